@@ -1,0 +1,185 @@
+// The pure graph of one node: what a recording becomes and what every exporter reads.
+//
+// A `Graph` is a list of operations in execution order over SSA values. There is no mutation, no
+// aliasing and no libtorch type in it. Weights are `Blob`s that share the memory of the tensors
+// they came from. Operations are PyTorch's own, by qualified name ("aten::add.Tensor"), with their
+// arguments in schema order, so the meaning of a graph is PyTorch's documentation.
+//
+// Not thread-safe; a graph is built by one thread and may then be read by many.
+#pragma once
+
+#include <complex>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "leapp/dtype.h"
+#include "leapp/visibility.h"
+
+namespace leapp::ir {
+
+/// Index of a value in its graph; kNoValue stands for "no tensor" (an undefined result, a None in
+/// a list of optional tensors).
+using ValueId = std::int32_t;
+inline constexpr ValueId kNoValue = -1;
+
+/// A line of the user's program.
+struct SourceLocation {
+  std::string file;
+  int line = 0;
+  std::string function;
+
+  bool known() const noexcept { return line > 0; }
+  /// "policy.py:42 in forward", or "" when unknown.
+  LEAPP_EXPORT std::string to_string() const;
+};
+
+struct TensorType {
+  DType dtype = DType::kFloat32;
+  Shape shape;
+  std::string device = "cpu";
+
+  bool operator==(const TensorType&) const = default;
+};
+
+/// Contiguous bytes of a constant. `data` points into memory that `data` itself keeps alive, so a
+/// weight is shared with the tensor it came from, never copied. The bytes are in host memory.
+struct Blob {
+  std::shared_ptr<const std::byte> data;
+  TensorType type;
+
+  std::size_t byte_size() const noexcept {
+    return static_cast<std::size_t>(element_count(type.shape)) * size_of(type.dtype);
+  }
+  template <typename T>
+  const T* as() const noexcept {
+    return reinterpret_cast<const T*>(data.get());
+  }
+};
+
+enum class ValueKind { kInput, kConstant, kResult };
+
+struct Value {
+  ValueKind kind = ValueKind::kResult;
+  TensorType type;
+  std::string name;        ///< a port's or a weight's name; may be empty for results
+  std::int32_t index = 0;  ///< input: position; constant: index into blobs; result: producing op
+};
+
+/// One tensor argument of an operation.
+struct ValueRef {
+  ValueId id = kNoValue;
+  bool operator==(const ValueRef&) const = default;
+};
+
+struct Device {
+  std::string name;
+  bool operator==(const Device&) const = default;
+};
+
+/// An argument as PyTorch's dispatcher carries it. A Scalar is bool, int64, double or complex. A
+/// `ScalarType` is a DType; `Layout` and `MemoryFormat` are their integers; monostate is None.
+using Argument =
+    std::variant<std::monostate, ValueRef, std::vector<ValueRef>, bool, std::int64_t, double,
+                 std::complex<double>, std::string, DType, Device, std::vector<std::int64_t>,
+                 std::vector<double>, std::vector<bool>, std::vector<std::string>>;
+
+/// What is known of an operator apart from one call of it. Shared between all its calls.
+struct Signature {
+  struct Parameter {
+    std::string name;  ///< "self", "dim", ..
+    std::string type;  ///< as PyTorch prints it: "Tensor", "Tensor?[]", "int[]", "Scalar", ..
+  };
+  std::string name;      ///< "aten::add"
+  std::string overload;  ///< "Tensor"; may be empty
+  std::vector<Parameter> parameters;
+  std::vector<std::string> returns;  ///< "Tensor" or "Tensor[]"
+
+  /// "aten::add.Tensor", or "aten::relu" when there is no overload name.
+  LEAPP_EXPORT std::string qualified_name() const;
+  /// Position of the parameter, or -1.
+  LEAPP_EXPORT int find(std::string_view parameter) const noexcept;
+};
+
+/// One return of an operation: a tensor, or a list of tensors.
+struct Result {
+  bool is_list = false;
+  std::vector<ValueId> values;  ///< exactly one unless is_list
+};
+
+struct Op {
+  std::shared_ptr<const Signature> signature;
+  std::vector<Argument> arguments;  ///< as many as signature->parameters
+  std::vector<Result> results;      ///< as many as signature->returns
+  SourceLocation source;
+  std::string module_path;  ///< "encoder.layers.0" where a module was running; may be empty
+
+  /// The argument of that name. It is our bug if the operator has no such parameter.
+  LEAPP_EXPORT const Argument& argument(std::string_view parameter) const;
+  bool has(std::string_view parameter) const noexcept { return signature->find(parameter) >= 0; }
+  /// The first result that is a plain tensor.
+  ValueId result(std::size_t i = 0) const { return results.at(i).values.at(0); }
+};
+
+/// Calls `visit(ValueId)` for every tensor the argument refers to, absent ones left out.
+template <typename Visit>
+void for_each_value(const Argument& argument, Visit&& visit) {
+  if (const auto* one = std::get_if<ValueRef>(&argument)) {
+    if (one->id != kNoValue) visit(one->id);
+  } else if (const auto* many = std::get_if<std::vector<ValueRef>>(&argument)) {
+    for (const ValueRef ref : *many) {
+      if (ref.id != kNoValue) visit(ref.id);
+    }
+  }
+}
+
+class LEAPP_EXPORT Graph {
+ public:
+  struct Output {
+    std::string name;
+    ValueId value = kNoValue;
+  };
+
+  ValueId add_input(std::string name, TensorType type);
+  ValueId add_constant(std::string name, Blob blob);
+  /// A fresh value that the next appended op will be given as a result.
+  ValueId add_result(TensorType type);
+  /// Appends the op and makes it the producer of its results.
+  void append(Op op);
+  void add_output(std::string name, ValueId value);
+
+  const std::vector<ValueId>& inputs() const noexcept { return inputs_; }
+  const std::vector<Output>& outputs() const noexcept { return outputs_; }
+  const std::vector<Op>& ops() const noexcept { return ops_; }
+  std::size_t value_count() const noexcept { return values_.size(); }
+  const Value& value(ValueId id) const { return values_.at(static_cast<std::size_t>(id)); }
+  Value& value(ValueId id) { return values_.at(static_cast<std::size_t>(id)); }
+  const TensorType& type(ValueId id) const { return value(id).type; }
+  bool is_constant(ValueId id) const { return value(id).kind == ValueKind::kConstant; }
+  /// The bytes of a constant.
+  const Blob& blob(ValueId id) const;
+
+  /// For passes: replaces the whole list of ops, inputs or outputs. Verify afterwards.
+  void set_ops(std::vector<Op> ops);
+  void set_inputs(std::vector<ValueId> inputs) { inputs_ = std::move(inputs); }
+  void set_outputs(std::vector<Output> outputs) { outputs_ = std::move(outputs); }
+
+ private:
+  std::vector<Value> values_;
+  std::vector<Blob> blobs_;
+  std::vector<ValueId> inputs_;
+  std::vector<Output> outputs_;
+  std::vector<Op> ops_;
+};
+
+/// Throws an internal Error that names the first broken rule: every value is defined before it is
+/// used and once only, counts match the signature, outputs exist, names are unique per side.
+LEAPP_EXPORT void verify(const Graph& graph);
+
+/// A readable form: one line per op, with types, constants by name and the user's line.
+LEAPP_EXPORT std::string to_text(const Graph& graph);
+
+}  // namespace leapp::ir
