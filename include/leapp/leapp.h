@@ -1,0 +1,143 @@
+// Mark the stages of a running pipeline, trace them, export them: the C++ face of LEAPP.
+//
+// The same words as in Python:
+//
+//   leapp::start({.name = "walker"});
+//   at::Tensor obs = leapp::annotate::input_tensors("policy", {{"obs", raw}})[0];
+//   at::Tensor action = model.forward(obs);
+//   leapp::annotate::output_tensors("policy", {{"action", action}}, {.export_with = "onnx"});
+//   leapp::stop();
+//   leapp::compile_graph();
+//
+// One session at a time per process. Tensors stay ordinary tensors; outside start/stop every
+// annotate call hands back its argument. A node belongs to the thread that opened it until its
+// output_tensors(). All calls throw leapp::Error.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <functional>
+#include <optional>
+#include <source_location>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "leapp/error.h"
+#include "leapp/metadata.h"
+#include "leapp/semantics.h"
+#include "leapp/visibility.h"
+
+namespace leapp {
+
+struct StartOptions {
+  std::string name;             ///< the graph's name; may be a path, its last part is the name
+  std::string save_path = ".";  ///< {save_path}/{name}/ receives everything
+  bool verbose = false;         ///< show debug and info lines, not only warnings
+  bool dry_run = false;         ///< keep the structure, export no model
+  std::vector<std::string> non_traced;  ///< nodes whose inputs and outputs are kept, but no model
+  int max_cached_io = 5;                ///< re-entries kept for validation, beside the first pass
+};
+
+/// Begins a session. When one is already active it is dropped, with a warning.
+LEAPP_EXPORT void start(const StartOptions& options);
+
+/// Ends tracing; what was traced waits for compile_graph().
+LEAPP_EXPORT void stop();
+
+/// Whether a session is tracing now. Costs one load.
+LEAPP_EXPORT bool is_active() noexcept;
+
+struct GraphConfigs {
+  std::optional<double> frequency;  ///< ticks per second
+  Metadata::Map extra;
+};
+
+struct CompileOptions {
+  bool visualize = true;
+  std::optional<bool> verbose;
+  bool validate = true;
+  bool dry_run = false;
+  double rtol = 1e-3;
+  double atol = 1e-5;
+  bool strict = true;  ///< throw when a node fails validation
+  std::optional<GraphConfigs> graph_configs;
+  /// Called before each node with (nodes done, nodes in all, name of the next one).
+  std::function<void(std::size_t, std::size_t, const std::string&)> progress;
+};
+
+struct NodeValidation {
+  std::string node;
+  bool passed = false;
+  std::string error;  ///< why the exported model could not be run at all; empty otherwise
+};
+
+/// Exports every node, writes the bundle, draws it and validates it. Returns one entry per node
+/// when it validates, else nothing.
+LEAPP_EXPORT std::vector<NodeValidation> compile_graph(const CompileOptions& options = {});
+
+/// A named tensor with what it means.
+struct TensorSemantics {
+  std::string name;
+  at::Tensor ref;
+  Semantics semantics = {};
+};
+
+using NamedTensors = std::vector<TensorSemantics>;
+
+struct OutputOptions {
+  NamedTensors static_outputs;  ///< constants the node also outputs
+  /// "jit", "jit-script", "jit-trace", "onnx", ..; nullopt: the node has no model, or brings its own
+  std::optional<std::string> export_with;
+  Metadata::Map backend_params;
+};
+
+namespace annotate {
+
+/// Opens a node, or adds inputs to an open one. Returns the tensors to compute with, in order:
+/// they share memory with what was passed.
+LEAPP_EXPORT std::vector<at::Tensor> input_tensors(
+    const std::string& node, const NamedTensors& tensors,
+    std::source_location where = std::source_location::current());
+
+/// Names the node's outputs and closes it. Returns the output tensors, in order.
+LEAPP_EXPORT std::vector<at::Tensor> output_tensors(
+    const std::string& node, const NamedTensors& tensors, const OutputOptions& options = {},
+    std::source_location where = std::source_location::current());
+
+/// Declares recurrent state with its initial value; returns the tensors to compute with.
+LEAPP_EXPORT std::vector<at::Tensor> state_tensors(
+    const std::string& node, const NamedTensors& tensors,
+    std::source_location where = std::source_location::current());
+
+/// Gives declared states their value for the next pass. Returns the same tensors.
+LEAPP_EXPORT std::vector<at::Tensor> update_state(
+    const std::string& node, const NamedTensors& tensors,
+    std::source_location where = std::source_location::current());
+
+/// Declares persistent tensors (a module's buffers, say): what the pass changes of them is state,
+/// the rest is constant. `current` is asked once, at output_tensors(), for the tensors that hold
+/// the values then, in the same order: reassignment counts like a write in place.
+LEAPP_EXPORT void module(const std::string& node, const NamedTensors& buffers,
+                         std::function<std::vector<at::Tensor>()> current,
+                         std::source_location where = std::source_location::current());
+
+/// Declares persistent tensors that are written in place. Returns the tensors to compute with.
+LEAPP_EXPORT std::vector<at::Tensor> register_buffer(
+    const std::string& node, const NamedTensors& buffers,
+    std::source_location where = std::source_location::current());
+
+/// Says that `target` holds the same data as `source`, after a copy LEAPP could not see.
+LEAPP_EXPORT void mirror_leapp_tags(const at::Tensor& source, const at::Tensor& target,
+                                    std::source_location where = std::source_location::current());
+
+/// Wraps a function of tensors so that each call is one pass of the node. Inputs are called
+/// arg_0, arg_1, ..; outputs output1, output2, ..
+LEAPP_EXPORT std::function<std::vector<at::Tensor>(const std::vector<at::Tensor>&)> method(
+    const std::string& node,
+    std::function<std::vector<at::Tensor>(const std::vector<at::Tensor>&)> callable,
+    const OutputOptions& options = {},
+    std::source_location where = std::source_location::current());
+
+}  // namespace annotate
+}  // namespace leapp
