@@ -1,0 +1,180 @@
+// The bundle: what an export leaves on disk, and the only contract between export and runtime.
+//
+// A bundle is a folder with one `{name}.yaml`, the model files it names, and perhaps a safetensors
+// file with the initial values of its feedback inputs. docs/spec/bundle.md states the format; its
+// rules (B1, B2, ..) are cited in error messages as "[B7]".
+//
+// The structs below are plain values that mirror the YAML; they own everything they hold and may be
+// copied and shared between threads freely. Nothing in this header opens a model.
+//
+//   leapp::Bundle bundle = leapp::read_bundle("walker/walker.yaml");  // parsed and checked
+//   leapp::verify_files(bundle);                                      // every hash recomputed
+//   for (std::size_t i : leapp::execution_order(bundle)) prepare(bundle.models[i]);
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "leapp/dtype.h"
+#include "leapp/metadata.h"
+#include "leapp/semantics.h"
+#include "leapp/visibility.h"
+
+namespace leapp {
+
+/// One named tensor that enters or leaves a model.
+struct Port {
+  std::string name;
+  DType dtype = DType::kFloat32;
+  Shape shape;
+  Semantics semantics = {};
+
+  bool operator==(const Port&) const = default;
+};
+
+/// A file of the bundle. `path` is relative to the YAML's folder and never leaves it; a checksum is
+/// lower-case hex, or empty when the bundle does not state it.
+struct FileEntry {
+  std::string path;
+  std::string md5sum;
+  std::string sha256sum;
+
+  bool operator==(const FileEntry&) const = default;
+};
+
+/// One node of the pipeline. Ports are in the order the model takes and returns them.
+struct Model {
+  std::string name;
+  std::vector<Port> inputs;
+  std::vector<Port> outputs;
+  std::optional<FileEntry> file;              ///< none: the node is described, but cannot run
+  std::vector<FileEntry> external_data;       ///< weights the model keeps beside its file
+  std::optional<std::string> backend;         ///< "jit", "onnx" or "pt2"
+  std::optional<std::int64_t> opset_version;  ///< of an ONNX model
+  std::optional<std::string> torch_version;   ///< of a pt2 model
+
+  /// The port of that name, or null. The pointer lives as long as this model is left unchanged.
+  LEAPP_EXPORT const Port* find_input(std::string_view port) const noexcept;
+  LEAPP_EXPORT const Port* find_output(std::string_view port) const noexcept;
+
+  bool operator==(const Model&) const = default;
+};
+
+/// Names one port of one model: "policy/obs". A node's name holds no '/'.
+struct PortRef {
+  std::string node;
+  std::string port;
+
+  auto operator<=>(const PortRef&) const = default;
+};
+
+/// "node/port".
+LEAPP_EXPORT std::string to_string(const PortRef& ref);
+
+/// The parts of "node/port"; empty unless both are there.
+LEAPP_EXPORT std::optional<PortRef> parse_port_ref(std::string_view text);
+
+/// One output and every input that receives it.
+struct Wire {
+  PortRef source;
+  std::vector<PortRef> targets;
+
+  bool operator==(const Wire&) const = default;
+};
+
+/// Ports of one node that the outside world supplies or receives.
+struct NodePorts {
+  std::string node;
+  std::vector<std::string> ports;
+
+  bool operator==(const NodePorts&) const = default;
+};
+
+struct Pipeline {
+  std::vector<Wire> data_flow;      ///< the target reads what the source wrote in this tick
+  std::vector<Wire> feedback_flow;  ///< the target reads what the source wrote in the last tick
+  std::vector<NodePorts> inputs;    ///< what a caller has to supply
+  std::vector<NodePorts> outputs;   ///< what a caller gets back
+  std::optional<FileEntry> initial_values;  ///< safetensors; keys are feedback targets "node/input"
+  Metadata::Map configs;                    ///< "frequency" and whatever else the user gave
+
+  bool operator==(const Pipeline&) const = default;
+};
+
+/// Where the export was made; for people and bug reports. Absent values are written as "None".
+struct SystemInformation {
+  std::optional<std::string> cuda_version;
+  std::string config_version = "1.3";
+  std::optional<std::string> leapp_version;
+  std::optional<std::string> os;
+  std::optional<std::string> python_version;
+  std::optional<std::string> torch_version;
+
+  bool operator==(const SystemInformation&) const = default;
+};
+
+struct Bundle {
+  std::vector<Model> models;  ///< in order of completion while tracing
+  Pipeline pipeline;
+  SystemInformation system_information;
+  /// The YAML file this was read from; empty when it was made in memory. Not part of the YAML.
+  std::filesystem::path file = {};
+
+  /// The model of that name, or null. Linear; the pointer lives as long as `models` is unchanged.
+  LEAPP_EXPORT const Model* find_model(std::string_view node) const noexcept;
+  LEAPP_EXPORT const Port* find_input(const PortRef& ref) const noexcept;
+  LEAPP_EXPORT const Port* find_output(const PortRef& ref) const noexcept;
+
+  bool operator==(const Bundle&) const = default;
+};
+
+/// The newest config version this library reads, and the one it writes.
+inline constexpr std::string_view kNewestConfigVersion = "1.4";
+inline constexpr std::string_view kWrittenConfigVersion = "1.3";
+
+/// Limits against files made to exhaust a reader. The defaults keep any input under 1 GB of memory.
+struct ReadLimits {
+  std::size_t max_file_bytes = std::size_t{32} << 20;  ///< of the YAML
+  /// Bytes of all tensors a tick needs at once, as the declared shapes have it.
+  std::uint64_t max_tensor_bytes = std::uint64_t{1} << 30;
+};
+
+/// Reads `path`, which must end in .yaml, and checks everything that can be checked without opening
+/// another file. Throws Error: kNotFound where there is no file, kValue (or kIo) otherwise, with a
+/// message that begins "file:line:column:".
+LEAPP_EXPORT Bundle read_bundle(const std::filesystem::path& path, const ReadLimits& limits = {});
+
+/// The same for text that is already in memory. `name` stands for the file in messages.
+LEAPP_EXPORT Bundle parse_bundle(std::string_view yaml, const std::string& name,
+                                 const ReadLimits& limits = {});
+
+/// The YAML of a bundle: stable order, so that two exports of one pipeline differ only where they
+/// do. Throws Error(kValue) unless check() holds.
+LEAPP_EXPORT std::string to_yaml(const Bundle& bundle);
+
+/// Checks the bundle by the rules of docs/spec/bundle.md: names, ports, semantics, wires, paths.
+/// Throws Error(kValue) for the first rule that is broken.
+LEAPP_EXPORT void check(const Bundle& bundle, const ReadLimits& limits = {});
+
+/// Recomputes the checksum of every file of the bundle, external data and initial values included.
+/// Throws Error: kNotFound for a missing file, kValue for "SHA256 checksum mismatch" and for a path
+/// that leaves the folder. Without `folder`, the folder of `bundle.file`.
+LEAPP_EXPORT void verify_files(const Bundle& bundle, const std::filesystem::path& folder);
+LEAPP_EXPORT void verify_files(const Bundle& bundle);
+
+/// The file that a path of the YAML means. Throws Error(kValue) when it is absolute or leaves
+/// `folder`, also through a symbolic link, and Error(kNotFound) when it is not there.
+LEAPP_EXPORT std::filesystem::path resolve_file(const std::filesystem::path& folder,
+                                                const std::string& path);
+
+/// Indices into `bundle.models` so that each producer runs before its consumers. Among models free
+/// to run, the order of `models` is kept. Throws Error(kValue), with every edge, on a cycle.
+LEAPP_EXPORT std::vector<std::size_t> execution_order(const Bundle& bundle);
+
+}  // namespace leapp
