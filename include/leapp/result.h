@@ -1,0 +1,107 @@
+// What the real-time calls return: a value, or a failure that names its cause.
+//
+//   leapp::Result<void> done = manager.tick();
+//   if (!done) stop_the_robot(done.failure().message());
+//
+// Nothing here allocates, not even a failure: its text is held inline and cut when it is too long.
+// value() is the one door from this world to the other: it throws leapp::Error.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+
+#include "leapp/error.h"
+
+namespace leapp {
+
+/// Why a call failed. Trivially copyable.
+class Failure {
+ public:
+  static constexpr std::size_t kCapacity = 496;
+
+  Failure(ErrorKind kind, std::string_view message) noexcept : Failure(kind, {message}) {}
+
+  /// Joins the parts, so that a message can be composed without an allocation.
+  Failure(ErrorKind kind, std::initializer_list<std::string_view> parts) noexcept : kind_(kind) {
+    for (std::string_view part : parts) append(part);
+  }
+
+  ErrorKind kind() const noexcept { return kind_; }
+  std::string_view message() const noexcept { return {text_.data(), size_}; }
+  Error to_error() const { return Error(kind_, std::string(message())); }
+
+ private:
+  void append(std::string_view part) noexcept {
+    const std::size_t count = std::min(part.size(), kCapacity - size_);
+    std::copy_n(part.data(), count, text_.data() + size_);
+    size_ += count;
+  }
+
+  ErrorKind kind_;
+  std::size_t size_ = 0;
+  std::array<char, kCapacity> text_;  // only the first size_ characters are meaningful
+};
+
+/// A T, or the Failure that kept it from being.
+template <typename T>
+class [[nodiscard]] Result {
+ public:
+  Result(T value) : state_(std::move(value)) {}  // NOLINT(google-explicit-constructor)
+  Result(const Failure& failure) noexcept
+      : state_(failure) {}  // NOLINT(google-explicit-constructor)
+
+  bool ok() const noexcept { return state_.index() == 0; }
+  explicit operator bool() const noexcept { return ok(); }
+
+  /// Only when not ok().
+  const Failure& failure() const noexcept { return *std::get_if<Failure>(&state_); }
+  /// Only when ok().
+  const T& operator*() const noexcept { return *std::get_if<T>(&state_); }
+  T& operator*() noexcept { return *std::get_if<T>(&state_); }
+  const T* operator->() const noexcept { return std::get_if<T>(&state_); }
+
+  /// The value; throws the failure as an Error.
+  const T& value() const& {
+    if (!ok()) throw failure().to_error();
+    return **this;
+  }
+  T value() && {
+    if (!ok()) throw failure().to_error();
+    return std::move(**this);
+  }
+
+ private:
+  std::variant<T, Failure> state_;
+};
+
+/// Success, or a Failure.
+template <>
+class [[nodiscard]] Result<void> {
+ public:
+  Result() noexcept = default;
+  Result(const Failure& failure) noexcept
+      : failure_(failure) {}  // NOLINT(google-explicit-constructor)
+
+  bool ok() const noexcept { return !failure_.has_value(); }
+  explicit operator bool() const noexcept { return ok(); }
+
+  /// Only when not ok().
+  const Failure& failure() const noexcept { return *failure_; }
+
+  /// Throws the failure as an Error.
+  void value() const {
+    if (!ok()) throw failure().to_error();
+  }
+
+ private:
+  std::optional<Failure> failure_;
+};
+
+}  // namespace leapp
