@@ -38,8 +38,8 @@ struct Port {
   bool operator==(const Port&) const = default;
 };
 
-/// A file of the bundle. `path` is relative to the YAML's folder and never leaves it; a checksum is
-/// lower-case hex, or empty when the bundle does not state it.
+/// A file of the bundle. `path` is relative to the YAML's folder; a checksum is lower-case hex, or
+/// empty when the bundle does not state it.
 struct FileEntry {
   std::string path;
   std::string md5sum;
@@ -138,40 +138,46 @@ struct Bundle {
 inline constexpr std::string_view kNewestConfigVersion = "1.4";
 inline constexpr std::string_view kWrittenConfigVersion = "1.3";
 
-/// Limits against files made to exhaust a reader. The defaults keep any input under 1 GB of memory.
-struct ReadLimits {
+/// How much a reader trusts a bundle. The defaults suit a bundle from anywhere: whatever it holds,
+/// reading it takes less than 1 GB of memory and touches no file outside its folder.
+struct BundleOptions {
   std::size_t max_file_bytes = std::size_t{32} << 20;  ///< of the YAML
-  /// Bytes of all tensors a tick needs at once, as the declared shapes have it.
+  /// Bytes of all tensors that live at once in a tick, as the declared shapes have it.
   std::uint64_t max_tensor_bytes = std::uint64_t{1} << 30;
+  /// Lets model files lie elsewhere, as an export that refers to a model in place has it.
+  bool allow_outside_files = false;
 };
 
 /// Reads `path`, which must end in .yaml, and checks everything that can be checked without opening
 /// another file. Throws Error: kNotFound where there is no file, kValue (or kIo) otherwise, with a
 /// message that begins "file:line:column:".
-LEAPP_EXPORT Bundle read_bundle(const std::filesystem::path& path, const ReadLimits& limits = {});
+LEAPP_EXPORT Bundle read_bundle(const std::filesystem::path& path,
+                                const BundleOptions& options = {});
 
 /// The same for text that is already in memory. `name` stands for the file in messages.
 LEAPP_EXPORT Bundle parse_bundle(std::string_view yaml, const std::string& name,
-                                 const ReadLimits& limits = {});
+                                 const BundleOptions& options = {});
 
 /// The YAML of a bundle: stable order, so that two exports of one pipeline differ only where they
-/// do. Throws Error(kValue) unless check() holds.
+/// do. Does not check the bundle.
 LEAPP_EXPORT std::string to_yaml(const Bundle& bundle);
 
 /// Checks the bundle by the rules of docs/spec/bundle.md: names, ports, semantics, wires, paths.
 /// Throws Error(kValue) for the first rule that is broken.
-LEAPP_EXPORT void check(const Bundle& bundle, const ReadLimits& limits = {});
+LEAPP_EXPORT void check(const Bundle& bundle, const BundleOptions& options = {});
 
 /// Recomputes the checksum of every file of the bundle, external data and initial values included.
 /// Throws Error: kNotFound for a missing file, kValue for "SHA256 checksum mismatch" and for a path
-/// that leaves the folder. Without `folder`, the folder of `bundle.file`.
-LEAPP_EXPORT void verify_files(const Bundle& bundle, const std::filesystem::path& folder);
-LEAPP_EXPORT void verify_files(const Bundle& bundle);
+/// that leaves the folder. The first form takes the folder of `bundle.file`.
+LEAPP_EXPORT void verify_files(const Bundle& bundle, const BundleOptions& options = {});
+LEAPP_EXPORT void verify_files(const Bundle& bundle, const std::filesystem::path& folder,
+                               const BundleOptions& options = {});
 
 /// The file that a path of the YAML means. Throws Error(kValue) when it is absolute or leaves
 /// `folder`, also through a symbolic link, and Error(kNotFound) when it is not there.
 LEAPP_EXPORT std::filesystem::path resolve_file(const std::filesystem::path& folder,
-                                                const std::string& path);
+                                                const std::string& path,
+                                                const BundleOptions& options = {});
 
 /// Indices into `bundle.models` so that each producer runs before its consumers. Among models free
 /// to run, the order of `models` is kept. Throws Error(kValue), with every edge, on a cycle.
