@@ -1,0 +1,54 @@
+# Finds libtorch as the torch wheel and the upstream archives lay it out:
+#   LibTorch::LibTorch   headers and libraries for C++
+#   LibTorch::Python     torch's Python binding (only in the wheel)
+#
+# Looks in LIBTORCH_ROOT, then beside the Torch_DIR of torch's own CMake files, then in the torch
+# package of Python_EXECUTABLE (or python3). torch's own find_package(Torch) is not used: with a CUDA
+# build it insists on a CUDA toolkit, which no source of LEAPP needs.
+set(LIBTORCH_ROOT "" CACHE PATH "Folder of libtorch, with include/ and lib/")
+
+set(_roots ${LIBTORCH_ROOT})
+if(Torch_DIR)
+  list(APPEND _roots ${Torch_DIR}/../../..)
+endif()
+foreach(_prefix IN LISTS CMAKE_PREFIX_PATH)
+  list(APPEND _roots ${_prefix} ${_prefix}/../..)
+endforeach()
+if(NOT LibTorch_INCLUDE_DIR)
+  if(NOT Python_EXECUTABLE)
+    find_program(LIBTORCH_PYTHON NAMES python3)
+  endif()
+  execute_process(
+    COMMAND ${Python_EXECUTABLE} ${LIBTORCH_PYTHON} -c
+      "import importlib.util as u; print(u.find_spec('torch').submodule_search_locations[0], end='')"
+    OUTPUT_VARIABLE _package ERROR_QUIET)
+  list(APPEND _roots ${_package})
+endif()
+
+find_path(LibTorch_INCLUDE_DIR ATen/ATen.h HINTS ${_roots} PATH_SUFFIXES include NO_DEFAULT_PATH)
+cmake_path(GET LibTorch_INCLUDE_DIR PARENT_PATH LibTorch_ROOT)
+set(_libs HINTS ${LibTorch_ROOT}/lib NO_DEFAULT_PATH)
+find_library(LibTorch_LIBRARY torch ${_libs})
+find_library(LibTorch_CPU_LIBRARY torch_cpu ${_libs})
+find_library(LibTorch_C10_LIBRARY c10 ${_libs})
+find_library(LibTorch_PYTHON_LIBRARY torch_python ${_libs})
+mark_as_advanced(LibTorch_INCLUDE_DIR LibTorch_LIBRARY LibTorch_CPU_LIBRARY LibTorch_C10_LIBRARY
+  LibTorch_PYTHON_LIBRARY LIBTORCH_PYTHON)
+
+include(FindPackageHandleStandardArgs)
+find_package_handle_standard_args(LibTorch REQUIRED_VARS
+  LibTorch_LIBRARY LibTorch_CPU_LIBRARY LibTorch_C10_LIBRARY LibTorch_INCLUDE_DIR)
+
+if(LibTorch_FOUND AND NOT TARGET LibTorch::LibTorch)
+  add_library(LibTorch::LibTorch INTERFACE IMPORTED)
+  target_include_directories(LibTorch::LibTorch SYSTEM INTERFACE
+    ${LibTorch_INCLUDE_DIR} ${LibTorch_INCLUDE_DIR}/torch/csrc/api/include)
+  # libtorch.so holds no symbols; it is what brings the CUDA half along, so it must stay NEEDED.
+  target_link_libraries(LibTorch::LibTorch INTERFACE
+    -Wl,--push-state,--no-as-needed ${LibTorch_LIBRARY} -Wl,--pop-state
+    ${LibTorch_CPU_LIBRARY} ${LibTorch_C10_LIBRARY})
+  if(LibTorch_PYTHON_LIBRARY)
+    add_library(LibTorch::Python INTERFACE IMPORTED)
+    target_link_libraries(LibTorch::Python INTERFACE ${LibTorch_PYTHON_LIBRARY} LibTorch::LibTorch)
+  endif()
+endif()

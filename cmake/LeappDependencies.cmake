@@ -1,0 +1,50 @@
+# Everything LEAPP is built with. A missing one ends the configuration with one sentence.
+
+function(leapp_need found what package)
+  if(NOT ${found})
+    message(FATAL_ERROR "LEAPP needs ${what}: install it with 'apt-get install ${package}'.")
+  endif()
+endfunction()
+
+find_package(yaml-cpp QUIET)
+leapp_need(yaml-cpp_FOUND "yaml-cpp" libyaml-cpp-dev)
+find_package(OpenSSL QUIET COMPONENTS Crypto)
+leapp_need(OPENSSL_FOUND "OpenSSL" libssl-dev)
+find_package(nlohmann_json QUIET)
+leapp_need(nlohmann_json_FOUND "nlohmann_json" nlohmann-json3-dev)
+find_path(LEAPP_PROTOZERO_INCLUDE protozero/pbf_reader.hpp)
+leapp_need(LEAPP_PROTOZERO_INCLUDE "protozero" libprotozero-dev)
+find_package(PkgConfig QUIET)
+leapp_need(PKG_CONFIG_FOUND "pkg-config" pkg-config)
+pkg_check_modules(GVC QUIET IMPORTED_TARGET libgvc libcgraph)
+leapp_need(GVC_FOUND "Graphviz" libgraphviz-dev)
+
+# ONNX Runtime is opened at run time: only its headers are needed, and only by the engine.
+find_path(LEAPP_ONNXRUNTIME_INCLUDE onnxruntime_c_api.h
+  HINTS ${PROJECT_SOURCE_DIR}/.cache/onnxruntime/include
+  PATH_SUFFIXES onnxruntime onnxruntime/core/session
+  DOC "Folder that holds onnxruntime_c_api.h")
+if(NOT LEAPP_ONNXRUNTIME_INCLUDE)
+  message(FATAL_ERROR "LEAPP needs ONNX Runtime's headers: run "
+    "'tools/onnxruntime_headers.sh .cache/onnxruntime', or pass -DLEAPP_ONNXRUNTIME_INCLUDE=<folder>.")
+endif()
+add_library(leapp_onnxruntime_headers INTERFACE)
+target_include_directories(leapp_onnxruntime_headers SYSTEM INTERFACE ${LEAPP_ONNXRUNTIME_INCLUDE})
+
+if(LEAPP_BUILD_PYTHON)
+  find_package(Python 3.10 REQUIRED COMPONENTS Interpreter Development.Module)
+endif()
+
+if(LEAPP_WITH_TORCH)
+  find_package(LibTorch QUIET)
+  if(NOT LibTorch_FOUND)
+    message(FATAL_ERROR "LEAPP needs libtorch: run 'pip install torch==2.13.0' for the Python in use "
+      "(pass it as -DPython_EXECUTABLE=), pass -DLIBTORCH_ROOT=<folder>, or build the torch-free "
+      "half alone with -DLEAPP_WITH_TORCH=OFF.")
+  endif()
+  # One precompiled header for all sources that see torch: a single one takes half a minute to parse.
+  file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/torch_pch.cpp CONTENT "")
+  add_library(leapp_torch_pch OBJECT ${PROJECT_BINARY_DIR}/torch_pch.cpp)
+  target_link_libraries(leapp_torch_pch PRIVATE LibTorch::LibTorch leapp_warnings)
+  target_precompile_headers(leapp_torch_pch PRIVATE <torch/script.h> <torch/library.h>)
+endif()

@@ -1,0 +1,51 @@
+# Three components. `runtime`: the torch-free library, its headers and the command; all a robot
+# needs. `trace`: the tracing library and the TorchScript engine. `python`: the Python package with its
+# own copy of the libraries, installed with the prefix at site-packages (`python_scripts`: at bin).
+include(CMakePackageConfigHelpers)
+
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/leapp)
+get_property(libraries GLOBAL PROPERTY LEAPP_LIBRARIES)
+set(trace_headers leapp.h)
+
+foreach(library IN LISTS libraries)
+  get_target_property(component ${library} LEAPP_COMPONENT)
+  get_target_property(type ${library} TYPE)
+  set(exported)
+  if(type STREQUAL SHARED_LIBRARY)
+    set(exported EXPORT leapp_${component})
+    install(EXPORT leapp_${component} NAMESPACE leapp:: DESTINATION ${package_dir}
+      FILE leapp_${component}.cmake COMPONENT ${component})
+  endif()
+  install(TARGETS ${library} ${exported}
+    LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT ${component})
+  if(LEAPP_BUILD_PYTHON)
+    install(TARGETS ${library} LIBRARY DESTINATION leapp/lib COMPONENT python)
+  endif()
+endforeach()
+
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/leapp DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+  COMPONENT runtime FILES_MATCHING PATTERN "*.h" PATTERN ${trace_headers} EXCLUDE)
+if(LEAPP_WITH_TORCH)
+  install(FILES ${PROJECT_SOURCE_DIR}/include/leapp/leapp.h
+    DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/leapp COMPONENT trace)
+  install(FILES ${PROJECT_SOURCE_DIR}/cmake/FindLibTorch.cmake DESTINATION ${package_dir}
+    COMPONENT trace)
+endif()
+
+if(TARGET leapp_cli)
+  install(TARGETS leapp_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT runtime)
+  if(LEAPP_BUILD_PYTHON)
+    set(scripts_dir .)
+    if(SKBUILD_SCRIPTS_DIR)
+      set(scripts_dir ${SKBUILD_SCRIPTS_DIR})
+    endif()
+    install(TARGETS leapp_cli RUNTIME DESTINATION ${scripts_dir} COMPONENT python_scripts)
+  endif()
+endif()
+
+configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/leappConfig.cmake.in
+  ${PROJECT_BINARY_DIR}/leappConfig.cmake INSTALL_DESTINATION ${package_dir})
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/leappConfigVersion.cmake
+  COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/leappConfig.cmake ${PROJECT_BINARY_DIR}/leappConfigVersion.cmake
+  DESTINATION ${package_dir} COMPONENT runtime)
