@@ -1,0 +1,73 @@
+"""Fixtures shared by the Python tests."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+try:
+    import torch
+
+    import leapp
+except ImportError:  # the torch-free tests bring their own interpreter
+    torch = None  # type: ignore[assignment]
+
+
+class Workbench:
+    """A folder to export into, and short ways to look at what came out."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    @contextlib.contextmanager
+    def trace(self, name: str = "g", **options: Any) -> Iterator[None]:
+        """A tracing session around the block."""
+        leapp.start(name, save_path=str(self.folder), **options)
+        yield
+        leapp.stop()
+
+    def compile(self, **options: Any) -> Any:
+        """``compile_graph`` without the drawing, unless asked for."""
+        return leapp.compile_graph(**{"visualize": False, **options})
+
+    def path(self, *parts: str) -> Path:
+        return self.folder.joinpath(*parts)
+
+    def text(self, name: str = "g") -> str:
+        return self.path(name, f"{name}.yaml").read_text()
+
+    def yaml(self, name: str = "g") -> dict[str, Any]:
+        import yaml
+
+        result: dict[str, Any] = yaml.safe_load(self.text(name))
+        return result
+
+    def log(self, name: str = "g") -> str:
+        return "\n".join(p.read_text() for p in sorted(self.path(name).glob("log*")))
+
+    def manager(self, name: str = "g", **options: Any) -> Any:
+        return leapp.InferenceManager(str(self.path(name, f"{name}.yaml")), **options)
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Iterator[Workbench]:
+    """A workbench; a session the test left open is closed behind it."""
+    yield Workbench(tmp_path)
+    with contextlib.suppress(Exception):
+        leapp.stop()
+
+
+@pytest.fixture(params=["jit", "onnx"])
+def backend(request: pytest.FixtureRequest) -> str:
+    """Each exporter in turn."""
+    return str(request.param)
+
+
+@pytest.fixture(autouse=True)
+def _seeded() -> None:
+    if torch is not None:
+        torch.manual_seed(0)

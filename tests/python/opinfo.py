@@ -1,0 +1,451 @@
+"""Sweep LEAPP over PyTorch's own operator database.
+
+Every operator of ``op_db`` that takes and returns float32 tensors deterministically is traced as a
+one-node pipeline, exported, and compared with eager PyTorch twice: on the traced inputs and on the
+same inputs scaled by 0.97 (so that a value baked into the model shows up).
+
+    python tests/python/opinfo.py --backend jit
+    python tests/python/opinfo.py --backend onnx --ops cumsum linalg.inv --json result.json
+
+Workers are separate processes: an operator that crashes or hangs takes only its own row down.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import copy
+import dataclasses
+import itertools
+import json
+import os
+import queue
+import select
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+SAMPLES = 3
+SCALE = 0.97
+OP_TIMEOUT_S = 120.0
+
+#: Operators whose result is random, uninitialised or decided by a seed, whatever the sample.
+RANDOM = frozenset(
+    """bernoulli cauchy empty_like exponential geometric log_normal multinomial new_empty
+    new_empty_strided nn.functional.alpha_dropout nn.functional.dropout nn.functional.dropout2d
+    nn.functional.dropout3d nn.functional.feature_alpha_dropout.with_train
+    nn.functional.fractional_max_pool2d nn.functional.fractional_max_pool3d nn.functional.rrelu
+    normal normal.in_place normal.number_mean pca_lowrank rand_like randint_like randn_like
+    svd_lowrank uniform""".split()
+)
+
+#: Relative and absolute tolerance for each exported format.
+TOLERANCE = {"jit": (1e-4, 1e-5), "onnx": (1e-3, 1e-4)}
+
+
+@dataclasses.dataclass
+class Verdict:
+    """What became of one operator."""
+
+    op: str
+    status: str  # pass | wrong | error | crash | timeout | skip
+    message: str = ""
+
+
+def full_name(op: Any) -> str:
+    """The operator's name with its variant, as it is spelled on the command line."""
+    return f"{op.name}.{op.variant_test_name}" if op.variant_test_name else str(op.name)
+
+
+def operators() -> dict[str, Any]:
+    """All operators of the database that support float32, by full name."""
+    import torch
+    import torch.testing._internal.common_methods_invocations as database
+
+    # Random operators would otherwise reseed themselves and look deterministic.
+    database.wrapper_set_seed = lambda op, *args, **kwargs: op(*args, **kwargs)
+    return {full_name(op): op for op in database.op_db if torch.float32 in op.dtypes}
+
+
+def _leaves(tree: Any) -> list[Any]:
+    from torch.utils._pytree import tree_flatten
+
+    return list(tree_flatten(tree)[0])
+
+
+def _tensors(tree: Any) -> list[Any]:
+    import torch
+
+    return [leaf for leaf in _leaves(tree) if isinstance(leaf, torch.Tensor)]
+
+
+def _call(op: Any, sample: Any) -> Any:
+    return op(sample[0], *sample[1], **sample[2])
+
+
+def _scaled(sample: Any) -> Any:
+    import torch
+    from torch.utils._pytree import tree_map
+
+    def scale(leaf: Any) -> Any:
+        if isinstance(leaf, torch.Tensor) and (leaf.is_floating_point() or leaf.is_complex()):
+            return leaf.detach().clone() * SCALE
+        return copy.deepcopy(leaf)
+
+    return tree_map(scale, sample)
+
+
+def difference(actual: Any, expected: Any, rtol: float, atol: float) -> str:
+    """Empty when two tensors agree in type, shape and value (NaN equals NaN), else how not."""
+    import torch
+
+    if actual.dtype != expected.dtype:
+        return f"dtype {actual.dtype} instead of {expected.dtype}"
+    if tuple(actual.shape) != tuple(expected.shape):
+        return f"shape {tuple(actual.shape)} instead of {tuple(expected.shape)}"
+    if expected.is_complex():
+        actual, expected = (
+            torch.view_as_real(x.resolve_conj().to(torch.complex128)) for x in (actual, expected)
+        )
+    if expected.dtype == torch.bool or not expected.is_floating_point():
+        wrong = int((actual != expected).sum())
+        return f"{wrong} of {expected.numel()} elements differ" if wrong else ""
+    actual, expected = actual.double(), expected.double()
+    if torch.allclose(actual, expected, rtol=rtol, atol=atol, equal_nan=True):
+        return ""
+    worst = (actual - expected).abs().nan_to_num(nan=float("inf")).max()
+    return f"values differ by up to {float(worst):.3g}"
+
+
+def usable_samples(op: Any, count: int = SAMPLES) -> Iterator[Any]:
+    """The operator's first samples as (input, args, kwargs), less those nobody could compare."""
+    import torch
+
+    torch.manual_seed(0)
+    samples = op.sample_inputs("cpu", torch.float32, requires_grad=False)
+    for sample in itertools.islice(samples, count):
+        tree = (sample.input, sample.args, sample.kwargs)
+        inputs = _tensors(tree)
+        if not inputs or any(t.layout != torch.strided for t in inputs):
+            continue
+        results = []
+        for seed in (1, 2):
+            torch.manual_seed(seed)
+            results.append(_leaves(_call(op, copy.deepcopy(tree))))
+        first, second = results
+        if not first or not all(isinstance(t, torch.Tensor) for t in first):
+            continue
+        if any(t.layout != torch.strided for t in first):
+            continue
+        if any(difference(a, b, 1e-5, 1e-8) for a, b in zip(first, second, strict=True)):
+            continue
+        yield tree
+
+
+def export(op: Any, sample: Any, backend: str, folder: str) -> Path:
+    """Traces one call of ``op`` with every tensor of the sample as an input; returns the YAML."""
+    import torch
+    from torch.utils._pytree import tree_flatten, tree_unflatten
+
+    import leapp
+    from leapp import annotate
+
+    leaves, tree = tree_flatten(copy.deepcopy(sample))
+    index = [i for i, leaf in enumerate(leaves) if isinstance(leaf, torch.Tensor)]
+    leapp.start("op", save_path=folder)
+    try:
+        payload = {f"t{i}": leaves[i] for i in index}
+        traced = annotate.input_tensors("op", payload)
+        for i, value in zip(index, traced if len(index) > 1 else [traced], strict=True):
+            leaves[i] = value
+        outputs = _leaves(_call(op, tree_unflatten(leaves, tree)))
+        named = {f"o{i}": value for i, value in enumerate(outputs)}
+        annotate.output_tensors("op", named, export_with=backend)
+    finally:
+        with contextlib.suppress(Exception):
+            leapp.stop()
+    leapp.compile_graph(visualize=False, validate=False)
+    return Path(folder) / "op" / "op.yaml"
+
+
+def model_runner(yaml_path: Path) -> Callable[[dict[str, Any]], list[Any]]:
+    """Runs the exported file by itself, with nothing of LEAPP but its port names."""
+    import torch
+    import yaml
+
+    node = yaml.safe_load(yaml_path.read_text())["models"]["op"]
+    names = [port["name"] for port in node["inputs"] or []]
+    path = str(yaml_path.parent / node["parameters"]["model_path"])
+    if path.endswith(".pt"):
+        module = torch.jit.load(path)
+
+        def run_jit(feed: dict[str, Any]) -> list[Any]:
+            result = module(*[feed[name] for name in names])
+            return list(result) if isinstance(result, (tuple, list)) else [result]
+
+        return run_jit
+
+    import onnxruntime as ort
+
+    options = ort.SessionOptions()
+    options.log_severity_level = 4
+    session = ort.InferenceSession(path, options, providers=["CPUExecutionProvider"])
+
+    def run_onnx(feed: dict[str, Any]) -> list[Any]:
+        results = session.run(None, {name: feed[name].contiguous().numpy() for name in names})
+        return [torch.from_numpy(result) for result in results]
+
+    return run_onnx
+
+
+def manager_runner(yaml_path: Path) -> Callable[[dict[str, Any]], list[Any]]:
+    """Runs the bundle the way a user does."""
+    import leapp
+
+    manager = leapp.InferenceManager(str(yaml_path))
+    names = [key.split("/", 1)[1] for key in manager.inputs]
+
+    def run(feed: dict[str, Any]) -> list[Any]:
+        outputs = manager.run_policy({f"op/{name}": feed[name] for name in names})
+        return [outputs[f"op/o{i}"] for i in range(len(outputs))]
+
+    return run
+
+
+def check_sample(op: Any, sample: Any, backend: str, via: str) -> str:
+    """Exports one sample and compares; empty when right, else what is wrong."""
+    rtol, atol = TOLERANCE["jit" if backend.startswith("jit") else "onnx"]
+    with tempfile.TemporaryDirectory() as folder:
+        yaml_path = export(op, sample, backend, folder)
+        runners: list[tuple[str, Callable[[dict[str, Any]], list[Any]]]] = []
+        if via in ("model", "both"):
+            runners.append(("model", model_runner(yaml_path)))
+        if via in ("manager", "both"):
+            runners.append(("manager", manager_runner(yaml_path)))
+        for label, tree in (("traced", copy.deepcopy(sample)), ("scaled", _scaled(sample))):
+            try:
+                expected = _leaves(_call(op, copy.deepcopy(tree)))
+            except Exception:  # 0.97 of a valid input may be no valid input
+                if label == "scaled":
+                    continue
+                raise
+            for kind, runner in runners:
+                values = copy.deepcopy(_leaves(tree))
+                feed = {f"t{i}": v for i, v in enumerate(values) if v is not None}
+                actual = runner(feed)
+                if len(actual) != len(expected):
+                    return f"{kind}, {label}: {len(actual)} outputs instead of {len(expected)}"
+                for i, (a, b) in enumerate(zip(actual, expected, strict=True)):
+                    if text := difference(a, b, rtol, atol):
+                        return f"{kind}, {label}, o{i}: {text}"
+    return ""
+
+
+def check_operator(op: Any, backend: str, via: str = "both", samples: int = SAMPLES) -> Verdict:
+    """The verdict over an operator's first samples: the first that fails decides."""
+    name = full_name(op)
+    if name in RANDOM:
+        return Verdict(name, "skip", "random")
+    seen = 0
+    try:
+        for number, sample in enumerate(usable_samples(op, samples)):
+            seen += 1
+            if text := check_sample(op, sample, backend, via):
+                return Verdict(name, "wrong", f"sample {number}: {text}")
+    except Exception as error:
+        if seen == 0:
+            return Verdict(name, "skip", f"cannot be run: {error}")
+        text = " ".join(f"{type(error).__name__}: {error}".split())
+        return Verdict(name, "error", f"sample {seen - 1}: {text[:500]}")
+    if seen == 0:
+        return Verdict(name, "skip", "no sample with deterministic tensor outputs")
+    return Verdict(name, "pass")
+
+
+def _work(backend: str, via: str, samples: int) -> None:
+    """A worker: operator names on standard input, one JSON verdict a line on descriptor 3."""
+    warnings.simplefilter("ignore")
+    import torch
+
+    torch.set_num_threads(1)
+    table = operators()
+    with os.fdopen(int(os.environ["OPINFO_FD"]), "w", buffering=1) as results:
+        print("ready", file=results)
+        for line in sys.stdin:
+            verdict = check_operator(table[line.strip()], backend, via, samples)
+            print(json.dumps(dataclasses.asdict(verdict)), file=results)
+
+
+class _Worker:
+    """One crash-isolated process."""
+
+    def __init__(self, backend: str, via: str, samples: int) -> None:
+        read_fd, write_fd = os.pipe()
+        self.process = subprocess.Popen(
+            [sys.executable, __file__, "--worker", "--backend", backend, "--via", via]
+            + ["--samples", str(samples)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            text=True,
+            pass_fds=(write_fd,),
+            env={**os.environ, "OPINFO_FD": str(write_fd), "OMP_NUM_THREADS": "1"},
+        )
+        os.close(write_fd)
+        self.results = os.fdopen(read_fd)
+        self._line(OP_TIMEOUT_S)
+
+    def _line(self, seconds: float) -> str | None:
+        """One line of the worker's, "" when it died, None when it took too long."""
+        ready, _, _ = select.select([self.results], [], [], seconds)
+        return self.results.readline() if ready else None
+
+    def check(self, name: str) -> Verdict:
+        assert self.process.stdin is not None
+        self.process.stdin.write(name + "\n")
+        self.process.stdin.flush()
+        line = self._line(OP_TIMEOUT_S)
+        if line:
+            return Verdict(**json.loads(line))
+        if line is None:
+            return Verdict(name, "timeout", f"no answer within {OP_TIMEOUT_S:.0f} s")
+        return Verdict(name, "crash", f"worker ended with {self.process.wait()}")
+
+    def close(self) -> None:
+        self.process.kill()
+        self.process.wait()
+        self.results.close()
+
+
+def sweep(
+    names: Iterable[str],
+    backend: str,
+    via: str = "both",
+    samples: int = SAMPLES,
+    jobs: int = 2,
+    report: Callable[[Verdict], None] = lambda verdict: None,
+) -> list[Verdict]:
+    """Checks the named operators in ``jobs`` processes; ``report`` hears of each as it ends."""
+    todo: queue.Queue[str] = queue.Queue()
+    for name in names:
+        todo.put(name)
+    verdicts: list[Verdict] = []
+    lock = threading.Lock()
+
+    def run() -> None:
+        worker: _Worker | None = None
+        while True:
+            try:
+                name = todo.get_nowait()
+            except queue.Empty:
+                break
+            worker = worker or _Worker(backend, via, samples)
+            verdict = worker.check(name)
+            if verdict.status in ("crash", "timeout"):
+                worker.close()
+                worker = None
+            with lock:
+                verdicts.append(verdict)
+                report(verdict)
+        if worker:
+            worker.close()
+
+    threads = [threading.Thread(target=run) for _ in range(jobs)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return sorted(verdicts, key=lambda verdict: verdict.op)
+
+
+class _Progress:
+    """A bar on a terminal, nothing elsewhere."""
+
+    def __init__(self, total: int) -> None:
+        self.total, self.done, self.bad = total, 0, 0
+        self.start = time.monotonic()
+
+    def __call__(self, verdict: Verdict) -> None:
+        self.done += 1
+        self.bad += verdict.status not in ("pass", "skip")
+        if not sys.stderr.isatty():
+            return
+        filled = 30 * self.done // self.total
+        left = (time.monotonic() - self.start) / self.done * (self.total - self.done)
+        bar = "#" * filled + "-" * (30 - filled)
+        text = f"\r[{bar}] {self.done}/{self.total}, {self.bad} not passed, {left:4.0f} s left "
+        print(text, end="", file=sys.stderr, flush=True)
+        if self.done == self.total:
+            print(file=sys.stderr)
+
+
+def expected_exceptions(backend: str) -> dict[str, str]:
+    """The operators known not to pass, with the reason."""
+    sys.path.insert(0, str(Path(__file__).parent))
+    import opinfo_expected
+
+    return dict(opinfo_expected.EXPECTED["jit" if backend.startswith("jit") else "onnx"])
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("--backend", default="jit", help="export_with of the node (jit, onnx, ..)")
+    parser.add_argument("--via", choices=["model", "manager", "both"], default="both")
+    parser.add_argument("--ops", nargs="*", help="only these operators")
+    parser.add_argument("--samples", type=int, default=SAMPLES)
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--json", type=Path, help="write all verdicts here")
+    parser.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if arguments.worker:
+        _work(arguments.backend, arguments.via, arguments.samples)
+        return 0
+
+    known = operators()
+    names = arguments.ops or sorted(known)
+    if unknown := [name for name in names if name not in known]:
+        parser.error(f"no such operator: {', '.join(unknown)}")
+    began = time.monotonic()
+    verdicts = sweep(
+        names,
+        arguments.backend,
+        arguments.via,
+        arguments.samples,
+        arguments.jobs,
+        _Progress(len(names)),
+    )
+    counts = Counter(verdict.status for verdict in verdicts)
+    expected = expected_exceptions(arguments.backend)
+    surprises = 0
+    for verdict in verdicts:
+        if verdict.status in ("pass", "skip"):
+            if verdict.status == "pass" and verdict.op in expected:
+                surprises += 1
+                print(f"{verdict.op:45} passes, but is listed as an exception")
+            continue
+        listed = verdict.status == "error" and verdict.op in expected
+        surprises += not listed
+        note = f"known: {expected[verdict.op]}" if listed else verdict.message
+        print(f"{verdict.op:45} {verdict.status:8} {note}")
+    total = len(verdicts) - counts["skip"]
+    print(
+        f"{arguments.backend}: {counts['pass']} of {total} operators pass "
+        f"({arguments.samples} samples each), {counts['wrong']} wrong, {counts['error']} errors, "
+        f"{counts['crash']} crashes, {counts['timeout']} timeouts, {counts['skip']} not comparable, "
+        f"{time.monotonic() - began:.0f} s"
+    )
+    if arguments.json:
+        rows = [dataclasses.asdict(verdict) for verdict in verdicts]
+        arguments.json.write_text(json.dumps({"counts": counts, "operators": rows}, indent=1))
+    return 1 if surprises else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
