@@ -25,6 +25,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "leapp/bundle.h"
@@ -136,5 +137,9 @@ inline constexpr std::uint32_t kEngineAbi = 1;
 /// by ':'), then beside this library, then where the system looks. Throws Error(kNotFound) with the
 /// places tried. The plugin stays loaded until the process ends.
 LEAPP_EXPORT EngineFactory open_engine_plugin(const std::string& library);
+
+/// Where to look for ONNX Runtime before the usual places: libonnxruntime.so or its folder. The
+/// environment's LEAPP_ONNXRUNTIME goes before this. Only before the first ONNX model is loaded.
+LEAPP_EXPORT void use_onnxruntime(const std::filesystem::path& path);
 
 }  // namespace leapp

@@ -28,7 +28,9 @@ std::unique_ptr<Engine> load_torchscript(const Model& model, const std::filesyst
 
 EngineRegistry EngineRegistry::standard() {
   EngineRegistry registry;
-  registry.add("onnx", load_onnx_engine);
+  registry.add("onnx",
+               [](const Model& model, const std::filesystem::path& file,
+                  const EngineOptions& options) { return load_onnx_engine(model, file, options); });
   registry.add("jit", load_torchscript);
   return registry;
 }

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <span>
 
 #include "leapp/engine.h"
 
@@ -10,6 +11,10 @@ namespace leapp {
 
 /// The EngineFactory of the backend "onnx". Inputs and outputs are matched by name.
 std::unique_ptr<Engine> load_onnx_engine(const Model& model, const std::filesystem::path& file,
+                                         const EngineOptions& options);
+
+/// The same for a serialised model in memory, which is no longer needed afterwards.
+std::unique_ptr<Engine> load_onnx_engine(const Model& model, std::span<const std::byte> bytes,
                                          const EngineOptions& options);
 
 }  // namespace leapp

@@ -1,0 +1,60 @@
+// Element types: LEAPP's to ONNX Runtime's.
+#pragma once
+
+#include <onnxruntime_c_api.h>
+
+#include <optional>
+
+#include "leapp/dtype.h"
+
+namespace leapp {
+
+constexpr ONNXTensorElementDataType to_onnxruntime(DType dtype) noexcept {
+  switch (dtype) {
+    case DType::kBool:
+      return ONNX_TENSOR_ELEMENT_DATA_TYPE_BOOL;
+    case DType::kUInt8:
+      return ONNX_TENSOR_ELEMENT_DATA_TYPE_UINT8;
+    case DType::kInt8:
+      return ONNX_TENSOR_ELEMENT_DATA_TYPE_INT8;
+    case DType::kUInt16:
+      return ONNX_TENSOR_ELEMENT_DATA_TYPE_UINT16;
+    case DType::kInt16:
+      return ONNX_TENSOR_ELEMENT_DATA_TYPE_INT16;
+    case DType::kUInt32:
+      return ONNX_TENSOR_ELEMENT_DATA_TYPE_UINT32;
+    case DType::kInt32:
+      return ONNX_TENSOR_ELEMENT_DATA_TYPE_INT32;
+    case DType::kUInt64:
+      return ONNX_TENSOR_ELEMENT_DATA_TYPE_UINT64;
+    case DType::kInt64:
+      return ONNX_TENSOR_ELEMENT_DATA_TYPE_INT64;
+    case DType::kFloat8E4M3FN:
+      return ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT8E4M3FN;
+    case DType::kFloat8E5M2:
+      return ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT8E5M2;
+    case DType::kFloat16:
+      return ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT16;
+    case DType::kBFloat16:
+      return ONNX_TENSOR_ELEMENT_DATA_TYPE_BFLOAT16;
+    case DType::kFloat32:
+      return ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT;
+    case DType::kFloat64:
+      return ONNX_TENSOR_ELEMENT_DATA_TYPE_DOUBLE;
+    case DType::kComplex64:
+      return ONNX_TENSOR_ELEMENT_DATA_TYPE_COMPLEX64;
+    case DType::kComplex128:
+      return ONNX_TENSOR_ELEMENT_DATA_TYPE_COMPLEX128;
+  }
+  return ONNX_TENSOR_ELEMENT_DATA_TYPE_UNDEFINED;
+}
+
+/// Empty for types that LEAPP does not have (strings, 4-bit integers, ..).
+constexpr std::optional<DType> from_onnxruntime(ONNXTensorElementDataType type) noexcept {
+  for (int i = 0; i <= static_cast<int>(DType::kComplex128); ++i) {
+    if (to_onnxruntime(static_cast<DType>(i)) == type) return static_cast<DType>(i);
+  }
+  return std::nullopt;
+}
+
+}  // namespace leapp

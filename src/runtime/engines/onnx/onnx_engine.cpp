@@ -1,0 +1,313 @@
+#include "runtime/engines/onnx/onnx_engine.h"
+
+#include <algorithm>
+#include <string>
+
+#include "base/log.h"
+#include "runtime/engines/onnx/onnx_dtype.h"
+#include "runtime/engines/onnx/onnxruntime_library.h"
+#include "runtime/engines/onnx/provider.h"
+
+namespace leapp {
+namespace {
+
+// Owns one of ONNX Runtime's objects. Its release functions are members of OrtApi.
+template <typename T>
+using Handle = std::unique_ptr<T, void (*)(T*)>;
+
+template <typename T>
+Handle<T> own(T* object, void (*release)(T*)) {
+  return Handle<T>(object, release);
+}
+
+// What a model file says about one of its inputs or outputs.
+struct Signature {
+  std::string name;
+  ONNXTensorElementDataType type = ONNX_TENSOR_ELEMENT_DATA_TYPE_UNDEFINED;
+  Shape shape;             // -1 where the model leaves a dimension open
+  bool has_shape = false;  // whether the file states the number of dimensions
+};
+
+std::string dtype_text(ONNXTensorElementDataType type) {
+  const std::optional<DType> dtype = from_onnxruntime(type);
+  return dtype ? std::string(name_of(*dtype)) : "ONNX type " + std::to_string(type);
+}
+
+class OnnxEngine;
+
+class OnnxBinding final : public Binding {
+ public:
+  OnnxBinding(OnnxEngine& engine, std::span<const ConstTensorView> inputs,
+              std::span<const TensorView> outputs);
+
+  void rebind_input(std::size_t index, const ConstTensorView& view) override;
+  void rebind_output(std::size_t index, const TensorView& view) override;
+  Result<void> run() noexcept override;
+
+ private:
+  Handle<OrtValue> value_over(const void* data, DType dtype, const Shape& shape) const;
+  Failure failure(OrtStatus* status) const noexcept;
+
+  OnnxEngine& engine_;
+  const OrtApi& api_;
+  Handle<OrtIoBinding> io_;
+};
+
+class OnnxEngine final : public Engine {
+ public:
+  OnnxEngine(const Model& model, const std::filesystem::path* file,
+             std::span<const std::byte> bytes, const EngineOptions& options)
+      : model_(model),
+        ort_(OnnxRuntime::get()),
+        session_(nullptr, ort_.api().ReleaseSession),
+        memory_(nullptr, ort_.api().ReleaseMemoryInfo),
+        run_options_(nullptr, ort_.api().ReleaseRunOptions) {
+    open_session(file, bytes, options);
+    check_side(read_signatures(true), model_.inputs, "input");
+    check_side(read_signatures(false), model_.outputs, "output");
+
+    OrtMemoryInfo* memory = nullptr;
+    check(ort_.api().CreateCpuMemoryInfo(OrtDeviceAllocator, OrtMemTypeDefault, &memory));
+    memory_.reset(memory);
+    OrtRunOptions* run_options = nullptr;
+    check(ort_.api().CreateRunOptions(&run_options));
+    run_options_.reset(run_options);
+  }
+
+  std::string description() const override {
+    return "ONNX Runtime " + ort_.version() + ", " + provider_;
+  }
+
+  std::unique_ptr<Binding> bind(std::span<const ConstTensorView> inputs,
+                                std::span<const TensorView> outputs) override {
+    check_views(model_, inputs, outputs);
+    return std::make_unique<OnnxBinding>(*this, inputs, outputs);
+  }
+
+  void check(OrtStatus* status) const { ort_.check(status, "node '" + model_.name + "'"); }
+
+  const Model& model() const noexcept { return model_; }
+  const OrtApi& api() const noexcept { return ort_.api(); }
+  OrtSession* session() const noexcept { return session_.get(); }
+  const OrtMemoryInfo* memory() const noexcept { return memory_.get(); }
+  const OrtRunOptions* run_options() const noexcept { return run_options_.get(); }
+  bool on_cpu() const noexcept { return provider_ == kCpuProvider; }
+
+ private:
+  void open_session(const std::filesystem::path* file, std::span<const std::byte> bytes,
+                    const EngineOptions& options) {
+    try {
+      provider_ = choose_provider(options.provider, ort_.providers());
+    } catch (const Error& error) {
+      throw Error(error.kind(), "node '" + model_.name + "': " + error.what());
+    }
+    try {
+      session_ = create_session(file, bytes, options);
+    } catch (const Error& error) {
+      if (provider_ == kCpuProvider || !options.provider.empty()) throw;
+      // Built in, but without its driver or libraries: nobody asked for it.
+      log(LogLevel::kWarning, std::string(error.what()) + " (" + provider_ + "); using the CPU");
+      provider_ = kCpuProvider;
+      session_ = create_session(file, bytes, options);
+    }
+  }
+
+  Handle<OrtSession> create_session(const std::filesystem::path* file,
+                                    std::span<const std::byte> bytes,
+                                    const EngineOptions& options) const {
+    const OrtApi& api = ort_.api();
+    OrtSessionOptions* raw = nullptr;
+    check(api.CreateSessionOptions(&raw));
+    const Handle<OrtSessionOptions> settings = own(raw, api.ReleaseSessionOptions);
+    check(api.SetIntraOpNumThreads(raw, options.threads));
+    check(api.SetInterOpNumThreads(raw, 1));
+    check(api.SetSessionExecutionMode(raw, ORT_SEQUENTIAL));
+    check(api.SetSessionGraphOptimizationLevel(raw, ORT_ENABLE_ALL));
+    const char* spinning = options.spinning ? "1" : "0";
+    check(api.AddSessionConfigEntry(raw, "session.intra_op.allow_spinning", spinning));
+    check(api.AddSessionConfigEntry(raw, "session.inter_op.allow_spinning", spinning));
+    if (!options.affinity.empty()) {
+      std::string list;  // ONNX Runtime counts processors from 1
+      for (int cpu : options.affinity) {
+        if (!list.empty()) list += ';';
+        list += std::to_string(cpu + 1);
+      }
+      check(api.AddSessionConfigEntry(raw, "session.intra_op_thread_affinities", list.c_str()));
+    }
+    add_provider(*raw);
+    OrtSession* session = nullptr;
+    if (file != nullptr) {
+      ort_.check(api.CreateSession(ort_.env(), file->c_str(), raw, &session),
+                 "node '" + model_.name + "': " + file->string() + " could not be loaded as ONNX");
+    } else {
+      check(api.CreateSessionFromArray(ort_.env(), bytes.data(), bytes.size(), raw, &session));
+    }
+    return own(session, api.ReleaseSession);
+  }
+
+  void add_provider(OrtSessionOptions& settings) const {
+    const OrtApi& api = ort_.api();
+    if (provider_ == kCpuProvider) return;  // always there, as the last resort
+    if (provider_ == kCudaProvider) {
+      OrtCUDAProviderOptionsV2* raw = nullptr;
+      check(api.CreateCUDAProviderOptions(&raw));
+      const Handle<OrtCUDAProviderOptionsV2> cuda = own(raw, api.ReleaseCUDAProviderOptions);
+      check(api.SessionOptionsAppendExecutionProvider_CUDA_V2(&settings, raw));
+      return;
+    }
+    // The general door takes the name without its suffix.
+    const std::string suffix = "ExecutionProvider";
+    const std::string name = provider_.substr(0, provider_.size() - suffix.size());
+    check(api.SessionOptionsAppendExecutionProvider(&settings, name.c_str(), nullptr, nullptr, 0));
+  }
+
+  std::vector<Signature> read_signatures(bool of_inputs) const {
+    const OrtApi& api = ort_.api();
+    OrtAllocator* allocator = nullptr;
+    check(api.GetAllocatorWithDefaultOptions(&allocator));
+    std::size_t count = 0;
+    check(of_inputs ? api.SessionGetInputCount(session_.get(), &count)
+                    : api.SessionGetOutputCount(session_.get(), &count));
+    std::vector<Signature> signatures(count);
+    for (std::size_t i = 0; i < count; ++i) {
+      char* name = nullptr;
+      check(of_inputs ? api.SessionGetInputName(session_.get(), i, allocator, &name)
+                      : api.SessionGetOutputName(session_.get(), i, allocator, &name));
+      signatures[i].name = name;
+      check(api.AllocatorFree(allocator, name));
+      OrtTypeInfo* raw = nullptr;
+      check(of_inputs ? api.SessionGetInputTypeInfo(session_.get(), i, &raw)
+                      : api.SessionGetOutputTypeInfo(session_.get(), i, &raw));
+      const Handle<OrtTypeInfo> info = own(raw, api.ReleaseTypeInfo);
+      read_tensor_info(*info, signatures[i]);
+    }
+    return signatures;
+  }
+
+  void read_tensor_info(const OrtTypeInfo& info, Signature& signature) const {
+    const OrtApi& api = ort_.api();
+    const OrtTensorTypeAndShapeInfo* tensor = nullptr;
+    check(api.CastTypeInfoToTensorInfo(&info, &tensor));
+    if (tensor == nullptr) return;  // a sequence or a map: no port can be that
+    check(api.GetTensorElementType(tensor, &signature.type));
+    std::size_t rank = 0;
+    check(api.GetDimensionsCount(tensor, &rank));
+    signature.shape.resize(rank);
+    check(api.GetDimensions(tensor, signature.shape.data(), rank));
+    signature.has_shape = true;
+  }
+
+  void check_side(const std::vector<Signature>& found, const std::vector<Port>& declared,
+                  const char* side) const {
+    const std::string node = "node '" + model_.name + "'";
+    for (const Port& port : declared) {
+      const auto match = std::find_if(found.begin(), found.end(),
+                                      [&](const Signature& s) { return s.name == port.name; });
+      const std::string where = std::string(side) + " " + model_.name + "/" + port.name;
+      if (match == found.end()) {
+        std::string names;
+        for (const Signature& s : found) names += (names.empty() ? "" : ", ") + s.name;
+        throw Error(ErrorKind::kValue, where +
+                                           " is declared in the bundle, but its ONNX model has " +
+                                           "no such " + side + "; it has: " + names);
+      }
+      if (match->type != to_onnxruntime(port.dtype)) {
+        throw Error(ErrorKind::kValue, where + " is declared as " +
+                                           std::string(name_of(port.dtype)) +
+                                           ", but its ONNX model has " + dtype_text(match->type));
+      }
+      if (match->has_shape && !fits(port.shape, match->shape)) {
+        throw Error(ErrorKind::kValue, where + " is declared with shape " + to_string(port.shape) +
+                                           ", but its ONNX model has " + to_string(match->shape));
+      }
+    }
+    for (const Signature& s : found) {
+      const bool known = std::any_of(declared.begin(), declared.end(),
+                                     [&](const Port& port) { return port.name == s.name; });
+      // An output that nobody declared is merely not asked for; an input would stay unset.
+      if (!known && std::string(side) == "input") {
+        throw Error(ErrorKind::kValue, node + ": its ONNX model takes an input '" + s.name +
+                                           "', which the bundle does not declare");
+      }
+    }
+  }
+
+  static bool fits(const Shape& declared, const Shape& found) {
+    return std::equal(declared.begin(), declared.end(), found.begin(), found.end(),
+                      [](std::int64_t want, std::int64_t has) { return has < 0 || has == want; });
+  }
+
+  Model model_;
+  const OnnxRuntime& ort_;
+  std::string provider_;
+  Handle<OrtSession> session_;
+  Handle<OrtMemoryInfo> memory_;
+  Handle<OrtRunOptions> run_options_;
+};
+
+OnnxBinding::OnnxBinding(OnnxEngine& engine, std::span<const ConstTensorView> inputs,
+                         std::span<const TensorView> outputs)
+    : engine_(engine), api_(engine.api()), io_(nullptr, api_.ReleaseIoBinding) {
+  OrtIoBinding* io = nullptr;
+  engine_.check(api_.CreateIoBinding(engine_.session(), &io));
+  io_.reset(io);
+  for (std::size_t i = 0; i < inputs.size(); ++i) rebind_input(i, inputs[i]);
+  for (std::size_t i = 0; i < outputs.size(); ++i) rebind_output(i, outputs[i]);
+}
+
+void OnnxBinding::rebind_input(std::size_t index, const ConstTensorView& view) {
+  const Handle<OrtValue> value = value_over(view.data, view.dtype, view.shape);
+  const std::string& name = engine_.model().inputs.at(index).name;
+  engine_.check(api_.BindInput(io_.get(), name.c_str(), value.get()));
+}
+
+void OnnxBinding::rebind_output(std::size_t index, const TensorView& view) {
+  const Handle<OrtValue> value = value_over(view.data, view.dtype, view.shape);
+  const std::string& name = engine_.model().outputs.at(index).name;
+  engine_.check(api_.BindOutput(io_.get(), name.c_str(), value.get()));
+}
+
+Handle<OrtValue> OnnxBinding::value_over(const void* data, DType dtype, const Shape& shape) const {
+  static char nothing = 0;  // ONNX Runtime wants an address even for no elements
+  void* address = data != nullptr ? const_cast<void*>(data) : &nothing;
+  const std::size_t bytes = static_cast<std::size_t>(element_count(shape)) * size_of(dtype);
+  OrtValue* value = nullptr;
+  engine_.check(api_.CreateTensorWithDataAsOrtValue(engine_.memory(), address, bytes, shape.data(),
+                                                    shape.size(), to_onnxruntime(dtype), &value));
+  return own(value, api_.ReleaseValue);
+}
+
+Result<void> OnnxBinding::run() noexcept {
+  if (!engine_.on_cpu()) {
+    if (OrtStatus* status = api_.SynchronizeBoundInputs(io_.get())) return failure(status);
+  }
+  if (OrtStatus* status =
+          api_.RunWithBinding(engine_.session(), engine_.run_options(), io_.get())) {
+    return failure(status);
+  }
+  if (!engine_.on_cpu()) {
+    if (OrtStatus* status = api_.SynchronizeBoundOutputs(io_.get())) return failure(status);
+  }
+  return {};
+}
+
+Failure OnnxBinding::failure(OrtStatus* status) const noexcept {
+  const Failure result(ErrorKind::kValue, {"node '", engine_.model().name,
+                                           "' failed: ", api_.GetErrorMessage(status)});
+  api_.ReleaseStatus(status);
+  return result;
+}
+
+}  // namespace
+
+std::unique_ptr<Engine> load_onnx_engine(const Model& model, const std::filesystem::path& file,
+                                         const EngineOptions& options) {
+  return std::make_unique<OnnxEngine>(model, &file, std::span<const std::byte>(), options);
+}
+
+std::unique_ptr<Engine> load_onnx_engine(const Model& model, std::span<const std::byte> bytes,
+                                         const EngineOptions& options) {
+  return std::make_unique<OnnxEngine>(model, nullptr, bytes, options);
+}
+
+}  // namespace leapp

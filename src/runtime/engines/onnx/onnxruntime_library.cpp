@@ -1,0 +1,140 @@
+#include "runtime/engines/onnx/onnxruntime_library.h"
+
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <mutex>
+
+#include "base/log.h"
+#include "leapp/engine.h"
+
+namespace leapp {
+namespace {
+
+namespace fs = std::filesystem;
+
+// The oldest interface that has everything used here: ONNX Runtime 1.16 and newer.
+constexpr std::uint32_t kApiVersion = 16;
+
+std::mutex mutex;
+fs::path& preferred_path() {
+  static fs::path path;
+  return path;
+}
+
+// libonnxruntime.so or libonnxruntime.so.* in a folder; the shortest name where there are several.
+std::vector<fs::path> libraries_in(const fs::path& folder) {
+  std::vector<fs::path> found;
+  std::error_code ignored;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder, ignored)) {
+    const std::string name = entry.path().filename().string();
+    if (name.starts_with("libonnxruntime.so")) found.push_back(entry.path());
+  }
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+void append(std::vector<fs::path>& to, const std::vector<fs::path>& from) {
+  to.insert(to.end(), from.begin(), from.end());
+}
+
+// A path given by the user: the library itself, or the folder that holds it.
+std::vector<fs::path> given(const fs::path& path) {
+  std::error_code ignored;
+  return fs::is_directory(path, ignored) ? libraries_in(path) : std::vector<fs::path>{path};
+}
+
+std::vector<fs::path> candidates() {
+  if (const char* path = std::getenv("LEAPP_ONNXRUNTIME"); path != nullptr && *path != '\0') {
+    std::vector<fs::path> paths = given(path);
+    // An empty folder must not send the search elsewhere in silence.
+    if (paths.empty()) paths.push_back(fs::path(path) / "libonnxruntime.so");
+    return paths;
+  }
+  std::vector<fs::path> paths;
+  if (!preferred_path().empty()) append(paths, given(preferred_path()));
+  static const char anchor = 0;
+  Dl_info info{};
+  if (dladdr(&anchor, &info) != 0 && info.dli_fname != nullptr) {
+    const fs::path here = fs::absolute(info.dli_fname).parent_path();
+    append(paths, libraries_in(here));
+    append(paths, libraries_in(here / "../onnxruntime/capi"));
+    append(paths, libraries_in(here / "../../onnxruntime/capi"));
+  }
+  if (const char* environment = std::getenv("VIRTUAL_ENV")) {
+    std::error_code ignored;
+    for (const auto& entry : fs::directory_iterator(fs::path(environment) / "lib", ignored)) {
+      append(paths, libraries_in(entry.path() / "site-packages/onnxruntime/capi"));
+    }
+  }
+  paths.emplace_back("libonnxruntime.so.1");
+  paths.emplace_back("libonnxruntime.so");
+  return paths;
+}
+
+const OrtApiBase* open_library() {
+  std::string tried;
+  for (const fs::path& path : candidates()) {
+    void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (handle == nullptr) {
+      tried += "\n  " + std::string(dlerror());
+      continue;
+    }
+    void* symbol = dlsym(handle, "OrtGetApiBase");
+    if (symbol != nullptr) return reinterpret_cast<const OrtApiBase* (*)()>(symbol)();
+    tried += "\n  " + path.string() + ": exports no OrtGetApiBase";
+  }
+  throw Error(ErrorKind::kNotFound,
+              "ONNX Runtime was not found; tried:" + tried +
+                  "\nInstall it (pip install onnxruntime, or the system's package), or set "
+                  "LEAPP_ONNXRUNTIME to libonnxruntime.so or its folder.");
+}
+
+void forward_log(void*, OrtLoggingLevel severity, const char*, const char*, const char*,
+                 const char* message) {
+  // ONNX Runtime's warnings are for people who tune models: debug lines of ours.
+  log(severity >= ORT_LOGGING_LEVEL_ERROR ? LogLevel::kWarning : LogLevel::kDebug,
+      std::string("ONNX Runtime: ") + message);
+}
+
+}  // namespace
+
+void use_onnxruntime(const fs::path& path) {
+  const std::lock_guard lock(mutex);
+  preferred_path() = path;
+}
+
+const OnnxRuntime& OnnxRuntime::get() {
+  const std::lock_guard lock(mutex);
+  static const OnnxRuntime* const instance = new OnnxRuntime();
+  return *instance;
+}
+
+OnnxRuntime::OnnxRuntime() {
+  const OrtApiBase* base = open_library();
+  version_ = base->GetVersionString();
+  api_ = base->GetApi(kApiVersion);
+  if (api_ == nullptr) {
+    throw Error(ErrorKind::kValue, "ONNX Runtime " + version_ + " is too old: LEAPP needs 1." +
+                                       std::to_string(kApiVersion) + " or newer");
+  }
+  check(api_->CreateEnvWithCustomLogger(forward_log, nullptr, ORT_LOGGING_LEVEL_WARNING, "leapp",
+                                        &env_),
+        "ONNX Runtime could not be started");
+  char** names = nullptr;
+  int count = 0;
+  check(api_->GetAvailableProviders(&names, &count), "ONNX Runtime lists no providers");
+  providers_.assign(names, names + count);
+  check(api_->ReleaseAvailableProviders(names, count), "ONNX Runtime");
+}
+
+void OnnxRuntime::check(OrtStatus* status, const std::string& what) const {
+  if (status == nullptr) [[likely]]
+    return;
+  const std::string message = what + ": " + api_->GetErrorMessage(status);
+  api_->ReleaseStatus(status);
+  throw Error(ErrorKind::kValue, message);
+}
+
+}  // namespace leapp

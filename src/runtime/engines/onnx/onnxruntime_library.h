@@ -1,0 +1,41 @@
+// ONNX Runtime as a library opened at run time: nothing of LEAPP links it.
+#pragma once
+
+#include <onnxruntime_c_api.h>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "leapp/error.h"
+
+namespace leapp {
+
+/// The opened library and its environment. One per process, made at first use, never closed: ONNX
+/// Runtime's threads and its own statics do not survive being unloaded. Thread-safe.
+class OnnxRuntime {
+ public:
+  /// Opens the library on the first call. Throws Error(kNotFound) with the places tried; a later
+  /// call tries again.
+  static const OnnxRuntime& get();
+
+  const OrtApi& api() const noexcept { return *api_; }
+  const OrtEnv* env() const noexcept { return env_; }
+  /// "1.31.0".
+  const std::string& version() const noexcept { return version_; }
+  /// Execution providers by their own names ("CPUExecutionProvider"), most preferred first.
+  const std::vector<std::string>& providers() const noexcept { return providers_; }
+
+  /// Throws a status that is not OK as an Error(kValue) "<what>: <ONNX Runtime's words>".
+  void check(OrtStatus* status, const std::string& what) const;
+
+ private:
+  OnnxRuntime();
+
+  const OrtApi* api_ = nullptr;
+  OrtEnv* env_ = nullptr;
+  std::string version_;
+  std::vector<std::string> providers_;
+};
+
+}  // namespace leapp
