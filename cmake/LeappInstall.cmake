@@ -49,3 +49,11 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/leappConfigVersion.cmake
   COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/leappConfig.cmake ${PROJECT_BINARY_DIR}/leappConfigVersion.cmake
   DESTINATION ${package_dir} COMPONENT runtime)
+
+# What an installation holds, as one target: everything but tests, examples and benchmarks.
+add_custom_target(leapp_package)
+foreach(target IN ITEMS ${libraries} leapp_cli _runtime _trace)
+  if(TARGET ${target})
+    add_dependencies(leapp_package ${target})
+  endif()
+endforeach()

@@ -1,0 +1,99 @@
+# `make help` lists the targets. Each sets up what it needs and does nothing twice.
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+MAKEFLAGS += --no-print-directory
+
+PYTHON ?= python3
+JOBS ?= $(shell nproc)
+PYTEST ?= -q
+BUILD := build/release
+VENV := .venv
+BIN := $(VENV)/bin
+STAMPS := .cache/stamps
+
+say = @printf '\033[1m== %s\033[0m\n'
+
+help:  ## list the targets
+	@grep -hE '^[a-z-]+:.*  ## ' $(MAKEFILE_LIST) | sed -E 's/:.*  ## /\t/' | expand -t 12
+
+build: setup  ## build everything and install the Python package into .venv
+	@cmake --build $(BUILD) -j $(JOBS) --target leapp_package
+	@$(MAKE) $(STAMPS)/package
+
+demo: build  ## export a policy pipeline, check it, draw it, run it from Python and from C++
+	@cmake --build $(BUILD) -j $(JOBS) --target leapp_examples
+	$(say) "demo"
+	@PATH="$(abspath $(BIN)):$$PATH" LEAPP_BUILD="$(abspath $(BUILD))" examples/demo.sh
+
+test: build  ## run the C++ and the Python tests (PYTEST="-k name" for some)
+	@cmake --build $(BUILD) -j $(JOBS)
+	$(say) "C++ tests"
+	@ctest --test-dir $(BUILD) --output-on-failure -j $(JOBS) --progress
+	$(say) "Python tests"
+	@PATH="$(abspath $(BIN)):$$PATH" LEAPP_BUILD="$(abspath $(BUILD))" $(BIN)/python -m pytest $(PYTEST) tests/python
+
+bench: build  ## measure; side by side with NVIDIA's leapp where it is installed
+	@cmake --build $(BUILD) -j $(JOBS)
+	@PATH="$(abspath $(BIN)):$$PATH" LEAPP_BUILD="$(abspath $(BUILD))" $(BIN)/python benchmarks/run.py
+
+opinfo: build  ## sweep PyTorch's operator database (BACKEND=jit or onnx)
+	@$(BIN)/python tests/python/opinfo.py --backend $(or $(BACKEND),jit)
+
+lint: build  ## formats, types, layers, public headers, the torch-free boundary
+	@$(BIN)/python tools/lint.py --build $(BUILD)
+
+tidy: setup  ## clang-tidy over every source (slow)
+	@tools/apt_packages.sh tidy
+	@cmake --preset tidy >/dev/null
+	@cmake --build build/tidy -j $(JOBS)
+
+docs: build  ## the C++ and Python reference, into build/docs
+	@tools/apt_packages.sh docs
+	@tools/docs.sh build/docs
+
+clean:  ## remove build trees and stamps (.venv and .cache/onnxruntime stay)
+	@rm -rf build $(STAMPS)
+
+# What a build needs, each made once: packages, environment, headers, configured tree.
+setup: $(BUILD)/build.ninja
+
+$(STAMPS)/apt: tools/apt_packages.sh
+	$(say) "Debian packages"
+	@tools/apt_packages.sh
+	@mkdir -p $(@D) && touch $@
+
+.cache/onnxruntime/.stamp: tools/onnxruntime_headers.sh $(STAMPS)/apt
+	$(say) "ONNX Runtime headers"
+	@tools/onnxruntime_headers.sh .cache/onnxruntime
+	@touch $@
+
+$(VENV)/.stamp: tools/requirements-torch.txt tools/requirements.txt $(STAMPS)/apt
+	$(say) "Python environment in $(VENV) (torch alone is a large download)"
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || \
+	  { echo "Could not make $(VENV) with '$(PYTHON)': LEAPP needs Python 3.10 or newer with venv." >&2; exit 1; }
+	@$(BIN)/python -m pip install -q --disable-pip-version-check -r tools/requirements-torch.txt || \
+	  { echo "pip could not install torch: is the network there?" >&2; exit 1; }
+	@$(BIN)/python -m pip install -q --disable-pip-version-check \
+	  -c tools/requirements-torch.txt -r tools/requirements.txt || \
+	  { echo "pip could not install tools/requirements.txt: is the network there?" >&2; exit 1; }
+	@touch $@
+
+$(BUILD)/build.ninja: CMakePresets.json $(STAMPS)/apt .cache/onnxruntime/.stamp $(VENV)/.stamp
+	$(say) "configure $(BUILD)"
+	@cmake --preset release | grep -v "Detecting\|identification\|Check for working"
+	@touch $@
+
+# Looked at after the build: what was built and the package's own sources, deletions included.
+PACKAGE := $(wildcard $(BUILD)/lib/*.so $(BUILD)/python/leapp/*.so $(BUILD)/bin/leapp) \
+  $(shell find python/src include -not -name __pycache__ -not -name '*.pyc')
+$(STAMPS)/package: $(PACKAGE)
+	$(say) "install the Python package into $(VENV)"
+	@site=$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("platlib"))'); \
+	rm -rf "$$site/leapp"; \
+	cmake --install $(BUILD) --component python --prefix "$$site" >/dev/null; \
+	cmake --install $(BUILD) --component python_scripts --prefix $(BIN) >/dev/null
+	@touch $@
+
+.PHONY: help build demo test bench opinfo lint tidy docs clean setup

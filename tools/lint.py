@@ -1,0 +1,234 @@
+"""Checks what the compiler does not: formats, types, layers, public headers, the torch boundary.
+
+Run by `make lint`. Every finding is one line, `file:line: reason`; any finding means exit status 1.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+
+class Finding(NamedTuple):
+    """One violation: where it is and why it is one."""
+
+    file: str
+    line: int
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}: {self.reason}"
+
+
+class Include(NamedTuple):
+    """One #include of a source file."""
+
+    file: str
+    line: int
+    path: str
+
+
+class Layer(NamedTuple):
+    """One leapp_layer() of CMakeLists.txt: a folder of src/, and the layers it may include from."""
+
+    folder: str
+    torch: bool
+    depends: tuple[str, ...]
+
+
+TORCH_INCLUDE = re.compile(r"^(torch|ATen|c10|caffe2|aten)/")
+TORCH_LIBRARY = re.compile(r"lib(torch|c10|caffe2)\w*\.so")
+TORCH_SYMBOL = re.compile(r"\b_ZNK?(2at|3c10|5torch|6caffe2)\w+")
+SYSTEM_HEADER = re.compile(r"^(?:[a-z_0-9]+|std(?:bool|def|int)\.h)$")
+TORCH_FOLDERS = ("src/trace", "src/export/torchscript", "src/runtime/engines/torch")
+TORCH_PUBLIC_HEADER = "include/leapp/leapp.h"
+
+
+def tracked(root: Path, *patterns: str) -> list[str]:
+    """Files git knows or would add, relative to the root."""
+    command = [
+        "git",
+        "ls-files",
+        "--cached",
+        "--others",
+        "--exclude-standard",
+        "--deduplicate",
+        *patterns,
+    ]
+    names = subprocess.run(
+        command, cwd=root, check=True, capture_output=True, text=True
+    ).stdout.split()
+    return [name for name in names if (root / name).is_file()]
+
+
+def includes(root: Path, folder: str) -> Iterator[Include]:
+    """All #include lines of the C and C++ files under a folder."""
+    for file in sorted((root / folder).rglob("*")):
+        if file.suffix in (".h", ".c", ".cpp"):
+            for number, line in enumerate(file.read_text().splitlines(), 1):
+                if match := re.match(r'\s*#\s*include\s*[<"]([^>"]+)[>"]', line):
+                    yield Include(str(file.relative_to(root)), number, match[1])
+
+
+def layers(root: Path) -> dict[str, Layer]:
+    """The layers by name, as CMakeLists.txt states them."""
+    found = {}
+    for match in re.finditer(r"leapp_layer\((\w+)([^)]*)\)", (root / "CMakeLists.txt").read_text()):
+        words = match[2].split()
+        depends = words[words.index("DEPENDS") + 1 :] if "DEPENDS" in words else []
+        if "PRIVATE" in depends:
+            depends = depends[: depends.index("PRIVATE")]
+        found[match[1]] = Layer(words[words.index("DIR") + 1], "TORCH" in words, tuple(depends))
+    return found
+
+
+def layer_of(path: str, known: dict[str, Layer]) -> str | None:
+    """The layer whose folder is the innermost around a path relative to src/."""
+    names = [name for name, layer in known.items() if path.startswith(layer.folder + "/")]
+    return max(names, key=lambda name: len(known[name].folder), default=None)
+
+
+def reachable(name: str, known: dict[str, Layer]) -> set[str]:
+    """A layer and everything it may include from."""
+    names = {name}
+    for other in known[name].depends:
+        names |= reachable(other, known)
+    return names
+
+
+def check_layers(root: Path) -> Iterator[Finding]:
+    """A layer includes only itself, the layers it depends on, and public headers."""
+    known = layers(root)
+    for include in includes(root, "src"):
+        target = layer_of(include.path, known) if (root / "src" / include.path).exists() else None
+        if target is None:
+            continue
+        source = layer_of(include.file.removeprefix("src/"), known)
+        if source is None:
+            yield Finding(include.file, include.line, "the folder is no layer of CMakeLists.txt")
+        elif target not in reachable(source, known):
+            may = ", ".join(sorted(known[name].folder for name in reachable(source, known)))
+            folder = known[source].folder
+            reason = f'includes "{include.path}", but {folder}/ may only see {may} (CMakeLists.txt)'
+            yield Finding(include.file, include.line, reason)
+
+
+def check_users(root: Path) -> Iterator[Finding]:
+    """The command, the examples and the Python modules use what users use: public headers only."""
+    for folder in ("cli", "examples", "python/bindings"):
+        for include in includes(root, folder):
+            if (root / "src" / include.path).exists():
+                reason = f'includes "{include.path}" of src/; {folder}/ uses public headers only'
+                yield Finding(include.file, include.line, reason)
+
+
+def check_torch_includes(root: Path) -> Iterator[Finding]:
+    """Only the layers marked TORCH, the tracing header and its users may see torch's headers."""
+    for folder in ("include", "src", "cli", "python/bindings", "tests"):
+        for include in includes(root, folder):
+            file = include.file
+            allowed = (
+                file.startswith(tuple(f"{name}/" for name in TORCH_FOLDERS))
+                or file == TORCH_PUBLIC_HEADER
+                or file.startswith(
+                    ("python/bindings/trace", "tests/trace/", "tests/torch", "tests/install/")
+                )
+            )
+            if allowed:
+                continue
+            if TORCH_INCLUDE.match(include.path) or include.path == "leapp/leapp.h":
+                reason = f"includes <{include.path}>, but this part must do without libtorch"
+                yield Finding(file, include.line, reason)
+
+
+def check_public_headers(root: Path) -> Iterator[Finding]:
+    """Public headers include the standard library and each other: users need nothing else."""
+    for include in includes(root, "include"):
+        if include.path.startswith("leapp/") or SYSTEM_HEADER.match(include.path):
+            continue
+        if include.file == TORCH_PUBLIC_HEADER and include.path == "ATen/core/Tensor.h":
+            continue
+        reason = f"includes <{include.path}>; public headers see only std and leapp/"
+        yield Finding(include.file, include.line, reason)
+
+
+def check_torch_links(root: Path, build: Path) -> Iterator[Finding]:
+    """What a robot installs needs no library and no symbol of torch."""
+    modules = list((build / "python/leapp").glob("_runtime*.so"))
+    for file in [build / "lib/libleapp_runtime.so", build / "bin/leapp", *modules]:
+        name = str(file.relative_to(root) if file.is_relative_to(root) else file)
+        if not file.exists():
+            yield Finding(
+                name, 1, "was not built, so its links cannot be checked: run 'make build'"
+            )
+            continue
+        dynamic = subprocess.run(
+            ["readelf", "-d", "-W", file], check=True, capture_output=True, text=True
+        ).stdout
+        for line in dynamic.splitlines():
+            if "NEEDED" in line and (library := TORCH_LIBRARY.search(line)):
+                yield Finding(name, 1, f"links {library[0]}, but must load where no libtorch is")
+        symbols = subprocess.run(
+            ["nm", "-D", "-u", file], check=True, capture_output=True, text=True
+        ).stdout
+        if symbol := TORCH_SYMBOL.search(symbols):
+            yield Finding(name, 1, f"needs the symbol {symbol[0]} of libtorch")
+
+
+def run_tool(root: Path, name: str, *command: str | Path) -> Iterator[Finding]:
+    """A tool that prints its own findings; its failure is one more."""
+    result = subprocess.run([Path(sys.executable).parent / command[0], *command[1:]], cwd=root)
+    if result.returncode != 0:
+        yield Finding(name, 1, f"{command[0]} found something, see above")
+
+
+def check_format(root: Path) -> Iterator[Finding]:
+    """C and C++ are formatted by clang-format."""
+    files = tracked(root, "*.h", "*.c", "*.cpp")
+    return run_tool(root, ".clang-format", "clang-format", "--dry-run", "--Werror", *files)
+
+
+def check_python(root: Path) -> Iterator[Finding]:
+    """Python is formatted, linted and fully typed."""
+    yield from run_tool(root, "pyproject.toml", "ruff", "check", "--quiet", ".")
+    yield from run_tool(root, "pyproject.toml", "ruff", "format", "--check", "--quiet", ".")
+    yield from run_tool(
+        root, "pyproject.toml", "mypy", "--no-error-summary", "python/src/leapp", "tools"
+    )
+
+
+def main() -> int:
+    """Runs every rule, prints every finding."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--root", type=Path, default=Path(__file__).resolve().parent.parent)
+    parser.add_argument("--build", type=Path, help="build tree whose libraries are checked as well")
+    arguments = parser.parse_args()
+    root: Path = arguments.root
+    rules: list[tuple[str, Callable[[], Iterator[Finding]]]] = [
+        ("layers", lambda: check_layers(root)),
+        ("users of the library", lambda: check_users(root)),
+        ("torch-free sources", lambda: check_torch_includes(root)),
+        ("public headers", lambda: check_public_headers(root)),
+        ("C++ format", lambda: check_format(root)),
+        ("Python", lambda: check_python(root)),
+    ]
+    if arguments.build is not None:
+        build = arguments.build.resolve()
+        rules.append(("torch-free libraries", lambda: check_torch_links(root, build)))
+    failed = 0
+    for name, rule in rules:
+        findings = list(rule())
+        failed += len(findings)
+        print(f"lint: {name}: {f'{len(findings)} found' if findings else 'clean'}", flush=True)
+        for finding in findings:
+            print(finding)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
