@@ -1,0 +1,14 @@
+// Uses the installed tracing library: an annotation outside a session hands back its argument.
+#include <ATen/ATen.h>
+
+#include <iostream>
+
+#include "leapp/leapp.h"
+
+int main() {
+  const at::Tensor obs = at::ones({1, 4});
+  const at::Tensor same = leapp::annotate::input_tensors("policy", {{"obs", obs}})[0];
+  const bool right = !leapp::is_active() && same.is_same(obs);
+  std::cout << (right ? "tracing works\n" : "wrong\n");
+  return right ? 0 : 1;
+}
