@@ -1,0 +1,380 @@
+// From a YAML tree to a Bundle: every field has the right form. What the values mean together is
+// checked by rules.h afterwards. Keys that are not known are passed over: other writers have more.
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <fstream>
+#include <utility>
+
+#include "bundle/rules.h"
+#include "bundle/utf8.h"
+#include "bundle/yaml_scalar.h"
+#include "bundle/yaml_tree.h"
+#include "leapp/bundle.h"
+
+namespace leapp {
+namespace {
+
+using Kind = YamlNode::Kind;
+
+/// The path from `from` to `target`, which is found by its address. Slow; for messages only.
+bool find_path(const YamlNode& from, const YamlNode& target, FieldPath& path) {
+  if (&from == &target) return true;
+  for (std::size_t i = 0; i < from.items.size(); ++i) {
+    path.emplace_back(i);
+    if (find_path(from.items[i], target, path)) return true;
+    path.pop_back();
+  }
+  for (const YamlEntry& entry : from.entries) {
+    path.emplace_back(entry.key.text);
+    if (&entry.key == &target || find_path(entry.value, target, path)) return true;
+    path.pop_back();
+  }
+  return false;
+}
+
+/// The node at `path`, or the deepest one on the way that is there.
+const YamlNode& find_node(const YamlNode& root, const FieldPath& path) {
+  const YamlNode* at = &root;
+  for (const auto& step : path) {
+    const YamlNode* next = nullptr;
+    if (const auto* const index = std::get_if<std::size_t>(&step)) {
+      if (*index < at->items.size()) next = &at->items[*index];
+    } else {
+      next = at->find(std::get<std::string>(step));
+    }
+    if (!next) break;
+    at = next;
+  }
+  return *at;
+}
+
+class BundleReader {
+ public:
+  BundleReader(const YamlNode& root, const std::string& file) : root_(root), file_(file) {}
+
+  Bundle read() const {
+    check_keys("B3", root_, "a bundle", {"models", "pipeline", "system information"});
+    Bundle bundle;
+    bundle.system_information = read_system_information(*root_.find("system information"));
+    const YamlNode& models = *root_.find("models");
+    expect_mapping("B6", models);
+    bundle.models.reserve(models.entries.size());
+    for (const YamlEntry& entry : models.entries) bundle.models.push_back(read_model(entry));
+    bundle.pipeline = read_pipeline(*root_.find("pipeline"));
+    return bundle;
+  }
+
+ private:
+  [[noreturn]] void fail(std::string_view rule, const YamlNode& node,
+                         const std::string& what) const {
+    FieldPath path;
+    find_path(root_, node, path);
+    throw Error(ErrorKind::kValue, position(file_, node) + "[" + std::string(rule) + "] " +
+                                       (path.empty() ? "" : to_string(path) + ": ") + what);
+  }
+
+  void expect_mapping(std::string_view rule, const YamlNode& node) const {
+    if (node.kind != Kind::kMapping)
+      fail(rule, node, "expected a mapping, found " + describe(node));
+  }
+
+  void expect_list(std::string_view rule, const YamlNode& node) const {
+    if (node.kind != Kind::kSequence) fail(rule, node, "expected a list, found " + describe(node));
+  }
+
+  /// B3, B6, B7: the mapping has these keys.
+  void check_keys(std::string_view rule, const YamlNode& node, const std::string& what,
+                  std::initializer_list<const char*> keys) const {
+    expect_mapping(rule, node);
+    for (const char* key : keys) {
+      if (node.find(key)) continue;
+      std::string list;
+      for (const char* each : keys) list += (list.empty() ? "" : ", ") + std::string(each);
+      fail(rule, node,
+           what + " must contain " + list + "; " + quote_for_message(key) + " is missing");
+    }
+  }
+
+  std::string read_text(std::string_view rule, const YamlNode& node) const {
+    if (node.kind != Kind::kScalar || node.is_null()) {
+      fail(rule, node, "expected text, found " + describe(node));
+    }
+    return node.text;
+  }
+
+  std::optional<std::string> read_optional_text(std::string_view rule, const YamlNode* node) const {
+    if (!node || node->is_null()) return std::nullopt;
+    return read_text(rule, *node);
+  }
+
+  std::string read_digest(const YamlNode* node) const {
+    std::string digest = read_optional_text("B13", node).value_or("");
+    std::transform(digest.begin(), digest.end(), digest.begin(),
+                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    return digest;
+  }
+
+  SystemInformation read_system_information(const YamlNode& node) const {
+    check_keys("B4", node, "system information", {"leapp config version"});
+    const auto text = [&](const char* key) {
+      auto value = read_optional_text("B4", node.find(key));
+      return value == "None" ? std::nullopt : value;
+    };
+    SystemInformation system;
+    system.cuda_version = text("cuda version");
+    system.config_version = read_text("B4", *node.find("leapp config version"));
+    system.leapp_version = text("leapp version");
+    system.os = text("os");
+    system.python_version = text("python version");
+    system.torch_version = text("torch version");
+    return system;
+  }
+
+  Model read_model(const YamlEntry& entry) const {
+    const YamlNode& node = entry.value;
+    check_keys("B6", node, "a model", {"inputs", "outputs", "parameters"});
+    Model model;
+    model.name = entry.key.text;
+    model.inputs = read_ports(*node.find("inputs"));
+    model.outputs = read_ports(*node.find("outputs"));
+    const YamlNode& parameters = *node.find("parameters");
+    check_keys("B6", parameters, "a model's parameters",
+               {"model_path", "md5sum", "sha256sum", "backend"});
+    if (auto path = read_optional_text("B14", parameters.find("model_path"))) {
+      model.file = FileEntry{std::move(*path), read_digest(parameters.find("md5sum")),
+                             read_digest(parameters.find("sha256sum"))};
+    }
+    model.backend = read_optional_text("B12", parameters.find("backend"));
+    model.torch_version = read_optional_text("B6", parameters.find("torch_version"));
+    const YamlNode* const opset = parameters.find("opset_version");
+    if (opset && !opset->is_null()) {
+      model.opset_version = resolve_integer(*opset);
+      if (!model.opset_version)
+        fail("B6", *opset, "expected an integer, found " + describe(*opset));
+    }
+    if (const YamlNode* const data = parameters.find("external_data")) {
+      expect_list("B6", *data);
+      for (const YamlNode& item : data->items) {
+        check_keys("B6", item, "external data", {"path", "sha256sum"});
+        model.external_data.push_back({read_text("B14", *item.find("path")),
+                                       read_digest(item.find("md5sum")),
+                                       read_digest(item.find("sha256sum"))});
+      }
+    }
+    return model;
+  }
+
+  std::vector<Port> read_ports(const YamlNode& node) const {
+    expect_list("B6", node);
+    std::vector<Port> ports;
+    ports.reserve(node.items.size());
+    for (const YamlNode& item : node.items) ports.push_back(read_port(item));
+    return ports;
+  }
+
+  Port read_port(const YamlNode& node) const {  // B7
+    check_keys("B7", node, "a port", {"name", "dtype", "shape"});
+    Port port;
+    for (const YamlEntry& entry : node.entries) {
+      const std::string& key = entry.key.text;
+      const YamlNode& value = entry.value;
+      if (key == "name") {
+        port.name = read_text("B7", value);
+      } else if (key == "dtype") {
+        port.dtype = read_dtype(value);
+      } else if (key == "shape") {
+        port.shape = read_shape(value);
+      } else if (key == "type") {
+        if (read_text("B7", value) != "tensor") {
+          fail("B7", value, "expected tensor, found " + describe(value));
+        }
+      } else if (key == "kind") {
+        port.semantics.kind = read_optional_text("B10", &value);
+      } else if (key == "element_names") {
+        if (!value.is_null()) {
+          port.semantics.element_names = read_element_names(value, node.find("temporal_period_ms"));
+        }
+      } else if (key != "temporal_period_ms") {
+        port.semantics.extra.emplace_back(key, read_metadata(value));
+      }
+    }
+    return port;
+  }
+
+  DType read_dtype(const YamlNode& node) const {  // B8
+    const std::string name = read_text("B8", node);
+    const auto dtype = dtype_from_name(name);
+    if (!dtype) fail("B8", node, "there is no dtype " + quote_for_message(name));
+    return *dtype;
+  }
+
+  Shape read_shape(const YamlNode& node) const {  // B8
+    expect_list("B8", node);
+    Shape shape;
+    shape.reserve(node.items.size());
+    for (const YamlNode& item : node.items) {
+      const auto size = resolve_integer(item);
+      if (!size) fail("B8", item, "expected a size, found " + describe(item));
+      shape.push_back(*size);
+    }
+    return shape;
+  }
+
+  ElementNames read_element_names(const YamlNode& node, const YamlNode* period) const {  // B10
+    expect_list("B10", node);
+    ElementNames names;
+    for (const YamlNode& item : node.items) {
+      if (item.is_null()) {
+        names.emplace_back();
+      } else if (item.kind == Kind::kScalar && item.text == "__temporal_axis__") {
+        names.emplace_back(TemporalAxis{read_period(item, period)});
+      } else if (item.kind == Kind::kSequence) {
+        std::vector<std::string> words;
+        for (const YamlNode& word : item.items) words.push_back(read_text("B10", word));
+        names.emplace_back(std::move(words));
+      } else {
+        fail("B10", item,
+             "expected null, __temporal_axis__ or a list of names, found " + describe(item));
+      }
+    }
+    return names;
+  }
+
+  double read_period(const YamlNode& axis, const YamlNode* period) const {  // B10
+    if (!period) fail("B10", axis, "a time axis needs the field temporal_period_ms");
+    const Metadata value = period->kind == Kind::kScalar ? resolve_scalar(*period) : Metadata{};
+    if (const auto* const integer = std::get_if<std::int64_t>(&value.value)) {
+      return static_cast<double>(*integer);
+    }
+    if (const auto* const number = std::get_if<double>(&value.value)) return *number;
+    fail("B10", *period, "expected a number, found " + describe(*period));
+  }
+
+  Metadata read_metadata(const YamlNode& node) const {
+    if (node.kind == Kind::kScalar) return resolve_scalar(node);
+    if (node.kind == Kind::kMapping) return {read_map(node)};
+    Metadata::List list;
+    list.reserve(node.items.size());
+    for (const YamlNode& item : node.items) list.push_back(read_metadata(item));
+    return {std::move(list)};
+  }
+
+  Metadata::Map read_map(const YamlNode& node) const {
+    Metadata::Map map;
+    map.reserve(node.entries.size());
+    for (const YamlEntry& entry : node.entries) {
+      map.emplace_back(entry.key.text, read_metadata(entry.value));
+    }
+    return map;
+  }
+
+  Pipeline read_pipeline(const YamlNode& node) const {
+    expect_mapping("B3", node);
+    Pipeline pipeline;
+    pipeline.data_flow = read_wires(node.find("data_flow"));
+    pipeline.feedback_flow = read_wires(node.find("feedback_flow"));
+    pipeline.inputs = read_node_ports(node.find("inputs"));
+    pipeline.outputs = read_node_ports(node.find("outputs"));
+    if (auto path = read_optional_text("B14", node.find("initial_values"))) {
+      pipeline.initial_values =
+          FileEntry{std::move(*path), read_digest(node.find("initial_values_md5sum")),
+                    read_digest(node.find("initial_values_sha256sum"))};
+    }
+    const YamlNode* const configs = node.find("configs");
+    if (configs && !configs->is_null()) {
+      expect_mapping("B11", *configs);
+      pipeline.configs = read_map(*configs);
+    }
+    return pipeline;
+  }
+
+  PortRef read_port_ref(const YamlNode& node) const {  // B15
+    auto ref = parse_port_ref(read_text("B15", node));
+    if (!ref) fail("B15", node, "expected node/port, found " + describe(node));
+    return std::move(*ref);
+  }
+
+  std::vector<Wire> read_wires(const YamlNode* node) const {  // B15
+    if (!node || node->is_null()) return {};
+    expect_mapping("B15", *node);
+    std::vector<Wire> wires;
+    wires.reserve(node->entries.size());
+    for (const YamlEntry& entry : node->entries) {
+      expect_list("B15", entry.value);
+      Wire wire{read_port_ref(entry.key), {}};
+      for (const YamlNode& target : entry.value.items)
+        wire.targets.push_back(read_port_ref(target));
+      wires.push_back(std::move(wire));
+    }
+    return wires;
+  }
+
+  std::vector<NodePorts> read_node_ports(const YamlNode* node) const {  // B15
+    if (!node || node->is_null()) return {};
+    expect_mapping("B15", *node);
+    std::vector<NodePorts> result;
+    result.reserve(node->entries.size());
+    for (const YamlEntry& entry : node->entries) {
+      expect_list("B15", entry.value);
+      NodePorts ports{entry.key.text, {}};
+      for (const YamlNode& port : entry.value.items) ports.ports.push_back(read_text("B15", port));
+      result.push_back(std::move(ports));
+    }
+    return result;
+  }
+
+  const YamlNode& root_;
+  const std::string& file_;
+};
+
+[[noreturn]] void fail_too_large(const std::string& name, std::uintmax_t bytes, std::size_t limit) {
+  throw Error(ErrorKind::kValue, name + ":1:1: [B1] the file has " + std::to_string(bytes) +
+                                     " bytes, more than the limit of " + std::to_string(limit));
+}
+
+std::string read_whole_file(const std::filesystem::path& path, const BundleOptions& options) {
+  const std::string name = path.string();
+  if (path.extension() != ".yaml") {  // B1
+    throw Error(ErrorKind::kValue,
+                name + ": [B1] the name of a bundle's description must end with .yaml");
+  }
+  std::error_code error;
+  const auto status = std::filesystem::status(path, error);
+  if (!std::filesystem::exists(status)) {
+    throw Error(ErrorKind::kNotFound, name + ": the bundle's description was not found");
+  }
+  if (!std::filesystem::is_regular_file(status)) {
+    throw Error(ErrorKind::kValue, name + ": [B1] this is not a regular file");
+  }
+  const std::uintmax_t size = std::filesystem::file_size(path);
+  if (size > options.max_file_bytes) fail_too_large(name, size, options.max_file_bytes);
+  std::ifstream stream(path, std::ios::binary);
+  std::string text(static_cast<std::size_t>(size), '\0');
+  stream.read(text.data(), static_cast<std::streamsize>(text.size()));
+  if (!stream) throw Error(ErrorKind::kIo, name + ": the file could not be read");
+  return text;
+}
+
+}  // namespace
+
+Bundle parse_bundle(std::string_view yaml, const std::string& name, const BundleOptions& options) {
+  if (yaml.size() > options.max_file_bytes) {
+    fail_too_large(name, yaml.size(), options.max_file_bytes);
+  }
+  const YamlNode root = parse_yaml(yaml, name);
+  Bundle bundle = BundleReader(root, name).read();
+  const RuleReporter reporter(
+      [&](const FieldPath& path) { return position(name, find_node(root, path)); });
+  check_models(bundle, options, ElementNamesPolicy::kWarn, reporter);
+  check_pipeline(bundle, options, reporter);
+  return bundle;
+}
+
+Bundle read_bundle(const std::filesystem::path& path, const BundleOptions& options) {
+  Bundle bundle = parse_bundle(read_whole_file(path, options), path.string(), options);
+  bundle.file = path;
+  return bundle;
+}
+
+}  // namespace leapp

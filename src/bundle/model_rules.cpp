@@ -1,0 +1,180 @@
+#include <algorithm>
+#include <filesystem>
+#include <string_view>
+#include <unordered_set>
+
+#include "base/log.h"
+#include "bundle/port_rules.h"
+#include "bundle/rules.h"
+#include "bundle/utf8.h"
+
+namespace leapp {
+namespace {
+
+class ModelChecker {
+ public:
+  ModelChecker(const BundleOptions& options, ElementNamesPolicy policy,
+               const RuleReporter& reporter)
+      : options_(options), policy_(policy), reporter_(reporter) {}
+
+  void check_name(const std::string& name, std::unordered_set<std::string_view>& seen) const {
+    const FieldPath path = {"models", name};
+    if (const std::string fault = find_node_name_fault(name); !fault.empty()) {  // B5
+      reporter_.fail("B5", path, fault);
+    }
+    if (!seen.insert(name).second) reporter_.fail("B5", path, "two models have this name");
+  }
+
+  void check(const Model& model) const {
+    check_ports(model, "inputs", model.inputs);
+    check_ports(model, "outputs", model.outputs);
+    if (model.backend && *model.backend != "jit" && *model.backend != "onnx" &&
+        *model.backend != "pt2") {  // B12
+      reporter_.fail("B12", parameter(model, "backend"),
+                     "Unsupported backend " + quote_for_message(*model.backend) +
+                         "; expected jit, onnx, pt2 or null");
+    }
+    if (model.file) {
+      check_file(*model.file, parameter(model, "model_path"), parameter(model, "md5sum"),
+                 parameter(model, "sha256sum"));
+    }
+    for (std::size_t i = 0; i < model.external_data.size(); ++i) {
+      const auto field = [&](const char* key) {
+        FieldPath path = parameter(model, "external_data");
+        path.emplace_back(i);
+        path.emplace_back(key);
+        return path;
+      };
+      check_file(model.external_data[i], field("path"), field("md5sum"), field("sha256sum"));
+    }
+  }
+
+  void check_initial_values(const FileEntry& file) const {
+    const FieldPath path = {"pipeline", "initial_values"};
+    if (const std::string fault = find_path_fault(file.path, options_); !fault.empty()) {
+      reporter_.fail("B14", path, fault);
+    }
+    check_digest(file.md5sum, 32, {"pipeline", "initial_values_md5sum"});
+    check_digest(file.sha256sum, 64, {"pipeline", "initial_values_sha256sum"});
+  }
+
+ private:
+  static FieldPath parameter(const Model& model, const char* key) {
+    return {"models", model.name, "parameters", key};
+  }
+
+  void check_ports(const Model& model, const char* side, const std::vector<Port>& ports) const {
+    std::unordered_set<std::string_view> seen;
+    for (std::size_t i = 0; i < ports.size(); ++i) {
+      const Port& port = ports[i];
+      const auto fail = [&](std::string_view rule, const char* key, const std::string& fault) {
+        reporter_.fail(rule, {"models", model.name, side, i, key}, fault);
+      };
+      if (const auto fault = find_port_name_fault(port.name); !fault.empty()) {
+        fail("B5", "name", fault);
+      }
+      if (!seen.insert(port.name).second) {  // B7
+        fail("B7", "name",
+             "Duplicate i/o name " + quote_for_message(port.name) + " among the " + side + " of " +
+                 quote_for_message(model.name));
+      }
+      if (const auto fault = find_shape_fault(port.shape, port.dtype); !fault.empty()) {
+        fail("B8", "shape", fault);
+      }
+      if (const auto fault = find_extra_fault(port.semantics.extra); !fault.empty()) {
+        fail("B11", "name", fault);
+      }
+      check_element_names(port, {"models", model.name, side, i, "element_names"});
+    }
+  }
+
+  void check_element_names(const Port& port, const FieldPath& path) const {
+    if (!port.semantics.element_names) return;
+    const std::string fault = find_element_names_fault(*port.semantics.element_names, port.shape);
+    if (fault.empty()) return;
+    if (policy_ == ElementNamesPolicy::kFail) reporter_.fail("B10", path, fault);
+    log(LogLevel::kWarning, reporter_.message("B10", path, fault));
+  }
+
+  void check_file(const FileEntry& file, const FieldPath& path, const FieldPath& md5,
+                  const FieldPath& sha256) const {
+    if (const std::string fault = find_path_fault(file.path, options_); !fault.empty()) {
+      reporter_.fail("B14", path, fault);
+    }
+    check_digest(file.md5sum, 32, md5);
+    check_digest(file.sha256sum, 64, sha256);
+    if (file.sha256sum.empty()) {  // B13
+      reporter_.fail(
+          "B13", sha256,
+          "a model file needs its checksum; put here what `sha256sum " + file.path + "` prints");
+    }
+  }
+
+  void check_digest(const std::string& digest, std::size_t length, const FieldPath& path) const {
+    const bool is_hex = std::all_of(digest.begin(), digest.end(), [](char c) {
+      return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
+    });
+    if (!digest.empty() && (digest.size() != length || !is_hex)) {  // B13
+      reporter_.fail("B13", path,
+                     quote_for_message(digest) + " is no checksum; expected " +
+                         std::to_string(length) + " lower-case hexadecimal digits");
+    }
+  }
+
+  const BundleOptions& options_;
+  ElementNamesPolicy policy_;
+  const RuleReporter& reporter_;
+};
+
+void check_config_version(const std::string& version, const RuleReporter& reporter) {
+  const FieldPath path = {"system information", "leapp config version"};
+  int major = 0;
+  int minor = 0;
+  int used = 0;
+  const bool readable = std::sscanf(version.c_str(), "%4d.%4d%n", &major, &minor, &used) == 2 &&
+                        static_cast<std::size_t>(used) == version.size();
+  if (!readable || major < 1 || (major == 1 && minor < 1)) {  // B4
+    reporter.fail("B4", path,
+                  quote_for_message(version) + " is no config version; this library reads 1.1 to " +
+                      std::string(kNewestConfigVersion));
+  }
+  if (major > 1 || minor > 4) {  // B4
+    reporter.fail("B4", path,
+                  "config version " + version + " is newer than this library, which reads up to " +
+                      std::string(kNewestConfigVersion) + "; install a newer leapp");
+  }
+}
+
+}  // namespace
+
+std::string find_path_fault(const std::string& path, const BundleOptions& options) {  // B14
+  if (path.empty()) return "a path must not be empty";
+  if (path.find('\0') != std::string::npos || find_invalid_utf8(path) != std::string::npos) {
+    return quote_for_message(path) + " is not a path";
+  }
+  if (options.allow_outside_files) return {};
+  const std::filesystem::path parts(path);
+  const bool climbs = std::any_of(parts.begin(), parts.end(),
+                                  [](const std::filesystem::path& part) { return part == ".."; });
+  if (parts.is_absolute() || climbs) {
+    return quote_for_message(path) +
+           " leaves the bundle's folder; move the file into it, or allow outside files if you "
+           "trust this bundle";
+  }
+  return {};
+}
+
+void check_models(const Bundle& bundle, const BundleOptions& options, ElementNamesPolicy policy,
+                  const RuleReporter& reporter) {
+  check_config_version(bundle.system_information.config_version, reporter);
+  const ModelChecker checker(options, policy, reporter);
+  std::unordered_set<std::string_view> seen;
+  for (const Model& model : bundle.models) checker.check_name(model.name, seen);
+  for (const Model& model : bundle.models) checker.check(model);
+  if (bundle.pipeline.initial_values) checker.check_initial_values(*bundle.pipeline.initial_values);
+  if (const auto fault = find_metadata_fault(bundle.pipeline.configs); !fault.empty()) {
+    reporter.fail("B11", {"pipeline", "configs"}, fault);
+  }
+}
+
+}  // namespace leapp

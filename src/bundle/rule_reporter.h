@@ -1,0 +1,41 @@
+// How a broken rule is said: where in the file, which rule, which field, what is wrong.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "leapp/error.h"
+
+namespace leapp {
+
+/// Keys and list indices from the root of the YAML to a field.
+using FieldPath = std::vector<std::variant<std::string, std::size_t>>;
+
+/// "models.policy.inputs[0].dtype".
+std::string to_string(const FieldPath& path);
+
+/// Throws or logs broken rules. Cheap to pass around while nothing is wrong.
+class RuleReporter {
+ public:
+  /// `locate` gives what a message starts with: "walker.yaml:12:7: " or nothing.
+  explicit RuleReporter(std::function<std::string(const FieldPath&)> locate)
+      : locate_(std::move(locate)) {}
+
+  /// "walker.yaml:12:7: [B7] models.policy.inputs[0].dtype: what".
+  std::string message(std::string_view rule, const FieldPath& path, std::string_view what) const;
+
+  [[noreturn]] void fail(std::string_view rule, const FieldPath& path,
+                         std::string_view what) const {
+    throw Error(ErrorKind::kValue, message(rule, path, what));
+  }
+
+ private:
+  std::function<std::string(const FieldPath&)> locate_;
+};
+
+}  // namespace leapp

@@ -1,0 +1,73 @@
+#include "bundle/utf8.h"
+
+#include <cstdint>
+#include <cstdio>
+
+namespace leapp {
+namespace {
+
+std::uint8_t byte_at(std::string_view text, std::size_t offset) noexcept {
+  return static_cast<std::uint8_t>(text[offset]);
+}
+
+/// Length of the valid sequence at `offset`, or 0.
+std::size_t sequence_length(std::string_view text, std::size_t offset) noexcept {
+  const std::uint8_t lead = byte_at(text, offset);
+  if (lead < 0x80) return 1;
+  const std::size_t length = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
+  if (lead < 0xC2 || lead > 0xF4 || offset + length > text.size()) return 0;
+  for (std::size_t i = 1; i < length; ++i) {
+    if ((byte_at(text, offset + i) & 0xC0) != 0x80) return 0;
+  }
+  // Overlong forms, surrogates and code points past U+10FFFF show in the second byte.
+  const std::uint8_t second = byte_at(text, offset + 1);
+  if ((lead == 0xE0 && second < 0xA0) || (lead == 0xED && second > 0x9F) ||
+      (lead == 0xF0 && second < 0x90) || (lead == 0xF4 && second > 0x8F)) {
+    return 0;
+  }
+  return length;
+}
+
+}  // namespace
+
+std::size_t find_invalid_utf8(std::string_view text) noexcept {
+  std::size_t offset = 0;
+  while (offset < text.size()) {
+    const std::size_t length = sequence_length(text, offset);
+    if (length == 0) return offset;
+    offset += length;
+  }
+  return std::string_view::npos;
+}
+
+char32_t next_code_point(std::string_view text, std::size_t& offset) noexcept {
+  const std::uint8_t lead = byte_at(text, offset++);
+  if (lead < 0x80) return lead;
+  const int more = lead >= 0xF0 ? 3 : lead >= 0xE0 ? 2 : 1;
+  char32_t code = lead & (0x3FU >> more);
+  for (int i = 0; i < more; ++i) code = (code << 6) | (byte_at(text, offset++) & 0x3FU);
+  return code;
+}
+
+std::string quote_for_message(std::string_view text) {
+  constexpr std::size_t kMaxLength = 80;
+  std::string quoted = "'";
+  std::size_t offset = 0;
+  while (offset < text.size()) {
+    if (quoted.size() > kMaxLength) return quoted + "'...";
+    const std::size_t length = sequence_length(text, offset);
+    const std::uint8_t byte = byte_at(text, offset);
+    if (length == 0 || byte < 0x20 || byte == 0x7F) {
+      char escaped[5];
+      std::snprintf(escaped, sizeof(escaped), "\\x%02X", byte);
+      quoted += escaped;
+      ++offset;
+    } else {
+      quoted += text.substr(offset, length);
+      offset += length;
+    }
+  }
+  return quoted + "'";
+}
+
+}  // namespace leapp

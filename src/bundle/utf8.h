@@ -1,0 +1,21 @@
+// Text that goes in and out of bundles is UTF-8; these look at it byte by byte.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include "leapp/visibility.h"
+
+namespace leapp {
+
+/// Offset of the first byte that does not belong to a valid UTF-8 sequence, or npos.
+LEAPP_EXPORT std::size_t find_invalid_utf8(std::string_view text) noexcept;
+
+/// Decodes the code point at `offset`, which must start a valid sequence, and moves past it.
+char32_t next_code_point(std::string_view text, std::size_t& offset) noexcept;
+
+/// 'text' for an error message: control characters escaped, cut after 80 characters.
+LEAPP_EXPORT std::string quote_for_message(std::string_view text);
+
+}  // namespace leapp

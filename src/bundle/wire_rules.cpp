@@ -1,0 +1,201 @@
+#include <functional>
+#include <string_view>
+#include <unordered_map>
+
+#include "bundle/port_rules.h"
+#include "bundle/rules.h"
+#include "bundle/utf8.h"
+
+namespace leapp {
+namespace {
+
+/// "node/port" of a port that lives elsewhere.
+struct PortKey {
+  std::string_view node;
+  std::string_view port;
+  bool operator==(const PortKey&) const = default;
+};
+
+struct PortKeyHash {
+  std::size_t operator()(const PortKey& key) const noexcept {
+    const std::hash<std::string_view> hash;
+    return hash(key.node) * 31 + hash(key.port);
+  }
+};
+
+PortKey key_of(const PortRef& ref) {
+  return {ref.node, ref.port};
+}
+
+/// What is known of one port while the wires are followed.
+struct PortState {
+  const Port* port = nullptr;
+  std::string source;    // of an input: who feeds it, in words
+  bool forward = false;  // of an input: it shares its producer's memory
+  bool routed = false;   // of an output: someone receives it
+};
+
+class PipelineChecker {
+ public:
+  PipelineChecker(const Bundle& bundle, const BundleOptions& options, const RuleReporter& reporter)
+      : bundle_(bundle), options_(options), reporter_(reporter) {
+    for (const Model& model : bundle.models) {
+      for (const Port& port : model.inputs) inputs_[{model.name, port.name}].port = &port;
+      for (const Port& port : model.outputs) outputs_[{model.name, port.name}].port = &port;
+    }
+  }
+
+  void check() {
+    follow_wires("data_flow", bundle_.pipeline.data_flow);
+    follow_wires("feedback_flow", bundle_.pipeline.feedback_flow);
+    follow_graph_inputs();
+    follow_graph_outputs();
+    check_every_port_is_used();
+    check_memory();
+  }
+
+ private:
+  using PortTable = std::unordered_map<PortKey, PortState, PortKeyHash>;
+
+  PortState& find(PortTable& table, const PortRef& ref, const char* side, const FieldPath& path) {
+    const auto found = table.find(key_of(ref));
+    if (found == table.end()) {  // B15
+      const Model* const model = bundle_.find_model(ref.node);
+      reporter_.fail("B15", path,
+                     model ? "the model " + quote_for_message(ref.node) + " has no " + side + " " +
+                                 quote_for_message(ref.port)
+                           : "there is no model " + quote_for_message(ref.node));
+    }
+    return found->second;
+  }
+
+  void feed(PortState& input, const PortRef& ref, const std::string& source,
+            const FieldPath& path) {
+    if (!input.source.empty()) {  // B16
+      reporter_.fail("B16", path,
+                     "the input " + quote_for_message(to_string(ref)) +
+                         " has two sources: " + input.source + " and " + source);
+    }
+    input.source = source;
+  }
+
+  void follow_wires(const char* flow, const std::vector<Wire>& wires) {
+    for (const Wire& wire : wires) {
+      const std::string source_name = to_string(wire.source);
+      const FieldPath path = {"pipeline", flow, source_name};
+      PortState& source = find(outputs_, wire.source, "output", path);
+      source.routed = true;
+      for (std::size_t i = 0; i < wire.targets.size(); ++i) {
+        FieldPath item = path;
+        item.emplace_back(i);
+        PortState& target = find(inputs_, wire.targets[i], "input", item);
+        feed(target, wire.targets[i], source_name, item);
+        target.forward = std::string_view(flow) == "data_flow";
+        compare(wire.source, *source.port, wire.targets[i], *target.port, item);
+      }
+    }
+  }
+
+  void compare(const PortRef& source_ref, const Port& source, const PortRef& target_ref,
+               const Port& target, const FieldPath& path) const {
+    if (source.shape != target.shape) {  // B17
+      reporter_.fail("B17", path,
+                     "Shape mismatch in pipeline connection: " + to_string(source_ref) + " is " +
+                         to_string(source.shape) + ", " + to_string(target_ref) + " expects " +
+                         to_string(target.shape));
+    }
+    if (source.dtype != target.dtype) {  // B17
+      reporter_.fail("B17", path,
+                     "Dtype mismatch in pipeline connection: " + to_string(source_ref) + " is " +
+                         std::string(name_of(source.dtype)) + ", " + to_string(target_ref) +
+                         " expects " + std::string(name_of(target.dtype)));
+    }
+  }
+
+  void follow_graph_inputs() {
+    for (const NodePorts& node : bundle_.pipeline.inputs) {
+      for (std::size_t i = 0; i < node.ports.size(); ++i) {
+        const FieldPath path = {"pipeline", "inputs", node.node, i};
+        const PortRef ref{node.node, node.ports[i]};
+        feed(find(inputs_, ref, "input", path), ref, "the pipeline's inputs", path);
+      }
+    }
+  }
+
+  void follow_graph_outputs() {
+    for (const NodePorts& node : bundle_.pipeline.outputs) {
+      for (std::size_t i = 0; i < node.ports.size(); ++i) {
+        const FieldPath path = {"pipeline", "outputs", node.node, i};
+        find(outputs_, {node.node, node.ports[i]}, "output", path).routed = true;
+      }
+    }
+  }
+
+  void check_every_port_is_used() {
+    for (const Model& model : bundle_.models) {
+      for (std::size_t i = 0; i < model.inputs.size(); ++i) {
+        const std::string& name = model.inputs[i].name;
+        if (inputs_[{model.name, name}].source.empty()) {  // B16
+          reporter_.fail("B16", {"models", model.name, "inputs", i, "name"},
+                         "the input " + quote_for_message(model.name + "/" + name) +
+                             " has no source: neither a wire nor the pipeline's inputs name it");
+        }
+      }
+      for (std::size_t i = 0; i < model.outputs.size(); ++i) {
+        const std::string& name = model.outputs[i].name;
+        if (!outputs_[{model.name, name}].routed) {  // B19
+          reporter_.fail("B19", {"models", model.name, "outputs", i, "name"},
+                         "the output " + quote_for_message(model.name + "/" + name) +
+                             " goes nowhere: neither a wire nor the pipeline's outputs name it");
+        }
+      }
+    }
+  }
+
+  /// B9: all tensors that live at once. An input fed forward shares its producer's memory.
+  void check_memory() {
+    std::uint64_t total = 0;
+    const auto add = [&](const Model& model, const char* side, std::size_t index,
+                         const Port& port) {
+      if (__builtin_add_overflow(total, byte_count(port), &total) ||
+          total > options_.max_tensor_bytes) {
+        reporter_.fail("B9", {"models", model.name, side, index, "shape"},
+                       "with this port of shape " + to_string(port.shape) +
+                           " the tensors of one tick exceed the limit of " +
+                           std::to_string(options_.max_tensor_bytes) +
+                           " bytes; raise max_tensor_bytes if you trust this bundle");
+      }
+    };
+    for (const Model& model : bundle_.models) {
+      for (std::size_t i = 0; i < model.inputs.size(); ++i) {
+        const Port& port = model.inputs[i];
+        if (!inputs_[{model.name, port.name}].forward) add(model, "inputs", i, port);
+      }
+      for (std::size_t i = 0; i < model.outputs.size(); ++i) {
+        add(model, "outputs", i, model.outputs[i]);
+      }
+    }
+  }
+
+  const Bundle& bundle_;
+  const BundleOptions& options_;
+  const RuleReporter& reporter_;
+  PortTable inputs_;
+  PortTable outputs_;
+};
+
+}  // namespace
+
+void check_pipeline(const Bundle& bundle, const BundleOptions& options,
+                    const RuleReporter& reporter) {
+  PipelineChecker(bundle, options, reporter).check();
+  find_execution_order(bundle, reporter);
+}
+
+void check(const Bundle& bundle, const BundleOptions& options) {
+  const RuleReporter reporter([](const FieldPath&) { return std::string(); });
+  check_models(bundle, options, ElementNamesPolicy::kFail, reporter);
+  check_pipeline(bundle, options, reporter);
+}
+
+}  // namespace leapp

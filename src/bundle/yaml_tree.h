@@ -1,0 +1,52 @@
+// A YAML document as a tree that knows where everything stood.
+//
+// Built from yaml-cpp's events rather than its own nodes: hostile input is refused while it is
+// being read, before memory is spent on it, and looking at every node of a document is linear.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "leapp/error.h"
+#include "leapp/visibility.h"
+
+namespace leapp {
+
+struct YamlEntry;
+
+/// A scalar, a sequence or a mapping. Children are owned.
+struct YamlNode {
+  enum class Kind { kScalar, kSequence, kMapping };
+
+  Kind kind = Kind::kScalar;
+  bool quoted = false;             ///< a scalar in quotes is text whatever it looks like
+  int line = 1;                    ///< from 1
+  int column = 1;                  ///< from 1
+  std::string text;                ///< of a scalar
+  std::vector<YamlNode> items;     ///< of a sequence
+  std::vector<YamlEntry> entries;  ///< of a mapping, in the order of the file
+
+  bool is_null() const noexcept;
+  /// The value of that key in a mapping, or null. Linear.
+  const YamlNode* find(std::string_view key) const noexcept;
+};
+
+struct YamlEntry {
+  YamlNode key;
+  YamlNode value;
+};
+
+/// "mapping", "list" or the scalar in quotes: how an error names what it found.
+std::string describe(const YamlNode& node);
+
+/// "file:line:column: ".
+std::string position(const std::string& file, const YamlNode& node);
+
+/// Parses one document. Throws Error(kValue), beginning "file:line:column:", on malformed YAML,
+/// anchors and aliases, repeated or non-scalar keys, a second document, text that is not UTF-8,
+/// nesting deeper than 64 levels and more than four million nodes.
+LEAPP_EXPORT YamlNode parse_yaml(std::string_view text, const std::string& file);
+
+}  // namespace leapp

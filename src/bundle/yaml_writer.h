@@ -1,0 +1,72 @@
+// Writes YAML lines in the layout bundles have had from the start.
+//
+// yaml-cpp's emitter would do, but for the indentation of lists and the choice of quotes, which it
+// does not let one set.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "leapp/metadata.h"
+
+namespace leapp {
+
+/// Lines are appended in order; `indent` is the column of a line's key. Keys and texts are quoted
+/// where needed, values called "yaml" are taken as they are.
+class YamlWriter {
+ public:
+  std::string take() { return std::move(text_); }
+
+  void blank_line() { text_ += '\n'; }
+
+  /// "key:", whose value follows in deeper lines.
+  void open(std::size_t indent, std::string_view key);
+
+  /// "key: yaml".
+  void field(std::size_t indent, std::string_view key, std::string_view yaml);
+
+  /// "key: text".
+  void text_field(std::size_t indent, std::string_view key, std::string_view text);
+
+  /// A value of any form: blocks, never flow lists, unless empty.
+  void metadata_field(std::size_t indent, std::string_view key, const Metadata& value);
+
+  /// "key: [a, b]"; `write_item(item)` appends one.
+  template <typename List, typename WriteItem>
+  void flow_field(std::size_t indent, std::string_view key, const List& list,
+                  const WriteItem& write_item) {
+    begin(indent, key) += ' ';
+    flow(indent + 2, list, write_item);
+    text_ += '\n';
+  }
+
+  /// "[a, b]" at the end of the current line, going on at `indent` in the next after column 80.
+  template <typename List, typename WriteItem>
+  void flow(std::size_t indent, const List& list, const WriteItem& write_item) {
+    text_ += '[';
+    bool first = true;
+    for (const auto& item : list) {
+      separate(indent, first);
+      first = false;
+      write_item(item);
+    }
+    text_ += ']';
+  }
+
+  void append(std::string_view yaml) { text_ += yaml; }
+
+  /// Makes the next field the first of a list's item: its line starts with "- ".
+  void start_item() { item_ = true; }
+
+ private:
+  std::string& begin(std::size_t indent, std::string_view key);
+  void separate(std::size_t indent, bool first);
+  void metadata_items(std::size_t indent, const Metadata::List& list);
+
+  std::string text_;
+  bool item_ = false;
+};
+
+}  // namespace leapp
