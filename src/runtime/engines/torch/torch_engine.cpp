@@ -58,6 +58,14 @@ std::string type_text(const at::Tensor& tensor) {
                    Shape(tensor.sizes().begin(), tensor.sizes().end()));
 }
 
+// TorchScript prefixes a page of source to what went wrong; the cause stands last.
+std::string_view cause(std::string_view message) {
+  const std::size_t start = message.rfind("RuntimeError: ");
+  if (start != std::string_view::npos) message.remove_prefix(start);
+  while (message.ends_with('\n')) message.remove_suffix(1);
+  return message;
+}
+
 class TorchEngine;
 
 class TorchBinding final : public Binding {
@@ -226,9 +234,9 @@ Result<void> TorchBinding::run() noexcept {
     return {};
   } catch (const c10::Error& error) {
     return Failure(ErrorKind::kValue,
-                   {"node '", model.name, "' failed: ", error.what_without_backtrace()});
+                   {"node '", model.name, "' failed: ", cause(error.what_without_backtrace())});
   } catch (const std::exception& error) {
-    return Failure(ErrorKind::kValue, {"node '", model.name, "' failed: ", error.what()});
+    return Failure(ErrorKind::kValue, {"node '", model.name, "' failed: ", cause(error.what())});
   }
 }
 
