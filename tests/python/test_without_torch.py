@@ -1,0 +1,42 @@
+"""The package runs bundles where torch is not installed: nothing of it is imported or loaded."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+BLOCK_TORCH = """
+import sys
+class Block:
+    def find_spec(self, name, path=None, target=None):
+        if name.split(".")[0] == "torch":
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+sys.meta_path.insert(0, Block())
+"""
+
+LOADED = """
+maps = open("/proc/self/maps").read()
+assert "libtorch" not in maps and "libc10" not in maps, "a library of torch is loaded"
+assert not any(name.split(".")[0] == "torch" for name in sys.modules), "torch is imported"
+"""
+
+
+def run(code: str) -> str:
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr
+    return result.stdout
+
+
+def test_imports_with_torch_blocked() -> None:
+    run(BLOCK_TORCH + "import leapp\nleapp.InferenceManager\n" + LOADED)
+
+
+def test_importing_alone_does_not_load_torch() -> None:
+    run("import sys\nimport leapp\nleapp.InferenceManager\n" + LOADED)
+
+
+def test_tracing_with_torch_blocked_says_what_is_missing() -> None:
+    code = (
+        BLOCK_TORCH + "import leapp\ntry:\n  leapp.start('g')\nexcept ImportError as e:\n  print(e)"
+    )
+    assert "torch" in run(code)
