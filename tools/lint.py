@@ -45,8 +45,9 @@ TORCH_INCLUDE = re.compile(r"^(torch|ATen|c10|caffe2|aten)/")
 TORCH_LIBRARY = re.compile(r"lib(torch|c10|caffe2)\w*\.so")
 TORCH_SYMBOL = re.compile(r"\b_ZNK?(2at|3c10|5torch|6caffe2)\w+")
 SYSTEM_HEADER = re.compile(r"^(?:[a-z_0-9]+|std(?:bool|def|int)\.h)$")
-TORCH_FOLDERS = ("src/trace", "src/export/torchscript", "src/runtime/engines/torch")
 TORCH_PUBLIC_HEADER = "include/leapp/leapp.h"
+# Beside the layers marked TORCH. examples/ decide for themselves which library they use.
+TORCH_USERS = ("python/bindings/trace", "tests/trace/", "tests/session/", "tests/install/")
 
 
 def tracked(root: Path, *patterns: str) -> list[str]:
@@ -129,21 +130,19 @@ def check_users(root: Path) -> Iterator[Finding]:
 
 def check_torch_includes(root: Path) -> Iterator[Finding]:
     """Only the layers marked TORCH, the tracing header and its users may see torch's headers."""
+    known = layers(root)
     for folder in ("include", "src", "cli", "python/bindings", "tests"):
         for include in includes(root, folder):
-            file = include.file
-            allowed = (
-                file.startswith(tuple(f"{name}/" for name in TORCH_FOLDERS))
-                or file == TORCH_PUBLIC_HEADER
-                or file.startswith(
-                    ("python/bindings/trace", "tests/trace/", "tests/torch", "tests/install/")
-                )
-            )
-            if allowed:
+            layer = layer_of(include.file.removeprefix("src/"), known) if folder == "src" else None
+            if (
+                (layer is not None and known[layer].torch)
+                or include.file == TORCH_PUBLIC_HEADER
+                or include.file.startswith(TORCH_USERS)
+            ):
                 continue
             if TORCH_INCLUDE.match(include.path) or include.path == "leapp/leapp.h":
                 reason = f"includes <{include.path}>, but this part must do without libtorch"
-                yield Finding(file, include.line, reason)
+                yield Finding(include.file, include.line, reason)
 
 
 def check_public_headers(root: Path) -> Iterator[Finding]:
