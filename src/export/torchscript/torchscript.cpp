@@ -1,0 +1,213 @@
+#include "export/torchscript/torchscript.h"
+
+#include <ATen/core/dispatch/Dispatcher.h>
+#include <torch/csrc/jit/api/module.h>
+#include <torch/csrc/jit/ir/ir.h>
+#include <torch/script.h>
+
+#include <cctype>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/check.h"
+#include "interop/convert.h"
+
+namespace leapp::torchscript {
+namespace {
+
+using torch::jit::Value;
+
+// TorchScript prints a graph as Python source, so names must be Python's.
+std::string identifier(const std::string& name, std::set<std::string>& taken) {
+  const bool needs_prefix =
+      name.empty() || std::isdigit(static_cast<unsigned char>(name.front())) != 0;
+  std::string text = needs_prefix ? "_" : "";
+  for (const char c : name) {
+    const bool fits = std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
+    text += fits ? c : '_';
+  }
+  std::string unique = text;
+  for (int i = 1; !taken.insert(unique).second; ++i) unique = text + "_" + std::to_string(i);
+  return unique;
+}
+
+class Lowering {
+ public:
+  explicit Lowering(const ir::Graph& graph) : source_(graph), values_(graph.value_count()) {}
+
+  torch::jit::Module run();
+
+ private:
+  Value* value(ir::ValueId id);
+  Value* constant(ir::ValueId id);
+  Value* none() { return graph_->insertNode(graph_->createNone())->output(); }
+  Value* number(const c10::IValue& value) { return graph_->insertConstant(value); }
+  Value* argument(const ir::Argument& argument, const c10::Argument& declared);
+  Value* tensor_list(const std::vector<ir::ValueRef>& refs, const c10::Argument& declared);
+  void lower(const ir::Op& op);
+
+  const ir::Graph& source_;
+  std::vector<Value*> values_;
+  torch::jit::Module module_{"Node"};
+  std::shared_ptr<torch::jit::Graph> graph_ = std::make_shared<torch::jit::Graph>();
+  Value* self_ = nullptr;
+  std::set<std::string> attributes_;
+};
+
+Value* Lowering::value(ir::ValueId id) {
+  if (id == ir::kNoValue) return none();
+  Value*& slot = values_[static_cast<std::size_t>(id)];
+  if (slot == nullptr) slot = constant(id);
+  return slot;
+}
+
+// A constant is read where it is first used; attributes are shared, so no element is copied.
+Value* Lowering::constant(ir::ValueId id) {
+  demand(source_.is_constant(id), "a graph's op reads a value that nothing defined");
+  const ir::Value& info = source_.value(id);
+  const std::string name =
+      identifier(info.name.empty() ? "constant_" + std::to_string(info.index) : info.name,
+                 attributes_);
+  module_.register_buffer(name, interop::to_tensor(source_.blob(id)));
+  const torch::jit::WithInsertPoint at_start(graph_->block()->nodes().front());
+  Value* loaded = graph_->insertGetAttr(self_, name);
+  loaded->setType(c10::TensorType::get());
+  return loaded;
+}
+
+Value* Lowering::tensor_list(const std::vector<ir::ValueRef>& refs,
+                             const c10::Argument& declared) {
+  c10::TypePtr type = declared.type();
+  if (const auto optional = type->cast<c10::OptionalType>()) type = optional->getElementType();
+  c10::TypePtr item_type = c10::TensorType::get();
+  if (const auto list = type->cast<c10::ListType>()) item_type = list->getElementType();
+  std::vector<Value*> items;
+  items.reserve(refs.size());
+  for (const ir::ValueRef ref : refs) items.push_back(value(ref.id));
+  return graph_->insertNode(graph_->createList(item_type, items))->output();
+}
+
+Value* Lowering::argument(const ir::Argument& argument, const c10::Argument& declared) {
+  struct Visitor {
+    Lowering& lowering;
+    const c10::Argument& declared;
+
+    Value* operator()(std::monostate) const { return lowering.none(); }
+    Value* operator()(ir::ValueRef ref) const { return lowering.value(ref.id); }
+    Value* operator()(const std::vector<ir::ValueRef>& refs) const {
+      return lowering.tensor_list(refs, declared);
+    }
+    Value* operator()(DType dtype) const {
+      return lowering.number(static_cast<std::int64_t>(interop::to_scalar_type(dtype)));
+    }
+    Value* operator()(const ir::Device& device) const {
+      return lowering.number(c10::Device(device.name));
+    }
+    Value* operator()(std::complex<double> number) const {
+      return lowering.number(c10::complex<double>(number.real(), number.imag()));
+    }
+    Value* operator()(const std::vector<bool>& flags) const {
+      c10::List<bool> list;
+      for (const bool flag : flags) list.push_back(flag);
+      return lowering.number(list);
+    }
+    Value* operator()(const std::vector<std::string>& texts) const {
+      c10::List<std::string> list;
+      for (const std::string& text : texts) list.push_back(text);
+      return lowering.number(list);
+    }
+    Value* operator()(const std::vector<std::int64_t>& numbers) const {
+      return lowering.number(c10::IValue(c10::List<std::int64_t>(numbers)));
+    }
+    Value* operator()(const std::vector<double>& numbers) const {
+      return lowering.number(c10::IValue(c10::List<double>(numbers)));
+    }
+    Value* operator()(bool flag) const { return lowering.number(flag); }
+    Value* operator()(std::int64_t integer) const { return lowering.number(integer); }
+    Value* operator()(double real) const { return lowering.number(real); }
+    Value* operator()(const std::string& text) const { return lowering.number(text); }
+  };
+  return std::visit(Visitor{*this, declared}, argument);
+}
+
+void Lowering::lower(const ir::Op& op) {
+  const auto handle =
+      c10::Dispatcher::singleton().findSchema({op.signature->name, op.signature->overload});
+  require(handle.has_value(), ErrorKind::kExport,
+          op.signature->qualified_name() + " is no longer registered with PyTorch");
+  const c10::FunctionSchema& schema = handle->schema();
+  std::vector<Value*> inputs;
+  inputs.reserve(op.arguments.size());
+  for (std::size_t i = 0; i < op.arguments.size(); ++i) {
+    inputs.push_back(argument(op.arguments[i], schema.arguments()[i]));
+  }
+  torch::jit::Node* node = graph_->create(c10::Symbol::fromQualString(schema.name()), inputs,
+                                          schema.returns().size());
+  graph_->insertNode(node);
+  for (std::size_t i = 0; i < op.results.size(); ++i) {
+    Value* output = node->outputs()[i];
+    output->setType(schema.returns()[i].type());
+    const ir::Result& result = op.results[i];
+    if (!result.is_list) {
+      if (result.values[0] != ir::kNoValue) {
+        values_[static_cast<std::size_t>(result.values[0])] = output;
+      }
+      continue;
+    }
+    torch::jit::Node* unpack = graph_->createListUnpack(output, result.values.size());
+    graph_->insertNode(unpack);
+    for (std::size_t k = 0; k < result.values.size(); ++k) {
+      if (result.values[k] == ir::kNoValue) continue;
+      values_[static_cast<std::size_t>(result.values[k])] = unpack->outputs()[k];
+    }
+  }
+}
+
+torch::jit::Module Lowering::run() {
+  std::set<std::string> names = {"self"};
+  self_ = graph_->addInput("self");
+  self_->setType(module_.type());
+  for (const ir::ValueId id : source_.inputs()) {
+    Value* input = graph_->addInput(identifier(source_.value(id).name, names));
+    input->setType(c10::TensorType::get());
+    values_[static_cast<std::size_t>(id)] = input;
+  }
+  // An anchor at the very start: constants are read before it.
+  torch::jit::Node* anchor = graph_->insertNode(graph_->createNone());
+  for (const ir::Op& op : source_.ops()) {
+    try {
+      lower(op);
+    } catch (const Error&) {
+      throw;
+    } catch (const std::exception& error) {
+      throw Error(ErrorKind::kExport,
+                  "TorchScript cannot express " + op.signature->qualified_name() +
+                      (op.source.known() ? " (" + op.source.to_string() + ")" : "") + ": " +
+                      error.what());
+    }
+  }
+  std::vector<Value*> outputs;
+  for (const ir::Graph::Output& output : source_.outputs()) outputs.push_back(value(output.value));
+  graph_->registerOutput(graph_->insertNode(graph_->createTuple(outputs))->output());
+  if (!anchor->hasUses()) anchor->destroy();
+  module_.type()->addMethod(module_._ivalue()->compilation_unit()->create_function(
+      c10::QualifiedName(*module_.type()->name(), "forward"), graph_));
+  return std::move(module_);
+}
+
+}  // namespace
+
+void write(const ir::Graph& graph, const std::filesystem::path& file, const Options& options) {
+  torch::jit::Module module = Lowering(graph).run();
+  module.eval();
+  try {
+    if (options.optimize) module = torch::jit::optimize_for_inference(module);
+    module.save(file.string());
+  } catch (const std::exception& error) {
+    throw Error(ErrorKind::kExport, "TorchScript could not be written to " + file.string() + ": " +
+                                        error.what());
+  }
+}
+
+}  // namespace leapp::torchscript

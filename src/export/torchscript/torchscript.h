@@ -1,0 +1,21 @@
+// Writes a pure graph as a TorchScript file.
+//
+// The file loads in plain torch.jit.load and torch::jit::load, without LEAPP: weights are
+// attributes, inputs keep their names, the result is a tuple with one tensor per output.
+#pragma once
+
+#include <filesystem>
+
+#include "ir/graph.h"
+
+namespace leapp::torchscript {
+
+struct Options {
+  /// Freeze the module and run PyTorch's inference optimisations before writing.
+  bool optimize = false;
+};
+
+/// Throws Error(kExport) naming the operator and the user's line when the graph cannot be written.
+void write(const ir::Graph& graph, const std::filesystem::path& file, const Options& options);
+
+}  // namespace leapp::torchscript

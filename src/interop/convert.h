@@ -1,0 +1,38 @@
+// The only place where libtorch's types become ours and back.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+#include <ATen/core/dispatch/Dispatcher.h>
+#include <ATen/core/ivalue.h>
+
+#include <memory>
+
+#include "ir/graph.h"
+#include "leapp/dtype.h"
+#include "leapp/tensor_view.h"
+
+namespace leapp::interop {
+
+/// Throws when LEAPP has no such type (quantised types, say).
+DType to_dtype(c10::ScalarType type);
+c10::ScalarType to_scalar_type(DType dtype) noexcept;
+
+/// Type, shape and device of a tensor.
+ir::TensorType type_of(const at::Tensor& tensor);
+
+/// The tensor's elements as a blob in host memory. A contiguous CPU tensor is shared, not copied.
+ir::Blob to_blob(const at::Tensor& tensor);
+
+/// A tensor over the blob's memory, which it keeps alive.
+at::Tensor to_tensor(const ir::Blob& blob);
+
+/// The elements of a contiguous CPU tensor; the tensor must outlive the view.
+ConstTensorView view_of(const at::Tensor& tensor);
+
+/// An argument without tensors in it. `type` is the schema's, which tells a dtype from an integer.
+ir::Argument to_argument(const c10::IValue& value, const c10::Type& type);
+
+/// Name, parameters and returns of an operator; one shared object per operator.
+std::shared_ptr<const ir::Signature> signature_of(const c10::OperatorHandle& op);
+
+}  // namespace leapp::interop

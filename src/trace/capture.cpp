@@ -1,0 +1,67 @@
+#include "trace/capture.h"
+
+#include <ATen/ops/empty.h>
+
+#include <cstring>
+
+#include "base/check.h"
+
+namespace leapp::trace {
+namespace {
+
+// Inference tensors have no version counter.
+std::int64_t version_of(const at::Tensor& tensor) {
+  return tensor.is_inference() ? 0 : static_cast<std::int64_t>(tensor._version());
+}
+
+}  // namespace
+
+Capture::Capture(const at::Tensor& tensor)
+    : live_(tensor.detach()), version_(version_of(tensor)) {}
+
+void Capture::freeze() {
+  if (frozen_) return;
+  const c10::Storage& storage = live_.storage();
+  const auto bytes = static_cast<std::int64_t>(storage.nbytes());
+  at::Tensor copy = at::empty({bytes}, live_.options().dtype(at::kByte));
+  at::Tensor source = at::empty({0}, live_.options().dtype(at::kByte));
+  source.set_(storage, 0, {bytes}, {1});
+  copy.copy_(source);
+  frozen_ = copy.storage();
+}
+
+bool Capture::changed_unseen() const { return !frozen_ && version_of(live_) != version_; }
+
+at::Tensor Capture::content(const at::Tensor& alias) const {
+  if (!frozen_) return alias;
+  at::Tensor restored = at::empty({0}, alias.options());
+  restored.set_(*frozen_, alias.storage_offset(), alias.sizes(), alias.strides());
+  if (alias.unsafeGetTensorImpl()->is_wrapped_number()) {
+    restored.unsafeGetTensorImpl()->set_wrapped_number(true);
+  }
+  return restored;
+}
+
+std::shared_ptr<Capture> CaptureTable::capture(const at::Tensor& tensor) {
+  const auto& storage = tensor.storage();
+  const c10::StorageImpl* key = storage.unsafeGetStorageImpl();
+  const auto it = live_.find(key);
+  if (it != live_.end()) {
+    auto known = it->second.capture.lock();
+    if (known && !known->frozen()) return known;
+  }
+  auto made = std::make_shared<Capture>(tensor);
+  live_.insert_or_assign(
+      key, Entry{c10::weak_intrusive_ptr<c10::StorageImpl>(storage.getWeakStorageImpl()), made});
+  return made;
+}
+
+void CaptureTable::before_write(const at::Tensor& tensor) {
+  if (live_.empty() || !tensor.has_storage()) return;
+  const auto it = live_.find(tensor.storage().unsafeGetStorageImpl());
+  if (it == live_.end()) return;
+  if (const auto known = it->second.capture.lock()) known->freeze();
+  live_.erase(it);
+}
+
+}  // namespace leapp::trace

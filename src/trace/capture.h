@@ -1,0 +1,57 @@
+// The content of memory from outside, as it was when it was first met.
+//
+// Weights are never copied for being read: a capture refers to the live memory, and copies it only
+// when an operator is about to write there. Writes that no operator announces (NumPy, another
+// library) show in the version counter or not at all; `changed_unseen` tells the first kind.
+//
+// Not thread-safe: the session's lock guards it.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+#include <c10/util/flat_hash_map.h>
+
+#include <memory>
+
+namespace leapp::trace {
+
+class Capture {
+ public:
+  explicit Capture(const at::Tensor& tensor);
+
+  /// Copies the memory now, unless that was done before.
+  void freeze();
+  bool frozen() const noexcept { return frozen_.has_value(); }
+
+  /// Whether the live memory was written to since, without freeze() having been called.
+  bool changed_unseen() const;
+
+  /// `alias`, a tensor in this memory, with the captured content.
+  at::Tensor content(const at::Tensor& alias) const;
+
+ private:
+  at::Tensor live_;  // an alias that shares storage and version counter
+  std::optional<c10::Storage> frozen_;
+  std::int64_t version_;
+};
+
+/// The captures that still refer to live memory, by storage.
+class CaptureTable {
+ public:
+  /// The capture of the tensor's memory; the same one until it is frozen.
+  std::shared_ptr<Capture> capture(const at::Tensor& tensor);
+
+  /// To be called before an operator writes to the tensor.
+  void before_write(const at::Tensor& tensor);
+
+  bool empty() const noexcept { return live_.empty(); }
+  void clear() { live_.clear(); }
+
+ private:
+  struct Entry {
+    c10::weak_intrusive_ptr<c10::StorageImpl> storage;  // keeps the address from being reused
+    std::weak_ptr<Capture> capture;
+  };
+  ska::flat_hash_map<const c10::StorageImpl*, Entry> live_;
+};
+
+}  // namespace leapp::trace

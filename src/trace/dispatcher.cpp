@@ -1,0 +1,47 @@
+#include "trace/dispatcher.h"
+
+#include <torch/library.h>
+
+namespace leapp::trace {
+namespace {
+
+// The key PyTorch keeps for "generic modes": above everything, owned by nobody else.
+constexpr auto kKey = c10::DispatchKey::TESTING_ONLY_GenericMode;
+
+thread_local Observer* current_observer = nullptr;
+
+void fallback(const c10::OperatorHandle& op, c10::DispatchKeySet keys, torch::jit::Stack* stack) {
+  if (current_observer == nullptr) {
+    call_unobserved(op, stack);
+  } else if (keys.has(c10::DispatchKey::FuncTorchDynamicLayerFrontMode)) {
+    // vmap and the other transforms hide values in wrappers: let them unwrap first.
+    step_aside(op, keys, stack);
+  } else {
+    current_observer->on_call(op, keys, stack);
+  }
+}
+
+}  // namespace
+
+void set_observer(Observer* observer) noexcept {
+  current_observer = observer;
+  c10::impl::tls_set_dispatch_key_included(kKey, observer != nullptr);
+}
+
+void call_unobserved(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
+  const Unobserved guard;
+  op.callBoxed(stack);
+}
+
+void step_aside(const c10::OperatorHandle& op, c10::DispatchKeySet keys,
+                torch::jit::Stack* stack) {
+  op.redispatchBoxed(keys.remove(kKey), stack);
+}
+
+Unobserved::Unobserved() : guard_(c10::DispatchKeySet(kKey)) {}
+
+}  // namespace leapp::trace
+
+TORCH_LIBRARY_IMPL(_, TESTING_ONLY_GenericMode, m) {
+  m.fallback(torch::CppFunction::makeFromBoxedFunction<&leapp::trace::fallback>());
+}

@@ -1,0 +1,44 @@
+// LEAPP's place in PyTorch's dispatcher.
+//
+// A boxed fallback sits above autograd and sees every operator once, composites whole, from Python
+// and C++ alike. It is switched on per thread by installing an `Observer`; while none is installed
+// the dispatcher never enters it, so tracing that is off costs nothing.
+#pragma once
+
+#include <ATen/core/dispatch/Dispatcher.h>
+#include <ATen/core/stack.h>
+
+namespace leapp::trace {
+
+/// Sees the operators that one thread calls. `on_call` must leave the operator's results on the
+/// stack: by call_unobserved(), by step_aside(), or by itself.
+class Observer {
+ public:
+  virtual void on_call(const c10::OperatorHandle& op, c10::DispatchKeySet keys,
+                       torch::jit::Stack* stack) = 0;
+
+ protected:
+  ~Observer() = default;
+};
+
+/// Makes the observer see this thread's operators; nullptr ends that. The observer must outlive its
+/// installation.
+void set_observer(Observer* observer) noexcept;
+
+/// Runs the operator; what it calls inside stays unseen.
+void call_unobserved(const c10::OperatorHandle& op, torch::jit::Stack* stack);
+
+/// Lets the layers below (functorch, functionalisation) have the call; the plain operators they
+/// make of it come back to the observer.
+void step_aside(const c10::OperatorHandle& op, c10::DispatchKeySet keys, torch::jit::Stack* stack);
+
+/// Hides this thread's operators from its observer while it lives.
+class Unobserved {
+ public:
+  Unobserved();
+
+ private:
+  c10::impl::ExcludeDispatchKeyGuard guard_;
+};
+
+}  // namespace leapp::trace

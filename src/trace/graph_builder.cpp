@@ -1,0 +1,174 @@
+#include "trace/graph_builder.h"
+
+#include <ATen/native/TypeProperties.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "base/check.h"
+#include "interop/convert.h"
+#include "trace/dispatcher.h"
+
+namespace leapp::trace {
+namespace {
+
+// `x * 2` reaches the dispatcher as mul.Tensor with a tensor made of the number, which takes part
+// in type promotion as a number would. Saying mul.Scalar keeps that meaning in every backend.
+std::optional<c10::OperatorHandle> scalar_overload(const c10::OperatorHandle& op,
+                                                   std::size_t position) {
+  const c10::FunctionSchema& schema = op.schema();
+  for (const char* overload : {"Scalar", "Tensor_Scalar", "Scalar_mode"}) {
+    const auto found =
+        c10::Dispatcher::singleton().findSchema({schema.name(), std::string(overload)});
+    if (!found) continue;
+    const auto& theirs = found->schema().arguments();
+    const auto& ours = schema.arguments();
+    if (theirs.size() != ours.size()) continue;
+    bool fits = true;
+    for (std::size_t i = 0; i < ours.size(); ++i) {
+      const auto expected = i == position ? c10::TypeKind::NumberType : ours[i].type()->kind();
+      fits &= theirs[i].name() == ours[i].name() && theirs[i].type()->kind() == expected;
+    }
+    if (fits) return found;
+  }
+  return std::nullopt;
+}
+
+bool is_wrapped_number(const c10::IValue& value) {
+  return value.isTensor() && value.toTensor().defined() &&
+         value.toTensor().unsafeGetTensorImpl()->is_wrapped_number();
+}
+
+// The type that the operator's tensors and numbers promote to together.
+c10::ScalarType promoted_type(const c10::IValue* args, std::size_t count) {
+  at::native::ResultTypeState state = {};
+  for (std::size_t i = 0; i < count; ++i) {
+    if (args[i].isTensor() && args[i].toTensor().defined()) {
+      state = at::native::update_result_type_state(args[i].toTensor(), state);
+    }
+  }
+  return at::native::result_type(state);
+}
+
+}  // namespace
+
+ir::ValueId GraphBuilder::add_input(std::string name, const at::Tensor& tensor) {
+  const ir::ValueId id = graph_.add_input(std::move(name), interop::type_of(tensor));
+  known_.insert_or_assign(
+      tensor.unsafeGetTensorImpl(),
+      Known{c10::weak_intrusive_ptr<c10::TensorImpl>(tensor.getIntrusivePtr()), id});
+  return id;
+}
+
+bool GraphBuilder::depends_on_inputs(const c10::IValue& value) const {
+  if (value.isTensor()) {
+    const at::Tensor& tensor = value.toTensor();
+    if (!tensor.defined()) return false;
+    const auto it = known_.find(tensor.unsafeGetTensorImpl());
+    return it != known_.end() && !graph_.is_constant(it->second.value);
+  }
+  if (value.isTensorList() || value.isOptionalTensorList() || value.isList()) {
+    for (const c10::IValue& item : value.toListRef()) {
+      if (depends_on_inputs(item)) return true;
+    }
+  }
+  return false;
+}
+
+ir::ValueId GraphBuilder::value_of(const at::Tensor& tensor) {
+  if (!tensor.defined()) return ir::kNoValue;
+  const auto it = known_.find(tensor.unsafeGetTensorImpl());
+  return it != known_.end() ? it->second.value : constant(tensor);
+}
+
+ir::ValueId GraphBuilder::constant(const at::Tensor& tensor) {
+  // One constant per piece of memory, however many tensor objects look at it.
+  ConstantKey key{tensor.has_storage() ? tensor.const_data_ptr() : nullptr, tensor.sizes().vec(),
+                  tensor.strides().vec(), tensor.scalar_type(), tensor.device().str()};
+  const bool shareable = tensor.numel() > 0 && !tensor.is_conj() && !tensor.is_neg();
+  if (shareable) {
+    const auto it = constants_.find(key);
+    if (it != constants_.end()) return it->second;
+  }
+  const ir::ValueId id = graph_.add_constant("", interop::to_blob(tensor));
+  held_constants_.push_back(tensor);
+  if (shareable) constants_.emplace(std::move(key), id);
+  return id;
+}
+
+ir::Argument GraphBuilder::argument(const c10::IValue& value, const c10::Type& type) {
+  if (value.isTensor()) {
+    if (!value.toTensor().defined()) return std::monostate{};
+    return ir::ValueRef{value_of(value.toTensor())};
+  }
+  if (value.isTensorList() || value.isOptionalTensorList()) {
+    std::vector<ir::ValueRef> refs;
+    for (const c10::IValue& item : value.toListRef()) {
+      refs.push_back({item.isTensor() ? value_of(item.toTensor()) : ir::kNoValue});
+    }
+    return refs;
+  }
+  return interop::to_argument(value, type);
+}
+
+void GraphBuilder::run(const c10::OperatorHandle& op, torch::jit::Stack* stack,
+                       const ir::SourceLocation& where) {
+  const c10::FunctionSchema& schema = op.schema();
+  const std::size_t count = schema.arguments().size();
+  const c10::IValue* args = stack->data() + (stack->size() - count);
+  if (std::none_of(args, args + count, [&](const auto& v) { return depends_on_inputs(v); })) {
+    call_unobserved(op, stack);
+    return;
+  }
+  const Unobserved guard;  // what we ask of tensors from here on is our own business
+  ir::Op recorded;
+  recorded.source = where;
+  c10::OperatorHandle meant = op;
+  for (std::size_t i = 0; i < count; ++i) {
+    const c10::Type& type = *schema.arguments()[i].real_type();
+    if (!is_wrapped_number(args[i]) || depends_on_inputs(args[i])) {
+      recorded.arguments.push_back(argument(args[i], type));
+      continue;
+    }
+    const at::Tensor& number = args[i].toTensor();
+    if (const auto overload = scalar_overload(meant, i)) {
+      meant = *overload;
+      recorded.arguments.push_back(
+          interop::to_argument(c10::IValue(number.item()), *c10::NumberType::get()));
+    } else {
+      const at::Tensor typed = number.to(promoted_type(args, count));
+      typed.unsafeGetTensorImpl()->set_wrapped_number(false);
+      recorded.arguments.push_back(ir::ValueRef{constant(typed)});
+    }
+  }
+  recorded.signature = interop::signature_of(meant);
+  op.callBoxed(stack);
+  const std::size_t returns = schema.returns().size();
+  for (std::size_t i = 0; i < returns; ++i) {
+    recorded.results.push_back(define((*stack)[stack->size() - returns + i]));
+  }
+  graph_.append(std::move(recorded));
+}
+
+ir::ValueId GraphBuilder::define_tensor(const at::Tensor& tensor) {
+  if (!tensor.defined()) return ir::kNoValue;
+  const ir::ValueId id = graph_.add_result(interop::type_of(tensor));
+  known_.insert_or_assign(
+      tensor.unsafeGetTensorImpl(),
+      Known{c10::weak_intrusive_ptr<c10::TensorImpl>(tensor.getIntrusivePtr()), id});
+  return id;
+}
+
+ir::Result GraphBuilder::define(const c10::IValue& value) {
+  if (value.isTensor()) return {false, {define_tensor(value.toTensor())}};
+  ir::Result result{true, {}};
+  if (value.isTensorList() || value.isOptionalTensorList()) {
+    for (const c10::IValue& item : value.toListRef()) {
+      result.values.push_back(item.isTensor() ? define_tensor(item.toTensor()) : ir::kNoValue);
+    }
+    return result;
+  }
+  return {false, {ir::kNoValue}};  // a number beside tensors: nothing in the graph can read it
+}
+
+}  // namespace leapp::trace

@@ -1,0 +1,55 @@
+// Builds a pure graph out of plain operators that run while it watches.
+//
+// The builder knows the tensors that depend on the graph's inputs. An operator over such tensors is
+// appended; an operator over none is a constant's business and leaves no trace: its results enter
+// the graph as constants when something that is recorded reads them.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+#include <ATen/core/dispatch/Dispatcher.h>
+#include <ATen/core/stack.h>
+#include <c10/util/flat_hash_map.h>
+
+#include <map>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "ir/graph.h"
+#include "trace/source.h"
+
+namespace leapp::trace {
+
+class GraphBuilder {
+ public:
+  /// Makes the tensor an input of the graph.
+  ir::ValueId add_input(std::string name, const at::Tensor& tensor);
+
+  /// Runs the operator and records it when one of its tensors depends on an input.
+  void run(const c10::OperatorHandle& op, torch::jit::Stack* stack, const ir::SourceLocation& where);
+
+  /// The value a tensor stands for; a constant when it depends on no input.
+  ir::ValueId value_of(const at::Tensor& tensor);
+
+  ir::Graph& graph() noexcept { return graph_; }
+
+ private:
+  struct Known {
+    c10::weak_intrusive_ptr<c10::TensorImpl> impl;  // keeps the address from being reused
+    ir::ValueId value;
+  };
+  using ConstantKey = std::tuple<const void*, Shape, Shape, c10::ScalarType, std::string>;
+
+  bool depends_on_inputs(const c10::IValue& value) const;
+  ir::Argument argument(const c10::IValue& value, const c10::Type& type);
+  ir::Result define(const c10::IValue& value);
+  ir::ValueId define_tensor(const at::Tensor& tensor);
+  ir::ValueId constant(const at::Tensor& tensor);
+
+  ir::Graph graph_;
+  ska::flat_hash_map<const c10::TensorImpl*, Known> known_;
+  std::map<ConstantKey, ir::ValueId> constants_;
+  std::vector<at::Tensor> held_constants_;  // so that a ConstantKey's address stays theirs
+};
+
+}  // namespace leapp::trace

@@ -1,0 +1,82 @@
+#include "trace/op_traits.h"
+
+#include <ATen/core/enum_tag.h>
+
+#include <set>
+#include <string>
+#include <unordered_map>
+
+namespace leapp::trace {
+namespace {
+
+bool holds_tensors(const c10::Type& type) {
+  if (type.kind() == c10::TypeKind::TensorType) return true;
+  for (const auto& inner : type.containedTypes()) {
+    if (holds_tensors(*inner)) return true;
+  }
+  return false;
+}
+
+Escape escape_of(const std::string& name) {
+  static const std::set<std::string> numbers = {"aten::item", "aten::_local_scalar_dense"};
+  static const std::set<std::string> branches = {"aten::is_nonzero", "aten::equal",
+                                                 "aten::allclose"};
+  if (numbers.count(name) > 0) return Escape::kNumber;
+  if (branches.count(name) > 0) return Escape::kBranch;
+  return Escape::kNone;
+}
+
+OpTraits describe(const c10::OperatorHandle& op) {
+  const c10::FunctionSchema& schema = op.schema();
+  OpTraits traits;
+  for (std::size_t i = 0; i < schema.arguments().size(); ++i) {
+    const c10::Argument& argument = schema.arguments()[i];
+    const bool writes = argument.alias_info() != nullptr && argument.alias_info()->isWrite();
+    traits.writes.push_back(writes);
+    traits.mutates |= writes;
+    traits.aliases |= argument.alias_info() != nullptr;
+    const std::string& name = argument.name();
+    if (name == "train" || name == "training") traits.train = static_cast<int>(i);
+    if (name == "p" || name == "dropout" || name == "dropout_p") {
+      traits.dropout = static_cast<int>(i);
+    }
+  }
+  for (const c10::Argument& result : schema.returns()) {
+    traits.returns_tensors |= holds_tensors(*result.type());
+  }
+  traits.may_be_random = op.hasTag(at::Tag::nondeterministic_seeded);
+  traits.escape = escape_of(schema.name());
+  if (op.hasTag(at::Tag::dynamic_output_shape) && traits.returns_tensors) {
+    traits.escape = Escape::kSize;
+  }
+  return traits;
+}
+
+}  // namespace
+
+bool OpTraits::is_random(const torch::jit::Stack& stack) const {
+  if (!may_be_random) return false;
+  const auto argument = [&](int i) -> const c10::IValue& {
+    return stack[stack.size() - writes.size() + static_cast<std::size_t>(i)];
+  };
+  if (train >= 0 && argument(train).isBool() && !argument(train).toBool()) return false;
+  if (dropout >= 0 && argument(dropout).isDouble() && argument(dropout).toDouble() == 0) {
+    return false;
+  }
+  return true;
+}
+
+const OpTraits& traits_of(const c10::OperatorHandle& op) {
+  // Per thread, so that the hot path takes no lock.
+  struct Entry {
+    c10::OperatorName name{"", ""};
+    OpTraits traits;
+  };
+  thread_local std::unordered_map<const void*, Entry> known;
+  Entry& entry = known[&op.schema()];
+  // A library that was unloaded may have left its schema's address to another operator.
+  if (entry.name != op.operator_name()) entry = {op.operator_name(), describe(op)};
+  return entry.traits;
+}
+
+}  // namespace leapp::trace

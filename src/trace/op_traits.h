@@ -1,0 +1,36 @@
+// What recording needs to know of an operator, worked out once from its schema.
+#pragma once
+
+#include <ATen/core/dispatch/Dispatcher.h>
+#include <ATen/core/stack.h>
+
+#include <vector>
+
+namespace leapp::trace {
+
+/// How a traced value leaves the graph when this operator reads it.
+enum class Escape {
+  kNone,
+  kNumber,   ///< .item(), float(tensor): the number becomes part of the program
+  kBranch,   ///< if tensor, torch.equal: the answer decides what runs
+  kSize,     ///< nonzero, masked_select, unique: the result's shape depends on the values
+};
+
+struct OpTraits {
+  std::vector<bool> writes;       ///< per argument: the operator writes to that tensor
+  bool mutates = false;           ///< some argument is written
+  bool aliases = false;           ///< the schema says that results share memory with arguments
+  bool may_be_random = false;     ///< draws from a generator, depending on its arguments
+  bool returns_tensors = false;   ///< at least one result is a tensor or a list of them
+  Escape escape = Escape::kNone;
+  int train = -1;                 ///< position of a train/training flag, or -1
+  int dropout = -1;               ///< position of a dropout probability, or -1
+
+  /// Whether this very call draws random numbers (dropout in eval mode does not).
+  bool is_random(const torch::jit::Stack& stack) const;
+};
+
+/// Traits of the operator; the reference stays valid for the thread's life. Takes no lock.
+const OpTraits& traits_of(const c10::OperatorHandle& op);
+
+}  // namespace leapp::trace

@@ -1,0 +1,409 @@
+#include "trace/purify.h"
+
+#include <ATen/FunctionalTensorWrapper.h>
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/empty_strided.h>
+#include <c10/core/InferenceMode.h>
+
+#include <map>
+#include <string>
+#include <utility>
+
+#include "base/check.h"
+#include "interop/convert.h"
+#include "trace/dispatcher.h"
+#include "trace/graph_builder.h"
+#include "trace/op_traits.h"
+
+namespace leapp::trace {
+namespace {
+
+namespace functional = at::functionalization::impl;
+
+// Applies `change` to every tensor in the value: the value itself, or the items of a list.
+template <typename Change>
+c10::IValue map_tensors(const c10::IValue& value, Change&& change) {
+  if (value.isTensor()) return value.toTensor().defined() ? change(value.toTensor()) : value;
+  if (value.isTensorList()) {
+    c10::List<at::Tensor> list;
+    for (const at::Tensor& item : value.toTensorVector()) list.push_back(change(item));
+    return list;
+  }
+  if (value.isOptionalTensorList()) {
+    c10::List<std::optional<at::Tensor>> list;
+    for (const c10::IValue& item : value.toListRef()) {
+      list.push_back(item.isTensor() && item.toTensor().defined()
+                         ? std::optional<at::Tensor>(change(item.toTensor()))
+                         : std::nullopt);
+    }
+    return list;
+  }
+  return value;
+}
+
+at::Tensor wrap(const at::Tensor& tensor) {
+  return functional::isFunctionalTensor(tensor) ? tensor : functional::to_functional_tensor(tensor);
+}
+
+at::Tensor unwrap(const at::Tensor& tensor) {
+  if (!functional::isFunctionalTensor(tensor)) return tensor;
+  functional::sync(tensor);
+  return functional::from_functional_tensor(tensor);
+}
+
+bool has_meta(const c10::IValue& value) {
+  return value.isTensor() && value.toTensor().defined() && value.toTensor().is_meta();
+}
+
+// Operators that split a tensor into parts that share its memory and say they do not. Their plain
+// twins mean the same and say so.
+std::optional<c10::OperatorHandle> honest_twin(const c10::OperatorHandle& op) {
+  static const std::map<std::string, c10::OperatorName> twins = {
+      {"aten::unsafe_chunk", {"aten::chunk", ""}},
+      {"aten::unsafe_split", {"aten::split", "Tensor"}},
+      {"aten::unsafe_split_with_sizes", {"aten::split_with_sizes", ""}},
+      {"aten::_unsafe_view", {"aten::view", ""}},
+  };
+  const auto it = twins.find(op.schema().name());
+  if (it == twins.end()) return std::nullopt;
+  return c10::Dispatcher::singleton().findSchema(it->second);
+}
+
+// Includes the functionalisation key for this thread and asks for plain views.
+class Functionalising {
+ public:
+  Functionalising() {
+    c10::impl::tls_set_dispatch_key_included(c10::DispatchKey::Functionalize, true);
+  }
+  ~Functionalising() {
+    c10::impl::tls_set_dispatch_key_included(c10::DispatchKey::Functionalize, false);
+  }
+  Functionalising(const Functionalising&) = delete;
+  Functionalising& operator=(const Functionalising&) = delete;
+
+ private:
+  functional::FunctionalizationReapplyViewsGuard views_{true};
+};
+
+class Observing {
+ public:
+  explicit Observing(Observer& observer) { set_observer(&observer); }
+  ~Observing() { set_observer(nullptr); }
+  Observing(const Observing&) = delete;
+  Observing& operator=(const Observing&) = delete;
+};
+
+class Purifier final : public Observer {
+ public:
+  Purifier(const Recording& recording, const PurifyOptions& options)
+      : recording_(recording), tape_(*recording.tape), options_(options) {}
+
+  Purified run(const std::vector<at::Tensor>& examples);
+
+  void on_call(const c10::OperatorHandle& op, c10::DispatchKeySet keys,
+               torch::jit::Stack* stack) override;
+
+ private:
+  void find_written_stores();
+  void bind(VarId var, const std::string& name, const at::Tensor& value);
+  at::Tensor tensor_of(VarId var);
+  at::Tensor tensor_content(VarId var) const;
+  c10::IValue argument_of(const Arg& arg, const c10::Argument& declared);
+  void replay(const Call& call);
+  void assign(const CallResult& result, const c10::IValue& value);
+  void run_whole(const c10::OperatorHandle& op, torch::jit::Stack* stack);
+  ir::ValueId final_value(VarId var);
+  std::vector<std::size_t> choose_states(const std::vector<ir::ValueId>& outputs,
+                                         const std::vector<ir::ValueId>& before,
+                                         const std::vector<ir::ValueId>& after);
+  std::vector<bool> reached_from(const std::vector<ir::ValueId>& roots);
+
+  const Recording& recording_;
+  const Tape& tape_;
+  const PurifyOptions& options_;
+  GraphBuilder builder_;
+  std::vector<bool> written_;              // per store: some replayed call writes to it
+  std::map<VarId, at::Tensor> values_;     // what each variable is during the replay
+  const Call* call_ = nullptr;             // the call being replayed
+  bool outermost_ = false;                 // its own operator has not been seen yet
+  ir::SourceLocation where_;
+};
+
+void Purifier::find_written_stores() {
+  written_.assign(tape_.store_count(), false);
+  const auto mark = [&](VarId var) {
+    if (var == kNobody || tape_.variable(var).store == kNobody) return;
+    written_[static_cast<std::size_t>(tape_.variable(var).store)] = true;
+  };
+  for (const std::int32_t index : recording_.calls) {
+    const Call& call = tape_.calls()[static_cast<std::size_t>(index)];
+    const OpTraits& traits = traits_of(call.op);
+    if (!traits.mutates) continue;
+    const Arg* args = tape_.args_of(call);
+    for (std::size_t i = 0; i < traits.writes.size(); ++i) {
+      if (!traits.writes[i]) continue;
+      if (args[i].kind == Arg::Kind::kTensor) mark(args[i].var);
+      for (std::int32_t k = 0; k < args[i].list_size; ++k) {
+        mark(tape_.list_item(args[i].list_begin + k));
+      }
+    }
+  }
+}
+
+void Purifier::bind(VarId var, const std::string& name, const at::Tensor& value) {
+  // Same strides as the traced tensor, so that a recorded as_strided() means the same elements.
+  const at::Tensor like = tape_.variable(var).held;
+  at::Tensor plain = like.is_non_overlapping_and_dense()
+                         ? at::empty_strided(like.sizes(), like.strides(), value.options())
+                         : at::empty(value.sizes(), value.options());
+  plain.copy_(value);
+  builder_.add_input(name, plain);
+  values_.insert_or_assign(var, wrap(plain));
+}
+
+at::Tensor Purifier::tensor_of(VarId var) {
+  if (var == kNobody) return {};
+  const auto it = values_.find(var);
+  if (it != values_.end()) return it->second;
+  at::Tensor content = tensor_content(var);
+  const StoreId store = tape_.variable(var).store;
+  if (store != kNobody && written_[static_cast<std::size_t>(store)]) content = wrap(content);
+  values_.emplace(var, content);
+  return content;
+}
+
+at::Tensor Purifier::tensor_content(VarId var) const {
+  const Variable& variable = tape_.variable(var);
+  demand(variable.held.defined(), "a replayed call reads a result that no call made");
+  const auto capture =
+      variable.store == kNobody ? nullptr : tape_.store(variable.store).capture;
+  return capture ? capture->content(variable.held) : variable.held;
+}
+
+c10::IValue Purifier::argument_of(const Arg& arg, const c10::Argument& declared) {
+  switch (arg.kind) {
+    case Arg::Kind::kValue: return arg.value;
+    case Arg::Kind::kTensor: return arg.var == kNobody ? c10::IValue() : tensor_of(arg.var);
+    case Arg::Kind::kTensorList: break;
+  }
+  const bool optional_items = declared.type()->str().find("Optional") != std::string::npos ||
+                              declared.type()->str().find("?") != std::string::npos;
+  if (optional_items) {
+    c10::List<std::optional<at::Tensor>> list;
+    for (std::int32_t k = 0; k < arg.list_size; ++k) {
+      const VarId var = tape_.list_item(arg.list_begin + k);
+      list.push_back(var == kNobody ? std::nullopt : std::optional<at::Tensor>(tensor_of(var)));
+    }
+    return list;
+  }
+  c10::List<at::Tensor> list;
+  for (std::int32_t k = 0; k < arg.list_size; ++k) {
+    list.push_back(tensor_of(tape_.list_item(arg.list_begin + k)));
+  }
+  return list;
+}
+
+void Purifier::replay(const Call& call) {
+  torch::jit::Stack stack;
+  const auto& declared = call.op.schema().arguments();
+  const Arg* args = tape_.args_of(call);
+  for (std::size_t i = 0; i < declared.size(); ++i) {
+    stack.push_back(argument_of(args[i], declared[i]));
+  }
+  if (call.relative) {
+    stack.back() = stack.back().toInt() + stack.front().toTensor().storage_offset();
+  }
+  call_ = &call;
+  outermost_ = true;
+  where_ = resolve_source(call.frame);
+  try {
+    call.op.callBoxed(&stack);
+  } catch (const Error&) {
+    throw;
+  } catch (const std::exception& error) {
+    throw Error(ErrorKind::kExport,
+                c10::toString(call.op.operator_name()) + " at " +
+                    (where_.known() ? where_.to_string() : "an unknown line") +
+                    " could not be turned into a pure operation: " + error.what());
+  }
+  const CallResult* results = tape_.results_of(call);
+  for (std::size_t i = 0; i < stack.size(); ++i) assign(results[i], stack[i]);
+}
+
+void Purifier::assign(const CallResult& result, const c10::IValue& value) {
+  if (!result.is_tensor) return;
+  if (!result.is_list) {
+    if (result.var != kNobody) values_.insert_or_assign(result.var, value.toTensor());
+    return;
+  }
+  const auto items = value.toTensorVector();
+  for (std::int32_t k = 0; k < result.list_size; ++k) {
+    const VarId var = tape_.list_item(result.list_begin + k);
+    if (var != kNobody) values_.insert_or_assign(var, items.at(static_cast<std::size_t>(k)));
+  }
+}
+
+void Purifier::on_call(const c10::OperatorHandle& op, c10::DispatchKeySet keys,
+                       torch::jit::Stack* stack) {
+  const std::size_t count = op.schema().arguments().size();
+  const c10::IValue* args = stack->data() + (stack->size() - count);
+  if (std::any_of(args, args + count, has_meta)) {
+    call_unobserved(op, stack);  // functionalisation working out a shape
+    return;
+  }
+  if (!keys.has(c10::DispatchKey::Functionalize)) {
+    builder_.run(op, stack, where_);
+    return;
+  }
+  const bool first = std::exchange(outermost_, false);
+  if (const auto twin = honest_twin(op)) {
+    twin->callBoxed(stack);
+    return;
+  }
+  const bool hidden_alias = first && call_->hidden_alias;
+  const OpTraits& traits = traits_of(op);
+  const bool composite =
+      op.hasKernelForDispatchKey(c10::DispatchKey::CompositeImplicitAutograd);
+  if (!traits.mutates && !traits.aliases && !hidden_alias && options_.keep(op)) {
+    run_whole(op, stack);
+  } else if (hidden_alias && composite) {
+    op.callBoxedForDispatchKey(c10::DispatchKey::CompositeImplicitAutograd, *stack);
+  } else {
+    step_aside(op, keys, stack);
+  }
+}
+
+void Purifier::run_whole(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
+  const std::size_t count = op.schema().arguments().size();
+  for (std::size_t i = stack->size() - count; i < stack->size(); ++i) {
+    (*stack)[i] = map_tensors((*stack)[i], unwrap);
+  }
+  {
+    const c10::impl::ExcludeDispatchKeyGuard plain{
+        c10::DispatchKeySet(c10::DispatchKey::Functionalize)};
+    builder_.run(op, stack, where_);
+  }
+  const std::size_t returns = op.schema().returns().size();
+  for (std::size_t i = stack->size() - returns; i < stack->size(); ++i) {
+    (*stack)[i] = map_tensors((*stack)[i], wrap);
+  }
+}
+
+ir::ValueId Purifier::final_value(VarId var) { return builder_.value_of(unwrap(tensor_of(var))); }
+
+std::vector<bool> Purifier::reached_from(const std::vector<ir::ValueId>& roots) {
+  const ir::Graph& graph = builder_.graph();
+  std::vector<bool> reached(graph.value_count(), false);
+  for (const ir::ValueId root : roots) {
+    if (root != ir::kNoValue) reached[static_cast<std::size_t>(root)] = true;
+  }
+  for (auto op = graph.ops().rbegin(); op != graph.ops().rend(); ++op) {
+    bool needed = false;
+    for (const ir::Result& result : op->results) {
+      for (const ir::ValueId id : result.values) {
+        needed |= id != ir::kNoValue && reached[static_cast<std::size_t>(id)];
+      }
+    }
+    if (!needed) continue;
+    for (const ir::Argument& argument : op->arguments) {
+      ir::for_each_value(argument,
+                         [&](ir::ValueId id) { reached[static_cast<std::size_t>(id)] = true; });
+    }
+  }
+  return reached;
+}
+
+// A candidate is state when what it held before the pass can reach an output or another state's
+// update. A declared one may also reach only itself (a counter); one that was merely found by its
+// writes must matter to the node's outputs, or every scratch buffer of the program would count.
+std::vector<std::size_t> Purifier::choose_states(const std::vector<ir::ValueId>& outputs,
+                                                 const std::vector<ir::ValueId>& before,
+                                                 const std::vector<ir::ValueId>& after) {
+  const auto& candidates = recording_.states;
+  std::vector<bool> chosen(candidates.size());
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
+    chosen[i] = candidates[i].kind != StateCandidate::Kind::kFound;
+  }
+  for (bool changed = true; changed;) {
+    changed = false;
+    std::vector<ir::ValueId> roots = outputs;
+    for (std::size_t i = 0; i < candidates.size(); ++i) {
+      if (chosen[i]) roots.push_back(after[i]);
+    }
+    const std::vector<bool> reached = reached_from(roots);
+    for (std::size_t i = 0; i < candidates.size(); ++i) {
+      if (candidates[i].kind == StateCandidate::Kind::kExplicit) continue;
+      const bool matters = reached[static_cast<std::size_t>(before[i])];
+      const bool may_leave = candidates[i].kind == StateCandidate::Kind::kDeclared;
+      if (matters == chosen[i] || (!matters && !may_leave)) continue;
+      chosen[i] = matters;
+      changed = true;
+    }
+  }
+  std::vector<std::size_t> indices;
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
+    if (chosen[i]) indices.push_back(i);
+  }
+  return indices;
+}
+
+Purified Purifier::run(const std::vector<at::Tensor>& examples) {
+  const at::NoGradGuard no_grad;
+  const c10::InferenceMode not_inference(false);
+  find_written_stores();
+  std::vector<ir::ValueId> before;
+  for (std::size_t i = 0; i < recording_.inputs.size(); ++i) {
+    bind(recording_.inputs[i].var, recording_.inputs[i].name, examples.at(i));
+  }
+  for (const StateCandidate& state : recording_.states) {
+    bind(state.before, state.name, tensor_content(state.before));
+    before.push_back(builder_.graph().inputs().back());
+  }
+  std::vector<ir::ValueId> outputs;
+  std::vector<ir::ValueId> after;
+  {
+    const Observing observing(*this);
+    const Functionalising functionalising;
+    for (const std::int32_t index : recording_.calls) {
+      replay(tape_.calls()[static_cast<std::size_t>(index)]);
+    }
+    // Bringing a written view up to date runs operators of its own.
+    for (const Recording::Port& port : recording_.outputs) outputs.push_back(final_value(port.var));
+    for (const StateCandidate& state : recording_.states) after.push_back(final_value(state.after));
+  }
+  Purified done;
+  done.states = choose_states(outputs, before, after);
+  ir::Graph& graph = builder_.graph();
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    graph.add_output(recording_.outputs[i].name, outputs[i]);
+  }
+  for (const Recording::Constant& constant : recording_.static_outputs) {
+    graph.add_output(constant.name, builder_.value_of(constant.value));
+  }
+  std::vector<ir::ValueId> roots = outputs;
+  for (const std::size_t i : done.states) {
+    graph.add_output(recording_.states[i].name, after[i]);
+    roots.push_back(after[i]);
+  }
+  const std::vector<bool> reached = reached_from(roots);
+  std::vector<ir::ValueId> inputs;
+  for (std::size_t i = 0; i < recording_.inputs.size(); ++i) {
+    const ir::ValueId id = graph.inputs()[i];
+    if (!reached[static_cast<std::size_t>(id)]) continue;
+    done.inputs.push_back(i);
+    inputs.push_back(id);
+  }
+  for (const std::size_t i : done.states) inputs.push_back(before[i]);
+  graph.set_inputs(std::move(inputs));
+  done.graph = std::move(graph);
+  return done;
+}
+
+}  // namespace
+
+Purified purify(const Recording& recording, const std::vector<at::Tensor>& examples,
+                const PurifyOptions& options) {
+  return Purifier(recording, options).run(examples);
+}
+
+}  // namespace leapp::trace

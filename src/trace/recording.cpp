@@ -1,0 +1,87 @@
+#include "trace/recording.h"
+
+#include <algorithm>
+
+#include "trace/op_traits.h"
+
+namespace leapp::trace {
+namespace {
+
+class Slicer {
+ public:
+  explicit Slicer(const Tape& tape)
+      : tape_(tape), vars_(tape.variable_count(), false), stores_(tape.store_count(), false) {}
+
+  void need(VarId var) {
+    if (var == kNobody) return;
+    vars_[static_cast<std::size_t>(var)] = true;
+    const StoreId store = tape_.variable(var).store;
+    if (store != kNobody) stores_[static_cast<std::size_t>(store)] = true;
+  }
+
+  std::vector<std::int32_t> run() {
+    std::vector<std::int32_t> chosen;
+    for (auto i = static_cast<std::int32_t>(tape_.calls().size()) - 1; i >= 0; --i) {
+      const Call& call = tape_.calls()[static_cast<std::size_t>(i)];
+      if (!makes_something_needed(call, i)) continue;
+      chosen.push_back(i);
+      for_each_tensor_argument(call, [&](VarId var, bool) { need(var); });
+    }
+    std::reverse(chosen.begin(), chosen.end());
+    return chosen;
+  }
+
+ private:
+  template <typename Visit>
+  void for_each_tensor_argument(const Call& call, Visit&& visit) const {
+    const OpTraits& traits = traits_of(call.op);
+    const Arg* args = tape_.args_of(call);
+    for (std::size_t i = 0; i < traits.writes.size(); ++i) {
+      if (args[i].kind == Arg::Kind::kTensor) visit(args[i].var, traits.writes[i]);
+      if (args[i].kind != Arg::Kind::kTensorList) continue;
+      for (std::int32_t k = 0; k < args[i].list_size; ++k) {
+        visit(tape_.list_item(args[i].list_begin + k), traits.writes[i]);
+      }
+    }
+  }
+
+  bool makes_something_needed(const Call& call, std::int32_t index) const {
+    const CallResult* results = tape_.results_of(call);
+    const std::size_t count = call.op.schema().returns().size();
+    for (std::size_t i = 0; i < count; ++i) {
+      if (!results[i].is_tensor) continue;
+      if (is_needed_from(results[i].var, index)) return true;
+      for (std::int32_t k = 0; k < results[i].list_size; ++k) {
+        if (is_needed_from(tape_.list_item(results[i].list_begin + k), index)) return true;
+      }
+    }
+    bool writes_needed = false;
+    for_each_tensor_argument(call, [&](VarId var, bool writes) {
+      if (!writes || var == kNobody) return;
+      const StoreId store = tape_.variable(var).store;
+      writes_needed |= store == kNobody ? vars_[static_cast<std::size_t>(var)]
+                                        : stores_[static_cast<std::size_t>(store)];
+    });
+    return writes_needed;
+  }
+
+  // A result counts for the call that made it, not for calls that return it again after a write.
+  bool is_needed_from(VarId var, std::int32_t call) const {
+    return var != kNobody && vars_[static_cast<std::size_t>(var)] &&
+           tape_.variable(var).call == call;
+  }
+
+  const Tape& tape_;
+  std::vector<bool> vars_;
+  std::vector<bool> stores_;
+};
+
+}  // namespace
+
+std::vector<std::int32_t> slice(const Tape& tape, const std::vector<VarId>& roots) {
+  Slicer slicer(tape);
+  for (const VarId root : roots) slicer.need(root);
+  return slicer.run();
+}
+
+}  // namespace leapp::trace

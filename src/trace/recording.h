@@ -1,0 +1,47 @@
+// What one pass of a node did: the part of a tape that its outputs and its state depend on.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "trace/tape.h"
+
+namespace leapp::trace {
+
+/// Memory that outlives the pass and that the pass may change.
+struct StateCandidate {
+  enum class Kind {
+    kExplicit,  ///< state_tensors with an update: state, whatever the data flow says
+    kDeclared,  ///< module or register_buffer, changed by the pass
+    kFound,     ///< memory from outside that the pass writes to
+  };
+  Kind kind = Kind::kFound;
+  std::string name;
+  VarId before = kNobody;  ///< the variable as the pass found it
+  VarId after = kNobody;   ///< the variable that holds its value when the pass ends
+};
+
+struct Recording {
+  struct Port {
+    std::string name;
+    VarId var = kNobody;
+  };
+  struct Constant {
+    std::string name;
+    at::Tensor value;
+  };
+
+  std::shared_ptr<const Tape> tape;
+  std::vector<std::int32_t> calls;  ///< indices into the tape, ascending
+  std::vector<Port> inputs;
+  std::vector<Port> outputs;
+  std::vector<Constant> static_outputs;  ///< outputs that are constants, after the others
+  std::vector<StateCandidate> states;
+};
+
+/// Chooses, by walking backwards, the calls that `roots` depend on: producers, and every write to
+/// memory that is read later. Conservative: what is superfluous falls away in the pure graph.
+std::vector<std::int32_t> slice(const Tape& tape, const std::vector<VarId>& roots);
+
+}  // namespace leapp::trace

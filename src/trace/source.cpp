@@ -1,0 +1,45 @@
+#include "trace/source.h"
+
+#include <atomic>
+
+namespace leapp::trace {
+namespace {
+
+std::atomic<FrameRef (*)() noexcept> capture_hook = nullptr;
+std::atomic<ir::SourceLocation (*)(FrameRef)> resolve_hook = nullptr;
+
+// source_location points to static strings, so keeping the struct itself is enough.
+thread_local std::source_location cpp_location;
+
+thread_local const char* cpp_file = nullptr;
+
+}  // namespace
+
+void set_source_hooks(SourceHooks hooks) noexcept {
+  capture_hook = hooks.capture;
+  resolve_hook = hooks.resolve;
+}
+
+FrameRef capture_source() noexcept {
+  if (const auto hook = capture_hook.load(std::memory_order_relaxed)) {
+    const FrameRef frame = hook();
+    if (frame.code != nullptr) return frame;
+  }
+  if (cpp_file == nullptr) return {};
+  return {cpp_file, -static_cast<int>(cpp_location.line())};
+}
+
+ir::SourceLocation resolve_source(FrameRef frame) {
+  if (frame.code == nullptr) return {};
+  // A negative position marks a C++ place: `code` is then the file's static string.
+  if (frame.position < 0) return {static_cast<const char*>(frame.code), -frame.position, ""};
+  const auto hook = resolve_hook.load(std::memory_order_relaxed);
+  return hook ? hook(frame) : ir::SourceLocation{};
+}
+
+void set_cpp_location(const std::source_location& where) noexcept {
+  cpp_location = where;
+  cpp_file = where.file_name();
+}
+
+}  // namespace leapp::trace

@@ -1,0 +1,43 @@
+// Where in the user's program an operation was called.
+//
+// Recording happens on every operation, so a location is first captured as a `FrameRef` (two words)
+// and only turned into text when somebody reads it. Which language the caller speaks is the front
+// end's business: Python's module installs hooks that look at Python frames; without hooks, and for
+// C++ callers, the last std::source_location given to an annotate call serves.
+#pragma once
+
+#include <source_location>
+
+#include "ir/graph.h"
+#include "leapp/visibility.h"
+
+namespace leapp::trace {
+
+/// A captured place. `code` belongs to whoever installed the hooks and stays valid while a session
+/// or what it recorded is alive.
+struct FrameRef {
+  const void* code = nullptr;
+  int position = 0;
+
+  bool operator==(const FrameRef&) const = default;
+};
+
+struct SourceHooks {
+  FrameRef (*capture)() noexcept = nullptr;
+  ir::SourceLocation (*resolve)(FrameRef) = nullptr;
+};
+
+/// Installs the front end's hooks for the whole process.
+LEAPP_EXPORT void set_source_hooks(SourceHooks hooks) noexcept;
+
+/// The user's current place; cheap. Takes Python's interpreter lock through the hook, so it must
+/// not be called while a lock of ours is held.
+FrameRef capture_source() noexcept;
+
+/// The text of a captured place.
+ir::SourceLocation resolve_source(FrameRef frame);
+
+/// Remembers where a C++ caller of annotate stands; used for operations when no hook answers.
+void set_cpp_location(const std::source_location& where) noexcept;
+
+}  // namespace leapp::trace

@@ -1,0 +1,224 @@
+#include "trace/tape.h"
+
+#include "base/check.h"
+
+namespace leapp::trace {
+namespace {
+
+const c10::OperatorHandle& alias_op() {
+  static const auto op = c10::Dispatcher::singleton().findSchemaOrThrow("aten::alias", "");
+  return op;
+}
+
+const c10::OperatorHandle& as_strided_op() {
+  static const auto op = c10::Dispatcher::singleton().findSchemaOrThrow("aten::as_strided", "");
+  return op;
+}
+
+bool same_geometry(const at::Tensor& a, const at::Tensor& b) {
+  return a.scalar_type() == b.scalar_type() && a.sizes() == b.sizes() &&
+         a.strides() == b.strides() && a.const_data_ptr() == b.const_data_ptr() &&
+         a.is_conj() == b.is_conj() && a.is_neg() == b.is_neg();
+}
+
+const std::byte* address_of(const c10::Storage& storage) {
+  return static_cast<const std::byte*>(storage.data());
+}
+
+// Memory that PyTorch did not allocate itself: NumPy's, a file mapping, another library's.
+bool is_foreign(const c10::Storage& storage) { return storage.allocator() == nullptr; }
+
+}  // namespace
+
+at::Tensor alias_of(const at::Tensor& tensor) {
+  c10::TensorImpl* impl = tensor.unsafeGetTensorImpl();
+  return at::Tensor(impl->shallow_copy_and_detach(impl->version_counter(),
+                                                  /*allow_tensor_metadata_change=*/true));
+}
+
+VarId Tape::new_variable(const at::Tensor& tensor, Variable::Origin origin, StoreId store) {
+  const auto id = static_cast<VarId>(variables_.size());
+  variables_.push_back({origin, store, kNobody, -1,
+                        c10::weak_intrusive_ptr<c10::TensorImpl>(tensor.getIntrusivePtr()), {}});
+  by_impl_.insert_or_assign(tensor.unsafeGetTensorImpl(), id);
+  if (store != kNobody) stores_[static_cast<std::size_t>(store)].variables.push_back(id);
+  return id;
+}
+
+StoreId Tape::new_store(const at::Tensor& tensor) {
+  if (!tensor.has_storage()) return kNobody;
+  const c10::Storage& storage = tensor.storage();
+  const auto id = static_cast<StoreId>(stores_.size());
+  stores_.push_back({storage.getWeakStorageImpl(), address_of(storage), {}, kNobody, -1, nullptr});
+  by_storage_.insert_or_assign(storage.unsafeGetStorageImpl(), id);
+  if (storage.data() != nullptr) by_address_.insert_or_assign(storage.data(), id);
+  return id;
+}
+
+StoreId Tape::find_store(const at::Tensor& tensor) const {
+  if (!tensor.has_storage()) return kNobody;
+  const auto it = by_storage_.find(tensor.storage().unsafeGetStorageImpl());
+  return it == by_storage_.end() ? kNobody : it->second;
+}
+
+StoreId Tape::find_shared_memory(const at::Tensor& tensor) const {
+  if (!tensor.has_storage() || !is_foreign(tensor.storage())) return kNobody;
+  const std::byte* address = address_of(tensor.storage());
+  if (address == nullptr) return kNobody;
+  const auto it = by_address_.find(address);
+  if (it != by_address_.end() && !store(it->second).storage.expired()) return it->second;
+  // A slice of an array begins inside the memory: rare enough to look at every store.
+  for (StoreId id = 0; id < static_cast<StoreId>(stores_.size()); ++id) {
+    const auto storage = store(id).storage.lock();
+    if (!storage || store(id).address == nullptr) continue;
+    if (address > store(id).address && address < store(id).address + storage->nbytes()) return id;
+  }
+  return kNobody;
+}
+
+std::optional<VarId> Tape::find(const at::Tensor& tensor) {
+  const auto it = by_impl_.find(tensor.unsafeGetTensorImpl());
+  if (it != by_impl_.end()) {
+    const Variable& known = variable(it->second);
+    // `tensor.data = other` and set_() give a tensor object other memory.
+    const bool moved = known.store != kNobody && find_store(tensor) != known.store;
+    if (!moved) return it->second;
+  }
+  StoreId memory = find_store(tensor);
+  if (memory == kNobody) memory = find_shared_memory(tensor);
+  if (memory == kNobody) return std::nullopt;
+  return add_alias(tensor, memory);
+}
+
+VarId Tape::use(const at::Tensor& tensor) {
+  if (const auto known = find(tensor)) return *known;
+  return add_outside(tensor);
+}
+
+VarId Tape::add_outside(const at::Tensor& tensor) {
+  const StoreId memory = new_store(tensor);
+  const VarId id = new_variable(tensor, Variable::Origin::kOutside, memory);
+  variable(id).held = alias_of(tensor);
+  if (memory != kNobody) store(memory).capture = captures_.capture(variable(id).held);
+  return id;
+}
+
+VarId Tape::add_input(const at::Tensor& tensor, NodeId node) {
+  StoreId memory = find_store(tensor);
+  if (memory == kNobody) memory = new_store(tensor);
+  const VarId id = new_variable(tensor, Variable::Origin::kInput, memory);
+  variable(id).node = node;
+  variable(id).held = alias_of(tensor);
+  // The raw handle of an annotated input means the input, unless another node claimed it before.
+  if (memory != kNobody && store(memory).node == kNobody) store(memory).node = node;
+  return id;
+}
+
+VarId Tape::add_alias(const at::Tensor& tensor, StoreId memory) {
+  // A tensor object seen for the first time in memory that is known: express it by what is known.
+  // The newest variable of the same geometry is the one whose node the user means.
+  const std::vector<VarId> candidates = store(memory).variables;
+  VarId same = kNobody;
+  VarId root = kNobody;
+  for (auto it = candidates.rbegin(); it != candidates.rend(); ++it) {
+    const Variable& candidate = variable(*it);
+    const auto impl = candidate.impl.lock();
+    const at::Tensor known = candidate.held.defined() ? candidate.held
+                             : impl                   ? at::Tensor(impl)
+                                                      : at::Tensor();
+    if (!known.defined()) continue;
+    if (same == kNobody && same_geometry(known, tensor)) same = *it;
+    if (known.scalar_type() == tensor.scalar_type()) root = *it;
+  }
+  if (same == kNobody && root == kNobody) return add_outside(tensor);
+
+  const VarId base = same != kNobody ? same : root;
+  const NodeId node =
+      variable(base).node != kNobody ? variable(base).node : store(memory).node;
+  begin_call(same != kNobody ? alias_op() : as_strided_op(), FrameRef{}, node);
+  add_tensor(base);
+  if (same == kNobody) {
+    const auto impl = variable(base).impl.lock();
+    const at::Tensor from =
+        variable(base).held.defined() ? variable(base).held : at::Tensor(impl);
+    const auto distance = static_cast<const std::byte*>(tensor.const_data_ptr()) -
+                          static_cast<const std::byte*>(from.const_data_ptr());
+    add_value(tensor.sizes().vec());
+    add_value(tensor.strides().vec());
+    add_value(static_cast<std::int64_t>(distance) / tensor.element_size());
+    calls_.back().relative = true;
+  }
+  const VarId id = new_variable(tensor, Variable::Origin::kResult, memory);
+  variable(id).node = node;
+  variable(id).call = static_cast<std::int32_t>(calls_.size()) - 1;
+  results_.push_back({.is_tensor = true, .is_list = false, .var = id});
+  return id;
+}
+
+void Tape::begin_call(const c10::OperatorHandle& op, FrameRef frame, NodeId node) {
+  calls_.push_back({op, static_cast<std::int32_t>(args_.size()),
+                    static_cast<std::int32_t>(results_.size()), node, frame});
+}
+
+void Tape::add_value(const c10::IValue& value) {
+  args_.push_back({.kind = Arg::Kind::kValue, .value = value});
+}
+
+void Tape::add_tensor(VarId var) {
+  args_.push_back({.kind = Arg::Kind::kTensor, .var = var, .value = {}});
+}
+
+void Tape::add_tensor_list(const std::vector<VarId>& vars) {
+  args_.push_back({.kind = Arg::Kind::kTensorList,
+                   .list_begin = static_cast<std::int32_t>(list_items_.size()),
+                   .list_size = static_cast<std::int32_t>(vars.size()),
+                   .value = {}});
+  list_items_.insert(list_items_.end(), vars.begin(), vars.end());
+}
+
+VarId Tape::result_variable(const at::Tensor& tensor) {
+  if (!tensor.defined()) return kNobody;
+  const auto it = by_impl_.find(tensor.unsafeGetTensorImpl());
+  StoreId memory = find_store(tensor);
+  if (it != by_impl_.end()) {
+    // An operator that writes in place returns its own argument.
+    if (variable(it->second).store == memory) return it->second;
+  }
+  if (memory == kNobody) memory = new_store(tensor);
+  const VarId id = new_variable(tensor, Variable::Origin::kResult, memory);
+  variable(id).node = calls_.back().node;
+  variable(id).call = static_cast<std::int32_t>(calls_.size()) - 1;
+  return id;
+}
+
+void Tape::add_result(const at::Tensor& tensor) {
+  results_.push_back({.is_tensor = true, .is_list = false, .var = result_variable(tensor)});
+}
+
+void Tape::add_result_list(const std::vector<at::Tensor>& tensors) {
+  std::vector<VarId> vars;
+  vars.reserve(tensors.size());
+  for (const at::Tensor& tensor : tensors) vars.push_back(result_variable(tensor));
+  results_.push_back({.is_tensor = true,
+                      .is_list = true,
+                      .list_begin = static_cast<std::int32_t>(list_items_.size()),
+                      .list_size = static_cast<std::int32_t>(vars.size())});
+  list_items_.insert(list_items_.end(), vars.begin(), vars.end());
+}
+
+void Tape::add_other_result() { results_.push_back({}); }
+
+void Tape::note_write(VarId var, NodeId node) {
+  const StoreId memory = variable(var).store;
+  if (memory == kNobody) {
+    if (node != kNobody) variable(var).node = node;
+    return;
+  }
+  Store& written = store(memory);
+  written.last_write = static_cast<std::int32_t>(calls_.size()) - 1;
+  if (node == kNobody) return;
+  written.node = node;
+  for (const VarId alias : written.variables) variable(alias).node = node;
+}
+
+}  // namespace leapp::trace

@@ -1,0 +1,151 @@
+// The flat log of what ran: operators as they were called, mutation and views included.
+//
+// A `Tape` names every tensor object it meets by a `VarId` and every piece of memory by a `StoreId`.
+// Tensors are recognised by three marks, in this order: the tensor object itself, the storage it
+// shares (`x.data`, a view made earlier), the address of memory shared with NumPy. Results are held
+// weakly; tensors from outside are held, but their elements are copied only when something is about
+// to write to them.
+//
+// Not thread-safe: the session's lock guards it. It never calls into Python.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+#include <ATen/core/dispatch/Dispatcher.h>
+#include <ATen/core/ivalue.h>
+#include <c10/util/flat_hash_map.h>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "trace/capture.h"
+#include "trace/source.h"
+
+namespace leapp::trace {
+
+using VarId = std::int32_t;
+using StoreId = std::int32_t;
+using NodeId = std::int32_t;
+inline constexpr std::int32_t kNobody = -1;
+
+/// One tensor object.
+struct Variable {
+  enum class Origin : std::uint8_t { kOutside, kInput, kResult };
+
+  Origin origin;
+  StoreId store;           ///< kNobody for tensors without storage
+  NodeId node = kNobody;   ///< the open node whose inputs it depends on
+  std::int32_t call = -1;  ///< result: index of the producing call
+  c10::weak_intrusive_ptr<c10::TensorImpl> impl;
+  at::Tensor held;  ///< outside or input: an alias with the geometry it had
+};
+
+/// One piece of memory that variables share.
+struct Store {
+  c10::weak_intrusive_ptr<c10::StorageImpl> storage;
+  const std::byte* address;          ///< first byte; valid while the storage lives
+  std::vector<VarId> variables;      ///< all variables in it; the first one is the root
+  NodeId node = kNobody;             ///< the open node whose data was written to it
+  std::int32_t last_write = -1;      ///< index of the last call that wrote to it
+  std::shared_ptr<Capture> capture;  ///< content when first met; null for memory made on the tape
+};
+
+/// One argument of a call.
+struct Arg {
+  enum class Kind : std::uint8_t { kValue, kTensor, kTensorList };
+  Kind kind = Kind::kValue;
+  VarId var = kNobody;           ///< tensor
+  std::int32_t list_begin = 0;   ///< list: range in Tape::list_items, kNobody for absent tensors
+  std::int32_t list_size = 0;
+  c10::IValue value;             ///< everything else
+};
+
+struct CallResult {
+  bool is_tensor = false;
+  bool is_list = false;
+  VarId var = kNobody;           ///< tensor; kNobody when undefined
+  std::int32_t list_begin = 0;
+  std::int32_t list_size = 0;
+};
+
+struct Call {
+  c10::OperatorHandle op;
+  std::int32_t first_arg = 0;
+  std::int32_t first_result = 0;
+  NodeId node = kNobody;
+  FrameRef frame;
+  bool hidden_alias = false;  ///< a result shares memory with an argument, the schema denies it
+  bool relative = false;      ///< as_strided of ours: the offset counts from its argument's start
+};
+
+/// A second tensor object over the same memory, version counter included, that autograd ignores.
+at::Tensor alias_of(const at::Tensor& tensor);
+
+class Tape {
+ public:
+  /// The table shares captures between the tapes of one session and must outlive this tape.
+  explicit Tape(CaptureTable& captures) : captures_(captures) {}
+
+  /// The variable for a tensor about to be read or written; makes one for a tensor from outside.
+  VarId use(const at::Tensor& tensor);
+
+  /// The variable, if the tensor is known by itself or through its memory.
+  std::optional<VarId> find(const at::Tensor& tensor);
+
+  /// Declares `tensor` to be an input of the node: a fresh value from here on.
+  VarId add_input(const at::Tensor& tensor, NodeId node);
+
+  /// Names a tensor whose content is taken as it is now, whatever made it (a random draw, say).
+  VarId add_outside(const at::Tensor& tensor);
+
+  /// Appends a call: arguments first, then its results.
+  void begin_call(const c10::OperatorHandle& op, FrameRef frame, NodeId node);
+  void add_value(const c10::IValue& value);
+  void add_tensor(VarId var);
+  void add_tensor_list(const std::vector<VarId>& vars);
+  void add_result(const at::Tensor& tensor);
+  void add_result_list(const std::vector<at::Tensor>& tensors);
+  void add_other_result();
+
+  /// Notes that the last call wrote to the variable's memory; spreads the node to its aliases.
+  void note_write(VarId var, NodeId node);
+
+  const std::vector<Call>& calls() const noexcept { return calls_; }
+  std::vector<Call>& calls() noexcept { return calls_; }
+  const Arg* args_of(const Call& call) const {
+    return args_.data() + static_cast<std::size_t>(call.first_arg);
+  }
+  const CallResult* results_of(const Call& call) const {
+    return results_.data() + static_cast<std::size_t>(call.first_result);
+  }
+  VarId list_item(std::int32_t i) const { return list_items_[static_cast<std::size_t>(i)]; }
+  const Variable& variable(VarId id) const { return variables_[static_cast<std::size_t>(id)]; }
+  Variable& variable(VarId id) { return variables_[static_cast<std::size_t>(id)]; }
+  const Store& store(StoreId id) const { return stores_[static_cast<std::size_t>(id)]; }
+  Store& store(StoreId id) { return stores_[static_cast<std::size_t>(id)]; }
+  std::size_t variable_count() const noexcept { return variables_.size(); }
+  std::size_t store_count() const noexcept { return stores_.size(); }
+
+ private:
+  VarId new_variable(const at::Tensor& tensor, Variable::Origin origin, StoreId store);
+  StoreId new_store(const at::Tensor& tensor);
+  StoreId find_store(const at::Tensor& tensor) const;
+  StoreId find_shared_memory(const at::Tensor& tensor) const;
+  VarId add_alias(const at::Tensor& tensor, StoreId store);
+  VarId result_variable(const at::Tensor& tensor);
+
+  CaptureTable& captures_;
+  std::vector<Call> calls_;
+  std::vector<Arg> args_;
+  std::vector<CallResult> results_;
+  std::vector<VarId> list_items_;
+  std::vector<Variable> variables_;
+  std::vector<Store> stores_;
+  ska::flat_hash_map<const c10::TensorImpl*, VarId> by_impl_;
+  ska::flat_hash_map<const c10::StorageImpl*, StoreId> by_storage_;
+  ska::flat_hash_map<const void*, StoreId> by_address_;  // memory that NumPy may share
+};
+
+}  // namespace leapp::trace
