@@ -13,6 +13,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMPS := .cache/stamps
 
+# The environment as if activated, for the programs that tests, demo and benchmarks start.
+RUN := env VIRTUAL_ENV="$(abspath $(VENV))" PATH="$(abspath $(BIN)):$$PATH" LEAPP_BUILD="$(abspath $(BUILD))"
+
 say = @printf '\033[1m== %s\033[0m\n'
 
 help:  ## list the targets
@@ -25,21 +28,21 @@ build: setup  ## build everything and install the Python package into .venv
 demo: build  ## export a policy pipeline, check it, draw it, run it from Python and from C++
 	@cmake --build $(BUILD) -j $(JOBS) --target leapp_examples
 	$(say) "demo"
-	@PATH="$(abspath $(BIN)):$$PATH" LEAPP_BUILD="$(abspath $(BUILD))" examples/demo.sh
+	@$(RUN) examples/demo.sh
 
 test: build  ## run the C++ and the Python tests (PYTEST="-k name" for some)
 	@cmake --build $(BUILD) -j $(JOBS)
 	$(say) "C++ tests"
-	@ctest --test-dir $(BUILD) --output-on-failure -j $(JOBS) --progress
+	@$(RUN) ctest --test-dir $(BUILD) --output-on-failure -j $(JOBS) --progress
 	$(say) "Python tests"
-	@PATH="$(abspath $(BIN)):$$PATH" LEAPP_BUILD="$(abspath $(BUILD))" $(BIN)/python -m pytest $(PYTEST) tests/python
+	@$(RUN) $(BIN)/python -m pytest $(PYTEST) tests/python
 
 bench: build  ## measure; side by side with NVIDIA's leapp where it is installed
 	@cmake --build $(BUILD) -j $(JOBS)
-	@PATH="$(abspath $(BIN)):$$PATH" LEAPP_BUILD="$(abspath $(BUILD))" $(BIN)/python benchmarks/run.py
+	@$(RUN) $(BIN)/python benchmarks/run.py
 
 opinfo: build  ## sweep PyTorch's operator database (BACKEND=jit or onnx)
-	@$(BIN)/python tests/python/opinfo.py --backend $(or $(BACKEND),jit)
+	@$(RUN) $(BIN)/python tests/python/opinfo.py --backend $(or $(BACKEND),jit)
 
 lint: build  ## formats, types, layers, public headers, the torch-free boundary
 	@$(BIN)/python tools/lint.py --build $(BUILD)

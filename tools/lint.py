@@ -47,7 +47,7 @@ TORCH_SYMBOL = re.compile(r"\b_ZNK?(2at|3c10|5torch|6caffe2)\w+")
 SYSTEM_HEADER = re.compile(r"^(?:[a-z_0-9]+|std(?:bool|def|int)\.h)$")
 TORCH_PUBLIC_HEADER = "include/leapp/leapp.h"
 # Beside the layers marked TORCH. examples/ decide for themselves which library they use.
-TORCH_USERS = ("python/bindings/trace", "tests/trace/", "tests/session/", "tests/install/")
+TORCH_USERS = ("python/bindings/trace", "tests/install/")
 
 
 def tracked(root: Path, *patterns: str) -> list[str]:
@@ -131,13 +131,14 @@ def check_users(root: Path) -> Iterator[Finding]:
 def check_torch_includes(root: Path) -> Iterator[Finding]:
     """Only the layers marked TORCH, the tracing header and its users may see torch's headers."""
     known = layers(root)
+    tests = tuple(f"tests/{one.folder.replace('/', '_')}/" for one in known.values() if one.torch)
     for folder in ("include", "src", "cli", "python/bindings", "tests"):
         for include in includes(root, folder):
             layer = layer_of(include.file.removeprefix("src/"), known) if folder == "src" else None
             if (
                 (layer is not None and known[layer].torch)
                 or include.file == TORCH_PUBLIC_HEADER
-                or include.file.startswith(TORCH_USERS)
+                or include.file.startswith(TORCH_USERS + tests)
             ):
                 continue
             if TORCH_INCLUDE.match(include.path) or include.path == "leapp/leapp.h":
