@@ -5,7 +5,7 @@ include(CMakePackageConfigHelpers)
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/leapp)
 get_property(libraries GLOBAL PROPERTY LEAPP_LIBRARIES)
-set(trace_headers leapp.h)
+set(trace_headers leapp.h onnx_export.h)
 
 foreach(library IN LISTS libraries)
   get_target_property(component ${library} LEAPP_COMPONENT)
@@ -23,11 +23,15 @@ foreach(library IN LISTS libraries)
   endif()
 endforeach()
 
+set(except)
+foreach(header IN LISTS trace_headers)
+  list(APPEND except PATTERN ${header} EXCLUDE)
+endforeach()
+list(TRANSFORM trace_headers PREPEND ${PROJECT_SOURCE_DIR}/include/leapp/)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/leapp DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
-  COMPONENT runtime FILES_MATCHING PATTERN "*.h" PATTERN ${trace_headers} EXCLUDE)
+  COMPONENT runtime FILES_MATCHING PATTERN "*.h" ${except})
 if(LEAPP_WITH_TORCH)
-  install(FILES ${PROJECT_SOURCE_DIR}/include/leapp/leapp.h
-    DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/leapp COMPONENT trace)
+  install(FILES ${trace_headers} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/leapp COMPONENT trace)
   install(FILES ${PROJECT_SOURCE_DIR}/cmake/FindLibTorch.cmake DESTINATION ${package_dir}
     COMPONENT trace)
 endif()
