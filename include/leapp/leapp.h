@@ -48,6 +48,14 @@ LEAPP_EXPORT void stop();
 /// Whether a session is tracing now. Costs one load.
 LEAPP_EXPORT bool is_active() noexcept;
 
+/// Whether the session knows this tensor as a value of a node, by itself or through its memory.
+/// Makes no record of it. False when no session is active.
+LEAPP_EXPORT bool is_traced(const at::Tensor& tensor);
+
+/// Says that a traced value left the graph in a way no operator shows (`how`: ".tolist()", a NumPy
+/// function, ..): a warning with the caller's line, once per line. Does nothing for other tensors.
+LEAPP_EXPORT void note_escape(const at::Tensor& tensor, const std::string& how);
+
 struct GraphConfigs {
   std::optional<double> frequency;  ///< ticks per second
   Metadata::Map extra;
@@ -130,6 +138,10 @@ LEAPP_EXPORT std::vector<at::Tensor> register_buffer(
 /// Says that `target` holds the same data as `source`, after a copy LEAPP could not see.
 LEAPP_EXPORT void mirror_leapp_tags(const at::Tensor& source, const at::Tensor& target,
                                     std::source_location where = std::source_location::current());
+
+/// Drops the pass a node is in, as if its input_tensors() had not been called: what a front end does
+/// when the code between inputs and outputs threw. Does nothing when the node is not open.
+LEAPP_EXPORT void abandon(const std::string& node) noexcept;
 
 /// Wraps a function of tensors so that each call is one pass of the node. Inputs are called
 /// arg_0, arg_1, ..; outputs output1, output2, ..
