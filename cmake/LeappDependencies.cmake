@@ -41,8 +41,8 @@ if(LEAPP_WITH_TORCH)
   find_package(LibTorch QUIET)
   if(NOT LibTorch_FOUND)
     message(FATAL_ERROR "LEAPP needs libtorch: run 'pip install torch==2.13.0' for the Python in use "
-      "(pass it as -DPython_EXECUTABLE=), pass -DLIBTORCH_ROOT=<folder>, or build the torch-free "
-      "half alone with -DLEAPP_WITH_TORCH=OFF.")
+      "(-DPython_EXECUTABLE=; with pip also --no-build-isolation), pass -DLIBTORCH_ROOT=<folder>, or "
+      "build the torch-free half alone with -DLEAPP_WITH_TORCH=OFF.")
   endif()
   # One precompiled header for all sources that see torch: a single one takes half a minute to parse.
   file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/torch_pch.cpp CONTENT "")
