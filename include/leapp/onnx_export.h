@@ -1,0 +1,51 @@
+// Writes a pure graph as an ONNX model. Torch-free.
+//
+// Every value keeps PyTorch's meaning; an operation that ONNX cannot express exactly is an Error of
+// kind kExport that names the operation, the user's line and what to try. Models of opset 17 to 23
+// pass onnx.checker. Calls are independent of each other and may run in several threads.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "leapp/visibility.h"
+
+namespace leapp {
+
+namespace ir {
+class Graph;
+}
+
+inline constexpr int kMinOnnxOpset = 17;
+inline constexpr int kMaxOnnxOpset = 23;
+
+struct OnnxExportOptions {
+  int opset_version = 20;
+  bool optimize = true;        ///< fuse nodes before writing; never changes what is computed
+  bool external_data = false;  ///< weights in {path}.data even when they would fit the model file
+  std::string graph_name = "leapp";
+};
+
+struct OnnxExport {
+  /// Names of the ports in the file, in the graph's order. ONNX has one namespace for both sides:
+  /// a name that the graph uses on both becomes {name}_in and {name}_out.
+  std::vector<std::string> inputs;
+  std::vector<std::string> outputs;
+  std::vector<std::filesystem::path> files;  ///< the model first, then its external data
+};
+
+/// Converts the graph and writes it to `path`. Weights go from the graph's memory to the file
+/// without a copy.
+LEAPP_EXPORT OnnxExport export_onnx(const ir::Graph& graph, const std::filesystem::path& path,
+                                    const OnnxExportOptions& options = {});
+
+/// Whether there is a converter for an operator, "aten::linear" say. Composite operators that have
+/// one should reach the exporter whole, the others taken apart.
+LEAPP_EXPORT bool can_convert_to_onnx(std::string_view qualified_name);
+
+/// The qualified names of all operators that have a converter, sorted.
+LEAPP_EXPORT std::vector<std::string> onnx_convertible_ops();
+
+}  // namespace leapp

@@ -1,0 +1,30 @@
+// Constants read and made as numbers, whatever their element type.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <vector>
+
+#include "ir/graph.h"
+
+namespace leapp::onnx_export {
+
+/// A blob of its own memory.
+ir::Blob make_blob(DType dtype, Shape shape, const void* data);
+
+template <typename T>
+ir::Blob make_blob(DType dtype, Shape shape, const std::vector<T>& values) {
+  return make_blob(dtype, std::move(shape), static_cast<const void*>(values.data()));
+}
+
+/// Every type but the complex ones is held exactly by one of the two: integers and bool by
+/// int64 (uint64 as its bits), floating point by double.
+std::vector<double> to_doubles(const ir::Blob& blob);
+std::vector<std::int64_t> to_ints(const ir::Blob& blob);
+
+/// Rounds to nearest even for floating point types; integers wrap; bool is "not zero".
+ir::Blob from_doubles(DType dtype, Shape shape, std::span<const double> values);
+ir::Blob from_ints(DType dtype, Shape shape, std::span<const std::int64_t> values);
+
+}  // namespace leapp::onnx_export

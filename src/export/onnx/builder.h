@@ -1,0 +1,103 @@
+// Builds an ONNX graph node by node. Every value has a known type, equal nodes are made once, and
+// nodes over small constants are computed on the spot, so converters may write what is clearest.
+//
+// Not thread-safe.
+#pragma once
+
+#include <deque>
+#include <initializer_list>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "export/onnx/value.h"
+#include "ir/graph.h"
+#include "onnx/model.h"
+
+namespace leapp::onnx_export {
+
+/// A named attribute of a node. Numbers need their exact type: 1 is an int, 1.0f a float.
+struct Attr {
+  std::string name;
+  onnx::Attribute::Value value;
+};
+using Attrs = std::vector<Attr>;
+
+/// A node as built; inputs and outputs are ids of values, -1 where one is left out.
+struct BuiltNode {
+  std::string op_type;
+  std::string domain;
+  std::vector<std::int32_t> inputs;
+  std::vector<std::int32_t> outputs;
+  Attrs attributes;
+  std::int32_t source = -1;  ///< what set_source() said when it was made
+};
+
+struct BuiltValue {
+  Type type;
+  std::string name;            ///< a port's or a weight's; empty for the rest
+  std::int32_t producer = -1;  ///< index of the node, -1 for inputs and constants
+  std::shared_ptr<const ir::Blob> constant;
+};
+
+class Builder {
+ public:
+  explicit Builder(int opset) : opset_(opset) {}
+  Builder(const Builder&) = delete;
+  Builder& operator=(const Builder&) = delete;
+
+  int opset() const noexcept { return opset_; }
+
+  Value input(std::string name, Type type);
+  /// A constant that shares the blob's bytes. Equal small ones are made once.
+  Value constant(ir::Blob blob, std::string name = "");
+
+  /// Adds a node with one output of the given type, or finds an equal one.
+  Value emit(std::string_view op_type, std::span<const Value> inputs, Attrs attributes, Type type);
+  Value emit(std::string_view op_type, std::initializer_list<Value> inputs, Attrs attributes,
+             Type type) {
+    return emit(op_type, std::span(inputs.begin(), inputs.size()), std::move(attributes),
+                std::move(type));
+  }
+  /// The same for several outputs. A type may be given for outputs that nobody will use.
+  std::vector<Value> emit_many(std::string_view op_type, std::span<const Value> inputs,
+                               Attrs attributes, std::vector<Type> types);
+  std::vector<Value> emit_many(std::string_view op_type, std::initializer_list<Value> inputs,
+                               Attrs attributes, std::vector<Type> types) {
+    return emit_many(op_type, std::span(inputs.begin(), inputs.size()), std::move(attributes),
+                     std::move(types));
+  }
+  /// A node outside of ONNX's own domain, or one that must not be merged with an equal one.
+  std::vector<Value> emit_custom(std::string_view domain, std::string_view op_type,
+                                 std::span<const Value> inputs, Attrs attributes,
+                                 std::vector<Type> types);
+
+  /// Nodes made from now on belong to this operation of the IR graph.
+  void set_source(std::int32_t source) noexcept { source_ = source; }
+
+  const BuiltValue& value(std::int32_t id) const { return values_[static_cast<std::size_t>(id)]; }
+  const BuiltNode& node(std::int32_t index) const {
+    return nodes_[static_cast<std::size_t>(index)];
+  }
+  /// The node that makes the value; null for inputs and constants.
+  const BuiltNode* producer(Value value) const;
+  const std::deque<BuiltNode>& nodes() const noexcept { return nodes_; }
+  std::deque<BuiltNode>& nodes() noexcept { return nodes_; }
+  std::size_t value_count() const noexcept { return values_.size(); }
+
+ private:
+  Value add_value(BuiltValue value);
+  std::vector<Value> append(BuiltNode node, std::vector<Type> types);
+
+  int opset_;
+  std::int32_t source_ = -1;
+  std::deque<BuiltValue> values_;
+  std::deque<BuiltNode> nodes_;
+  std::unordered_map<std::string, std::vector<std::int32_t>> known_nodes_;  // key -> outputs
+  std::unordered_map<std::string, std::int32_t> known_constants_;
+};
+
+}  // namespace leapp::onnx_export

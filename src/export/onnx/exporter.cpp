@@ -1,0 +1,136 @@
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "base/check.h"
+#include "export/onnx/finish.h"
+#include "export/onnx/op_context.h"
+#include "export/onnx/registry.h"
+#include "leapp/onnx_export.h"
+#include "onnx/writer.h"
+
+namespace leapp {
+namespace {
+
+using namespace onnx_export;
+
+const ConverterRegistry& built_in() {
+  static const ConverterRegistry kRegistry = [] {
+    ConverterRegistry registry;
+    register_all(registry);
+    return registry;
+  }();
+  return kRegistry;
+}
+
+/// The oldest file format version that carries the opset.
+std::int64_t ir_version_for(int opset) {
+  if (opset >= 23) return 11;
+  if (opset >= 21) return 10;
+  return opset >= 19 ? 9 : 8;
+}
+
+void convert_op(ValueMap& values, const ir::Op& op) {
+  OpContext context(values, op);
+  const std::string name = op.signature->qualified_name();
+  const Converter* converter = built_in().find(name);
+  if (converter == nullptr) context.fail("there is no ONNX converter for it");
+  try {
+    (*converter)(context);
+  } catch (const Error& error) {
+    if (std::string_view(error.what()).starts_with(name)) throw;
+    if (error.kind() == ErrorKind::kExport) context.fail(error.what());
+    const std::string where = op.source.known() ? " (" + op.source.to_string() + ")" : "";
+    throw Error(error.kind(), name + where + ": " + error.what());
+  }
+}
+
+/// Port names as they stand in the file: those used on both sides are told apart.
+OnnxExport port_names(const ir::Graph& graph) {
+  std::set<std::string> inputs;
+  std::set<std::string> outputs;
+  for (const ir::ValueId id : graph.inputs()) inputs.insert(graph.value(id).name);
+  for (const ir::Graph::Output& output : graph.outputs()) outputs.insert(output.name);
+  OnnxExport ports;
+  std::set<std::string> taken;
+  const auto take = [&](const std::string& name, bool both, const char* suffix) {
+    std::string chosen = both ? name + suffix : name;
+    require(taken.insert(chosen).second, ErrorKind::kExport,
+            "two ports would both be called '" + chosen + "' in the ONNX model: rename the port '" +
+                name + "' or '" + chosen + "'");
+    return chosen;
+  };
+  for (const ir::ValueId id : graph.inputs()) {
+    const std::string& name = graph.value(id).name;
+    ports.inputs.push_back(take(name, outputs.contains(name), "_in"));
+  }
+  for (const ir::Graph::Output& output : graph.outputs()) {
+    ports.outputs.push_back(take(output.name, inputs.contains(output.name), "_out"));
+  }
+  return ports;
+}
+
+Value bind_input(Builder& builder, const ir::TensorType& type, const std::string& name) {
+  require(!is_complex(type.dtype), ErrorKind::kExport,
+          "the port '" + name + "' is " + std::string(name_of(type.dtype)) +
+              ", and ONNX Runtime has no complex tensors: pass torch.view_as_real() of it, or use "
+              "export_with='jit'");
+  return builder.input(name, {type.dtype, type.shape});
+}
+
+onnx::Graph convert(const ir::Graph& graph, const OnnxExport& ports,
+                    const OnnxExportOptions& options) {
+  Builder builder(options.opset_version);
+  ValueMap values(graph, builder);
+  std::vector<Value> inputs;
+  for (std::size_t i = 0; i < graph.inputs().size(); ++i) {
+    const ir::ValueId id = graph.inputs()[i];
+    inputs.push_back(bind_input(builder, graph.type(id), ports.inputs[i]));
+    values.set(id, inputs.back());
+  }
+  for (std::size_t i = 0; i < graph.ops().size(); ++i) {
+    builder.set_source(static_cast<std::int32_t>(i));
+    convert_op(values, graph.ops()[i]);
+  }
+  std::vector<NamedOutput> outputs;
+  for (std::size_t i = 0; i < graph.outputs().size(); ++i) {
+    const ir::ValueId id = graph.outputs()[i].value;
+    require(!is_complex(graph.type(id).dtype), ErrorKind::kExport,
+            "the port '" + ports.outputs[i] + "' is " + std::string(name_of(graph.type(id).dtype)) +
+                ", and ONNX Runtime has no complex tensors: return torch.view_as_real() of it, or "
+                "use export_with='jit'");
+    outputs.push_back({ports.outputs[i], values.get(id)});
+  }
+  if (options.optimize) fuse(builder, outputs);
+  return finish(builder, graph, inputs, std::move(outputs));
+}
+
+}  // namespace
+
+bool can_convert_to_onnx(std::string_view qualified_name) {
+  return built_in().can_convert(std::string(qualified_name));
+}
+
+std::vector<std::string> onnx_convertible_ops() {
+  return built_in().names();
+}
+
+OnnxExport export_onnx(const ir::Graph& graph, const std::filesystem::path& path,
+                       const OnnxExportOptions& options) {
+  require(options.opset_version >= kMinOnnxOpset && options.opset_version <= kMaxOnnxOpset,
+          ErrorKind::kValue,
+          "opset_version is " + std::to_string(options.opset_version) +
+              ", and LEAPP writes opset " + std::to_string(kMinOnnxOpset) + " to " +
+              std::to_string(kMaxOnnxOpset));
+  OnnxExport done = port_names(graph);
+  onnx::Model model;
+  model.ir_version = ir_version_for(options.opset_version);
+  model.opsets = {{"", options.opset_version}};
+  model.producer_name = "leapp";
+  model.graph = convert(graph, done, options);
+  model.graph.name = options.graph_name;
+  done.files = onnx::write_model(model, path, {.external_data = options.external_data});
+  return done;
+}
+
+}  // namespace leapp

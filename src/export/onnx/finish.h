@@ -1,0 +1,27 @@
+// From the built graph to the ONNX model: what nobody reads is left out, the rest gets its names.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "export/onnx/builder.h"
+#include "ir/graph.h"
+#include "onnx/model.h"
+
+namespace leapp::onnx_export {
+
+struct NamedOutput {
+  std::string name;
+  Value value;
+};
+
+/// Merges nodes that ONNX has one operator for: MatMul and Add, transposed operands of Gemm.
+/// `outputs` are the values that must stay available.
+void fuse(Builder& builder, const std::vector<NamedOutput>& outputs);
+
+/// The graph's nodes that `outputs` need, with readable unique names and the user's lines.
+/// `source` is the graph that the nodes' sources index; input values carry their port's name.
+onnx::Graph finish(Builder& builder, const ir::Graph& source, const std::vector<Value>& inputs,
+                   std::vector<NamedOutput> outputs);
+
+}  // namespace leapp::onnx_export

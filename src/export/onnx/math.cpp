@@ -1,0 +1,209 @@
+#include "export/onnx/math.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numbers>
+
+namespace leapp::onnx_export {
+namespace {
+
+constexpr double kPi = std::numbers::pi;
+
+/// A divisor that the runtime can divide by: integer division by zero would end the process.
+Value safe_divisor(Value b) {
+  if (is_floating_point(b.dtype())) return b;
+  if (const auto values = constant_ints(b);
+      values && std::find(values->begin(), values->end(), 0) == values->end()) {
+    return b;
+  }
+  return where(equal(b, 0.0), 1.0, b);
+}
+
+/// C's fmod.
+Value c_fmod(Value a, Value b) {
+  return elementwise("Mod", {a, b}, {{"fmod", std::int64_t{1}}});
+}
+
+Value integer_power(Value x, Value exponent) {
+  if (const auto values = constant_ints(exponent); values && values->size() == 1) {
+    std::int64_t n = (*values)[0];
+    if (n >= 0) {
+      Value result = full(x.builder(), {x.dtype(), broadcast(x.shape(), exponent.shape())}, 1);
+      bool first = true;
+      for (Value factor = expand(x, result.shape()); n > 0; n >>= 1) {
+        if ((n & 1) != 0) {
+          result = first ? factor : result * factor;
+          first = false;
+        }
+        if (n > 1) factor = factor * factor;
+      }
+      return result;
+    }
+  }
+  // Square and multiply over the bits of the exponent; a negative one leaves only 1 and -1.
+  const DType dtype = x.dtype();
+  const Shape shape = broadcast(x.shape(), exponent.shape());
+  Value result = full(x.builder(), {dtype, shape}, 1);
+  Value factor = expand(x, shape);
+  Value left = exponent;
+  const int bits = static_cast<int>(size_of(dtype)) * 8;
+  for (int i = 0; i < std::min(bits, 63); ++i) {
+    result = where(equal(floor_mod(left, scalar_like(left, 2)), 1.0), result * factor, result);
+    factor = factor * factor;
+    left = left / 2.0;
+  }
+  const Value odd = equal(floor_mod(exponent, scalar_like(exponent, 2)), 1.0);
+  const Value for_negative = where(equal(x, 1.0), 1.0,
+                                   where(equal(x, -1.0), where(odd, scalar_like(x, -1), 1.0),
+                                         full(x.builder(), {dtype, shape}, 0)));
+  return where(exponent < 0.0, for_negative, result);
+}
+
+}  // namespace
+
+std::pair<double, double> finite_range(DType dtype) {
+  double highest = 0;
+  switch (dtype) {
+    case DType::kFloat16:
+      highest = 65504.0;
+      break;
+    case DType::kBFloat16:
+      highest = 3.3895313892515355e38;
+      break;
+    case DType::kFloat64:
+      highest = std::numeric_limits<double>::max();
+      break;
+    default:
+      highest = static_cast<double>(std::numeric_limits<float>::max());
+      break;
+  }
+  return {-highest, highest};
+}
+
+Value sign_bit(Value x) {
+  if (x.dtype() == DType::kBool) return full(x.builder(), {DType::kBool, x.shape()}, 0);
+  if (!is_floating_point(x.dtype())) return x < 0.0;
+  return x < 0.0 || (equal(x, 0.0) && reciprocal(x) < 0.0);
+}
+
+Value copysign(Value a, Value b) {
+  const Value size = abs(a);
+  return where(sign_bit(b), -size, size);
+}
+
+Value expm1(Value x) {
+  // tanh keeps what exp(x) - 1 loses near zero.
+  return where(abs(x) < 0.5, tanh(x * 0.5) * (exp(x) + 1.0), exp(x) - 1.0);
+}
+
+Value log1p(Value x) {
+  // What 1 + x rounds away comes back as the factor x / ((1 + x) - 1).
+  const Value one_more = x + 1.0;
+  const Value difference = one_more - 1.0;
+  const Value exact = equal(difference, x) || is_inf(one_more);
+  return where(exact, log(one_more),
+               where(equal(difference, 0.0), x,
+                     log(one_more) * (x / where(equal(difference, 0.0), 1.0, difference))));
+}
+
+Value log_base(Value x, double log_of_base) {
+  // In double precision, so that powers of the base come out whole.
+  return cast(log(cast(x, DType::kFloat64)) / log_of_base, x.dtype());
+}
+
+Value tan(Value x) {
+  return x.dtype() == DType::kFloat64 ? sin(x) / cos(x) : elementwise("Tan", {x});
+}
+
+Value atan2(Value y, Value x) {
+  const Value across = abs(x);
+  const Value up = abs(y);
+  const Value longer = maximum(across, up);
+  const Value ratio = minimum(across, up) / longer;
+  const Value defined =
+      where(equal(longer, 0.0), 0.0, where(is_inf(across) && is_inf(up), 1.0, ratio));
+  const Value slope = elementwise("Atan", {defined});
+  const Value quarter = where(up > across, kPi / 2 - slope, slope);
+  const Value half = where(sign_bit(x), kPi - quarter, quarter);
+  return where(sign_bit(y), -half, half);
+}
+
+Value hypot(Value a, Value b) {
+  if (a.dtype() == DType::kFloat64) {
+    const Value longer = maximum(abs(a), abs(b));
+    const Value shorter = minimum(abs(a), abs(b));
+    const Value ratio = shorter / where(equal(longer, 0.0), 1.0, longer);
+    const Value length = longer * sqrt(1.0 + square(ratio));
+    return where(is_inf(longer) || is_inf(shorter), INFINITY, length);
+  }
+  const Value wide_a = cast(a, DType::kFloat64);
+  const Value wide_b = cast(b, DType::kFloat64);
+  const Value length = cast(sqrt(square(wide_a) + square(wide_b)), a.dtype());
+  return where(is_inf(a) || is_inf(b), INFINITY, length);
+}
+
+Value fmax(Value a, Value b) {
+  const Value larger = maximum(a, b);
+  if (!is_floating_point(a.dtype())) return larger;
+  return where(is_nan(a), b, where(is_nan(b), a, larger));
+}
+
+Value fmin(Value a, Value b) {
+  const Value smaller = minimum(a, b);
+  if (!is_floating_point(a.dtype())) return smaller;
+  return where(is_nan(a), b, where(is_nan(b), a, smaller));
+}
+
+Value floor_divide(Value a, Value b) {
+  if (!is_floating_point(a.dtype())) {
+    const Value divisor = safe_divisor(b);
+    const Value quotient = a / divisor;
+    const Value rest = a - quotient * divisor;
+    const Value lower = not_equal(rest, 0.0) && logical_xor(rest < 0.0, divisor < 0.0);
+    return quotient - cast(lower, a.dtype());
+  }
+  // The same steps as PyTorch takes, so that the same roundings happen.
+  const Value rest = c_fmod(a, b);
+  Value quotient = (a - rest) / b;
+  const Value lower = not_equal(rest, 0.0) && logical_xor(b < 0.0, rest < 0.0);
+  quotient = where(lower, quotient - 1.0, quotient);
+  const Value whole = floor(quotient);
+  const Value rounded = where(quotient - whole > 0.5, whole + 1.0, whole);
+  const Value result = where(not_equal(quotient, 0.0), rounded, copysign(a * 0.0, a / b));
+  return where(equal(b, 0.0), a / b, result);
+}
+
+Value trunc_divide(Value a, Value b) {
+  return is_floating_point(a.dtype()) ? trunc(a / b) : a / safe_divisor(b);
+}
+
+Value floored_remainder(Value a, Value b) {
+  if (!is_floating_point(a.dtype())) return floor_mod(a, safe_divisor(b));
+  const Value rest = c_fmod(a, b);
+  const Value other_sign = not_equal(rest, 0.0) && logical_xor(b < 0.0, rest < 0.0);
+  return where(other_sign, rest + b, rest);
+}
+
+Value truncated_remainder(Value a, Value b) {
+  return c_fmod(a, is_floating_point(a.dtype()) ? b : safe_divisor(b));
+}
+
+Value power(Value x, Value exponent) {
+  if (x.dtype() == DType::kBool) return x || !exponent;
+  if (!is_floating_point(x.dtype())) return integer_power(x, exponent);
+  if (const auto values = constant_doubles(exponent);
+      values && values->size() == 1 && broadcast(x.shape(), exponent.shape()) == x.shape()) {
+    const double n = (*values)[0];
+    if (n == 0.5) return sqrt(x);
+    if (n == 1.0) return x;
+    if (n == 2.0) return square(x);
+    if (n == 3.0) return square(x) * x;
+    if (n == -0.5) return reciprocal(sqrt(x));
+    if (n == -1.0) return reciprocal(x);
+    if (n == -2.0) return reciprocal(square(x));
+  }
+  return pow(x, exponent);
+}
+
+}  // namespace leapp::onnx_export

@@ -1,0 +1,44 @@
+// Functions that ONNX has no operator for, built so that they agree with PyTorch everywhere:
+// signs of zero, infinities, NaN, integers.
+#pragma once
+
+#include <utility>
+
+#include "export/onnx/ops.h"
+
+namespace leapp::onnx_export {
+
+/// The most negative and the largest finite number of a floating point type.
+std::pair<double, double> finite_range(DType dtype);
+
+/// Whether the sign bit is set, of zeros and infinities too (a NaN counts as positive).
+Value sign_bit(Value x);
+/// The size of `a` with the sign of `b`.
+Value copysign(Value a, Value b);
+
+Value expm1(Value x);
+Value log1p(Value x);
+/// The logarithm to the base whose natural logarithm is given.
+Value log_base(Value x, double log_of_base);
+Value tan(Value x);
+Value atan2(Value y, Value x);
+/// Without overflow where the result is finite.
+Value hypot(Value a, Value b);
+
+/// The operand that is not NaN wins.
+Value fmax(Value a, Value b);
+Value fmin(Value a, Value b);
+
+/// Floating point and integer alike. An integer divisor of zero, an error in PyTorch, counts as
+/// one.
+Value floor_divide(Value a, Value b);
+Value trunc_divide(Value a, Value b);
+/// With the sign of the divisor, as torch.remainder.
+Value floored_remainder(Value a, Value b);
+/// With the sign of the dividend, as torch.fmod.
+Value truncated_remainder(Value a, Value b);
+
+/// `x` to the power of a tensor or constant; exact for integers.
+Value power(Value x, Value exponent);
+
+}  // namespace leapp::onnx_export

@@ -1,0 +1,97 @@
+// Matrix products.
+#include "export/onnx/registry.h"
+
+namespace leapp::onnx_export {
+namespace {
+
+Value as_result(OpContext& context, std::string_view parameter) {
+  return cast(context.tensor(parameter), context.result_dtype());
+}
+
+Value product(OpContext& context, std::string_view left, std::string_view right) {
+  return matmul(as_result(context, left), as_result(context, right));
+}
+
+/// beta * self + alpha * product, where beta = 0 means that self is not even looked at.
+Value blend(OpContext& context, Value product) {
+  const DType dtype = product.dtype();
+  const bool alpha_one = context.number("alpha") == 1.0;
+  const Value scaled = alpha_one ? product : product * context.scalar_argument("alpha", dtype);
+  if (context.number("beta") == 0.0) return scaled;
+  const Value self = as_result(context, "self");
+  const bool beta_one = context.number("beta") == 1.0;
+  const Value added = beta_one ? self : self * context.scalar_argument("beta", dtype);
+  return scaled + added;
+}
+
+Value convert_addmm(OpContext& context) {
+  return blend(context, product(context, "mat1", "mat2"));
+}
+
+Value convert_baddbmm(OpContext& context) {
+  return blend(context, product(context, "batch1", "batch2"));
+}
+
+Value convert_addbmm(OpContext& context) {
+  return blend(context, sum(product(context, "batch1", "batch2"), {0}));
+}
+
+Value convert_addmv(OpContext& context) {
+  return blend(context, product(context, "mat", "vec"));
+}
+
+Value outer(Value a, Value b) {
+  return unsqueeze(a, 1) * unsqueeze(b, 0);
+}
+
+Value convert_addr(OpContext& context) {
+  const DType dtype = context.result_dtype();
+  return blend(context,
+               outer(cast(context.tensor("vec1"), dtype), cast(context.tensor("vec2"), dtype)));
+}
+
+/// The weight stays as PyTorch stores it: a Gemm transposes it while multiplying.
+Value convert_linear(OpContext& context) {
+  const Value x = context.tensor("input");
+  const Value weight = context.tensor("weight");
+  const Value bias = context.optional_tensor("bias");
+  const DType dtype = context.result_dtype();
+  const bool narrow = dtype == DType::kBFloat16;
+  if (weight.rank() != 2 || !is_floating_point(dtype) || narrow || x.rank() == 0 ||
+      x.count() == 0 || (bias && bias.rank() > 1)) {
+    const Value made = matmul(x, weight.rank() == 2 ? transpose(weight, 0, 1) : weight);
+    return bias ? made + bias : made;
+  }
+  const std::int64_t rows = x.count() / x.size(-1);
+  std::vector<Value> inputs = {reshape(x, {rows, x.size(-1)}), weight};
+  if (bias) inputs.push_back(bias);
+  const Value made = context.builder().emit(
+      "Gemm", inputs,
+      {{"alpha", 1.0F}, {"beta", 1.0F}, {"transA", std::int64_t{0}}, {"transB", std::int64_t{1}}},
+      {dtype, {rows, weight.size(0)}});
+  return reshape(made, context.result_shape());
+}
+
+}  // namespace
+
+void register_matmul(ConverterRegistry& registry) {
+  registry.add({"aten::mm", "aten::bmm"},
+               [](OpContext& context) { return product(context, "self", "mat2"); });
+  registry.add("aten::matmul",
+               [](OpContext& context) { return product(context, "self", "other"); });
+  registry.add("aten::mv", [](OpContext& context) { return product(context, "self", "vec"); });
+  registry.add({"aten::dot", "aten::vdot"}, [](OpContext& context) {
+    return product(context, "self", context.has("tensor") ? "tensor" : "other");
+  });
+  registry.add({"aten::outer", "aten::ger"}, [](OpContext& context) {
+    return outer(as_result(context, "self"), as_result(context, "vec2"));
+  });
+  registry.add("aten::addmm", convert_addmm);
+  registry.add("aten::baddbmm", convert_baddbmm);
+  registry.add("aten::addbmm", convert_addbmm);
+  registry.add("aten::addmv", convert_addmv);
+  registry.add("aten::addr", convert_addr);
+  registry.add("aten::linear", convert_linear);
+}
+
+}  // namespace leapp::onnx_export

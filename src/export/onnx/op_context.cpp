@@ -1,0 +1,298 @@
+#include "export/onnx/op_context.h"
+
+#include <utility>
+
+#include "base/check.h"
+#include "export/onnx/blob.h"
+#include "export/onnx/promote.h"
+
+namespace leapp::onnx_export {
+namespace {
+
+DType real_part(DType dtype) {
+  return dtype == DType::kComplex128 ? DType::kFloat64 : DType::kFloat32;
+}
+
+/// The type of the ONNX value that stands for a value of the IR.
+Type stored_type(const ir::TensorType& type) {
+  Type stored{type.dtype, type.shape};
+  if (is_complex(type.dtype)) {
+    stored.dtype = real_part(type.dtype);
+    stored.shape.push_back(2);
+  }
+  return stored;
+}
+
+std::string shown(const Type& type) {
+  return std::string(name_of(type.dtype)) + to_string(type.shape);
+}
+
+}  // namespace
+
+ValueMap::ValueMap(const ir::Graph& graph, Builder& builder)
+    : graph_(graph), builder_(builder), values_(graph.value_count()) {}
+
+Value ValueMap::get(ir::ValueId id) {
+  Value& value = values_.at(static_cast<std::size_t>(id));
+  if (!value.defined() && graph_.is_constant(id)) {
+    ir::Blob blob = graph_.blob(id);
+    const Type stored = stored_type(blob.type);
+    blob.type.dtype = stored.dtype;
+    blob.type.shape = stored.shape;
+    value = builder_.constant(std::move(blob), graph_.value(id).name);
+  }
+  demand(value.defined(), "a value of the IR graph is used before an ONNX value stands for it");
+  return value;
+}
+
+void ValueMap::set(ir::ValueId id, Value value) {
+  values_.at(static_cast<std::size_t>(id)) = value;
+}
+
+const ir::Argument& OpContext::argument(std::string_view parameter) const {
+  return op_.argument(parameter);
+}
+
+bool OpContext::is_none(std::string_view parameter) const {
+  if (!op_.has(parameter)) return true;
+  const ir::Argument& held = argument(parameter);
+  if (const auto* ref = std::get_if<ir::ValueRef>(&held)) return ref->id == ir::kNoValue;
+  return std::holds_alternative<std::monostate>(held);
+}
+
+bool OpContext::is_complex_tensor(std::string_view parameter) const {
+  if (!op_.has(parameter)) return false;
+  const auto* ref = std::get_if<ir::ValueRef>(&argument(parameter));
+  return ref != nullptr && ref->id != ir::kNoValue &&
+         is_complex(values_.graph().type(ref->id).dtype);
+}
+
+Value OpContext::tensor(std::string_view parameter) {
+  const auto* ref = std::get_if<ir::ValueRef>(&argument(parameter));
+  demand(ref != nullptr && ref->id != ir::kNoValue, "a tensor argument that is none");
+  need(!is_complex(values_.graph().type(ref->id).dtype), "its operand is complex",
+       "Work on real and imaginary parts, or use export_with='jit'.");
+  return values_.get(ref->id);
+}
+
+Value OpContext::complex_tensor(std::string_view parameter) {
+  const auto* ref = std::get_if<ir::ValueRef>(&argument(parameter));
+  demand(ref != nullptr && ref->id != ir::kNoValue, "a tensor argument that is none");
+  return values_.get(ref->id);
+}
+
+Value OpContext::optional_tensor(std::string_view parameter) {
+  return is_none(parameter) ? Value() : tensor(parameter);
+}
+
+std::vector<Value> OpContext::tensors(std::string_view parameter) {
+  std::vector<Value> values;
+  for (const ir::ValueRef ref : std::get<std::vector<ir::ValueRef>>(argument(parameter))) {
+    if (ref.id == ir::kNoValue) {
+      values.emplace_back();
+      continue;
+    }
+    need(!is_complex(values_.graph().type(ref.id).dtype), "one of its operands is complex",
+         "Work on real and imaginary parts, or use export_with='jit'.");
+    values.push_back(values_.get(ref.id));
+  }
+  return values;
+}
+
+std::int64_t OpContext::integer(std::string_view parameter) const {
+  const ir::Argument& held = argument(parameter);
+  if (const auto* value = std::get_if<std::int64_t>(&held)) return *value;
+  if (const auto* value = std::get_if<bool>(&held)) return *value ? 1 : 0;
+  demand(false, "an integer argument of another type");
+  return 0;
+}
+
+std::int64_t OpContext::integer(std::string_view parameter, std::int64_t if_none) const {
+  return is_none(parameter) ? if_none : integer(parameter);
+}
+
+double OpContext::number(std::string_view parameter) const {
+  const ir::Argument& held = argument(parameter);
+  if (const auto* value = std::get_if<double>(&held)) return *value;
+  need(!std::holds_alternative<std::complex<double>>(held),
+       "its argument '" + std::string(parameter) + "' is complex");
+  return static_cast<double>(integer(parameter));
+}
+
+double OpContext::number(std::string_view parameter, double if_none) const {
+  return is_none(parameter) ? if_none : number(parameter);
+}
+
+bool OpContext::flag(std::string_view parameter) const {
+  return !is_none(parameter) && integer(parameter) != 0;
+}
+
+std::string OpContext::text(std::string_view parameter) const {
+  return is_none(parameter) ? "" : std::get<std::string>(argument(parameter));
+}
+
+std::vector<std::int64_t> OpContext::ints(std::string_view parameter) const {
+  if (is_none(parameter)) return {};
+  const ir::Argument& held = argument(parameter);
+  if (const auto* one = std::get_if<std::int64_t>(&held)) return {*one};
+  // An empty list does not tell what it is a list of.
+  if (const auto* list = std::get_if<std::vector<std::int64_t>>(&held)) return *list;
+  return {};
+}
+
+std::vector<double> OpContext::numbers(std::string_view parameter) const {
+  if (is_none(parameter)) return {};
+  const ir::Argument& held = argument(parameter);
+  if (const auto* list = std::get_if<std::vector<double>>(&held)) return *list;
+  const std::vector<std::int64_t> whole = ints(parameter);
+  return {whole.begin(), whole.end()};
+}
+
+std::vector<bool> OpContext::flags(std::string_view parameter) const {
+  if (is_none(parameter)) return {};
+  const auto* list = std::get_if<std::vector<bool>>(&argument(parameter));
+  return list == nullptr ? std::vector<bool>() : *list;
+}
+
+std::optional<DType> OpContext::dtype(std::string_view parameter) const {
+  if (is_none(parameter)) return std::nullopt;
+  return std::get<DType>(argument(parameter));
+}
+
+OpContext::ScalarKind OpContext::scalar_kind(std::string_view parameter) const {
+  const ir::Argument& held = argument(parameter);
+  if (std::holds_alternative<bool>(held)) return ScalarKind::kBool;
+  if (std::holds_alternative<std::int64_t>(held)) return ScalarKind::kInteger;
+  if (std::holds_alternative<double>(held)) return ScalarKind::kFloat;
+  demand(std::holds_alternative<std::complex<double>>(held), "a Scalar of an unknown kind");
+  return ScalarKind::kComplex;
+}
+
+Value OpContext::scalar_argument(std::string_view parameter, DType dtype) {
+  if (scalar_kind(parameter) == ScalarKind::kFloat ||
+      scalar_kind(parameter) == ScalarKind::kComplex) {
+    return scalar(builder(), dtype, number(parameter));
+  }
+  return scalar_int(builder(), dtype, integer(parameter));
+}
+
+Value OpContext::operand(std::string_view parameter) {
+  if (std::holds_alternative<ir::ValueRef>(argument(parameter))) return tensor(parameter);
+  switch (scalar_kind(parameter)) {
+    case ScalarKind::kBool:
+      return scalar_argument(parameter, DType::kBool);
+    case ScalarKind::kInteger:
+      return scalar_argument(parameter, DType::kInt64);
+    case ScalarKind::kFloat:
+      return scalar_argument(parameter, DType::kFloat64);
+    case ScalarKind::kComplex:
+      break;
+  }
+  fail("its argument '" + std::string(parameter) + "' is complex");
+}
+
+DType OpContext::promoted(std::initializer_list<std::string_view> parameters) {
+  std::vector<PromotionOperand> operands;
+  for (const std::string_view parameter : parameters) {
+    const ir::Argument& held = argument(parameter);
+    if (const auto* ref = std::get_if<ir::ValueRef>(&held)) {
+      const ir::Value& value = values_.graph().value(ref->id);
+      const bool zero_dim = value.type.shape.empty();
+      // Python numbers arrive as nameless 0-d constants of Python's own types.
+      const bool number = zero_dim && value.kind == ir::ValueKind::kConstant &&
+                          value.name.empty() &&
+                          (value.type.dtype == DType::kFloat64 ||
+                           value.type.dtype == DType::kInt64 || value.type.dtype == DType::kBool);
+      operands.push_back({value.type.dtype, number     ? OperandKind::kNumber
+                                            : zero_dim ? OperandKind::kZeroDim
+                                                       : OperandKind::kTensor});
+    } else {
+      switch (scalar_kind(parameter)) {
+        case ScalarKind::kBool:
+          operands.push_back({DType::kBool, OperandKind::kNumber});
+          break;
+        case ScalarKind::kInteger:
+          operands.push_back({DType::kInt64, OperandKind::kNumber});
+          break;
+        case ScalarKind::kFloat:
+          operands.push_back({DType::kFloat64, OperandKind::kNumber});
+          break;
+        case ScalarKind::kComplex:
+          operands.push_back({DType::kComplex128, OperandKind::kNumber});
+          break;
+      }
+    }
+  }
+  return onnx_export::result_type(operands);
+}
+
+Type OpContext::result_type(std::size_t i) const {
+  const ir::TensorType& type = values_.graph().type(op_.result(i));
+  return {type.dtype, type.shape};
+}
+
+const Shape& OpContext::result_shape(std::size_t i) const {
+  return values_.graph().type(op_.result(i)).shape;
+}
+
+void OpContext::set(std::size_t i, Value value) {
+  const ir::Result& result = op_.results.at(i);
+  demand(!result.is_list, "one value for a list of results");
+  const ir::ValueId id = result.values.at(0);
+  if (id == ir::kNoValue) return;
+  const ir::TensorType& expected = values_.graph().type(id);
+  need(!is_complex(expected.dtype), "its result is complex",
+       "Work on real and imaginary parts, or use export_with='jit'.");
+  if (value.dtype() != expected.dtype || value.shape() != expected.shape) {
+    fail("the converter made " + shown(value.type()) + " where PyTorch has " +
+             shown({expected.dtype, expected.shape}),
+         "This is a bug of the converter, please report it.");
+  }
+  values_.set(id, value);
+}
+
+void OpContext::set_complex(std::size_t i, Value value) {
+  const ir::ValueId id = op_.result(i);
+  if (id == ir::kNoValue) return;
+  const Type expected = stored_type(values_.graph().type(id));
+  if (value.type() != expected) {
+    fail("the converter made " + shown(value.type()) + " where PyTorch has " + shown(expected),
+         "This is a bug of the converter, please report it.");
+  }
+  values_.set(id, value);
+}
+
+void OpContext::set_list(std::size_t i, const std::vector<Value>& values) {
+  const ir::Result& result = op_.results.at(i);
+  demand(result.is_list && result.values.size() == values.size(),
+         "a list of results of another length");
+  for (std::size_t k = 0; k < values.size(); ++k) {
+    if (result.values[k] == ir::kNoValue) continue;
+    const ir::TensorType& expected = values_.graph().type(result.values[k]);
+    if (values[k].dtype() != expected.dtype || values[k].shape() != expected.shape) {
+      fail("the converter made " + shown(values[k].type()) + " where PyTorch has " +
+               shown({expected.dtype, expected.shape}),
+           "This is a bug of the converter, please report it.");
+    }
+    values_.set(result.values[k], values[k]);
+  }
+}
+
+void OpContext::fail(const std::string& reason, const std::string& advice) const {
+  std::string message = op_.signature->qualified_name();
+  if (op_.source.known()) message += " (" + op_.source.to_string() + ")";
+  message += " cannot be exported to ONNX: " + reason + ".";
+  message += " " + (advice.empty() ? "Export the node with export_with='jit', or register an ONNX "
+                                     "converter for the operation."
+                                   : advice);
+  throw Error(ErrorKind::kExport, message);
+}
+
+void OpContext::need_opset(int version, const std::string& what) const {
+  if (opset() >= version) return;
+  fail(what + " needs opset " + std::to_string(version) + " or newer, and the export is for " +
+           std::to_string(opset()),
+       "Set backend_params={'opset_version': " + std::to_string(version) + "}.");
+}
+
+}  // namespace leapp::onnx_export

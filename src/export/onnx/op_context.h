@@ -1,0 +1,110 @@
+// One operation of the IR while it is converted: its arguments in, ONNX values out.
+//
+// Arguments are asked for by their name in PyTorch's schema. Whatever the converter cannot express
+// exactly ends in fail(), which names the operation and the user's line.
+#pragma once
+
+#include <complex>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "export/onnx/builder.h"
+#include "export/onnx/ops.h"
+#include "ir/graph.h"
+
+namespace leapp::onnx_export {
+
+/// Maps values of the IR graph to ONNX values. A complex value is held as a real one with a last
+/// dimension of size two.
+class ValueMap {
+ public:
+  ValueMap(const ir::Graph& graph, Builder& builder);
+
+  const ir::Graph& graph() const noexcept { return graph_; }
+  Builder& builder() const noexcept { return builder_; }
+  Value get(ir::ValueId id);
+  void set(ir::ValueId id, Value value);
+
+ private:
+  const ir::Graph& graph_;
+  Builder& builder_;
+  std::vector<Value> values_;
+};
+
+class OpContext {
+ public:
+  OpContext(ValueMap& values, const ir::Op& op) : values_(values), op_(op) {}
+
+  const ir::Op& op() const noexcept { return op_; }
+  Builder& builder() const noexcept { return values_.builder(); }
+  int opset() const noexcept { return builder().opset(); }
+
+  // ---- arguments ----
+  bool has(std::string_view parameter) const { return op_.has(parameter); }
+  /// None, or a parameter that this overload does not have.
+  bool is_none(std::string_view parameter) const;
+  /// A tensor; fails for complex ones, which only converters that know them may take.
+  Value tensor(std::string_view parameter);
+  /// Undefined when None.
+  Value optional_tensor(std::string_view parameter);
+  /// A list of tensors; those that are None are undefined.
+  std::vector<Value> tensors(std::string_view parameter);
+  /// A complex tensor as real and imaginary part in a last dimension of size two.
+  Value complex_tensor(std::string_view parameter);
+  bool is_complex_tensor(std::string_view parameter) const;
+  std::int64_t integer(std::string_view parameter) const;
+  std::int64_t integer(std::string_view parameter, std::int64_t if_none) const;
+  /// A float, or a Scalar that is not complex.
+  double number(std::string_view parameter) const;
+  double number(std::string_view parameter, double if_none) const;
+  bool flag(std::string_view parameter) const;
+  std::string text(std::string_view parameter) const;
+  /// int[]; a single int counts as a list of one, None as an empty list.
+  std::vector<std::int64_t> ints(std::string_view parameter) const;
+  std::vector<double> numbers(std::string_view parameter) const;
+  std::vector<bool> flags(std::string_view parameter) const;
+  std::optional<DType> dtype(std::string_view parameter) const;
+  /// A Scalar as a 0-d constant of the given type, exact for every integer.
+  Value scalar_argument(std::string_view parameter, DType dtype);
+  /// Whether a Scalar is a bool, an integer or a floating point number.
+  enum class ScalarKind { kBool, kInteger, kFloat, kComplex };
+  ScalarKind scalar_kind(std::string_view parameter) const;
+  /// A tensor, or a Scalar as a 0-d constant of PyTorch's type for it.
+  Value operand(std::string_view parameter);
+  /// PyTorch's type for an operation over these operands (tensors or Scalars).
+  DType promoted(std::initializer_list<std::string_view> parameters);
+
+  // ---- results ----
+  std::size_t result_count() const noexcept { return op_.results.size(); }
+  /// Element type and shape that PyTorch found for a result.
+  Type result_type(std::size_t i = 0) const;
+  DType result_dtype(std::size_t i = 0) const { return result_type(i).dtype; }
+  const Shape& result_shape(std::size_t i = 0) const;
+  /// The shape that PyTorch found for any value of the graph.
+  const Shape& value_shape(ir::ValueId id) const { return values_.graph().type(id).shape; }
+  /// Gives a result its value, of exactly the type PyTorch found.
+  void set(std::size_t i, Value value);
+  void set(Value value) { set(0, value); }
+  void set_list(std::size_t i, const std::vector<Value>& values);
+  /// A complex result as real and imaginary part in a last dimension of size two.
+  void set_complex(std::size_t i, Value value);
+
+  // ---- errors ----
+  /// "aten::foo (policy.py:42 in act) cannot be exported to ONNX: <reason>. <advice>"
+  [[noreturn]] void fail(const std::string& reason, const std::string& advice = "") const;
+  void need(bool condition, const std::string& reason, const std::string& advice = "") const {
+    if (!condition) fail(reason, advice);
+  }
+  void need_opset(int version, const std::string& what) const;
+
+ private:
+  const ir::Argument& argument(std::string_view parameter) const;
+
+  ValueMap& values_;
+  const ir::Op& op_;
+};
+
+}  // namespace leapp::onnx_export

@@ -1,0 +1,78 @@
+// Which converter serves which operator.
+//
+// How to write a converter. A converter is a function of an OpContext; it reads the arguments by
+// their names in PyTorch's schema, builds with the functions of ops.h, and returns the value of
+// the first result (or calls context.set() for each result and returns nothing):
+//
+//   Value convert_lerp(OpContext& context) {
+//     const DType dtype = context.result_dtype();
+//     const Value start = cast(context.tensor("self"), dtype);
+//     const Value end = cast(context.tensor("end"), dtype);
+//     return start + cast(context.operand("weight"), dtype) * (end - start);
+//   }
+//   void register_interpolation(ConverterRegistry& registry) {
+//     registry.add({"aten::lerp.Scalar", "aten::lerp.Tensor"}, convert_lerp);
+//   }
+//
+// - Element types and shapes of all values are known; a result must have exactly PyTorch's.
+// - The IR has not promoted types: cast operands to result_dtype(), or to promoted({..}) where
+//   the result's type says nothing (comparisons).
+// - Never approximate in silence. What cannot be exact ends in context.fail(reason, advice), an
+//   operator that needs a newer opset in context.need_opset(version, "..").
+// - One file per family, ending in its register_<family>(); list that below and in registry.cpp.
+// - A composite operator (one that PyTorch can take apart) gets a converter only where the whole
+//   is better than its parts.
+#pragma once
+
+#include <functional>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <unordered_map>
+#include <vector>
+
+#include "export/onnx/op_context.h"
+
+namespace leapp::onnx_export {
+
+using Converter = std::function<void(OpContext&)>;
+
+class ConverterRegistry {
+ public:
+  /// Names are qualified, "aten::add.Tensor". A later registration replaces an earlier one.
+  template <typename Function>
+  void add(std::initializer_list<const char*> names, Function function) {
+    for (const char* name : names) add(std::string(name), function);
+  }
+  template <typename Function>
+  void add(const std::string& name, Function function) {
+    if constexpr (std::is_same_v<std::invoke_result_t<Function, OpContext&>, Value>) {
+      converters_[name] = [function](OpContext& context) { context.set(function(context)); };
+    } else {
+      converters_[name] = function;
+    }
+  }
+
+  /// Null when there is none.
+  const Converter* find(const std::string& qualified_name) const;
+  bool can_convert(const std::string& qualified_name) const {
+    return find(qualified_name) != nullptr;
+  }
+  std::vector<std::string> names() const;
+
+ private:
+  std::unordered_map<std::string, Converter> converters_;
+};
+
+/// Every converter that comes with LEAPP.
+void register_all(ConverterRegistry& registry);
+
+void register_elementwise(ConverterRegistry& registry);
+void register_compare_logic(ConverterRegistry& registry);
+void register_shape(ConverterRegistry& registry);
+void register_reduce(ConverterRegistry& registry);
+void register_matmul(ConverterRegistry& registry);
+void register_creation(ConverterRegistry& registry);
+
+}  // namespace leapp::onnx_export

@@ -1,0 +1,52 @@
+#include "onnx/model.h"
+
+#include <array>
+#include <cstring>
+
+namespace leapp::onnx {
+namespace {
+
+constexpr std::array kPairs = {
+    std::pair{DType::kBool, ElementType::kBool},
+    std::pair{DType::kUInt8, ElementType::kUInt8},
+    std::pair{DType::kInt8, ElementType::kInt8},
+    std::pair{DType::kUInt16, ElementType::kUInt16},
+    std::pair{DType::kInt16, ElementType::kInt16},
+    std::pair{DType::kUInt32, ElementType::kUInt32},
+    std::pair{DType::kInt32, ElementType::kInt32},
+    std::pair{DType::kUInt64, ElementType::kUInt64},
+    std::pair{DType::kInt64, ElementType::kInt64},
+    std::pair{DType::kFloat8E4M3FN, ElementType::kFloat8E4M3FN},
+    std::pair{DType::kFloat8E5M2, ElementType::kFloat8E5M2},
+    std::pair{DType::kFloat16, ElementType::kFloat16},
+    std::pair{DType::kBFloat16, ElementType::kBFloat16},
+    std::pair{DType::kFloat32, ElementType::kFloat},
+    std::pair{DType::kFloat64, ElementType::kDouble},
+    std::pair{DType::kComplex64, ElementType::kComplex64},
+    std::pair{DType::kComplex128, ElementType::kComplex128},
+};
+
+}  // namespace
+
+ElementType element_type_of(DType dtype) noexcept {
+  for (const auto& [ours, theirs] : kPairs) {
+    if (ours == dtype) return theirs;
+  }
+  return ElementType::kUndefined;
+}
+
+std::optional<DType> dtype_of(ElementType type) noexcept {
+  for (const auto& [ours, theirs] : kPairs) {
+    if (theirs == type) return ours;
+  }
+  return std::nullopt;
+}
+
+Bytes Bytes::copy_of(const void* data, std::size_t size) {
+  std::shared_ptr<std::byte[]> copy(new std::byte[size]);
+  if (size > 0) std::memcpy(copy.get(), data, size);
+  const std::byte* first = copy.get();
+  return {std::shared_ptr<const std::byte>(std::move(copy), first), size};
+}
+
+}  // namespace leapp::onnx

@@ -1,0 +1,144 @@
+// An ONNX model as plain structs: what we write, and what we need of a model that we read.
+//
+// Field names follow onnx.proto. A message keeps the fields that have no member here as bytes in
+// `unread`, so that reading and writing a model loses nothing. Copying a model copies no weight:
+// tensors share their bytes.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "leapp/dtype.h"
+#include "leapp/visibility.h"
+
+namespace leapp::onnx {
+
+/// TensorProto.DataType. Values without a name here are kept as they are.
+enum class ElementType : std::int32_t {
+  kUndefined = 0,
+  kFloat = 1,
+  kUInt8 = 2,
+  kInt8 = 3,
+  kUInt16 = 4,
+  kInt16 = 5,
+  kInt32 = 6,
+  kInt64 = 7,
+  kString = 8,
+  kBool = 9,
+  kFloat16 = 10,
+  kDouble = 11,
+  kUInt32 = 12,
+  kUInt64 = 13,
+  kComplex64 = 14,
+  kComplex128 = 15,
+  kBFloat16 = 16,
+  kFloat8E4M3FN = 17,
+  kFloat8E5M2 = 19,
+};
+
+LEAPP_EXPORT ElementType element_type_of(DType dtype) noexcept;
+/// Our type for ONNX's, or empty where we have none (strings, 4 bit types, ..).
+LEAPP_EXPORT std::optional<DType> dtype_of(ElementType type) noexcept;
+
+/// Bytes that several owners share. `data` keeps alive what it points into.
+struct Bytes {
+  std::shared_ptr<const std::byte> data;
+  std::size_t size = 0;
+
+  LEAPP_EXPORT static Bytes copy_of(const void* data, std::size_t size);
+};
+
+/// Where the elements of a tensor lie when they are not in the model file.
+struct ExternalData {
+  std::string location;  ///< relative to the model's folder
+  std::uint64_t offset = 0;
+  std::uint64_t length = 0;
+};
+
+using Properties = std::vector<std::pair<std::string, std::string>>;
+
+struct Tensor {
+  std::string name;
+  ElementType type = ElementType::kUndefined;
+  std::vector<std::int64_t> dims;
+  Bytes raw;                         ///< little-endian elements; empty when external or strings
+  std::vector<std::string> strings;  ///< elements of a string tensor
+  std::optional<ExternalData> external;
+  std::string doc_string;
+  std::string unread;
+};
+
+struct Graph;
+
+struct Attribute {
+  /// A graph is shared, never written after it was put here.
+  using Value = std::variant<std::monostate, float, std::int64_t, std::string, Tensor,
+                             std::shared_ptr<const Graph>, std::vector<float>,
+                             std::vector<std::int64_t>, std::vector<std::string>>;
+  std::string name;
+  Value value;  ///< monostate: a kind without a member here, whole in `unread`
+  std::string unread;
+};
+
+struct Node {
+  std::string op_type;
+  std::string domain;
+  std::string name;
+  std::vector<std::string> inputs;  ///< "" stands for an input left out
+  std::vector<std::string> outputs;
+  std::vector<Attribute> attributes;
+  std::string doc_string;
+  Properties metadata;
+  std::string unread;
+};
+
+/// A size, or the name of a size that is only known when running ("" when not even named).
+using Dimension = std::variant<std::int64_t, std::string>;
+
+struct ValueInfo {
+  std::string name;
+  ElementType type = ElementType::kUndefined;   ///< kUndefined when it is no tensor
+  std::optional<std::vector<Dimension>> shape;  ///< empty when the rank is unknown
+  std::string doc_string;
+  std::string type_unread;  ///< a TypeProto that is no dense tensor, whole
+  std::string unread;
+};
+
+struct Graph {
+  std::string name;
+  std::vector<Node> nodes;
+  std::vector<Tensor> initializers;
+  std::vector<ValueInfo> inputs;
+  std::vector<ValueInfo> outputs;
+  std::vector<ValueInfo> value_infos;
+  std::string doc_string;
+  Properties metadata;
+  std::string unread;
+};
+
+struct Opset {
+  std::string domain;  ///< "" is ONNX's own
+  std::int64_t version = 0;
+};
+
+struct Model {
+  std::int64_t ir_version = 0;
+  std::vector<Opset> opsets;
+  std::string producer_name;
+  std::string producer_version;
+  std::string domain;
+  std::int64_t model_version = 0;
+  std::string doc_string;
+  Graph graph;
+  Properties metadata;
+  std::string unread;  ///< functions among others
+  bool has_functions = false;
+};
+
+}  // namespace leapp::onnx

@@ -1,0 +1,348 @@
+#include "onnx/writer.h"
+
+#include <cstring>
+#include <fstream>
+#include <functional>
+#include <protozero/pbf_writer.hpp>
+#include <protozero/varint.hpp>
+#include <string_view>
+
+#include "base/check.h"
+#include "onnx/fields.h"
+
+namespace leapp::onnx {
+namespace {
+
+using protozero::pbf_writer;
+using Sink = std::function<void(std::string_view)>;
+
+constexpr std::uint64_t kAlignment = 64;
+
+void add_text(pbf_writer& out, field::Tag tag, const std::string& text) {
+  if (!text.empty()) out.add_string(tag, text);
+}
+
+template <typename Fill>
+void add_message(pbf_writer& out, field::Tag tag, Fill&& fill) {
+  pbf_writer message(out, tag);
+  fill(message);
+}
+
+void add_properties(pbf_writer& out, field::Tag tag, const Properties& properties) {
+  for (const auto& [key, value] : properties) {
+    add_message(out, tag, [&](pbf_writer& entry) {
+      entry.add_string(field::property::kKey, key);
+      entry.add_string(field::property::kValue, value);
+    });
+  }
+}
+
+std::string_view view(const Bytes& bytes) {
+  return {reinterpret_cast<const char*>(bytes.data.get()), bytes.size};
+}
+
+/// Everything of a tensor but its raw bytes. Appends the message's bytes to `buffer`.
+void write_tensor_head(const Tensor& tensor, std::string& buffer) {
+  pbf_writer out(buffer);
+  for (const std::int64_t size : tensor.dims) out.add_int64(field::tensor::kDims, size);
+  out.add_int32(field::tensor::kDataType, static_cast<std::int32_t>(tensor.type));
+  for (const std::string& text : tensor.strings) out.add_bytes(field::tensor::kStringData, text);
+  add_text(out, field::tensor::kName, tensor.name);
+  add_text(out, field::tensor::kDocString, tensor.doc_string);
+  if (tensor.external) {
+    add_properties(out, field::tensor::kExternalData,
+                   {{"location", tensor.external->location},
+                    {"offset", std::to_string(tensor.external->offset)},
+                    {"length", std::to_string(tensor.external->length)}});
+    out.add_int32(field::tensor::kDataLocation, field::tensor::kLocationExternal);
+  }
+  buffer += tensor.unread;
+}
+
+bool has_raw(const Tensor& tensor) {
+  return !tensor.external && tensor.strings.empty();
+}
+
+void write_tensor(const Tensor& tensor, std::string& buffer) {
+  write_tensor_head(tensor, buffer);
+  if (has_raw(tensor)) {
+    pbf_writer(buffer).add_bytes(field::tensor::kRawData, view(tensor.raw).data(), tensor.raw.size);
+  }
+}
+
+void write_graph_without_weights(const Graph& graph, std::string& buffer);
+
+std::string whole_graph(const Graph& graph) {
+  std::string buffer;
+  write_graph_without_weights(graph, buffer);
+  for (const Tensor& tensor : graph.initializers) {
+    std::string message;
+    write_tensor(tensor, message);
+    pbf_writer(buffer).add_message(field::graph::kInitializer, message);
+  }
+  return buffer;
+}
+
+struct AttributeWriter {
+  pbf_writer& out;
+
+  void type(field::attribute::Type value) const {
+    out.add_int32(field::attribute::kType, static_cast<std::int32_t>(value));
+  }
+  void operator()(std::monostate) const {}
+  void operator()(float value) const {
+    out.add_float(field::attribute::kFloat, value);
+    type(field::attribute::kTypeFloat);
+  }
+  void operator()(std::int64_t value) const {
+    out.add_int64(field::attribute::kInt, value);
+    type(field::attribute::kTypeInt);
+  }
+  void operator()(const std::string& value) const {
+    out.add_bytes(field::attribute::kString, value);
+    type(field::attribute::kTypeString);
+  }
+  void operator()(const Tensor& value) const {
+    std::string message;
+    write_tensor(value, message);
+    out.add_message(field::attribute::kTensor, message);
+    type(field::attribute::kTypeTensor);
+  }
+  void operator()(const std::shared_ptr<const Graph>& value) const {
+    out.add_message(field::attribute::kGraph, whole_graph(*value));
+    type(field::attribute::kTypeGraph);
+  }
+  void operator()(const std::vector<float>& values) const {
+    for (const float value : values) out.add_float(field::attribute::kFloats, value);
+    type(field::attribute::kTypeFloats);
+  }
+  void operator()(const std::vector<std::int64_t>& values) const {
+    for (const std::int64_t value : values) out.add_int64(field::attribute::kInts, value);
+    type(field::attribute::kTypeInts);
+  }
+  void operator()(const std::vector<std::string>& values) const {
+    for (const std::string& value : values) out.add_bytes(field::attribute::kStrings, value);
+    type(field::attribute::kTypeStrings);
+  }
+};
+
+std::string node_message(const Node& node) {
+  std::string buffer;
+  pbf_writer out(buffer);
+  for (const std::string& name : node.inputs) out.add_string(field::node::kInput, name);
+  for (const std::string& name : node.outputs) out.add_string(field::node::kOutput, name);
+  add_text(out, field::node::kName, node.name);
+  out.add_string(field::node::kOpType, node.op_type);
+  for (const Attribute& attribute : node.attributes) {
+    std::string message;
+    pbf_writer writer(message);
+    writer.add_string(field::attribute::kName, attribute.name);
+    std::visit(AttributeWriter{writer}, attribute.value);
+    message += attribute.unread;
+    out.add_message(field::node::kAttribute, message);
+  }
+  add_text(out, field::node::kDocString, node.doc_string);
+  add_text(out, field::node::kDomain, node.domain);
+  add_properties(out, field::node::kMetadata, node.metadata);
+  buffer += node.unread;
+  return buffer;
+}
+
+void write_shape(pbf_writer& out, const std::vector<Dimension>& shape) {
+  add_message(out, field::type::kShape, [&](pbf_writer& dims) {
+    for (const Dimension& dimension : shape) {
+      add_message(dims, field::type::kDim, [&](pbf_writer& one) {
+        if (const auto* size = std::get_if<std::int64_t>(&dimension)) {
+          one.add_int64(field::type::kDimValue, *size);
+        } else {
+          add_text(one, field::type::kDimParam, std::get<std::string>(dimension));
+        }
+      });
+    }
+  });
+}
+
+std::string value_info_message(const ValueInfo& info) {
+  std::string buffer;
+  pbf_writer out(buffer);
+  out.add_string(field::value_info::kName, info.name);
+  if (!info.type_unread.empty()) {
+    out.add_message(field::value_info::kType, info.type_unread);
+  } else {
+    add_message(out, field::value_info::kType, [&](pbf_writer& type) {
+      add_message(type, field::type::kTensor, [&](pbf_writer& tensor) {
+        tensor.add_int32(field::type::kElemType, static_cast<std::int32_t>(info.type));
+        if (info.shape) write_shape(tensor, *info.shape);
+      });
+    });
+  }
+  add_text(out, field::value_info::kDocString, info.doc_string);
+  buffer += info.unread;
+  return buffer;
+}
+
+void write_graph_without_weights(const Graph& graph, std::string& buffer) {
+  pbf_writer out(buffer);
+  for (const Node& node : graph.nodes) out.add_message(field::graph::kNode, node_message(node));
+  out.add_string(field::graph::kName, graph.name);
+  add_text(out, field::graph::kDocString, graph.doc_string);
+  for (const ValueInfo& info : graph.inputs) {
+    out.add_message(field::graph::kInput, value_info_message(info));
+  }
+  for (const ValueInfo& info : graph.outputs) {
+    out.add_message(field::graph::kOutput, value_info_message(info));
+  }
+  for (const ValueInfo& info : graph.value_infos) {
+    out.add_message(field::graph::kValueInfo, value_info_message(info));
+  }
+  add_properties(out, field::graph::kMetadata, graph.metadata);
+  buffer += graph.unread;
+}
+
+/// Tag and length of a length-delimited field.
+std::string prefix(field::Tag tag, std::uint64_t length) {
+  std::string buffer;
+  protozero::add_varint_to_buffer(
+      &buffer,
+      (tag << 3U) | static_cast<std::uint32_t>(protozero::pbf_wire_type::length_delimited));
+  protozero::add_varint_to_buffer(&buffer, length);
+  return buffer;
+}
+
+/// One weight as pieces: what precedes its bytes in the file, and the bytes themselves.
+struct WeightPieces {
+  std::string head;
+  std::string_view raw;
+  std::uint64_t size() const { return head.size() + raw.size(); }
+};
+
+WeightPieces pieces_of(const Tensor& tensor) {
+  std::string message;
+  write_tensor_head(tensor, message);
+  std::string_view raw;
+  if (has_raw(tensor)) {
+    raw = view(tensor.raw);
+    message += prefix(field::tensor::kRawData, raw.size());
+  }
+  std::string head = prefix(field::graph::kInitializer, message.size() + raw.size());
+  head += message;
+  return {std::move(head), raw};
+}
+
+/// Pours the model into the sink. The graph's length is known before its weights are written, so
+/// no weight is ever copied.
+void pour(const Model& model, const std::vector<Tensor>& weights, const Sink& sink) {
+  std::string head;
+  pbf_writer out(head);
+  out.add_int64(field::model::kIrVersion, model.ir_version);
+  add_text(out, field::model::kProducerName, model.producer_name);
+  add_text(out, field::model::kProducerVersion, model.producer_version);
+  add_text(out, field::model::kDomain, model.domain);
+  if (model.model_version != 0) out.add_int64(field::model::kModelVersion, model.model_version);
+  add_text(out, field::model::kDocString, model.doc_string);
+  for (const Opset& opset : model.opsets) {
+    add_message(out, field::model::kOpset, [&](pbf_writer& entry) {
+      entry.add_string(field::opset::kDomain, opset.domain);
+      entry.add_int64(field::opset::kVersion, opset.version);
+    });
+  }
+  add_properties(out, field::model::kMetadata, model.metadata);
+  head += model.unread;
+
+  std::string body;
+  write_graph_without_weights(model.graph, body);
+  std::vector<WeightPieces> pieces;
+  pieces.reserve(weights.size());
+  std::uint64_t length = body.size();
+  for (const Tensor& weight : weights) {
+    pieces.push_back(pieces_of(weight));
+    length += pieces.back().size();
+  }
+  head += prefix(field::model::kGraph, length);
+  sink(head);
+  sink(body);
+  for (const WeightPieces& piece : pieces) {
+    sink(piece.head);
+    sink(piece.raw);
+  }
+}
+
+class File {
+ public:
+  explicit File(std::filesystem::path path)
+      : path_(std::move(path)), stream_(path_, std::ios::binary | std::ios::trunc) {
+    check("open");
+  }
+  void write(std::string_view bytes) {
+    stream_.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+    check("write");
+    written_ += bytes.size();
+  }
+  void close() {
+    stream_.close();
+    check("write");
+  }
+  std::uint64_t written() const { return written_; }
+
+ private:
+  void check(const char* what) const {
+    require(!stream_.fail(), ErrorKind::kIo,
+            std::string("cannot ") + what + " the ONNX file " + path_.string() +
+                ": check that the folder exists, is writable and has space left");
+  }
+  std::filesystem::path path_;
+  std::ofstream stream_;
+  std::uint64_t written_ = 0;
+};
+
+/// Writes the weights to their own file and returns them with a place instead of bytes. Tensors
+/// under a kilobyte stay inline: shapes and axes must be readable without the second file.
+std::vector<Tensor> move_out(const std::vector<Tensor>& weights,
+                             const std::filesystem::path& path) {
+  constexpr std::size_t kSmall = 1024;
+  File file(path);
+  std::vector<Tensor> placed;
+  placed.reserve(weights.size());
+  const std::string padding(kAlignment, '\0');
+  for (const Tensor& weight : weights) {
+    placed.push_back(weight);
+    if (!has_raw(weight) || weight.raw.size < kSmall) continue;
+    const std::uint64_t rest = file.written() % kAlignment;
+    if (rest != 0) file.write(std::string_view(padding).substr(rest));
+    placed.back().external =
+        ExternalData{path.filename().string(), file.written(), weight.raw.size};
+    placed.back().raw = {};
+    file.write(view(weight.raw));
+  }
+  file.close();
+  return placed;
+}
+
+}  // namespace
+
+std::string serialize(const Model& model) {
+  std::string whole;
+  pour(model, model.graph.initializers, [&](std::string_view bytes) { whole += bytes; });
+  return whole;
+}
+
+std::vector<std::filesystem::path> write_model(const Model& model,
+                                               const std::filesystem::path& path,
+                                               const WriteOptions& options) {
+  std::uint64_t total = 0;
+  for (const Tensor& weight : model.graph.initializers) total += weight.raw.size;
+  std::vector<std::filesystem::path> files = {path};
+  std::vector<Tensor> placed;
+  const std::vector<Tensor>* weights = &model.graph.initializers;
+  if (options.external_data || total > options.max_inline_bytes) {
+    files.push_back(path.string() + ".data");
+    placed = move_out(*weights, files.back());
+    weights = &placed;
+  }
+  File file(path);
+  pour(model, *weights, [&](std::string_view bytes) { file.write(bytes); });
+  file.close();
+  return files;
+}
+
+}  // namespace leapp::onnx
