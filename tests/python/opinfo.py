@@ -288,9 +288,9 @@ class _Worker:
 
     def __init__(self, backend: str, via: str, samples: int) -> None:
         read_fd, write_fd = os.pipe()
+        options = [f"--backend={backend}", f"--via={via}", f"--samples={samples}"]
         self.process = subprocess.Popen(
-            [sys.executable, __file__, "--worker", "--backend", backend, "--via", via]
-            + ["--samples", str(samples)],
+            [sys.executable, __file__, "--worker", *options],
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
@@ -438,7 +438,8 @@ def main() -> int:
     print(
         f"{arguments.backend}: {counts['pass']} of {total} operators pass "
         f"({arguments.samples} samples each), {counts['wrong']} wrong, {counts['error']} errors, "
-        f"{counts['crash']} crashes, {counts['timeout']} timeouts, {counts['skip']} not comparable, "
+        f"{counts['crash']} crashes, {counts['timeout']} timeouts, "
+        f"{counts['skip']} not comparable, "
         f"{time.monotonic() - began:.0f} s"
     )
     if arguments.json:
