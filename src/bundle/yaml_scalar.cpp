@@ -15,10 +15,10 @@
 namespace leapp {
 namespace {
 
-constexpr std::array<std::string_view, 11> kTrueWords = {
-    "true", "True", "TRUE", "yes", "Yes", "YES", "on", "On", "ON", "y", "Y"};
-constexpr std::array<std::string_view, 11> kFalseWords = {
-    "false", "False", "FALSE", "no", "No", "NO", "off", "Off", "OFF", "n", "N"};
+constexpr std::array<std::string_view, 9> kTrueWords = {"true", "True", "TRUE", "yes", "Yes",
+                                                        "YES",  "on",   "On",   "ON"};
+constexpr std::array<std::string_view, 9> kFalseWords = {"false", "False", "FALSE", "no", "No",
+                                                         "NO",    "off",   "Off",   "OFF"};
 constexpr std::array<std::string_view, 4> kNullWords = {"null", "Null", "NULL", "~"};
 
 template <std::size_t N>
@@ -188,9 +188,8 @@ Metadata resolve_scalar(const YamlNode& scalar) {
   if (scalar.quoted) return {scalar.text};
   if (scalar.is_null()) return {};
   const std::string_view text = scalar.text;
-  // PyYAML leaves the one-letter words of YAML 1.1 as text.
-  if (text.size() > 1 && contains(kTrueWords, text)) return {true};
-  if (text.size() > 1 && contains(kFalseWords, text)) return {false};
+  if (contains(kTrueWords, text)) return {true};
+  if (contains(kFalseWords, text)) return {false};
   if (const auto number = scan_number(text)) {
     if (number->form != Number::Form::kInteger) return {float_value(*number)};
     if (const auto value = integer_value(*number)) return {*value};

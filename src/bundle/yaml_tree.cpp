@@ -5,11 +5,11 @@
 #include <yaml-cpp/parser.h>
 
 #include <istream>
-#include <streambuf>
 #include <unordered_set>
 #include <utility>
 
 #include "bundle/utf8.h"
+#include "bundle/view_buffer.h"
 
 namespace leapp {
 namespace {
@@ -128,15 +128,6 @@ class TreeBuilder : public YAML::EventHandler {
   std::vector<Open> stack_;
   YamlNode root_;
   std::size_t nodes_ = 0;
-};
-
-/// Lets yaml-cpp read the caller's text without a copy.
-class ViewBuffer : public std::streambuf {
- public:
-  explicit ViewBuffer(std::string_view text) {
-    char* begin = const_cast<char*>(text.data());  // streambuf's interface; never written
-    setg(begin, begin, begin + text.size());
-  }
 };
 
 void check_encoding(std::string_view text, const std::string& file) {

@@ -1,0 +1,49 @@
+#include "bundle/initial_values.h"
+
+#include <unordered_map>
+
+#include "bundle/hash.h"
+#include "bundle/utf8.h"
+#include "leapp/error.h"
+
+namespace leapp {
+
+SafeTensors read_initial_values(const Bundle& bundle, const std::filesystem::path& folder,
+                                const BundleOptions& options) {
+  if (!bundle.pipeline.initial_values) return {};
+  const auto path = resolve_file(folder, bundle.pipeline.initial_values->path, options);
+  SafeTensors values = SafeTensors::read(path, options.max_tensor_bytes);
+  std::unordered_map<std::string, const Port*> inputs;
+  for (const Model& model : bundle.models) {
+    for (const Port& port : model.inputs) inputs[model.name + "/" + port.name] = &port;
+  }
+  for (const auto& [name, tensor] : values.tensors()) {
+    const auto fail = [&, &key = name](const std::string& what) {  // B20
+      throw Error(ErrorKind::kValue, path.string() + ": [B20] the initial value " +
+                                         quote_for_message(key) + " " + what);
+    };
+    const auto found = inputs.find(name);
+    if (found == inputs.end()) fail("belongs to no input of this bundle");
+    const Port& port = *found->second;
+    if (tensor.shape != port.shape) {
+      fail("has shape " + to_string(tensor.shape) + ", the port has " + to_string(port.shape));
+    }
+    if (tensor.dtype != port.dtype) {
+      fail("has dtype " + std::string(name_of(tensor.dtype)) + ", the port has " +
+           std::string(name_of(port.dtype)));
+    }
+  }
+  return values;
+}
+
+FileEntry write_initial_values(const std::filesystem::path& path,
+                               const std::vector<std::pair<PortRef, ConstTensorView>>& values) {
+  std::vector<NamedTensorView> tensors;
+  tensors.reserve(values.size());
+  for (const auto& [target, value] : values) tensors.push_back({to_string(target), value});
+  write_safetensors(path, tensors);
+  const Checksums checksums = hash_file(path);
+  return {path.filename().string(), checksums.md5, checksums.sha256};
+}
+
+}  // namespace leapp

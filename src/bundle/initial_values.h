@@ -1,0 +1,26 @@
+// What the feedback inputs of a pipeline hold before its first tick.
+#pragma once
+
+#include <filesystem>
+#include <utility>
+#include <vector>
+
+#include "bundle/safetensors.h"
+#include "leapp/bundle.h"
+#include "leapp/visibility.h"
+
+namespace leapp {
+
+/// Reads the file that `bundle.pipeline.initial_values` names; no tensors when it names none. Names
+/// of the tensors are "node/input". Throws Error(kValue), [B20], where a name is no input of the
+/// bundle or dtype or shape differ from the port's. Inputs that are not named start as zeros.
+LEAPP_EXPORT SafeTensors read_initial_values(const Bundle& bundle,
+                                             const std::filesystem::path& folder,
+                                             const BundleOptions& options = {});
+
+/// Writes such a file and returns its entry for the bundle, with `path`'s last part as the path.
+LEAPP_EXPORT FileEntry
+write_initial_values(const std::filesystem::path& path,
+                     const std::vector<std::pair<PortRef, ConstTensorView>>& values);
+
+}  // namespace leapp

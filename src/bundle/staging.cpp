@@ -1,0 +1,226 @@
+#include "bundle/staging.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <random>
+#include <set>
+#include <system_error>
+#include <vector>
+
+#include "base/check.h"
+#include "base/log.h"
+#include "bundle/former_export.h"
+
+namespace leapp {
+namespace {
+
+namespace fs = std::filesystem;
+
+[[noreturn]] void fail(const fs::path& path, const std::string& what, int code) {
+  throw Error(ErrorKind::kIo, path.string() + ": " + what + ": " + std::strerror(code));
+}
+
+/// Opens a folder and locks it; -1 when someone else holds it or it is gone.
+int try_lock(const fs::path& folder) {
+  const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor < 0) return -1;
+  struct stat opened {};
+  struct stat there {};
+  // It may have been removed as abandoned between its making and this lock.
+  if (::flock(descriptor, LOCK_EX | LOCK_NB) == 0 && ::fstat(descriptor, &opened) == 0 &&
+      ::stat(folder.c_str(), &there) == 0 && opened.st_ino == there.st_ino) {
+    return descriptor;
+  }
+  ::close(descriptor);
+  return -1;
+}
+
+/// Removes staging folders whose process has ended; one in use is locked.
+void remove_abandoned(const fs::path& parent, const std::string& prefix) {
+  std::error_code error;
+  std::vector<fs::path> candidates;
+  for (const auto& entry : fs::directory_iterator(parent, error)) {
+    if (entry.path().filename().string().starts_with(prefix)) candidates.push_back(entry.path());
+  }
+  for (const fs::path& folder : candidates) {
+    const int lock = try_lock(folder);
+    if (lock < 0) continue;
+    fs::remove_all(folder, error);
+    ::close(lock);
+  }
+}
+
+/// A new folder with a name of its own, or an empty path when `parent` does not take one. Unlike
+/// mkdtemp's, its mode is that of any folder the user makes.
+fs::path make_unique(const fs::path& parent, const std::string& prefix) {
+  std::random_device random;
+  do {
+    fs::path folder = parent / (prefix + std::to_string(random()));
+    if (::mkdir(folder.c_str(), 0777) == 0) return folder;
+  } while (errno == EEXIST);
+  return {};
+}
+
+/// Makes `to` the same file as `from`, or a copy where the file system has no hard links.
+void link_file(const fs::path& from, const fs::path& to) {
+  const auto status = fs::symlink_status(from);
+  if (fs::is_symlink(status)) {
+    fs::copy_symlink(from, to);
+  } else if (fs::is_regular_file(status)) {
+    std::error_code error;
+    fs::create_hard_link(from, to, error);
+    if (error) fs::copy_file(from, to);
+  }
+  // Sockets and pipes belong to running programs and stay behind.
+}
+
+void move_tree(const fs::path& from, const fs::path& to) {
+  std::error_code error;
+  fs::rename(from, to, error);
+  if (!error) return;
+  fs::copy(from, to,
+           fs::copy_options::recursive | fs::copy_options::overwrite_existing |
+               fs::copy_options::copy_symlinks);
+  fs::remove_all(from);
+}
+
+int exchange(const fs::path& a, const fs::path& b) {
+  return ::renameat2(AT_FDCWD, a.c_str(), AT_FDCWD, b.c_str(), RENAME_EXCHANGE) == 0 ? 0 : errno;
+}
+
+}  // namespace
+
+StagedDirectory::StagedDirectory(const std::filesystem::path& target) {
+  try {
+    // Through a link to a folder, it is the folder that is replaced.
+    target_ = fs::weakly_canonical(fs::absolute(target / "").parent_path());
+    name_ = target_.filename().string();
+    require(!fs::exists(target_) || fs::is_directory(target_), ErrorKind::kValue,
+            target_.string() + ": cannot export here, a file is in the way");
+    fs::create_directories(target_.parent_path());
+  } catch (const fs::filesystem_error& error) {
+    fail(target, "cannot export here", error.code().value());
+  }
+  const std::string prefix = "." + name_ + ".staging-";
+  for (const fs::path& parent : {target_.parent_path(), target_}) {
+    remove_abandoned(parent, prefix);
+    for (int attempt = 0; attempt < 3 && lock_ < 0; ++attempt) {
+      path_ = make_unique(parent, prefix);
+      if (path_.empty()) break;
+      lock_ = try_lock(path_);
+    }
+    if (lock_ >= 0) return;
+  }
+  fail(target_, "cannot make a folder to export into", errno);
+}
+
+StagedDirectory::~StagedDirectory() {
+  std::error_code error;
+  if (!path_.empty()) fs::remove_all(path_, error);
+  if (lock_ >= 0) ::close(lock_);
+}
+
+void StagedDirectory::commit() {
+  demand(!path_.empty(), "a staged folder is committed once");
+  try {
+    const bool exists = fs::exists(target_);
+    if (exists) fs::permissions(path_, fs::status(target_).permissions());
+    if (path_.parent_path() == target_) {
+      move_in();
+    } else {
+      if (exists) carry_over();
+      if (!swap_in()) move_in();
+    }
+  } catch (const fs::filesystem_error& error) {
+    fail(target_, "the export could not be put in place", error.code().value());
+  }
+  // The lock goes with the folder, which is now the target.
+  ::close(lock_);
+  lock_ = -1;
+  path_.clear();
+}
+
+/// Links everything of the old folder that is no part of an export into the new one.
+void StagedDirectory::carry_over() const {
+  const std::set<fs::path> former = list_export_files(target_, name_);
+  const std::set<fs::path> named = list_named_files(path_, name_);  // models used where they lie
+  std::vector<fs::path> folders = {fs::path()};
+  while (!folders.empty()) {
+    const fs::path folder = std::move(folders.back());
+    folders.pop_back();
+    for (const auto& entry : fs::directory_iterator(target_ / folder)) {
+      const fs::path relative = folder / entry.path().filename();
+      if (former.contains(relative) && !named.contains(relative)) continue;
+      const bool taken = fs::exists(fs::symlink_status(path_ / relative));
+      if (fs::is_directory(entry.symlink_status())) {
+        if (!taken) {
+          fs::create_directory(path_ / relative);
+          fs::permissions(path_ / relative, entry.status().permissions());
+        }
+        if (!taken || fs::is_directory(path_ / relative)) folders.push_back(relative);
+      } else if (!taken) {
+        link_file(entry.path(), path_ / relative);
+      }
+    }
+  }
+}
+
+/// False where the target cannot be renamed, being a mount point.
+bool StagedDirectory::swap_in() {
+  int code = exchange(path_, target_);
+  if (code == 0) {
+    std::error_code error;
+    fs::remove_all(path_, error);
+    if (error) {
+      log(LogLevel::kWarning, path_.string() + ": the former export could not be removed (" +
+                                  error.message() + "); it is safe to delete");
+    }
+    return true;
+  }
+  if (code == ENOENT) {
+    if (::rename(path_.c_str(), target_.c_str()) == 0) return true;
+    code = errno;
+  }
+  if (code == EBUSY || code == EXDEV) return false;
+  if (code != ENOSYS && code != EINVAL) {
+    fail(target_, "the export could not be put in place", code);
+  }
+  // A file system without exchange: for an instant there is no export, but never half of one.
+  const fs::path away = make_unique(target_.parent_path(), "." + name_ + ".former-");
+  if (::rename(target_.c_str(), away.c_str()) != 0) {
+    fail(target_, "the export could not be put in place", errno);
+  }
+  if (::rename(path_.c_str(), target_.c_str()) != 0) {
+    code = errno;
+    fs::rename(away, target_);
+    fail(target_, "the export could not be put in place", code);
+  }
+  std::error_code error;
+  fs::remove_all(away, error);
+  return true;
+}
+
+/// The target stays the folder it is; its files are replaced one by one, the YAML last.
+void StagedDirectory::move_in() {
+  const fs::path yaml = name_ + ".yaml";
+  const std::set<fs::path> former = list_export_files(target_, name_);
+  const std::set<fs::path> named = list_named_files(path_, name_);
+  fs::remove(target_ / yaml);
+  for (const fs::path& file : former) {
+    if (!named.contains(file)) fs::remove(target_ / file);
+  }
+  for (const auto& entry : fs::directory_iterator(path_)) {
+    const fs::path name = entry.path().filename();
+    if (name != yaml) move_tree(entry.path(), target_ / name);
+  }
+  if (fs::exists(path_ / yaml)) move_tree(path_ / yaml, target_ / yaml);
+  fs::remove_all(path_);
+}
+
+}  // namespace leapp

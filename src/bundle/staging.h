@@ -1,0 +1,58 @@
+// An export replaces the former one as a whole or not at all: it is written beside, then swapped
+// in.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "leapp/visibility.h"
+
+namespace leapp {
+
+/// A folder to write an export into, which becomes the target folder on commit().
+///
+///   StagedDirectory staged("exports/walker");
+///   write_everything_into(staged.path());
+///   staged.commit();
+///
+/// Until commit() returns, a reader of the target sees the former export, whole; afterwards the new
+/// one, whole. Files in the target that belong to no export (log.txt, notes of the user, folders)
+/// are carried over; files of the former export that the new one does not have are gone. Destroyed
+/// without commit(), nothing has happened to the target. What a killed process left behind is
+/// removed by the next export to the same target; exports at the same time do not disturb each
+/// other, and the last one to commit stands.
+///
+/// Where the target is a mount point the swap is impossible: files are then moved one by one, the
+/// YAML taken away first and put in place last, so that a half-written bundle never loads.
+///
+/// Not thread-safe; use one object from one thread.
+class LEAPP_EXPORT StagedDirectory {
+ public:
+  /// `target` is the export's folder, which need not exist; its last part is the bundle's name.
+  /// Throws Error(kIo) when nothing can be written there, kValue when a file is in the way.
+  explicit StagedDirectory(const std::filesystem::path& target);
+  ~StagedDirectory();
+  StagedDirectory(const StagedDirectory&) = delete;
+  StagedDirectory& operator=(const StagedDirectory&) = delete;
+
+  /// Where to write. Absolute; empty after commit().
+  const std::filesystem::path& path() const noexcept { return path_; }
+
+  /// Where it will be. Absolute, without links.
+  const std::filesystem::path& target() const noexcept { return target_; }
+
+  /// Puts the export in place. Throws Error(kIo) when it cannot; the former export stands then.
+  void commit();
+
+ private:
+  void carry_over() const;
+  bool swap_in();
+  void move_in();
+
+  std::filesystem::path target_;
+  std::string name_;
+  std::filesystem::path path_;
+  int lock_ = -1;  // held on path_, so that others can tell it is in use
+};
+
+}  // namespace leapp

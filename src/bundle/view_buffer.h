@@ -1,0 +1,18 @@
+// Lets a reader of streams read text that is already in memory, without a copy.
+#pragma once
+
+#include <streambuf>
+#include <string_view>
+
+namespace leapp {
+
+/// The text must outlive the buffer. Input only, front to back.
+class ViewBuffer : public std::streambuf {
+ public:
+  explicit ViewBuffer(std::string_view text) {
+    char* const begin = const_cast<char*>(text.data());  // streambuf asks for it; never written
+    setg(begin, begin, begin + text.size());
+  }
+};
+
+}  // namespace leapp
