@@ -1,0 +1,85 @@
+// Compares what an exported model computed with what was traced.
+//
+// A value is close when |exported - traced| <= atol + rtol * |traced|. NaN and infinity are close
+// to themselves: a masked logit is -inf on both sides, which is right. Integers and truth values
+// go by the same formula, with exact differences.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "leapp/tensor_view.h"
+#include "leapp/visibility.h"
+
+namespace leapp {
+
+struct Tolerance {
+  double rtol = 1e-3;
+  double atol = 1e-5;
+};
+
+/// One of the two tensors. Complex values go by their magnitude.
+struct SideSummary {
+  DType dtype = DType::kFloat32;
+  Shape shape;
+  std::int64_t nan = 0;     ///< elements that are NaN
+  std::int64_t inf = 0;     ///< elements that are infinite
+  std::int64_t finite = 0;  ///< all others
+  double min = 0;           ///< over the finite ones
+  double max = 0;
+};
+
+/// |exported - traced| over the elements that are finite on both sides.
+struct DifferenceSummary {
+  std::int64_t compared = 0;
+  double max = 0;
+  double mean = 0;
+  /// p50, p75, p90, p99 and p99.5, interpolated linearly between neighbours.
+  std::array<double, 5> percentiles{};
+  Shape worst_index;  ///< where the largest difference is
+  double worst_traced = 0;
+  double worst_exported = 0;
+};
+
+inline constexpr std::array<double, 5> kPercentileRanks = {0.5, 0.75, 0.9, 0.99, 0.995};
+
+/// The outcome. `traced`, `exported` and `difference` are filled in only where there is something
+/// to tell: a pass without NaN and infinity costs one look at each element.
+struct Comparison {
+  enum class Verdict {
+    kClose,      ///< passed
+    kShape,      ///< the shapes differ
+    kDType,      ///< the dtypes differ
+    kNonFinite,  ///< NaN or infinity at different places
+    kValues,     ///< finite values differ too much
+  };
+
+  Verdict verdict = Verdict::kClose;
+  Tolerance tolerance;
+  std::int64_t elements = 0;
+  std::int64_t mismatched = 0;  ///< elements that are not close
+  SideSummary traced;
+  SideSummary exported;
+  DifferenceSummary difference;
+
+  bool passed() const noexcept { return verdict == Verdict::kClose; }
+  bool has_non_finite() const noexcept {
+    return traced.nan + traced.inf + exported.nan + exported.inf > 0;
+  }
+};
+
+/// Linear in the elements; allocates only when not everything is close.
+LEAPP_EXPORT Comparison compare(const ConstTensorView& traced, const ConstTensorView& exported,
+                                const Tolerance& tolerance = {});
+
+/// The outcome in one sentence, without saying which tensor it was:
+/// "Mismatch detected (rtol=0.001, atol=1e-05): 3 of 4 values are not close".
+LEAPP_EXPORT std::string headline(const Comparison& comparison);
+
+/// Lines with everything that was measured: types, shapes, NaN and infinity with their origin,
+/// ranges, differences. Empty for a pass without NaN and infinity.
+LEAPP_EXPORT std::vector<std::string> details(const Comparison& comparison);
+
+}  // namespace leapp

@@ -1,0 +1,100 @@
+#include "validate/node_validation.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/log.h"
+
+namespace leapp {
+
+NodeValidation::NodeValidation(std::string node, std::vector<std::string> output_names,
+                               Tolerance tolerance, std::string log_path)
+    : node_(std::move(node)),
+      output_names_(std::move(output_names)),
+      tolerance_(tolerance),
+      log_path_(std::move(log_path)) {}
+
+void NodeValidation::add_sample(std::size_t sample, const std::vector<ConstTensorView>& traced,
+                                const std::vector<ConstTensorView>& exported) {
+  ++samples_;
+  if (traced.size() != exported.size()) {
+    log(LogLevel::kError, node_ + " sample " + std::to_string(sample) +
+                              ": the exported model returns " + std::to_string(exported.size()) +
+                              " outputs, expected " + std::to_string(traced.size()));
+    fail(sample);
+    return;
+  }
+  for (std::size_t i = 0; i < traced.size(); ++i) {
+    const Comparison comparison = compare(traced[i], exported[i], tolerance_);
+    if (!comparison.passed()) fail(sample);
+    if (!comparison.passed() || comparison.has_non_finite()) report(sample, i, comparison);
+  }
+}
+
+void NodeValidation::report(std::size_t sample, std::size_t output,
+                            const Comparison& comparison) const {
+  const std::string name =
+      output < output_names_.size() ? output_names_[output] : std::to_string(output);
+  std::string line =
+      node_ + "/" + name + " sample " + std::to_string(sample) + ": " + headline(comparison);
+  if (!comparison.passed() && !log_path_.empty()) line += "; details are in " + log_path_;
+  log(comparison.passed() ? LogLevel::kInfo : LogLevel::kError, line);
+  for (const std::string& detail : details(comparison)) log(LogLevel::kInfo, detail);
+}
+
+void NodeValidation::add_error(std::size_t sample, const std::string& error) {
+  ++samples_;
+  log(LogLevel::kError, node_ + " sample " + std::to_string(sample) +
+                            ": the exported model could not be run: " + error);
+  if (error_.empty()) error_ = error;
+  fail(sample);
+}
+
+void NodeValidation::fail(std::size_t sample) {
+  (sample == 0 ? first_failed_ : later_failed_) = true;
+}
+
+NodeOutcome NodeValidation::finish() {
+  const bool passed = !first_failed_ && !later_failed_;
+  if (passed) {
+    log(LogLevel::kInfo, "  [PASS] " + node_ + " passed validation (" + std::to_string(samples_) +
+                             (samples_ == 1 ? " sample)" : " samples)"));
+  } else if (!first_failed_ && error_.empty()) {
+    log(LogLevel::kWarning,
+        "  " + node_ +
+            ": sample 0 passed, but a re-entry did not. A value that changes between passes has "
+            "probably been exported as a constant; declare it with annotate.input_tensors() or, if "
+            "the node keeps it, with annotate.state_tensors()");
+  }
+  return {node_, passed, error_};
+}
+
+void log_validation_summary(const std::vector<NodeOutcome>& outcomes) {
+  const auto count = [&](auto&& predicate) {
+    return std::to_string(std::count_if(outcomes.begin(), outcomes.end(), predicate)) + "/" +
+           std::to_string(outcomes.size());
+  };
+  const auto failed = [](const NodeOutcome& o) { return !o.passed && o.error.empty(); };
+  const auto errored = [](const NodeOutcome& o) { return !o.error.empty(); };
+  log(LogLevel::kInfo, "Validation Summary");
+  log(LogLevel::kInfo, "  Passed: " + count([](const NodeOutcome& o) { return o.passed; }));
+  if (std::any_of(outcomes.begin(), outcomes.end(), failed)) {
+    log(LogLevel::kWarning, "  Failed: " + count(failed));
+  }
+  if (std::any_of(outcomes.begin(), outcomes.end(), errored)) {
+    log(LogLevel::kWarning, "  Errored: " + count(errored));
+  }
+}
+
+std::string describe_failures(const std::vector<NodeOutcome>& outcomes) {
+  std::string names;
+  std::size_t failures = 0;
+  for (const NodeOutcome& outcome : outcomes) {
+    if (outcome.passed) continue;
+    names += (failures++ == 0 ? "" : ", ") + outcome.node;
+  }
+  if (failures == 0) return {};
+  return "Model validation failed for " + std::to_string(failures) + " node(s): " + names;
+}
+
+}  // namespace leapp

@@ -1,0 +1,59 @@
+// The validation of one exported node over all its samples, and the summary over all nodes.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "leapp/tensor_view.h"
+#include "leapp/visibility.h"
+#include "validate/comparison.h"
+
+namespace leapp {
+
+/// What became of one node.
+struct NodeOutcome {
+  std::string node;
+  bool passed = true;
+  std::string error;  ///< why its model could not be run; empty when it ran
+};
+
+/// Collects the samples of one node and logs what differs. Sample 0 is the first pass while
+/// tracing, the others are re-entries. Use from one thread.
+class LEAPP_EXPORT NodeValidation {
+ public:
+  /// `log_path` is where a reader finds every detail; it is named in each mismatch.
+  NodeValidation(std::string node, std::vector<std::string> output_names, Tolerance tolerance,
+                 std::string log_path);
+
+  /// Compares one run of the exported model with what was traced, output by output.
+  void add_sample(std::size_t sample, const std::vector<ConstTensorView>& traced,
+                  const std::vector<ConstTensorView>& exported);
+
+  /// Notes that the model could not be run at all on this sample.
+  void add_error(std::size_t sample, const std::string& error);
+
+  /// Logs the node's line of the report, and a hint where only re-entries failed.
+  NodeOutcome finish();
+
+ private:
+  void report(std::size_t sample, std::size_t output, const Comparison& comparison) const;
+  void fail(std::size_t sample);
+
+  std::string node_;
+  std::vector<std::string> output_names_;
+  Tolerance tolerance_;
+  std::string log_path_;
+  std::size_t samples_ = 0;
+  bool first_failed_ = false;
+  bool later_failed_ = false;
+  std::string error_;
+};
+
+/// Logs how many nodes passed, failed, and could not be run.
+LEAPP_EXPORT void log_validation_summary(const std::vector<NodeOutcome>& outcomes);
+
+/// "Model validation failed for 2 node(s): a, b", or an empty text when all passed.
+LEAPP_EXPORT std::string describe_failures(const std::vector<NodeOutcome>& outcomes);
+
+}  // namespace leapp
