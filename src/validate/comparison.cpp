@@ -31,7 +31,7 @@ double magnitude(T value) noexcept {
   } else if constexpr (kIsComplex<T>) {
     return std::abs(to_number(value));
   } else {
-    return to_number(value);
+    return static_cast<double>(to_number(value));
   }
 }
 
@@ -45,8 +45,10 @@ double distance(T a, T b) noexcept {
     const Wide wide = a > b ? static_cast<Wide>(static_cast<Wide>(a) - static_cast<Wide>(b))
                             : static_cast<Wide>(static_cast<Wide>(b) - static_cast<Wide>(a));
     return static_cast<double>(wide);
-  } else {
+  } else if constexpr (kIsComplex<T>) {
     return std::abs(to_number(a) - to_number(b));
+  } else {
+    return std::abs(magnitude(a) - magnitude(b));
   }
 }
 
@@ -81,27 +83,48 @@ bool same_non_finite(T a, T b) noexcept {
   } else if constexpr (kIsComplex<T>) {
     return same(a.real(), b.real()) && same(a.imag(), b.imag());
   } else {
-    return same(to_number(a), to_number(b));
+    return same(magnitude(a), magnitude(b));
   }
 }
 
-/// One pass without branches inside a block. A false answer is not the last word: NaN, infinity
-/// and overflow end up there too.
+/// How many of a block's elements are finite and close. Without branches and in the elements' own
+/// precision, so that it runs in vector registers.
+template <typename T>
+std::int64_t count_close(const T* traced, const T* exported, std::int64_t count,
+                         const Tolerance& tolerance) noexcept {
+  if constexpr (kIsExact<T> || kIsComplex<T>) {
+    std::int64_t close = 0;
+    for (std::int64_t i = 0; i < count; ++i) {
+      const double difference = distance(traced[i], exported[i]);
+      const double limit = tolerance.atol + tolerance.rtol * std::abs(magnitude(traced[i]));
+      close += static_cast<int>(difference <= limit) & static_cast<int>(std::isfinite(difference));
+    }
+    return close;
+  } else {
+    using Number = decltype(to_number(T{}));
+    using Counter = std::conditional_t<sizeof(Number) == 4, std::uint32_t, std::uint64_t>;
+    const auto atol = static_cast<Number>(tolerance.atol);
+    const auto rtol = static_cast<Number>(tolerance.rtol);
+    Counter close = 0;
+    for (std::int64_t i = 0; i < count; ++i) {
+      const Number value = to_number(traced[i]);
+      const Number difference = std::abs(value - to_number(exported[i]));
+      const Number limit = atol + rtol * std::abs(value);
+      close += static_cast<Counter>(difference <= limit) &
+               static_cast<Counter>(difference < std::numeric_limits<Number>::infinity());
+    }
+    return static_cast<std::int64_t>(close);
+  }
+}
+
+/// A false answer is not the last word: NaN, infinity and overflow end up there too.
 template <typename T>
 bool all_close_and_finite(const T* traced, const T* exported, std::int64_t count,
                           const Tolerance& tolerance) noexcept {
-  constexpr std::int64_t kBlock = 1024;
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  constexpr std::int64_t kBlock = 4096;
   for (std::int64_t start = 0; start < count; start += kBlock) {
-    const std::int64_t end = std::min(count, start + kBlock);
-    unsigned bad = 0;
-    for (std::int64_t i = start; i < end; ++i) {
-      const double difference = distance(traced[i], exported[i]);
-      const double limit = tolerance.atol + tolerance.rtol * std::abs(magnitude(traced[i]));
-      bad |= static_cast<unsigned>(!(difference <= limit)) |
-             static_cast<unsigned>(!(difference < kInfinity));
-    }
-    if (bad != 0) return false;
+    const std::int64_t block = std::min(kBlock, count - start);
+    if (count_close(traced + start, exported + start, block, tolerance) != block) return false;
   }
   return true;
 }

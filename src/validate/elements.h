@@ -2,7 +2,6 @@
 #pragma once
 
 #include <bit>
-#include <cmath>
 #include <complex>
 #include <cstdint>
 #include <limits>
@@ -42,36 +41,33 @@ inline std::complex<double> to_number(std::complex<double> value) noexcept {
   return value;
 }
 
-inline double to_number(BFloat16 value) noexcept {
-  return static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(value.bits) << 16));
+inline float to_number(BFloat16 value) noexcept {
+  return std::bit_cast<float>(static_cast<std::uint32_t>(value.bits) << 16);
 }
 
-/// A small float of `exponent_bits` and `mantissa_bits`, the way IEEE 754 lays it out.
-inline double decode_small_float(unsigned bits, int exponent_bits, int mantissa_bits,
-                                 bool has_infinity) noexcept {
-  const int bias = (1 << (exponent_bits - 1)) - 1;
-  const unsigned mantissa = bits & ((1U << mantissa_bits) - 1);
-  const unsigned all_ones = (1U << exponent_bits) - 1;
-  const unsigned exponent = (bits >> mantissa_bits) & all_ones;
-  const double sign = ((bits >> (mantissa_bits + exponent_bits)) & 1U) != 0 ? -1.0 : 1.0;
-  if (exponent == all_ones) {
-    const unsigned nan_from = has_infinity ? 1 : (1U << mantissa_bits) - 1;
-    if (mantissa >= nan_from) return std::numeric_limits<double>::quiet_NaN();
-    if (has_infinity) return sign * std::numeric_limits<double>::infinity();
-  }
-  if (exponent == 0) return sign * std::ldexp(mantissa, 1 - bias - mantissa_bits);
-  return sign * std::ldexp(mantissa + (1U << mantissa_bits),
-                           static_cast<int>(exponent) - bias - mantissa_bits);
+/// Without branches, so that a loop over it runs in vector registers. Read as the upper bits of a
+/// float, a half is too small by 2^112, subnormal numbers included; infinity and NaN come out as
+/// 65536 and more.
+inline float to_number(Half value) noexcept {
+  const std::uint32_t magnitude = static_cast<std::uint32_t>(value.bits & 0x7FFF) << 13;
+  const std::uint32_t sign = static_cast<std::uint32_t>(value.bits & 0x8000) << 16;
+  const float number = std::bit_cast<float>(magnitude) * 0x1p112F;
+  const std::uint32_t bits =
+      number >= 65536.0F ? magnitude | 0x7F800000U : std::bit_cast<std::uint32_t>(number);
+  return std::bit_cast<float>(bits | sign);
 }
 
-inline double to_number(Half value) noexcept {
-  return decode_small_float(value.bits, 5, 10, true);
+/// The upper byte of a half.
+inline float to_number(Float8E5M2 value) noexcept {
+  return to_number(Half{static_cast<std::uint16_t>(value.bits << 8)});
 }
-inline double to_number(Float8E5M2 value) noexcept {
-  return decode_small_float(value.bits, 5, 2, true);
-}
-inline double to_number(Float8E4M3 value) noexcept {
-  return decode_small_float(value.bits, 4, 3, false);  // all ones is NaN, the rest are numbers
+
+/// Four bits of exponent and three of mantissa; all ones is NaN and there is no infinity.
+inline float to_number(Float8E4M3 value) noexcept {
+  if ((value.bits & 0x7F) == 0x7F) return std::numeric_limits<float>::quiet_NaN();
+  const std::uint32_t magnitude = static_cast<std::uint32_t>(value.bits & 0x7F) << 20;
+  const float number = std::bit_cast<float>(magnitude) * 0x1p120F;
+  return (value.bits & 0x80) != 0 ? -number : number;
 }
 
 /// Calls `visit(T{})` with the C++ type that stores an element of that dtype.
