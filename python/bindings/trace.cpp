@@ -1,0 +1,264 @@
+// leapp._trace: the C++ tracing API for Python. The interpreter lock is released around every call:
+// recording takes its own locks, and reads Python's frames on the way.
+#include <c10/core/impl/LocalDispatchKeySet.h>
+#include <torch/csrc/utils/pybind.h>
+
+#include <atomic>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "base/log.h"
+#include "leapp/leapp.h"
+#include "trace/dispatcher.h"
+#include "trace_convert.h"
+#include "trace_frames.h"
+
+namespace py = pybind11;
+
+namespace leapp::python {
+namespace {
+
+using Tensors = std::vector<at::Tensor>;
+
+std::atomic<int> console_level = static_cast<int>(LogLevel::kWarning);
+
+const char* class_name(ErrorKind kind) {
+  switch (kind) {
+    case ErrorKind::kUsage:
+    case ErrorKind::kInternal: return "LeappError";
+    case ErrorKind::kType: return "LeappTypeError";
+    case ErrorKind::kValue: return "LeappValueError";
+    case ErrorKind::kNotFound: return "LeappNotFoundError";
+    case ErrorKind::kIo: return "LeappIoError";
+    case ErrorKind::kExport: return "LeappExportError";
+    case ErrorKind::kValidation: return "LeappValidationError";
+  }
+  return "LeappError";
+}
+
+void translate(std::exception_ptr thrown) {
+  try {
+    if (thrown) std::rethrow_exception(thrown);
+  } catch (const Error& error) {
+    const py::object type = py::module_::import("leapp.errors").attr(class_name(error.kind()));
+    PyErr_SetString(type.ptr(), error.what());
+  }
+}
+
+/// Calls without the interpreter lock. Python exceptions of callbacks pass through.
+template <typename Call>
+auto unlocked(const Call& call) {
+  const py::gil_scoped_release release;
+  return call();
+}
+
+void start_session(std::string name, std::string save_path, bool verbose, bool dry_run,
+                   std::vector<std::string> non_traced, int max_cached_io) {
+  const StartOptions options{.name = std::move(name),
+                             .save_path = std::move(save_path),
+                             .verbose = verbose,
+                             .dry_run = dry_run,
+                             .non_traced = std::move(non_traced),
+                             .max_cached_io = max_cached_io};
+  unlocked([&] { start(options); });
+}
+
+using Configs = std::tuple<std::optional<double>, py::dict>;
+
+std::vector<std::tuple<std::string, bool, std::string>> compile_session(
+    bool visualize, std::optional<bool> verbose, bool validate, bool dry_run, double rtol,
+    double atol, bool strict, const std::optional<Configs>& graph_configs,
+    const py::object& progress) {
+  CompileOptions options{.visualize = visualize,
+                         .verbose = verbose,
+                         .validate = validate,
+                         .dry_run = dry_run,
+                         .rtol = rtol,
+                         .atol = atol,
+                         .strict = strict,
+                         .graph_configs = std::nullopt,
+                         .progress = {}};
+  if (graph_configs) {
+    const auto& [frequency, extra] = *graph_configs;
+    options.graph_configs = GraphConfigs{frequency, to_metadata(extra, "GraphConfigs extra")};
+  }
+  if (!progress.is_none()) {
+    options.progress = [&progress](std::size_t done, std::size_t total, const std::string& node) {
+      const py::gil_scoped_acquire acquire;
+      progress(done, total, node);
+    };
+  }
+  const std::vector<NodeValidation> report = unlocked([&] { return compile_graph(options); });
+  std::vector<std::tuple<std::string, bool, std::string>> result;
+  result.reserve(report.size());
+  for (const NodeValidation& node : report) result.emplace_back(node.node, node.passed, node.error);
+  return result;
+}
+
+Tensors input(const std::string& node, const py::sequence& entries) {
+  const NamedTensors tensors = to_named_tensors(entries);
+  return unlocked([&] { return annotate::input_tensors(node, tensors); });
+}
+
+Tensors output(const std::string& node, const py::sequence& entries,
+               const py::sequence& static_entries, std::optional<std::string> export_with,
+               const py::dict& backend_params) {
+  const NamedTensors tensors = to_named_tensors(entries);
+  const OutputOptions options{
+      .static_outputs = to_named_tensors(static_entries),
+      .export_with = std::move(export_with),
+      .backend_params = to_metadata(backend_params, "backend_params of node '" + node + "'")};
+  return unlocked([&] { return annotate::output_tensors(node, tensors, options); });
+}
+
+Tensors state(const std::string& node, const py::sequence& entries) {
+  const NamedTensors tensors = to_named_tensors(entries);
+  return unlocked([&] { return annotate::state_tensors(node, tensors); });
+}
+
+Tensors update(const std::string& node, const py::sequence& entries) {
+  const NamedTensors tensors = to_named_tensors(entries);
+  return unlocked([&] { return annotate::update_state(node, tensors); });
+}
+
+/// A Python callable that C++ keeps beyond the call, and may drop on any thread.
+std::shared_ptr<py::object> keep(const py::object& callable) {
+  return {new py::object(callable), [](py::object* held) {
+            const py::gil_scoped_acquire acquire;
+            delete held;
+          }};
+}
+
+void track_module(const std::string& node, const py::sequence& entries, const py::object& current) {
+  const NamedTensors buffers = to_named_tensors(entries);
+  auto ask = [held = keep(current)]() -> Tensors {
+    const py::gil_scoped_acquire acquire;
+    return (*held)().cast<Tensors>();
+  };
+  unlocked([&] { annotate::module(node, buffers, std::move(ask)); });
+}
+
+Tensors buffer(const std::string& node, const py::sequence& entries) {
+  const NamedTensors tensors = to_named_tensors(entries);
+  return unlocked([&] { return annotate::register_buffer(node, tensors); });
+}
+
+void set_console(const py::object& emit, int level) {
+  console_level = level;
+  set_log_sink([held = keep(emit)](LogLevel at, std::string_view message) {
+    if (static_cast<int>(at) < console_level.load(std::memory_order_relaxed)) return;
+    const py::gil_scoped_acquire acquire;
+    try {
+      (*held)(static_cast<int>(at), message);
+    } catch (py::error_already_set& error) {
+      error.discard_as_unraisable("leapp");  // a console that is gone must not stop a trace
+    }
+  });
+}
+
+/// Hides the thread's operators while Python is inside of a with statement: it looks at traced values
+/// to show or compare them, which must leave no trace.
+class UnobservedScope {
+ public:
+  UnobservedScope& enter() {
+    guard_.emplace();
+    ++depth_;
+    return *this;
+  }
+  void exit(const py::args&) {
+    --depth_;
+    guard_.reset();
+  }
+  static bool entered() noexcept { return depth_ > 0; }
+
+ private:
+  std::optional<trace::Unobserved> guard_;
+  static thread_local int depth_;
+};
+
+thread_local int UnobservedScope::depth_ = 0;
+
+// Asked on every annotate call: a plain C function costs a third of a bound one.
+PyObject* is_active_now(PyObject*, PyObject*) { return PyBool_FromLong(is_active()); }
+PyMethodDef plain_functions[] = {
+    {"is_active", is_active_now, METH_NOARGS, "Whether a session is tracing now."},
+    {nullptr, nullptr, 0, nullptr},
+};
+
+void install_hooks() {
+  const py::module_ os_path = py::module_::import("os.path");
+  const auto folder_of = [&](const char* module) {
+    const py::object file = py::module_::import(module).attr("__file__");
+    return os_path.attr("dirname")(file).cast<std::string>() + "/";
+  };
+  const auto standard =
+      py::module_::import("sysconfig").attr("get_path")("stdlib").cast<std::string>() + "/";
+  install_frame_hooks({folder_of("torch"), folder_of("numpy"), folder_of("leapp")}, standard);
+  // The interpreter must not be called into once it goes away.
+  py::module_::import("atexit").attr("register")(py::cpp_function([] {
+    remove_frame_hooks();
+    set_log_sink({});
+  }));
+}
+
+}  // namespace
+
+PYBIND11_MODULE(_trace, module) {
+  module.doc() = "The C++ tracing API.";
+  module.attr("__version__") = LEAPP_VERSION;
+  py::register_local_exception_translator(&translate);
+  install_hooks();
+
+  module.def("start", &start_session, py::arg("name"), py::arg("save_path"), py::arg("verbose"),
+             py::arg("dry_run"), py::arg("non_traced"), py::arg("max_cached_io"));
+  module.def("stop", [] { unlocked([] { stop(); }); });
+  if (PyModule_AddFunctions(module.ptr(), plain_functions) != 0) throw py::error_already_set();
+  module.def("compile_graph", &compile_session, py::arg("visualize"), py::arg("verbose"),
+             py::arg("validate"), py::arg("dry_run"), py::arg("rtol"), py::arg("atol"),
+             py::arg("strict"), py::arg("graph_configs"), py::arg("progress"));
+
+  module.def("input_tensors", &input, py::arg("node"), py::arg("entries"));
+  module.def("output_tensors", &output, py::arg("node"), py::arg("entries"),
+             py::arg("static_entries"), py::arg("export_with"), py::arg("backend_params"));
+  module.def("state_tensors", &state, py::arg("node"), py::arg("entries"));
+  module.def("update_state", &update, py::arg("node"), py::arg("entries"));
+  module.def("module", &track_module, py::arg("node"), py::arg("entries"), py::arg("current"));
+  module.def("register_buffer", &buffer, py::arg("node"), py::arg("entries"));
+  module.def(
+      "mirror_leapp_tags",
+      [](const at::Tensor& source, const at::Tensor& target) {
+        unlocked([&] { annotate::mirror_leapp_tags(source, target); });
+      },
+      py::arg("source"), py::arg("target"));
+  module.def(
+      "abandon", [](const std::string& node) { unlocked([&] { annotate::abandon(node); }); },
+      py::arg("node"));
+
+  module.def(
+      "is_traced",
+      [](const at::Tensor& tensor) {
+        return !UnobservedScope::entered() && unlocked([&] { return is_traced(tensor); });
+      },
+      py::arg("tensor"));
+  module.def(
+      "note_escape",
+      [](const at::Tensor& tensor, const std::string& how) {
+        unlocked([&] { note_escape(tensor, how); });
+      },
+      py::arg("tensor"), py::arg("how"));
+  module.def(
+      "warn",
+      [](const std::string& message) { unlocked([&] { log(LogLevel::kWarning, message); }); },
+      py::arg("message"));
+  module.def("set_console", &set_console, py::arg("emit"), py::arg("level"));
+  module.def("user_location", [] { return current_location().to_string(); });
+  py::class_<UnobservedScope>(module, "Unobserved")
+      .def(py::init<>())
+      .def("__enter__", &UnobservedScope::enter, py::return_value_policy::reference)
+      .def("__exit__", &UnobservedScope::exit);
+}
+
+}  // namespace leapp::python

@@ -1,0 +1,82 @@
+"""Trace running PyTorch policy pipelines, export them, and run them on a robot.
+
+    import leapp
+    from leapp import annotate
+
+    leapp.start("walker")
+    obs = annotate.input_tensors("policy", {"obs": raw})
+    action = annotate.output_tensors("policy", {"action": model(obs)}, export_with="onnx")
+    leapp.stop()
+    leapp.compile_graph()
+
+    manager = leapp.InferenceManager("walker/walker.yaml")
+
+Importing this package imports neither PyTorch nor a compiled module; running a bundle needs no
+PyTorch at all.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ._annotate import annotate
+from ._session import ExportManager, compile_graph, start, stop
+from .enums import InputKindEnum, OutputKindEnum
+from .errors import (
+    LeappError,
+    LeappExportError,
+    LeappIoError,
+    LeappNotFoundError,
+    LeappTypeError,
+    LeappValidationError,
+    LeappValueError,
+)
+from .patching import FunctionPatch
+from .semantics import GraphConfigs, TemporalAxis, TensorSemantics
+
+if TYPE_CHECKING:
+    from .inference_manager import InferenceManager
+
+    __version__: str
+
+__all__ = [
+    "ExportManager",
+    "FunctionPatch",
+    "GraphConfigs",
+    "InferenceManager",
+    "InputKindEnum",
+    "LeappError",
+    "LeappExportError",
+    "LeappIoError",
+    "LeappNotFoundError",
+    "LeappTypeError",
+    "LeappValidationError",
+    "LeappValueError",
+    "OutputKindEnum",
+    "TemporalAxis",
+    "TensorSemantics",
+    "__version__",
+    "annotate",
+    "compile_graph",
+    "start",
+    "stop",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Load what needs the compiled runtime when it is first asked for."""
+    if name == "InferenceManager":
+        from .inference_manager import InferenceManager
+
+        globals()[name] = InferenceManager
+        return InferenceManager
+    if name == "__version__":
+        from ._runtime import __version__
+
+        globals()[name] = __version__
+        return __version__
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

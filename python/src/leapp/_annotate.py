@@ -1,0 +1,260 @@
+"""The ``annotate`` object: markers for the stages of a running pipeline."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar, overload
+
+from . import _state
+from ._location import user_location
+from ._payload import check, passthrough
+from .errors import LeappTypeError
+from .semantics import is_array
+
+if TYPE_CHECKING:
+    import torch
+
+_F = TypeVar("_F", bound=Callable[..., Any])
+
+
+class Annotate:
+    """Marks where nodes begin and end, and what they keep from one pass to the next.
+
+    While no session is tracing, every call hands back its argument untouched. Tensors stay ordinary
+    tensors in either case.
+    """
+
+    def input_tensors(self, node_name: str, tensors: Any) -> Any:
+        """Open a node, or add inputs to an open one.
+
+        Args:
+            node_name: The node's name.
+            tensors: A dict of named tensors (may be nested), a ``TensorSemantics``, or a list of
+                them. Leaves are PyTorch tensors or NumPy arrays; anything else passes through as a
+                constant, with a warning.
+
+        Returns:
+            The values to compute with: a bare value for one entry, a tuple in order for more.
+        """
+        if not _state.is_active():
+            return passthrough("input_tensors", node_name, tensors)
+        from . import _tracing
+
+        return _tracing.input_tensors(node_name, tensors)
+
+    def output_tensors(
+        self,
+        node_name: str,
+        tensors: Any,
+        static_outputs: Any = None,
+        *,
+        export_with: str | None = None,
+        backend_params: dict[str, Any] | None = None,
+    ) -> Any:
+        """Name the node's outputs and close it.
+
+        Args:
+            node_name: The name given to :meth:`input_tensors`.
+            tensors: The outputs, in the forms :meth:`input_tensors` takes.
+            static_outputs: Constants the node also outputs, in the same forms.
+            export_with: The backend: ``"jit"``, ``"onnx"``, ..; None exports no model, or takes the
+                one named by ``backend_params["model_path"]``.
+            backend_params: Settings of that backend.
+
+        Returns:
+            The outputs: a bare value for one entry, a tuple in order for more.
+        """
+        if not _state.is_active():
+            if static_outputs is not None:
+                check("output_tensors static_outputs", node_name, static_outputs)
+            return passthrough("output_tensors", node_name, tensors)
+        from . import _tracing
+
+        return _tracing.output_tensors(
+            node_name, tensors, static_outputs, export_with, backend_params
+        )
+
+    @overload
+    def method(self, function: _F, /) -> _F: ...
+
+    @overload
+    def method(
+        self,
+        function: None = None,
+        /,
+        *,
+        node_name: str | None = None,
+        export_with: str | None = None,
+        backend_params: dict[str, Any] | None = None,
+    ) -> Callable[[_F], _F]: ...
+
+    def method(
+        self,
+        function: Callable[..., Any] | None = None,
+        /,
+        *,
+        node_name: str | None = None,
+        export_with: str | None = None,
+        backend_params: dict[str, Any] | None = None,
+    ) -> Any:
+        """Decorate a function or method so that each call is one pass of a node.
+
+        Inputs take the parameters' names (``arg_0``, .. for ``*args``, the key for ``**kwargs``);
+        outputs take the names of the returned variables where the source shows them, else
+        ``output1``, ``output2``, .. Tensors that are default values are constants of the node.
+
+        Args:
+            function: The function, when the decorator is used without parentheses.
+            node_name: The node's name; the function's by default.
+            export_with: As in :meth:`output_tensors`.
+            backend_params: As in :meth:`output_tensors`.
+        """
+
+        def decorate(target: Any) -> Any:
+            if isinstance(target, (staticmethod, classmethod)):
+                return type(target)(decorate(target.__func__))
+            return _decorate(target, node_name, export_with, backend_params)
+
+        return decorate if function is None else decorate(function)
+
+    def state_tensors(self, node_name: str, tensors: Any) -> Any:
+        """Declare recurrent state of a node that is open.
+
+        Args:
+            node_name: The node's name.
+            tensors: A flat dict from state names to their values at the start of this pass; the
+                first pass gives the exported initial values.
+
+        Returns:
+            The states to compute with: a bare value for one entry, a tuple in order for more.
+        """
+        if not _state.is_active():
+            return passthrough("state_tensors", node_name, tensors, flat=True)
+        from . import _tracing
+
+        return _tracing.state_tensors(node_name, tensors)
+
+    def update_state(self, node_name: str, tensors: Any) -> Any:
+        """Give declared states their value for the next pass.
+
+        Args:
+            node_name: The node's name.
+            tensors: A flat dict from declared state names to new values of the same shape and type.
+
+        Returns:
+            The values given: a bare value for one entry, a tuple in order for more.
+        """
+        if not _state.is_active():
+            return passthrough("update_state", node_name, tensors, flat=True)
+        from . import _tracing
+
+        return _tracing.update_state(node_name, tensors)
+
+    def module(
+        self, node_name: str, model: torch.nn.Module, buffer_names: list[str] | None = None
+    ) -> None:
+        """Track a module's registered buffers in a node that is open.
+
+        What the pass changes of them, by reassignment or in place, becomes state; the rest stays
+        constant. The module itself is not touched. Dots in buffer names become underscores.
+
+        Args:
+            node_name: The node's name.
+            model: The module; call this before its forward pass.
+            buffer_names: The buffers to track; all of them by default.
+        """
+        if not callable(getattr(model, "named_buffers", None)):
+            raise LeappTypeError(
+                f"module() for node '{node_name}' expects a torch.nn.Module, got "
+                f"{type(model).__name__} ({user_location()})."
+            )
+        if not _state.is_active():
+            return
+        from . import _tracing
+
+        _tracing.module(node_name, model, buffer_names)
+
+    def register_buffer(self, node_name: str, tensors: Any) -> Any:
+        """Declare persistent tensors that the node writes in place.
+
+        Args:
+            node_name: The node's name.
+            tensors: A tensor, a list of tensors (named ``buffer_0``, ``buffer_1``, ..) or a dict of
+                named tensors.
+
+        Returns:
+            The tensors to compute with: a bare value for one entry, a tuple in order for more.
+        """
+        if is_array(tensors):
+            if not _state.is_active():
+                return tensors
+            tensors = {"buffer_0": tensors}
+        elif isinstance(tensors, (list, tuple)) and all(map(is_array, tensors)):
+            tensors = {f"buffer_{i}": tensor for i, tensor in enumerate(tensors)}
+        if not _state.is_active():
+            return passthrough("register_buffer", node_name, tensors)
+        from . import _tracing
+
+        return _tracing.register_buffer(node_name, tensors)
+
+    def mirror_leapp_tags(self, source: Any, target: Any) -> Any:
+        """Say that ``target`` holds the same data as ``source``, after a copy LEAPP could not see.
+
+        Args:
+            source: The tensor that is traced.
+            target: The tensor that was copied to; its values must be equal.
+
+        Returns:
+            ``target``.
+        """
+        if _state.is_active():
+            from . import _tracing
+
+            _tracing.mirror_leapp_tags(source, target)
+        return target
+
+
+def _decorate(
+    function: Any,
+    node_name: str | None,
+    export_with: str | None,
+    backend_params: dict[str, Any] | None,
+) -> Any:
+    """Return the function with tracing around it."""
+    if not callable(function):
+        raise LeappTypeError(
+            f"annotate.method() decorates functions, got {type(function).__name__} "
+            f"({user_location()})."
+        )
+    if inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function):
+        raise LeappTypeError(
+            f"annotate.method() cannot trace the async function '{function.__qualname__}': a node "
+            f"runs from its inputs to its outputs without waiting. Decorate the synchronous part "
+            f"({user_location()})."
+        )
+    if inspect.isgeneratorfunction(function):
+        raise LeappTypeError(
+            f"annotate.method() cannot trace the generator '{function.__qualname__}': a node "
+            f"returns once. Decorate the function that computes one item ({user_location()})."
+        )
+    name = node_name if node_name is not None else function.__name__
+    stage: Any = None
+
+    @functools.wraps(function)
+    def traced(*args: Any, **kwargs: Any) -> Any:
+        nonlocal stage
+        if not _state.is_active():
+            return function(*args, **kwargs)
+        if stage is None:
+            from ._method import Stage
+
+            stage = Stage(function, name, export_with, backend_params)
+        return stage(*args, **kwargs)
+
+    return traced
+
+
+#: The one object users import.
+annotate = Annotate()

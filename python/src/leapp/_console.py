@@ -1,0 +1,84 @@
+"""What LEAPP prints: log lines and a progress bar, both on standard error.
+
+The compiled library never prints; it hands its lines to :func:`emit`.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from typing import TextIO
+
+#: Levels as the compiled library numbers them.
+DEBUG, INFO, WARNING, ERROR = range(4)
+
+_LABELS = ("DEBUG", "INFO", "WARNING", "ERROR")
+_COLOURS = ("2", "1;36", "1;33", "91")
+
+#: Seconds after which a compilation is worth a progress bar.
+_PATIENCE_S = 1.0
+
+_bar: ProgressBar | None = None
+
+
+def emit(level: int, message: str) -> None:
+    """Print a line as ``[WARNING]: message``, in colour on a terminal."""
+    stream = sys.stderr
+    if stream is None:
+        return
+    if _bar is not None:
+        _bar.clear()
+    label = _LABELS[level]
+    if _in_colour(stream):
+        colour = _COLOURS[level]
+        line = f"[\033[{colour}m{label}\033[0m]: \033[{colour}m{message}\033[0m"
+    else:
+        line = f"[{label}]: {message}"
+    print(line, file=stream, flush=True)
+
+
+def _in_colour(stream: TextIO) -> bool:
+    return stream.isatty() and "NO_COLOR" not in os.environ
+
+
+class ProgressBar:
+    """A bar over the nodes being compiled; shown on a terminal once it takes over a second."""
+
+    def __init__(self) -> None:
+        """Start the clock."""
+        self._started = time.monotonic()
+        self._shown = False
+
+    def __enter__(self) -> ProgressBar:
+        """Let log lines know about the bar."""
+        global _bar
+        _bar = self
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Take the bar off the screen."""
+        global _bar
+        _bar = None
+        self.clear()
+
+    def __call__(self, done: int, total: int, node: str) -> None:
+        """Show that ``done`` of ``total`` nodes are ready and ``node`` is next."""
+        stream = sys.stderr
+        if stream is None or not stream.isatty():
+            return
+        if time.monotonic() - self._started < _PATIENCE_S:
+            return
+        width = 24
+        filled = width * done // max(total, 1)
+        bar = "█" * filled + "░" * (width - filled)
+        stream.write(f"\r\033[2K{bar} {done}/{total} {node}")
+        stream.flush()
+        self._shown = True
+
+    def clear(self) -> None:
+        """Remove the bar from the terminal if it is there."""
+        if self._shown:
+            sys.stderr.write("\r\033[2K")
+            sys.stderr.flush()
+            self._shown = False

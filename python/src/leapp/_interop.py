@@ -1,0 +1,238 @@
+"""What is patched while a session is tracing, and put back when it ends.
+
+The recorder itself patches nothing. PyTorch and NumPy exchange values beneath it, though: these
+patches hand out arrays that stay traced, and name the values that leave. Functions of
+``torch.compile`` run eagerly meanwhile, so that the recorder sees their operators.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+import threading
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+import torch
+
+from . import _trace
+from ._numpy import TracedArray, is_traced, to_tensor, traced_view
+from .patching import FunctionPatch
+
+_ABSENT = object()
+
+
+class _Patches:
+    """Attributes that were replaced, and what they were."""
+
+    def __init__(self) -> None:
+        self._undo: list[tuple[Any, str, Any]] = []
+
+    def set(self, owner: Any, name: str, value: Any) -> None:
+        """Replace an attribute of a module or class."""
+        self._undo.append((owner, name, vars(owner).get(name, _ABSENT)))
+        setattr(owner, name, value)
+
+    def restore(self) -> None:
+        """Put everything back, last first."""
+        while self._undo:
+            owner, name, former = self._undo.pop()
+            if former is _ABSENT:
+                delattr(owner, name)
+            else:
+                setattr(owner, name, former)
+
+
+_patches = _Patches()
+_stance: Any = None
+
+
+def install(global_patching: bool, patching: Iterable[FunctionPatch]) -> None:
+    """Patch for a session that has begun."""
+    _run_compiled_functions_eagerly()
+    if global_patching:
+        _patch_tensor()
+        _patch_constructors()
+    for patch in patching:
+        _patch_function(patch)
+
+
+def restore() -> None:
+    """Leave PyTorch and NumPy as they were found."""
+    global _stance
+    _patches.restore()
+    if _stance is not None:
+        _stance.__exit__(None, None, None)
+        _stance = None
+
+
+def _run_compiled_functions_eagerly() -> None:
+    """Take the compiler aside, if there is one; importing it takes seconds."""
+
+    def force() -> None:
+        global _stance
+        if _stance is None:
+            _stance = torch.compiler.set_stance("force_eager")
+
+    original = torch.compile
+
+    @functools.wraps(original)
+    def compile_later(*args: Any, **kwargs: Any) -> Any:
+        result = original(*args, **kwargs)
+        force()
+        return result
+
+    if "torch._dynamo" in sys.modules:
+        force()
+    else:
+        _patches.set(torch, "compile", compile_later)
+
+
+def _patch_tensor() -> None:
+    """Let traced tensors become traced arrays, and name the values that leave."""
+    tensor: Any = torch.Tensor
+    to_numpy, to_array, to_list = tensor.numpy, tensor.__array__, tensor.tolist
+    show, to_text = tensor.__repr__, tensor.__format__
+
+    @functools.wraps(to_numpy)
+    def numpy(self: torch.Tensor, *, force: bool = False) -> Any:
+        array = to_numpy(self, force=force)
+        return array.view(TracedArray) if _trace.is_traced(self) else array
+
+    @functools.wraps(to_array)
+    def __array__(self: torch.Tensor, *args: Any, **kwargs: Any) -> Any:  # noqa: N807
+        if _trace.is_traced(self):
+            _trace.note_escape(self, "a NumPy function called on a tensor (call .numpy() first)")
+        array = to_array(self, *args, **kwargs)
+        return array.view(np.ndarray)
+
+    @functools.wraps(to_list)
+    def tolist(self: torch.Tensor) -> Any:
+        if _trace.is_traced(self):
+            _trace.note_escape(self, ".tolist()")
+        with _trace.Unobserved():
+            return to_list(self)
+
+    @functools.wraps(show)
+    def __repr__(self: torch.Tensor, **kwargs: Any) -> Any:  # noqa: N807
+        with _trace.Unobserved():  # showing a value is not using it
+            return show(self, **kwargs)
+
+    @functools.wraps(to_text)
+    def __format__(self: torch.Tensor, spec: str) -> Any:  # noqa: N807
+        with _trace.Unobserved():
+            return to_text(self, spec)
+
+    for function in (numpy, __array__, tolist, __repr__, __format__):
+        _patches.set(tensor, function.__name__, function)
+
+
+def _patch_constructors() -> None:
+    """Let arrays and tensors made of traced values stay traced."""
+    for name in ("array", "asarray", "asanyarray", "ascontiguousarray"):
+        _patches.set(np, name, _array_constructor(getattr(np, name), copies=name == "array"))
+    for name in ("tensor", "as_tensor"):
+        _patches.set(torch, name, _tensor_constructor(getattr(torch, name)))
+
+
+def _array_constructor(original: Callable[..., Any], copies: bool) -> Callable[..., Any]:
+    @functools.wraps(original)
+    def construct(data: Any, dtype: Any = None, **options: Any) -> Any:
+        kind = type(data)
+        if kind is np.ndarray or not _may_hold_traced(data):
+            return original(data, dtype, **options)
+        if isinstance(data, torch.Tensor) and is_traced(data):
+            data = data.numpy()
+        elif isinstance(data, (list, tuple)):
+            stacked = _stacked(data, lambda: torch.from_numpy(original(data)))
+            if stacked is None:
+                return original(data, dtype, **options)
+            data, options = traced_view(stacked), {**options, "copy": None}
+        if not isinstance(data, TracedArray):
+            return original(data, dtype, **options)
+        result = data if dtype is None else data.astype(dtype, copy=False)
+        if result is data and options.get("copy", copies):
+            result = data.copy()
+        if original.__name__ == "ascontiguousarray" and not result.flags.c_contiguous:
+            result = result.copy()
+        while result.ndim < options.get("ndmin", 0):
+            result = result[None]
+        return result
+
+    return construct
+
+
+def _tensor_constructor(original: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(original)
+    def construct(data: Any, **options: Any) -> Any:
+        if not isinstance(data, (list, tuple)) or not _may_hold_traced(data):
+            return original(data, **options)
+        result = _stacked(data, lambda: original(data))
+        if result is None:
+            return original(data, **options)
+        wanted = {key: options[key] for key in ("dtype", "device") if options.get(key) is not None}
+        result = result.to(**wanted) if wanted else result
+        return result.requires_grad_() if options.get("requires_grad") else result
+
+    return construct
+
+
+def _may_hold_traced(data: Any) -> bool:
+    """Whether a traced value may be in there; quick for numbers."""
+    if isinstance(data, (list, tuple)):
+        kinds = set(map(type, data))
+        if not any(issubclass(kind, (torch.Tensor, np.ndarray, list, tuple)) for kind in kinds):
+            return False
+        return any(map(_may_hold_traced, data))
+    return isinstance(data, (TracedArray, torch.Tensor))
+
+
+def _stacked(data: Sequence[Any], make: Callable[[], torch.Tensor]) -> torch.Tensor | None:
+    """Return what ``make`` gives, put together out of traced values; None if it cannot be."""
+    if not _holds_traced(data):
+        return None
+    with _trace.Unobserved():
+        expected = make()  # raises what it would raise without LEAPP
+    try:
+        found = _stack(data).to(expected.dtype).reshape(expected.shape)
+    except (RuntimeError, TypeError):
+        return None
+    with _trace.Unobserved():
+        same = torch.equal(found, expected) or bool(torch.allclose(found, expected, equal_nan=True))
+    return found if same else None
+
+
+def _holds_traced(data: Any) -> bool:
+    if isinstance(data, (list, tuple)):
+        return any(map(_holds_traced, data))
+    return is_traced(data)
+
+
+def _stack(data: Any) -> torch.Tensor:
+    if isinstance(data, (list, tuple)):
+        items = [_stack(item) for item in data]
+        dtype = functools.reduce(torch.promote_types, (item.dtype for item in items))
+        return torch.stack([item.to(dtype) for item in items])
+    if isinstance(data, np.ndarray):
+        return to_tensor(data)
+    return data if isinstance(data, torch.Tensor) else torch.scalar_tensor(data)
+
+
+def _patch_function(patch: FunctionPatch) -> None:
+    """Put a user's replacement in place; inside of it the original is back."""
+    original = getattr(patch.module, patch.function_name)
+    inside = threading.local()
+
+    @functools.wraps(original)
+    def patched(*args: Any, **kwargs: Any) -> Any:
+        values = [*args, *kwargs.values()]
+        if getattr(inside, "now", False) or not any(map(_holds_traced, values)):
+            return original(*args, **kwargs)
+        inside.now = True
+        try:
+            return patch.replacement(*args, **kwargs)
+        finally:
+            inside.now = False
+
+    _patches.set(patch.module, patch.function_name, patched)

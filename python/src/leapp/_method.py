@@ -1,0 +1,144 @@
+"""A function as one node: what ``annotate.method`` does while a session is tracing."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import textwrap
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from . import _state, _trace, _tracing
+from ._location import user_location
+from ._payload import Flat
+from .errors import LeappError
+
+
+class Stage:
+    """Calls a function with traced inputs and hands over what it returns."""
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        node: str,
+        export_with: str | None,
+        backend_params: dict[str, Any] | None,
+    ) -> None:
+        """Look at the function's signature and source."""
+        self._function = function
+        self._node = node
+        self._export_with = export_with
+        self._backend_params = backend_params
+        self._signature = inspect.signature(function)
+        self._returns = shown_returns(function)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Run one pass of the node. An exception leaves the session as if the call had not been."""
+        bound = self._signature.bind(*args, **kwargs)
+        flat = Flat()
+        for name, kind, value in self._ports_of(bound):
+            if kind is inspect.Parameter.VAR_POSITIONAL:
+                for i, item in enumerate(value):
+                    flat.add(f"arg_{i}", item)
+            elif kind is inspect.Parameter.VAR_KEYWORD:
+                for key, item in value.items():
+                    flat.add(key, item)
+            else:
+                flat.add(name, value)
+        values = iter(_tracing.open_node(self._node, flat))
+        for name, kind, value in self._ports_of(bound):
+            if kind is inspect.Parameter.VAR_POSITIONAL:
+                bound.arguments[name] = tuple(next(values) for _ in value)
+            elif kind is inspect.Parameter.VAR_KEYWORD:
+                bound.arguments[name] = {key: next(values) for key in value}
+            else:
+                bound.arguments[name] = next(values)
+        _state.executing.append(self._node)
+        try:
+            return self._close(self._function(*bound.args, **bound.kwargs))
+        except BaseException:
+            _trace.abandon(self._node)
+            raise
+        finally:
+            _state.executing.remove(self._node)
+
+    def _ports_of(self, bound: inspect.BoundArguments) -> list[tuple[str, Any, Any]]:
+        """Return (name, kind, value) of the arguments given, the instance or class left out."""
+        ports = [
+            (name, self._signature.parameters[name].kind, value)
+            for name, value in bound.arguments.items()
+        ]
+        return ports[1:] if ports and ports[0][0] in ("self", "cls") else ports
+
+    def _close(self, result: Any) -> Any:
+        """Name what the function returned and close the node."""
+        if result is None:
+            raise LeappError(
+                f"The annotated function '{self._function.__qualname__}' returned None, but a node "
+                f"needs outputs: return the tensors it computes ({user_location()})."
+            )
+        outputs = result if isinstance(result, tuple) else (result,)
+        flat = Flat()
+        for name, value in zip(self._output_names(result), outputs, strict=True):
+            flat.add(name, value)
+        values = _tracing.close_node(self._node, flat, [], self._export_with, self._backend_params)
+        if not isinstance(result, tuple):
+            return values[0]
+        return type(result)(*values) if hasattr(result, "_fields") else values
+
+    def _output_names(self, result: Any) -> list[str]:
+        """Return a name for each value the function returned."""
+        if isinstance(result, tuple):
+            count = len(result)
+            shown = [
+                names for names in self._returns if isinstance(names, list) and len(names) == count
+            ]
+            fields = getattr(result, "_fields", None)
+            names: list[Any] = shown[-1] if shown else list(fields or [None] * count)
+        else:
+            single = [name for name in self._returns if not isinstance(name, list)]
+            names = single[-1:] or [None]
+        result_names: list[str] = []
+        for i, name in enumerate(names):
+            unused = name is not None and name not in result_names
+            result_names.append(name if unused else f"output{i + 1}")
+        return result_names
+
+
+def shown_returns(function: Callable[..., Any]) -> list[str | list[str | None] | None]:
+    """Return the variables each ``return`` of the function names, as far as its source shows them.
+
+    One entry per statement: a list for ``return a, b``, a name for ``return a``, None where an
+    expression has no name.
+    """
+    try:
+        tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
+    except (OSError, TypeError, SyntaxError):
+        return []  # no source, or a lambda in the middle of a line
+    definitions = [x for x in tree.body if isinstance(x, ast.FunctionDef)]
+    if not definitions:
+        return []
+    result: list[str | list[str | None] | None] = []
+    for statement in _returns_of(definitions[0]):
+        value = statement.value
+        if isinstance(value, ast.Tuple):
+            if not any(isinstance(item, ast.Starred) for item in value.elts):
+                result.append([_variable(item) for item in value.elts])
+        elif value is not None:
+            result.append(_variable(value))
+    return result
+
+
+def _returns_of(node: ast.AST) -> Iterator[ast.Return]:
+    """Yield the return statements of a function in order, those of functions inside it left out."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.Return):
+            yield child
+        elif not isinstance(
+            child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
+        ):
+            yield from _returns_of(child)
+
+
+def _variable(node: ast.expr) -> str | None:
+    return node.id if isinstance(node, ast.Name) else None

@@ -1,0 +1,240 @@
+"""What users hand to ``annotate``: checked, flattened to named tensors, and put together again.
+
+A payload is a dict of named tensors (possibly nested), one ``TensorSemantics``, or a list of them.
+Flattening gives the entries the compiled module takes; ``Flat.restore`` gives the values back,
+nested containers with their shape.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NoReturn
+
+from ._location import user_location
+from .errors import LeappError, LeappTypeError, LeappValueError
+from .semantics import TensorSemantics, is_array
+
+#: kind, element names per dimension, period of the time axis, further keys.
+Meaning = tuple[str | None, list[Any] | None, float | None, dict[str, Any] | None]
+
+#: One named value of a payload: what the compiled module takes once the value is a tensor.
+Entry = tuple[str, Any, Meaning | None]
+
+#: Types whose values may hold a TensorSemantics, or be one.
+_NESTING = (dict, list, tuple, TensorSemantics)
+
+#: Types met so far that are none of these.
+_leaf_types: set[type] = set()
+
+
+class _Slot:
+    """Stands in a template for the value of that entry."""
+
+    __slots__ = ("index",)
+
+    def __init__(self, index: int) -> None:
+        self.index = index
+
+
+class Flat:
+    """A flattened payload.
+
+    Attributes:
+        entries: The named tensors and arrays, in order.
+        constants: The leaves that are neither, as (name, value); they pass through untouched.
+    """
+
+    __slots__ = ("_templates", "constants", "entries")
+
+    def __init__(self) -> None:
+        """Make an empty payload."""
+        self.entries: list[Entry] = []
+        self.constants: list[tuple[str, Any]] = []
+        self._templates: list[Any] = []
+
+    def add(self, name: str, value: Any, meaning: Meaning | None = None) -> None:
+        """Append a top-level value under that name."""
+        self._templates.append(self._flatten(name, value, meaning))
+
+    def restore(self, values: Sequence[Any]) -> tuple[Any, ...]:
+        """Return what was added, in order, with the entries replaced by ``values``."""
+        return tuple(_fill(template, values) for template in self._templates)
+
+    def _flatten(self, name: str, value: Any, meaning: Meaning | None = None) -> Any:
+        if is_array(value):
+            self.entries.append((name, value, meaning))
+            return _Slot(len(self.entries) - 1)
+        if isinstance(value, dict):
+            return _with_items(
+                value, ((key, self._flatten(f"{name}_{key}", item)) for key, item in value.items())
+            )
+        if isinstance(value, (list, tuple)):
+            items = [self._flatten(f"{name}_{i}", item) for i, item in enumerate(value)]
+            return _like_sequence(value, items)
+        self.constants.append((name, value))
+        return value
+
+
+def flatten(call: str, node: str, payload: Any, *, flat: bool = False) -> Flat:
+    """Flatten a payload of the call ``annotate.<call>(node, payload)``.
+
+    Args:
+        call: The call's name, for messages.
+        node: The node's name, for messages.
+        payload: What the user gave.
+        flat: Refuse nested values and anything but tensors (states).
+    """
+    check(call, node, payload, flat=flat)
+    result = Flat()
+    if isinstance(payload, TensorSemantics):
+        result.add(payload.name, payload.ref, _meaning(payload))
+    elif isinstance(payload, Mapping):
+        for name, value in payload.items():
+            result.add(str(name), value)
+    else:
+        for item in payload:
+            result.add(item.name, item.ref, _meaning(item))
+    return result
+
+
+def passthrough(call: str, node: str, payload: Any, *, flat: bool = False) -> Any:
+    """Return the payload's values untouched, after checking its form: annotate without tracing.
+
+    Annotations stay in production code, so the usual forms take the short way through.
+    """
+    kind = type(payload)
+    if kind is dict:
+        for value in payload.values():
+            if type(value) not in _leaf_types:
+                if issubclass(type(value), _NESTING):
+                    check(call, node, payload, flat=flat)
+                    break
+                _leaf_types.add(type(value))
+        if len(payload) == 1:
+            for value in payload.values():
+                return value
+        return tuple(payload.values())
+    if kind is TensorSemantics:
+        return payload.ref
+    if kind is list and len(payload) == 1 and type(payload[0]) is TensorSemantics:
+        return payload[0].ref
+    check(call, node, payload, flat=flat)
+    if isinstance(payload, TensorSemantics):
+        return payload.ref
+    if isinstance(payload, (list, tuple)):
+        values = tuple(item.ref for item in payload)
+    else:
+        values = tuple(payload.values())
+    return values[0] if len(values) == 1 else values
+
+
+def check(call: str, node: str, payload: Any, *, flat: bool = False) -> None:
+    """Raise unless the payload has a form the call accepts."""
+    if isinstance(payload, TensorSemantics):
+        return
+    if isinstance(payload, Mapping):
+        for name, value in payload.items():
+            if flat and not is_array(value):
+                raise LeappTypeError(
+                    f"{call}() for node '{node}' does not support nested state structures: state "
+                    f"'{name}' is of type {type(value).__name__}, expected a tensor. Name every "
+                    f"state tensor on its own ({user_location()})."
+                )
+            _refuse_semantics(call, node, str(name), value)
+        return
+    if isinstance(payload, (list, tuple)) and TensorSemantics in set(map(type, payload)):
+        _check_semantics(call, node, payload)
+        return
+    if is_array(payload):
+        raise LeappTypeError(
+            f"{call}() for node '{node}' does not accept a bare tensor: a port needs a name. Pass "
+            f"{{'name': tensor}}, a TensorSemantics or a list of TensorSemantics "
+            f"({user_location()})."
+        )
+    raise LeappTypeError(
+        f"{call}() for node '{node}' expects either a dict of named tensors or a TensorSemantics "
+        f"or list of TensorSemantics, got {type(payload).__name__} ({user_location()})."
+    )
+
+
+def _check_semantics(call: str, node: str, items: Sequence[Any]) -> None:
+    """Refuse a list that holds anything but TensorSemantics, or one name twice."""
+    others = {type(x).__name__ for x in items if not isinstance(x, TensorSemantics)}
+    if others:
+        raise LeappTypeError(
+            f"{call}() for node '{node}': All items must be TensorSemantics when one is, found "
+            f"{', '.join(sorted(others))} beside it. Wrap those tensors too, or pass a dict of "
+            f"named tensors ({user_location()})."
+        )
+    names = [item.name for item in items]
+    if len(set(names)) == len(names):
+        return
+    repeated = sorted({name for name in names if names.count(name) > 1})
+    raise LeappValueError(
+        f"{call}() for node '{node}': Duplicate TensorSemantics names "
+        f"{', '.join(map(repr, repeated))}. Give each its own name ({user_location()})."
+    )
+
+
+def _refuse_semantics(call: str, node: str, name: str, value: Any) -> None:
+    """Refuse a TensorSemantics inside a dict, at any depth."""
+    if isinstance(value, TensorSemantics):
+        raise LeappTypeError(
+            f"{call}() for node '{node}': '{name}' is a TensorSemantics inside a dict. It carries "
+            f"its own name: pass it alone or in a list of TensorSemantics ({user_location()})."
+        )
+    if isinstance(value, dict):
+        for key, item in value.items():
+            _refuse_semantics(call, node, f"{name}_{key}", item)
+    elif isinstance(value, (list, tuple)):
+        for i, item in enumerate(value):
+            _refuse_semantics(call, node, f"{name}_{i}", item)
+
+
+def _meaning(item: TensorSemantics) -> Meaning:
+    """Return what the compiled module needs of a TensorSemantics."""
+    kind = item.kind
+    text = kind if kind is None or isinstance(kind, str) else kind.value
+    return (text, item.element_names, item.temporal_period_ms, item.extra)
+
+
+def _fill(template: Any, values: Sequence[Any]) -> Any:
+    """Return the template with its slots replaced, in containers of their own."""
+    if isinstance(template, _Slot):
+        return values[template.index]
+    if isinstance(template, dict):
+        return _with_items(template, ((k, _fill(v, values)) for k, v in template.items()))
+    if isinstance(template, (list, tuple)):
+        return _like_sequence(template, [_fill(item, values) for item in template])
+    return template
+
+
+def _with_items(like: dict[Any, Any], items: Iterator[tuple[Any, Any]]) -> dict[Any, Any]:
+    """Return a dict of the class of ``like`` with these items."""
+    result = {} if type(like) is dict else copy.copy(like)
+    for key, value in list(items):
+        result[key] = value
+    return result
+
+
+def _like_sequence(like: Sequence[Any], items: list[Any]) -> Any:
+    """Return a list or tuple of the class of ``like``; named tuples keep their fields."""
+    if type(like) is list:
+        return items
+    if type(like) is tuple:
+        return tuple(items)
+    if hasattr(like, "_fields"):
+        return type(like)(*items)
+    try:
+        return type(like)(items)  # type: ignore[call-arg]
+    except Exception as error:
+        _refuse_container(like, error)
+
+
+def _refuse_container(like: object, error: Exception) -> NoReturn:
+    """Say that a container cannot be rebuilt around traced tensors."""
+    raise LeappError(
+        f"LEAPP cannot rebuild a {type(like).__name__} around traced tensors ({error}). Pass its "
+        f"tensors in a plain list, tuple or dict ({user_location()})."
+    ) from error

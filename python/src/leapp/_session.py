@@ -1,0 +1,208 @@
+"""A session's life: start, stop, compile_graph."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from typing import Any
+
+from . import _console, _state
+from ._annotate import Annotate
+from ._location import user_location
+from .errors import LeappError, LeappTypeError, LeappValidationError, LeappValueError
+from .patching import FunctionPatch
+from .semantics import GraphConfigs
+
+#: Name and folder of the graph that was started last.
+_graph: tuple[str, str] | None = None
+_verbose = False
+
+
+def start(
+    name: str,
+    save_path: str = ".",
+    verbose: bool = False,
+    dry_run: bool = False,
+    non_traced: str | Iterable[str] | None = None,
+    max_cached_io: int = 5,
+    global_patching: bool = True,
+    patching: Iterable[FunctionPatch] | None = None,
+) -> None:
+    """Begin tracing a graph. A session that is already active is dropped, with a warning.
+
+    Args:
+        name: The graph's name. It may be a path: its last part is the name then, and an absolute
+            one overrides ``save_path``.
+        save_path: Everything is written to ``{save_path}/{name}/``.
+        verbose: Show debug and info lines on the console, not only warnings.
+        dry_run: Keep the structure, but export no model.
+        non_traced: Names of nodes whose inputs and outputs are kept, but that get no model.
+        max_cached_io: How many passes after the first are kept for validation, for each node.
+        global_patching: Patch the exchange between PyTorch and NumPy, so that round trips through
+            NumPy stay traced.
+        patching: Functions to replace while the session is active.
+    """
+    global _graph, _verbose
+    graph, folder = _split(name, save_path)
+    patches = _checked_patches(patching)
+    if isinstance(non_traced, str):
+        non_traced = [non_traced]
+    excluded = list(non_traced or ())
+    for node in excluded:
+        if not isinstance(node, str):
+            raise LeappTypeError(
+                f"leapp.start(non_traced=..) takes names of nodes, got {type(node).__name__} "
+                f"({user_location()})."
+            )
+    _state.load()
+    from . import _interop, _trace, _tracing
+
+    _interop.restore()
+    _verbose = verbose
+    _trace.set_console(_console.emit, _console.DEBUG if verbose else _console.WARNING)
+    _trace.start(graph, folder, verbose, dry_run, excluded, max_cached_io)
+    _graph = (graph, os.path.join(folder, graph))
+    _tracing.reset()
+    _interop.install(global_patching, patches)
+
+
+def stop() -> None:
+    """End tracing; what was traced waits for :func:`compile_graph`."""
+    if _state.executing:
+        raise LeappError(
+            f"leapp.stop() was called while the annotated function of node "
+            f"'{_state.executing[-1]}' is still executing. Call it after the function returned "
+            f"({user_location()})."
+        )
+    if not _state.loaded():
+        raise LeappError(
+            f"leapp.stop(): there is no active tracing session; call leapp.start() first "
+            f"({user_location()})."
+        )
+    from . import _interop, _trace
+
+    _trace.stop()
+    _interop.restore()
+
+
+def compile_graph(
+    visualize: bool = True,
+    verbose: bool | None = None,
+    validate: bool = True,
+    dry_run: bool = False,
+    rtol: float = 1e-3,
+    atol: float = 1e-5,
+    strict: bool = True,
+    graph_configs: GraphConfigs | None = None,
+) -> dict[str, bool | Exception] | bool:
+    """Export every node, write the bundle, draw it and validate it.
+
+    Args:
+        visualize: Draw ``{name}.png``. A drawing that fails is logged and stops nothing.
+        verbose: Show debug and info lines during this call; None leaves it as ``start`` said.
+        validate: Run the exported models on the traced examples and compare.
+        dry_run: Write the structure only: no models, no validation.
+        rtol: Relative tolerance of the comparison.
+        atol: Absolute tolerance of the comparison.
+        strict: Raise when a node fails validation.
+        graph_configs: Settings of the whole graph for the bundle.
+
+    Returns:
+        For each node True, False, or the exception that running it met, when validating;
+        otherwise True.
+    """
+    if graph_configs is not None and not isinstance(graph_configs, GraphConfigs):
+        raise LeappTypeError(
+            f"compile_graph(graph_configs=..) expects GraphConfigs, got "
+            f"{type(graph_configs).__name__} ({user_location()})."
+        )
+    if not _state.loaded():
+        raise LeappError(
+            f"leapp.compile_graph(): nothing was traced; call leapp.start(), run the annotated "
+            f"code and call leapp.stop() first ({user_location()})."
+        )
+    from . import _trace
+
+    configs = None
+    if graph_configs is not None:
+        configs = (graph_configs.frequency, graph_configs.extra or {})
+    level = _console.DEBUG if (_verbose if verbose is None else verbose) else _console.WARNING
+    _trace.set_console(_console.emit, level)
+    try:
+        with _console.ProgressBar() as progress:
+            report = _trace.compile_graph(
+                visualize, verbose, validate, dry_run, rtol, atol, strict, configs, progress
+            )
+    finally:
+        _trace.set_console(_console.emit, _console.DEBUG if _verbose else _console.WARNING)
+    if not validate or dry_run:
+        return True
+    return {
+        node: LeappValidationError(error) if error else passed for node, passed, error in report
+    }
+
+
+class ExportManager(Annotate):
+    """The annotate calls and the session's life in one object; there is one per process."""
+
+    _only: ExportManager | None = None
+
+    def __new__(cls) -> ExportManager:
+        """Return the one manager."""
+        if cls._only is None:
+            cls._only = super().__new__(cls)
+        return cls._only
+
+    start = staticmethod(start)
+    stop = staticmethod(stop)
+    compile_graph = staticmethod(compile_graph)
+
+    @staticmethod
+    def is_interpret_graph_enabled() -> bool:
+        """Whether a session is tracing now."""
+        return _state.is_active()
+
+    @staticmethod
+    def get_graph_name() -> str | None:
+        """Return the name of the graph that was started last."""
+        return _graph[0] if _graph else None
+
+    @staticmethod
+    def get_save_path() -> str | None:
+        """Return the folder that receives everything of that graph."""
+        return _graph[1] if _graph else None
+
+
+def _split(name: object, save_path: object) -> tuple[str, str]:
+    """Return the graph's name and the folder its own folder goes into."""
+    if not isinstance(name, (str, os.PathLike)):
+        raise LeappTypeError(
+            f"leapp.start(name=..) must be a string, got {type(name).__name__} ({user_location()})."
+        )
+    if not isinstance(save_path, (str, os.PathLike)):
+        raise LeappTypeError(
+            f"leapp.start(save_path=..) must be a string, got {type(save_path).__name__} "
+            f"({user_location()})."
+        )
+    given = os.path.expanduser(os.fspath(name)).rstrip("/")
+    folder, graph = os.path.split(os.path.join(os.path.expanduser(os.fspath(save_path)), given))
+    if not os.path.basename(given) or graph in (".", ".."):
+        raise LeappValueError(
+            f"leapp.start(name={os.fspath(name)!r}) holds no usable graph name; its last part "
+            f"names the graph, as in 'walker' or '/tmp/walker' ({user_location()})."
+        )
+    return graph, folder or "."
+
+
+def _checked_patches(patching: Any) -> list[FunctionPatch]:
+    """Return the patches as a list; raise if one is none."""
+    if patching is None:
+        return []
+    patches = [patching] if isinstance(patching, FunctionPatch) else list(patching)
+    for patch in patches:
+        if not isinstance(patch, FunctionPatch):
+            raise LeappTypeError(
+                f"leapp.start(patching=..) takes FunctionPatch objects, got {type(patch).__name__} "
+                f"({user_location()})."
+            )
+    return patches

@@ -1,0 +1,53 @@
+"""Whether a session is tracing, asked on every annotate call.
+
+Until the compiled module is loaded the answer is a plain Python function: annotations cost next to
+nothing then, and ``import leapp`` needs no PyTorch.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from types import ModuleType
+
+from .errors import LeappError
+
+
+def _inactive() -> bool:
+    return False
+
+
+#: Whether a session is tracing now.
+is_active: Callable[[], bool] = _inactive
+
+#: Names of the annotated functions that are running now, innermost last.
+executing: list[str] = []
+
+_trace: ModuleType | None = None
+
+
+def loaded() -> bool:
+    """Whether the compiled module is loaded, that is, whether tracing was ever asked for."""
+    return _trace is not None
+
+
+def load() -> None:
+    """Load PyTorch and the compiled tracing module; a second call does nothing."""
+    global _trace, is_active
+    if _trace is not None:
+        return
+    try:
+        importlib.import_module("torch")
+    except ImportError as error:
+        raise LeappError(
+            "Tracing needs PyTorch, which could not be imported. Install it with "
+            "'pip install torch'; running exported bundles with InferenceManager works without it."
+        ) from error
+    try:
+        _trace = importlib.import_module("leapp._trace")
+    except ImportError as error:
+        raise LeappError(
+            f"LEAPP's tracing module could not be loaded: {error}. It is built against one version "
+            f"of PyTorch; reinstall leapp in this environment."
+        ) from error
+    is_active = _trace.is_active

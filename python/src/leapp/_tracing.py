@@ -1,0 +1,206 @@
+"""The annotate calls while a session is tracing: payloads in, the compiled module, payloads out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+
+from . import _trace
+from ._location import user_location
+from ._numpy import to_tensor, traced_view
+from ._payload import Flat, Meaning, flatten
+from .errors import LeappError, LeappTypeError, LeappValueError
+from .semantics import is_array, is_ndarray
+
+_Entries = list[tuple[str, torch.Tensor, Meaning | None]]
+
+#: The constants that were already pointed out in this session, as (node, name).
+_known_constants: set[tuple[str, str]] = set()
+
+
+def reset() -> None:
+    """Forget what was pointed out in the former session."""
+    _known_constants.clear()
+
+
+def input_tensors(node: str, tensors: Any) -> Any:
+    """Open a node, or add inputs to an open one."""
+    return _bare(open_node(_checked(node), flatten("input_tensors", node, tensors)))
+
+
+def open_node(node: str, flat: Flat) -> tuple[Any, ...]:
+    """Hand the inputs over and return what to compute with, one value for each given."""
+    _point_out_constants("input", node, flat)
+    return flat.restore(_in_kind(flat, _trace.input_tensors(node, _entries_of(flat))))
+
+
+def output_tensors(
+    node: str,
+    tensors: Any,
+    static_outputs: Any,
+    export_with: str | None,
+    backend_params: dict[str, Any] | None,
+) -> Any:
+    """Name the node's outputs and close it."""
+    flat = flatten("output_tensors", _checked(node), tensors)
+    static: _Entries = []
+    if static_outputs is not None:
+        statics = flatten("output_tensors static_outputs", node, static_outputs)
+        _point_out_constants("static output", node, statics)
+        static = _entries_of(statics)
+    return _bare(close_node(node, flat, static, export_with, backend_params))
+
+
+def close_node(
+    node: str,
+    flat: Flat,
+    static: _Entries,
+    export_with: str | None,
+    backend_params: dict[str, Any] | None,
+) -> tuple[Any, ...]:
+    """Hand the outputs over and return them, one value for each given."""
+    if export_with is not None and not isinstance(export_with, str):
+        raise LeappTypeError(
+            f"export_with of node '{node}' must be the name of a backend or None, got "
+            f"{type(export_with).__name__} ({user_location()})."
+        )
+    if backend_params is not None and not isinstance(backend_params, dict):
+        raise LeappTypeError(
+            f"backend_params of node '{node}' must be a dict, got "
+            f"{type(backend_params).__name__} ({user_location()})."
+        )
+    _point_out_constants("output", node, flat)
+    values = _trace.output_tensors(
+        node, _entries_of(flat), static, export_with, backend_params or {}
+    )
+    return flat.restore(_as_given(flat, values))
+
+
+def state_tensors(node: str, tensors: Any) -> Any:
+    """Declare recurrent state."""
+    flat = flatten("state_tensors", _checked(node), tensors, flat=True)
+    return _bare(flat.restore(_in_kind(flat, _trace.state_tensors(node, _entries_of(flat)))))
+
+
+def update_state(node: str, tensors: Any) -> Any:
+    """Give declared states their next value."""
+    flat = flatten("update_state", _checked(node), tensors, flat=True)
+    return _bare(flat.restore(_as_given(flat, _trace.update_state(node, _entries_of(flat)))))
+
+
+def register_buffer(node: str, tensors: Any) -> Any:
+    """Declare persistent tensors that are written in place."""
+    flat = flatten("register_buffer", _checked(node), tensors)
+    _point_out_constants("buffer", node, flat)
+    return _bare(flat.restore(_in_kind(flat, _trace.register_buffer(node, _entries_of(flat)))))
+
+
+def module(node: str, model: torch.nn.Module, buffer_names: Sequence[str] | None) -> None:
+    """Track a module's buffers; the module is read again when the node's outputs are named."""
+    owners = _owners_of_buffers(_checked(node), model, buffer_names)
+
+    def current() -> list[torch.Tensor]:
+        return [_read_buffer(node, owner, name) for _, owner, name in owners]
+
+    buffers = current()
+    entries: _Entries = [
+        (path.replace(".", "_"), buffer, None)
+        for (path, _, _), buffer in zip(owners, buffers, strict=True)
+    ]
+    _trace.module(node, entries, current)
+
+
+def mirror_leapp_tags(source: Any, target: Any) -> None:
+    """Say that two tensors hold the same data."""
+    for role, value in (("source", source), ("target", target)):
+        if not is_array(value):
+            raise LeappTypeError(
+                f"mirror_leapp_tags() expects a tensor as {role}, got {type(value).__name__} "
+                f"({user_location()})."
+            )
+    _trace.mirror_leapp_tags(to_tensor(source), to_tensor(target))
+
+
+def _entries_of(flat: Flat) -> _Entries:
+    """Return the payload's entries with every array as a tensor over the same memory."""
+    return [(name, to_tensor(value), meaning) for name, value, meaning in flat.entries]
+
+
+def _point_out_constants(what: str, node: str, flat: Flat) -> None:
+    """Warn, once each, of leaves that are no tensors."""
+    for name, value in flat.constants:
+        if (node, name) in _known_constants:
+            continue
+        _known_constants.add((node, name))
+        _trace.warn(
+            f"{what} '{name}' of node '{node}' is of type {type(value).__name__}: it is no tensor "
+            f"and passes through as a constant ({user_location()})"
+        )
+
+
+def _bare(values: tuple[Any, ...]) -> Any:
+    """Return one value bare, more as they are."""
+    return values[0] if len(values) == 1 else values
+
+
+def _checked(node: object) -> str:
+    """Return the node's name if it is one."""
+    if not isinstance(node, str):
+        raise LeappTypeError(
+            f"A node's name must be a string, got {type(node).__name__} ({user_location()})."
+        )
+    return node
+
+
+def _in_kind(flat: Flat, values: Sequence[torch.Tensor]) -> list[Any]:
+    """Return traced arrays where arrays were given, and tensors elsewhere."""
+    return [
+        traced_view(value) if is_ndarray(given) else value
+        for (_, given, _), value in zip(flat.entries, values, strict=True)
+    ]
+
+
+def _as_given(flat: Flat, values: Sequence[torch.Tensor]) -> list[Any]:
+    """Return the arrays that were given, and the tensors that came back."""
+    return [
+        given if is_ndarray(given) else value
+        for (_, given, _), value in zip(flat.entries, values, strict=True)
+    ]
+
+
+def _owners_of_buffers(
+    node: str, model: torch.nn.Module, buffer_names: Sequence[str] | None
+) -> list[tuple[str, torch.nn.Module, str]]:
+    """Return (path, owning module, attribute) of the buffers to track."""
+    if isinstance(buffer_names, str):
+        buffer_names = [buffer_names]
+    known = dict(model.named_buffers(remove_duplicate=buffer_names is None))
+    paths = list(known) if buffer_names is None else list(buffer_names)
+    unknown = [path for path in paths if path not in known]
+    if unknown:
+        raise LeappValueError(
+            f"module() for node '{node}': {type(model).__name__} has no registered buffer "
+            f"{', '.join(map(repr, unknown))}. Its buffers are "
+            f"{', '.join(map(repr, known)) or 'none'}; plain attributes become buffers with "
+            f"self.register_buffer() ({user_location()})."
+        )
+    result = []
+    for path in paths:
+        parent, _, attribute = path.rpartition(".")
+        # A compiled module shows its buffers under the name of the module inside.
+        result.append((path.replace("_orig_mod.", ""), model.get_submodule(parent), attribute))
+    return result
+
+
+def _read_buffer(node: str, owner: torch.nn.Module, attribute: str) -> torch.Tensor:
+    """Return the tensor the buffer holds now."""
+    value = getattr(owner, attribute, None)
+    if not isinstance(value, torch.Tensor):
+        raise LeappError(
+            f"Buffer '{attribute}' of {type(owner).__name__}, tracked by node '{node}', is "
+            f"{type(value).__name__} now; it was a tensor when module() was called "
+            f"({user_location()})."
+        )
+    return value

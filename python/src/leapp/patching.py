@@ -1,0 +1,45 @@
+"""Replacing functions while a session is tracing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from ._location import user_location
+from .errors import LeappTypeError, LeappValueError
+
+__all__ = ["FunctionPatch"]
+
+
+@dataclass(frozen=True)
+class FunctionPatch:
+    """A function to use instead of another on traced values: ``leapp.start(patching=[..])``.
+
+    Args:
+        module: The module (or class) that holds the function.
+        function_name: The function's name in it.
+        replacement: Called instead, with the same arguments, whenever one of them is traced.
+    """
+
+    module: Any
+    function_name: str
+    replacement: Callable[..., Any]
+
+    def __post_init__(self) -> None:
+        """Check that there is something to replace."""
+        name = getattr(self.module, "__name__", repr(self.module))
+        if not isinstance(self.function_name, str):
+            raise LeappTypeError(
+                f"FunctionPatch function_name must be a string, got "
+                f"{type(self.function_name).__name__} ({user_location()})."
+            )
+        if not callable(self.replacement):
+            raise LeappTypeError(
+                f"FunctionPatch replacement of {name}.{self.function_name} must be callable, got "
+                f"{type(self.replacement).__name__} ({user_location()})."
+            )
+        if not callable(getattr(self.module, self.function_name, None)):
+            raise LeappValueError(
+                f"FunctionPatch: {name} has no function '{self.function_name}' ({user_location()})."
+            )

@@ -1,0 +1,248 @@
+"""What a tensor means: names, kinds and metadata that travel into the bundle's YAML."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ._location import user_location
+from .enums import InputKindEnum, OutputKindEnum
+from .errors import LeappTypeError, LeappValueError
+
+__all__ = ["GraphConfigs", "TemporalAxis", "TensorSemantics"]
+
+#: How a time axis is written inside ``element_names``.
+TEMPORAL_AXIS = "__temporal_axis__"
+
+#: Keys of a port that LEAPP itself writes.
+_RESERVED = ("name", "shape", "dtype", "type")
+
+#: Names along one dimension: none, the time axis marker, or one name per element.
+AxisNames = str | list[str] | None
+
+
+@dataclass(frozen=True)
+class TemporalAxis:
+    """Marks a dimension that runs over time steps.
+
+    Args:
+        period_ms: Milliseconds between two steps; positive.
+    """
+
+    period_ms: float
+
+    def __post_init__(self) -> None:
+        """Check the period."""
+        if isinstance(self.period_ms, bool) or not isinstance(self.period_ms, (int, float)):
+            raise LeappTypeError(
+                f"TemporalAxis period_ms must be a number, got {type(self.period_ms).__name__}."
+            )
+        if not (self.period_ms > 0 and math.isfinite(self.period_ms)):
+            raise LeappValueError(
+                f"TemporalAxis period_ms must be positive and finite, got {self.period_ms}."
+            )
+
+
+@dataclass
+class GraphConfigs:
+    """Settings of the whole graph, written to ``pipeline.configs``.
+
+    Args:
+        frequency: How many times a second the graph is meant to run.
+        extra: Further keys, written beside ``frequency``.
+    """
+
+    frequency: float | None = None
+    extra: dict[str, Any] | None = None
+
+    def __post_init__(self) -> None:
+        """Check the frequency and the keys."""
+        if self.frequency is not None:
+            if isinstance(self.frequency, bool) or not isinstance(self.frequency, (int, float)):
+                raise LeappTypeError(
+                    f"GraphConfigs frequency must be a number, got {type(self.frequency).__name__}."
+                )
+            if not (self.frequency > 0 and math.isfinite(self.frequency)):
+                raise LeappValueError(
+                    f"GraphConfigs frequency must be positive when provided, got {self.frequency}."
+                )
+        if self.extra is not None:
+            _check_keys("GraphConfigs extra", self.extra)
+            if "frequency" in self.extra and self.frequency is not None:
+                raise LeappValueError(
+                    "GraphConfigs extra may not overwrite 'frequency'; give it once."
+                )
+
+
+@dataclass(eq=False)
+class TensorSemantics:
+    """A named tensor together with what it means.
+
+    Args:
+        name: The port's name in the bundle.
+        ref: The tensor, of PyTorch or NumPy.
+        kind: Its role: a member of :class:`InputKindEnum` or :class:`OutputKindEnum`, or any text.
+        element_names: Names of the elements. One text names the tensor; a flat list names the
+            elements of one dimension; a list with one entry per dimension may hold ``None``, a
+            list of names, or a :class:`TemporalAxis`.
+        extra: Further keys of the port's YAML entry.
+
+    After construction ``element_names`` is in its per-dimension form, with a time axis written as
+    ``"__temporal_axis__"`` and its period in ``temporal_period_ms``.
+    """
+
+    name: str = None  # type: ignore[assignment]
+    ref: Any = None
+    kind: InputKindEnum | OutputKindEnum | str | None = None
+    element_names: Any = None
+    temporal_period_ms: float | None = field(default=None, init=False)
+    extra: dict[str, Any] | None = None
+
+    def __post_init__(self) -> None:
+        """Check every field and bring ``element_names`` into its per-dimension form."""
+        if not isinstance(self.name, str) or not self.name:
+            raise LeappTypeError(
+                f"TensorSemantics 'name' must be a non-empty string, got {self.name!r} "
+                f"({user_location()})."
+            )
+        if not is_array(self.ref):
+            raise LeappTypeError(
+                f"TensorSemantics 'ref' of {self.name!r} must be a torch.Tensor or a "
+                f"numpy.ndarray, got {type(self.ref).__name__} ({user_location()})."
+            )
+        if self.kind is not None and not isinstance(
+            self.kind, (InputKindEnum, OutputKindEnum, str)
+        ):
+            raise LeappTypeError(
+                f"TensorSemantics 'kind' of {self.name!r} must be an InputKindEnum, an "
+                f"OutputKindEnum or a string, got {type(self.kind).__name__} ({user_location()})."
+            )
+        if self.extra is not None:
+            self._check_extra(self.extra)
+        if self.element_names is not None:
+            given = self.element_names
+            names, self.temporal_period_ms = _per_dimension(self.name, given)
+            # One text names the tensor as a whole, whatever its shape.
+            if not isinstance(given, str):
+                _check_counts(self.name, names, tuple(int(n) for n in self.ref.shape))
+            self.element_names = names
+
+    def _check_extra(self, extra: dict[str, Any]) -> None:
+        """Refuse keys that would overwrite what LEAPP writes itself."""
+        _check_keys(f"TensorSemantics extra of {self.name!r}", extra)
+        taken = list(_RESERVED)
+        if self.kind is not None:
+            taken.append("kind")
+        if self.element_names is not None:
+            taken += ["element_names", "temporal_period_ms"]
+        clash = [key for key in extra if key in taken]
+        if clash:
+            raise LeappValueError(
+                f"TensorSemantics extra of {self.name!r} may not overwrite "
+                f"{', '.join(map(repr, clash))}: LEAPP writes it itself. Choose another key "
+                f"({user_location()})."
+            )
+
+
+def is_tensor(value: object) -> bool:
+    """Whether the value is a PyTorch tensor, without importing PyTorch to find out."""
+    torch = sys.modules.get("torch")
+    return torch is not None and isinstance(value, torch.Tensor)
+
+
+def is_ndarray(value: object) -> bool:
+    """Whether the value is a NumPy array, without importing NumPy to find out."""
+    numpy = sys.modules.get("numpy")
+    return numpy is not None and isinstance(value, numpy.ndarray)
+
+
+def is_array(value: object) -> bool:
+    """Whether the value can be a port: a PyTorch tensor or a NumPy array."""
+    return is_tensor(value) or is_ndarray(value)
+
+
+def _check_keys(what: str, mapping: object) -> None:
+    """Refuse anything but a dict with text keys."""
+    if not isinstance(mapping, dict):
+        raise LeappTypeError(
+            f"{what} must be a dict, got {type(mapping).__name__} ({user_location()})."
+        )
+    for key in mapping:
+        if not isinstance(key, str):
+            raise LeappTypeError(
+                f"{what} must have strings as keys, got {key!r} of type {type(key).__name__} "
+                f"({user_location()})."
+            )
+
+
+def _per_dimension(name: str, given: object) -> tuple[list[AxisNames], float | None]:
+    """Return one entry per named dimension, and the period of the time axis if there is one."""
+    if isinstance(given, str):
+        return [[given]], None
+    if isinstance(given, TemporalAxis):
+        given = [given]
+    if not isinstance(given, Sequence):
+        raise LeappTypeError(
+            f"TensorSemantics 'element_names' of {name!r} must be a string or a list, got "
+            f"{type(given).__name__} ({user_location()})."
+        )
+    if all(isinstance(entry, str) for entry in given):
+        return [list(given)], None
+    names: list[AxisNames] = []
+    period: float | None = None
+    for axis, entry in enumerate(given):
+        if entry is None:
+            names.append(None)
+        elif isinstance(entry, TemporalAxis):
+            if period is not None and period != entry.period_ms:
+                raise LeappValueError(
+                    f"TensorSemantics 'element_names' of {name!r} has time axes of two periods, "
+                    f"{period} ms and {entry.period_ms} ms; a tensor has one "
+                    f"({user_location()})."
+                )
+            period = float(entry.period_ms)
+            names.append(TEMPORAL_AXIS)
+        elif (
+            isinstance(entry, Sequence)
+            and not isinstance(entry, str)
+            and all(isinstance(item, str) for item in entry)
+        ):
+            names.append(list(entry))
+        else:
+            raise LeappTypeError(
+                f"TensorSemantics 'element_names' of {name!r}: entry {axis} must be None, a "
+                f"TemporalAxis or a list of strings, got {entry!r} ({user_location()})."
+            )
+    return names, period
+
+
+def _check_counts(name: str, names: list[AxisNames], shape: tuple[int, ...]) -> None:
+    """Refuse names whose number does not fit the tensor's shape."""
+
+    def fits(axes: Sequence[int]) -> bool:
+        return all(
+            not isinstance(entry, list) or len(entry) == size
+            for entry, size in zip(names, axes, strict=True)
+        )
+
+    only = names[0] if len(names) == 1 else None
+    if len(names) > len(shape) and not (shape == () and isinstance(only, list)):
+        found = f"{len(names)} dimensions are named but the tensor has {len(shape)}"
+    elif len(names) != len(shape) and isinstance(only, list):
+        # A flat list: the names of one dimension (batch dimensions aside), or of all elements.
+        if len(only) in shape or len(only) == math.prod(shape):
+            return
+        found = f"{len(only)} names fit no dimension"
+    elif fits(shape[: len(names)]) or fits(shape[len(shape) - len(names) :]):
+        return
+    else:
+        counts = [len(entry) if isinstance(entry, list) else None for entry in names]
+        found = f"the numbers of names are {counts}"
+    raise LeappValueError(
+        f"TensorSemantics 'element_names' of {name!r} does not match its shape {list(shape)}: "
+        f"{found}. Give one name per element, or None for a dimension without names "
+        f"({user_location()})."
+    )
