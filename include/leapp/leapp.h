@@ -52,9 +52,13 @@ LEAPP_EXPORT bool is_active() noexcept;
 /// Makes no record of it. False when no session is active.
 LEAPP_EXPORT bool is_traced(const at::Tensor& tensor);
 
-/// Says that a traced value left the graph in a way no operator shows (`how`: ".tolist()", a NumPy
-/// function, ..): a warning with the caller's line, once per line. Does nothing for other tensors.
-LEAPP_EXPORT void note_escape(const at::Tensor& tensor, const std::string& how);
+/// Says that a traced value left the graph in a way no operator shows (a list of numbers, a NumPy
+/// function): `text` becomes a warning with the caller's line, once per line. Does nothing for
+/// tensors that are not traced.
+LEAPP_EXPORT void note_escape(const at::Tensor& tensor, const std::string& text);
+
+/// A warning of a front end, with the caller's line, to log.txt and the console like our own.
+LEAPP_EXPORT void warn(const std::string& text);
 
 struct GraphConfigs {
   std::optional<double> frequency;  ///< ticks per second

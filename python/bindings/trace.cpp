@@ -28,13 +28,20 @@ std::atomic<int> console_level = static_cast<int>(LogLevel::kWarning);
 const char* class_name(ErrorKind kind) {
   switch (kind) {
     case ErrorKind::kUsage:
-    case ErrorKind::kInternal: return "LeappError";
-    case ErrorKind::kType: return "LeappTypeError";
-    case ErrorKind::kValue: return "LeappValueError";
-    case ErrorKind::kNotFound: return "LeappNotFoundError";
-    case ErrorKind::kIo: return "LeappIoError";
-    case ErrorKind::kExport: return "LeappExportError";
-    case ErrorKind::kValidation: return "LeappValidationError";
+    case ErrorKind::kInternal:
+      return "LeappError";
+    case ErrorKind::kType:
+      return "LeappTypeError";
+    case ErrorKind::kValue:
+      return "LeappValueError";
+    case ErrorKind::kNotFound:
+      return "LeappNotFoundError";
+    case ErrorKind::kIo:
+      return "LeappIoError";
+    case ErrorKind::kExport:
+      return "LeappExportError";
+    case ErrorKind::kValidation:
+      return "LeappValidationError";
   }
   return "LeappError";
 }
@@ -159,8 +166,8 @@ void set_console(const py::object& emit, int level) {
   });
 }
 
-/// Hides the thread's operators while Python is inside of a with statement: it looks at traced values
-/// to show or compare them, which must leave no trace.
+/// Hides the thread's operators while Python is inside of a with statement: it looks at traced
+/// values to show or compare them, which must leave no trace.
 class UnobservedScope {
  public:
   UnobservedScope& enter() {
@@ -182,7 +189,9 @@ class UnobservedScope {
 thread_local int UnobservedScope::depth_ = 0;
 
 // Asked on every annotate call: a plain C function costs a third of a bound one.
-PyObject* is_active_now(PyObject*, PyObject*) { return PyBool_FromLong(is_active()); }
+PyObject* is_active_now(PyObject*, PyObject*) {
+  return PyBool_FromLong(is_active());
+}
 PyMethodDef plain_functions[] = {
     {"is_active", is_active_now, METH_NOARGS, "Whether a session is tracing now."},
     {nullptr, nullptr, 0, nullptr},
@@ -245,14 +254,12 @@ PYBIND11_MODULE(_trace, module) {
       py::arg("tensor"));
   module.def(
       "note_escape",
-      [](const at::Tensor& tensor, const std::string& how) {
-        unlocked([&] { note_escape(tensor, how); });
+      [](const at::Tensor& tensor, const std::string& text) {
+        unlocked([&] { note_escape(tensor, text); });
       },
-      py::arg("tensor"), py::arg("how"));
+      py::arg("tensor"), py::arg("text"));
   module.def(
-      "warn",
-      [](const std::string& message) { unlocked([&] { log(LogLevel::kWarning, message); }); },
-      py::arg("message"));
+      "warn", [](const std::string& text) { unlocked([&] { warn(text); }); }, py::arg("text"));
   module.def("set_console", &set_console, py::arg("emit"), py::arg("level"));
   module.def("user_location", [] { return current_location().to_string(); });
   py::class_<UnobservedScope>(module, "Unobserved")

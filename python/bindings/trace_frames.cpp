@@ -113,6 +113,8 @@ void remove_frame_hooks() noexcept {
   trace::set_source_hooks({});
 }
 
-ir::SourceLocation current_location() { return resolve(capture()); }
+ir::SourceLocation current_location() {
+  return resolve(capture());
+}
 
 }  // namespace leapp::python

@@ -8,10 +8,10 @@
 
 namespace leapp::python {
 
-/// Makes Python frames the source of user lines for the whole process. A frame whose file lies under
-/// one of `library_folders` (PyTorch, this package, ..) or `standard_library` is passed over, outwards
-/// to the caller it works for; packages installed inside the standard library's folder are not.
-/// The interpreter lock must be held.
+/// Makes Python frames the source of user lines for the whole process. A frame whose file lies
+/// under one of `library_folders` (PyTorch, this package, ..) or `standard_library` is passed over,
+/// outwards to the caller it works for; packages installed inside the standard library's folder are
+/// not. The interpreter lock must be held.
 void install_frame_hooks(std::vector<std::string> library_folders, std::string standard_library);
 
 /// Ends that; to be called before the interpreter goes away.

@@ -8,7 +8,6 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from . import _state
-from ._location import user_location
 from ._payload import check, passthrough
 from .errors import LeappTypeError
 from .semantics import is_array
@@ -166,9 +165,9 @@ class Annotate:
             buffer_names: The buffers to track; all of them by default.
         """
         if not callable(getattr(model, "named_buffers", None)):
-            raise LeappTypeError(
+            raise LeappTypeError.at_caller(
                 f"module() for node '{node_name}' expects a torch.nn.Module, got "
-                f"{type(model).__name__} ({user_location()})."
+                f"{type(model).__name__}."
             )
         if not _state.is_active():
             return
@@ -224,20 +223,18 @@ def _decorate(
 ) -> Any:
     """Return the function with tracing around it."""
     if not callable(function):
-        raise LeappTypeError(
-            f"annotate.method() decorates functions, got {type(function).__name__} "
-            f"({user_location()})."
+        raise LeappTypeError.at_caller(
+            f"annotate.method() decorates functions, got {type(function).__name__}."
         )
     if inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function):
-        raise LeappTypeError(
+        raise LeappTypeError.at_caller(
             f"annotate.method() cannot trace the async function '{function.__qualname__}': a node "
-            f"runs from its inputs to its outputs without waiting. Decorate the synchronous part "
-            f"({user_location()})."
+            f"runs from its inputs to its outputs without waiting. Decorate the synchronous part."
         )
     if inspect.isgeneratorfunction(function):
-        raise LeappTypeError(
+        raise LeappTypeError.at_caller(
             f"annotate.method() cannot trace the generator '{function.__qualname__}': a node "
-            f"returns once. Decorate the function that computes one item ({user_location()})."
+            f"returns once. Decorate the function that computes one item."
         )
     name = node_name if node_name is not None else function.__name__
     stage: Any = None

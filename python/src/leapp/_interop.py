@@ -17,7 +17,7 @@ import numpy as np
 import torch
 
 from . import _trace
-from ._numpy import TracedArray, is_traced, to_tensor, traced_view
+from ._numpy import TracedArray, is_traced, note_escape, to_tensor, traced_view
 from .patching import FunctionPatch
 
 _ABSENT = object()
@@ -103,14 +103,14 @@ def _patch_tensor() -> None:
     @functools.wraps(to_array)
     def __array__(self: torch.Tensor, *args: Any, **kwargs: Any) -> Any:  # noqa: N807
         if _trace.is_traced(self):
-            _trace.note_escape(self, "a NumPy function called on a tensor (call .numpy() first)")
+            note_escape(self, "A NumPy function on a tensor")
         array = to_array(self, *args, **kwargs)
         return array.view(np.ndarray)
 
     @functools.wraps(to_list)
     def tolist(self: torch.Tensor) -> Any:
         if _trace.is_traced(self):
-            _trace.note_escape(self, ".tolist()")
+            note_escape(self, ".tolist()")
         with _trace.Unobserved():
             return to_list(self)
 

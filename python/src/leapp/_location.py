@@ -8,6 +8,11 @@ import sys
 _PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 
 
+def placed(text: str) -> str:
+    """Return the text of an error or warning, beginning with the user's line."""
+    return f"{user_location()}: {text}"
+
+
 def user_location() -> str:
     """Return ``"file.py:12 in function"`` of the nearest frame outside this package."""
     frame = sys._getframe(1)
@@ -15,4 +20,6 @@ def user_location() -> str:
         if frame.f_back is None:
             break
         frame = frame.f_back
-    return f"{frame.f_code.co_filename}:{frame.f_lineno} in {frame.f_code.co_name}"
+    code = frame.f_code
+    name = getattr(code, "co_qualname", code.co_name)  # since Python 3.11
+    return f"{code.co_filename}:{frame.f_lineno} in {name}"

@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from . import _state, _trace, _tracing
-from ._location import user_location
 from ._payload import Flat
 from .errors import LeappError
 
@@ -73,9 +72,9 @@ class Stage:
     def _close(self, result: Any) -> Any:
         """Name what the function returned and close the node."""
         if result is None:
-            raise LeappError(
+            raise LeappError.at_caller(
                 f"The annotated function '{self._function.__qualname__}' returned None, but a node "
-                f"needs outputs: return the tensors it computes ({user_location()})."
+                f"needs outputs: return the tensors it computes."
             )
         outputs = result if isinstance(result, tuple) else (result,)
         flat = Flat()

@@ -194,6 +194,16 @@ def is_traced(value: Any) -> bool:
     return False
 
 
+def note_escape(value: Any, how: str, reason: str = "") -> None:
+    """Warn that a traced value leaves the graph."""
+    because = f" ({reason})" if reason else ""
+    _trace.note_escape(
+        to_tensor(value),
+        f"{how} takes a traced value out of the graph{because}: whatever is computed from it is "
+        f"exported as a constant. Stay with PyTorch to keep it in the model.",
+    )
+
+
 def _holds_traced(value: Any) -> bool:
     """Whether anything traced is in the value, which may be nested."""
     if isinstance(value, (list, tuple)):
@@ -327,7 +337,7 @@ def _escaped(name: str, args: Any, kwargs: dict[str, Any], result: Any, reason: 
     """Say that a NumPy call was not traced, and return its result."""
     for value in _leaves((args, kwargs)):
         if is_traced(value):
-            _trace.note_escape(to_tensor(value), f"{name} ({reason})")
+            note_escape(value, name, reason)
             break
     return result
 
@@ -335,7 +345,7 @@ def _escaped(name: str, args: Any, kwargs: dict[str, Any], result: Any, reason: 
 def _left(array: TracedArray, how: str) -> np.ndarray[Any, Any]:
     """Say that the array's values leave the graph, and return it without its class."""
     if _state.is_active() and is_traced(array):
-        _trace.note_escape(to_tensor(array), how)
+        note_escape(array, how)
     return array.view(np.ndarray)
 
 

@@ -11,7 +11,6 @@ import copy
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NoReturn
 
-from ._location import user_location
 from .errors import LeappError, LeappTypeError, LeappValueError
 from .semantics import TensorSemantics, is_array
 
@@ -136,10 +135,10 @@ def check(call: str, node: str, payload: Any, *, flat: bool = False) -> None:
     if isinstance(payload, Mapping):
         for name, value in payload.items():
             if flat and not is_array(value):
-                raise LeappTypeError(
+                raise LeappTypeError.at_caller(
                     f"{call}() for node '{node}' does not support nested state structures: state "
                     f"'{name}' is of type {type(value).__name__}, expected a tensor. Name every "
-                    f"state tensor on its own ({user_location()})."
+                    f"state tensor on its own."
                 )
             _refuse_semantics(call, node, str(name), value)
         return
@@ -147,14 +146,13 @@ def check(call: str, node: str, payload: Any, *, flat: bool = False) -> None:
         _check_semantics(call, node, payload)
         return
     if is_array(payload):
-        raise LeappTypeError(
+        raise LeappTypeError.at_caller(
             f"{call}() for node '{node}' does not accept a bare tensor: a port needs a name. Pass "
-            f"{{'name': tensor}}, a TensorSemantics or a list of TensorSemantics "
-            f"({user_location()})."
+            f"{{'name': tensor}}, a TensorSemantics or a list of TensorSemantics."
         )
-    raise LeappTypeError(
+    raise LeappTypeError.at_caller(
         f"{call}() for node '{node}' expects either a dict of named tensors or a TensorSemantics "
-        f"or list of TensorSemantics, got {type(payload).__name__} ({user_location()})."
+        f"or list of TensorSemantics, got {type(payload).__name__}."
     )
 
 
@@ -162,27 +160,27 @@ def _check_semantics(call: str, node: str, items: Sequence[Any]) -> None:
     """Refuse a list that holds anything but TensorSemantics, or one name twice."""
     others = {type(x).__name__ for x in items if not isinstance(x, TensorSemantics)}
     if others:
-        raise LeappTypeError(
+        raise LeappTypeError.at_caller(
             f"{call}() for node '{node}': All items must be TensorSemantics when one is, found "
             f"{', '.join(sorted(others))} beside it. Wrap those tensors too, or pass a dict of "
-            f"named tensors ({user_location()})."
+            f"named tensors."
         )
     names = [item.name for item in items]
     if len(set(names)) == len(names):
         return
     repeated = sorted({name for name in names if names.count(name) > 1})
-    raise LeappValueError(
+    raise LeappValueError.at_caller(
         f"{call}() for node '{node}': Duplicate TensorSemantics names "
-        f"{', '.join(map(repr, repeated))}. Give each its own name ({user_location()})."
+        f"{', '.join(map(repr, repeated))}. Give each its own name."
     )
 
 
 def _refuse_semantics(call: str, node: str, name: str, value: Any) -> None:
     """Refuse a TensorSemantics inside a dict, at any depth."""
     if isinstance(value, TensorSemantics):
-        raise LeappTypeError(
+        raise LeappTypeError.at_caller(
             f"{call}() for node '{node}': '{name}' is a TensorSemantics inside a dict. It carries "
-            f"its own name: pass it alone or in a list of TensorSemantics ({user_location()})."
+            f"its own name: pass it alone or in a list of TensorSemantics."
         )
     if isinstance(value, dict):
         for key, item in value.items():
@@ -234,7 +232,7 @@ def _like_sequence(like: Sequence[Any], items: list[Any]) -> Any:
 
 def _refuse_container(like: object, error: Exception) -> NoReturn:
     """Say that a container cannot be rebuilt around traced tensors."""
-    raise LeappError(
+    raise LeappError.at_caller(
         f"LEAPP cannot rebuild a {type(like).__name__} around traced tensors ({error}). Pass its "
-        f"tensors in a plain list, tuple or dict ({user_location()})."
+        f"tensors in a plain list, tuple or dict."
     ) from error

@@ -8,7 +8,6 @@ from typing import Any
 
 from . import _console, _state
 from ._annotate import Annotate
-from ._location import user_location
 from .errors import LeappError, LeappTypeError, LeappValidationError, LeappValueError
 from .patching import FunctionPatch
 from .semantics import GraphConfigs
@@ -50,9 +49,8 @@ def start(
     excluded = list(non_traced or ())
     for node in excluded:
         if not isinstance(node, str):
-            raise LeappTypeError(
-                f"leapp.start(non_traced=..) takes names of nodes, got {type(node).__name__} "
-                f"({user_location()})."
+            raise LeappTypeError.at_caller(
+                f"leapp.start(non_traced=..) takes names of nodes, got {type(node).__name__}."
             )
     _state.load()
     from . import _interop, _trace, _tracing
@@ -69,15 +67,13 @@ def start(
 def stop() -> None:
     """End tracing; what was traced waits for :func:`compile_graph`."""
     if _state.executing:
-        raise LeappError(
+        raise LeappError.at_caller(
             f"leapp.stop() was called while the annotated function of node "
-            f"'{_state.executing[-1]}' is still executing. Call it after the function returned "
-            f"({user_location()})."
+            f"'{_state.executing[-1]}' is still executing. Call it after the function returned."
         )
     if not _state.loaded():
-        raise LeappError(
-            f"leapp.stop(): there is no active tracing session; call leapp.start() first "
-            f"({user_location()})."
+        raise LeappError.at_caller(
+            "leapp.stop(): there is no active tracing session; call leapp.start() first."
         )
     from . import _interop, _trace
 
@@ -112,14 +108,14 @@ def compile_graph(
         otherwise True.
     """
     if graph_configs is not None and not isinstance(graph_configs, GraphConfigs):
-        raise LeappTypeError(
+        raise LeappTypeError.at_caller(
             f"compile_graph(graph_configs=..) expects GraphConfigs, got "
-            f"{type(graph_configs).__name__} ({user_location()})."
+            f"{type(graph_configs).__name__}."
         )
     if not _state.loaded():
-        raise LeappError(
-            f"leapp.compile_graph(): nothing was traced; call leapp.start(), run the annotated "
-            f"code and call leapp.stop() first ({user_location()})."
+        raise LeappError.at_caller(
+            "leapp.compile_graph(): nothing was traced; call leapp.start(), run the annotated "
+            "code and call leapp.stop() first."
         )
     from . import _trace
 
@@ -176,20 +172,19 @@ class ExportManager(Annotate):
 def _split(name: object, save_path: object) -> tuple[str, str]:
     """Return the graph's name and the folder its own folder goes into."""
     if not isinstance(name, (str, os.PathLike)):
-        raise LeappTypeError(
-            f"leapp.start(name=..) must be a string, got {type(name).__name__} ({user_location()})."
+        raise LeappTypeError.at_caller(
+            f"leapp.start(name=..) must be a string, got {type(name).__name__}."
         )
     if not isinstance(save_path, (str, os.PathLike)):
-        raise LeappTypeError(
-            f"leapp.start(save_path=..) must be a string, got {type(save_path).__name__} "
-            f"({user_location()})."
+        raise LeappTypeError.at_caller(
+            f"leapp.start(save_path=..) must be a string, got {type(save_path).__name__}."
         )
     given = os.path.expanduser(os.fspath(name)).rstrip("/")
     folder, graph = os.path.split(os.path.join(os.path.expanduser(os.fspath(save_path)), given))
     if not os.path.basename(given) or graph in (".", ".."):
-        raise LeappValueError(
+        raise LeappValueError.at_caller(
             f"leapp.start(name={os.fspath(name)!r}) holds no usable graph name; its last part "
-            f"names the graph, as in 'walker' or '/tmp/walker' ({user_location()})."
+            f"names the graph, as in 'walker' or '/tmp/walker'."
         )
     return graph, folder or "."
 
@@ -201,8 +196,7 @@ def _checked_patches(patching: Any) -> list[FunctionPatch]:
     patches = [patching] if isinstance(patching, FunctionPatch) else list(patching)
     for patch in patches:
         if not isinstance(patch, FunctionPatch):
-            raise LeappTypeError(
-                f"leapp.start(patching=..) takes FunctionPatch objects, got {type(patch).__name__} "
-                f"({user_location()})."
+            raise LeappTypeError.at_caller(
+                f"leapp.start(patching=..) takes FunctionPatch objects, got {type(patch).__name__}."
             )
     return patches

@@ -8,7 +8,6 @@ from typing import Any
 import torch
 
 from . import _trace
-from ._location import user_location
 from ._numpy import to_tensor, traced_view
 from ._payload import Flat, Meaning, flatten
 from .errors import LeappError, LeappTypeError, LeappValueError
@@ -62,14 +61,13 @@ def close_node(
 ) -> tuple[Any, ...]:
     """Hand the outputs over and return them, one value for each given."""
     if export_with is not None and not isinstance(export_with, str):
-        raise LeappTypeError(
+        raise LeappTypeError.at_caller(
             f"export_with of node '{node}' must be the name of a backend or None, got "
-            f"{type(export_with).__name__} ({user_location()})."
+            f"{type(export_with).__name__}."
         )
     if backend_params is not None and not isinstance(backend_params, dict):
-        raise LeappTypeError(
-            f"backend_params of node '{node}' must be a dict, got "
-            f"{type(backend_params).__name__} ({user_location()})."
+        raise LeappTypeError.at_caller(
+            f"backend_params of node '{node}' must be a dict, got {type(backend_params).__name__}."
         )
     _point_out_constants("output", node, flat)
     values = _trace.output_tensors(
@@ -116,9 +114,8 @@ def mirror_leapp_tags(source: Any, target: Any) -> None:
     """Say that two tensors hold the same data."""
     for role, value in (("source", source), ("target", target)):
         if not is_array(value):
-            raise LeappTypeError(
-                f"mirror_leapp_tags() expects a tensor as {role}, got {type(value).__name__} "
-                f"({user_location()})."
+            raise LeappTypeError.at_caller(
+                f"mirror_leapp_tags() expects a tensor as {role}, got {type(value).__name__}."
             )
     _trace.mirror_leapp_tags(to_tensor(source), to_tensor(target))
 
@@ -135,8 +132,8 @@ def _point_out_constants(what: str, node: str, flat: Flat) -> None:
             continue
         _known_constants.add((node, name))
         _trace.warn(
-            f"{what} '{name}' of node '{node}' is of type {type(value).__name__}: it is no tensor "
-            f"and passes through as a constant ({user_location()})"
+            f"{what} '{name}' of node '{node}' is of type {type(value).__name__}, no tensor: it "
+            f"passes through as a constant."
         )
 
 
@@ -148,8 +145,8 @@ def _bare(values: tuple[Any, ...]) -> Any:
 def _checked(node: object) -> str:
     """Return the node's name if it is one."""
     if not isinstance(node, str):
-        raise LeappTypeError(
-            f"A node's name must be a string, got {type(node).__name__} ({user_location()})."
+        raise LeappTypeError.at_caller(
+            f"A node's name must be a string, got {type(node).__name__}."
         )
     return node
 
@@ -180,11 +177,11 @@ def _owners_of_buffers(
     paths = list(known) if buffer_names is None else list(buffer_names)
     unknown = [path for path in paths if path not in known]
     if unknown:
-        raise LeappValueError(
+        raise LeappValueError.at_caller(
             f"module() for node '{node}': {type(model).__name__} has no registered buffer "
             f"{', '.join(map(repr, unknown))}. Its buffers are "
             f"{', '.join(map(repr, known)) or 'none'}; plain attributes become buffers with "
-            f"self.register_buffer() ({user_location()})."
+            f"self.register_buffer()."
         )
     result = []
     for path in paths:
@@ -198,9 +195,8 @@ def _read_buffer(node: str, owner: torch.nn.Module, attribute: str) -> torch.Ten
     """Return the tensor the buffer holds now."""
     value = getattr(owner, attribute, None)
     if not isinstance(value, torch.Tensor):
-        raise LeappError(
+        raise LeappError.at_caller(
             f"Buffer '{attribute}' of {type(owner).__name__}, tracked by node '{node}', is "
-            f"{type(value).__name__} now; it was a tensor when module() was called "
-            f"({user_location()})."
+            f"{type(value).__name__} now; it was a tensor when module() was called."
         )
     return value

@@ -7,6 +7,13 @@ The compiled modules look these classes up by name.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from ._location import placed
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
 __all__ = [
     "LeappError",
     "LeappExportError",
@@ -20,6 +27,11 @@ __all__ = [
 
 class LeappError(Exception):
     """A call in the wrong order or state; also the base of all errors of LEAPP."""
+
+    @classmethod
+    def at_caller(cls, text: str) -> Self:
+        """Return an error whose text begins with the user's line."""
+        return cls(placed(text))
 
 
 class LeappTypeError(LeappError, TypeError):

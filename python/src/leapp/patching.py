@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from ._location import user_location
 from .errors import LeappTypeError, LeappValueError
 
 __all__ = ["FunctionPatch"]
@@ -30,16 +29,16 @@ class FunctionPatch:
         """Check that there is something to replace."""
         name = getattr(self.module, "__name__", repr(self.module))
         if not isinstance(self.function_name, str):
-            raise LeappTypeError(
+            raise LeappTypeError.at_caller(
                 f"FunctionPatch function_name must be a string, got "
-                f"{type(self.function_name).__name__} ({user_location()})."
+                f"{type(self.function_name).__name__}."
             )
         if not callable(self.replacement):
-            raise LeappTypeError(
+            raise LeappTypeError.at_caller(
                 f"FunctionPatch replacement of {name}.{self.function_name} must be callable, got "
-                f"{type(self.replacement).__name__} ({user_location()})."
+                f"{type(self.replacement).__name__}."
             )
         if not callable(getattr(self.module, self.function_name, None)):
-            raise LeappValueError(
-                f"FunctionPatch: {name} has no function '{self.function_name}' ({user_location()})."
+            raise LeappValueError.at_caller(
+                f"FunctionPatch: {name} has no function '{self.function_name}'."
             )

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ._location import user_location
 from .enums import InputKindEnum, OutputKindEnum
 from .errors import LeappTypeError, LeappValueError
 
@@ -104,21 +103,20 @@ class TensorSemantics:
     def __post_init__(self) -> None:
         """Check every field and bring ``element_names`` into its per-dimension form."""
         if not isinstance(self.name, str) or not self.name:
-            raise LeappTypeError(
-                f"TensorSemantics 'name' must be a non-empty string, got {self.name!r} "
-                f"({user_location()})."
+            raise LeappTypeError.at_caller(
+                f"TensorSemantics 'name' must be a non-empty string, got {self.name!r}."
             )
         if not is_array(self.ref):
-            raise LeappTypeError(
+            raise LeappTypeError.at_caller(
                 f"TensorSemantics 'ref' of {self.name!r} must be a torch.Tensor or a "
-                f"numpy.ndarray, got {type(self.ref).__name__} ({user_location()})."
+                f"numpy.ndarray, got {type(self.ref).__name__}."
             )
         if self.kind is not None and not isinstance(
             self.kind, (InputKindEnum, OutputKindEnum, str)
         ):
-            raise LeappTypeError(
+            raise LeappTypeError.at_caller(
                 f"TensorSemantics 'kind' of {self.name!r} must be an InputKindEnum, an "
-                f"OutputKindEnum or a string, got {type(self.kind).__name__} ({user_location()})."
+                f"OutputKindEnum or a string, got {type(self.kind).__name__}."
             )
         if self.extra is not None:
             self._check_extra(self.extra)
@@ -140,10 +138,9 @@ class TensorSemantics:
             taken += ["element_names", "temporal_period_ms"]
         clash = [key for key in extra if key in taken]
         if clash:
-            raise LeappValueError(
+            raise LeappValueError.at_caller(
                 f"TensorSemantics extra of {self.name!r} may not overwrite "
-                f"{', '.join(map(repr, clash))}: LEAPP writes it itself. Choose another key "
-                f"({user_location()})."
+                f"{', '.join(map(repr, clash))}: LEAPP writes it itself. Choose another key."
             )
 
 
@@ -167,14 +164,11 @@ def is_array(value: object) -> bool:
 def _check_keys(what: str, mapping: object) -> None:
     """Refuse anything but a dict with text keys."""
     if not isinstance(mapping, dict):
-        raise LeappTypeError(
-            f"{what} must be a dict, got {type(mapping).__name__} ({user_location()})."
-        )
+        raise LeappTypeError.at_caller(f"{what} must be a dict, got {type(mapping).__name__}.")
     for key in mapping:
         if not isinstance(key, str):
-            raise LeappTypeError(
-                f"{what} must have strings as keys, got {key!r} of type {type(key).__name__} "
-                f"({user_location()})."
+            raise LeappTypeError.at_caller(
+                f"{what} must have strings as keys, got {key!r} of type {type(key).__name__}."
             )
 
 
@@ -185,9 +179,9 @@ def _per_dimension(name: str, given: object) -> tuple[list[AxisNames], float | N
     if isinstance(given, TemporalAxis):
         given = [given]
     if not isinstance(given, Sequence):
-        raise LeappTypeError(
+        raise LeappTypeError.at_caller(
             f"TensorSemantics 'element_names' of {name!r} must be a string or a list, got "
-            f"{type(given).__name__} ({user_location()})."
+            f"{type(given).__name__}."
         )
     if all(isinstance(entry, str) for entry in given):
         return [list(given)], None
@@ -198,10 +192,9 @@ def _per_dimension(name: str, given: object) -> tuple[list[AxisNames], float | N
             names.append(None)
         elif isinstance(entry, TemporalAxis):
             if period is not None and period != entry.period_ms:
-                raise LeappValueError(
+                raise LeappValueError.at_caller(
                     f"TensorSemantics 'element_names' of {name!r} has time axes of two periods, "
-                    f"{period} ms and {entry.period_ms} ms; a tensor has one "
-                    f"({user_location()})."
+                    f"{period} ms and {entry.period_ms} ms; a tensor has one."
                 )
             period = float(entry.period_ms)
             names.append(TEMPORAL_AXIS)
@@ -212,9 +205,9 @@ def _per_dimension(name: str, given: object) -> tuple[list[AxisNames], float | N
         ):
             names.append(list(entry))
         else:
-            raise LeappTypeError(
+            raise LeappTypeError.at_caller(
                 f"TensorSemantics 'element_names' of {name!r}: entry {axis} must be None, a "
-                f"TemporalAxis or a list of strings, got {entry!r} ({user_location()})."
+                f"TemporalAxis or a list of strings, got {entry!r}."
             )
     return names, period
 
@@ -241,8 +234,7 @@ def _check_counts(name: str, names: list[AxisNames], shape: tuple[int, ...]) -> 
     else:
         counts = [len(entry) if isinstance(entry, list) else None for entry in names]
         found = f"the numbers of names are {counts}"
-    raise LeappValueError(
+    raise LeappValueError.at_caller(
         f"TensorSemantics 'element_names' of {name!r} does not match its shape {list(shape)}: "
-        f"{found}. Give one name per element, or None for a dimension without names "
-        f"({user_location()})."
+        f"{found}. Give one name per element, or None for a dimension without names."
     )
