@@ -22,10 +22,13 @@ void add_text(pbf_writer& out, field::Tag tag, const std::string& text) {
   if (!text.empty()) out.add_string(tag, text);
 }
 
+/// A nested message, written even when it is empty: a shape without dimensions is not no shape.
 template <typename Fill>
 void add_message(pbf_writer& out, field::Tag tag, Fill&& fill) {
-  pbf_writer message(out, tag);
+  std::string buffer;
+  pbf_writer message(buffer);
   fill(message);
+  out.add_message(tag, buffer);
 }
 
 void add_properties(pbf_writer& out, field::Tag tag, const Properties& properties) {

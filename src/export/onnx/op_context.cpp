@@ -196,16 +196,9 @@ DType OpContext::promoted(std::initializer_list<std::string_view> parameters) {
   for (const std::string_view parameter : parameters) {
     const ir::Argument& held = argument(parameter);
     if (const auto* ref = std::get_if<ir::ValueRef>(&held)) {
-      const ir::Value& value = values_.graph().value(ref->id);
-      const bool zero_dim = value.type.shape.empty();
-      // Python numbers arrive as nameless 0-d constants of Python's own types.
-      const bool number = zero_dim && value.kind == ir::ValueKind::kConstant &&
-                          value.name.empty() &&
-                          (value.type.dtype == DType::kFloat64 ||
-                           value.type.dtype == DType::kInt64 || value.type.dtype == DType::kBool);
-      operands.push_back({value.type.dtype, number     ? OperandKind::kNumber
-                                            : zero_dim ? OperandKind::kZeroDim
-                                                       : OperandKind::kTensor});
+      const ir::TensorType& type = values_.graph().type(ref->id);
+      operands.push_back(
+          {type.dtype, type.shape.empty() ? OperandKind::kZeroDim : OperandKind::kTensor});
     } else {
       switch (scalar_kind(parameter)) {
         case ScalarKind::kBool:
