@@ -1,0 +1,164 @@
+"""Programs that no trace can follow: named, refused, or right all the same; never silently wrong."""
+
+from __future__ import annotations
+
+import torch
+from torch import nn
+
+from leapp import annotate
+
+from . import Policy, Ports, normal, trap
+from .helpers import actor
+
+
+class _Trap(Policy):
+    def sense(self, rng: torch.Generator) -> Ports:
+        return {"policy/obs": normal(rng, 1, 4)}
+
+    def forward(self, obs: torch.Tensor) -> torch.Tensor:
+        raise NotImplementedError
+
+    def step(self, inputs: Ports) -> Ports:
+        obs = annotate.input_tensors("policy", {"obs": inputs["policy/obs"]})
+        action = annotate.output_tensors(
+            "policy", {"action": self.forward(obs)}, export_with=self.backend
+        )
+        return {"policy/action": action}
+
+
+@trap(traced=1)
+class ItemLeaves(_Trap):
+    def forward(self, obs: torch.Tensor) -> torch.Tensor:
+        scale = obs.abs().max().item()
+        return obs / scale
+
+
+@trap(traced=1)
+class FloatLeaves(_Trap):
+    def forward(self, obs: torch.Tensor) -> torch.Tensor:
+        return torch.full((1, 4), float(obs.mean())) + obs
+
+
+@trap(traced=1)
+class BranchOnValue(_Trap):
+    def forward(self, obs: torch.Tensor) -> torch.Tensor:
+        if obs.sum() > 0:
+            return obs * 2
+        return obs - 1
+
+
+@trap(traced=1)
+class ListLeaves(_Trap):
+    def forward(self, obs: torch.Tensor) -> torch.Tensor:
+        gains = [2.0 * value for value in obs[0].tolist()]
+        return obs * torch.tensor([gains])
+
+
+@trap(traced=1)
+class NumpyArithmetic(_Trap):
+    def forward(self, obs: torch.Tensor) -> torch.Tensor:
+        array = obs.numpy() * 3 + 1
+        return torch.from_numpy(array) + obs
+
+
+@trap(traced=1)
+class RandomExploration(_Trap):
+    def forward(self, obs: torch.Tensor) -> torch.Tensor:
+        return obs + 0.5 * torch.randn_like(obs)
+
+
+@trap(traced=1)
+class DropoutInTraining(_Trap):
+    def build(self) -> None:
+        self.net = nn.Sequential(nn.Linear(4, 64), nn.Dropout(0.5), nn.Linear(64, 4)).train()
+
+    def forward(self, obs: torch.Tensor) -> torch.Tensor:
+        out: torch.Tensor = self.net(obs)
+        return out
+
+
+@trap()
+class ForgottenInput(_Trap):
+    """The command changes every tick, and nobody annotated it."""
+
+    def sense(self, rng: torch.Generator) -> Ports:
+        self.command = normal(rng, 1, 4)
+        return super().sense(rng)
+
+    def forward(self, obs: torch.Tensor) -> torch.Tensor:
+        return obs + self.command
+
+
+@trap()
+class PythonCounter(_Trap):
+    """A Python number that grows."""
+
+    def build(self) -> None:
+        self.tick = 0
+
+    def forward(self, obs: torch.Tensor) -> torch.Tensor:
+        self.tick += 1
+        return obs * (0.9**self.tick)
+
+
+@trap()
+class AlternatingCode(_Trap):
+    """Passes take different ways through the code, by a Python flag."""
+
+    def build(self) -> None:
+        self.flip = False
+
+    def forward(self, obs: torch.Tensor) -> torch.Tensor:
+        self.flip = not self.flip
+        return torch.sin(obs) if self.flip else torch.cos(obs) * 2
+
+
+@trap(traced=1)
+class StaleNumpyWrite(_Trap):
+    """NumPy writes into the memory of a traced tensor."""
+
+    def forward(self, obs: torch.Tensor) -> torch.Tensor:
+        y = obs * 2
+        y.numpy()[:, 0] = 5.0 * float(obs.sum())
+        return y + 1
+
+
+@trap(traced=2)
+class BorrowedIntermediate(Policy):
+    """A node uses another node's result without declaring it."""
+
+    def build(self) -> None:
+        self.net = actor(4, 4)
+
+    def sense(self, rng: torch.Generator) -> Ports:
+        return {"pre/obs": normal(rng, 1, 4), "policy/goal": normal(rng, 1, 4)}
+
+    def step(self, inputs: Ports) -> Ports:
+        obs = annotate.input_tensors("pre", {"obs": inputs["pre/obs"]})
+        hidden = self.net(obs)
+        annotate.output_tensors("pre", {"x": hidden * 2}, export_with=self.backend)
+        goal = annotate.input_tensors("policy", {"goal": inputs["policy/goal"]})
+        action = annotate.output_tensors(
+            "policy", {"action": goal + hidden}, export_with=self.backend
+        )
+        return {"policy/action": action}
+
+
+@trap(traced=1)
+class SortedByPython(_Trap):
+    """An order decided in Python."""
+
+    def forward(self, obs: torch.Tensor) -> torch.Tensor:
+        order = sorted(range(4), key=lambda i: float(obs[0, i]))
+        return obs[:, order]
+
+
+@trap(traced=1)
+class LoopUntilConverged(_Trap):
+    """The number of iterations depends on the values."""
+
+    def forward(self, obs: torch.Tensor) -> torch.Tensor:
+        x = obs
+        while bool((x.abs() > 0.1).any()):
+            x = x * 0.5
+        return x
