@@ -16,10 +16,6 @@ find_path(LEAPP_PROTOZERO_INCLUDE protozero/pbf_reader.hpp)
 leapp_need(LEAPP_PROTOZERO_INCLUDE "protozero" libprotozero-dev)
 add_library(leapp_protozero INTERFACE)
 target_include_directories(leapp_protozero SYSTEM INTERFACE ${LEAPP_PROTOZERO_INCLUDE})
-find_package(PkgConfig QUIET)
-leapp_need(PKG_CONFIG_FOUND "pkg-config" pkg-config)
-pkg_check_modules(GVC QUIET IMPORTED_TARGET libgvc libcgraph)
-leapp_need(GVC_FOUND "Graphviz" libgraphviz-dev)
 
 # ONNX Runtime is opened at run time: only its headers are needed, and only by the engine.
 find_path(LEAPP_ONNXRUNTIME_INCLUDE onnxruntime_c_api.h

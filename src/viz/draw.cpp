@@ -1,0 +1,46 @@
+#include "viz/draw.h"
+
+#include <fstream>
+
+#include "base/check.h"
+#include "viz/graphviz.h"
+
+namespace leapp {
+namespace {
+
+void check_size(const Bundle& bundle) {
+  std::size_t wires = 0;
+  for (const auto* const flow : {&bundle.pipeline.data_flow, &bundle.pipeline.feedback_flow}) {
+    for (const Wire& wire : *flow) wires += wire.targets.size();
+  }
+  require(bundle.models.size() <= kMaxDrawnModels && wires <= kMaxDrawnWires, ErrorKind::kValue,
+          "this bundle has " + std::to_string(bundle.models.size()) + " nodes and " +
+              std::to_string(wires) + " wires; pictures are drawn up to " +
+              std::to_string(kMaxDrawnModels) + " nodes and " + std::to_string(kMaxDrawnWires) +
+              " wires");
+}
+
+std::string render(const Bundle& bundle, const std::string& title, const std::string& ending) {
+  if (ending == ".dot") return to_dot(bundle, title);
+  require(ending == ".png" || ending == ".svg", ErrorKind::kValue,
+          "cannot draw to a file ending in '" + ending + "'; expected .png, .svg or .dot");
+  check_size(bundle);
+  return viz::render(to_dot(bundle, title), ending.substr(1));
+}
+
+}  // namespace
+
+std::string to_svg(const Bundle& bundle, const std::string& title) {
+  return render(bundle, title, ".svg");
+}
+
+void draw(const Bundle& bundle, const std::filesystem::path& path, const std::string& title) {
+  const std::string picture = render(bundle, title, path.extension().string());
+  std::ofstream stream(path, std::ios::binary | std::ios::trunc);
+  stream.write(picture.data(), static_cast<std::streamsize>(picture.size()));
+  stream.close();
+  require(!stream.fail(), ErrorKind::kIo,
+          path.string() + ": the picture could not be written; is a folder in the way?");
+}
+
+}  // namespace leapp
