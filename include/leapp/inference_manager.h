@@ -1,0 +1,210 @@
+// Runs an exported pipeline: load, verify, plan, and then tick.
+//
+// The comfortable face takes and returns named tensors:
+//
+//   leapp::InferenceManager manager("walker/walker.yaml");
+//   leapp::TensorMap out = manager.run_policy({{"policy/obs", obs}});
+//   std::span<const float> action = out.at("policy/action").values<float>();
+//
+// The real-time face does the names once and then only moves values:
+//
+//   const leapp::InputPort obs = manager.input_port("policy/obs");
+//   const leapp::OutputPort action = manager.output_port("policy/action");
+//   manager.prepare();
+//   while (running) {
+//     manager.set_input(obs, sensors.data());
+//     if (leapp::Result<void> done = manager.tick(); !done) stop(done.failure().message());
+//     apply(manager.output(action).data);
+//   }
+//
+// What happens when: the constructor reads the bundle, recomputes every checksum, checks the wires,
+// plans one buffer per wire (a producer writes where its consumers read) and loads every model.
+// Feedback runs through two buffers that change places after each tick, so a tick that fails leaves
+// the state as it was before it. prepare() lets the engines allocate what they allocate lazily;
+// from then on nothing here allocates or locks in set_input(), touch(), tick() and output().
+//
+// Names: ports are "node/port". Where an export renamed a state `h` to `h_in` and `h_out` (ONNX),
+// every call also takes the name as annotated.
+//
+// Threads: distinct managers are independent. One manager is for one thread at a time: two that
+// tick it at once get an error, not a wrong result. Memory that a manager hands out as a view
+// belongs to it and may change with the next call that is not const.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "leapp/bundle.h"
+#include "leapp/engine.h"
+#include "leapp/result.h"
+#include "leapp/tensor.h"
+#include "leapp/tensor_view.h"
+#include "leapp/visibility.h"
+
+namespace leapp {
+
+/// Tensors by "node/port".
+using TensorMap = std::map<std::string, Tensor, std::less<>>;
+
+/// Whether ONNX nodes that follow each other run as one graph.
+enum class Merge : std::uint8_t {
+  kAuto,  ///< where the merged graph gives the same results, checked when loading
+  kOff,
+};
+
+/// Which values must hold neither NaN nor infinity. A tick that meets one fails and leaves the
+/// state as it was. Costs one pass over the values.
+struct FiniteGuard {
+  bool inputs = false;   ///< before the tick
+  bool state = false;    ///< after it: what feedback would hand to the next tick
+  bool outputs = false;  ///< after it
+};
+
+/// A tick that took too long.
+struct DeadlineMiss {
+  std::uint64_t tick;  ///< how many ticks there were before it
+  std::chrono::nanoseconds took;
+  std::chrono::nanoseconds deadline;
+};
+
+struct RuntimeOptions {
+  EngineOptions engine = {};                        ///< how every node runs, except
+  std::map<std::string, EngineOptions> nodes = {};  ///< these nodes, by name
+  Merge merge = Merge::kAuto;
+  FiniteGuard finite = {};
+  /// How old an input "node/port" may be when a tick begins: the time since its last set_input() or
+  /// touch(). Inputs not named here never grow stale.
+  std::map<std::string, std::chrono::nanoseconds> staleness = {};
+  /// How long a tick may take. A tick that takes longer still succeeds; it is counted, and
+  /// `on_deadline_miss` is called at its end, in the thread that ticks. It must not throw.
+  std::optional<std::chrono::nanoseconds> deadline = {};
+  std::function<void(const DeadlineMiss&)> on_deadline_miss = {};
+  /// Keep latency histograms of every tick and node. About 50 ns a node.
+  bool measure = false;
+  BundleOptions bundle = {};  ///< how far the bundle is trusted
+  EngineRegistry engines = EngineRegistry::standard();
+};
+
+/// Latencies of one thing. Percentiles are exact to 2 %.
+struct LatencySummary {
+  std::uint64_t count = 0;
+  std::chrono::nanoseconds mean{0}, p50{0}, p99{0}, p999{0}, max{0};
+};
+
+struct Statistics {
+  LatencySummary tick;
+  /// One per step of the plan, in order. Nodes that were merged are one step: "pre+policy".
+  std::vector<std::pair<std::string, LatencySummary>> nodes;
+  std::uint64_t deadline_misses = 0;
+};
+
+/// Handles of ports: small, copyable, valid for the manager that gave them.
+class InputPort {
+  friend class InferenceManager;
+  std::size_t index_ = 0;
+};
+class OutputPort {
+  friend class InferenceManager;
+  std::size_t index_ = 0;
+};
+
+class LEAPP_EXPORT InferenceManager {
+ public:
+  /// Loads the bundle at `yaml`. Throws Error: kNotFound, kValue or kIo. A node without a model
+  /// leaves the manager good for inspection; only running it fails.
+  explicit InferenceManager(const std::filesystem::path& yaml, RuntimeOptions options = {});
+  ~InferenceManager();
+  InferenceManager(InferenceManager&&) noexcept;
+  InferenceManager& operator=(InferenceManager&&) noexcept;
+
+  // --- What there is ---------------------------------------------------------------------------
+
+  const Bundle& bundle() const noexcept;
+  /// What a caller has to supply, gets back, and what comes from the last tick: "node/port" each.
+  const std::vector<std::string>& inputs() const noexcept;
+  const std::vector<std::string>& outputs() const noexcept;
+  const std::vector<std::string>& feedback_inputs() const noexcept;
+  /// One line per step, for people: what runs where.
+  std::vector<std::string> description() const;
+
+  // --- The comfortable face: throws leapp::Error
+  // ---------------------------------------------------
+
+  /// One tick. Every input must be there, except those that set_input_value() has set; the outputs
+  /// are the caller's to keep.
+  TensorMap run_policy(const TensorMap& inputs);
+
+  /// A value for every input, by its type: normally distributed numbers, ones for integers (they
+  /// are often indices), coin flips for bool. The same for the same seed.
+  TensorMap get_mock_input(std::uint32_t seed = 0) const;
+
+  /// Sets an external input (for all ticks, until it is set again) or a feedback input (for the
+  /// next tick). An input that another node computes in every tick cannot be set.
+  void set_input_value(std::string_view node, std::string_view input, const ConstTensorView& value);
+
+  /// The value of any port, as of now: what an output held after the last tick, what an input would
+  /// read in the next. Inside merged nodes it is computed again on request, from the inputs as they
+  /// are now.
+  Tensor value(std::string_view node, std::string_view port) const;
+
+  /// Gives every feedback input its initial value again, in time proportional to its bytes.
+  void reset();
+
+  /// A copy of all feedback inputs, and the way back: state() before a tick and set_state() after
+  /// it undo the tick. set_state() wants all of them.
+  TensorMap state() const;
+  void set_state(const TensorMap& state);
+
+  // --- The real-time face ------------------------------------------------------------------------
+
+  /// Throws Error(kValue) with the names there are when there is no such port.
+  InputPort input_port(std::string_view name) const;
+  OutputPort output_port(std::string_view name) const;
+
+  /// Lets the caller's memory take the place of the manager's: no copy is made on the way in, and
+  /// none on the way out, unless the output is also fed back, which takes one. The memory must hold
+  /// the port's elements, contiguous, aligned for its type, and live until another bind or the
+  /// manager's end. A null pointer ends it. Not for real time.
+  void bind_input(InputPort port, const void* data);
+  void bind_output(OutputPort port, void* data);
+
+  /// Runs `ticks` ticks on mock input, then puts state and inputs back: whatever an engine
+  /// allocates at its first run is then allocated. Throws what a tick fails with.
+  void prepare(int ticks = 2);
+
+  /// Copies an external input's elements: as many as its shape says, contiguous, of its type.
+  void set_input(InputPort port, const void* elements) noexcept;
+  /// Where an external input lies, for callers that write it in place and then touch() it.
+  const TensorView& input(InputPort port) noexcept;
+  /// Says that an input written in place, or bound, is fresh.
+  void touch(InputPort port) noexcept;
+
+  /// Runs every node once. On a failure the state is what it was before.
+  Result<void> tick() noexcept;
+
+  /// What an output holds since the last tick; valid until the next.
+  const TensorView& output(OutputPort port) const noexcept;
+
+  // --- What it took
+  // --------------------------------------------------------------------------------
+
+  /// Empty summaries unless RuntimeOptions::measure. Not while another thread ticks.
+  Statistics statistics() const;
+  void reset_statistics();
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace leapp

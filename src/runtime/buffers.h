@@ -1,0 +1,42 @@
+// The memory of a plan's values: one aligned allocation, and a view of every half of every value.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+#include "leapp/tensor_view.h"
+#include "runtime/plan.h"
+
+namespace leapp {
+
+/// Zero-filled at first. Movable; views point into memory that stays where it is.
+class Buffers {
+ public:
+  Buffers() = default;
+  explicit Buffers(const std::vector<PlannedValue>& values);
+
+  /// Half 0 or 1 of a value; a value that is not doubled has the same memory for both.
+  const TensorView& view(std::size_t value, std::size_t half) const noexcept {
+    return views_[value][half];
+  }
+
+  std::size_t byte_size(std::size_t value) const noexcept { return sizes_[value]; }
+
+  /// Lets a value that is not doubled lie in the caller's memory; null puts it back into ours.
+  void place(std::size_t value, void* data) noexcept;
+
+ private:
+  static constexpr std::size_t kAlignment = 64;
+  struct Free {
+    void operator()(std::byte* memory) const noexcept;
+  };
+
+  std::unique_ptr<std::byte[], Free> memory_;
+  std::vector<std::array<TensorView, 2>> views_;
+  std::vector<std::size_t> sizes_;
+  std::vector<std::byte*> own_;  // where the first half of a value lies in memory_
+};
+
+}  // namespace leapp

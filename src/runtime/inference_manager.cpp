@@ -1,0 +1,381 @@
+#include "leapp/inference_manager.h"
+
+#include <algorithm>
+#include <cstring>
+#include <random>
+#include <unordered_map>
+
+#include "base/check.h"
+#include "runtime/loader.h"
+#include "runtime/mock_input.h"
+#include "runtime/session.h"
+
+namespace leapp {
+namespace {
+
+std::string join(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) {
+    if (!text.empty()) text += ", ";
+    text += name;
+  }
+  return text.empty() ? "none" : text;
+}
+
+std::string port_name(std::string_view node, std::string_view port) {
+  return std::string(node) + "/" + std::string(port);
+}
+
+void copy(const TensorView& to, const void* from) noexcept {
+  if (const std::size_t bytes = to.byte_size(); bytes != 0) std::memcpy(to.data, from, bytes);
+}
+
+// Throws unless `value` fits the port's buffer.
+void check_fit(const std::string& name, const TensorView& buffer, const ConstTensorView& value) {
+  if (value.dtype != buffer.dtype) {
+    throw Error(ErrorKind::kType, "input " + name + " is " + std::string(name_of(value.dtype)) +
+                                      ", expected " + std::string(name_of(buffer.dtype)));
+  }
+  if (value.shape != buffer.shape) {
+    throw Error(ErrorKind::kValue, "input " + name + " has shape " + to_string(value.shape) +
+                                       ", expected " + to_string(buffer.shape));
+  }
+}
+
+}  // namespace
+
+class InferenceManager::Impl {
+ public:
+  Impl(const std::filesystem::path& yaml, RuntimeOptions options)
+      : options_(std::move(options)),
+        loaded_(load_bundle(yaml, options_)),
+        session_(loaded_.plan, loaded_.engines, options_, loaded_.cannot_run),
+        held_(plan().external_inputs.size(), false) {
+    index_ports(plan().external_inputs, plan().inputs, "_in", input_index_);
+    index_ports(plan().external_outputs, plan().outputs, "_out", output_index_);
+    reset();
+  }
+
+  const Bundle& bundle() const noexcept { return loaded_.bundle; }
+  const Plan& plan() const noexcept { return loaded_.plan; }
+  Session& session() noexcept { return session_; }
+  const Session& session() const noexcept { return session_; }
+
+  std::vector<std::string> description() const {
+    std::vector<std::string> lines;
+    for (std::size_t i = 0; i < plan().steps.size(); ++i) {
+      const std::string engine =
+          i < loaded_.engines.size() ? loaded_.engines[i]->description() : "no model";
+      lines.push_back(plan().steps[i].model.name + ": " + engine);
+    }
+    return lines;
+  }
+
+  std::size_t input_index(std::string_view name) const {
+    const auto found = input_index_.find(std::string(name));
+    if (found != input_index_.end()) return found->second;
+    std::string hint;
+    if (find_port(plan().inputs, name, "_in") != nullptr) {
+      hint = is_feedback(name) ? " (it is fed back: set_input_value() overrides it)"
+                               : " (it is computed inside the pipeline)";
+    }
+    throw Error(ErrorKind::kValue, "'" + std::string(name) + "' is no input of the pipeline" +
+                                       hint + ", which takes: " + join(plan().external_inputs));
+  }
+
+  std::size_t output_index(std::string_view name) const {
+    const auto found = output_index_.find(std::string(name));
+    if (found != output_index_.end()) return found->second;
+    throw Error(ErrorKind::kValue, "'" + std::string(name) +
+                                       "' is no output of the pipeline, which gives: " +
+                                       join(plan().external_outputs));
+  }
+
+  TensorMap run_policy(const TensorMap& inputs) {
+    session_.require_idle();
+    std::vector<bool> given(held_.size(), false);
+    for (const auto& [name, value] : inputs) {
+      const std::size_t index = input_index(name);
+      check_external(index, value.view());
+      session_.set_input(index, value.data());
+      given[index] = true;
+    }
+    for (std::size_t i = 0; i < given.size(); ++i) {
+      if (given[i]) {
+        held_[i] = false;
+      } else if (!held_[i] && !session_.input_is_bound(i)) {
+        throw Error(ErrorKind::kValue,
+                    "input " + plan().external_inputs[i] +
+                        " is missing; the pipeline takes: " + join(plan().external_inputs));
+      }
+    }
+    session_.tick().value();
+    TensorMap outputs;
+    for (std::size_t i = 0; i < plan().external_outputs.size(); ++i) {
+      outputs.emplace(plan().external_outputs[i], Tensor(session_.output(i)));
+    }
+    return outputs;
+  }
+
+  TensorMap get_mock_input(std::uint32_t seed) const {
+    std::mt19937 random(seed);
+    TensorMap inputs;
+    for (const std::string& name : plan().external_inputs) {
+      inputs.emplace(name, mock_value(*bundle().find_input(*parse_port_ref(name)), random));
+    }
+    return inputs;
+  }
+
+  void set_input_value(std::string_view node, std::string_view input,
+                       const ConstTensorView& value) {
+    session_.require_idle();
+    const std::string name = port_name(node, input);
+    if (const auto external = input_index_.find(name); external != input_index_.end()) {
+      check_external(external->second, value);
+      session_.set_input(external->second, value.data);
+      held_[external->second] = true;
+      return;
+    }
+    const Access* access = find_port(plan().inputs, name, "_in");
+    if (access == nullptr || !is_feedback(name)) {
+      const Model* model = bundle().find_model(node);
+      require(model != nullptr, ErrorKind::kValue, "there is no node '" + std::string(node) + "'");
+      const bool exists = model->find_input(input) != nullptr ||
+                          model->find_input(std::string(input) + "_in") != nullptr;
+      throw Error(ErrorKind::kValue,
+                  exists ? name +
+                               " is computed by another node in every tick; only external and "
+                               "feedback inputs can be set: " +
+                               join(plan().external_inputs) + "; " + join(plan().feedback_inputs)
+                         : "node '" + std::string(node) + "' has no input '" + std::string(input) +
+                               "'; it has: " + join(names_of(model->inputs)));
+    }
+    check_fit(name, session_.now(*access), value);
+    copy(session_.now(*access), value.data);
+  }
+
+  Tensor value(std::string_view node, std::string_view port) const {
+    const std::string name = port_name(node, port);
+    const Access* access = nullptr;
+    for (const char* suffix : {"", "_in"}) {
+      if (access == nullptr) access = find_port(plan().inputs, name, suffix);
+      if (access == nullptr) {
+        access = find_port(plan().outputs, name, *suffix == '\0' ? "" : "_out");
+      }
+    }
+    if (access == nullptr) {
+      const Model* model = bundle().find_model(node);
+      require(model != nullptr, ErrorKind::kValue, "there is no node '" + std::string(node) + "'");
+      throw Error(ErrorKind::kValue, "node '" + std::string(node) + "' has no port '" +
+                                         std::string(port) +
+                                         "'; it has: " + join(names_of(model->inputs)) + "; " +
+                                         join(names_of(model->outputs)));
+    }
+    return Tensor(session_.now(*access));
+  }
+
+  void reset() {
+    session_.require_idle();
+    for (const auto& [name, initial] : loaded_.initial_values) {
+      copy(session_.now(plan().inputs.at(name)), initial.data());
+    }
+  }
+
+  TensorMap state() const {
+    TensorMap state;
+    for (const std::string& name : plan().feedback_inputs) {
+      state.emplace(name, Tensor(session_.now(plan().inputs.at(name))));
+    }
+    return state;
+  }
+
+  void set_state(const TensorMap& state) {
+    session_.require_idle();
+    // All checks first: a wrong state leaves the right one alone.
+    for (const std::string& name : plan().feedback_inputs) {
+      const auto found = state.find(name);
+      require(found != state.end(), ErrorKind::kValue,
+              "the state lacks " + name + "; it needs: " + join(plan().feedback_inputs));
+      check_fit(name, session_.now(plan().inputs.at(name)), found->second.view());
+    }
+    for (const auto& [name, value] : state) {
+      require(loaded_.initial_values.contains(name), ErrorKind::kValue,
+              "'" + name + "' is no feedback input; they are: " + join(plan().feedback_inputs));
+    }
+    for (const auto& [name, value] : state) {
+      copy(session_.now(plan().inputs.at(name)), value.data());
+    }
+  }
+
+  void prepare(int ticks) {
+    session_.require_idle();
+    require(loaded_.cannot_run.empty(), ErrorKind::kUsage, loaded_.cannot_run);
+    const TensorMap former_state = state();
+    std::vector<Tensor> former_inputs;
+    for (std::size_t i = 0; i < held_.size(); ++i) former_inputs.emplace_back(session_.input(i));
+    const TensorMap mock = get_mock_input(0);
+    for (std::size_t i = 0; i < held_.size(); ++i) {
+      if (!session_.input_is_bound(i)) {
+        copy(session_.input(i), mock.at(plan().external_inputs[i]).data());
+      }
+    }
+    Result<void> result;
+    for (int i = 0; i < ticks && result; ++i) {
+      result = session_.run_nodes();
+      session_.change_halves();
+    }
+    for (std::size_t i = 0; i < held_.size(); ++i) {
+      if (!session_.input_is_bound(i)) copy(session_.input(i), former_inputs[i].data());
+    }
+    set_state(former_state);
+    result.value();
+  }
+
+ private:
+  // Each external port by its own name and, where it is free, by the name it was annotated with.
+  static void index_ports(const std::vector<std::string>& names, const Plan::PortTable& all,
+                          std::string_view suffix,
+                          std::unordered_map<std::string, std::size_t>& index) {
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      index[names[i]] = i;
+      if (std::string annotated = names[i]; annotated.ends_with(suffix)) {
+        annotated.resize(annotated.size() - suffix.size());
+        if (!all.contains(annotated)) index.emplace(annotated, i);
+      }
+    }
+  }
+
+  static std::vector<std::string> names_of(const std::vector<Port>& ports) {
+    std::vector<std::string> names;
+    for (const Port& port : ports) names.push_back(port.name);
+    return names;
+  }
+
+  bool is_feedback(std::string_view name) const {
+    return loaded_.initial_values.contains(name) ||
+           loaded_.initial_values.contains(std::string(name) + "_in");
+  }
+
+  void check_external(std::size_t index, const ConstTensorView& value) {
+    const std::string& name = plan().external_inputs[index];
+    require(!session_.input_is_bound(index), ErrorKind::kUsage,
+            "input " + name + " is bound to the caller's memory, which is not written here");
+    check_fit(name, session_.input(index), value);
+  }
+
+  RuntimeOptions options_;
+  LoadedBundle loaded_;
+  Session session_;
+  std::unordered_map<std::string, std::size_t> input_index_;
+  std::unordered_map<std::string, std::size_t> output_index_;
+  std::vector<bool> held_;  // inputs that set_input_value() has set
+};
+
+InferenceManager::InferenceManager(const std::filesystem::path& yaml, RuntimeOptions options)
+    : impl_(std::make_unique<Impl>(yaml, std::move(options))) {}
+InferenceManager::~InferenceManager() = default;
+InferenceManager::InferenceManager(InferenceManager&&) noexcept = default;
+InferenceManager& InferenceManager::operator=(InferenceManager&&) noexcept = default;
+
+const Bundle& InferenceManager::bundle() const noexcept {
+  return impl_->bundle();
+}
+
+const std::vector<std::string>& InferenceManager::inputs() const noexcept {
+  return impl_->plan().external_inputs;
+}
+
+const std::vector<std::string>& InferenceManager::outputs() const noexcept {
+  return impl_->plan().external_outputs;
+}
+
+const std::vector<std::string>& InferenceManager::feedback_inputs() const noexcept {
+  return impl_->plan().feedback_inputs;
+}
+
+std::vector<std::string> InferenceManager::description() const {
+  return impl_->description();
+}
+
+TensorMap InferenceManager::run_policy(const TensorMap& inputs) {
+  return impl_->run_policy(inputs);
+}
+
+TensorMap InferenceManager::get_mock_input(std::uint32_t seed) const {
+  return impl_->get_mock_input(seed);
+}
+
+void InferenceManager::set_input_value(std::string_view node, std::string_view input,
+                                       const ConstTensorView& value) {
+  impl_->set_input_value(node, input, value);
+}
+
+Tensor InferenceManager::value(std::string_view node, std::string_view port) const {
+  return impl_->value(node, port);
+}
+
+void InferenceManager::reset() {
+  impl_->reset();
+}
+
+TensorMap InferenceManager::state() const {
+  return impl_->state();
+}
+
+void InferenceManager::set_state(const TensorMap& state) {
+  impl_->set_state(state);
+}
+
+InputPort InferenceManager::input_port(std::string_view name) const {
+  InputPort port;
+  port.index_ = impl_->input_index(name);
+  return port;
+}
+
+OutputPort InferenceManager::output_port(std::string_view name) const {
+  OutputPort port;
+  port.index_ = impl_->output_index(name);
+  return port;
+}
+
+void InferenceManager::bind_input(InputPort port, const void* data) {
+  impl_->session().bind_input(port.index_, data);
+}
+
+void InferenceManager::bind_output(OutputPort port, void* data) {
+  impl_->session().bind_output(port.index_, data);
+}
+
+void InferenceManager::prepare(int ticks) {
+  impl_->prepare(ticks);
+}
+
+void InferenceManager::set_input(InputPort port, const void* elements) noexcept {
+  impl_->session().set_input(port.index_, elements);
+}
+
+const TensorView& InferenceManager::input(InputPort port) noexcept {
+  return impl_->session().input(port.index_);
+}
+
+void InferenceManager::touch(InputPort port) noexcept {
+  impl_->session().touch(port.index_);
+}
+
+Result<void> InferenceManager::tick() noexcept {
+  return impl_->session().tick();
+}
+
+const TensorView& InferenceManager::output(OutputPort port) const noexcept {
+  return impl_->session().output(port.index_);
+}
+
+Statistics InferenceManager::statistics() const {
+  return impl_->session().statistics();
+}
+
+void InferenceManager::reset_statistics() {
+  impl_->session().reset_statistics();
+}
+
+}  // namespace leapp

@@ -1,0 +1,101 @@
+#include "runtime/loader.h"
+
+#include "base/check.h"
+#include "bundle/safetensors.h"
+
+namespace leapp {
+namespace {
+
+void check_node_names(const Bundle& bundle, const RuntimeOptions& options) {
+  for (const auto& [node, ignored] : options.nodes) {
+    if (bundle.find_model(node) == nullptr) {
+      throw Error(ErrorKind::kValue, "options name a node '" + node + "', which " +
+                                         bundle.file.string() + " does not have");
+    }
+  }
+}
+
+// The first node that has nothing to run, in words.
+std::string find_node_without_model(const Bundle& bundle) {
+  for (const Model& model : bundle.models) {
+    if (!model.file || !model.backend) {
+      return "node '" + model.name +
+             "' was exported without a model (export_with=None), so the pipeline can be inspected "
+             "but not run; export it with a backend, or give it a model_path";
+    }
+  }
+  return {};
+}
+
+void check_backends(const Bundle& bundle, const EngineRegistry& engines) {
+  for (const Model& model : bundle.models) {
+    if (model.backend && !engines.contains(*model.backend)) engines.load(model, {});  // throws
+  }
+}
+
+TensorMap read_initial_values(const Bundle& bundle, const Plan& plan,
+                              const BundleOptions& options) {
+  TensorMap values;
+  for (const std::string& name : plan.feedback_inputs) {
+    const Port& port = *bundle.find_input(*parse_port_ref(name));
+    values.emplace(name, Tensor(port.dtype, port.shape));
+  }
+  if (!bundle.pipeline.initial_values) return values;
+  const std::filesystem::path file =
+      resolve_file(bundle.file.parent_path(), bundle.pipeline.initial_values->path, options);
+  const SafeTensors stored = SafeTensors::read(file, options.max_tensor_bytes);
+  for (const NamedTensorView& entry : stored.tensors()) {
+    const auto target = values.find(entry.name);
+    if (target == values.end()) {
+      throw Error(ErrorKind::kValue,
+                  file.string() + ": '" + entry.name + "' is no feedback input of the pipeline");
+    }
+    const Tensor& expected = target->second;
+    if (entry.tensor.dtype != expected.dtype() || entry.tensor.shape != expected.shape()) {
+      throw Error(ErrorKind::kValue, file.string() + ": the initial value of " + entry.name +
+                                         " is " + std::string(name_of(entry.tensor.dtype)) + " " +
+                                         to_string(entry.tensor.shape) + ", expected " +
+                                         std::string(name_of(expected.dtype())) + " " +
+                                         to_string(expected.shape()));
+    }
+    target->second = Tensor(entry.tensor);
+  }
+  return values;
+}
+
+}  // namespace
+
+const EngineOptions& engine_options(const RuntimeOptions& options, const std::string& node) {
+  const auto own = options.nodes.find(node);
+  return own != options.nodes.end() ? own->second : options.engine;
+}
+
+std::unique_ptr<Engine> load_node(const Bundle& bundle, const Model& model,
+                                  const RuntimeOptions& options) {
+  const std::filesystem::path file =
+      resolve_file(bundle.file.parent_path(), model.file->path, options.bundle);
+  return options.engines.load(model, file, engine_options(options, model.name));
+}
+
+LoadedBundle load_bundle(const std::filesystem::path& yaml, const RuntimeOptions& options) {
+  LoadedBundle loaded;
+  loaded.bundle = read_bundle(yaml, options.bundle);
+  const Bundle& bundle = loaded.bundle;
+  check_backends(bundle, options.engines);
+  verify_files(bundle, options.bundle);
+  check_node_names(bundle, options);
+
+  std::vector<std::vector<std::size_t>> groups;
+  for (std::size_t model : execution_order(bundle)) groups.push_back({model});
+  loaded.plan = make_plan(bundle, groups);
+  loaded.initial_values = read_initial_values(bundle, loaded.plan, options.bundle);
+
+  loaded.cannot_run = find_node_without_model(bundle);
+  if (!loaded.cannot_run.empty()) return loaded;
+  for (const PlannedStep& step : loaded.plan.steps) {
+    loaded.engines.push_back(load_node(bundle, bundle.models[step.models[0]], options));
+  }
+  return loaded;
+}
+
+}  // namespace leapp

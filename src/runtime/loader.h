@@ -1,0 +1,34 @@
+// From a YAML file to everything a session needs: the first half of an InferenceManager's life.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "leapp/bundle.h"
+#include "leapp/engine.h"
+#include "leapp/inference_manager.h"
+#include "runtime/plan.h"
+
+namespace leapp {
+
+struct LoadedBundle {
+  Bundle bundle;
+  Plan plan;
+  std::vector<std::unique_ptr<Engine>> engines;  ///< one per step of the plan
+  TensorMap initial_values;                      ///< of every feedback input; zeros by default
+  std::string cannot_run;  ///< why there are no engines: a node has no model. Empty: it can run
+};
+
+/// Reads, verifies, plans and loads. Throws Error.
+LoadedBundle load_bundle(const std::filesystem::path& yaml, const RuntimeOptions& options);
+
+/// The engine options of a node.
+const EngineOptions& engine_options(const RuntimeOptions& options, const std::string& node);
+
+/// Loads the engine of one node of the bundle. Throws Error.
+std::unique_ptr<Engine> load_node(const Bundle& bundle, const Model& model,
+                                  const RuntimeOptions& options);
+
+}  // namespace leapp

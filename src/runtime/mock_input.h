@@ -1,0 +1,14 @@
+// Made-up values for ports.
+#pragma once
+
+#include <random>
+
+#include "leapp/bundle.h"
+#include "leapp/tensor.h"
+
+namespace leapp {
+
+/// Normally distributed numbers, ones for integers, coin flips for bool.
+Tensor mock_value(const Port& port, std::mt19937& random);
+
+}  // namespace leapp

@@ -1,0 +1,279 @@
+#include "runtime/session.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/check.h"
+#include "runtime/finite.h"
+
+namespace leapp {
+namespace {
+
+constexpr const char* kTwoThreads =
+    "two threads use this InferenceManager at once; give each thread a manager of its own";
+
+}  // namespace
+
+Session::Session(const Plan& plan, const std::vector<std::unique_ptr<Engine>>& engines,
+                 const RuntimeOptions& options, std::string cannot_run)
+    : plan_(plan), options_(options), cannot_run_(std::move(cannot_run)), buffers_(plan.values) {
+  for (const std::string& name : plan.external_inputs) {
+    const Access& access = plan.inputs.at(name);
+    inputs_.push_back({.value = access.value, .bytes = buffers_.byte_size(access.value)});
+  }
+  for (const std::string& name : plan.external_outputs) {
+    outputs_.push_back({.access = plan.outputs.at(name)});
+  }
+  for (const std::string& name : plan.feedback_inputs) {
+    std::size_t value = plan.inputs.at(name).value;
+    for (const FeedbackCopy& copy : plan.copies) {
+      if (copy.to == value) value = copy.from;
+    }
+    next_state_.push_back(value);
+  }
+  for (const auto& [name, limit] : options.staleness) {
+    const auto found = std::find(plan.external_inputs.begin(), plan.external_inputs.end(), name);
+    require(found != plan.external_inputs.end(), ErrorKind::kValue,
+            "a staleness limit was given for '" + name + "', which is no input of the pipeline");
+    ExternalInput& input = inputs_[static_cast<std::size_t>(found - plan.external_inputs.begin())];
+    input.ages = true;
+    input.limit = limit;
+  }
+  observed_ = options.measure || options.deadline.has_value();
+  if (options.measure) {
+    tick_latency_.emplace();
+    step_latency_.resize(plan.steps.size());
+  }
+  make_bindings(engines);
+}
+
+void Session::make_bindings(const std::vector<std::unique_ptr<Engine>>& engines) {
+  for (std::size_t step = 0; step < engines.size(); ++step) {
+    const PlannedStep& planned = plan_.steps[step];
+    const auto doubled = [&](const Access& access) { return plan_.values[access.value].doubled; };
+    const bool two = std::any_of(planned.inputs.begin(), planned.inputs.end(), doubled) ||
+                     std::any_of(planned.outputs.begin(), planned.outputs.end(), doubled);
+    for (std::size_t half = 0; half < (two ? 2u : 1u); ++half) {
+      std::vector<ConstTensorView> inputs;
+      std::vector<TensorView> outputs;
+      for (const Access& access : planned.inputs) {
+        inputs.emplace_back(buffers_.view(access.value, access.last_tick ? half : 1 - half));
+      }
+      for (const Access& access : planned.outputs) {
+        outputs.push_back(buffers_.view(access.value, 1 - half));
+      }
+      bindings_.push_back(engines[step]->bind(inputs, outputs));
+      schedule_[half].push_back(bindings_.back().get());
+    }
+    if (!two) schedule_[1].push_back(bindings_.back().get());
+  }
+}
+
+void Session::place(std::size_t value, void* data) {
+  buffers_.place(value, data);
+  const TensorView& view = buffers_.view(value, 0);
+  for (std::size_t step = 0; step < schedule_[0].size(); ++step) {
+    const PlannedStep& planned = plan_.steps[step];
+    for (std::size_t half = 0; half < 2; ++half) {
+      Binding& binding = *schedule_[half][step];
+      for (std::size_t i = 0; i < planned.inputs.size(); ++i) {
+        if (planned.inputs[i].value == value) binding.rebind_input(i, view);
+      }
+      for (std::size_t i = 0; i < planned.outputs.size(); ++i) {
+        if (planned.outputs[i].value == value) binding.rebind_output(i, view);
+      }
+    }
+  }
+}
+
+void Session::bind_input(std::size_t input, const void* data) {
+  require_idle();
+  ExternalInput& external = inputs_[input];
+  place(external.value, const_cast<void*>(data));  // engines only read their inputs
+  external.bound = data != nullptr;
+  external.supplied = false;
+  external.clash = false;
+  if (external.bound) touch(input);
+}
+
+void Session::bind_output(std::size_t output, void* data) {
+  require_idle();
+  ExternalOutput& external = outputs_[output];
+  if (plan_.values[external.access.value].doubled) {
+    external.copy_to = data;
+  } else {
+    place(external.access.value, data);
+  }
+}
+
+void Session::set_input(std::size_t input, const void* elements) noexcept {
+  ExternalInput& external = inputs_[input];
+  if (external.bound) [[unlikely]] {
+    external.clash = true;  // the next tick says so: this call cannot
+    return;
+  }
+  if (external.bytes != 0) {
+    std::memcpy(buffers_.view(external.value, 0).data, elements, external.bytes);
+  }
+  touch(input);
+}
+
+const TensorView& Session::input(std::size_t input) noexcept {
+  return buffers_.view(inputs_[input].value, 0);
+}
+
+void Session::touch(std::size_t input) noexcept {
+  ExternalInput& external = inputs_[input];
+  external.supplied = true;
+  if (external.ages) external.fresh = Clock::now();
+}
+
+const TensorView& Session::output(std::size_t output) const noexcept {
+  return now(outputs_[output].access);
+}
+
+void Session::require_idle() const {
+  require(!busy_.load(std::memory_order_acquire), ErrorKind::kUsage, kTwoThreads);
+}
+
+Result<void> Session::tick() noexcept {
+  if (busy_.exchange(true, std::memory_order_acquire)) {
+    return Failure(ErrorKind::kUsage, kTwoThreads);
+  }
+  Result<void> result = run_tick();
+  busy_.store(false, std::memory_order_release);
+  return result;
+}
+
+Result<void> Session::run_tick() noexcept {
+  const Clock::time_point start = observed_ ? Clock::now() : Clock::time_point();
+  if (Result<void> checked = check_before(); !checked) return checked;
+  if (Result<void> ran = options_.measure ? run_measured() : run_nodes(); !ran) return ran;
+  if (Result<void> checked = check_after(); !checked) return checked;
+  commit();
+  if (observed_) finish(start);
+  return {};
+}
+
+Result<void> Session::check_before() const noexcept {
+  if (!cannot_run_.empty()) return Failure(ErrorKind::kUsage, cannot_run_);
+  for (std::size_t i = 0; i < inputs_.size(); ++i) {
+    const ExternalInput& input = inputs_[i];
+    if (!input.supplied) [[unlikely]] {
+      return Failure(ErrorKind::kValue,
+                     {"input ", plan_.external_inputs[i], " is missing: it was never set"});
+    }
+    if (input.clash) [[unlikely]] {
+      return Failure(ErrorKind::kUsage, {"input ", plan_.external_inputs[i],
+                                         " is bound to the caller's memory and cannot be set too; "
+                                         "write that memory and touch() the port"});
+    }
+    if (input.ages && Clock::now() - input.fresh > input.limit) [[unlikely]] {
+      return Failure(ErrorKind::kValue,
+                     {"input ", plan_.external_inputs[i], " is stale: it is older than its limit"});
+    }
+    if (options_.finite.inputs) {
+      if (Result<void> finite = check_finite(input.value, 0, plan_.external_inputs[i]); !finite) {
+        return finite;
+      }
+    }
+  }
+  return {};
+}
+
+Result<void> Session::check_after() const noexcept {
+  const std::size_t written = 1 - parity_;
+  if (options_.finite.state) {
+    for (std::size_t i = 0; i < next_state_.size(); ++i) {
+      if (Result<void> finite = check_finite(next_state_[i], written, plan_.feedback_inputs[i]);
+          !finite) {
+        return finite;
+      }
+    }
+  }
+  if (options_.finite.outputs) {
+    for (std::size_t i = 0; i < outputs_.size(); ++i) {
+      if (Result<void> finite =
+              check_finite(outputs_[i].access.value, written, plan_.external_outputs[i]);
+          !finite) {
+        return finite;
+      }
+    }
+  }
+  return {};
+}
+
+Result<void> Session::check_finite(std::size_t value, std::size_t half,
+                                   const std::string& name) const noexcept {
+  if (all_finite(buffers_.view(value, half))) [[likely]] {
+    return {};
+  }
+  return Failure(ErrorKind::kValue,
+                 {name, " holds NaN or infinity; the state is as it was before this tick"});
+}
+
+Result<void> Session::run_nodes() noexcept {
+  for (Binding* binding : schedule_[parity_]) {
+    if (Result<void> ran = binding->run(); !ran) [[unlikely]] {
+      return ran;
+    }
+  }
+  return {};
+}
+
+Result<void> Session::run_measured() noexcept {
+  const std::vector<Binding*>& bindings = schedule_[parity_];
+  Clock::time_point last = Clock::now();
+  for (std::size_t step = 0; step < bindings.size(); ++step) {
+    if (Result<void> ran = bindings[step]->run(); !ran) [[unlikely]] {
+      return ran;
+    }
+    const Clock::time_point now = Clock::now();
+    step_latency_[step].record(now - last);
+    last = now;
+  }
+  return {};
+}
+
+void Session::commit() noexcept {
+  parity_ = 1 - parity_;
+  for (const FeedbackCopy& copy : plan_.copies) {
+    std::memcpy(buffers_.view(copy.to, 0).data, buffers_.view(copy.from, parity_).data,
+                buffers_.byte_size(copy.to));
+  }
+  for (const ExternalOutput& output : outputs_) {
+    if (output.copy_to != nullptr) {
+      std::memcpy(output.copy_to, now(output.access).data, buffers_.byte_size(output.access.value));
+    }
+  }
+}
+
+void Session::finish(Clock::time_point start) noexcept {
+  const std::chrono::nanoseconds took = Clock::now() - start;
+  if (tick_latency_) tick_latency_->record(took);
+  if (options_.deadline && took > *options_.deadline) {
+    ++deadline_misses_;
+    if (options_.on_deadline_miss) {
+      options_.on_deadline_miss({.tick = ticks_, .took = took, .deadline = *options_.deadline});
+    }
+  }
+  ++ticks_;
+}
+
+Statistics Session::statistics() const {
+  Statistics statistics;
+  statistics.deadline_misses = deadline_misses_;
+  if (tick_latency_) statistics.tick = tick_latency_->summary();
+  for (std::size_t i = 0; i < step_latency_.size(); ++i) {
+    statistics.nodes.emplace_back(plan_.steps[i].model.name, step_latency_[i].summary());
+  }
+  return statistics;
+}
+
+void Session::reset_statistics() {
+  deadline_misses_ = 0;
+  if (tick_latency_) tick_latency_.emplace();
+  std::fill(step_latency_.begin(), step_latency_.end(), Histogram());
+}
+
+}  // namespace leapp

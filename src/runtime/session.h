@@ -1,0 +1,116 @@
+// A running pipeline: buffers, bindings and the tick. Everything that has a name was turned into an
+// index before: this half of an InferenceManager never looks anything up.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "leapp/engine.h"
+#include "leapp/inference_manager.h"
+#include "leapp/result.h"
+#include "runtime/buffers.h"
+#include "runtime/histogram.h"
+#include "runtime/plan.h"
+
+namespace leapp {
+
+/// One thread at a time; tick() notices two. Inputs and outputs are indices into the plan's lists
+/// of external ports. The plan and the engines must outlive it.
+class Session {
+ public:
+  /// Without engines it holds values, but every tick fails with `cannot_run`.
+  Session(const Plan& plan, const std::vector<std::unique_ptr<Engine>>& engines,
+          const RuntimeOptions& options, std::string cannot_run);
+
+  /// What a port reads or holds now, between two ticks.
+  const TensorView& now(const Access& access) const noexcept {
+    return buffers_.view(access.value, parity_);
+  }
+  /// The half that the last tick read.
+  const TensorView& before(const Access& access) const noexcept {
+    return buffers_.view(access.value, access.last_tick ? 1 - parity_ : parity_);
+  }
+
+  void bind_input(std::size_t input, const void* data);
+  void bind_output(std::size_t output, void* data);
+  bool input_is_bound(std::size_t input) const noexcept { return inputs_[input].bound; }
+
+  void set_input(std::size_t input, const void* elements) noexcept;
+  const TensorView& input(std::size_t input) noexcept;
+  void touch(std::size_t input) noexcept;
+  /// Whether the input was ever given a value.
+  bool has_input(std::size_t input) const noexcept { return inputs_[input].supplied; }
+  const TensorView& output(std::size_t output) const noexcept;
+
+  Result<void> tick() noexcept;
+  /// The nodes alone, in the current half: no checks, no statistics, no change of halves.
+  Result<void> run_nodes() noexcept;
+  void change_halves() noexcept { parity_ = 1 - parity_; }
+
+  /// Throws Error(kUsage) when a tick is under way: for calls that change values between ticks.
+  void require_idle() const;
+
+  Statistics statistics() const;
+  void reset_statistics();
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  struct ExternalInput {
+    std::size_t value = 0;
+    std::size_t bytes = 0;
+    bool supplied = false;
+    bool bound = false;
+    bool clash = false;  // set while bound
+    bool ages = false;   // has a limit, so that its time is worth looking at the clock
+    std::chrono::nanoseconds limit{};
+    Clock::time_point fresh{};
+  };
+  struct ExternalOutput {
+    Access access;
+    void* copy_to = nullptr;  // the caller's memory, for an output that is also fed back
+  };
+
+  void make_bindings(const std::vector<std::unique_ptr<Engine>>& engines);
+  void place(std::size_t value, void* data);
+  Result<void> check_before() const noexcept;
+  Result<void> check_after() const noexcept;
+  Result<void> check_finite(std::size_t value, std::size_t half,
+                            const std::string& name) const noexcept;
+  Result<void> run_tick() noexcept;
+  Result<void> run_measured() noexcept;
+  void commit() noexcept;
+  void finish(Clock::time_point start) noexcept;
+
+  const Plan& plan_;
+  const RuntimeOptions& options_;
+  std::string cannot_run_;
+  Buffers buffers_;
+  std::size_t parity_ = 0;  // the half that holds what the last tick wrote
+
+  std::vector<std::unique_ptr<Binding>> bindings_;
+  // The bindings to run, in order, when half 0 or half 1 is read. Steps that touch no pair have the
+  // same binding in both.
+  std::array<std::vector<Binding*>, 2> schedule_;
+
+  std::vector<ExternalInput> inputs_;
+  std::vector<ExternalOutput> outputs_;
+  // Where the next value of each feedback input lies when a tick has run, in the plan's order.
+  std::vector<std::size_t> next_state_;
+
+  bool observed_ = false;  // whether a tick looks at the clock at all
+  std::uint64_t ticks_ = 0;
+  std::uint64_t deadline_misses_ = 0;
+  std::optional<Histogram> tick_latency_;
+  std::vector<Histogram> step_latency_;
+
+  std::atomic<bool> busy_{false};
+};
+
+}  // namespace leapp
