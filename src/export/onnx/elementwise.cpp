@@ -101,11 +101,11 @@ Value convert_addcdiv(OpContext& context) {
 }
 
 Value convert_clamp(OpContext& context) {
-  Value x = self(context);
+  const Value x = self(context);
   const DType dtype = x.dtype();
-  if (!context.is_none("min")) x = maximum(x, cast(context.operand("min"), dtype));
-  if (!context.is_none("max")) x = minimum(x, cast(context.operand("max"), dtype));
-  return x;
+  const Value low = context.is_none("min") ? Value() : cast(context.operand("min"), dtype);
+  const Value high = context.is_none("max") ? Value() : cast(context.operand("max"), dtype);
+  return clamp(x, low, high);
 }
 
 Value convert_nan_to_num(OpContext& context) {

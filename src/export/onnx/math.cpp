@@ -155,6 +155,18 @@ Value fmin(Value a, Value b) {
   return where(is_nan(a), b, where(is_nan(b), a, smaller));
 }
 
+Value clamp(Value x, Value low, Value high) {
+  const auto fits = [&](Value bound) {
+    return !bound || (bound.rank() == 0 && bound.is_constant());
+  };
+  // Clip with constant bounds is one node that engines fuse with what comes before it.
+  if (is_floating_point(x.dtype()) && fits(low) && fits(high) && x.dtype() != DType::kBFloat16) {
+    return x.builder().emit("Clip", {x, low, high}, {}, x.type());
+  }
+  if (low) x = maximum(x, low);
+  return high ? minimum(x, high) : x;
+}
+
 Value floor_divide(Value a, Value b) {
   if (!is_floating_point(a.dtype())) {
     const Value divisor = safe_divisor(b);

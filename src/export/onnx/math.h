@@ -29,6 +29,9 @@ Value hypot(Value a, Value b);
 Value fmax(Value a, Value b);
 Value fmin(Value a, Value b);
 
+/// `x` held between the bounds, either of which may be undefined; the upper one wins.
+Value clamp(Value x, Value low, Value high);
+
 /// Floating point and integer alike. An integer divisor of zero, an error in PyTorch, counts as
 /// one.
 Value floor_divide(Value a, Value b);

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <string>
 
 #include "base/check.h"
@@ -306,7 +307,9 @@ Value prod(Value x, const Dims& dims, bool keep_dims) {
   return reduce("ReduceProd", x, dims, keep_dims);
 }
 Value mean(Value x, const Dims& dims, bool keep_dims) {
-  return reduce("ReduceMean", x, dims, keep_dims);
+  const Value found = reduce("ReduceMean", x, dims, keep_dims);
+  // The runtime says 0 for the mean of nothing.
+  return x.count() == 0 ? full(x.builder(), found.type(), NAN) : found;
 }
 Value amax(Value x, const Dims& dims, bool keep_dims) {
   return reduce("ReduceMax", x, dims, keep_dims);
