@@ -25,6 +25,7 @@ from .enums import InputKindEnum, OutputKindEnum
 from .errors import (
     LeappError,
     LeappExportError,
+    LeappImportError,
     LeappIoError,
     LeappNotFoundError,
     LeappTypeError,
@@ -47,6 +48,7 @@ __all__ = [
     "InputKindEnum",
     "LeappError",
     "LeappExportError",
+    "LeappImportError",
     "LeappIoError",
     "LeappNotFoundError",
     "LeappTypeError",

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import sys
-
-_PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 
 
 def placed(text: str) -> str:
@@ -16,7 +13,8 @@ def placed(text: str) -> str:
 def user_location() -> str:
     """Return ``"file.py:12 in function"`` of the nearest frame outside this package."""
     frame = sys._getframe(1)
-    while frame is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+    # By module rather than by file: what dataclasses generate has no file.
+    while frame.f_globals.get("__name__", "").partition(".")[0] == __package__:
         if frame.f_back is None:
             break
         frame = frame.f_back

@@ -10,7 +10,7 @@ import importlib
 from collections.abc import Callable
 from types import ModuleType
 
-from .errors import LeappError
+from .errors import LeappImportError
 
 
 def _inactive() -> bool:
@@ -39,14 +39,14 @@ def load() -> None:
     try:
         importlib.import_module("torch")
     except ImportError as error:
-        raise LeappError(
+        raise LeappImportError(
             "Tracing needs PyTorch, which could not be imported. Install it with "
             "'pip install torch'; running exported bundles with InferenceManager works without it."
         ) from error
     try:
         _trace = importlib.import_module("leapp._trace")
     except ImportError as error:
-        raise LeappError(
+        raise LeappImportError(
             f"LEAPP's tracing module could not be loaded: {error}. It is built against one version "
             f"of PyTorch; reinstall leapp in this environment."
         ) from error

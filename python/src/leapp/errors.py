@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 __all__ = [
     "LeappError",
     "LeappExportError",
+    "LeappImportError",
     "LeappIoError",
     "LeappNotFoundError",
     "LeappTypeError",
@@ -44,6 +45,10 @@ class LeappValueError(LeappError, ValueError):
 
 class LeappNotFoundError(LeappError, FileNotFoundError):
     """A file that is not there."""
+
+
+class LeappImportError(LeappError, ImportError):
+    """A package or a compiled module that this call needs is missing."""
 
 
 class LeappIoError(LeappError, OSError):

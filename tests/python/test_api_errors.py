@@ -1,0 +1,90 @@
+"""The exception family: what each class derives from, and that texts begin with the user's line."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+import leapp
+from leapp import TensorSemantics, annotate
+
+
+@pytest.mark.parametrize(
+    ("error", "builtin"),
+    [
+        (leapp.LeappError, Exception),
+        (leapp.LeappTypeError, TypeError),
+        (leapp.LeappValueError, ValueError),
+        (leapp.LeappNotFoundError, FileNotFoundError),
+        (leapp.LeappIoError, OSError),
+        (leapp.LeappImportError, ImportError),
+        (leapp.LeappExportError, Exception),
+        (leapp.LeappValidationError, Exception),
+    ],
+)
+def test_every_error_is_both_ours_and_a_builtin(error: type, builtin: type) -> None:
+    assert issubclass(error, leapp.LeappError)
+    assert issubclass(error, builtin)
+
+
+HERE = re.escape(__file__) + r":\d+ in "
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: annotate.input_tensors("n", torch.ones(2)),
+        lambda: annotate.state_tensors("n", {"h": {"deep": torch.ones(2)}}),
+        lambda: annotate.module("n", "no module"),  # type: ignore[arg-type]
+        lambda: TensorSemantics(name="", ref=torch.ones(2)),
+        lambda: TensorSemantics(name="x", ref=torch.ones(2), kind=3),  # type: ignore[arg-type]
+        lambda: TensorSemantics(name="x", ref=torch.ones(2), extra=[1]),  # type: ignore[arg-type]
+        lambda: TensorSemantics(name="x", ref=torch.ones(2), extra={1: 2}),  # type: ignore[dict-item]
+        lambda: TensorSemantics(name="x", ref=torch.ones(2), element_names=7),
+        lambda: TensorSemantics(name="x", ref=torch.ones(2), element_names=[3, 4]),
+        lambda: leapp.FunctionPatch(np, "no_such_function", print),
+        lambda: leapp.FunctionPatch(np, "sin", 3),  # type: ignore[arg-type]
+        lambda: leapp.start(3),  # type: ignore[arg-type]
+        lambda: leapp.start(""),
+        lambda: leapp.start("g", save_path=3),  # type: ignore[arg-type]
+        lambda: leapp.start("g", non_traced=[3]),  # type: ignore[list-item]
+        lambda: leapp.start("g", patching=["sin"]),  # type: ignore[list-item]
+        lambda: leapp.compile_graph(graph_configs={"frequency": 50}),  # type: ignore[arg-type]
+    ],
+)
+def test_errors_begin_with_the_users_line(call: Callable[[], Any]) -> None:
+    with pytest.raises(leapp.LeappError, match=f"^{HERE}"):
+        call()
+
+
+def test_time_axes_of_two_periods() -> None:
+    axes = [leapp.TemporalAxis(10), leapp.TemporalAxis(20)]
+    with pytest.raises(ValueError, match=r"10\.0 ms and 20 ms"):
+        TensorSemantics(name="x", ref=torch.ones(2, 2), element_names=axes)
+
+
+@pytest.mark.parametrize(
+    ("shape", "names"),
+    [
+        ((4, 3), ["x", "y", "z"]),
+        ((2, 3), list("abcdef")),
+        ((), ["height"]),
+        ((5, 1, 3), [None, ["x", "y", "z"]]),
+        ((2, 3, 4), [["l", "r"]]),
+        ((3,), "one name for all of it"),
+        ((7, 2), leapp.TemporalAxis(5)),
+    ],
+)
+def test_element_names_that_fit(shape: tuple[int, ...], names: Any) -> None:
+    assert TensorSemantics(name="x", ref=torch.ones(shape), element_names=names).element_names
+
+
+def test_extra_may_hold_a_kind_when_none_is_given() -> None:
+    assert TensorSemantics(name="x", ref=torch.ones(2), extra={"kind": "mine"}).extra
+    with pytest.raises(ValueError, match="may not overwrite 'kind'"):
+        TensorSemantics(name="x", ref=torch.ones(2), kind="k", extra={"kind": "mine"})
