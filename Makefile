@@ -48,7 +48,6 @@ lint: build  ## formats, types, layers, public headers, the torch-free boundary
 	@$(BIN)/python tools/lint.py --build $(BUILD)
 
 tidy: setup  ## clang-tidy over every source (slow)
-	@tools/apt_packages.sh tidy
 	@cmake --preset tidy >/dev/null
 	@cmake --build build/tidy -j $(JOBS)
 

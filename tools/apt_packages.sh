@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs the Debian packages LEAPP is built with, only those that are missing: apt_packages.sh [docs] [tidy]
+# Installs the Debian packages LEAPP is built with, only those that are missing: apt_packages.sh [docs]
 set -euo pipefail
 
 missing=()
@@ -29,7 +29,6 @@ if ! python3 -c 'import os, sysconfig, sys; sys.exit(not os.path.exists(sysconfi
 for group in "$@"; do
   case $group in
     docs) need_command doxygen doxygen ;;
-    tidy) need_command clang clang++; need_command clang-tidy clang-tidy ;;
     *) echo "unknown group of packages: $group" >&2; exit 2 ;;
   esac
 done

@@ -120,8 +120,8 @@ def check_layers(root: Path) -> Iterator[Finding]:
 
 
 def check_users(root: Path) -> Iterator[Finding]:
-    """The command, the examples and the Python modules use what users use: public headers only."""
-    for folder in ("cli", "examples", "python/bindings"):
+    """The command and the examples use what users use: public headers only."""
+    for folder in ("cli", "examples"):
         for include in includes(root, folder):
             if (root / "src" / include.path).exists():
                 reason = f'includes "{include.path}" of src/; {folder}/ uses public headers only'

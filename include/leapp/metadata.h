@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <string>
-#include <utility>
 #include <variant>
 #include <vector>
 
@@ -12,11 +11,20 @@ namespace leapp {
 /// null, bool, integer, number, text, list or mapping. Mappings keep the order of their keys.
 struct Metadata {
   using List = std::vector<Metadata>;
-  using Map = std::vector<std::pair<std::string, Metadata>>;
+  struct Entry;
+  using Map = std::vector<Entry>;
 
   std::variant<std::monostate, bool, std::int64_t, double, std::string, List, Map> value;
 
   bool operator==(const Metadata&) const = default;
+};
+
+/// A key and its value.
+struct Metadata::Entry {
+  std::string first;
+  Metadata second;
+
+  bool operator==(const Entry&) const = default;
 };
 
 }  // namespace leapp
