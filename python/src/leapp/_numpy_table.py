@@ -82,6 +82,17 @@ def torch_function(function: Any, method: str = "__call__") -> Callable[..., Any
     return None
 
 
+def torch_method(name: str) -> Callable[..., Any] | None:
+    """Return the PyTorch equivalent of that method of ``numpy.ndarray``, or None."""
+    found: Callable[..., Any] | None = getattr(numpy_of_torch().ndarray, name, None)
+    if name == "astype" and found is not None:
+        convert = found
+        return lambda a, dtype, *options, **more: convert(
+            a, dtype
+        )  # how to copy is NumPy's business
+    return found
+
+
 @functools.cache
 def _own_functions() -> dict[str, Callable[..., Any]]:
     """Return the functions written here, by NumPy's name."""

@@ -1,0 +1,377 @@
+"""NumPy on traced values: what is computed stays in the model, and what cannot is named."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from conftest import Workbench
+
+import leapp
+from leapp import annotate
+
+TRACED = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 7.0]], dtype=np.float32)
+FRESH = np.array([[0.5, -1.25, 2.0], [3.0, 6.5, 0.75]], dtype=np.float32)
+
+
+def check(bench: Workbench, compute: Callable[[np.ndarray], Any]) -> None:
+    """Trace NumPy code; on fresh input the model must give what NumPy gives."""
+    expected = np.asarray(compute(TRACED.copy()))
+    with bench.trace():
+        x = annotate.input_tensors("n", {"x": torch.from_numpy(TRACED.copy())})
+        y = compute(x.numpy())
+        assert np.array_equal(y.view(np.ndarray), expected, equal_nan=True)
+        assert y.dtype == expected.dtype
+        annotate.output_tensors("n", {"y": y}, export_with="jit")
+    bench.compile()
+    found = bench.manager()({"n/x": torch.from_numpy(FRESH.copy())})["n/y"]
+    fresh = np.asarray(compute(FRESH.copy()))
+    np.testing.assert_allclose(found.numpy(), fresh, rtol=1e-4, atol=1e-5)
+
+
+EXPRESSIONS = """
+a * 2
+2 - a
+a / np.float64(3)
+a ** 2
+a // 2
+a % 2
+-a
+a @ a.T
+np.ones((2, 3)) + a
+np.float32(2) * a
+a > 2
+~(a > 2)
+(a > 1) & (a < 5)
+a[0]
+a[0, 1]
+a[0, 1] * 2
+a[:, ::-1] + 1
+a[::-1, 0]
+a[:, [0, 2]]
+a[..., None]
+a[np.array([1, 0])]
+a.T
+a.reshape(3, 2)
+a.T.reshape(-1)
+a.ravel()
+a.flatten()
+a.squeeze()
+a.transpose(1, 0) * 2
+a.astype(np.float64)
+a.astype(np.int32)
+a.copy()
+a.sum()
+a.sum(axis=1)
+a.mean(axis=1, keepdims=True)
+a.std()
+a.var(axis=0)
+a.max(axis=1)
+a.min()
+a.argmax(axis=1)
+a.argmin()
+a.prod()
+a.cumsum(axis=1)
+a.clip(0, 2)
+a.round()
+a.dot(a.T)
+a.take([0, 2], axis=1)
+a.repeat(2, axis=0)
+a.swapaxes(0, 1)
+a.trace()
+a.diagonal()
+a.any()
+np.sin(a)
+np.tanh(a)
+np.exp(a)
+np.arctan2(a, 2)
+np.hypot(a, a)
+np.sqrt(np.abs(a))
+np.square(a)
+np.cbrt(a)
+np.sign(a)
+np.floor(a)
+np.rint(a)
+np.deg2rad(a)
+np.degrees(a)
+np.reciprocal(a)
+np.copysign(a, -1)
+np.logaddexp(a, a)
+np.maximum(a, 2)
+np.minimum(a, np.array([1, 2, 3], dtype=np.float32))
+np.maximum.reduce(a)
+np.add.reduce(a, axis=1)
+np.add.accumulate(a, axis=1)
+np.multiply.outer(a[0], a[1])
+np.clip(a, -1, 1)
+np.where(a > 2, a, 0)
+np.select([a > 4, a > 2], [a, a * 10], 0)
+np.concatenate([a, a], axis=1)
+np.stack([a, a * 2])
+np.hstack([a, a])
+np.vstack([a, a])
+np.column_stack([a, a])
+np.append(a, a)
+np.tile(a, (2, 1))
+np.repeat(a, 2)
+np.roll(a, 1, axis=1)
+np.flip(a)
+np.rot90(a)
+np.pad(a, 1)
+np.expand_dims(a, 0)
+np.squeeze(a)
+np.atleast_2d(a[0])
+np.broadcast_to(a, (4, 2, 3)) * 1
+np.moveaxis(a, 0, 1) + 0
+np.split(a, 3, axis=1)[1] * 2
+np.sort(a)
+np.argsort(a)
+np.diff(a)
+np.cross(a, a + 1)
+np.outer(a[0], a[1])
+np.inner(a, a)
+np.dot(a, a.T)
+np.tensordot(a, a, axes=2)
+np.einsum("ij,kj->ik", a, a)
+np.kron(a, a)
+np.linalg.norm(a)
+np.linalg.norm(a, axis=1)
+np.linalg.inv(a @ a.T)
+np.linalg.det(a @ a.T)
+np.linalg.solve(a @ a.T, a)
+np.mean(a)
+np.median(a)
+np.percentile(a, 50)
+np.average(a)
+np.ptp(a)
+np.nanmean(a)
+np.nan_to_num(a)
+np.isnan(a)
+np.isclose(a, a)
+np.all(a > -9)
+np.triu(a)
+np.tril(a)
+np.diag(a[0])
+np.trace(a)
+np.interp(a, [0, 2, 8], [0, 1, 5])
+np.unwrap(a * 3)
+np.searchsorted(np.array([1.0, 2.0], dtype=np.float32), a)
+np.digitize(a, np.array([1.0, 2.0], dtype=np.float32))
+np.polyval(np.array([1.0, 2.0, 3.0], dtype=np.float32), a)
+np.heaviside(a, 1)
+np.array(a)
+np.asarray(a, dtype=np.float64)
+np.ascontiguousarray(a.T)
+np.array([a[0], a[1] * 2])
+np.array([a[0, 0], 5.0, a[0, 1]], dtype=np.float32)
+np.zeros_like(a) + a
+[row * 2 for row in a][1]
+copy.deepcopy(a) * 2
+""".strip().splitlines()
+
+
+@pytest.mark.parametrize("expression", EXPRESSIONS)
+def test_expression_stays_in_the_model(bench: Workbench, expression: str) -> None:
+    code = compile(expression, "<expression>", "eval")
+    check(bench, lambda a: eval(code, {"np": np, "a": a, "copy": copy}))
+
+
+def write_item(a: np.ndarray) -> np.ndarray:
+    b = a * 1
+    b[0] = 5
+    b[:, 1] = b[:, 0] + 1
+    b[1, 2] += 3
+    return b
+
+
+def write_in_place(a: np.ndarray) -> np.ndarray:
+    b = a.copy()
+    b += 1
+    b *= a
+    np.sin(b, out=b)
+    return b
+
+
+def write_through_a_view(a: np.ndarray) -> np.ndarray:
+    b = a * 1
+    row = b[1]
+    row[:] = a[0]
+    b[::-1][0, 0] = 9
+    return b
+
+
+def write_by_mask(a: np.ndarray) -> np.ndarray:
+    b = a * 1
+    b[a > 2] = -1
+    return b
+
+
+def write_by_function(a: np.ndarray) -> np.ndarray:
+    b = np.zeros_like(a)
+    np.copyto(b, a, where=a > 2)
+    b.sort(axis=1)
+    return b
+
+
+def fill(a: np.ndarray) -> np.ndarray:
+    b = a * 1
+    b.fill(3)
+    return b + a
+
+
+@pytest.mark.parametrize(
+    "compute",
+    [
+        write_item,
+        write_in_place,
+        write_through_a_view,
+        write_by_mask,
+        write_by_function,
+        fill,
+    ],
+)
+def test_write_stays_in_the_model(
+    bench: Workbench, compute: Callable[[np.ndarray], np.ndarray]
+) -> None:
+    check(bench, compute)
+
+
+@pytest.mark.parametrize(
+    "back",
+    [
+        torch.from_numpy,
+        torch.as_tensor,
+        torch.tensor,
+        torch.asarray,
+        lambda a: torch.tensor(a, dtype=torch.float64),
+        lambda a: torch.stack([torch.from_numpy(row) for row in a]),
+        lambda a: torch.tensor([list(row) for row in a]),
+        lambda a: torch.from_numpy(np.asarray(a)),
+        lambda a: torch.from_numpy(a[:, 1:]),
+    ],
+)
+def test_back_to_torch(bench: Workbench, back: Callable[[np.ndarray], torch.Tensor]) -> None:
+    def compute(x: torch.Tensor) -> torch.Tensor:
+        return back(x.numpy() * 2) + 1
+
+    with bench.trace():
+        x = annotate.input_tensors("n", {"x": torch.from_numpy(TRACED.copy())})
+        annotate.output_tensors("n", {"y": compute(x)}, export_with="jit")
+    bench.compile()
+    fresh = torch.from_numpy(FRESH.copy())
+    torch.testing.assert_close(bench.manager()({"n/x": fresh})["n/y"], compute(fresh))
+
+
+def test_tensors_in_a_list_stay_traced(bench: Workbench) -> None:
+    def compute(x: torch.Tensor) -> torch.Tensor:
+        return torch.tensor([x[0, 0], 5.0, x[0, 1]]) * 2
+
+    with bench.trace():
+        x = annotate.input_tensors("n", {"x": torch.from_numpy(TRACED.copy())})
+        annotate.output_tensors("n", {"y": compute(x)}, export_with="jit")
+    bench.compile()
+    fresh = torch.from_numpy(FRESH.copy())
+    torch.testing.assert_close(bench.manager()({"n/x": fresh})["n/y"], compute(fresh))
+
+
+def test_array_given_as_input_and_output(bench: Workbench) -> None:
+    with bench.trace():
+        x = annotate.input_tensors("n", {"x": TRACED.copy()})
+        assert isinstance(x, np.ndarray)
+        y = annotate.output_tensors("n", {"y": x * 2}, export_with="jit")
+        assert isinstance(y, np.ndarray)
+        z = annotate.input_tensors("m", {"z": y})
+        annotate.output_tensors("m", {"w": z + 1}, export_with="jit")
+    bench.compile()
+    assert bench.yaml()["pipeline"]["data_flow"] == {"n/y": ["m/z"]}
+
+
+ESCAPES: list[tuple[str, Callable[[torch.Tensor], Any]]] = [
+    (".tolist()", lambda x: x.tolist()),
+    (".tolist()", lambda x: x.numpy().tolist()),
+    (".item()", lambda x: x.numpy().sum().item()),
+    ("float()", lambda x: float(x.numpy()[0, 0])),
+    ("int()", lambda x: int(x.numpy()[0, 0])),
+    ("if array", lambda x: 1 if x.numpy()[0, 0] > 0 else 2),
+    ("use as an index", lambda x: [1, 2, 3, 4, 5, 6, 7, 8][x.numpy().argmax()]),
+    (".flat", lambda x: list(x.numpy().flat)),
+    ("in takes", lambda x: 3.0 in x.numpy()),
+    ("np.allclose", lambda x: np.allclose(x.numpy(), 1)),
+    ("np.lexsort", lambda x: np.lexsort(x.numpy())),
+    ("A NumPy function on a tensor", lambda x: np.sin(x)),
+]
+
+
+@pytest.mark.parametrize(("how", "use"), ESCAPES)
+def test_value_that_leaves_is_named_with_its_line(
+    bench: Workbench,
+    capfd: pytest.CaptureFixture[str],
+    how: str,
+    use: Callable[[torch.Tensor], Any],
+) -> None:
+    plain = use(torch.from_numpy(TRACED.copy()))
+    with bench.trace():
+        x = annotate.input_tensors("n", {"x": torch.from_numpy(TRACED.copy())})
+        assert np.array_equal(np.asarray(use(x)), np.asarray(plain))
+        annotate.output_tensors("n", {"y": x * 2}, export_with="jit")
+    warnings = [line for line in capfd.readouterr().err.splitlines() if how in line]
+    assert len(warnings) == 1
+    assert warnings[0].startswith(f"[WARNING]: {__file__}:")
+
+
+def test_showing_a_value_is_no_escape(bench: Workbench, capfd: pytest.CaptureFixture[str]) -> None:
+    with bench.trace():
+        x = annotate.input_tensors("n", {"x": torch.from_numpy(TRACED.copy())})
+        print(x, repr(x), f"{x[0, 0]:.2f}", x.numpy(), repr(x.numpy()), f"{x.numpy()[0, 0]:.2f}")
+        annotate.output_tensors("n", {"y": x * 2}, export_with="jit")
+    assert capfd.readouterr().err == ""
+
+
+def test_arrays_outlive_the_session_as_ordinary_ones(bench: Workbench) -> None:
+    with bench.trace():
+        x = annotate.input_tensors("n", {"x": torch.from_numpy(TRACED.copy())})
+        array = x.numpy()
+        annotate.output_tensors("n", {"y": x * 2}, export_with="jit")
+    assert type(array * 2) is np.ndarray
+    assert type(np.concatenate([array, array])) is np.ndarray
+    assert type(array.sum(axis=0)) is np.ndarray
+    assert type(array[0, 0]) is np.float32
+    array[0] = 1
+    array += 1
+    assert float(array[0, 0]) == 2.0
+    assert type(pickle.loads(pickle.dumps(array))) is np.ndarray
+
+
+def test_without_global_patching_torch_is_untouched(bench: Workbench) -> None:
+    before = torch.Tensor.numpy, torch.Tensor.tolist, np.asarray, torch.tensor
+    with bench.trace(global_patching=False):
+        assert (torch.Tensor.numpy, torch.Tensor.tolist, np.asarray, torch.tensor) == before
+
+
+def test_patches_are_put_back_when_a_session_restarts(bench: Workbench) -> None:
+    before = dict(vars(torch.Tensor)), np.asarray, torch.tensor
+    leapp.start("g", save_path=str(bench.folder))
+    leapp.start("g", save_path=str(bench.folder))
+    leapp.stop()
+    assert (dict(vars(torch.Tensor)), np.asarray, torch.tensor) == before
+
+
+def test_patched_function_sees_traced_values_only(bench: Workbench) -> None:
+    calls = []
+
+    def replacement(x: torch.Tensor) -> torch.Tensor:
+        calls.append(x)
+        return torch.sin(x) + 1  # inside of it, the original
+
+    with bench.trace(patching=[leapp.FunctionPatch(torch, "sin", replacement)]):
+        assert torch.equal(torch.sin(torch.zeros(2)), torch.zeros(2))
+        x = annotate.input_tensors("n", {"x": torch.zeros(2)})
+        annotate.output_tensors("n", {"y": torch.sin(x)}, export_with="jit")
+    assert len(calls) == 1
+    bench.compile()
+    assert torch.equal(bench.manager()({"n/x": torch.zeros(2)})["n/y"], torch.ones(2))
