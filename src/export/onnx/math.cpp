@@ -81,6 +81,16 @@ std::pair<double, double> finite_range(DType dtype) {
   return {-highest, highest};
 }
 
+std::pair<std::int64_t, std::int64_t> integer_range(DType dtype) {
+  using Limits = std::numeric_limits<std::int64_t>;
+  if (dtype == DType::kBool) return {0, 1};
+  const int bits = static_cast<int>(size_of(dtype)) * 8;
+  if (bits == 64) return {Limits::min(), Limits::max()};
+  const bool no_sign = dtype == DType::kUInt8 || dtype == DType::kUInt16 || dtype == DType::kUInt32;
+  const std::int64_t count = std::int64_t{1} << bits;
+  return no_sign ? std::pair{std::int64_t{0}, count - 1} : std::pair{-count / 2, count / 2 - 1};
+}
+
 Value sign_bit(Value x) {
   if (x.dtype() == DType::kBool) return full(x.builder(), {DType::kBool, x.shape()}, 0);
   if (!is_floating_point(x.dtype())) return x < 0.0;
@@ -157,14 +167,14 @@ Value fmin(Value a, Value b) {
 
 Value clamp(Value x, Value low, Value high) {
   const auto fits = [&](Value bound) {
-    return !bound || (bound.rank() == 0 && bound.is_constant());
+    return !bound.defined() || (bound.rank() == 0 && bound.is_constant());
   };
   // Clip with constant bounds is one node that engines fuse with what comes before it.
   if (is_floating_point(x.dtype()) && fits(low) && fits(high) && x.dtype() != DType::kBFloat16) {
     return x.builder().emit("Clip", {x, low, high}, {}, x.type());
   }
-  if (low) x = maximum(x, low);
-  return high ? minimum(x, high) : x;
+  if (low.defined()) x = maximum(x, low);
+  return high.defined() ? minimum(x, high) : x;
 }
 
 Value floor_divide(Value a, Value b) {

@@ -11,6 +11,9 @@ namespace leapp::onnx_export {
 /// The most negative and the largest finite number of a floating point type.
 std::pair<double, double> finite_range(DType dtype);
 
+/// The smallest and the largest number of an integer type or bool; int64's for uint64.
+std::pair<std::int64_t, std::int64_t> integer_range(DType dtype);
+
 /// Whether the sign bit is set, of zeros and infinities too (a NaN counts as positive).
 Value sign_bit(Value x);
 /// The size of `a` with the sign of `b`.

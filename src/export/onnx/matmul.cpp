@@ -58,13 +58,13 @@ Value convert_linear(OpContext& context) {
   const DType dtype = context.result_dtype();
   const bool narrow = dtype == DType::kBFloat16;
   if (weight.rank() != 2 || !is_floating_point(dtype) || narrow || x.rank() == 0 ||
-      x.count() == 0 || (bias && bias.rank() > 1)) {
+      x.count() == 0 || (bias.defined() && bias.rank() > 1)) {
     const Value made = matmul(x, weight.rank() == 2 ? transpose(weight, 0, 1) : weight);
-    return bias ? made + bias : made;
+    return bias.defined() ? made + bias : made;
   }
   const std::int64_t rows = x.count() / x.size(-1);
   std::vector<Value> inputs = {reshape(x, {rows, x.size(-1)}), weight};
-  if (bias) inputs.push_back(bias);
+  if (bias.defined()) inputs.push_back(bias);
   const Value made = context.builder().emit(
       "Gemm", inputs,
       {{"alpha", 1.0F}, {"beta", 1.0F}, {"transA", std::int64_t{0}}, {"transB", std::int64_t{1}}},

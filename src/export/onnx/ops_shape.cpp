@@ -23,6 +23,27 @@ Value moved(std::string_view op_type, Value x, Emit&& emit) {
   return cast(emit(cast(x, *compute)), x.dtype());
 }
 
+/// A piece of a concatenation is made of the parts it covers; undefined for anything else. What is
+/// shifted through a history buffer so never passes through the whole buffer.
+Value slice_of_parts(Value x, std::int64_t dim, std::int64_t start, std::int64_t end) {
+  Builder& builder = x.builder();
+  const BuiltNode* node = builder.producer(x);
+  if (node == nullptr || node->op_type != "Concat" ||
+      std::get<std::int64_t>(node->attributes[0].value) != dim) {
+    return {};
+  }
+  std::vector<Value> covered;
+  std::int64_t offset = 0;
+  for (const std::int32_t id : node->inputs) {
+    const Value part(&builder, id);
+    const std::int64_t first = std::max(start, offset);
+    const std::int64_t last = std::min(end, offset + part.size(dim));
+    if (first < last) covered.push_back(slice(part, dim, first - offset, last - offset));
+    offset += part.size(dim);
+  }
+  return concat(covered, dim);
+}
+
 }  // namespace
 
 std::int64_t wrap_dim(std::int64_t dim, std::int64_t rank) {
@@ -149,6 +170,10 @@ Value slice(Value x, std::int64_t dim, std::int64_t start, std::int64_t end, std
   if (step > 0 && length == size) return x;
   shape[at(dim)] = length;
   Builder& builder = x.builder();
+  if (step == 1 && length > 0) {
+    const Value parts = slice_of_parts(x, dim, start, end);
+    if (parts.defined()) return parts;
+  }
   const auto one = [&](std::int64_t value) { return int_vector(builder, std::span(&value, 1)); };
   return builder.emit("Slice", {x, one(start), one(end), one(dim), one(step)}, {},
                       {x.dtype(), std::move(shape)});

@@ -18,12 +18,14 @@ std::vector<std::string> ConverterRegistry::names() const {
 }
 
 void register_all(ConverterRegistry& registry) {
-  register_elementwise(registry);
   register_compare_logic(registry);
-  register_shape(registry);
-  register_reduce(registry);
-  register_matmul(registry);
   register_creation(registry);
+  register_elementwise(registry);
+  register_indexing(registry);
+  register_matmul(registry);
+  register_reduce(registry);
+  register_scatter(registry);
+  register_shape(registry);
 }
 
 }  // namespace leapp::onnx_export

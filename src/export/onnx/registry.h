@@ -68,11 +68,13 @@ class ConverterRegistry {
 /// Every converter that comes with LEAPP.
 void register_all(ConverterRegistry& registry);
 
-void register_elementwise(ConverterRegistry& registry);
 void register_compare_logic(ConverterRegistry& registry);
-void register_shape(ConverterRegistry& registry);
-void register_reduce(ConverterRegistry& registry);
-void register_matmul(ConverterRegistry& registry);
 void register_creation(ConverterRegistry& registry);
+void register_elementwise(ConverterRegistry& registry);
+void register_indexing(ConverterRegistry& registry);
+void register_matmul(ConverterRegistry& registry);
+void register_reduce(ConverterRegistry& registry);
+void register_scatter(ConverterRegistry& registry);
+void register_shape(ConverterRegistry& registry);
 
 }  // namespace leapp::onnx_export

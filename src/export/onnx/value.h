@@ -25,7 +25,6 @@ class Value {
   Value(Builder* builder, std::int32_t id) : builder_(builder), id_(id) {}
 
   bool defined() const noexcept { return builder_ != nullptr; }
-  explicit operator bool() const noexcept { return defined(); }
 
   const Type& type() const;
   DType dtype() const { return type().dtype; }

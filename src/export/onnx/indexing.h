@@ -1,0 +1,26 @@
+// Advanced indexing, shared by reading (indexing.cpp) and writing (scatter.cpp).
+#pragma once
+
+#include <vector>
+
+#include "export/onnx/op_context.h"
+
+namespace leapp::onnx_export {
+
+/// Indices as int64, negative ones counted from the end of a dimension of that size.
+Value positive_index(Value index, std::int64_t size);
+
+/// What x[i, :, j] means: the indexed dimensions taken together as one, and where it stands.
+struct Indexed {
+  Value base;         ///< x with its indexed dimensions merged into one
+  Value index;        ///< position along that dimension, in the indices' common shape
+  std::int64_t dim;   ///< which dimension of `base` it is
+  Dims order;         ///< permutation that was applied to x before merging; empty for none
+  Shape moved_shape;  ///< shape of x after the permutation
+};
+
+/// Works out `indices` (undefined ones are ":"). Masks must be constants, for the result's size
+/// depends on them.
+Indexed resolve_index(OpContext& context, Value x, const std::vector<Value>& indices);
+
+}  // namespace leapp::onnx_export
