@@ -188,6 +188,9 @@ class LEAPP_EXPORT InferenceManager {
   const TensorView& input(InputPort port) noexcept;
   /// Says that an input written in place, or bound, is fresh.
   void touch(InputPort port) noexcept;
+  /// Forgets the external inputs, but for those bound or set with set_input_value(): the next tick
+  /// fails unless each is set again. Without this a tick reads what the last one read.
+  void clear_inputs() noexcept;
 
   /// Runs every node once. On a failure the state is what it was before.
   Result<void> tick() noexcept;

@@ -25,6 +25,7 @@
 
 #include "leapp/error.h"
 #include "leapp/metadata.h"
+#include "leapp/node_outcome.h"
 #include "leapp/semantics.h"
 #include "leapp/visibility.h"
 
@@ -78,15 +79,9 @@ struct CompileOptions {
   std::function<void(std::size_t, std::size_t, const std::string&)> progress;
 };
 
-struct NodeValidation {
-  std::string node;
-  bool passed = false;
-  std::string error;  ///< why the exported model could not be run at all; empty otherwise
-};
-
 /// Exports every node, writes the bundle, draws it and validates it. Returns one entry per node
 /// when it validates, else nothing.
-LEAPP_EXPORT std::vector<NodeValidation> compile_graph(const CompileOptions& options = {});
+LEAPP_EXPORT std::vector<NodeOutcome> compile_graph(const CompileOptions& options = {});
 
 /// A named tensor with what it means.
 struct TensorSemantics {

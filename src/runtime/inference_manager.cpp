@@ -49,8 +49,7 @@ class InferenceManager::Impl {
   Impl(const std::filesystem::path& yaml, RuntimeOptions options)
       : options_(std::move(options)),
         loaded_(load_bundle(yaml, options_)),
-        session_(loaded_.plan, loaded_.engines, options_, loaded_.cannot_run),
-        held_(plan().external_inputs.size(), false) {
+        session_(loaded_.plan, loaded_.engines, options_, loaded_.cannot_run) {
     index_ports(plan().external_inputs, plan().inputs, "_in", input_index_);
     index_ports(plan().external_outputs, plan().outputs, "_out", output_index_);
     reset();
@@ -93,21 +92,11 @@ class InferenceManager::Impl {
 
   TensorMap run_policy(const TensorMap& inputs) {
     session_.require_idle();
-    std::vector<bool> given(held_.size(), false);
+    session_.clear_inputs();
     for (const auto& [name, value] : inputs) {
       const std::size_t index = input_index(name);
       check_external(index, value.view());
       session_.set_input(index, value.data());
-      given[index] = true;
-    }
-    for (std::size_t i = 0; i < given.size(); ++i) {
-      if (given[i]) {
-        held_[i] = false;
-      } else if (!held_[i] && !session_.input_is_bound(i)) {
-        throw Error(ErrorKind::kValue,
-                    "input " + plan().external_inputs[i] +
-                        " is missing; the pipeline takes: " + join(plan().external_inputs));
-      }
     }
     session_.tick().value();
     TensorMap outputs;
@@ -133,7 +122,7 @@ class InferenceManager::Impl {
     if (const auto external = input_index_.find(name); external != input_index_.end()) {
       check_external(external->second, value);
       session_.set_input(external->second, value.data);
-      held_[external->second] = true;
+      session_.hold(external->second);
       return;
     }
     const Access* access = find_port(plan().inputs, name, "_in");
@@ -212,9 +201,10 @@ class InferenceManager::Impl {
     require(loaded_.cannot_run.empty(), ErrorKind::kUsage, loaded_.cannot_run);
     const TensorMap former_state = state();
     std::vector<Tensor> former_inputs;
-    for (std::size_t i = 0; i < held_.size(); ++i) former_inputs.emplace_back(session_.input(i));
+    for (std::size_t i = 0; i < plan().external_inputs.size(); ++i)
+      former_inputs.emplace_back(session_.input(i));
     const TensorMap mock = get_mock_input(0);
-    for (std::size_t i = 0; i < held_.size(); ++i) {
+    for (std::size_t i = 0; i < plan().external_inputs.size(); ++i) {
       if (!session_.input_is_bound(i)) {
         copy(session_.input(i), mock.at(plan().external_inputs[i]).data());
       }
@@ -224,7 +214,7 @@ class InferenceManager::Impl {
       result = session_.run_nodes();
       session_.change_halves();
     }
-    for (std::size_t i = 0; i < held_.size(); ++i) {
+    for (std::size_t i = 0; i < plan().external_inputs.size(); ++i) {
       if (!session_.input_is_bound(i)) copy(session_.input(i), former_inputs[i].data());
     }
     set_state(former_state);
@@ -268,7 +258,6 @@ class InferenceManager::Impl {
   Session session_;
   std::unordered_map<std::string, std::size_t> input_index_;
   std::unordered_map<std::string, std::size_t> output_index_;
-  std::vector<bool> held_;  // inputs that set_input_value() has set
 };
 
 InferenceManager::InferenceManager(const std::filesystem::path& yaml, RuntimeOptions options)

@@ -18,6 +18,7 @@ Session::Session(const Plan& plan, const std::vector<std::unique_ptr<Engine>>& e
                  const RuntimeOptions& options, std::string cannot_run)
     : plan_(plan), options_(options), cannot_run_(std::move(cannot_run)), buffers_(plan.values) {
   for (const std::string& name : plan.external_inputs) {
+    takes_ += (takes_.empty() ? "; the pipeline takes: " : ", ") + name;
     const Access& access = plan.inputs.at(name);
     inputs_.push_back({.value = access.value, .bytes = buffers_.byte_size(access.value)});
   }
@@ -125,7 +126,12 @@ const TensorView& Session::input(std::size_t input) noexcept {
 void Session::touch(std::size_t input) noexcept {
   ExternalInput& external = inputs_[input];
   external.supplied = true;
+  external.held = false;
   if (external.ages) external.fresh = Clock::now();
+}
+
+void Session::clear_inputs() noexcept {
+  for (ExternalInput& input : inputs_) input.supplied = input.held || input.bound;
 }
 
 const TensorView& Session::output(std::size_t output) const noexcept {
@@ -161,7 +167,7 @@ Result<void> Session::check_before() const noexcept {
     const ExternalInput& input = inputs_[i];
     if (!input.supplied) [[unlikely]] {
       return Failure(ErrorKind::kValue,
-                     {"input ", plan_.external_inputs[i], " is missing: it was never set"});
+                     {"input ", plan_.external_inputs[i], " is missing", takes_});
     }
     if (input.clash) [[unlikely]] {
       return Failure(ErrorKind::kUsage, {"input ", plan_.external_inputs[i],

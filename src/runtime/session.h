@@ -44,8 +44,10 @@ class Session {
   void set_input(std::size_t input, const void* elements) noexcept;
   const TensorView& input(std::size_t input) noexcept;
   void touch(std::size_t input) noexcept;
-  /// Whether the input was ever given a value.
-  bool has_input(std::size_t input) const noexcept { return inputs_[input].supplied; }
+  /// Keeps the value of an input over clear_inputs(), until it is set or touched again.
+  void hold(std::size_t input) noexcept { inputs_[input].held = true; }
+  /// Forgets which inputs have a value, but for those held or bound.
+  void clear_inputs() noexcept;
   const TensorView& output(std::size_t output) const noexcept;
 
   Result<void> tick() noexcept;
@@ -66,6 +68,7 @@ class Session {
     std::size_t value = 0;
     std::size_t bytes = 0;
     bool supplied = false;
+    bool held = false;
     bool bound = false;
     bool clash = false;  // set while bound
     bool ages = false;   // has a limit, so that its time is worth looking at the clock
@@ -91,6 +94,7 @@ class Session {
   const Plan& plan_;
   const RuntimeOptions& options_;
   std::string cannot_run_;
+  std::string takes_;  // "; the pipeline takes: ..", for messages
   Buffers buffers_;
   std::size_t parity_ = 0;  // the half that holds what the last tick wrote
 

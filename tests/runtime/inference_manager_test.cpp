@@ -203,7 +203,7 @@ TEST_F(InferenceManagerTest, PrepareLeavesNoTrace) {
     EXPECT_EQ(manager.state(), before);
   }
   const Result<void> result = manager.tick();  // its mock input must not count as input
-  EXPECT_EQ(result.failure().message(), "input pre/x is missing: it was never set");
+  EXPECT_EQ(result.failure().message(), "input pre/x is missing; the pipeline takes: pre/x");
 }
 
 // --- Inputs --------------------------------------------------------------------------------------
