@@ -98,10 +98,10 @@ std::vector<std::tuple<std::string, bool, std::string>> compile_session(
       progress(done, total, node);
     };
   }
-  const std::vector<NodeValidation> report = unlocked([&] { return compile_graph(options); });
+  const std::vector<NodeOutcome> report = unlocked([&] { return compile_graph(options); });
   std::vector<std::tuple<std::string, bool, std::string>> result;
   result.reserve(report.size());
-  for (const NodeValidation& node : report) result.emplace_back(node.node, node.passed, node.error);
+  for (const NodeOutcome& node : report) result.emplace_back(node.node, node.passed, node.error);
   return result;
 }
 
