@@ -17,7 +17,7 @@ leapp_need(LEAPP_PROTOZERO_INCLUDE "protozero" libprotozero-dev)
 add_library(leapp_protozero INTERFACE)
 target_include_directories(leapp_protozero SYSTEM INTERFACE ${LEAPP_PROTOZERO_INCLUDE})
 
-# ONNX Runtime is opened at run time: only its headers are needed, and only by the engine.
+# ONNX Runtime and Graphviz are opened at run time; of ONNX Runtime the engine needs the headers.
 find_path(LEAPP_ONNXRUNTIME_INCLUDE onnxruntime_c_api.h
   HINTS ${PROJECT_SOURCE_DIR}/.cache/onnxruntime/include
   PATH_SUFFIXES onnxruntime onnxruntime/core/session

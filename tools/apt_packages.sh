@@ -11,14 +11,14 @@ need_command g++ g++
 need_command cmake cmake
 need_command ninja-build ninja
 need_command ccache ccache
-need_command pkg-config pkg-config
+
 need_command python3 python3
 need_command binutils readelf
 need_library libyaml-cpp-dev
 need_library libssl-dev
 need_library nlohmann-json3-dev
 need_library libprotozero-dev
-need_library libgraphviz-dev
+need_library libgvc6
 need_library libcli11-dev
 need_library libgtest-dev
 need_library libgmock-dev
