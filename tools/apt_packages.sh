@@ -11,7 +11,6 @@ need_command g++ g++
 need_command cmake cmake
 need_command ninja-build ninja
 need_command ccache ccache
-
 need_command python3 python3
 need_command binutils readelf
 need_library libyaml-cpp-dev
