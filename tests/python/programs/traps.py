@@ -1,4 +1,4 @@
-"""Programs that no trace can follow: named, refused, or right all the same; never silently wrong."""
+"""Programs no trace can follow: named, refused, or right all the same; never silently wrong."""
 
 from __future__ import annotations
 
