@@ -102,11 +102,14 @@ class DotWriter {
   void line(const std::string& statement) { text_ += "  " + statement + ";\n"; }
 
   void write_defaults() {
-    const bool large = bundle_.models.size() > 30;
+    // The limits matter to large pictures only: a bitmap of some 6000 pixels, and a layout that
+    // stops improving before it takes minutes.
     line(
-        "graph [rankdir=LR, bgcolor=\"white\", pad=0.3, nodesep=0.3, ranksep=0.9, "
-        "splines=spline, charset=\"UTF-8\", fontname=\"Helvetica,Arial,sans-serif\", dpi=" +
-        std::string(large ? "96" : "144") + ", labelloc=t, label=" + write_title() + "]");
+        "graph [rankdir=LR, bgcolor=\"white\", pad=0.3, nodesep=0.3, ranksep=0.9, dpi=144, "
+        "size=\"40,40\", splines=spline, charset=\"UTF-8\", "
+        "fontname=\"Helvetica,Arial,sans-serif\", " +
+        std::string(bundle_.models.size() > 40 ? "nslimit=1, nslimit1=1, mclimit=0.2, " : "") +
+        "labelloc=t, label=" + write_title() + "]");
     line("node [shape=plain, fontname=\"Helvetica,Arial,sans-serif\"]");
     line("edge [arrowsize=0.7, penwidth=1.4, color=\"" + std::string(kForward) + "\"]");
   }

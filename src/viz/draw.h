@@ -12,7 +12,7 @@ namespace leapp {
 /// More models or wires than this are not drawn: the layout would take minutes, and nobody could
 /// read it.
 inline constexpr std::size_t kMaxDrawnModels = 200;
-inline constexpr std::size_t kMaxDrawnWires = 2000;
+inline constexpr std::size_t kMaxDrawnWires = 1000;
 
 /// The picture in Graphviz's language; equal bundles give equal text. Forward wires are solid,
 /// feedback wires dashed. Names may hold anything.

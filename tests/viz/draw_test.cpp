@@ -156,7 +156,7 @@ TEST_F(DrawTest, ALargeBundleIsRefusedAndThePictureOfTheLargestAllowedIsDrawn) {
     FAIL();
   } catch (const Error& error) {
     EXPECT_THAT(error.what(), HasSubstr("this bundle has 10000 nodes and 9999 wires; pictures are "
-                                        "drawn up to 200 nodes and 2000 wires"));
+                                        "drawn up to 200 nodes and 1000 wires"));
   }
   EXPECT_THAT(to_svg(make_chain(kMaxDrawnModels)), HasSubstr("n199"));
 }
