@@ -1,0 +1,297 @@
+"""What is measured, one function a row. Runs under either LEAPP: `python tasks.py NAME`.
+
+Each task prints one JSON object: numbers by name. Times are in seconds unless a name says else.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import io
+import json
+import os
+import resource
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+import networks
+import pipelines
+import torch
+
+import leapp
+from leapp import annotate
+
+Numbers = dict[str, Any]
+TASKS: dict[str, Callable[..., Numbers]] = {}
+
+
+def task(function: Callable[..., Numbers]) -> Callable[..., Numbers]:
+    TASKS[function.__name__] = function
+    return function
+
+
+@contextlib.contextmanager
+def folder() -> Iterator[Path]:
+    with tempfile.TemporaryDirectory() as path:
+        yield Path(path)
+
+
+@contextlib.contextmanager
+def session(path: Path) -> Iterator[None]:
+    leapp.start("bench", save_path=str(path))
+    try:
+        yield
+    finally:
+        with contextlib.suppress(Exception):
+            leapp.stop()
+
+
+def timed(function: Callable[[], object]) -> float:
+    began = time.perf_counter()
+    function()
+    return time.perf_counter() - began
+
+
+def median_of(function: Callable[[], object], repeats: int) -> float:
+    return statistics.median(timed(function) for _ in range(repeats))
+
+
+@task
+def tracing() -> Numbers:
+    """The first traced pass and a re-entry of the four-node pipeline, over plain eager."""
+    first, again, eager = [], [], []
+    with folder() as path, torch.no_grad():
+        for _ in range(7):
+            step = pipelines.make("four nodes", "jit")
+            for _ in range(20):
+                step()
+            eager.append(median_of(step, 30))
+            fresh = pipelines.make("four nodes", "jit")
+            with session(path):
+                first.append(timed(fresh))
+                again.append(median_of(fresh, 4))
+    base = statistics.median(eager)
+    return {
+        "eager": base,
+        "first_pass": statistics.median(first),
+        "reentry": statistics.median(again),
+        "first_pass_over_eager": statistics.median(first) / base,
+        "reentry_over_eager": statistics.median(again) / base,
+    }
+
+
+def chain_of_adds(x: torch.Tensor, count: int) -> torch.Tensor:
+    for _ in range(count):
+        x = x + 1.0
+    return x
+
+
+@task
+def recording(counts: str = "10,100,1000,10000,100000") -> Numbers:
+    """Microseconds an operator costs over eager while it is recorded."""
+    result: Numbers = {}
+    with folder() as path, torch.no_grad():
+        for count in (int(text) for text in counts.split(",")):
+            repeats = max(1, min(30, 3000 // count))
+            chain_of_adds(torch.zeros(4), min(count, 1000))
+            eager = median_of(lambda n=count: chain_of_adds(torch.zeros(4), n), repeats)
+            traced = []
+            for _ in range(repeats):
+                with session(path):
+                    value = annotate.input_tensors("n", {"x": torch.zeros(4)})
+                    gc.collect()
+                    gc.disable()
+                    traced.append(timed(lambda v=value, n=count: chain_of_adds(v, n)))
+                    gc.enable()
+            result[f"us_per_op_{count}"] = (statistics.median(traced) - eager) / count * 1e6
+    return result
+
+
+@task
+def compile_graph(pipeline: str = "four nodes", backend: str = "jit") -> Numbers:
+    """compile_graph of a traced pipeline with validation and without drawing."""
+    times = []
+    with folder() as path, torch.no_grad():
+        for _ in range(5):
+            step = pipelines.make(pipeline, backend)
+            with session(path), contextlib.redirect_stdout(io.StringIO()):
+                step()
+                step()
+            times.append(timed(lambda: leapp.compile_graph(visualize=False)))
+    return {"compile": statistics.median(times), "compile_first": times[0]}
+
+
+def resident() -> int:
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * resource.getpagesize()
+
+
+@task
+def memory(gigabytes: float = 1.0) -> Numbers:
+    """Memory while a large model is traced, over the model itself."""
+    width = 4096
+    layers = max(1, round(gigabytes * 2**30 / (width * width * 4)))
+    model = torch.nn.Sequential(
+        *[torch.nn.Linear(width, width, bias=False) for _ in range(layers)]
+    ).eval()
+    size = sum(p.numel() * 4 for p in model.parameters())
+    x = torch.randn(1, width)
+    with folder() as path, torch.no_grad():
+        model(x)
+        gc.collect()
+        before = resident()
+        with session(path):
+            traced = annotate.input_tensors("n", {"x": x})
+            annotate.output_tensors("n", {"y": model(traced)}, export_with="jit")
+            gc.collect()
+            after = resident()
+    return {
+        "model_bytes": size,
+        "extra_bytes": after - before,
+        "extra_share": (after - before) / size,
+    }
+
+
+@task
+def tracing_off() -> Numbers:
+    """An annotate call outside start/stop, in nanoseconds; and whether torch is left alone."""
+    x = torch.zeros(4)
+    payload = {"x": x}
+    count = 20000
+
+    def calls() -> None:
+        for _ in range(count):
+            annotate.input_tensors("n", payload)
+
+    def loop() -> None:
+        for _ in range(count):
+            pass
+
+    calls()
+    cost = (median_of(calls, 7) - median_of(loop, 7)) / count
+    return {"ns_per_call": cost * 1e9}
+
+
+@task
+def export_network(name: str = "resnet18", backend: str = "onnx") -> Numbers:
+    """Tracing and exporting one network, without validation."""
+    times = []
+    with folder() as path:
+        for _ in range(3):
+            times.append(
+                timed(lambda: pipelines.export(name, backend, path, passes=1, validate=False))
+            )
+    return {"export": min(times)}
+
+
+@task
+def torch_export_network(name: str = "resnet18") -> Numbers:
+    """torch's own ONNX exporter on the same network."""
+    model, inputs = networks.build(name)
+    times = []
+    with folder() as path, contextlib.redirect_stdout(io.StringIO()):
+        for _ in range(2):
+            times.append(
+                timed(
+                    lambda: torch.onnx.export(
+                        model, inputs, str(path / "model.onnx"), dynamo=True, verbose=False
+                    )
+                )
+            )
+    return {"export": min(times)}
+
+
+@task
+def ticks(pipeline: str = "four nodes", backend: str = "onnx", count: int = 3000) -> Numbers:
+    """Latency of run_policy from Python, and the time to load."""
+    with folder() as path:
+        with contextlib.redirect_stdout(io.StringIO()):
+            yaml = pipelines.export(pipeline, backend, path, validate=False)
+        loading = timed(lambda: leapp.InferenceManager(str(yaml)))
+        manager = leapp.InferenceManager(str(yaml))
+        feed = manager.get_mock_input()
+        count = count if pipeline != "resnet18" else count // 20
+        for _ in range(max(20, count // 10)):
+            manager.run_policy(feed)
+        samples = []
+        clock = time.perf_counter_ns
+        for _ in range(count):
+            began = clock()
+            manager.run_policy(feed)
+            samples.append(clock() - began)
+    samples.sort()
+    return {
+        "load": loading,
+        "p50_us": samples[len(samples) // 2] / 1e3,
+        "p99_us": samples[int(len(samples) * 0.99)] / 1e3,
+        "p999_us": samples[min(len(samples) - 1, int(len(samples) * 0.999))] / 1e3,
+    }
+
+
+@task
+def export_for_timing(folder: str, exporter: str) -> Numbers:
+    """Writes every network as ONNX into ``folder``, by LEAPP or by torch itself."""
+    written: list[str] = []
+    for name in networks.NETWORKS:
+        target = Path(folder) / f"{name}.onnx"
+        with contextlib.redirect_stdout(io.StringIO()), contextlib.suppress(Exception):
+            if exporter == "torch":
+                model, inputs = networks.build(name)
+                torch.onnx.export(model, inputs, str(target), dynamo=True, external_data=False)
+            else:
+                with tempfile.TemporaryDirectory() as path:
+                    yaml = pipelines.export(name, "onnx", Path(path), passes=1, validate=False)
+                    (yaml.parent / "net.onnx").rename(target)
+            written.append(name)
+    return {"written": written}
+
+
+def brief(error: Exception) -> str:
+    return f"{type(error).__name__}: {' '.join(str(error).split())[:120]}"
+
+
+@task
+def programs(backend: str = "jit") -> Numbers:
+    """The test suite's policy programs: which come out right, wrong, or are refused."""
+    sys.path.insert(0, str(Path(__file__).parent.parent / "tests" / "python"))
+    from programs import PROGRAMS, runner
+
+    verdicts: dict[str, str] = {}
+    for name, program in PROGRAMS.items():
+        if backend.startswith("onnx") and program.onnx:
+            continue
+        with folder() as path, torch.no_grad(), contextlib.redirect_stdout(io.StringIO()):
+            try:
+                runner.export(program, backend, path)
+            except Exception as error:
+                verdicts[name] = f"refused: {brief(error)}"
+                continue
+            try:
+                wrong = runner.mismatches(program, backend, path)
+                verdicts[name] = f"wrong: {wrong[0].splitlines()[0]}" if wrong else "right"
+            except Exception as error:
+                verdicts[name] = f"does not run: {brief(error)}"
+    return verdicts
+
+
+def main() -> None:
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+    torch.set_num_threads(1)
+    name, *arguments = sys.argv[1:]
+    options: dict[str, Any] = dict(argument.split("=", 1) for argument in arguments)
+    for key in ("count", "gigabytes"):
+        if key in options:
+            options[key] = float(options[key]) if key == "gigabytes" else int(options[key])
+    report = TASKS[name](**options)
+    print("\n" + json.dumps(report))
+
+
+if __name__ == "__main__":
+    main()
