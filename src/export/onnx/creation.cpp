@@ -25,6 +25,12 @@ Value convert_fill(OpContext& context) {
   return expand(reshape(cast(context.operand("value"), type.dtype), {}), type.shape);
 }
 
+/// `self` with every element replaced by the source's.
+Value convert_copy(OpContext& context) {
+  const Type type = context.result_type();
+  return expand(convert_elements(context.tensor("src"), type.dtype), type.shape);
+}
+
 }  // namespace
 
 void register_creation(ConverterRegistry& registry) {
@@ -33,7 +39,8 @@ void register_creation(ConverterRegistry& registry) {
                 "aten::_cast_Half", "aten::_cast_Int", "aten::_cast_Long", "aten::_cast_Short",
                 "aten::_cast_Char", "aten::_cast_Byte"},
                convert_type);
-  registry.add({"aten::zeros_like", "aten::new_zeros"}, filled(0));
+  registry.add("aten::copy", convert_copy);
+  registry.add({"aten::zeros_like", "aten::new_zeros", "aten::zero"}, filled(0));
   registry.add({"aten::ones_like", "aten::new_ones"}, filled(1));
   // What is in fresh memory is nobody's promise; zeros are as good as anything.
   registry.add({"aten::empty_like", "aten::new_empty", "aten::new_empty_strided"}, filled(0));

@@ -15,12 +15,12 @@ namespace {
 using namespace onnx_export;
 
 const ConverterRegistry& built_in() {
-  static const ConverterRegistry kRegistry = [] {
-    ConverterRegistry registry;
-    register_all(registry);
+  static const ConverterRegistry* const kRegistry = [] {
+    auto* registry = new ConverterRegistry();
+    register_all(*registry);
     return registry;
   }();
-  return kRegistry;
+  return *kRegistry;
 }
 
 /// The oldest file format version that carries the opset.
@@ -34,6 +34,9 @@ void convert_op(ValueMap& values, const ir::Op& op) {
   OpContext context(values, op);
   const std::string name = op.signature->qualified_name();
   const Converter* converter = built_in().find(name);
+  if (context.touches_complex()) {
+    if (const Converter* for_complex = built_in().find_complex(name)) converter = for_complex;
+  }
   if (converter == nullptr) context.fail("there is no ONNX converter for it");
   try {
     (*converter)(context);

@@ -67,18 +67,67 @@ bool OpContext::is_complex_tensor(std::string_view parameter) const {
          is_complex(values_.graph().type(ref->id).dtype);
 }
 
+bool OpContext::touches_complex() const {
+  bool found = false;
+  const auto look = [&](ir::ValueId id) {
+    if (id != ir::kNoValue) found |= is_complex(values_.graph().type(id).dtype);
+  };
+  for (const ir::Argument& held : op_.arguments) {
+    ir::for_each_value(held, look);
+    found |= std::holds_alternative<std::complex<double>>(held);
+  }
+  for (const ir::Result& result : op_.results) {
+    for (const ir::ValueId id : result.values) look(id);
+  }
+  return found;
+}
+
+Value OpContext::read(ir::ValueId id) {
+  const DType dtype = values_.graph().type(id).dtype;
+  const Value value = values_.get(id);
+  if (part_ == Part::kWhole) {
+    need(!is_complex(dtype), "its operand is complex",
+         "Work on real and imaginary parts, or use export_with='jit'.");
+    return value;
+  }
+  if (is_complex(dtype)) return select(value, -1, part_ == Part::kReal ? 0 : 1);
+  // A real number among complex ones has no imaginary part; an index is an index for both.
+  const bool has_parts = part_ == Part::kImaginary && is_floating_point(dtype);
+  return has_parts ? full(builder(), value.type(), 0) : value;
+}
+
+void OpContext::write(ir::ValueId id, Value value) {
+  if (id == ir::kNoValue) return;
+  const ir::TensorType& type = values_.graph().type(id);
+  need(part_ != Part::kWhole || !is_complex(type.dtype), "its result is complex",
+       "Work on real and imaginary parts, or use export_with='jit'.");
+  const DType dtype = is_complex(type.dtype) ? real_part(type.dtype) : type.dtype;
+  if (value.dtype() != dtype || value.shape() != type.shape) {
+    fail("the converter made " + shown(value.type()) + " where PyTorch has " +
+             shown({dtype, type.shape}),
+         "This is a bug of the converter, please report it.");
+  }
+  if (part_ == Part::kWhole) {
+    values_.set(id, value);
+  } else {
+    parts_[id] = value;
+  }
+}
+
 Value OpContext::tensor(std::string_view parameter) {
   const auto* ref = std::get_if<ir::ValueRef>(&argument(parameter));
   demand(ref != nullptr && ref->id != ir::kNoValue, "a tensor argument that is none");
-  need(!is_complex(values_.graph().type(ref->id).dtype), "its operand is complex",
-       "Work on real and imaginary parts, or use export_with='jit'.");
-  return values_.get(ref->id);
+  return read(ref->id);
 }
 
 Value OpContext::complex_tensor(std::string_view parameter) {
   const auto* ref = std::get_if<ir::ValueRef>(&argument(parameter));
   demand(ref != nullptr && ref->id != ir::kNoValue, "a tensor argument that is none");
-  return values_.get(ref->id);
+  const Value value = values_.get(ref->id);
+  if (is_complex(values_.graph().type(ref->id).dtype)) return value;
+  const Value real = is_floating_point(value.dtype()) ? value : cast(value, DType::kFloat32);
+  const Value pair[] = {real, full(builder(), real.type(), 0)};
+  return stack(pair, -1);
 }
 
 Value OpContext::optional_tensor(std::string_view parameter) {
@@ -92,9 +141,7 @@ std::vector<Value> OpContext::tensors(std::string_view parameter) {
       values.emplace_back();
       continue;
     }
-    need(!is_complex(values_.graph().type(ref.id).dtype), "one of its operands is complex",
-         "Work on real and imaginary parts, or use export_with='jit'.");
-    values.push_back(values_.get(ref.id));
+    values.push_back(read(ref.id));
   }
   return values;
 }
@@ -221,7 +268,8 @@ DType OpContext::promoted(std::initializer_list<std::string_view> parameters) {
 
 Type OpContext::result_type(std::size_t i) const {
   const ir::TensorType& type = values_.graph().type(op_.result(i));
-  return {type.dtype, type.shape};
+  const bool half = part_ != Part::kWhole && is_complex(type.dtype);
+  return {half ? real_part(type.dtype) : type.dtype, type.shape};
 }
 
 const Shape& OpContext::result_shape(std::size_t i) const {
@@ -231,17 +279,12 @@ const Shape& OpContext::result_shape(std::size_t i) const {
 void OpContext::set(std::size_t i, Value value) {
   const ir::Result& result = op_.results.at(i);
   demand(!result.is_list, "one value for a list of results");
-  const ir::ValueId id = result.values.at(0);
-  if (id == ir::kNoValue) return;
-  const ir::TensorType& expected = values_.graph().type(id);
-  need(!is_complex(expected.dtype), "its result is complex",
-       "Work on real and imaginary parts, or use export_with='jit'.");
-  if (value.dtype() != expected.dtype || value.shape() != expected.shape) {
-    fail("the converter made " + shown(value.type()) + " where PyTorch has " +
-             shown({expected.dtype, expected.shape}),
-         "This is a bug of the converter, please report it.");
-  }
-  values_.set(id, value);
+  write(result.values.at(0), value);
+}
+
+void OpContext::set_parts(ir::ValueId id, Value real, Value imaginary) {
+  const Value pair[] = {real, imaginary};
+  values_.set(id, is_complex(values_.graph().type(id).dtype) ? stack(pair, -1) : real);
 }
 
 void OpContext::set_complex(std::size_t i, Value value) {
@@ -259,16 +302,7 @@ void OpContext::set_list(std::size_t i, const std::vector<Value>& values) {
   const ir::Result& result = op_.results.at(i);
   demand(result.is_list && result.values.size() == values.size(),
          "a list of results of another length");
-  for (std::size_t k = 0; k < values.size(); ++k) {
-    if (result.values[k] == ir::kNoValue) continue;
-    const ir::TensorType& expected = values_.graph().type(result.values[k]);
-    if (values[k].dtype() != expected.dtype || values[k].shape() != expected.shape) {
-      fail("the converter made " + shown(values[k].type()) + " where PyTorch has " +
-               shown({expected.dtype, expected.shape}),
-           "This is a bug of the converter, please report it.");
-    }
-    values_.set(result.values[k], values[k]);
-  }
+  for (std::size_t k = 0; k < values.size(); ++k) write(result.values[k], values[k]);
 }
 
 void OpContext::fail(const std::string& reason, const std::string& advice) const {

@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "export/onnx/builder.h"
@@ -34,9 +35,13 @@ class ValueMap {
   std::vector<Value> values_;
 };
 
+/// Which half of complex values a converter sees that was written for real ones.
+enum class Part { kWhole, kReal, kImaginary };
+
 class OpContext {
  public:
-  OpContext(ValueMap& values, const ir::Op& op) : values_(values), op_(op) {}
+  OpContext(ValueMap& values, const ir::Op& op, Part part = Part::kWhole)
+      : values_(values), op_(op), part_(part) {}
 
   const ir::Op& op() const noexcept { return op_; }
   Builder& builder() const noexcept { return values_.builder(); }
@@ -52,7 +57,7 @@ class OpContext {
   Value optional_tensor(std::string_view parameter);
   /// A list of tensors; those that are None are undefined.
   std::vector<Value> tensors(std::string_view parameter);
-  /// A complex tensor as real and imaginary part in a last dimension of size two.
+  /// Any tensor as real and imaginary part in a last dimension of size two.
   Value complex_tensor(std::string_view parameter);
   bool is_complex_tensor(std::string_view parameter) const;
   std::int64_t integer(std::string_view parameter) const;
@@ -100,11 +105,25 @@ class OpContext {
   }
   void need_opset(int version, const std::string& what) const;
 
+  // ---- complex values ----
+  /// Whether an operand or a result is complex.
+  bool touches_complex() const;
+  /// The same operation, seen in its real or imaginary parts only.
+  OpContext part(Part part) const { return {values_, op_, part}; }
+  /// Gives a value of the IR its parts; the imaginary one is left out where it is real.
+  void set_parts(ir::ValueId id, Value real, Value imaginary);
+  /// What the converter set, by value of the IR; only kept while it sees one part.
+  const std::unordered_map<ir::ValueId, Value>& parts() const noexcept { return parts_; }
+
  private:
   const ir::Argument& argument(std::string_view parameter) const;
+  Value read(ir::ValueId id);
+  void write(ir::ValueId id, Value value);
 
   ValueMap& values_;
   const ir::Op& op_;
+  Part part_;
+  std::unordered_map<ir::ValueId, Value> parts_;
 };
 
 }  // namespace leapp::onnx_export

@@ -40,6 +40,10 @@ using Converter = std::function<void(OpContext&)>;
 
 class ConverterRegistry {
  public:
+  ConverterRegistry() = default;
+  ConverterRegistry(const ConverterRegistry&) = delete;
+  ConverterRegistry& operator=(const ConverterRegistry&) = delete;
+
   /// Names are qualified, "aten::add.Tensor". A later registration replaces an earlier one.
   template <typename Function>
   void add(std::initializer_list<const char*> names, Function function) {
@@ -54,25 +58,42 @@ class ConverterRegistry {
     }
   }
 
+  /// A converter for calls of the operator with complex operands or results.
+  template <typename Function>
+  void add_complex(std::initializer_list<const char*> names, Function function) {
+    for (const char* name : names) complex_[name] = function;
+  }
+  /// Operators whose converter for real tensors may be applied to the real and the imaginary part
+  /// of complex ones separately: they move elements, or are linear in all their tensors.
+  void add_by_parts(std::initializer_list<const char*> names);
+
   /// Null when there is none.
   const Converter* find(const std::string& qualified_name) const;
+  const Converter* find_complex(const std::string& qualified_name) const;
   bool can_convert(const std::string& qualified_name) const {
-    return find(qualified_name) != nullptr;
+    return find(qualified_name) != nullptr || find_complex(qualified_name) != nullptr;
   }
   std::vector<std::string> names() const;
 
  private:
   std::unordered_map<std::string, Converter> converters_;
+  std::unordered_map<std::string, Converter> complex_;
 };
 
 /// Every converter that comes with LEAPP.
 void register_all(ConverterRegistry& registry);
 
+void register_arithmetic(ConverterRegistry& registry);
 void register_compare_logic(ConverterRegistry& registry);
+void register_complex(ConverterRegistry& registry);
 void register_creation(ConverterRegistry& registry);
+void register_diagonal(ConverterRegistry& registry);
 void register_elementwise(ConverterRegistry& registry);
+void register_fft(ConverterRegistry& registry);
 void register_indexing(ConverterRegistry& registry);
 void register_matmul(ConverterRegistry& registry);
+void register_padding(ConverterRegistry& registry);
+void register_random(ConverterRegistry& registry);
 void register_reduce(ConverterRegistry& registry);
 void register_scatter(ConverterRegistry& registry);
 void register_shape(ConverterRegistry& registry);

@@ -216,6 +216,54 @@ Value convert_unfold(OpContext& context) {
   return permute(taken, order);
 }
 
+Value convert_rot90(OpContext& context) {
+  const Value x = context.tensor("self");
+  const Dims dims = context.ints("dims");
+  const Dims first = {dims.at(0)};
+  const Dims second = {dims.at(1)};
+  switch (((context.integer("k") % 4) + 4) % 4) {
+    case 1:
+      return transpose(flip(x, second), dims[0], dims[1]);
+    case 2:
+      return flip(x, dims);
+    case 3:
+      return transpose(flip(x, first), dims[0], dims[1]);
+    default:
+      return x;
+  }
+}
+
+/// How many images the dimensions before the last three make.
+std::int64_t image_count(Value x) {
+  return element_count(Shape(x.shape().begin(), x.shape().end() - 3));
+}
+
+/// [.., c r^2, h, w] to [.., c, h r, w r], or back.
+Value convert_pixel_shuffle(OpContext& context) {
+  const Value x = context.tensor("self");
+  const std::int64_t r = context.integer("upscale_factor");
+  const Value images =
+      reshape(x, {image_count(x), x.size(-3) / (r * r), r, r, x.size(-2), x.size(-1)});
+  return reshape(permute(images, {0, 1, 4, 2, 5, 3}), context.result_shape());
+}
+
+Value convert_pixel_unshuffle(OpContext& context) {
+  const Value x = context.tensor("self");
+  const std::int64_t r = context.integer("downscale_factor");
+  const Value images =
+      reshape(x, {image_count(x), x.size(-3), x.size(-2) / r, r, x.size(-1) / r, r});
+  return reshape(permute(images, {0, 1, 3, 5, 2, 4}), context.result_shape());
+}
+
+Value convert_channel_shuffle(OpContext& context) {
+  const Value x = context.tensor("self");
+  const std::int64_t groups = context.integer("groups");
+  Shape split_shape = x.shape();
+  split_shape[1] = groups;
+  split_shape.insert(split_shape.begin() + 2, x.size(1) / groups);
+  return reshape(transpose(reshape(x, split_shape), 1, 2), x.shape());
+}
+
 /// Registers a view under its own name and that of its copying twin, "aten::view_copy".
 template <typename Function>
 void add_view(ConverterRegistry& registry, std::initializer_list<const char*> names,
@@ -252,7 +300,11 @@ void register_shape(ConverterRegistry& registry) {
   add_view(registry, {"aten::t"}, convert_t);
   add_view(registry, {"aten::select.int"}, convert_select);
   add_view(registry, {"aten::slice.Tensor"}, convert_slice);
-  registry.add("aten::narrow", convert_narrow);
+  registry.add({"aten::narrow", "aten::narrow_copy"}, convert_narrow);
+  registry.add("aten::rot90", convert_rot90);
+  registry.add("aten::pixel_shuffle", convert_pixel_shuffle);
+  registry.add("aten::pixel_unshuffle", convert_pixel_unshuffle);
+  registry.add({"aten::channel_shuffle", "aten::native_channel_shuffle"}, convert_channel_shuffle);
   registry.add({"aten::cat", "aten::concat", "aten::concatenate"}, convert_cat);
   registry.add("aten::stack", convert_stack);
   add_view(registry, {"aten::split.Tensor", "aten::split_with_sizes"}, convert_split);
