@@ -8,7 +8,7 @@ folder=build/demo
 step() { printf '\n\033[1m%s\033[0m\n' "$*"; }
 
 step "1. trace, export, check and draw a policy pipeline; run it from Python"
-python examples/walker.py "$folder"
+python examples/06_robot_loop.py "$folder"
 ls "$folder/walker"
 
 step "2. check the bundle and show what is in it"
@@ -16,6 +16,6 @@ leapp check "$folder/walker/walker.yaml"
 leapp inspect "$folder/walker/walker.yaml"
 
 step "3. run it from C++, without libtorch"
-"$build/examples/walker" "$folder/walker/walker.yaml"
+"$build/examples/06_robot_loop" "$folder/walker/walker.yaml"
 
 step "The drawing is $folder/walker/walker.png"

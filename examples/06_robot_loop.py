@@ -1,4 +1,4 @@
-"""Export a small walking policy and run the bundle: python examples/walker.py [folder].
+"""Export a small walking policy and run the bundle: python examples/06_robot_loop.py [folder].
 
 Three stages, as robots have them: observations are scaled and joined with the last action, a
 recurrent policy keeps its hidden state in a buffer, and the action is limited to what the joints
@@ -43,7 +43,7 @@ def limit(wish: torch.Tensor) -> torch.Tensor:
 
 
 def sensors(tick: int) -> tuple[torch.Tensor, torch.Tensor]:
-    """What the robot would measure: the same numbers as in walker.cpp."""
+    """What the robot would measure: the same numbers as in 06_robot_loop.cpp."""
     phase = 0.1 * tick
     joints = torch.tensor([[torch.sin(torch.tensor(phase + joint)).item() for joint in range(8)]])
     return joints, torch.full((1, 4), 0.5)
