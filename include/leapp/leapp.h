@@ -77,6 +77,10 @@ struct CompileOptions {
   std::optional<GraphConfigs> graph_configs;
   /// Called before each node with (nodes done, nodes in all, name of the next one).
   std::function<void(std::size_t, std::size_t, const std::string&)> progress;
+  /// What a front end in another language knows of itself, for the bundle's system information.
+  std::optional<std::string> python_version;
+  std::optional<std::string> torch_version;
+  std::optional<std::string> cuda_version;
 };
 
 /// Exports every node, writes the bundle, draws it and validates it. Returns one entry per node

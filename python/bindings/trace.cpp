@@ -79,15 +79,19 @@ std::vector<std::tuple<std::string, bool, std::string>> compile_session(
     bool visualize, std::optional<bool> verbose, bool validate, bool dry_run, double rtol,
     double atol, bool strict, const std::optional<Configs>& graph_configs,
     const py::object& progress) {
-  CompileOptions options{.visualize = visualize,
-                         .verbose = verbose,
-                         .validate = validate,
-                         .dry_run = dry_run,
-                         .rtol = rtol,
-                         .atol = atol,
-                         .strict = strict,
-                         .graph_configs = std::nullopt,
-                         .progress = {}};
+  CompileOptions options;
+  options.visualize = visualize;
+  options.verbose = verbose;
+  options.validate = validate;
+  options.dry_run = dry_run;
+  options.rtol = rtol;
+  options.atol = atol;
+  options.strict = strict;
+  const py::module_ torch = py::module_::import("torch");
+  options.python_version =
+      py::module_::import("platform").attr("python_version")().cast<std::string>();
+  options.torch_version = std::string(py::str(torch.attr("__version__")));
+  options.cuda_version = torch.attr("version").attr("cuda").cast<std::optional<std::string>>();
   if (graph_configs) {
     const auto& [frequency, extra] = *graph_configs;
     options.graph_configs = GraphConfigs{frequency, to_metadata(extra, "GraphConfigs extra")};

@@ -46,9 +46,12 @@ OpTraits describe(const c10::OperatorHandle& op) {
   }
   traits.may_be_random = op.hasTag(at::Tag::nondeterministic_seeded);
   traits.escape = escape_of(schema.name());
-  if (op.hasTag(at::Tag::dynamic_output_shape) && traits.returns_tensors) {
-    traits.escape = Escape::kSize;
-  }
+  // set_data is here because a tensor that got other memory is recognised by that memory.
+  static const std::set<std::string> metadata = {"aten::requires_grad_", "aten::retain_grad",
+                                                 "aten::set_data",       "aten::_version",
+                                                 "aten::is_leaf",        "aten::output_nr",
+                                                 "aten::detach_",        "aten::rename_"};
+  traits.only_metadata = metadata.count(schema.name()) > 0;
   return traits;
 }
 

@@ -13,7 +13,6 @@ enum class Escape {
   kNone,
   kNumber,   ///< .item(), float(tensor): the number becomes part of the program
   kBranch,   ///< if tensor, torch.equal: the answer decides what runs
-  kSize,     ///< nonzero, masked_select, unique: the result's shape depends on the values
 };
 
 struct OpTraits {
@@ -21,6 +20,7 @@ struct OpTraits {
   bool mutates = false;           ///< some argument is written
   bool aliases = false;           ///< the schema says that results share memory with arguments
   bool may_be_random = false;     ///< draws from a generator, depending on its arguments
+  bool only_metadata = false;     ///< touches flags of the tensor object, never its elements
   bool returns_tensors = false;   ///< at least one result is a tensor or a list of them
   Escape escape = Escape::kNone;
   int train = -1;                 ///< position of a train/training flag, or -1

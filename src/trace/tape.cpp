@@ -155,6 +155,32 @@ VarId Tape::add_alias(const at::Tensor& tensor, StoreId memory) {
   return id;
 }
 
+VarId Tape::add_snapshot(const at::Tensor& tensor, NodeId node) {
+  static const auto clone = c10::Dispatcher::singleton().findSchemaOrThrow("aten::clone", "");
+  const VarId source = use(tensor);
+  begin_call(clone, FrameRef{}, node);
+  add_tensor(source);
+  add_value(c10::IValue());
+  const auto id = static_cast<VarId>(variables_.size());
+  variables_.push_back({Variable::Origin::kResult, kNobody, node,
+                        static_cast<std::int32_t>(calls_.size()) - 1,
+                        c10::weak_intrusive_ptr<c10::TensorImpl>(tensor.getIntrusivePtr()), {}});
+  results_.push_back({.is_tensor = true, .is_list = false, .var = id});
+  return id;
+}
+
+void Tape::mirror(VarId source, const at::Tensor& target) {
+  const VarId id = use(target);
+  if (id == source) return;
+  static const auto copy = c10::Dispatcher::singleton().findSchemaOrThrow("aten::copy_", "");
+  begin_call(copy, FrameRef{}, variable(source).node);
+  add_tensor(id);
+  add_tensor(source);
+  add_value(false);
+  results_.push_back({.is_tensor = true, .is_list = false, .var = id});
+  note_write(id, variable(source).node);
+}
+
 void Tape::begin_call(const c10::OperatorHandle& op, FrameRef frame, NodeId node) {
   calls_.push_back({op, static_cast<std::int32_t>(args_.size()),
                     static_cast<std::int32_t>(results_.size()), node, frame});

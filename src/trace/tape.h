@@ -100,6 +100,12 @@ class Tape {
   /// Names a tensor whose content is taken as it is now, whatever made it (a random draw, say).
   VarId add_outside(const at::Tensor& tensor);
 
+  /// The tensor's value as it is now, untouched by later writes.
+  VarId add_snapshot(const at::Tensor& tensor, NodeId node);
+
+  /// Makes `target` mean the variable from here on.
+  void mirror(VarId source, const at::Tensor& target);
+
   /// Appends a call: arguments first, then its results.
   void begin_call(const c10::OperatorHandle& op, FrameRef frame, NodeId node);
   void add_value(const c10::IValue& value);

@@ -5,18 +5,12 @@
 #include <string>
 #include <vector>
 
+#include "leapp/node_outcome.h"
 #include "leapp/tensor_view.h"
 #include "leapp/visibility.h"
 #include "validate/comparison.h"
 
 namespace leapp {
-
-/// What became of one node.
-struct NodeOutcome {
-  std::string node;
-  bool passed = true;
-  std::string error;  ///< why its model could not be run; empty when it ran
-};
 
 /// Collects the samples of one node and logs what differs. Sample 0 is the first pass while
 /// tracing, the others are re-entries. Use from one thread.

@@ -1,0 +1,162 @@
+#include "ir/passes.h"
+
+#include <cstring>
+#include <map>
+#include <set>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+
+namespace leapp::ir {
+namespace {
+
+// Replaces values all over the graph. `to` is looked up once: chains must be resolved before.
+void replace_uses(Graph& graph, const std::unordered_map<ValueId, ValueId>& to) {
+  if (to.empty()) return;
+  const auto map = [&](ValueId id) {
+    const auto it = to.find(id);
+    return it == to.end() ? id : it->second;
+  };
+  std::vector<Op> ops = graph.ops();
+  for (Op& op : ops) {
+    for (Argument& argument : op.arguments) {
+      if (auto* one = std::get_if<ValueRef>(&argument)) one->id = map(one->id);
+      if (auto* many = std::get_if<std::vector<ValueRef>>(&argument)) {
+        for (ValueRef& ref : *many) ref.id = map(ref.id);
+      }
+    }
+  }
+  std::vector<Graph::Output> outputs = graph.outputs();
+  for (Graph::Output& output : outputs) output.value = map(output.value);
+  graph.set_ops(std::move(ops));
+  graph.set_outputs(std::move(outputs));
+}
+
+bool is_identity(const Graph& graph, const Op& op) {
+  // In a pure graph memory layout and sharing mean nothing, so an op of this list that returns the
+  // type it was given returns the value it was given.
+  static const std::set<std::string_view> candidates = {
+      "aten::alias",     "aten::clone",      "aten::contiguous", "aten::detach",
+      "aten::expand",    "aten::lift_fresh", "aten::reshape",    "aten::to",
+      "aten::_to_copy",  "aten::type_as",    "aten::view",       "aten::_unsafe_view",
+      "aten::view_as",   "aten::expand_as",  "aten::flatten",    "aten::lift_fresh_copy",
+      "aten::squeeze",   "aten::resolve_conj", "aten::resolve_neg", "aten::positive"};
+  if (candidates.count(op.signature->name) == 0 || op.results.size() != 1) return false;
+  const auto* self = std::get_if<ValueRef>(&op.arguments.at(0));
+  if (self == nullptr || self->id == kNoValue || op.results[0].is_list) return false;
+  return graph.type(self->id) == graph.type(op.result());
+}
+
+}  // namespace
+
+void remove_identities(Graph& graph) {
+  std::unordered_map<ValueId, ValueId> same;
+  for (const Op& op : graph.ops()) {
+    if (!is_identity(graph, op)) continue;
+    const ValueId self = std::get<ValueRef>(op.arguments[0]).id;
+    const auto it = same.find(self);
+    same[op.result()] = it == same.end() ? self : it->second;
+  }
+  replace_uses(graph, same);
+  remove_dead_code(graph);
+}
+
+void remove_dead_code(Graph& graph) {
+  std::vector<bool> needed(graph.value_count(), false);
+  for (const Graph::Output& output : graph.outputs()) {
+    if (output.value != kNoValue) needed[static_cast<std::size_t>(output.value)] = true;
+  }
+  std::vector<bool> keep(graph.ops().size(), false);
+  for (std::size_t i = graph.ops().size(); i-- > 0;) {
+    const Op& op = graph.ops()[i];
+    for (const Result& result : op.results) {
+      for (const ValueId id : result.values) {
+        if (id != kNoValue && needed[static_cast<std::size_t>(id)]) keep[i] = true;
+      }
+    }
+    if (!keep[i]) continue;
+    for (const Argument& argument : op.arguments) {
+      for_each_value(argument, [&](ValueId id) { needed[static_cast<std::size_t>(id)] = true; });
+    }
+  }
+  std::vector<Op> ops;
+  for (std::size_t i = 0; i < keep.size(); ++i) {
+    if (keep[i]) ops.push_back(graph.ops()[i]);
+  }
+  graph.set_ops(std::move(ops));
+}
+
+void merge_duplicates(Graph& graph) {
+  // Random operators draw anew each time; they are told by their names.
+  const auto is_random = [](const std::string& name) {
+    for (const char* part : {"rand", "dropout", "bernoulli", "normal", "multinomial", "poisson"}) {
+      if (name.find(part) != std::string::npos) return true;
+    }
+    return false;
+  };
+  std::unordered_map<ValueId, ValueId> same;
+  const auto resolve = [&](Argument& argument) {
+    const auto map = [&](ValueRef& ref) {
+      const auto it = same.find(ref.id);
+      if (it != same.end()) ref.id = it->second;
+    };
+    if (auto* one = std::get_if<ValueRef>(&argument)) map(*one);
+    if (auto* many = std::get_if<std::vector<ValueRef>>(&argument)) {
+      for (ValueRef& ref : *many) map(ref);
+    }
+  };
+  std::unordered_map<std::string, std::vector<const Op*>> seen;
+  for (const Op& op : graph.ops()) {
+    const std::string name = op.signature->qualified_name();
+    if (is_random(name)) continue;
+    std::vector<Argument> arguments = op.arguments;
+    for (Argument& argument : arguments) resolve(argument);
+    bool merged = false;
+    for (const Op* earlier : seen[name]) {
+      std::vector<Argument> theirs = earlier->arguments;
+      for (Argument& argument : theirs) resolve(argument);
+      if (theirs != arguments) continue;
+      for (std::size_t r = 0; r < op.results.size(); ++r) {
+        for (std::size_t k = 0; k < op.results[r].values.size(); ++k) {
+          same[op.results[r].values[k]] = earlier->results[r].values[k];
+        }
+      }
+      merged = true;
+      break;
+    }
+    if (!merged) seen[name].push_back(&op);
+  }
+  same.erase(kNoValue);
+  replace_uses(graph, same);
+  remove_dead_code(graph);
+}
+
+void merge_constants(Graph& graph) {
+  std::multimap<std::pair<std::size_t, std::size_t>, ValueId> seen;  // by size and a cheap hash
+  std::unordered_map<ValueId, ValueId> same;
+  for (std::size_t i = 0; i < graph.value_count(); ++i) {
+    const auto id = static_cast<ValueId>(i);
+    if (!graph.is_constant(id)) continue;
+    const Blob& blob = graph.blob(id);
+    const std::size_t bytes = blob.byte_size();
+    const std::string_view head(reinterpret_cast<const char*>(blob.data.get()),
+                                std::min<std::size_t>(bytes, 256));
+    const auto key = std::make_pair(bytes, std::hash<std::string_view>()(head));
+    const auto [begin, end] = seen.equal_range(key);
+    bool merged = false;
+    for (auto it = begin; it != end && !merged; ++it) {
+      const Blob& other = graph.blob(it->second);
+      if (!(other.type == blob.type)) continue;
+      if (other.data.get() != blob.data.get() &&
+          std::memcmp(other.data.get(), blob.data.get(), bytes) != 0) {
+        continue;
+      }
+      same[id] = it->second;
+      merged = true;
+    }
+    if (!merged) seen.emplace(key, id);
+  }
+  replace_uses(graph, same);
+}
+
+}  // namespace leapp::ir

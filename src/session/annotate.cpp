@@ -1,0 +1,96 @@
+// The public calls: each hands on to the session.
+#include "leapp/leapp.h"
+
+#include "session/session.h"
+#include "trace/source.h"
+
+namespace leapp {
+
+using session::Session;
+
+void start(const StartOptions& options) { Session::instance().start(options); }
+void stop() { Session::instance().stop(); }
+bool is_active() noexcept { return Session::instance().active(); }
+bool is_traced(const at::Tensor& tensor) { return Session::instance().is_traced(tensor); }
+void note_escape(const at::Tensor& tensor, const std::string& text) {
+  Session::instance().note_escape(tensor, text);
+}
+void warn(const std::string& text) { Session::instance().warn(text); }
+
+namespace annotate {
+
+std::vector<at::Tensor> input_tensors(const std::string& node, const NamedTensors& tensors,
+                                      std::source_location where) {
+  trace::set_cpp_location(where);
+  return Session::instance().input_tensors(node, tensors);
+}
+
+std::vector<at::Tensor> output_tensors(const std::string& node, const NamedTensors& tensors,
+                                       const OutputOptions& options, std::source_location where) {
+  trace::set_cpp_location(where);
+  return Session::instance().output_tensors(node, tensors, options);
+}
+
+std::vector<at::Tensor> state_tensors(const std::string& node, const NamedTensors& tensors,
+                                      std::source_location where) {
+  trace::set_cpp_location(where);
+  return Session::instance().state_tensors(node, tensors);
+}
+
+std::vector<at::Tensor> update_state(const std::string& node, const NamedTensors& tensors,
+                                     std::source_location where) {
+  trace::set_cpp_location(where);
+  return Session::instance().update_state(node, tensors);
+}
+
+void module(const std::string& node, const NamedTensors& buffers,
+            std::function<std::vector<at::Tensor>()> current, std::source_location where) {
+  trace::set_cpp_location(where);
+  Session::instance().module(node, buffers, std::move(current));
+}
+
+std::vector<at::Tensor> register_buffer(const std::string& node, const NamedTensors& buffers,
+                                        std::source_location where) {
+  trace::set_cpp_location(where);
+  return Session::instance().register_buffer(node, buffers);
+}
+
+void mirror_leapp_tags(const at::Tensor& source, const at::Tensor& target,
+                       std::source_location where) {
+  trace::set_cpp_location(where);
+  Session::instance().mirror_tags(source, target);
+}
+
+void abandon(const std::string& node) noexcept { Session::instance().abandon(node); }
+
+std::function<std::vector<at::Tensor>(const std::vector<at::Tensor>&)> method(
+    const std::string& node,
+    std::function<std::vector<at::Tensor>(const std::vector<at::Tensor>&)> callable,
+    const OutputOptions& options, std::source_location where) {
+  return [=](const std::vector<at::Tensor>& arguments) -> std::vector<at::Tensor> {
+    if (!is_active()) return callable(arguments);
+    NamedTensors inputs;
+    for (std::size_t i = 0; i < arguments.size(); ++i) {
+      inputs.push_back({"arg_" + std::to_string(i), arguments[i]});
+    }
+    const std::vector<at::Tensor> traced = input_tensors(node, inputs, where);
+    Session::instance().enter_function();
+    std::vector<at::Tensor> results;
+    try {
+      results = callable(traced);
+    } catch (...) {
+      Session::instance().leave_function();
+      abandon(node);
+      throw;
+    }
+    Session::instance().leave_function();
+    NamedTensors outputs;
+    for (std::size_t i = 0; i < results.size(); ++i) {
+      outputs.push_back({"output" + std::to_string(i + 1), results[i]});
+    }
+    return output_tensors(node, outputs, options, where);
+  };
+}
+
+}  // namespace annotate
+}  // namespace leapp

@@ -1,0 +1,78 @@
+#include "session/backend.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "base/check.h"
+
+namespace leapp::session {
+namespace {
+
+const std::map<std::string, Backend>& backends() {
+  static const std::map<std::string, Backend> known = {
+      {"jit", Backend::kTorchScript},        {"jit-script", Backend::kTorchScript},
+      {"jit-trace", Backend::kTorchScript},  {"onnx", Backend::kOnnx},
+      {"onnx-dynamo", Backend::kOnnx},       {"onnx-torchscript", Backend::kOnnx},
+  };
+  return known;
+}
+
+std::string join(const std::set<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "'" : ", '") + name + "'";
+  return text;
+}
+
+template <typename T>
+std::optional<T> param(const Metadata::Map& params, const std::string& key, const char* type) {
+  for (const auto& [name, value] : params) {
+    if (name != key || std::holds_alternative<std::monostate>(value.value)) continue;
+    const T* found = std::get_if<T>(&value.value);
+    require(found != nullptr, ErrorKind::kType,
+            "backend parameter '" + key + "' must be " + std::string(type));
+    return *found;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+Backend parse_backend(const std::optional<std::string>& export_with) {
+  if (!export_with) return Backend::kNone;
+  const auto it = backends().find(*export_with);
+  if (it != backends().end()) return it->second;
+  std::set<std::string> names;
+  for (const auto& [name, backend] : backends()) names.insert(name);
+  throw Error(ErrorKind::kValue, "export_with='" + *export_with + "' is no backend. There are " +
+                                     join(names) + ", and None for a node without a model.");
+}
+
+void check_backend_params(Backend backend, const Metadata::Map& params) {
+  static const std::map<Backend, std::set<std::string>> known = {
+      {Backend::kTorchScript, {"optimize"}},
+      {Backend::kOnnx,
+       {"opset_version", "report", "verify", "optimize", "prescript", "skip_validation",
+        "external_data"}},
+      {Backend::kNone, {"model_path", "copy_original_model", "device"}},
+  };
+  for (const auto& [name, value] : params) {
+    require(known.at(backend).count(name) > 0, ErrorKind::kValue,
+            "backend parameter '" + name + "' is unknown to this backend. It takes " +
+                join(known.at(backend)) + ".");
+  }
+}
+
+std::optional<bool> bool_param(const Metadata::Map& params, const std::string& key) {
+  return param<bool>(params, key, "True or False");
+}
+
+std::optional<std::int64_t> int_param(const Metadata::Map& params, const std::string& key) {
+  return param<std::int64_t>(params, key, "an integer");
+}
+
+std::optional<std::string> text_param(const Metadata::Map& params, const std::string& key) {
+  return param<std::string>(params, key, "a string");
+}
+
+}  // namespace leapp::session

@@ -1,0 +1,382 @@
+// compile_graph(): from recorded nodes to a bundle on disk.
+#include <torch/version.h>
+
+#include <algorithm>
+#include <fstream>
+#include <map>
+#include <set>
+
+#include "base/check.h"
+#include "bundle/hash.h"
+#include "bundle/safetensors.h"
+#include "bundle/staging.h"
+#include "export/torchscript/torchscript.h"
+#include "interop/convert.h"
+#include "ir/passes.h"
+#include "leapp/bundle.h"
+#include "leapp/leapp.h"
+#include "leapp/onnx_export.h"
+#include "session/backend.h"
+#include "session/replay.h"
+#include "session/session.h"
+#include "session/wires.h"
+#include "trace/purify.h"
+#include "viz/draw.h"
+
+namespace leapp {
+namespace session {
+namespace {
+
+// "Debian GNU/Linux 12", from the place every current distribution writes it to.
+std::string operating_system() {
+  std::ifstream file("/etc/os-release");
+  std::string name = "Linux";
+  std::string version;
+  for (std::string line; std::getline(file, line);) {
+    const auto value = [&] {
+      std::string text = line.substr(line.find('=') + 1);
+      text.erase(std::remove(text.begin(), text.end(), '"'), text.end());
+      return text;
+    };
+    if (line.rfind("NAME=", 0) == 0) name = value();
+    if (line.rfind("VERSION_ID=", 0) == 0) version = value();
+  }
+  return version.empty() ? name : name + " " + version;
+}
+
+Port to_port(const std::string& name, const ir::TensorType& type, const Semantics& semantics) {
+  return {name, type.dtype, type.shape, semantics};
+}
+
+const NodePort* find_port(const std::vector<NodePort>& ports, const std::string& name) {
+  const auto it = std::find_if(ports.begin(), ports.end(),
+                               [&](const NodePort& port) { return port.name == name; });
+  return it == ports.end() ? nullptr : &*it;
+}
+
+Semantics semantics_of(const std::vector<NodePort>& ports, const std::string& name) {
+  const NodePort* port = find_port(ports, name);
+  return port == nullptr ? Semantics{} : port->semantics;
+}
+
+// One export under way: the nodes so far, and the folder they are written to.
+class Compiler {
+ public:
+  Compiler(Session& session, const CompileOptions& options)
+      : session_(session),
+        options_(options),
+        dry_run_(options.dry_run || session.options().dry_run),
+        staged_(session.folder()) {}
+
+  std::vector<NodeOutcome> run();
+
+ private:
+  void check_complete() const;
+  CompiledNode compile(Node& node);
+  CompiledNode describe_only(const Node& node) const;
+  trace::Purified purify(const Node& node, Backend backend) const;
+  void say_states(const Node& node, const trace::Purified& purified) const;
+  void write_model(const Node& node, Backend backend, const ir::Graph& graph,
+                   CompiledNode& compiled);
+  void take_own_model(const Node& node, CompiledNode& compiled);
+  void rename_for_onnx(CompiledNode& compiled) const;
+  void write_initial_values(Bundle& bundle) const;
+  void write_yaml(const Bundle& bundle) const;
+  void draw_bundle(const Bundle& bundle) const;
+  void say(LogLevel level, const std::string& text) const { session_.say(level, text); }
+
+  Session& session_;
+  const CompileOptions& options_;
+  bool dry_run_;
+  StagedDirectory staged_;
+  std::vector<CompiledNode> nodes_;
+};
+
+void Compiler::check_complete() const {
+  for (const Node& node : session_.nodes()) {
+    if (node.complete()) continue;
+    const auto where = trace::resolve_source(node.pass.opened_at).to_string();
+    throw Error(ErrorKind::kUsage, (where.empty() ? "" : where + ": ") + "node '" + node.name +
+                                       "' was created but never completed. Call "
+                                       "annotate.output_tensors('" + node.name + "', ...).");
+  }
+}
+
+trace::Purified Compiler::purify(const Node& node, Backend backend) const {
+  std::vector<at::Tensor> examples = node.samples.front().inputs;
+  trace::PurifyOptions options;
+  if (backend == Backend::kOnnx) {
+    options.keep = [](const c10::OperatorHandle& op) {
+      return can_convert_to_onnx(c10::toString(op.operator_name()));
+    };
+  } else {
+    options.keep = [](const c10::OperatorHandle&) { return true; };
+  }
+  trace::Purified purified = trace::purify(node.recording, examples, options);
+  ir::remove_dead_code(purified.graph);
+  ir::remove_identities(purified.graph);
+  ir::merge_constants(purified.graph);
+  ir::merge_duplicates(purified.graph);
+  ir::verify(purified.graph);
+  return purified;
+}
+
+void Compiler::say_states(const Node& node, const trace::Purified& purified) const {
+  for (std::size_t i = 0; i < node.recording.inputs.size(); ++i) {
+    const auto& used = purified.inputs;
+    if (std::find(used.begin(), used.end(), i) != used.end()) continue;
+    say(LogLevel::kWarning, "input '" + node.recording.inputs[i].name + "' of node '" + node.name +
+                                "' does not reach any output and is left out");
+  }
+  for (const std::size_t i : purified.states) {
+    const trace::StateCandidate& state = node.recording.states[i];
+    if (state.kind == trace::StateCandidate::Kind::kExplicit) continue;
+    say(LogLevel::kInfo, "state of node '" + node.name + "': '" + state.name +
+                             "', which a pass reads and writes");
+  }
+}
+
+CompiledNode Compiler::describe_only(const Node& node) const {
+  CompiledNode compiled;
+  compiled.node = &node;
+  compiled.model.name = node.name;
+  const auto add = [](std::vector<Port>& ports, std::vector<std::string>& names,
+                      const NodePort& port) {
+    ports.push_back({port.name, port.dtype, port.shape, port.semantics});
+    names.push_back(port.name);
+  };
+  for (const NodePort& port : node.inputs) {
+    add(compiled.model.inputs, compiled.input_names, port);
+  }
+  for (const NodePort& port : node.outputs) {
+    add(compiled.model.outputs, compiled.output_names, port);
+  }
+  for (const NodePort& state : node.states) {
+    add(compiled.model.inputs, compiled.input_names, state);
+    const bool updated = !node.samples.empty() &&
+                         node.samples.front().states_after.count(state.name) > 0;
+    if (!updated) continue;
+    add(compiled.model.outputs, compiled.output_names, state);
+    compiled.state_wires.push_back({state.name, state.name});
+  }
+  return compiled;
+}
+
+void Compiler::rename_for_onnx(CompiledNode& compiled) const {
+  std::set<std::string> inputs;
+  std::set<std::string> both;
+  for (const Port& port : compiled.model.inputs) inputs.insert(port.name);
+  for (const Port& port : compiled.model.outputs) {
+    if (inputs.count(port.name) > 0) both.insert(port.name);
+  }
+  for (Port& port : compiled.model.inputs) {
+    if (both.count(port.name) > 0) port.name += "_in";
+  }
+  for (Port& port : compiled.model.outputs) {
+    if (both.count(port.name) > 0) port.name += "_out";
+  }
+  for (auto& [input, output] : compiled.state_wires) {
+    if (both.count(input) > 0) input += "_in";
+    if (both.count(output) > 0) output += "_out";
+  }
+}
+
+CompiledNode Compiler::compile(Node& node) {
+  const Backend backend = parse_backend(node.export_with);
+  if (!node.traced || backend == Backend::kNone) {
+    CompiledNode compiled = describe_only(node);
+    if (backend == Backend::kNone) take_own_model(node, compiled);
+    return compiled;
+  }
+  const trace::Purified purified = purify(node, backend);
+  say_states(node, purified);
+  say(LogLevel::kDebug, "Graph of node '" + node.name + "':\n" + ir::to_text(purified.graph));
+
+  CompiledNode compiled;
+  compiled.node = &node;
+  compiled.model.name = node.name;
+  for (const ir::ValueId id : purified.graph.inputs()) {
+    const ir::Value& value = purified.graph.value(id);
+    compiled.model.inputs.push_back(
+        to_port(value.name, value.type, semantics_of(node.inputs, value.name)));
+    compiled.input_names.push_back(value.name);
+  }
+  for (const ir::Graph::Output& output : purified.graph.outputs()) {
+    compiled.model.outputs.push_back(to_port(output.name, purified.graph.type(output.value),
+                                             semantics_of(node.outputs, output.name)));
+    compiled.output_names.push_back(output.name);
+  }
+  for (const std::size_t i : purified.states) {
+    const std::string& name = node.recording.states[i].name;
+    compiled.state_wires.push_back({name, name});
+  }
+  if (backend == Backend::kOnnx) rename_for_onnx(compiled);
+  if (!dry_run_) write_model(node, backend, purified.graph, compiled);
+  return compiled;
+}
+
+void Compiler::write_model(const Node& node, Backend backend, const ir::Graph& graph,
+                           CompiledNode& compiled) {
+  Model& model = compiled.model;
+  const auto entry = [&](const std::filesystem::path& file) {
+    const Checksums sums = hash_file(file);
+    return FileEntry{file.filename().string(), sums.md5, sums.sha256};
+  };
+  if (backend == Backend::kTorchScript) {
+    const auto file = staged_.path() / (node.name + ".pt");
+    torchscript::write(graph, file,
+                       {.optimize = bool_param(node.backend_params, "optimize").value_or(false)});
+    model.file = entry(file);
+    model.backend = "jit";
+    return;
+  }
+  OnnxExportOptions options;
+  options.opset_version = static_cast<int>(
+      int_param(node.backend_params, "opset_version").value_or(options.opset_version));
+  options.optimize = bool_param(node.backend_params, "optimize").value_or(true);
+  options.external_data = bool_param(node.backend_params, "external_data").value_or(false);
+  options.graph_name = node.name;
+  const OnnxExport written = export_onnx(graph, staged_.path() / (node.name + ".onnx"), options);
+  model.file = entry(written.files.front());
+  for (std::size_t i = 1; i < written.files.size(); ++i) {
+    model.external_data.push_back(entry(written.files[i]));
+  }
+  model.backend = "onnx";
+  model.opset_version = options.opset_version;
+}
+
+void Compiler::take_own_model(const Node& node, CompiledNode& compiled) {
+  const auto given = text_param(node.backend_params, "model_path");
+  if (!given) {
+    say(LogLevel::kWarning,
+        "node '" + node.name +
+            "' has no model: give export_with=, or a model_path in backend_params; the bundle will "
+            "load, but not run");
+    return;
+  }
+  const std::filesystem::path source(*given);
+  require(std::filesystem::is_regular_file(source), ErrorKind::kNotFound,
+          "node '" + node.name + "': the model " + source.string() + " was not found");
+  const std::string extension = source.extension().string();
+  require(extension == ".onnx" || extension == ".pt", ErrorKind::kValue,
+          "node '" + node.name + "': " + source.string() +
+              " is neither an .onnx nor a .pt file, so no engine can run it");
+  Model& model = compiled.model;
+  model.backend = extension == ".onnx" ? "onnx" : "jit";
+  if (dry_run_) return;
+  const Checksums sums = hash_file(source);
+  std::string path = std::filesystem::absolute(source).string();
+  if (bool_param(node.backend_params, "copy_original_model").value_or(true)) {
+    path = node.name + extension;
+    std::filesystem::copy_file(source, staged_.path() / path);
+  }
+  model.file = FileEntry{path, sums.md5, sums.sha256};
+}
+
+void Compiler::write_initial_values(Bundle& bundle) const {
+  if (bundle.pipeline.feedback_flow.empty()) return;
+  std::vector<at::Tensor> keep;
+  std::vector<NamedTensorView> values;
+  for (const Wire& wire : bundle.pipeline.feedback_flow) {
+    for (const PortRef& target : wire.targets) {
+      const auto node = std::find_if(nodes_.begin(), nodes_.end(), [&](const CompiledNode& n) {
+        return n.model.name == target.node;
+      });
+      const at::Tensor value = sample_input(*node, node->node->samples.front(), target.port);
+      if (!value.defined()) continue;
+      keep.push_back(value.to(at::kCPU).contiguous());
+      values.push_back({to_string(target), interop::view_of(keep.back())});
+    }
+  }
+  const std::string name = session_.graph_name() + "_initial_values.safetensors";
+  write_safetensors(staged_.path() / name, values);
+  const Checksums sums = hash_file(staged_.path() / name);
+  bundle.pipeline.initial_values = FileEntry{name, sums.md5, sums.sha256};
+}
+
+void Compiler::write_yaml(const Bundle& bundle) const {
+  const auto path = staged_.path() / (session_.graph_name() + ".yaml");
+  std::ofstream file(path, std::ios::binary);
+  file << to_yaml(bundle);
+  file.close();
+  require(file.good(), ErrorKind::kIo, path.string() + " could not be written");
+}
+
+void Compiler::draw_bundle(const Bundle& bundle) const {
+  try {
+    draw(bundle, staged_.path() / (session_.graph_name() + ".png"), session_.graph_name());
+  } catch (const std::exception& error) {
+    say(LogLevel::kWarning, std::string("the pipeline could not be drawn: ") + error.what());
+  }
+}
+
+std::vector<NodeOutcome> Compiler::run() {
+  check_complete();
+  std::vector<Node*> order;
+  for (Node& node : session_.nodes()) order.push_back(&node);
+  std::sort(order.begin(), order.end(),
+            [](const Node* a, const Node* b) { return a->completion < b->completion; });
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    if (options_.progress) options_.progress(i, order.size(), order[i]->name);
+    nodes_.push_back(compile(*order[i]));
+  }
+  Bundle bundle;
+  for (const CompiledNode& node : nodes_) bundle.models.push_back(node.model);
+  bundle.pipeline = connect(nodes_);
+  if (options_.graph_configs) {
+    if (options_.graph_configs->frequency) {
+      const double frequency = *options_.graph_configs->frequency;
+      const auto whole = static_cast<std::int64_t>(frequency);
+      Metadata value;
+      if (static_cast<double>(whole) == frequency) {
+        value.value = whole;
+      } else {
+        value.value = frequency;
+      }
+      bundle.pipeline.configs.push_back({"frequency", value});
+    }
+    for (const auto& entry : options_.graph_configs->extra) {
+      bundle.pipeline.configs.push_back(entry);
+    }
+  }
+  bundle.system_information = {options_.cuda_version,
+                               std::string(kWrittenConfigVersion),
+                               LEAPP_VERSION,
+                               operating_system(),
+                               options_.python_version,
+                               options_.torch_version.value_or(TORCH_VERSION)};
+  if (!dry_run_) write_initial_values(bundle);
+  write_yaml(bundle);
+  if (options_.visualize) draw_bundle(bundle);
+  for (const std::string& line : statistics(bundle)) say(LogLevel::kInfo, line);
+
+  std::vector<NodeOutcome> outcomes;
+  if (options_.validate && !dry_run_) {
+    outcomes = validate_nodes(nodes_, staged_.path(), session_.folder() / "log.txt",
+                              {options_.rtol, options_.atol});
+    const std::string failures = describe_failures(outcomes);
+    require(failures.empty() || !options_.strict, ErrorKind::kValidation,
+            failures + ". Nothing was written; " + (session_.folder() / "log.txt").string() +
+                " has the details, and strict=False keeps the files for a closer look.");
+  } else if (options_.validate) {
+    for (const CompiledNode& node : nodes_) outcomes.push_back({node.model.name, true, ""});
+  }
+  staged_.commit();
+  say(LogLevel::kInfo, "Bundle written to " + session_.folder().string());
+  return outcomes;
+}
+
+}  // namespace
+}  // namespace session
+
+std::vector<NodeOutcome> compile_graph(const CompileOptions& options) {
+  session::Session& session = session::Session::instance();
+  require(!session.active(), ErrorKind::kUsage,
+          "Call leapp.stop() before leapp.compile_graph(): the session is still tracing.");
+  require(session.started_once(), ErrorKind::kUsage,
+          "there is nothing to compile: call leapp.start(), run the annotated code, then "
+          "leapp.stop().");
+  return session::Compiler(session, options).run();
+}
+
+}  // namespace leapp

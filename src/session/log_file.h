@@ -1,0 +1,31 @@
+// log.txt: everything a session says, whatever the console shows.
+#pragma once
+
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <mutex>
+#include <string_view>
+
+#include "base/log.h"
+
+namespace leapp::session {
+
+/// Thread-safe. Lines are flushed as they come, so that a crash loses none. A file that cannot be
+/// opened is an Error(kIo) from open(); once open, failures to write are ignored.
+class LogFile {
+ public:
+  void open(const std::filesystem::path& path);
+  void write(LogLevel level, std::string_view text);
+  const std::filesystem::path& path() const noexcept { return path_; }
+
+ private:
+  struct Close {
+    void operator()(std::FILE* file) const noexcept { std::fclose(file); }
+  };
+  std::mutex mutex_;
+  std::unique_ptr<std::FILE, Close> file_;
+  std::filesystem::path path_;
+};
+
+}  // namespace leapp::session

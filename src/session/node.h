@@ -1,0 +1,102 @@
+// One stage of the pipeline, as the annotations describe it and the passes fill it.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "leapp/leapp.h"
+#include "session/tags.h"
+#include "trace/recording.h"
+
+namespace leapp::session {
+
+using trace::kNobody;
+using trace::NodeId;
+using trace::VarId;
+
+/// "pre/features".
+struct PortId {
+  NodeId node = kNobody;
+  std::string port;
+
+  bool operator==(const PortId&) const = default;
+};
+
+struct NodePort {
+  std::string name;
+  Semantics semantics;
+  DType dtype = DType::kFloat32;
+  Shape shape;
+  std::optional<PortId> source;  ///< input: the output it receives, once one is known
+  int source_pass = -1;          ///< the pass in which the source was first seen
+  bool is_static = false;        ///< output: a constant
+};
+
+/// What one pass took in and put out, kept for validation. Every tensor is a copy.
+struct Sample {
+  std::vector<at::Tensor> inputs;   ///< in the order of Node::inputs
+  std::vector<at::Tensor> outputs;  ///< in the order of Node::outputs, static ones included
+  std::map<std::string, at::Tensor> states_before;
+  std::map<std::string, at::Tensor> states_after;
+};
+
+/// What is known of the pass under way.
+struct Pass {
+  struct State {
+    std::string name;
+    VarId before = kNobody;
+    VarId after = kNobody;
+    at::Tensor initial;  ///< a copy
+    at::Tensor updated;  ///< as the user passed it
+  };
+  struct Buffer {
+    std::string name;
+    VarId before = kNobody;
+    at::Tensor tensor;
+  };
+  struct BufferGroup {
+    std::vector<Buffer> buffers;
+    std::function<std::vector<at::Tensor>()> current;  ///< empty: they are only written in place
+  };
+
+  bool open = false;
+  bool recorded = false;  ///< operators are logged; else only inputs and outputs are kept
+  std::thread::id thread;
+  std::int32_t first_call = 0;  ///< the tape's length when the pass began
+  std::map<std::string, VarId> inputs;
+  std::map<std::string, at::Tensor> input_values;  ///< copies
+  std::vector<State> states;
+  std::vector<BufferGroup> buffers;
+  trace::FrameRef opened_at;
+};
+
+struct Node {
+  std::string name;
+  NodeId id = kNobody;
+  bool traced = true;   ///< false: listed in non_traced
+  bool random = false;  ///< a random operator works on its inputs
+  int passes = 0;       ///< completed ones
+  int completion = -1;  ///< position among the nodes, by first completion
+
+  std::vector<NodePort> inputs;
+  std::vector<NodePort> outputs;
+  std::vector<NodePort> states;  ///< explicit states, in the order declared
+  std::optional<std::string> export_with;
+  Metadata::Map backend_params;
+
+  Pass pass;
+  trace::Recording recording;  ///< of the first pass
+  std::vector<Sample> samples;
+  std::vector<std::string> notes;  ///< likely baked-in values found on re-entry; hints for validation
+
+  bool complete() const noexcept { return passes > 0; }
+};
+
+}  // namespace leapp::session

@@ -1,0 +1,440 @@
+// Session's half that closes a pass: what the node put out, what it changed, what it depends on.
+#include <ATen/ops/equal.h>
+
+#include <algorithm>
+
+#include "base/check.h"
+#include "interop/convert.h"
+#include "session/session.h"
+#include "session/session_lock.h"
+#include "trace/purify.h"
+
+namespace leapp::session {
+namespace {
+
+template <typename Visit>
+void for_each_variable(const trace::Tape& tape, const trace::Call& call, Visit&& visit) {
+  const trace::Arg* args = tape.args_of(call);
+  for (std::size_t i = 0; i < call.op.schema().arguments().size(); ++i) {
+    if (args[i].kind == trace::Arg::Kind::kTensor && args[i].var != kNobody) visit(args[i].var);
+    for (std::int32_t k = 0; k < args[i].list_size; ++k) {
+      const VarId var = tape.list_item(args[i].list_begin + k);
+      if (var != kNobody) visit(var);
+    }
+  }
+}
+
+std::string text_of(const c10::IValue& value) {
+  if (value.isTensor()) {
+    return value.toTensor().numel() == 1 ? c10::toString(value.toTensor().item()) : "a tensor";
+  }
+  std::ostringstream text;
+  text << value;
+  return text.str();
+}
+
+bool same_value(const c10::IValue& a, const c10::IValue& b) {
+  if (a.isTensor() != b.isTensor()) return false;
+  if (a.isTensor()) {
+    if (a.toTensor().defined() != b.toTensor().defined()) return false;
+    return !a.toTensor().defined() || at::equal(a.toTensor(), b.toTensor());
+  }
+  if (a.isDouble() && b.isDouble() && a.toDouble() != a.toDouble()) {
+    return b.toDouble() != b.toDouble();  // NaN is what it was
+  }
+  return a.tagKind() == b.tagKind() && (a.isGenerator() || a == b);
+}
+
+at::Tensor outside_content(const trace::Tape& tape, VarId var) {
+  const trace::Variable& variable = tape.variable(var);
+  const auto capture =
+      variable.store == kNobody ? nullptr : tape.store(variable.store).capture;
+  return capture ? capture->content(variable.held) : variable.held;
+}
+
+}  // namespace
+
+std::vector<at::Tensor> Session::output_tensors(const std::string& name,
+                                                const NamedTensors& tensors,
+                                                const OutputOptions& options) {
+  if (!active()) return refs_of(tensors);
+  const trace::FrameRef frame = trace::capture_source();
+  // Asking for a module's buffers runs Python, so it happens before the lock is taken.
+  std::vector<std::function<std::vector<at::Tensor>()>> ask;
+  locked(frame, [&] {
+    for (const Pass::BufferGroup& group : open_node(name, "output_tensors").pass.buffers) {
+      ask.push_back(group.current);
+    }
+  });
+  Current current;
+  for (const auto& group : ask) current.push_back(group ? group() : std::vector<at::Tensor>());
+  locked(frame, [&] {
+    complete(open_node(name, "output_tensors"), tensors, options, current);
+  });
+  return refs_of(tensors);
+}
+
+void Session::declare_outputs(Node& node, const NamedTensors& tensors,
+                              const OutputOptions& options) {
+  std::vector<NodePort> ports;
+  const auto add = [&](const TensorSemantics& entry, bool is_static) {
+    NodePort port;
+    require(entry.ref.defined(), ErrorKind::kType, "output '" + entry.name + "' has no tensor");
+    port.name = entry.name;
+    port.semantics = entry.semantics;
+    port.dtype = interop::to_dtype(entry.ref.scalar_type());
+    port.shape = entry.ref.sizes().vec();
+    port.is_static = is_static;
+    for (const NodePort& other : ports) {
+      if (other.name != port.name) continue;
+      throw PlacedError{ErrorKind::kUsage,
+                        "Duplicate i/o name '" + port.name + "' among the outputs of node '" +
+                            node.name + "'. Names must be unique within a node.",
+                        {}};
+    }
+    for (const NodePort& state : node.states) {
+      if (state.name != port.name) continue;
+      throw PlacedError{ErrorKind::kUsage,
+                        "Duplicate i/o name '" + port.name + "': node '" + node.name +
+                            "' has a state of that name. Give the output another one.",
+                        {}};
+    }
+    ports.push_back(std::move(port));
+  };
+  for (const TensorSemantics& entry : tensors) add(entry, false);
+  for (const TensorSemantics& entry : options.static_outputs) add(entry, true);
+  node.outputs = std::move(ports);
+}
+
+void Session::check_outputs_again(const Node& node, const NamedTensors& tensors,
+                                  const OutputOptions& options) const {
+  const std::size_t count = tensors.size() + options.static_outputs.size();
+  const auto check = [&](const TensorSemantics& entry) {
+    NodePort port;
+    port.name = entry.name;
+    port.dtype = interop::to_dtype(entry.ref.scalar_type());
+    port.shape = entry.ref.sizes().vec();
+    check_reentry(node, node.outputs, port, "output");
+  };
+  for (const TensorSemantics& entry : tensors) check(entry);
+  for (const TensorSemantics& entry : options.static_outputs) check(entry);
+  if (count != node.outputs.size()) {
+    throw PlacedError{ErrorKind::kUsage,
+                      "Reentering " + node.name + " with new i/o: " + std::to_string(count) +
+                          " outputs, but the first pass had " +
+                          std::to_string(node.outputs.size()),
+                      {}};
+  }
+  for (const NodePort& port : node.inputs) {
+    if (node.pass.input_values.count(port.name) > 0) continue;
+    throw PlacedError{ErrorKind::kUsage,
+                      "Reentering " + node.name + " with new i/o: input '" + port.name +
+                          "' was given in the first pass and is missing now",
+                      {}};
+  }
+  for (const NodePort& state : node.states) {
+    const auto is_it = [&](const Pass::State& given) { return given.name == state.name; };
+    if (std::any_of(node.pass.states.begin(), node.pass.states.end(), is_it)) continue;
+    throw PlacedError{ErrorKind::kUsage,
+                      "Reentering " + node.name + " with new i/o: state '" + state.name +
+                          "' was declared in the first pass and is missing now",
+                      {}};
+  }
+}
+
+void Session::complete(Node& node, const NamedTensors& tensors, const OutputOptions& options,
+                       const Current& current) {
+  const bool first = !node.complete();
+  for (const TensorSemantics& entry : options.static_outputs) {
+    if (!tape_ || !entry.ref.defined()) continue;
+    const auto var = tape_->find(entry.ref);
+    if (!var || tape_->variable(*var).node == kNobody) continue;
+    throw PlacedError{ErrorKind::kUsage,
+                      "static output '" + entry.name + "' of node '" + node.name +
+                          "' depends on traced tensors. Static outputs should be constant tensors; "
+                          "pass it among the ordinary outputs.",
+                      {}};
+  }
+  if (first) {
+    declare_outputs(node, tensors, options);
+  } else {
+    check_outputs_again(node, tensors, options);
+  }
+  if (node.pass.recorded) {
+    Sample sample;
+    trace::Recording recording = record(node, tensors, options, current, sample);
+    if (first) {
+      warn_of_baked_values(node, recording);
+      node.recording = std::move(recording);
+    } else {
+      compare_passes(node, recording);
+    }
+    node.samples.push_back(std::move(sample));
+  }
+  if (first) {
+    node.export_with = options.export_with;
+    node.backend_params = options.backend_params;
+    node.completion = 0;
+    for (const Node& other : nodes_) node.completion += other.complete() ? 1 : 0;
+    queue(LogLevel::kInfo, "Node '" + node.name + "' completed: " +
+                               std::to_string(node.recording.calls.size()) + " operations");
+  }
+  tag_outputs(node, tensors, options);
+  ++node.passes;
+  end_pass(node);
+}
+
+std::vector<VarId> Session::output_variables(const Node& node, const NamedTensors& tensors,
+                                             std::vector<std::size_t>& untraced) {
+  std::vector<VarId> vars;
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    const at::Tensor& tensor = tensors[i].ref;
+    const auto known = tape_->find(tensor);
+    const NodeId owner = known ? tape_->variable(*known).node : kNobody;
+    if (owner != node.id) {
+      const auto tag = tags_.find(tensor);
+      const NodeId other = owner != kNobody ? owner : (tag ? tag->node : kNobody);
+      if (other != kNobody && other != node.id) {
+        throw PlacedError{ErrorKind::kUsage,
+                          "outputs of node '" + node.name + "' belong to a different node: '" +
+                              tensors[i].name + "' was computed in '" +
+                              nodes_[static_cast<std::size_t>(other)].name +
+                              "'. Pass it to this node through annotate.input_tensors() first.",
+                          {}};
+      }
+      untraced.push_back(i);
+    }
+    vars.push_back(known ? *known : tape_->use(tensor));
+  }
+  return vars;
+}
+
+trace::Recording Session::record(Node& node, const NamedTensors& tensors,
+                                 const OutputOptions& options, const Current& current,
+                                 Sample& sample) {
+  trace::Recording recording;
+  recording.tape = tape_;
+  std::vector<std::size_t> untraced;
+  const std::vector<VarId> outputs = output_variables(node, tensors, untraced);
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    recording.outputs.push_back({tensors[i].name, outputs[i]});
+    sample.outputs.push_back(copy_of(tensors[i].ref));
+  }
+  for (const TensorSemantics& entry : options.static_outputs) {
+    const at::Tensor value = copy_of(entry.ref);
+    recording.static_outputs.push_back({entry.name, value});
+    sample.outputs.push_back(value);
+  }
+  for (const NodePort& port : node.inputs) {
+    recording.inputs.push_back({port.name, node.pass.inputs.at(port.name)});
+    sample.inputs.push_back(node.pass.input_values.at(port.name));
+  }
+  find_states(node, current, recording, sample);
+  for (const std::size_t i : untraced) {
+    // An output may depend on nothing but state: a clock, say.
+    const auto calls = trace::slice(*tape_, {outputs[i]});
+    bool from_state = false;
+    const auto look = [&](VarId var) {
+      for (const trace::StateCandidate& state : recording.states) {
+        const auto store = tape_->variable(state.before).store;
+        from_state |= var == state.before ||
+                      (store != kNobody && tape_->variable(var).store == store);
+      }
+    };
+    look(outputs[i]);
+    for (const std::int32_t index : calls) {
+      for_each_variable(*tape_, tape_->calls()[static_cast<std::size_t>(index)], look);
+    }
+    if (from_state) continue;
+    throw PlacedError{
+        ErrorKind::kUsage,
+        "outputs of node '" + node.name + "' are non-traced tensors: '" + tensors[i].name +
+            "' does not depend on the node's inputs. Compute it from what input_tensors() "
+            "returned, or pass it as a static output.",
+        {}};
+  }
+  return recording;
+}
+
+void Session::find_states(const Node& node, const Current& current, trace::Recording& recording,
+                          Sample& sample) {
+  using Kind = trace::StateCandidate::Kind;
+  std::vector<VarId> roots;
+  for (const trace::Recording::Port& port : recording.outputs) roots.push_back(port.var);
+
+  for (const Pass::State& state : node.pass.states) {
+    if (state.after == kNobody) {  // never updated: an ordinary input
+      recording.inputs.push_back({state.name, state.before});
+      sample.inputs.push_back(state.initial);
+      continue;
+    }
+    recording.states.push_back({Kind::kExplicit, state.name, state.before, state.after});
+    sample.states_before[state.name] = state.initial;
+    sample.states_after[state.name] = state.updated;
+    roots.push_back(state.after);
+  }
+
+  const auto written_in_pass = [&](VarId var) {
+    const auto store = tape_->variable(var).store;
+    return store != kNobody && tape_->store(store).last_write >= node.pass.first_call;
+  };
+  for (std::size_t g = 0; g < node.pass.buffers.size(); ++g) {
+    const auto& buffers = node.pass.buffers[g].buffers;
+    for (std::size_t i = 0; i < buffers.size(); ++i) {
+      const Pass::Buffer& buffer = buffers[i];
+      const at::Tensor now = current.at(g).empty() ? buffer.tensor : current[g].at(i);
+      const VarId after = tape_->use(now);
+      if (after == buffer.before && !written_in_pass(buffer.before)) continue;
+      recording.states.push_back({Kind::kDeclared, buffer.name, buffer.before, after});
+      sample.states_before[buffer.name] = copy_of(outside_content(*tape_, buffer.before));
+      sample.states_after[buffer.name] = copy_of(now);
+      roots.push_back(after);
+    }
+  }
+
+  // Memory from outside that the pass wrote to and that something needed depends on. What it writes
+  // there may depend on more such memory, so look until nothing new turns up.
+  std::set<trace::StoreId> seen;
+  for (const trace::StateCandidate& state : recording.states) {
+    seen.insert(tape_->variable(state.before).store);
+  }
+  for (bool again = true; again;) {
+    again = false;
+    recording.calls = trace::slice(*tape_, roots);
+    std::vector<VarId> found;
+    for (const std::int32_t index : recording.calls) {
+      for_each_variable(*tape_, tape_->calls()[static_cast<std::size_t>(index)], [&](VarId var) {
+        const auto id = tape_->variable(var).store;
+        if (id == kNobody || !tape_->store(id).capture || !written_in_pass(var)) return;
+        const VarId root = tape_->store(id).variables.front();
+        if (tape_->variable(root).origin != trace::Variable::Origin::kOutside) return;
+        if (seen.insert(id).second) found.push_back(root);
+      });
+    }
+    for (const VarId root : found) {
+      const std::string name = "state_" + std::to_string(recording.states.size());
+      recording.states.push_back({Kind::kFound, name, root, root});
+      sample.states_before[name] = copy_of(outside_content(*tape_, root));
+      sample.states_after[name] = copy_of(tape_->variable(root).held);
+      roots.push_back(root);
+      again = true;
+    }
+  }
+}
+
+void Session::warn_of_baked_values(const Node& node, const trace::Recording& recording) {
+  std::set<VarId> seen;
+  for (const std::int32_t index : recording.calls) {
+    for_each_variable(*tape_, tape_->calls()[static_cast<std::size_t>(index)], [&](VarId var) {
+      const auto it = outsiders_.find(var);
+      if (it == outsiders_.end() || !seen.insert(var).second) return;
+      const Outside& outside = it->second;
+      if (outside.random) {
+        queue_once(LogLevel::kWarning,
+                   outside.op + " drew random numbers that node '" + node.name +
+                       "' uses: the numbers drawn now are exported as a constant. If they are "
+                       "meant to change, pass them through annotate.input_tensors().",
+                   outside.frame);
+        return;
+      }
+      const Node& from = nodes_[static_cast<std::size_t>(outside.tag->node)];
+      queue_once(LogLevel::kWarning,
+                 "node '" + node.name + "' uses a value of node '" + from.name + "'" +
+                     (outside.tag->port.empty() ? "" : " (" + from.name + "/" + outside.tag->port + ")") +
+                     " that is not among its inputs: its present value is exported as a constant. "
+                     "Pass it through annotate.input_tensors().",
+                 outside.frame);
+    });
+  }
+}
+
+// A re-entry that runs other operators, or the same ones with other numbers, shows that something
+// the export takes for constant is not.
+void Session::compare_passes(Node& node, const trace::Recording& again) {
+  const trace::Recording& first = node.recording;
+  const trace::Tape& old_tape = *first.tape;
+  const trace::Tape& new_tape = *again.tape;
+  const auto note = [&](std::string text, trace::FrameRef where) {
+    text += " (pass " + std::to_string(node.passes) + " of node '" + node.name +
+            "' against the first pass): what the first pass did is what is exported";
+    node.notes.push_back(text);
+    queue_once(LogLevel::kWarning, std::move(text), where);
+  };
+  std::map<VarId, VarId> compared;
+  const std::size_t count = std::min(first.calls.size(), again.calls.size());
+  for (std::size_t i = 0; i < count; ++i) {
+    const trace::Call& a = old_tape.calls()[static_cast<std::size_t>(first.calls[i])];
+    const trace::Call& b = new_tape.calls()[static_cast<std::size_t>(again.calls[i])];
+    if (a.op.operator_name() != b.op.operator_name()) {
+      note("control flow changed: " + c10::toString(b.op.operator_name()) + " ran where " +
+               c10::toString(a.op.operator_name()) + " ran before",
+           b.frame);
+      return;
+    }
+    const trace::Arg* old_args = old_tape.args_of(a);
+    const trace::Arg* new_args = new_tape.args_of(b);
+    const auto& declared = a.op.schema().arguments();
+    for (std::size_t k = 0; k < declared.size(); ++k) {
+      if (old_args[k].kind != new_args[k].kind) continue;
+      if (old_args[k].kind == trace::Arg::Kind::kValue &&
+          !same_value(old_args[k].value, new_args[k].value)) {
+        note(a.op.schema().name() + " got " + declared[k].name() + "=" +
+                 text_of(new_args[k].value) + ", which was " + text_of(old_args[k].value) +
+                 " before",
+             b.frame);
+      }
+      if (old_args[k].kind != trace::Arg::Kind::kTensor) continue;
+      const VarId old_var = old_args[k].var;
+      const VarId new_var = new_args[k].var;
+      if (old_var == kNobody || new_var == kNobody) continue;
+      if (!compared.insert({old_var, new_var}).second) continue;
+      using Origin = trace::Variable::Origin;
+      if (old_tape.variable(old_var).origin != Origin::kOutside ||
+          new_tape.variable(new_var).origin != Origin::kOutside) {
+        continue;
+      }
+      const auto is_before = [&](const trace::StateCandidate& s) { return s.before == old_var; };
+      if (std::any_of(first.states.begin(), first.states.end(), is_before)) continue;
+      const at::Tensor old_content = outside_content(old_tape, old_var);
+      const at::Tensor new_content = outside_content(new_tape, new_var);
+      const bool same_memory =
+          old_content.is_same(new_content) ||
+          (old_content.has_storage() && new_content.has_storage() &&
+           old_content.const_data_ptr() == new_content.const_data_ptr());
+      if (same_memory || (old_content.sizes() == new_content.sizes() &&
+                          old_content.scalar_type() == new_content.scalar_type() &&
+                          at::equal(old_content, new_content))) {
+        continue;
+      }
+      note("a tensor from outside that " + a.op.schema().name() +
+               " reads changed. If it varies, pass it through annotate.input_tensors()",
+           b.frame);
+    }
+  }
+  if (first.calls.size() != again.calls.size()) {
+    const bool longer = again.calls.size() > count;
+    const trace::Call& call =
+        longer ? new_tape.calls()[static_cast<std::size_t>(again.calls[count])]
+               : old_tape.calls()[static_cast<std::size_t>(first.calls[count])];
+    note("control flow changed: " + c10::toString(call.op.operator_name()) +
+             (longer ? " ran, which did not run before" : " did not run, which ran before"),
+         call.frame);
+  }
+}
+
+void Session::tag_outputs(const Node& node, const NamedTensors& tensors,
+                          const OutputOptions& options) {
+  if (tape_) {
+    for (VarId id = 0; id < static_cast<VarId>(tape_->variable_count()); ++id) {
+      const trace::Variable& variable = tape_->variable(id);
+      if (variable.node != node.id || variable.origin != trace::Variable::Origin::kResult) continue;
+      if (auto impl = variable.impl.lock()) tags_.set(at::Tensor(std::move(impl)), {node.id, "", {}});
+    }
+  }
+  for (const TensorSemantics& entry : tensors) tags_.set(entry.ref, {node.id, entry.name, {}});
+  for (const TensorSemantics& entry : options.static_outputs) {
+    tags_.set(entry.ref, {node.id, entry.name, {}});
+  }
+}
+
+}  // namespace leapp::session

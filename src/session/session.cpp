@@ -1,0 +1,553 @@
+#include "session/session.h"
+
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/alias.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "base/check.h"
+#include "interop/convert.h"
+#include "session/session_lock.h"
+
+namespace leapp::session {
+namespace {
+
+std::filesystem::path expand_home(const std::string& path) {
+  if (path.empty() || path.front() != '~') return path;
+  const char* home = std::getenv("HOME");
+  if (home == nullptr || (path.size() > 1 && path[1] != '/')) return path;
+  std::string expanded = home;
+  return expanded.append(path, 1);
+}
+
+// The tensor handed to the user: another object over the same memory, so that the node can be told
+// by it, with the autograd history of the original.
+at::Tensor handle_for(const at::Tensor& tensor) {
+  const trace::Unobserved guard;
+  const bool differentiable = tensor.requires_grad() && at::GradMode::is_enabled();
+  return differentiable ? at::alias(tensor) : trace::alias_of(tensor);
+}
+
+NodePort describe(const TensorSemantics& entry) {
+  require(entry.ref.defined(), ErrorKind::kType, "port '" + entry.name + "' has no tensor");
+  NodePort port;
+  port.name = entry.name;
+  port.semantics = entry.semantics;
+  port.dtype = interop::to_dtype(entry.ref.scalar_type());
+  port.shape = entry.ref.sizes().vec();
+  return port;
+}
+
+std::string describe_port(const NodePort& port) {
+  return "'" + port.name + "' " + std::string(name_of(port.dtype)) + " " + to_string(port.shape);
+}
+
+}  // namespace
+
+at::Tensor copy_of(const at::Tensor& tensor) {
+  const trace::Unobserved guard;
+  const at::NoGradGuard no_grad;
+  return tensor.detach().clone(at::MemoryFormat::Contiguous);
+}
+
+std::string escape_text(const std::string& op, trace::Escape escape) {
+  if (escape == trace::Escape::kBranch) {
+    return op + " turns a traced tensor into True or False: the branch taken now is the only one "
+                "that is exported. Use torch.where() to keep the choice in the model.";
+  }
+  return op + " turns a traced tensor into a number: whatever is computed from it is exported as a "
+              "constant. Keep it a tensor to keep it in the model.";
+}
+
+Session& Session::instance() {
+  static auto* session = new Session;  // never destroyed: threads may still point to it at exit
+  return *session;
+}
+
+void Session::emit(const Message& message) {
+  const std::string where = trace::resolve_source(message.where).to_string();
+  const std::string text = where.empty() ? message.text : where + ": " + message.text;
+  log(message.level, text);
+}
+
+void Session::queue(LogLevel level, std::string text, trace::FrameRef where) {
+  messages_.push_back({level, std::move(text), where});
+}
+
+void Session::queue_once(LogLevel level, std::string text, trace::FrameRef where) {
+  if (said_.insert({text, {where.code, where.position}}).second) {
+    queue(level, std::move(text), where);
+  }
+}
+
+void Session::reset() {
+  nodes_.clear();
+  captures_.clear();
+  tape_.reset();
+  tags_.clear();
+  outsiders_.clear();
+  said_.clear();
+  recording_ = 0;
+  functions_ = 0;
+}
+
+void Session::start(const StartOptions& options) {
+  const std::filesystem::path name = expand_home(options.name);
+  const std::string last = name.has_filename() ? name.filename().string()
+                                               : name.parent_path().filename().string();
+  require(!last.empty() && last != "." && last != "..", ErrorKind::kValue,
+          "leapp.start() needs a name for the graph, found '" + options.name + "'");
+  require(options.max_cached_io >= 0, ErrorKind::kValue,
+          "max_cached_io must not be negative, found " + std::to_string(options.max_cached_io));
+  const std::filesystem::path folder =
+      name.is_absolute() ? name : expand_home(options.save_path) / name;
+  std::error_code failure;
+  std::filesystem::create_directories(folder, failure);
+  require(!failure, ErrorKind::kIo,
+          "the folder " + folder.string() + " cannot be made: " + failure.message() +
+              ". Give leapp.start() a save_path you may write to.");
+  const trace::FrameRef frame = trace::capture_source();
+  const Lock lock(*this);
+  const bool was_active = active();
+  reset();
+  options_ = options;
+  graph_name_ = last;
+  folder_ = folder.has_filename() ? folder : folder.parent_path();
+  log_file_.open(folder_ / "log.txt");
+  set_log_record([this](LogLevel level, std::string_view text) { log_file_.write(level, text); });
+  started_once_ = true;
+  active_ = true;
+  trace::set_observer(this);
+  if (was_active) {
+    queue(LogLevel::kWarning,
+          "leapp.start() was called while a session was active: what it had traced is dropped. "
+          "Call leapp.stop() first.",
+          frame);
+  }
+  queue(LogLevel::kInfo, "Tracing '" + graph_name_ + "' into " + folder_.string());
+}
+
+void Session::stop() {
+  locked(trace::capture_source(), [&] {
+    if (!active()) {
+      throw PlacedError{ErrorKind::kUsage,
+                        "leapp.stop(): there is no active tracing session. Call leapp.start() "
+                        "first.",
+                        {}};
+    }
+    if (functions_ > 0) {
+      throw PlacedError{ErrorKind::kUsage,
+                        "leapp.stop() was called while a traced function is still executing. Call "
+                        "it after the function has returned.",
+                        {}};
+    }
+    active_ = false;
+    recording_ = 0;
+    tape_.reset();
+    trace::set_observer(nullptr);
+    queue(LogLevel::kInfo, "Tracing stopped: " + std::to_string(nodes_.size()) + " nodes");
+  });
+}
+
+Node* Session::find(const std::string& name) {
+  const auto it = std::find_if(nodes_.begin(), nodes_.end(),
+                               [&](const Node& node) { return node.name == name; });
+  return it == nodes_.end() ? nullptr : &*it;
+}
+
+void Session::check_thread(const Node& node) const {
+  if (node.pass.thread == std::this_thread::get_id()) return;
+  throw PlacedError{ErrorKind::kUsage,
+                    "node '" + node.name +
+                        "' was opened by another thread. A node must be traced from one thread, "
+                        "from its first input_tensors() to its output_tensors().",
+                    trace::FrameRef{}};
+}
+
+void Session::begin_pass(Node& node) {
+  node.pass = {};
+  node.pass.open = true;
+  node.pass.thread = std::this_thread::get_id();
+  node.pass.recorded = node.traced && node.passes <= options_.max_cached_io;
+  if (!node.pass.recorded) return;
+  if (!tape_) tape_ = std::make_shared<trace::Tape>(captures_);
+  node.pass.first_call = static_cast<std::int32_t>(tape_->calls().size());
+  ++recording_;
+}
+
+void Session::end_pass(Node& node) {
+  if (!node.pass.open) return;
+  node.pass.open = false;
+  if (!node.pass.recorded) return;
+  // From here on its tensors are plain tensors again.
+  for (VarId id = 0; id < static_cast<VarId>(tape_->variable_count()); ++id) {
+    if (tape_->variable(id).node == node.id) tape_->variable(id).node = kNobody;
+  }
+  for (trace::StoreId id = 0; id < static_cast<trace::StoreId>(tape_->store_count()); ++id) {
+    if (tape_->store(id).node == node.id) tape_->store(id).node = kNobody;
+  }
+  if (--recording_ == 0) {
+    tape_.reset();
+    outsiders_.clear();
+  }
+}
+
+Node& Session::open_node(const std::string& name, const char* call) {
+  Node* node = find(name);
+  if (node == nullptr || !node->pass.open) {
+    throw PlacedError{ErrorKind::kUsage,
+                      std::string("annotate.") + call + "() for node '" + name +
+                          "', but annotate.input_tensors() was never called for it" +
+                          (node != nullptr ? " in this pass" : "") +
+                          ". Call annotate.input_tensors() first.",
+                      {}};
+  }
+  check_thread(*node);
+  return *node;
+}
+
+Node& Session::enter_pass(const std::string& name) {
+  Node* node = find(name);
+  if (node == nullptr) {
+    require(!name.empty(), ErrorKind::kValue, "a node needs a name");
+    if (name.find('/') != std::string::npos) {
+      throw PlacedError{ErrorKind::kValue,
+                        "node name '" + name +
+                            "' contains '/', which separates node and port in the bundle. Choose "
+                            "another name.",
+                        {}};
+    }
+    nodes_.emplace_back();
+    node = &nodes_.back();
+    node->name = name;
+    node->id = static_cast<NodeId>(nodes_.size()) - 1;
+    const auto& excluded = options_.non_traced;
+    node->traced = std::find(excluded.begin(), excluded.end(), name) == excluded.end();
+    queue(LogLevel::kInfo, "Node '" + name + "' opened");
+  }
+  if (node->pass.open) {
+    check_thread(*node);
+  } else {
+    begin_pass(*node);
+  }
+  trace::set_observer(this);  // this thread may be new to the session
+  return *node;
+}
+
+void Session::check_reentry(const Node& node, const std::vector<NodePort>& ports,
+                            const NodePort& port, const char* side) const {
+  const auto it = std::find_if(ports.begin(), ports.end(),
+                               [&](const NodePort& known) { return known.name == port.name; });
+  if (it != ports.end() && it->dtype == port.dtype && it->shape == port.shape) return;
+  std::string text = "Reentering " + node.name + " with new i/o: " + side + " " +
+                     describe_port(port) + ", but the first pass had ";
+  if (it != ports.end()) {
+    text += describe_port(*it);
+  } else {
+    text += "only";
+    for (const NodePort& known : ports) text.append(" ").append(describe_port(known));
+  }
+  throw PlacedError{ErrorKind::kUsage,
+                    text + ". Use another node name for another signature.", {}};
+}
+
+std::vector<at::Tensor> Session::input_tensors(const std::string& name,
+                                               const NamedTensors& tensors) {
+  if (!active()) return refs_of(tensors);
+  const trace::FrameRef frame = trace::capture_source();
+  return locked(frame, [&] { return add_inputs(name, tensors, frame); });
+}
+
+std::vector<at::Tensor> Session::add_inputs(const std::string& name, const NamedTensors& tensors,
+                                            trace::FrameRef frame) {
+  const Node* before = find(name);
+  const bool was_open = before != nullptr && before->pass.open;
+  Node& node = enter_pass(name);
+  if (!was_open) node.pass.opened_at = frame;
+  std::vector<at::Tensor> handles;
+  try {
+    for (const TensorSemantics& entry : tensors) handles.push_back(add_input(node, entry, frame));
+  } catch (...) {
+    if (!was_open) end_pass(node);
+    if (!was_open && node.passes == 0 && node.id == static_cast<NodeId>(nodes_.size()) - 1) {
+      nodes_.pop_back();  // a call that failed leaves no node behind
+    }
+    throw;
+  }
+  return handles;
+}
+
+at::Tensor Session::add_input(Node& node, const TensorSemantics& entry, trace::FrameRef frame) {
+  NodePort port = describe(entry);
+  const auto is_state = [&](const Pass::State& state) { return state.name == entry.name; };
+  if (node.pass.input_values.count(entry.name) > 0 ||
+      std::any_of(node.pass.states.begin(), node.pass.states.end(), is_state)) {
+    throw PlacedError{ErrorKind::kUsage,
+                      "Duplicate i/o name '" + entry.name + "' in node '" + node.name +
+                          "': it was given in this pass already. Names must be unique within a "
+                          "node.",
+                      frame};
+  }
+  NodePort* known = &port;
+  if (node.complete()) {
+    check_reentry(node, node.inputs, port, "input");
+    known = &*std::find_if(node.inputs.begin(), node.inputs.end(),
+                           [&](const NodePort& p) { return p.name == port.name; });
+  }
+  connect(node, *known, entry.ref, frame);
+  if (!node.complete()) node.inputs.push_back(std::move(port));
+
+  at::Tensor handle = handle_for(entry.ref);
+  node.pass.input_values[entry.name] = copy_of(entry.ref);
+  if (node.pass.recorded) node.pass.inputs[entry.name] = tape_->add_input(handle, node.id);
+  return handle;
+}
+
+void Session::connect(Node& node, NodePort& port, const at::Tensor& tensor,
+                      trace::FrameRef frame) {
+  const std::string here = node.name + "/" + port.name;
+  const auto tag = tags_.find(tensor);
+  std::optional<PortId> source;
+  if (tag) {
+    const Node& from = nodes_[static_cast<std::size_t>(tag->node)];
+    const std::string there = from.name + "/" + tag->port;
+    const auto out = std::find_if(from.outputs.begin(), from.outputs.end(),
+                                  [&](const NodePort& p) { return p.name == tag->port; });
+    const bool fits = out != from.outputs.end() && out->dtype == port.dtype &&
+                      out->shape == port.shape;
+    if (tag->exact() && fits) {
+      source = PortId{tag->node, tag->port};
+    } else if (tag->port.empty()) {
+      queue_once(LogLevel::kWarning,
+                 here + " comes from a value computed inside node '" + from.name +
+                     "' that is none of its outputs, so nothing connects them. Add it to the "
+                     "outputs of '" + from.name + "'.",
+                 frame);
+    } else if (tag->exact()) {
+      queue_once(LogLevel::kWarning,
+                 here + " holds the data of " + there + " in another shape or type (" +
+                     describe_port(*out) + " became " + describe_port(port) +
+                     "), so nothing connects them. Reshape inside a node.",
+                 frame);
+    } else {
+      const Detour& detour = tag->detours.front();
+      queue_gap(here, there, detour, tag->detours.size());
+    }
+  }
+  if (node.passes == 0) {
+    port.source = source;
+    port.source_pass = source ? 0 : -1;
+    return;
+  }
+  if (source == port.source) return;
+  if (source && !port.source) {
+    if (port.source_pass < 0) {
+      port.source = source;
+      port.source_pass = node.passes;
+      return;
+    }
+  }
+  // A feedback input may be set by hand again, as at the start of an episode.
+  if (!source && port.source_pass > 0) return;
+  const auto name_of_source = [&](const std::optional<PortId>& id) {
+    return id ? nodes_[static_cast<std::size_t>(id->node)].name + "/" + id->port
+              : std::string("outside the graph");
+  };
+  throw PlacedError{ErrorKind::kUsage,
+                    "Reentering " + node.name + " with new i/o: input '" + port.name +
+                        "' came from " + name_of_source(port.source) +
+                        " before and now comes from " + name_of_source(source) +
+                        ". A port has one source.",
+                    frame};
+}
+
+void Session::queue_gap(const std::string& here, const std::string& there, const Detour& detour,
+                        std::size_t count) {
+  // The line of the detour, not of the annotation, is what the reader has to look at.
+  const std::string key = "gap " + here + " " + there;
+  if (!said_.insert({key, {nullptr, 0}}).second) return;
+  queue(LogLevel::kWarning,
+        here + " comes from " + there + " through " + detour.op +
+            (count > 1 ? " and " + std::to_string(count - 1) + " more" : "") +
+            ", which is in no node: the exported pipeline will not run it. Move it into a node.",
+        detour.frame);
+}
+
+std::vector<at::Tensor> Session::state_tensors(const std::string& name,
+                                               const NamedTensors& tensors) {
+  if (!active()) return refs_of(tensors);
+  const trace::FrameRef frame = trace::capture_source();
+  return locked(frame, [&] { return add_states(name, tensors); });
+}
+
+std::vector<at::Tensor> Session::add_states(const std::string& name, const NamedTensors& tensors) {
+  Node& node = open_node(name, "state_tensors");
+  std::vector<at::Tensor> handles;
+  for (const TensorSemantics& entry : tensors) {
+    NodePort port = describe(entry);
+    const auto is_state = [&](const Pass::State& state) { return state.name == entry.name; };
+    if (node.pass.input_values.count(entry.name) > 0 ||
+        std::any_of(node.pass.states.begin(), node.pass.states.end(), is_state)) {
+      throw PlacedError{ErrorKind::kUsage,
+                        "Duplicate i/o name '" + entry.name + "' in node '" + node.name +
+                            "'. Names must be unique within a node.",
+                        {}};
+    }
+    if (node.complete()) {
+      check_reentry(node, node.states, port, "state");
+    } else {
+      node.states.push_back(std::move(port));
+    }
+    at::Tensor handle = handle_for(entry.ref);
+    Pass::State state;
+    state.name = entry.name;
+    state.initial = copy_of(entry.ref);
+    if (node.pass.recorded) state.before = tape_->add_input(handle, node.id);
+    node.pass.states.push_back(std::move(state));
+    handles.push_back(std::move(handle));
+  }
+  return handles;
+}
+
+std::vector<at::Tensor> Session::update_state(const std::string& name,
+                                              const NamedTensors& tensors) {
+  if (!active()) return refs_of(tensors);
+  const trace::FrameRef frame = trace::capture_source();
+  return locked(frame, [&] { return set_states(name, tensors); });
+}
+
+std::vector<at::Tensor> Session::set_states(const std::string& name, const NamedTensors& tensors) {
+  Node& node = open_node(name, "update_state");
+  for (const TensorSemantics& entry : tensors) {
+    const auto it = std::find_if(node.pass.states.begin(), node.pass.states.end(),
+                                 [&](const Pass::State& s) { return s.name == entry.name; });
+    const std::string subject = "update_state() of node '" + node.name + "': '" + entry.name + "'";
+    if (it == node.pass.states.end()) {
+      throw PlacedError{ErrorKind::kUsage,
+                        subject +
+                            " was not registered as a state tensor. Declare it with "
+                            "annotate.state_tensors() in the same pass.",
+                        {}};
+    }
+    const NodePort port = describe(entry);
+    if (entry.ref.sizes() != it->initial.sizes()) {
+      throw PlacedError{ErrorKind::kUsage,
+                        subject + " has shape " + to_string(port.shape) +
+                            ", but the state was declared with " +
+                            to_string(it->initial.sizes().vec()),
+                        {}};
+    }
+    if (entry.ref.scalar_type() != it->initial.scalar_type()) {
+      throw PlacedError{
+          ErrorKind::kUsage,
+          subject + " has dtype " + std::string(name_of(port.dtype)) +
+              ", but the state was declared with " +
+              std::string(name_of(interop::to_dtype(it->initial.scalar_type()))),
+          {}};
+    }
+    it->updated = copy_of(entry.ref);
+    if (!node.pass.recorded) continue;
+    // The value counts as it is now, whatever is written to the tensor later.
+    it->after = tape_->add_snapshot(entry.ref, node.id);
+  }
+  return refs_of(tensors);
+}
+
+void Session::module(const std::string& name, const NamedTensors& buffers,
+                     std::function<std::vector<at::Tensor>()> current) {
+  if (!active()) return;
+  const trace::FrameRef frame = trace::capture_source();
+  locked(frame, [&] { add_buffers(name, buffers, std::move(current), "module"); });
+}
+
+std::vector<at::Tensor> Session::register_buffer(const std::string& name,
+                                                 const NamedTensors& buffers) {
+  if (!active()) return refs_of(buffers);
+  const trace::FrameRef frame = trace::capture_source();
+  locked(frame, [&] { add_buffers(name, buffers, nullptr, "register_buffer"); });
+  return refs_of(buffers);
+}
+
+void Session::add_buffers(const std::string& name, const NamedTensors& buffers,
+                          std::function<std::vector<at::Tensor>()> current, const char* call) {
+  Node& node = open_node(name, call);
+  if (!node.pass.recorded) return;
+  Pass::BufferGroup group;
+  group.current = std::move(current);
+  for (const TensorSemantics& entry : buffers) {
+    describe(entry);
+    Pass::Buffer buffer;
+    buffer.name = entry.name;
+    buffer.tensor = entry.ref;
+    buffer.before = tape_->use(entry.ref);
+    tape_->variable(buffer.before).node = node.id;
+    group.buffers.push_back(std::move(buffer));
+  }
+  node.pass.buffers.push_back(std::move(group));
+}
+
+void Session::mirror_tags(const at::Tensor& source, const at::Tensor& target) {
+  if (!active()) return;
+  const trace::FrameRef frame = trace::capture_source();
+  locked(frame, [&] {
+    const bool same = source.sizes() == target.sizes() &&
+                      source.scalar_type() == target.scalar_type() && at::equal(source, target);
+    if (!same) {
+      throw PlacedError{ErrorKind::kValue,
+                        "mirror_leapp_tags(): source and target do not match. It is for a target "
+                        "that holds exactly the source's values after a copy.",
+                        {}};
+    }
+    if (const auto tag = tags_.find(source)) tags_.set(target, *tag);
+    if (!tape_) return;
+    const auto from = tape_->find(source);
+    if (from && tape_->variable(*from).node != kNobody) tape_->mirror(*from, target);
+  });
+}
+
+void Session::abandon(const std::string& name) {
+  const Lock lock(*this);
+  Node* node = find(name);
+  if (node == nullptr || !node->pass.open) return;
+  end_pass(*node);
+  if (node->complete()) return;
+  node->inputs.clear();
+  node->outputs.clear();
+  node->states.clear();
+}
+
+void Session::enter_function() {
+  const Lock lock(*this);
+  ++functions_;
+}
+
+void Session::leave_function() {
+  const Lock lock(*this);
+  if (functions_ > 0) --functions_;
+}
+
+void Session::note_escape(const at::Tensor& tensor, const std::string& what) {
+  const trace::FrameRef frame = trace::capture_source();
+  const Lock lock(*this);
+  if (!tape_ || !tensor.defined()) return;
+  const auto var = tape_->find(tensor);
+  if (!var || tape_->variable(*var).node == kNobody) return;
+  queue_once(LogLevel::kWarning, what, frame);
+}
+
+bool Session::is_traced(const at::Tensor& tensor) {
+  const Lock lock(*this);
+  if (!tape_ || !tensor.defined()) return false;
+  const auto var = tape_->find(tensor);
+  return var && tape_->variable(*var).node != kNobody;
+}
+
+std::vector<at::Tensor> refs_of(const NamedTensors& tensors) {
+  std::vector<at::Tensor> refs;
+  refs.reserve(tensors.size());
+  for (const TensorSemantics& entry : tensors) refs.push_back(entry.ref);
+  return refs;
+}
+
+}  // namespace leapp::session

@@ -1,0 +1,166 @@
+// The one tracing session of the process: nodes, their passes, and the recorder behind them.
+//
+// Everything is behind one mutex. While it is held nothing calls into Python or logs: messages are
+// queued and handed out after it is released, because a log sink may wait for Python's lock.
+#pragma once
+
+#include <atomic>
+#include <deque>
+#include <filesystem>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/log.h"
+#include "leapp/leapp.h"
+#include "session/log_file.h"
+#include "session/node.h"
+#include "session/tags.h"
+#include "trace/capture.h"
+#include "trace/dispatcher.h"
+#include "trace/op_traits.h"
+#include "trace/tape.h"
+
+namespace leapp::session {
+
+/// A message that waits for the lock to be released; the place is turned into text then.
+struct Message {
+  LogLevel level = LogLevel::kInfo;
+  std::string text;
+  trace::FrameRef where;
+};
+
+class Session final : public trace::Observer {
+ public:
+  /// The process's session; lives for ever, so that a thread's observer never dangles.
+  static Session& instance();
+
+  void start(const StartOptions& options);
+  void stop();
+  bool active() const noexcept { return active_.load(std::memory_order_acquire); }
+
+  std::vector<at::Tensor> input_tensors(const std::string& node, const NamedTensors& tensors);
+  std::vector<at::Tensor> output_tensors(const std::string& node, const NamedTensors& tensors,
+                                         const OutputOptions& options);
+  std::vector<at::Tensor> state_tensors(const std::string& node, const NamedTensors& tensors);
+  std::vector<at::Tensor> update_state(const std::string& node, const NamedTensors& tensors);
+  void module(const std::string& node, const NamedTensors& buffers,
+              std::function<std::vector<at::Tensor>()> current);
+  std::vector<at::Tensor> register_buffer(const std::string& node, const NamedTensors& buffers);
+  void mirror_tags(const at::Tensor& source, const at::Tensor& target);
+
+  /// Forgets the pass under way, if any, as after an exception in the user's code.
+  void abandon(const std::string& node);
+  /// Counts traced functions under way, so that stop() inside one can be refused.
+  void enter_function();
+  void leave_function();
+
+  /// Says that a traced value leaves through something the dispatcher does not see.
+  void note_escape(const at::Tensor& tensor, const std::string& what);
+  bool is_traced(const at::Tensor& tensor);
+
+  void on_call(const c10::OperatorHandle& op, c10::DispatchKeySet keys,
+               torch::jit::Stack* stack) override;
+
+  // For compile_graph(), which runs after stop() and on one thread.
+  const std::deque<Node>& nodes() const noexcept { return nodes_; }
+  std::deque<Node>& nodes() noexcept { return nodes_; }
+  const StartOptions& options() const noexcept { return options_; }
+  const std::string& graph_name() const noexcept { return graph_name_; }
+  const std::filesystem::path& folder() const noexcept { return folder_; }
+  bool started_once() const noexcept { return started_once_; }
+  /// Writes to log.txt, and to the process's sink.
+  void say(LogLevel level, const std::string& text) { emit({level, text, {}}); }
+  /// A warning of a front end, with the user's line.
+  void warn(const std::string& text) {
+    emit({LogLevel::kWarning, text, trace::capture_source()});
+  }
+
+ private:
+  struct PendingCall;
+  struct Lock;  // holds the mutex; hands out the queued messages after releasing it
+
+  void emit(const Message& message);
+
+  template <typename Work>
+  auto locked(trace::FrameRef frame, Work&& work);
+
+  Node* find(const std::string& name);
+  Node& open_node(const std::string& name, const char* call);
+  Node& enter_pass(const std::string& name);
+  void begin_pass(Node& node);
+  void end_pass(Node& node);
+  std::vector<at::Tensor> add_inputs(const std::string& name, const NamedTensors& tensors,
+                                     trace::FrameRef frame);
+  at::Tensor add_input(Node& node, const TensorSemantics& entry, trace::FrameRef frame);
+  std::vector<at::Tensor> add_states(const std::string& name, const NamedTensors& tensors);
+  std::vector<at::Tensor> set_states(const std::string& name, const NamedTensors& tensors);
+  void add_buffers(const std::string& name, const NamedTensors& buffers,
+                   std::function<std::vector<at::Tensor>()> current, const char* call);
+  void connect(Node& node, NodePort& port, const at::Tensor& tensor, trace::FrameRef frame);
+  void queue_gap(const std::string& here, const std::string& there, const Detour& detour,
+                 std::size_t count);
+  void check_thread(const Node& node) const;
+  void check_reentry(const Node& node, const std::vector<NodePort>& ports, const NodePort& port,
+                     const char* side) const;
+
+  // passes.cpp: what happens when a pass ends.
+  using Current = std::vector<std::vector<at::Tensor>>;  // the buffers' tensors, group by group
+  void complete(Node& node, const NamedTensors& tensors, const OutputOptions& options,
+                const Current& current);
+  void declare_outputs(Node& node, const NamedTensors& tensors, const OutputOptions& options);
+  void check_outputs_again(const Node& node, const NamedTensors& tensors,
+                           const OutputOptions& options) const;
+  trace::Recording record(Node& node, const NamedTensors& tensors, const OutputOptions& options,
+                          const Current& current, Sample& sample);
+  std::vector<VarId> output_variables(const Node& node, const NamedTensors& tensors,
+                                      std::vector<std::size_t>& untraced);
+  void find_states(const Node& node, const Current& current, trace::Recording& recording,
+                   Sample& sample);
+  void compare_passes(Node& node, const trace::Recording& again);
+  void warn_of_baked_values(const Node& node, const trace::Recording& recording);
+  void tag_outputs(const Node& node, const NamedTensors& tensors, const OutputOptions& options);
+  void reset();
+  void queue(LogLevel level, std::string text, trace::FrameRef where = {});
+  void queue_once(LogLevel level, std::string text, trace::FrameRef where);
+
+  void before_recorded_call(const trace::OpTraits& traits, const c10::OperatorHandle& op,
+                            const torch::jit::Stack& stack, trace::FrameRef frame,
+                            PendingCall& pending);
+  void after_recorded_call(const trace::OpTraits& traits, const c10::OperatorHandle& op,
+                           const torch::jit::Stack& stack, trace::FrameRef frame,
+                           PendingCall& pending);
+  VarId note_argument(const at::Tensor& tensor, trace::FrameRef frame, PendingCall& pending);
+  void run_outside_nodes(const trace::OpTraits& traits, const c10::OperatorHandle& op,
+                         torch::jit::Stack* stack);
+  void propagate_tags(const c10::OperatorHandle& op, const trace::OpTraits& traits,
+                      const std::optional<Tag>& tag, const torch::jit::Stack& stack,
+                      trace::FrameRef frame);
+
+  std::atomic<bool> active_ = false;
+  std::atomic<int> recording_ = 0;  // passes under way whose operators are logged
+  std::mutex mutex_;
+  StartOptions options_;
+  std::string graph_name_;
+  std::filesystem::path folder_;
+  bool started_once_ = false;
+  int functions_ = 0;
+  std::deque<Node> nodes_;  // references stay valid
+  trace::CaptureTable captures_;
+  std::shared_ptr<trace::Tape> tape_;  // while a recorded pass is under way
+  TagTable tags_;
+  struct Outside {
+    std::optional<Tag> tag;     // it came from a node
+    bool random = false;        // a random operator made it
+    trace::FrameRef frame;      // where it was first used or made
+    std::string op;
+  };
+  std::map<VarId, Outside> outsiders_;  // of tape_: worth a warning if they end up as constants
+  LogFile log_file_;
+  std::vector<Message> messages_;
+  std::set<std::pair<std::string, std::pair<const void*, int>>> said_;
+};
+
+}  // namespace leapp::session

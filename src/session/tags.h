@@ -1,0 +1,82 @@
+// Where a tensor came from: which node put it out, and what happened to it since.
+//
+// A tag belongs to the data, not to a tensor object: to the object itself, and, for a contiguous
+// tensor, to the bytes it covers. So it survives views, detach() and NumPy round trips without a
+// rule for any of them; copies (clone, to, copy_) carry it over explicitly. An operator that
+// changes the value leaves a tag that remembers the detour, so that the gap can be named.
+//
+// Not thread-safe: the session's lock guards it.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+#include <c10/util/flat_hash_map.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "trace/source.h"
+#include "trace/tape.h"
+
+namespace leapp::session {
+
+/// One operator between two nodes, in neither of them.
+struct Detour {
+  std::string op;
+  trace::FrameRef frame;
+};
+
+struct Tag {
+  trace::NodeId node = trace::kNobody;
+  std::string port;              ///< empty: computed inside the node, but none of its outputs
+  std::vector<Detour> detours;   ///< empty: the very value the node put out
+
+  bool exact() const noexcept { return detours.empty() && !port.empty(); }
+};
+
+class TagTable {
+ public:
+  void set(const at::Tensor& tensor, Tag tag);
+  std::optional<Tag> find(const at::Tensor& tensor) const;
+  bool empty() const noexcept { return entries_.empty(); }
+  void clear();
+
+  /// An operator outside every node read `source` and made or wrote `result`. `copies` says that
+  /// it only moved the elements.
+  void propagate(const Tag& source, const at::Tensor& result, bool copies, const Detour& detour);
+
+  /// The tensor's memory is about to change: its tags no longer hold.
+  void forget_memory(const at::Tensor& tensor);
+
+ private:
+  struct Entry {
+    Tag tag;
+    c10::weak_intrusive_ptr<c10::TensorImpl> impl;  // both keep addresses from being reused
+    std::optional<c10::weak_intrusive_ptr<c10::StorageImpl>> storage;
+    std::int64_t version;
+    Shape sizes;
+  };
+  struct Region {
+    const void* begin;
+    std::size_t bytes;
+    bool operator==(const Region&) const = default;
+  };
+  struct RegionHash {
+    std::size_t operator()(const Region& region) const noexcept {
+      return std::hash<const void*>()(region.begin) ^ (region.bytes * 0x9e3779b97f4a7c15ULL);
+    }
+  };
+
+  static std::optional<Region> region_of(const at::Tensor& tensor);
+  const Entry* valid(std::size_t index, const at::Tensor& tensor) const;
+  void sweep();
+
+  std::vector<Entry> entries_;
+  ska::flat_hash_map<const c10::TensorImpl*, std::size_t> by_impl_;
+  std::unordered_map<Region, std::size_t, RegionHash> by_region_;
+  std::size_t next_sweep_ = 1024;
+};
+
+}  // namespace leapp::session

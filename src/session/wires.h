@@ -1,0 +1,30 @@
+// From the sources that inputs were seen to have to the pipeline section of the bundle.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "leapp/bundle.h"
+#include "session/node.h"
+
+namespace leapp::session {
+
+/// A node ready for the bundle: its final ports and which of them are state.
+struct CompiledNode {
+  const Node* node = nullptr;
+  Model model;
+  /// For each port of the model, the name it was annotated with.
+  std::vector<std::string> input_names;
+  std::vector<std::string> output_names;
+  /// State inputs of the model and the outputs that feed them, by port name in the model.
+  std::vector<std::pair<std::string, std::string>> state_wires;
+};
+
+/// Wires, graph inputs and graph outputs. `nodes` are in order of completion.
+Pipeline connect(const std::vector<CompiledNode>& nodes);
+
+/// "Computation nodes: 2" and so on, for the log.
+std::vector<std::string> statistics(const Bundle& bundle);
+
+}  // namespace leapp::session
