@@ -110,12 +110,22 @@ struct Statistics {
 
 /// Handles of ports: small, copyable, valid for the manager that gave them.
 class InputPort {
+ public:
+  std::size_t index() const noexcept { return index_; }  ///< position in inputs()
+
+ private:
   friend class InferenceManager;
-  std::size_t index_ = 0;
+  explicit InputPort(std::size_t index) noexcept : index_(index) {}
+  std::size_t index_;
 };
 class OutputPort {
+ public:
+  std::size_t index() const noexcept { return index_; }  ///< position in outputs()
+
+ private:
   friend class InferenceManager;
-  std::size_t index_ = 0;
+  explicit OutputPort(std::size_t index) noexcept : index_(index) {}
+  std::size_t index_;
 };
 
 class LEAPP_EXPORT InferenceManager {

@@ -316,15 +316,11 @@ void InferenceManager::set_state(const TensorMap& state) {
 }
 
 InputPort InferenceManager::input_port(std::string_view name) const {
-  InputPort port;
-  port.index_ = impl_->input_index(name);
-  return port;
+  return InputPort(impl_->input_index(name));
 }
 
 OutputPort InferenceManager::output_port(std::string_view name) const {
-  OutputPort port;
-  port.index_ = impl_->output_index(name);
-  return port;
+  return OutputPort(impl_->output_index(name));
 }
 
 void InferenceManager::bind_input(InputPort port, const void* data) {
@@ -349,6 +345,10 @@ const TensorView& InferenceManager::input(InputPort port) noexcept {
 
 void InferenceManager::touch(InputPort port) noexcept {
   impl_->session().touch(port.index_);
+}
+
+void InferenceManager::clear_inputs() noexcept {
+  impl_->session().clear_inputs();
 }
 
 Result<void> InferenceManager::tick() noexcept {

@@ -1,0 +1,318 @@
+#include "runtime_arrays.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "leapp/error.h"
+
+namespace leapp::python {
+namespace {
+
+// DLPack's type codes.
+constexpr std::array<std::pair<DType, dlpack::DataType>, 17> kDlpackTypes{{
+    {DType::kBool, {6, 8, 1}},
+    {DType::kUInt8, {1, 8, 1}},
+    {DType::kInt8, {0, 8, 1}},
+    {DType::kUInt16, {1, 16, 1}},
+    {DType::kInt16, {0, 16, 1}},
+    {DType::kUInt32, {1, 32, 1}},
+    {DType::kInt32, {0, 32, 1}},
+    {DType::kUInt64, {1, 64, 1}},
+    {DType::kInt64, {0, 64, 1}},
+    {DType::kFloat8E4M3FN, {10, 8, 1}},
+    {DType::kFloat8E5M2, {12, 8, 1}},
+    {DType::kFloat16, {2, 16, 1}},
+    {DType::kBFloat16, {4, 16, 1}},
+    {DType::kFloat32, {2, 32, 1}},
+    {DType::kFloat64, {2, 64, 1}},
+    {DType::kComplex64, {5, 64, 1}},
+    {DType::kComplex128, {5, 128, 1}},
+}};
+
+std::optional<DType> from_dlpack(const dlpack::DataType& type) {
+  for (const auto& [dtype, code] : kDlpackTypes) {
+    if (code == type) return dtype;
+  }
+  return std::nullopt;
+}
+
+dlpack::DataType to_dlpack(DType dtype) {
+  for (const auto& [known, code] : kDlpackTypes) {
+    if (known == dtype) return code;
+  }
+  return {};
+}
+
+// NumPy's own types by kind and size; those of ml_dtypes by name.
+std::optional<DType> from_numpy(const py::array& array) {
+  const py::dtype dtype = array.dtype();
+  if (dtype.byteorder() == '>') return std::nullopt;  // not in this machine's order
+  switch (dtype.char_()) {
+    case '?':
+      return DType::kBool;
+    case 'e':
+      return DType::kFloat16;
+    case 'f':
+      return DType::kFloat32;
+    case 'd':
+      return DType::kFloat64;
+    case 'F':
+      return DType::kComplex64;
+    case 'D':
+      return DType::kComplex128;
+    default:
+      break;
+  }
+  const py::ssize_t size = dtype.itemsize();
+  if (dtype.kind() == 'i') {
+    return size == 1   ? DType::kInt8
+           : size == 2 ? DType::kInt16
+           : size == 4 ? DType::kInt32
+                       : DType::kInt64;
+  }
+  if (dtype.kind() == 'u') {
+    return size == 1   ? DType::kUInt8
+           : size == 2 ? DType::kUInt16
+           : size == 4 ? DType::kUInt32
+                       : DType::kUInt64;
+  }
+  return dtype_from_name(py::str(dtype.attr("name")).cast<std::string>());
+}
+
+// An array somebody else owns. Strides are in bytes.
+struct Borrowed {
+  const void* data = nullptr;
+  std::optional<DType> dtype;
+  std::span<const std::int64_t> shape;
+  std::array<std::int64_t, 64> strides{};
+  bool writable = true;
+
+  bool contiguous() const {
+    std::int64_t expected = dtype ? static_cast<std::int64_t>(size_of(*dtype)) : 0;
+    for (std::size_t i = shape.size(); i-- > 0;) {
+      if (shape[i] != 1 && strides[i] != expected) return false;
+      expected *= shape[i];
+    }
+    return true;
+  }
+};
+
+Error not_an_array(py::handle object, const std::string& port) {
+  return Error(ErrorKind::kType, "input " + port + " is a " +
+                                     std::string(py::str(py::type::of(object).attr("__name__"))) +
+                                     ", expected a torch tensor or a NumPy array");
+}
+
+// Looks the table up once per type; the few types of a program fit a short list.
+const dlpack::ExchangeApi* exchange_api(py::handle type) {
+  static std::vector<std::pair<PyObject*, const dlpack::ExchangeApi*>> known;
+  for (const auto& [seen, api] : known) {
+    if (seen == type.ptr()) return api;
+  }
+  const dlpack::ExchangeApi* api = nullptr;
+  if (py::hasattr(type, "__dlpack_c_exchange_api__")) {
+    const py::object capsule = type.attr("__dlpack_c_exchange_api__");
+    api = static_cast<const dlpack::ExchangeApi*>(
+        PyCapsule_GetPointer(capsule.ptr(), "dlpack_exchange_api"));
+    if (api == nullptr) PyErr_Clear();
+    while (api != nullptr && api->version.major != 1) api = api->previous;
+    if (api != nullptr && api->export_borrowed == nullptr) api = nullptr;
+  }
+  known.emplace_back(py::reinterpret_borrow<py::object>(type).release().ptr(), api);
+  return api;
+}
+
+Borrowed from_dlpack(const dlpack::Tensor& tensor) {
+  Borrowed array;
+  array.data = static_cast<const char*>(tensor.data) + tensor.byte_offset;
+  array.dtype = from_dlpack(tensor.dtype);
+  array.shape = {tensor.shape, static_cast<std::size_t>(tensor.ndim)};
+  const std::int64_t size = tensor.dtype.bits / 8;
+  std::int64_t packed = size;
+  for (std::size_t i = array.shape.size(); i-- > 0;) {
+    array.strides[i] = tensor.strides != nullptr ? tensor.strides[i] * size : packed;
+    packed *= array.shape[i];
+  }
+  return array;
+}
+
+bool on_host(const dlpack::Tensor& tensor) {
+  return tensor.device.type == dlpack::kCpu || tensor.device.type == dlpack::kCudaHost;
+}
+
+// Torch negates and conjugates lazily: the memory then does not hold the values.
+bool is_lazily(py::handle tensor, PyObject* question) {
+  PyObject* answer = PyObject_CallMethodNoArgs(tensor.ptr(), question);
+  if (answer == nullptr) {
+    PyErr_Clear();  // not torch's: such arrays know no laziness
+    return false;
+  }
+  const bool yes = answer == Py_True;
+  Py_DECREF(answer);
+  return yes;
+}
+
+// Calls `use` with the array behind an object, which is kept alive meanwhile.
+template <typename Use>
+void with_array(py::handle object, const std::string& port, const Use& use) {
+  if (const dlpack::ExchangeApi* api = exchange_api(py::type::handle_of(object))) {
+    dlpack::Tensor tensor{};
+    if (api->export_borrowed(object.ptr(), &tensor) != 0) throw py::error_already_set();
+    static PyObject* const is_neg = PyUnicode_InternFromString("is_neg");
+    static PyObject* const is_conj = PyUnicode_InternFromString("is_conj");
+    if (is_lazily(object, is_neg) || (tensor.dtype.code == 5 && is_lazily(object, is_conj))) {
+      return with_array(object.attr("resolve_neg")().attr("resolve_conj")(), port, use);
+    }
+    if (!on_host(tensor)) return with_array(object.attr("cpu")(), port, use);
+    return use(from_dlpack(tensor));
+  }
+  if (py::isinstance<py::array>(object)) {
+    const auto array = py::reinterpret_borrow<py::array>(object);
+    Borrowed borrowed;
+    borrowed.data = array.data();
+    borrowed.dtype = from_numpy(array);
+    borrowed.shape = {reinterpret_cast<const std::int64_t*>(array.shape()),
+                      static_cast<std::size_t>(array.ndim())};
+    std::copy_n(array.strides(), array.ndim(), borrowed.strides.begin());
+    borrowed.writable = array.writeable();
+    return use(borrowed);
+  }
+  if (!py::hasattr(object, "__dlpack__")) throw not_an_array(object, port);
+  // A torch from before the exchange functions refuses tensors that require gradients.
+  const py::object plain = py::hasattr(object, "detach")
+                               ? py::object(object.attr("detach")())
+                               : py::reinterpret_borrow<py::object>(object);
+  const py::object capsule = plain.attr("__dlpack__")();
+  const auto* managed =
+      static_cast<const dlpack::ManagedTensor*>(PyCapsule_GetPointer(capsule.ptr(), "dltensor"));
+  if (managed == nullptr) throw py::error_already_set();
+  if (!on_host(managed->tensor)) return with_array(object.attr("cpu")(), port, use);
+  use(from_dlpack(managed->tensor));
+}
+
+void check_fit(const Borrowed& array, const TensorView& buffer, const std::string& port) {
+  if (array.dtype != buffer.dtype) {
+    throw Error(ErrorKind::kType,
+                "input " + port + " is " +
+                    (array.dtype ? std::string(name_of(*array.dtype)) : "of another type") +
+                    ", expected " + std::string(name_of(buffer.dtype)));
+  }
+  if (!std::equal(array.shape.begin(), array.shape.end(), buffer.shape.begin(),
+                  buffer.shape.end())) {
+    throw Error(ErrorKind::kValue, "input " + port + " has shape " +
+                                       to_string(Shape(array.shape.begin(), array.shape.end())) +
+                                       ", expected " + to_string(buffer.shape));
+  }
+}
+
+// Copies one dimension after the other; `to` moves on through contiguous memory.
+void copy_strided(const char* from, const Borrowed& array, std::size_t dimension, std::size_t size,
+                  char*& to) {
+  if (dimension == array.shape.size()) {
+    std::memcpy(to, from, size);
+    to += size;
+    return;
+  }
+  for (std::int64_t i = 0; i < array.shape[dimension]; ++i) {
+    copy_strided(from + i * array.strides[dimension], array, dimension + 1, size, to);
+  }
+}
+
+}  // namespace
+
+void read_array(py::handle object, const TensorView& buffer, const std::string& port) {
+  with_array(object, port, [&](const Borrowed& array) {
+    check_fit(array, buffer, port);
+    const std::size_t bytes = buffer.byte_size();
+    if (bytes == 0) return;
+    if (array.contiguous()) {
+      std::memcpy(buffer.data, array.data, bytes);
+    } else {
+      char* to = static_cast<char*>(buffer.data);
+      copy_strided(static_cast<const char*>(array.data), array, 0, size_of(buffer.dtype), to);
+    }
+  });
+}
+
+void* borrow_array(py::handle object, const TensorView& expected, const std::string& port,
+                   bool writable) {
+  void* data = nullptr;
+  with_array(object, port, [&](const Borrowed& array) {
+    check_fit(array, expected, port);
+    if (!array.contiguous()) {
+      throw Error(ErrorKind::kValue, "the array bound to " + port + " must be contiguous");
+    }
+    if (writable && !array.writable) {
+      throw Error(ErrorKind::kValue, "the array bound to " + port + " is read-only");
+    }
+    data = const_cast<void*>(array.data);
+  });
+  return data;
+}
+
+ArrayMaker::ArrayMaker(py::object torch) : torch_(std::move(torch)) {
+  if (!torch_.is_none()) exchange_ = exchange_api(torch_.attr("Tensor"));
+}
+
+py::object ArrayMaker::make(const ConstTensorView& view) const {
+  return torch_.is_none() ? make_numpy(view) : make_torch(view);
+}
+
+py::object ArrayMaker::make_numpy(const ConstTensorView& view) const {
+  const std::string name(name_of(view.dtype));
+  py::object dtype;
+  if (is_floating_point(view.dtype) && size_of(view.dtype) <= 2 && view.dtype != DType::kFloat16) {
+    // NumPy has no such types of its own: those of ml_dtypes where it is installed, else the bits.
+    try {
+      dtype = py::module_::import("ml_dtypes").attr(name.c_str());
+    } catch (const py::error_already_set&) {
+      dtype = py::str(size_of(view.dtype) == 2 ? "uint16" : "uint8");
+    }
+  } else {
+    dtype = py::str(name);
+  }
+  py::array array(py::dtype::from_args(dtype), view.shape);
+  if (const std::size_t bytes = view.byte_size(); bytes != 0) {
+    std::memcpy(array.mutable_data(), view.data, bytes);
+  }
+  return array;
+}
+
+py::object ArrayMaker::make_torch(const ConstTensorView& view) const {
+  if (exchange_ == nullptr) {
+    const py::object empty = torch_.attr("empty")(
+        py::cast(view.shape),
+        py::arg("dtype") = torch_.attr(std::string(name_of(view.dtype)).c_str()));
+    if (const std::size_t bytes = view.byte_size(); bytes != 0) {
+      std::memcpy(reinterpret_cast<void*>(empty.attr("data_ptr")().cast<std::uintptr_t>()),
+                  view.data, bytes);
+    }
+    return empty;
+  }
+  dlpack::Tensor prototype{};
+  prototype.device = {dlpack::kCpu, 0};
+  prototype.ndim = static_cast<std::int32_t>(view.shape.size());
+  prototype.dtype = to_dlpack(view.dtype);
+  prototype.shape = const_cast<std::int64_t*>(view.shape.data());
+  dlpack::VersionedTensor* made = nullptr;
+  std::string problem;
+  const auto note = [](void* context, const char*, const char* message) {
+    *static_cast<std::string*>(context) = message;
+  };
+  if (exchange_->allocate(&prototype, &made, &problem, note) != 0 || made == nullptr) {
+    throw Error(ErrorKind::kInternal, "torch could not make a tensor: " + problem);
+  }
+  if (const std::size_t bytes = view.byte_size(); bytes != 0) {
+    std::memcpy(static_cast<char*>(made->tensor.data) + made->tensor.byte_offset, view.data, bytes);
+  }
+  void* object = nullptr;
+  if (exchange_->import_owned(made, &object) != 0) throw py::error_already_set();
+  return py::reinterpret_steal<py::object>(static_cast<PyObject*>(object));
+}
+
+}  // namespace leapp::python

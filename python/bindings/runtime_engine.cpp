@@ -1,0 +1,129 @@
+#include "runtime_engine.h"
+
+#include <pybind11/stl.h>
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+namespace leapp::python {
+namespace {
+
+namespace py = pybind11;
+
+// Held by C++ objects that may die without the interpreter lock.
+class SafeObject {
+ public:
+  explicit SafeObject(py::object object) : object_(std::move(object)) {}
+  SafeObject(SafeObject&&) = default;
+  SafeObject& operator=(SafeObject&&) = delete;
+  ~SafeObject() {
+    if (!object_) return;
+    const py::gil_scoped_acquire lock;
+    object_ = py::object();
+  }
+  const py::object& get() const { return object_; }
+  void set(py::object object) { object_ = std::move(object); }
+
+ private:
+  py::object object_;
+};
+
+// (memory, dtype, shape). Writable even where it is only read: torch takes no other memory.
+py::tuple describe(const void* data, DType dtype, const Shape& shape, std::size_t bytes) {
+  static char nothing = 0;
+  void* memory = bytes != 0 ? const_cast<void*>(data) : &nothing;
+  return py::make_tuple(py::memoryview::from_memory(memory, static_cast<py::ssize_t>(bytes)),
+                        name_of(dtype), shape);
+}
+
+class PythonBinding final : public Binding {
+ public:
+  PythonBinding(py::object engine, const Model& model, std::span<const ConstTensorView> inputs,
+                std::span<const TensorView> outputs)
+      : engine_(std::move(engine)),
+        node_(model.name),
+        inputs_(inputs.begin(), inputs.end()),
+        outputs_(outputs.begin(), outputs.end()),
+        run_(py::none()) {
+    bind();
+  }
+
+  void rebind_input(std::size_t index, const ConstTensorView& view) override {
+    inputs_.at(index) = view;
+    const py::gil_scoped_acquire lock;
+    bind();
+  }
+
+  void rebind_output(std::size_t index, const TensorView& view) override {
+    outputs_.at(index) = view;
+    const py::gil_scoped_acquire lock;
+    bind();
+  }
+
+  Result<void> run() noexcept override {
+    const py::gil_scoped_acquire lock;
+    try {
+      run_.get()();
+      return {};
+    } catch (const std::exception& error) {
+      return Failure(ErrorKind::kValue, {"node '", node_, "' failed: ", error.what()});
+    }
+  }
+
+ private:
+  // With the interpreter lock held.
+  void bind() {
+    py::list inputs;
+    for (const ConstTensorView& view : inputs_) {
+      // Torch wants writable memory even to read; models are not given their inputs to change.
+      inputs.append(describe(view.data, view.dtype, view.shape, view.byte_size()));
+    }
+    py::list outputs;
+    for (const TensorView& view : outputs_) {
+      outputs.append(describe(view.data, view.dtype, view.shape, view.byte_size()));
+    }
+    run_.set(engine_.get().attr("bind")(inputs, outputs));
+  }
+
+  SafeObject engine_;
+  std::string node_;
+  std::vector<ConstTensorView> inputs_;
+  std::vector<TensorView> outputs_;
+  SafeObject run_;
+};
+
+class PythonEngine final : public Engine {
+ public:
+  PythonEngine(py::object engine, Model model)
+      : engine_(std::move(engine)), model_(std::move(model)) {}
+
+  std::string description() const override {
+    const py::gil_scoped_acquire lock;
+    return py::str(engine_.get()).cast<std::string>();
+  }
+
+  std::unique_ptr<Binding> bind(std::span<const ConstTensorView> inputs,
+                                std::span<const TensorView> outputs) override {
+    check_views(model_, inputs, outputs);
+    const py::gil_scoped_acquire lock;
+    return std::make_unique<PythonBinding>(engine_.get(), model_, inputs, outputs);
+  }
+
+ private:
+  SafeObject engine_;
+  Model model_;
+};
+
+}  // namespace
+
+EngineFactory python_engine(py::object load) {
+  const auto shared = std::make_shared<SafeObject>(std::move(load));
+  return [shared](const Model& model, const std::filesystem::path& file,
+                  const EngineOptions&) -> std::unique_ptr<Engine> {
+    const py::gil_scoped_acquire lock;
+    return std::make_unique<PythonEngine>(shared->get()(model.name, file.string()), model);
+  };
+}
+
+}  // namespace leapp::python

@@ -1,0 +1,15 @@
+// Engines written in Python, so that a backend that only Python has (pt2) runs like any other.
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+#include "leapp/engine.h"
+
+namespace leapp::python {
+
+/// A factory that calls `load(node, path)` for an object with a method `bind(inputs, outputs)`.
+/// Each of its arguments is a list of (memoryview, dtype name, shape) over the buffers of the
+/// ports; it returns a function without arguments that runs the model on them.
+EngineFactory python_engine(pybind11::object load);
+
+}  // namespace leapp::python

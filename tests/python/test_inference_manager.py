@@ -1,0 +1,463 @@
+"""InferenceManager from Python: arrays in and out, options, engines in Python, torch-free use.
+
+What a bundle computes is tested in C++; here it is Python's own side of it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+import yaml
+
+import leapp
+from leapp import InferenceManager
+
+MODELS = Path(__file__).parent.parent / "data" / "models"
+
+BLOCK_TORCH = """
+import sys
+class Block:
+    def find_spec(self, name, path=None, target=None):
+        if name.split(".")[0] == "torch":
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+sys.meta_path.insert(0, Block())
+"""
+
+
+class Bundle:
+    """Writes a bundle out of ready model files, without tracing anything."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.models: dict[str, Any] = {}
+        self.pipeline: dict[str, Any] = {"data_flow": {}, "inputs": {}, "outputs": {}}
+
+    def node(self, name: str, file: str | Path, inputs: list[Any], outputs: list[Any]) -> Bundle:
+        """A node; ports are names (float32, [1, 4]) or (name, dtype, shape)."""
+        source = MODELS / file
+        target = self.folder / f"{name}{source.suffix}"
+        if source != target:
+            shutil.copy(source, target)
+        backend = {".pt": "jit", ".onnx": "onnx", ".pt2": "pt2"}[source.suffix]
+        parameters = {
+            "model_path": target.name,
+            "md5sum": hashlib.md5(target.read_bytes()).hexdigest(),
+            "sha256sum": hashlib.sha256(target.read_bytes()).hexdigest(),
+            "backend": backend,
+        }
+        if backend == "onnx":
+            parameters["opset_version"] = 20  # type: ignore[assignment]
+        if backend == "pt2":
+            parameters["torch_version"] = str(torch.__version__)
+        self.models[name] = {
+            "inputs": [self._port(port) for port in inputs],
+            "outputs": [self._port(port) for port in outputs],
+            "parameters": parameters,
+        }
+        return self
+
+    def wire(self, source: str, *targets: str) -> Bundle:
+        self.pipeline["data_flow"][source] = list(targets)
+        return self
+
+    def feedback(self, source: str, *targets: str) -> Bundle:
+        self.pipeline.setdefault("feedback_flow", {})[source] = list(targets)
+        return self
+
+    def input(self, node: str, *ports: str) -> Bundle:
+        self.pipeline["inputs"][node] = list(ports)
+        return self
+
+    def output(self, node: str, *ports: str) -> Bundle:
+        self.pipeline["outputs"][node] = list(ports)
+        return self
+
+    def write(self) -> str:
+        document = {
+            "models": self.models,
+            "pipeline": self.pipeline,
+            "system information": {"leapp config version": "1.3"},
+        }
+        path = self.folder / "test.yaml"
+        path.write_text(yaml.safe_dump(document, sort_keys=False))
+        return str(path)
+
+    @staticmethod
+    def _port(port: Any) -> dict[str, Any]:
+        name, dtype, shape = (port, "float32", [1, 4]) if isinstance(port, str) else port
+        return {"name": name, "dtype": dtype, "shape": list(shape), "type": "tensor"}
+
+
+@pytest.fixture
+def bundle(tmp_path: Path) -> Bundle:
+    return Bundle(tmp_path)
+
+
+@pytest.fixture
+def affine(bundle: Bundle) -> str:
+    """y = 2 x + 1."""
+    return bundle.node("n", "affine.onnx", ["x"], ["y"]).input("n", "x").output("n", "y").write()
+
+
+@pytest.fixture
+def recurrent(bundle: Bundle) -> str:
+    """y = x + h, h' = y / 2."""
+    bundle.node("n", "recurrent.onnx", ["x", "h_in"], ["y", "h_out"]).feedback("n/h_out", "n/h_in")
+    return bundle.input("n", "x").output("n", "y").write()
+
+
+def same(bundle: Bundle, dtype: str) -> str:
+    """A node that returns its three elements."""
+    port = [dtype, [3]]
+    bundle.node("n", f"same_{dtype}.onnx", [["x", *port]], [["y", *port]])
+    return bundle.input("n", "x").output("n", "y").write()
+
+
+class TestArrays:
+    def test_torch_in_and_out(self, affine: str) -> None:
+        result = InferenceManager(affine)({"n/x": torch.tensor([[1.0, 2.0, 3.0, 4.0]])})
+        assert torch.equal(result["n/y"], torch.tensor([[3.0, 5.0, 7.0, 9.0]]))
+        assert not result["n/y"].requires_grad
+
+    def test_numpy_in_and_out(self, affine: str) -> None:
+        manager = InferenceManager(affine, array="numpy")
+        result = manager({"n/x": np.array([[1, 2, 3, 4]], np.float32)})["n/y"]
+        assert isinstance(result, np.ndarray)
+        assert result.tolist() == [[3, 5, 7, 9]]
+        result[:] = 0  # the caller's own
+        assert isinstance(manager.get_mock_input()["n/x"], np.ndarray)
+        assert isinstance(manager.value_dict["n"]["y"], np.ndarray)
+
+    @pytest.mark.parametrize(
+        "x",
+        [
+            torch.arange(8.0).reshape(4, 2).t()[1:],
+            torch.arange(4.0).expand(1, 4),
+            torch.arange(4.0).flip(0).reshape(1, 4),
+            torch.ones(1, 4, requires_grad=True),
+            torch.nn.Parameter(torch.ones(1, 4)),
+            (torch.tensor([[1 + 2j, 3, 4, 5j]]).conj() * 1j).imag,
+            torch.tensor([[1 + 2j, 3, 4, 5j]]).conj().imag,
+            np.arange(8, dtype=np.float32).reshape(4, 2).T[1:],
+            np.arange(4, dtype=np.float32)[None, ::-1],
+            np.broadcast_to(np.float32(3), (1, 4)),
+        ],
+        ids=[
+            "transposed", "expanded", "flipped", "grad", "parameter", "imag", "lazily negated",
+            "numpy transposed", "numpy reversed", "numpy broadcast",
+        ],
+    )  # fmt: skip
+    def test_any_layout(self, affine: str, x: Any) -> None:
+        expected = np.array(x.detach().tolist() if isinstance(x, torch.Tensor) else x) * 2 + 1
+        result = InferenceManager(affine, array="numpy")({"n/x": x})["n/y"]
+        np.testing.assert_array_equal(result, expected)
+
+    @pytest.mark.parametrize(
+        "dtype",
+        "bool uint8 int8 uint16 int16 uint32 int32 uint64 int64 float16 bfloat16 float64 "
+        "float8_e4m3fn float8_e5m2".split(),
+    )
+    def test_every_dtype(self, bundle: Bundle, dtype: str) -> None:
+        manager = InferenceManager(same(bundle, dtype))
+        kind = getattr(torch, dtype)
+        x = torch.tensor([0.0, 1.0, 1.0]).to(kind)
+        result = manager({"n/x": x})["n/y"]
+        assert result.dtype == kind
+        assert result.to(torch.float64).tolist() == [0, 1, 1]
+        assert manager.get_mock_input()["n/x"].dtype == kind
+
+    @pytest.mark.parametrize("dtype", ["bfloat16", "float8_e4m3fn"])
+    def test_numpy_without_such_a_type_gives_its_bits(self, bundle: Bundle, dtype: str) -> None:
+        pytest.importorskip("ml_dtypes")
+        manager = InferenceManager(same(bundle, dtype), array="numpy")
+        x = torch.tensor([0.0, 1.0, -1.0]).to(getattr(torch, dtype))
+        assert manager({"n/x": x})["n/y"].astype(np.float32).tolist() == [0, 1, -1]
+
+    def test_mapping_that_is_no_dict(self, affine: str) -> None:
+        from types import MappingProxyType
+
+        result = InferenceManager(affine)(MappingProxyType({"n/x": torch.ones(1, 4)}))
+        assert result["n/y"].tolist() == [[3, 3, 3, 3]]
+
+    @pytest.mark.parametrize(
+        ("value", "kind", "text"),
+        [
+            ("hello", TypeError, "input n/x is a str, expected a torch tensor or a NumPy array"),
+            ([[1.0] * 4], TypeError, "input n/x is a list, expected"),
+            (None, TypeError, "input n/x is a NoneType, expected"),
+            (torch.ones(1, 4).double(), TypeError, "input n/x is float64, expected float32"),
+            (np.ones((1, 4), ">f4"), TypeError, "input n/x is of another type, expected float32"),
+            (torch.ones(4), ValueError, r"input n/x has shape \[4\], expected \[1, 4\]"),
+        ],
+        ids=["str", "list", "none", "dtype", "byte order", "shape"],
+    )
+    def test_refusals(self, affine: str, value: Any, kind: type[Exception], text: str) -> None:
+        with pytest.raises(kind, match=text) as caught:
+            InferenceManager(affine)({"n/x": value})
+        assert isinstance(caught.value, leapp.LeappError)
+
+    def test_names_are_text(self, affine: str) -> None:
+        with pytest.raises(TypeError, match="inputs are named by text, 'node/port', not by 3"):
+            InferenceManager(affine)({3: torch.ones(1, 4)})  # type: ignore[dict-item]
+
+
+class TestBinding:
+    @pytest.mark.parametrize("make", [torch.zeros, np.zeros], ids=["torch", "numpy"])
+    def test_arrays_in_place(self, affine: str, make: Any) -> None:
+        manager = InferenceManager(affine)
+        kind = torch.float32 if make is torch.zeros else np.float32
+        x, y = make((1, 4), dtype=kind), make((1, 4), dtype=kind)
+        manager.bind_input("n/x", x)
+        manager.bind_output("n/y", y)
+        for value in (1.0, 5.0):
+            x[:] = value
+            manager.tick()
+            assert y.tolist() == [[2 * value + 1] * 4]
+        manager.bind_input("n/x", None)
+        manager.bind_output("n/y", None)
+        assert manager({"n/x": torch.zeros(1, 4)})["n/y"].tolist() == [[1.0] * 4]
+        assert y.tolist() == [[11.0] * 4]
+
+    def test_a_bound_array_stays_alive(self, affine: str) -> None:
+        manager = InferenceManager(affine)
+        manager.bind_input("n/x", torch.full((1, 4), 3.0))
+        junk = [torch.full((1, 4), float(i)) for i in range(100)]
+        manager.tick()
+        assert manager.value_dict["n"]["y"].tolist() == [[7.0] * 4]
+        assert len(junk) == 100
+
+    def test_refusals(self, affine: str) -> None:
+        manager = InferenceManager(affine)
+        with pytest.raises(ValueError, match="bound to n/x must be contiguous"):
+            manager.bind_input("n/x", torch.zeros(4, 2).t()[:1])
+        frozen = np.zeros((1, 4), np.float32)
+        frozen.flags.writeable = False
+        with pytest.raises(ValueError, match="bound to n/y is read-only"):
+            manager.bind_output("n/y", frozen)
+        manager.bind_input("n/x", frozen)
+        with pytest.raises(leapp.LeappError, match="n/x is bound to an array of yours"):
+            manager({"n/x": torch.ones(1, 4)})
+
+
+class TestState:
+    def test_goes_back(self, recurrent: str) -> None:
+        manager = InferenceManager(recurrent)
+        x = {"n/x": torch.tensor([[1.0, 2.0, 3.0, 4.0]])}
+        manager(x)
+        kept = manager.state()
+        assert list(kept) == ["n/h_in"]
+        second = manager(x)["n/y"]
+        manager.set_state(kept)
+        assert torch.equal(manager(x)["n/y"], second)
+
+    def test_set_input_value_takes_the_annotated_name(self, recurrent: str) -> None:
+        manager = InferenceManager(recurrent)
+        manager.set_input_value("n", "h", np.full((1, 4), 8, np.float32))
+        assert manager.value_dict["n"]["h"].tolist() == [[8.0] * 4]
+        assert manager({"n/x": torch.zeros(1, 4)})["n/y"].tolist() == [[8.0] * 4]
+
+    def test_value_dict(self, recurrent: str) -> None:
+        manager = InferenceManager(recurrent)
+        manager({"n/x": torch.full((1, 4), 2.0)})
+        values = manager.value_dict
+        assert list(values) == ["n"]
+        assert list(values["n"]) == ["x", "h_in", "y", "h_out"]
+        assert values["n"]["h_in"].tolist() == [[1.0] * 4]
+        with pytest.raises(KeyError):
+            values["n"]["z"]
+        assert "'h_out'" in repr(values)
+
+
+class TestOptions:
+    def test_everything_at_once(self, affine: str) -> None:
+        misses: list[tuple[int, float, float]] = []
+        manager = InferenceManager(
+            affine,
+            threads=2,
+            spinning=True,
+            provider="cpu",
+            nodes={"n": {"threads": 1}},
+            merge=False,
+            check_finite=["inputs"],
+            staleness={"n/x": 10.0},
+            deadline=1e-9,
+            on_deadline_miss=lambda *miss: misses.append(miss),
+            measure=True,
+        )
+        manager.prepare()
+        manager({"n/x": torch.ones(1, 4)})
+        assert misses[0][0] == 0
+        assert misses[0][1] > misses[0][2] == 1e-9
+        statistics = manager.statistics()
+        assert statistics["deadline_misses"] == 1
+        assert statistics["tick"]["count"] == 1
+        assert statistics["nodes"]["n"]["max"] > 0
+        manager.reset_statistics()
+        assert manager.statistics()["tick"]["count"] == 0
+        with pytest.raises(ValueError, match="n/x holds NaN or infinity"):
+            manager({"n/x": torch.full((1, 4), torch.nan)})
+        assert manager.description()[0].startswith("n: ONNX Runtime")
+
+    @pytest.mark.parametrize(
+        ("options", "text"),
+        [
+            ({"provider": "tpu"}, "execution provider 'tpu' is not part of this ONNX Runtime"),
+            ({"nodes": {"m": {}}}, "options name a node 'm'"),
+            ({"nodes": {"n": {"color": 1}}}, "there is no engine option 'color'"),
+            ({"check_finite": ["weights"]}, "check_finite knows inputs, state, outputs"),
+            ({"array": "jax"}, "array must be 'torch' or 'numpy', not 'jax'"),
+            ({"staleness": {"n/z": 1.0}}, "'n/z', which is no input of the pipeline"),
+        ],
+        ids=lambda value: next(iter(value)) if isinstance(value, dict) else "",
+    )
+    def test_wrong_ones(self, affine: str, options: dict[str, Any], text: str) -> None:
+        with pytest.raises(ValueError, match=text):
+            InferenceManager(affine, **options)
+
+    @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+    def test_raising_callback_does_not_stop_the_robot(self, affine: str) -> None:
+        def fail(*_: Any) -> None:
+            raise RuntimeError("my own fault")
+
+        manager = InferenceManager(affine, deadline=1e-9, on_deadline_miss=fail)
+        assert manager({"n/x": torch.ones(1, 4)})["n/y"].tolist() == [[3.0] * 4]
+
+
+class TestThreads:
+    def test_python_goes_on_while_models_run(self, bundle: Bundle) -> None:
+        """A tick of a large model leaves the interpreter to other threads."""
+        import onnx
+        from onnx import TensorProto, helper
+
+        size = 1200
+        ports = [helper.make_tensor_value_info(n, TensorProto.FLOAT, [size, size]) for n in "xy"]
+        nodes = [
+            helper.make_node("MatMul", ["x" if i == 0 else f"t{i}", "x"], [f"t{i + 1}"])
+            for i in range(4)
+        ]
+        nodes.append(helper.make_node("Identity", ["t4"], ["y"]))
+        graph = helper.make_graph(nodes, "big", ports[:1], ports[1:])
+        opset = [helper.make_opsetid("", 20)]
+        model = helper.make_model(graph, opset_imports=opset, ir_version=9)
+        onnx.save(model, str(bundle.folder / "n.onnx"))
+        port = ["float32", [size, size]]
+        bundle.node("n", bundle.folder / "n.onnx", [["x", *port]], [["y", *port]])
+        manager = InferenceManager(bundle.input("n", "x").output("n", "y").write())
+        x = {"n/x": torch.zeros(size, size)}
+        manager(x)
+        counted, done = [0], threading.Event()
+
+        def count() -> None:
+            while not done.is_set():
+                counted[0] += 1
+
+        thread = threading.Thread(target=count)
+        thread.start()
+        before = counted[0]
+        manager(x)
+        after = counted[0]
+        done.set()
+        thread.join()
+        assert after - before > 100
+
+
+class TestExportedProgram:
+    """The backend pt2, which runs in Python only."""
+
+    @staticmethod
+    def export(bundle: Bundle, module: torch.nn.Module, *example: torch.Tensor) -> Path:
+        path = bundle.folder / "n.pt2"
+        torch.export.save(torch.export.export(module, example), path)
+        return path
+
+    def test_runs_with_state(self, bundle: Bundle) -> None:
+        class Recurrent(torch.nn.Module):
+            def forward(self, x: torch.Tensor, h: torch.Tensor) -> tuple[torch.Tensor, ...]:
+                y = x + h
+                return y, y * 0.5
+
+        path = self.export(bundle, Recurrent(), torch.ones(1, 4), torch.ones(1, 4))
+        bundle.node("n", path, ["x", "h"], ["y", "h"]).feedback("n/h", "n/h")
+        manager = InferenceManager(bundle.input("n", "x").output("n", "y").write())
+        x = torch.ones(1, 4)
+        assert [manager({"n/x": x})["n/y"][0, 0].item() for _ in range(3)] == [1, 1.5, 1.75]
+        assert "torch.export" in manager.description()[0]
+
+    def test_wrong_shape_names_the_node(self, bundle: Bundle) -> None:
+        class Half(torch.nn.Module):
+            def forward(self, x: torch.Tensor) -> torch.Tensor:
+                return x[:, :2] * 1
+
+        path = self.export(bundle, Half(), torch.ones(1, 4))
+        bundle.node("n", path, ["x"], ["y"]).input("n", "x").output("n", "y")
+        manager = InferenceManager(bundle.write())
+        with pytest.raises(
+            ValueError, match=r"node 'n' failed: .*declared as torch.float32 \[1, 4\]"
+        ):
+            manager({"n/x": torch.ones(1, 4)})
+
+    def test_broken_file_names_the_node(self, bundle: Bundle) -> None:
+        (bundle.folder / "n.pt2").write_text("no archive")
+        bundle.node("n", bundle.folder / "n.pt2", ["x"], ["y"]).input("n", "x").output("n", "y")
+        with pytest.raises(Exception, match=r"node 'n': .*n\.pt2 could not be loaded"):
+            InferenceManager(bundle.write())
+
+
+class TestWithoutTorch:
+    """A robot without PyTorch."""
+
+    def run(self, code: str) -> str:
+        result = subprocess.run(
+            [sys.executable, "-c", BLOCK_TORCH + code], capture_output=True, text=True
+        )
+        assert result.returncode == 0, result.stderr
+        return result.stdout
+
+    def test_onnx_runs_on_numpy(self, affine: str) -> None:
+        out = self.run(
+            f"import numpy as np, leapp\n"
+            f"manager = leapp.InferenceManager({affine!r})\n"
+            f"y = manager({{'n/x': np.ones((1, 4), np.float32)}})['n/y']\n"
+            f"print(type(y).__name__, y.tolist(), 'torch' in sys.modules)\n"
+        )
+        assert out == "ndarray [[3.0, 3.0, 3.0, 3.0]] False\n"
+
+    def test_torchscript_says_what_it_needs(self, bundle: Bundle) -> None:
+        bundle.node("n", "affine.pt", ["x"], ["y"]).input("n", "x").output("n", "y")
+        out = self.run(
+            f"import leapp\n"
+            f"try:\n  leapp.InferenceManager({bundle.write()!r})\n"
+            f"except leapp.LeappError as error:\n  print(error)\n"
+        )
+        assert "node 'n' is a TorchScript model, which needs PyTorch" in out
+
+    def test_asking_for_torch_is_an_error(self, affine: str) -> None:
+        out = self.run(
+            f"import leapp\n"
+            f"try:\n  leapp.InferenceManager({affine!r}, array='torch')\n"
+            f"except ImportError as error:\n  print(error)\n"
+        )
+        assert "array='torch' needs PyTorch" in out
+
+
+def test_nodes_describe_themselves(recurrent: str) -> None:
+    node = InferenceManager(recurrent).nodes["n"]
+    assert node.name == "n"
+    assert node.backend == "onnx"
+    assert node.model_path is not None
+    assert Path(node.model_path).exists()
+    assert [port["name"] for port in node.input_descriptions] == ["x", "h_in"]
+    assert node.output_descriptions[0]["shape"] == [1, 4]
+
+
+def test_repr(affine: str) -> None:
+    assert "inputs=['n/x']" in repr(InferenceManager(affine))
