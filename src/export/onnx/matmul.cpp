@@ -1,4 +1,5 @@
 // Matrix products.
+#include "export/onnx/nn.h"
 #include "export/onnx/registry.h"
 
 namespace leapp::onnx_export {
@@ -50,29 +51,33 @@ Value convert_addr(OpContext& context) {
                outer(cast(context.tensor("vec1"), dtype), cast(context.tensor("vec2"), dtype)));
 }
 
-/// The weight stays as PyTorch stores it: a Gemm transposes it while multiplying.
 Value convert_linear(OpContext& context) {
-  const Value x = context.tensor("input");
-  const Value weight = context.tensor("weight");
-  const Value bias = context.optional_tensor("bias");
-  const DType dtype = context.result_dtype();
-  const bool narrow = dtype == DType::kBFloat16;
-  if (weight.rank() != 2 || !is_floating_point(dtype) || narrow || x.rank() == 0 ||
-      x.count() == 0 || (bias.defined() && bias.rank() > 1)) {
-    const Value made = matmul(x, weight.rank() == 2 ? transpose(weight, 0, 1) : weight);
-    return bias.defined() ? made + bias : made;
-  }
-  const std::int64_t rows = x.count() / x.size(-1);
-  std::vector<Value> inputs = {reshape(x, {rows, x.size(-1)}), weight};
-  if (bias.defined()) inputs.push_back(bias);
-  const Value made = context.builder().emit(
-      "Gemm", inputs,
-      {{"alpha", 1.0F}, {"beta", 1.0F}, {"transA", std::int64_t{0}}, {"transB", std::int64_t{1}}},
-      {dtype, {rows, weight.size(0)}});
-  return reshape(made, context.result_shape());
+  return linear(context.tensor("input"), context.tensor("weight"), context.optional_tensor("bias"));
 }
 
 }  // namespace
+
+Value linear(Value x, Value weight, Value bias) {
+  const DType dtype = x.dtype();
+  const bool as_gemm = weight.rank() == 2 && is_floating_point(dtype) &&
+                       dtype != DType::kBFloat16 && x.rank() > 0 && x.count() > 0 &&
+                       (!bias.defined() || bias.rank() == 1);
+  if (!as_gemm) {
+    const Value made = matmul(x, weight.rank() == 2 ? transpose(weight, 0, 1) : weight);
+    return bias.defined() ? made + bias : made;
+  }
+  // The weight stays as PyTorch stores it: a Gemm transposes it while multiplying.
+  const std::int64_t rows = x.count() / x.size(-1);
+  std::vector<Value> inputs = {reshape(x, {rows, x.size(-1)}), weight};
+  if (bias.defined()) inputs.push_back(bias);
+  const Value made = x.builder().emit(
+      "Gemm", inputs,
+      {{"alpha", 1.0F}, {"beta", 1.0F}, {"transA", std::int64_t{0}}, {"transB", std::int64_t{1}}},
+      {dtype, {rows, weight.size(0)}});
+  Shape shape = x.shape();
+  shape.back() = weight.size(0);
+  return reshape(made, std::move(shape));
+}
 
 void register_matmul(ConverterRegistry& registry) {
   registry.add({"aten::mm", "aten::bmm"},

@@ -44,18 +44,26 @@ std::vector<std::string> ConverterRegistry::names() const {
 }
 
 void register_all(ConverterRegistry& registry) {
+  register_activation(registry);
   register_arithmetic(registry);
+  register_attention(registry);
   register_compare_logic(registry);
   register_complex(registry);
+  register_convolution(registry);
   register_creation(registry);
   register_diagonal(registry);
   register_elementwise(registry);
   register_fft(registry);
   register_indexing(registry);
+  register_loss(registry);
   register_matmul(registry);
+  register_normalization(registry);
   register_padding(registry);
+  register_pooling(registry);
   register_random(registry);
+  register_recurrent(registry);
   register_reduce(registry);
+  register_resize(registry);
   register_scatter(registry);
   register_shape(registry);
 }

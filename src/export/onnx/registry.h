@@ -83,18 +83,26 @@ class ConverterRegistry {
 /// Every converter that comes with LEAPP.
 void register_all(ConverterRegistry& registry);
 
+void register_activation(ConverterRegistry& registry);
 void register_arithmetic(ConverterRegistry& registry);
+void register_attention(ConverterRegistry& registry);
 void register_compare_logic(ConverterRegistry& registry);
 void register_complex(ConverterRegistry& registry);
+void register_convolution(ConverterRegistry& registry);
 void register_creation(ConverterRegistry& registry);
 void register_diagonal(ConverterRegistry& registry);
 void register_elementwise(ConverterRegistry& registry);
 void register_fft(ConverterRegistry& registry);
 void register_indexing(ConverterRegistry& registry);
+void register_loss(ConverterRegistry& registry);
 void register_matmul(ConverterRegistry& registry);
+void register_normalization(ConverterRegistry& registry);
 void register_padding(ConverterRegistry& registry);
+void register_pooling(ConverterRegistry& registry);
 void register_random(ConverterRegistry& registry);
+void register_recurrent(ConverterRegistry& registry);
 void register_reduce(ConverterRegistry& registry);
+void register_resize(ConverterRegistry& registry);
 void register_scatter(ConverterRegistry& registry);
 void register_shape(ConverterRegistry& registry);
 

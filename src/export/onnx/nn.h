@@ -1,0 +1,36 @@
+// Functions that several families of neural network operators share.
+#pragma once
+
+#include <string>
+
+#include "export/onnx/ops.h"
+
+namespace leapp::onnx_export {
+
+/// `approximate` is PyTorch's: "none" or "tanh".
+Value gelu(Value x, const std::string& approximate);
+/// log(1 + exp(x)).
+Value softplus(Value x);
+/// `op_type` is "Softmax" or "LogSoftmax".
+Value softmax(const char* op_type, Value x, std::int64_t dim);
+/// A softmax that is 0 instead of NaN where everything is -inf.
+Value safe_softmax(Value x, std::int64_t dim);
+
+/// Normalises over the last dimensions that `normalized_shape` names; weight and bias may be
+/// undefined.
+Value layer_norm(Value x, const Shape& normalized_shape, Value weight, Value bias, double epsilon);
+
+/// x W^T + b with the weight as PyTorch stores it; bias may be undefined.
+Value linear(Value x, Value weight, Value bias);
+
+struct Attention {
+  Value mask;  ///< bool (true takes part) or added to the scores; may be undefined
+  bool is_causal = false;
+  double scale = 1.0;
+};
+
+/// Softmax(q k^T scale + mask) v over the last two dimensions. Rows that the mask leaves nothing
+/// to attend to are zero.
+Value scaled_dot_product(Value query, Value key, Value value, const Attention& attention);
+
+}  // namespace leapp::onnx_export

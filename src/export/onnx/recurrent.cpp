@@ -1,0 +1,183 @@
+// GRU, LSTM and plain recurrent networks as ONNX's own operators, one per layer.
+#include "export/onnx/registry.h"
+
+namespace leapp::onnx_export {
+namespace {
+
+/// How one kind of network maps to its operator.
+struct Kind {
+  const char* op_type;
+  std::vector<int> gates;  ///< for each of ONNX's gates in order, its place in PyTorch's weights
+  std::string activation;  ///< of a plain network; empty otherwise
+};
+
+const Kind kGru = {"GRU", {1, 0, 2}, ""};       // ONNX z r h, PyTorch r z n
+const Kind kLstm = {"LSTM", {0, 3, 1, 2}, ""};  // ONNX i o f c, PyTorch i f g o
+const Kind kTanh = {"RNN", {0}, "Tanh"};
+const Kind kRelu = {"RNN", {0}, "Relu"};
+
+/// The rows of each gate, brought into ONNX's order.
+Value reordered(Value weight, const Kind& kind) {
+  if (kind.gates.size() == 1) return weight;
+  const std::int64_t rows = weight.size(0) / static_cast<std::int64_t>(kind.gates.size());
+  std::vector<Value> parts;
+  for (const int gate : kind.gates)
+    parts.push_back(slice(weight, 0, gate * rows, (gate + 1) * rows));
+  return concat(parts, 0);
+}
+
+struct Direction {
+  Value input_weight;
+  Value hidden_weight;
+  Value input_bias;  // undefined without biases
+  Value hidden_bias;
+};
+
+class Network {
+ public:
+  Network(OpContext& context, const Kind& kind) : context_(context), kind_(kind) {
+    bidirectional_ = context.flag("bidirectional");
+    layers_ = context.integer("num_layers");
+    has_biases_ = context.flag("has_biases");
+    context.need(!context.flag("train") || context.number("dropout") == 0.0 || layers_ == 1,
+                 "it drops out between its layers, which draws random numbers",
+                 "Put the model in eval mode.");
+    params_ = context.tensors("params");
+    const std::int64_t per_direction = has_biases_ ? 4 : 2;
+    context.need(
+        static_cast<std::int64_t>(params_.size()) == layers_ * directions() * per_direction,
+        "it projects its hidden state (proj_size), which ONNX has no operator for");
+  }
+
+  /// Runs all layers over [time, batch, features]; `hidden` and `cell` are
+  /// [layers * directions, batch, size], `cell` undefined unless it is an LSTM.
+  void run(Value x, Value hidden, Value cell) {
+    std::vector<Value> last_hidden;
+    std::vector<Value> last_cell;
+    for (std::int64_t layer = 0; layer < layers_; ++layer) {
+      const std::int64_t first = layer * directions();
+      const Value h = slice(hidden, 0, first, first + directions());
+      const Value c = cell.defined() ? slice(cell, 0, first, first + directions()) : cell;
+      const std::vector<Value> made = run_layer(layer, x, h, c);
+      // [time, directions, batch, size] to [time, batch, directions * size]
+      const Value outputs = permute(made[0], {0, 2, 1, 3});
+      x = reshape(outputs, {outputs.size(0), outputs.size(1), outputs.size(2) * outputs.size(3)});
+      last_hidden.push_back(made[1]);
+      if (cell.defined()) last_cell.push_back(made[2]);
+    }
+    output = x;
+    final_hidden = concat(last_hidden, 0);
+    if (cell.defined()) final_cell = concat(last_cell, 0);
+  }
+
+  Value output;
+  Value final_hidden;
+  Value final_cell;
+
+ private:
+  std::int64_t directions() const { return bidirectional_ ? 2 : 1; }
+
+  Direction direction(std::int64_t layer, std::int64_t which) const {
+    const std::size_t per_direction = has_biases_ ? 4 : 2;
+    const std::size_t first =
+        static_cast<std::size_t>(layer * directions() + which) * per_direction;
+    Direction found{params_[first], params_[first + 1], {}, {}};
+    if (has_biases_) {
+      found.input_bias = params_[first + 2];
+      found.hidden_bias = params_[first + 3];
+    }
+    return found;
+  }
+
+  std::vector<Value> run_layer(std::int64_t layer, Value x, Value hidden, Value cell) {
+    std::vector<Value> input_weights;
+    std::vector<Value> hidden_weights;
+    std::vector<Value> biases;
+    for (std::int64_t which = 0; which < directions(); ++which) {
+      const Direction d = direction(layer, which);
+      input_weights.push_back(reordered(d.input_weight, kind_));
+      hidden_weights.push_back(reordered(d.hidden_weight, kind_));
+      if (has_biases_) {
+        biases.push_back(
+            concat({reordered(d.input_bias, kind_), reordered(d.hidden_bias, kind_)}, 0));
+      }
+    }
+    const std::int64_t size = hidden.size(2);
+    Attrs attributes = {{"direction", std::string(bidirectional_ ? "bidirectional" : "forward")},
+                        {"hidden_size", size}};
+    if (std::string_view(kind_.op_type) == "GRU") {
+      attributes.push_back({"linear_before_reset", std::int64_t{1}});
+    }
+    if (!kind_.activation.empty()) {
+      attributes.push_back(
+          {"activations",
+           std::vector<std::string>(static_cast<std::size_t>(directions()), kind_.activation)});
+    }
+    std::vector<Value> inputs = {x,
+                                 stack(input_weights, 0),
+                                 stack(hidden_weights, 0),
+                                 has_biases_ ? stack(biases, 0) : Value(),
+                                 Value(),  // every sequence runs its full length
+                                 hidden};
+    const DType dtype = x.dtype();
+    const Type state{dtype, hidden.shape()};
+    std::vector<Type> types = {{dtype, {x.size(0), directions(), x.size(1), size}}, state};
+    if (cell.defined()) {
+      inputs.push_back(cell);
+      types.push_back(state);
+    }
+    return context_.builder().emit_many(kind_.op_type, inputs, std::move(attributes),
+                                        std::move(types));
+  }
+
+  OpContext& context_;
+  const Kind& kind_;
+  bool bidirectional_ = false;
+  bool has_biases_ = false;
+  std::int64_t layers_ = 1;
+  std::vector<Value> params_;
+};
+
+void convert(OpContext& context, const Kind& kind) {
+  const bool is_lstm = std::string_view(kind.op_type) == "LSTM";
+  Value x = context.tensor("input");
+  context.need(
+      is_floating_point(x.dtype()) && x.dtype() != DType::kBFloat16 &&
+          (x.dtype() != DType::kFloat64 || kind.activation.empty()),
+      "ONNX Runtime has no " + std::string(kind.op_type) + " of " + std::string(name_of(x.dtype())),
+      "Convert to float32 first.");
+  const bool batch_first = context.flag("batch_first");
+  if (batch_first) x = transpose(x, 0, 1);
+  Value hidden;
+  Value cell;
+  if (is_lstm) {
+    const std::vector<Value> states = context.tensors("hx");
+    hidden = states.at(0);
+    cell = states.at(1);
+  } else {
+    hidden = context.tensor("hx");
+  }
+  Network network(context, kind);
+  network.run(x, hidden, cell);
+  context.set(0, batch_first ? transpose(network.output, 0, 1) : network.output);
+  context.set(1, network.final_hidden);
+  if (is_lstm) context.set(2, network.final_cell);
+}
+
+void refuse_packed(OpContext& context) {
+  context.fail("it runs over a packed sequence, whose lengths are only known when running",
+               "Pass a padded batch instead.");
+}
+
+}  // namespace
+
+void register_recurrent(ConverterRegistry& registry) {
+  registry.add("aten::gru.input", [](OpContext& context) { convert(context, kGru); });
+  registry.add("aten::lstm.input", [](OpContext& context) { convert(context, kLstm); });
+  registry.add("aten::rnn_tanh.input", [](OpContext& context) { convert(context, kTanh); });
+  registry.add("aten::rnn_relu.input", [](OpContext& context) { convert(context, kRelu); });
+  registry.add({"aten::gru.data", "aten::lstm.data", "aten::rnn_tanh.data", "aten::rnn_relu.data"},
+               refuse_packed);
+}
+
+}  // namespace leapp::onnx_export
