@@ -44,6 +44,7 @@ class Layer(NamedTuple):
 TORCH_INCLUDE = re.compile(r"^(torch|ATen|c10|caffe2|aten)/")
 TORCH_LIBRARY = re.compile(r"lib(torch|c10|caffe2)\w*\.so")
 TORCH_SYMBOL = re.compile(r"\b_ZNK?(2at|3c10|5torch|6caffe2)\w+")
+OWN_SYMBOL = re.compile(r"_Z\w*5leapp")
 SYSTEM_HEADER = re.compile(r"^(?:[a-z_0-9]+|std(?:bool|def|int)\.h)$")
 TORCH_PUBLIC_HEADER = "include/leapp/leapp.h"
 # Beside the layers marked TORCH. examples/ decide for themselves which library they use.
@@ -173,11 +174,33 @@ def check_torch_links(root: Path, build: Path) -> Iterator[Finding]:
         for line in dynamic.splitlines():
             if "NEEDED" in line and (library := TORCH_LIBRARY.search(line)):
                 yield Finding(name, 1, f"links {library[0]}, but must load where no libtorch is")
-        symbols = subprocess.run(
+        undefined = subprocess.run(
             ["nm", "-D", "-u", file], check=True, capture_output=True, text=True
-        ).stdout
-        if symbol := TORCH_SYMBOL.search(symbols):
+        )
+        if symbol := TORCH_SYMBOL.search(undefined.stdout):
             yield Finding(name, 1, f"needs the symbol {symbol[0]} of libtorch")
+
+
+def symbols(file: Path, *flags: str) -> set[str]:
+    """LEAPP's own symbols of a library, as nm lists them with these flags."""
+    command = ["nm", "-D", *flags, str(file)]
+    output = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    return {word for word in output.split() if OWN_SYMBOL.match(word)}
+
+
+def check_exports(root: Path, build: Path) -> Iterator[Finding]:
+    """Everything the Python modules use of the libraries is exported by them.
+
+    Modules may hold undefined symbols, those of Python, so the linker does not check this.
+    """
+    offered: set[str] = set()
+    for library in (build / "lib").glob("libleapp*.so"):
+        offered |= symbols(library, "--defined-only")
+    for module in sorted((build / "python/leapp").glob("*.so")):
+        name = str(module.relative_to(root) if module.is_relative_to(root) else module)
+        for symbol in sorted(symbols(module, "-u") - offered):
+            reason = f"needs {symbol}, which no library exports: mark it with LEAPP_EXPORT"
+            yield Finding(name, 1, reason)
 
 
 def run_tool(root: Path, name: str, *command: str | Path) -> Iterator[Finding]:
@@ -220,6 +243,7 @@ def main() -> int:
     if arguments.build is not None:
         build = arguments.build.resolve()
         rules.append(("torch-free libraries", lambda: check_torch_links(root, build)))
+        rules.append(("exported symbols", lambda: check_exports(root, build)))
     failed = 0
     for name, rule in rules:
         findings = list(rule())
