@@ -105,12 +105,16 @@ class LEAPP_EXPORT EngineRegistry {
 
   bool contains(std::string_view backend) const noexcept;
 
+  /// Whether ONNX models run with LEAPP's own engine, which can also run several as one graph.
+  bool merges_onnx() const noexcept { return merges_onnx_; }
+
   /// Throws Error(kValue) "Unsupported backend" when nothing serves the model's backend.
   std::unique_ptr<Engine> load(const Model& model, const std::filesystem::path& file,
                                const EngineOptions& options = {}) const;
 
  private:
   std::vector<std::pair<std::string, EngineFactory>> factories_;
+  bool merges_onnx_ = false;
 };
 
 /// EngineRegistry::standard().load(..).

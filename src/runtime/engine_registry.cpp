@@ -32,10 +32,12 @@ EngineRegistry EngineRegistry::standard() {
                [](const Model& model, const std::filesystem::path& file,
                   const EngineOptions& options) { return load_onnx_engine(model, file, options); });
   registry.add("jit", load_torchscript);
+  registry.merges_onnx_ = true;
   return registry;
 }
 
 void EngineRegistry::add(std::string backend, EngineFactory factory) {
+  if (backend == "onnx") merges_onnx_ = false;
   const auto found = std::find_if(factories_.begin(), factories_.end(),
                                   [&](const auto& entry) { return entry.first == backend; });
   if (found != factories_.end()) {

@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "base/check.h"
+#include "runtime/inspector.h"
 #include "runtime/loader.h"
 #include "runtime/mock_input.h"
 #include "runtime/session.h"
@@ -144,23 +145,26 @@ class InferenceManager::Impl {
   }
 
   Tensor value(std::string_view node, std::string_view port) const {
-    const std::string name = port_name(node, port);
-    const Access* access = nullptr;
-    for (const char* suffix : {"", "_in"}) {
-      if (access == nullptr) access = find_port(plan().inputs, name, suffix);
-      if (access == nullptr) {
-        access = find_port(plan().outputs, name, *suffix == '\0' ? "" : "_out");
-      }
-    }
-    if (access == nullptr) {
-      const Model* model = bundle().find_model(node);
-      require(model != nullptr, ErrorKind::kValue, "there is no node '" + std::string(node) + "'");
+    const Model* model = bundle().find_model(node);
+    require(model != nullptr, ErrorKind::kValue, "there is no node '" + std::string(node) + "'");
+    const Port* found = model->find_input(port);
+    if (found == nullptr) found = model->find_output(port);
+    if (found == nullptr) found = model->find_input(std::string(port) + "_in");
+    if (found == nullptr) found = model->find_output(std::string(port) + "_out");
+    if (found == nullptr) {
       throw Error(ErrorKind::kValue, "node '" + std::string(node) + "' has no port '" +
                                          std::string(port) +
                                          "'; it has: " + join(names_of(model->inputs)) + "; " +
                                          join(names_of(model->outputs)));
     }
-    return Tensor(session_.now(*access));
+    const std::string name = port_name(node, found->name);
+    if (const auto in = plan().inputs.find(name); in != plan().inputs.end()) {
+      return Tensor(session_.now(in->second));
+    }
+    if (const auto out = plan().outputs.find(name); out != plan().outputs.end()) {
+      return Tensor(session_.now(out->second));
+    }
+    return session_.has_ticked() ? inner_value(*model, name) : Tensor(found->dtype, found->shape);
   }
 
   void reset() {
@@ -253,9 +257,23 @@ class InferenceManager::Impl {
     check_fit(name, session_.input(index), value);
   }
 
+  // A port inside merged nodes.
+  Tensor inner_value(const Model& model, const std::string& name) const {
+    for (const PlannedStep& step : plan().steps) {
+      for (std::size_t index : step.models) {
+        if (&bundle().models[index] != &model) continue;
+        std::unique_ptr<Inspector>& inspector = inspectors_[step.model.name];
+        if (!inspector) inspector = std::make_unique<Inspector>(bundle(), step, options_);
+        return inspector->value(name, plan(), session_);
+      }
+    }
+    throw Error(ErrorKind::kInternal, "no step runs node '" + model.name + "'");
+  }
+
   RuntimeOptions options_;
   LoadedBundle loaded_;
   Session session_;
+  mutable std::map<std::string, std::unique_ptr<Inspector>> inspectors_;  // made on request
   std::unordered_map<std::string, std::size_t> input_index_;
   std::unordered_map<std::string, std::size_t> output_index_;
 };

@@ -2,6 +2,7 @@
 
 #include "base/check.h"
 #include "bundle/safetensors.h"
+#include "runtime/merge.h"
 
 namespace leapp {
 namespace {
@@ -63,6 +64,33 @@ TensorMap read_initial_values(const Bundle& bundle, const Plan& plan,
   return values;
 }
 
+// Plans, and loads an engine for every step. Where merged nodes do not agree with the single ones,
+// those take their place, in the same order.
+void load_steps(LoadedBundle& loaded, const RuntimeOptions& options) {
+  const Bundle& bundle = loaded.bundle;
+  const std::vector<std::vector<std::size_t>> wanted = choose_steps(bundle, options);
+  const Plan plan = make_plan(bundle, wanted);
+  std::vector<std::vector<std::size_t>> steps;
+  for (const PlannedStep& step : plan.steps) {
+    std::vector<std::unique_ptr<Engine>> single;
+    for (std::size_t model : step.models) {
+      single.push_back(load_node(bundle, bundle.models[model], options));
+    }
+    std::unique_ptr<Engine> merged;
+    if (step.models.size() > 1) merged = load_merged(bundle, step, single, options);
+    if (merged) {
+      steps.push_back(step.models);
+      loaded.engines.push_back(std::move(merged));
+      continue;
+    }
+    for (std::size_t i = 0; i < single.size(); ++i) {
+      steps.push_back({step.models[i]});
+      loaded.engines.push_back(std::move(single[i]));
+    }
+  }
+  loaded.plan = steps == wanted ? plan : make_plan(bundle, steps);
+}
+
 }  // namespace
 
 const EngineOptions& engine_options(const RuntimeOptions& options, const std::string& node) {
@@ -85,16 +113,15 @@ LoadedBundle load_bundle(const std::filesystem::path& yaml, const RuntimeOptions
   verify_files(bundle, options.bundle);
   check_node_names(bundle, options);
 
-  std::vector<std::vector<std::size_t>> groups;
-  for (std::size_t model : execution_order(bundle)) groups.push_back({model});
-  loaded.plan = make_plan(bundle, groups);
-  loaded.initial_values = read_initial_values(bundle, loaded.plan, options.bundle);
-
   loaded.cannot_run = find_node_without_model(bundle);
-  if (!loaded.cannot_run.empty()) return loaded;
-  for (const PlannedStep& step : loaded.plan.steps) {
-    loaded.engines.push_back(load_node(bundle, bundle.models[step.models[0]], options));
+  if (loaded.cannot_run.empty()) {
+    load_steps(loaded, options);
+  } else {
+    RuntimeOptions one_by_one;
+    one_by_one.merge = Merge::kOff;
+    loaded.plan = make_plan(bundle, choose_steps(bundle, one_by_one));
   }
+  loaded.initial_values = read_initial_values(bundle, loaded.plan, options.bundle);
   return loaded;
 }
 

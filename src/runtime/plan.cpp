@@ -123,8 +123,9 @@ class Planner {
         return Access{source, true};
       }
       const std::size_t own = add_value(name, port);
+      plan_.values[own].doubled = true;
       plan_.copies.push_back({source, own});
-      return Access{own, false};
+      return Access{own, true};
     }
     return Access{add_value(name, port), false};  // an external input
   }

@@ -38,7 +38,7 @@ struct PlannedStep {
 };
 
 /// A feedback wire that goes to more than one input: the first shares the producer's pair of
-/// buffers, the others keep a value of their own, so that each can be set by itself.
+/// buffers, the others have a pair of their own, so that each can be set by itself.
 struct FeedbackCopy {
   std::size_t from = 0;
   std::size_t to = 0;

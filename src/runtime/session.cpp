@@ -242,9 +242,10 @@ Result<void> Session::run_measured() noexcept {
 }
 
 void Session::commit() noexcept {
+  has_ticked_ = true;
   parity_ = 1 - parity_;
   for (const FeedbackCopy& copy : plan_.copies) {
-    std::memcpy(buffers_.view(copy.to, 0).data, buffers_.view(copy.from, parity_).data,
+    std::memcpy(buffers_.view(copy.to, parity_).data, buffers_.view(copy.from, parity_).data,
                 buffers_.byte_size(copy.to));
   }
   for (const ExternalOutput& output : outputs_) {

@@ -32,7 +32,9 @@ class Session {
   const TensorView& now(const Access& access) const noexcept {
     return buffers_.view(access.value, parity_);
   }
-  /// The half that the last tick read.
+  /// Whether a tick has succeeded yet.
+  bool has_ticked() const noexcept { return has_ticked_; }
+  /// What an input read in the last tick.
   const TensorView& before(const Access& access) const noexcept {
     return buffers_.view(access.value, access.last_tick ? 1 - parity_ : parity_);
   }
@@ -97,6 +99,7 @@ class Session {
   std::string takes_;  // "; the pipeline takes: ..", for messages
   Buffers buffers_;
   std::size_t parity_ = 0;  // the half that holds what the last tick wrote
+  bool has_ticked_ = false;
 
   std::vector<std::unique_ptr<Binding>> bindings_;
   // The bindings to run, in order, when half 0 or half 1 is read. Steps that touch no pair have the

@@ -46,7 +46,8 @@ TEST(PlanTest, FurtherTargetsOfAFeedbackKeepAValueOfTheirOwn) {
       .output("policy/y");
   const Plan plan = make_plan(test.bundle(), one_by_one(test.bundle()));
   EXPECT_TRUE(plan.inputs.at("policy/x").last_tick);
-  EXPECT_FALSE(plan.inputs.at("policy/h_in").last_tick);
+  EXPECT_TRUE(plan.inputs.at("policy/h_in").last_tick);
+  EXPECT_NE(plan.inputs.at("policy/h_in").value, plan.inputs.at("policy/x").value);
   ASSERT_EQ(plan.copies.size(), 1u);
   EXPECT_EQ(plan.copies[0].from, plan.outputs.at("policy/h_out").value);
   EXPECT_EQ(plan.copies[0].to, plan.inputs.at("policy/h_in").value);

@@ -1,0 +1,33 @@
+// Looks inside merged nodes: runs them one by one on what the merged graph last read.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "leapp/engine.h"
+#include "leapp/inference_manager.h"
+#include "leapp/tensor.h"
+#include "runtime/plan.h"
+#include "runtime/session.h"
+
+namespace leapp {
+
+/// For one step of a plan. Loads the models of its nodes, which the merged graph does not need.
+class Inspector {
+ public:
+  Inspector(const Bundle& bundle, const PlannedStep& step, const RuntimeOptions& options);
+
+  /// The value of the port "node/port" in the last tick of `session`, which runs `plan`. Throws
+  /// Error when a node fails.
+  Tensor value(const std::string& port, const Plan& plan, const Session& session);
+
+ private:
+  Bundle part_;
+  RuntimeOptions options_;
+  std::vector<std::unique_ptr<Engine>> engines_;
+  Plan plan_;
+  std::unique_ptr<Session> session_;
+};
+
+}  // namespace leapp

@@ -1,0 +1,234 @@
+#include "runtime/merge.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <random>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "base/check.h"
+#include "base/log.h"
+#include "onnx/reader.h"
+#include "onnx/writer.h"
+#include "runtime/engines/onnx/onnx_engine.h"
+#include "runtime/loader.h"
+#include "runtime/merge_graphs.h"
+#include "runtime/mock_input.h"
+#include "runtime/session.h"
+
+namespace leapp {
+namespace {
+
+// Large models gain nothing from merging, and would be held in memory more than once meanwhile.
+constexpr std::uintmax_t kMaxMergedBytes = std::uintmax_t{256} << 20;
+
+std::filesystem::path file_of(const Bundle& bundle, const Model& model,
+                              const RuntimeOptions& options) {
+  return resolve_file(bundle.file.parent_path(), model.file->path, options.bundle);
+}
+
+bool may_merge(const Model& model) {
+  return model.backend == "onnx" && model.file && model.external_data.empty();
+}
+
+// Whether two nodes may be in one step, as far as can be told without opening their files.
+bool fit_together(const Model& a, const Model& b, const RuntimeOptions& options) {
+  return may_merge(a) && may_merge(b) && a.opset_version == b.opset_version &&
+         engine_options(options, a.name) == engine_options(options, b.name);
+}
+
+// Half an ulp of a float32 is 6e-8: this leaves room for a sum in another order, and no more.
+template <typename T>
+bool close(const void* a, const void* b, std::size_t count) {
+  const T* x = static_cast<const T*>(a);
+  const T* y = static_cast<const T*>(b);
+  for (std::size_t i = 0; i < count; ++i) {
+    if (x[i] == y[i] || (std::isnan(x[i]) && std::isnan(y[i]))) continue;
+    if (!(std::abs(x[i] - y[i]) <= 1e-6 * std::max<T>(1, std::abs(y[i])))) return false;
+  }
+  return true;
+}
+
+bool agree(const TensorView& merged, const TensorView& separate) {
+  const std::size_t bytes = merged.byte_size();
+  if (bytes == 0 || std::memcmp(merged.data, separate.data, bytes) == 0) return true;
+  if (merged.dtype == DType::kFloat32) {
+    return close<float>(merged.data, separate.data, bytes / sizeof(float));
+  }
+  if (merged.dtype == DType::kFloat64) {
+    return close<double>(merged.data, separate.data, bytes / sizeof(double));
+  }
+  return false;
+}
+
+// The first output on which they differ, or empty. Throws what running them throws.
+std::string find_difference(const Bundle& part,
+                            const std::vector<std::unique_ptr<Engine>>& separate,
+                            const std::vector<std::unique_ptr<Engine>>& merged) {
+  std::vector<std::vector<std::size_t>> one_by_one;
+  std::vector<std::size_t> together;
+  for (std::size_t i = 0; i < part.models.size(); ++i) {
+    one_by_one.push_back({i});
+    together.push_back(i);
+  }
+  const Plan separate_plan = make_plan(part, one_by_one);
+  const Plan merged_plan = make_plan(part, {together});
+  const RuntimeOptions plain;
+  Session separate_session(separate_plan, separate, plain, {});
+  Session merged_session(merged_plan, merged, plain, {});
+  std::mt19937 random(0);
+  for (std::size_t i = 0; i < separate_plan.external_inputs.size(); ++i) {
+    const PortRef ref = *parse_port_ref(separate_plan.external_inputs[i]);
+    const Tensor value = mock_value(*part.find_input(ref), random);
+    separate_session.set_input(i, value.data());
+    merged_session.set_input(i, value.data());
+  }
+  separate_session.tick().value();
+  merged_session.tick().value();
+  for (std::size_t i = 0; i < separate_plan.external_outputs.size(); ++i) {
+    if (!agree(merged_session.output(i), separate_session.output(i))) {
+      return separate_plan.external_outputs[i];
+    }
+  }
+  return {};
+}
+
+std::unique_ptr<Engine> try_to_load_merged(const Bundle& bundle, const PlannedStep& step,
+                                           const std::vector<std::unique_ptr<Engine>>& separate,
+                                           const RuntimeOptions& options) {
+  std::vector<onnx::Model> models;
+  std::uintmax_t bytes = 0;
+  for (std::size_t index : step.models) {
+    const std::filesystem::path file = file_of(bundle, bundle.models[index], options);
+    bytes += std::filesystem::file_size(file);
+    require(bytes <= kMaxMergedBytes, ErrorKind::kValue, "their models are large");
+    models.push_back(onnx::read_model(file));
+    const std::string& node = bundle.models[index].name;
+    const std::string reason = why_not_mergeable(models.back());
+    require(reason.empty(), ErrorKind::kValue, "'" + node + "' cannot be merged: " + reason);
+    require(same_opsets(models[0], models.back()), ErrorKind::kValue,
+            "'" + node + "' uses other operator sets");
+  }
+  std::vector<MergeSource> sources;
+  for (std::size_t i = 0; i < models.size(); ++i) {
+    sources.push_back({&bundle.models[step.models[i]], &models[i]});
+  }
+  const std::string serialized = onnx::serialize(merge_graphs(bundle, sources, step.model));
+  const EngineOptions& engine = engine_options(options, bundle.models[step.models[0]].name);
+  std::vector<std::unique_ptr<Engine>> merged;
+  merged.push_back(load_onnx_engine(
+      step.model, std::as_bytes(std::span(serialized.data(), serialized.size())), engine));
+  const std::string difference = find_difference(isolate(bundle, step), separate, merged);
+  require(difference.empty(), ErrorKind::kValue, difference + " comes out differently");
+  return std::move(merged[0]);
+}
+
+}  // namespace
+
+std::vector<std::vector<std::size_t>> choose_steps(const Bundle& bundle,
+                                                   const RuntimeOptions& options) {
+  const std::vector<std::size_t> order = execution_order(bundle);
+  std::vector<std::vector<std::size_t>> steps;
+  if (options.merge == Merge::kOff || !options.engines.merges_onnx()) {
+    for (std::size_t model : order) steps.push_back({model});
+    return steps;
+  }
+  // Every wire counts once per target: a node is free when all its producers have run.
+  std::unordered_map<std::string, std::size_t> index;
+  for (std::size_t i = 0; i < bundle.models.size(); ++i) index[bundle.models[i].name] = i;
+  std::vector<std::vector<std::size_t>> consumers(bundle.models.size());
+  std::vector<std::size_t> waiting(bundle.models.size(), 0);
+  for (const Wire& wire : bundle.pipeline.data_flow) {
+    for (const PortRef& target : wire.targets) {
+      consumers[index.at(wire.source.node)].push_back(index.at(target.node));
+      ++waiting[index.at(target.node)];
+    }
+  }
+  std::vector<std::size_t> rank(bundle.models.size());
+  for (std::size_t i = 0; i < order.size(); ++i) rank[order[i]] = i;
+  const auto later = [&](std::size_t a, std::size_t b) { return rank[a] > rank[b]; };
+  std::vector<std::size_t> free;  // a heap: the earliest in the usual order is on top
+  for (std::size_t model : order) {
+    if (waiting[model] == 0) free.push_back(model);
+  }
+  std::make_heap(free.begin(), free.end(), later);
+  std::vector<std::size_t> set_aside;
+  const auto run = [&](std::size_t model) {
+    for (std::size_t consumer : consumers[model]) {
+      if (--waiting[consumer] == 0) {
+        free.push_back(consumer);
+        std::push_heap(free.begin(), free.end(), later);
+      }
+    }
+  };
+  while (!free.empty()) {
+    // Start with the earliest node, then take all that fits until nothing does.
+    std::vector<std::size_t> step;
+    while (!free.empty()) {
+      std::pop_heap(free.begin(), free.end(), later);
+      const std::size_t model = free.back();
+      free.pop_back();
+      if (!step.empty() && !fit_together(bundle.models[step[0]], bundle.models[model], options)) {
+        set_aside.push_back(model);
+        continue;
+      }
+      step.push_back(model);
+      run(model);
+      if (!may_merge(bundle.models[model])) break;
+    }
+    for (std::size_t model : set_aside) {
+      free.push_back(model);
+      std::push_heap(free.begin(), free.end(), later);
+    }
+    set_aside.clear();
+    steps.push_back(std::move(step));
+  }
+  return steps;
+}
+
+Bundle isolate(const Bundle& bundle, const PlannedStep& step) {
+  Bundle part;
+  part.file = bundle.file;
+  std::unordered_set<std::string> nodes;
+  for (std::size_t index : step.models) {
+    part.models.push_back(bundle.models[index]);
+    nodes.insert(bundle.models[index].name);
+  }
+  std::unordered_set<std::string> fed;
+  for (const Wire& wire : bundle.pipeline.data_flow) {
+    if (!nodes.contains(wire.source.node)) continue;
+    Wire inner{wire.source, {}};
+    for (const PortRef& target : wire.targets) {
+      if (!nodes.contains(target.node)) continue;
+      inner.targets.push_back(target);
+      fed.insert(to_string(target));
+    }
+    if (!inner.targets.empty()) part.pipeline.data_flow.push_back(std::move(inner));
+  }
+  for (const Model& model : part.models) {
+    NodePorts inputs{model.name, {}};
+    for (const Port& port : model.inputs) {
+      if (!fed.contains(model.name + "/" + port.name)) inputs.ports.push_back(port.name);
+    }
+    if (!inputs.ports.empty()) part.pipeline.inputs.push_back(std::move(inputs));
+  }
+  for (const Port& port : step.model.outputs) {
+    const PortRef ref = *parse_port_ref(port.name);
+    part.pipeline.outputs.push_back({ref.node, {ref.port}});
+  }
+  return part;
+}
+
+std::unique_ptr<Engine> load_merged(const Bundle& bundle, const PlannedStep& step,
+                                    const std::vector<std::unique_ptr<Engine>>& separate,
+                                    const RuntimeOptions& options) {
+  try {
+    return try_to_load_merged(bundle, step, separate, options);
+  } catch (const Error& error) {
+    log(LogLevel::kInfo, "nodes " + step.model.name + " run one by one: " + error.what());
+    return nullptr;
+  }
+}
+
+}  // namespace leapp
