@@ -71,12 +71,6 @@ Value attention_mask(OpContext& context, const char* parameter, std::int64_t typ
   return visible;
 }
 
-struct Projections {
-  Value query;
-  Value key;
-  Value value;
-};
-
 /// [batch, length, features] to [batch, heads, length, features / heads].
 Value by_head(Value x, std::int64_t heads) {
   return permute(reshape(x, {x.size(0), x.size(1), heads, x.size(2) / heads}), {0, 2, 1, 3});
@@ -138,8 +132,6 @@ void convert_multi_head(OpContext& context) {
     const Value b = slice(bias, 0, i * features, (i + 1) * features);
     parts[i] = by_head(linear(context.tensor(names[i]), w, b), heads);
   }
-  context.need(!context.flag("need_weights"), "it also returns its attention weights",
-               "Call the module with need_weights=False.");
   Attention attention;
   attention.mask = attention_mask(context, "mask", context.integer("mask_type", 0));
   attention.scale = 1.0 / std::sqrt(static_cast<double>(features / heads));
@@ -155,26 +147,26 @@ void convert_flash(OpContext& context) {
 
 }  // namespace
 
-Value scaled_dot_product(Value query, Value key, Value value, const Attention& attention) {
-  const DType dtype = query.dtype();
-  const bool narrow = dtype == DType::kBFloat16;
-  const DType compute = narrow ? DType::kFloat32 : dtype;
-  const Value q = cast(query, compute) * attention.scale;
-  Value scores = matmul(q, transpose(cast(key, compute), -2, -1));
-  const std::int64_t queries = query.size(-2);
-  const std::int64_t keys = key.size(-2);
+Value attention_weights(Value query, Value key, const Attention& attention) {
+  Value scores = matmul(query * attention.scale, transpose(key, -2, -1));
   Value mask = attention.mask;
   if (attention.is_causal) {
-    const Value causal = causal_mask(query.builder(), queries, keys);
+    const Value causal = causal_mask(query.builder(), query.size(-2), key.size(-2));
     mask = mask.defined() ? mask && causal : causal;
   }
   bool safe = true;
   if (mask.defined()) {
     safe = leaves_something(mask);
     scores = mask.dtype() == DType::kBool ? where(mask, scores, -INFINITY)
-                                          : scores + cast(mask, compute);
+                                          : scores + cast(mask, scores.dtype());
   }
-  const Value weights = safe ? softmax("Softmax", scores, -1) : safe_softmax(scores, -1);
+  return safe ? softmax("Softmax", scores, -1) : safe_softmax(scores, -1);
+}
+
+Value scaled_dot_product(Value query, Value key, Value value, const Attention& attention) {
+  const DType dtype = query.dtype();
+  const DType compute = dtype == DType::kBFloat16 ? DType::kFloat32 : dtype;
+  const Value weights = attention_weights(cast(query, compute), cast(key, compute), attention);
   return cast(matmul(weights, cast(value, compute)), dtype);
 }
 

@@ -155,9 +155,7 @@ void convert_multilabel_margin(OpContext& context) {
   const Value target = reshape(cast(context.tensor("target"), DType::kInt64), {batch, classes});
   // A target counts while none before it was -1.
   const Value ended = cast(target < 0.0, DType::kInt64);
-  const Value axis = scalar_int(builder, DType::kInt64, 1);
-  const Value counts =
-      equal(builder.emit("CumSum", {ended, axis}, {}, {DType::kInt64, ended.shape()}), 0.0);
+  const Value counts = equal(cumulative_sum(ended, 1), 0.0);
   const Value safe = where(counts, target, scalar_like(target, 0));
   const Value is_target = scatter_elements(full(builder, {DType::kFloat32, {batch, classes}}, 0),
                                            safe, cast(counts, DType::kFloat32), 1, "add") > 0.0;

@@ -29,6 +29,9 @@ struct Attention {
   double scale = 1.0;
 };
 
+/// Softmax(q k^T scale + mask).
+Value attention_weights(Value query, Value key, const Attention& attention);
+
 /// Softmax(q k^T scale + mask) v over the last two dimensions. Rows that the mask leaves nothing
 /// to attend to are zero.
 Value scaled_dot_product(Value query, Value key, Value value, const Attention& attention);

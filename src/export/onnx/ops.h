@@ -180,6 +180,9 @@ Value amin(Value x, const Dims& dims, bool keep_dims = false);
 Value any(Value x, const Dims& dims, bool keep_dims = false);
 Value all(Value x, const Dims& dims, bool keep_dims = false);
 
+/// Along one dimension, in the operand's type.
+Value cumulative_sum(Value x, std::int64_t dim);
+
 // ---- products --------------------------------------------------------------------------------
 
 Value matmul(Value a, Value b);

@@ -51,6 +51,7 @@ void register_all(ConverterRegistry& registry) {
   register_complex(registry);
   register_convolution(registry);
   register_creation(registry);
+  register_cumulative(registry);
   register_diagonal(registry);
   register_elementwise(registry);
   register_fft(registry);
@@ -66,6 +67,7 @@ void register_all(ConverterRegistry& registry) {
   register_resize(registry);
   register_scatter(registry);
   register_shape(registry);
+  register_sort(registry);
 }
 
 }  // namespace leapp::onnx_export

@@ -90,6 +90,7 @@ void register_compare_logic(ConverterRegistry& registry);
 void register_complex(ConverterRegistry& registry);
 void register_convolution(ConverterRegistry& registry);
 void register_creation(ConverterRegistry& registry);
+void register_cumulative(ConverterRegistry& registry);
 void register_diagonal(ConverterRegistry& registry);
 void register_elementwise(ConverterRegistry& registry);
 void register_fft(ConverterRegistry& registry);
@@ -105,5 +106,6 @@ void register_reduce(ConverterRegistry& registry);
 void register_resize(ConverterRegistry& registry);
 void register_scatter(ConverterRegistry& registry);
 void register_shape(ConverterRegistry& registry);
+void register_sort(ConverterRegistry& registry);
 
 }  // namespace leapp::onnx_export

@@ -328,9 +328,7 @@ Value convert_masked_scatter(OpContext& context) {
   if (source.count() == 0 || x.count() == 0) return x;
   // The n-th selected place takes the n-th element of the source.
   const Value flat = cast(reshape(mask, {mask.count()}), DType::kInt64);
-  const Value axis = scalar_int(context.builder(), DType::kInt64, 0);
-  const Value nth =
-      context.builder().emit("CumSum", {flat, axis}, {}, {DType::kInt64, flat.shape()}) - 1.0;
+  const Value nth = cumulative_sum(flat, 0) - 1.0;
   const Value safe = minimum(maximum(nth, scalar_like(nth, 0)),
                              scalar_like(nth, static_cast<double>(source.count() - 1)));
   const Value taken = gather(reshape(source, {source.count()}), safe, 0);
