@@ -141,7 +141,7 @@ inline constexpr std::string_view kWrittenConfigVersion = "1.3";
 /// How much a reader trusts a bundle. The defaults suit a bundle from anywhere: whatever it holds,
 /// reading it takes less than 1 GB of memory and touches no file outside its folder.
 struct BundleOptions {
-  std::size_t max_file_bytes = std::size_t{32} << 20;  ///< of the YAML
+  std::size_t max_file_bytes = std::size_t{16} << 20;  ///< of the YAML
   /// Bytes of all tensors that live at once in a tick, as the declared shapes have it.
   std::uint64_t max_tensor_bytes = std::uint64_t{1} << 30;
   /// Lets model files lie elsewhere, as an export that refers to a model in place has it.

@@ -4,28 +4,64 @@
 #include <yaml-cpp/exceptions.h>
 #include <yaml-cpp/parser.h>
 
+#include <algorithm>
 #include <istream>
+#include <streambuf>
 #include <unordered_set>
 #include <utility>
 
 #include "bundle/utf8.h"
-#include "bundle/view_buffer.h"
 
 namespace leapp {
 namespace {
-
-constexpr std::size_t kMaxDepth = 64;
-constexpr std::size_t kMaxNodes = 4'000'000;
 
 [[noreturn]] void fail(const std::string& file, int line, int column, const std::string& what) {
   throw Error(ErrorKind::kValue,
               file + ":" + std::to_string(line) + ":" + std::to_string(column) + ": [B2] " + what);
 }
 
+/// Hands the text to yaml-cpp piece by piece, and ends it early when much was read without a
+/// result: yaml-cpp keeps every token of a "[" until the "]", as it might be a key, at 200 bytes a
+/// token.
+class RationedBuffer : public std::streambuf {
+ public:
+  RationedBuffer(std::string_view text, std::size_t ration) : text_(text), ration_(ration) {}
+
+  /// To be called on every event: what was read so far has led somewhere.
+  void renew(const YAML::Mark& mark) noexcept {
+    if (exhausted_) return;
+    renewed_at_ = handed_out_;
+    last_mark_ = mark;
+  }
+  bool is_exhausted() const noexcept { return exhausted_; }
+  /// The last event before the ration ran out.
+  const YAML::Mark& last_mark() const noexcept { return last_mark_; }
+
+ protected:
+  int_type underflow() override {
+    exhausted_ = exhausted_ || handed_out_ - renewed_at_ > ration_;
+    if (exhausted_ || handed_out_ == text_.size()) return traits_type::eof();
+    const std::size_t size = std::min<std::size_t>(4096, text_.size() - handed_out_);
+    char* const begin = const_cast<char*>(text_.data()) + handed_out_;  // never written
+    setg(begin, begin, begin + size);
+    handed_out_ += size;
+    return traits_type::to_int_type(*begin);
+  }
+
+ private:
+  std::string_view text_;
+  std::size_t ration_;
+  std::size_t handed_out_ = 0;
+  std::size_t renewed_at_ = 0;
+  bool exhausted_ = false;
+  YAML::Mark last_mark_;
+};
+
 /// Collects events into a tree, and stops the parser at the first one that is not allowed.
 class TreeBuilder : public YAML::EventHandler {
  public:
-  explicit TreeBuilder(const std::string& file) : file_(file) {}
+  TreeBuilder(const std::string& file, const YamlLimits& limits, RationedBuffer& input)
+      : file_(file), limits_(limits), input_(input) {}
 
   YamlNode take_root() { return std::move(root_); }
 
@@ -75,9 +111,10 @@ class TreeBuilder : public YAML::EventHandler {
   }
 
   YamlNode make(const YAML::Mark& mark, YAML::anchor_t anchor, YamlNode::Kind kind) {
+    input_.renew(mark);
     if (anchor != 0) refuse_anchors(mark);
-    if (++nodes_ > kMaxNodes) {
-      refuse(mark, "more than " + std::to_string(kMaxNodes) + " values; this is no bundle");
+    if (++nodes_ > limits_.max_nodes) {
+      refuse(mark, "more than " + std::to_string(limits_.max_nodes) + " values; this is no bundle");
     }
     YamlNode node;
     node.kind = kind;
@@ -87,8 +124,8 @@ class TreeBuilder : public YAML::EventHandler {
   }
 
   void open(const YAML::Mark& mark, YAML::anchor_t anchor, YamlNode::Kind kind) {
-    if (stack_.size() >= kMaxDepth) {
-      refuse(mark, "nested deeper than " + std::to_string(kMaxDepth) + " levels");
+    if (stack_.size() >= limits_.max_depth) {
+      refuse(mark, "nested deeper than " + std::to_string(limits_.max_depth) + " levels");
     }
     YamlNode node = make(mark, anchor, kind);
     if (!stack_.empty() && stack_.back().node.kind == YamlNode::Kind::kMapping &&
@@ -125,23 +162,37 @@ class TreeBuilder : public YAML::EventHandler {
   }
 
   const std::string& file_;
+  const YamlLimits& limits_;
+  RationedBuffer& input_;
   std::vector<Open> stack_;
   YamlNode root_;
   std::size_t nodes_ = 0;
 };
 
-void check_encoding(std::string_view text, const std::string& file) {
-  const std::size_t bad = find_invalid_utf8(text);
-  const std::size_t nul = text.find('\0');
-  if (bad == std::string_view::npos && nul == std::string_view::npos) return;
-  const std::size_t offset = std::min(bad, nul);
+/// Where a byte stands.
+std::pair<int, int> line_and_column(std::string_view text, std::size_t offset) {
   int line = 1;
   int column = 1;
   for (const char c : text.substr(0, offset)) {
     column = c == '\n' ? 1 : column + 1;
     if (c == '\n') ++line;
   }
+  return {line, column};
+}
+
+void check_encoding(std::string_view text, const std::string& file) {
+  const std::size_t offset = std::min(find_invalid_utf8(text), text.find('\0'));
+  if (offset == std::string_view::npos) return;
+  const auto [line, column] = line_and_column(text, offset);
   fail(file, line, column, "the file is not UTF-8 text");
+}
+
+/// Whatever was made of a text that was cut off, this is the reason.
+void check_ration(const RationedBuffer& buffer, const std::string& file, const YamlLimits& limits) {
+  if (!buffer.is_exhausted()) return;
+  fail(file, buffer.last_mark().line + 1, buffer.last_mark().column + 1,
+       "what follows is a list, mapping or text of more than " +
+           std::to_string(limits.max_lookahead) + " bytes");
 }
 
 }  // namespace
@@ -174,23 +225,28 @@ std::string position(const std::string& file, const YamlNode& node) {
   return file + ":" + std::to_string(node.line) + ":" + std::to_string(node.column) + ": ";
 }
 
-YamlNode parse_yaml(std::string_view text, const std::string& file) {
+YamlNode parse_yaml(std::string_view text, const std::string& file, const YamlLimits& limits) {
   check_encoding(text, file);
-  ViewBuffer buffer(text);
+  RationedBuffer buffer(text, limits.max_lookahead);
   std::istream stream(&buffer);
-  TreeBuilder builder(file);
+  TreeBuilder builder(file, limits, buffer);
   try {
     YAML::Parser parser(stream);
     if (!parser.HandleNextDocument(builder)) fail(file, 1, 1, "the file is empty");
     YamlNode root = builder.take_root();
-    TreeBuilder second(file);
+    TreeBuilder second(file, limits, buffer);
     if (parser.HandleNextDocument(second)) {
       const YamlNode extra = second.take_root();
       fail(file, extra.line, extra.column, "a second document starts here; a bundle has one");
     }
+    check_ration(buffer, file, limits);
     return root;
   } catch (const YAML::Exception& error) {
+    check_ration(buffer, file, limits);
     fail(file, error.mark.line + 1, error.mark.column + 1, "not valid YAML: " + error.msg);
+  } catch (const Error&) {
+    check_ration(buffer, file, limits);
+    throw;
   }
 }
 

@@ -44,9 +44,17 @@ std::string describe(const YamlNode& node);
 /// "file:line:column: ".
 std::string position(const std::string& file, const YamlNode& node);
 
+/// Bounds on what a document may cost; a node takes about 100 bytes.
+struct YamlLimits {
+  std::size_t max_depth = 64;
+  std::size_t max_nodes = 2'000'000;
+  std::size_t max_lookahead = std::size_t{2} << 20;  ///< bytes of one text or "[..]"
+};
+
 /// Parses one document. Throws Error(kValue), beginning "file:line:column:", on malformed YAML,
-/// anchors and aliases, repeated or non-scalar keys, a second document, text that is not UTF-8,
-/// nesting deeper than 64 levels and more than four million nodes.
-LEAPP_EXPORT YamlNode parse_yaml(std::string_view text, const std::string& file);
+/// anchors and aliases, repeated or non-scalar keys, a second document, text that is not UTF-8, and
+/// past the limits.
+LEAPP_EXPORT YamlNode parse_yaml(std::string_view text, const std::string& file,
+                                 const YamlLimits& limits = {});
 
 }  // namespace leapp

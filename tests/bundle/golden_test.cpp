@@ -1,0 +1,41 @@
+// Bundles that were written once and must load for ever; see COMPATIBILITY.md.
+#include "bundle/initial_values.h"
+#include "support.h"
+
+namespace leapp {
+namespace {
+
+namespace fs = std::filesystem;
+const fs::path kBundles = fs::path(LEAPP_TEST_DATA) / "bundles";
+
+TEST(Golden, EveryBundleLoadsAndItsFilesAreWhole) {
+  int count = 0;
+  for (const auto& entry : fs::recursive_directory_iterator(kBundles)) {
+    if (entry.path().extension() != ".yaml") continue;
+    SCOPED_TRACE(entry.path().string());
+    const Bundle bundle = read_bundle(entry.path());
+    verify_files(bundle);
+    EXPECT_EQ(read_initial_values(bundle, entry.path().parent_path()).tensors().size(), 2U);
+    ++count;
+  }
+  EXPECT_GE(count, 2);
+}
+
+TEST(Golden, OursIsWrittenByteForByteAsItIsStored) {
+  const fs::path file = kBundles / "leapp-cpp-0.1" / "walker" / "walker.yaml";
+  EXPECT_EQ(to_yaml(read_bundle(file)), test::read_file(file));
+}
+
+// The other writer's YAML differs from ours in the keys only it has.
+TEST(Golden, TheOthersLayoutIsOurs) {
+  const fs::path file = kBundles / "leapp-python-0.7.2" / "walker" / "walker.yaml";
+  std::string theirs = test::read_file(file);
+  for (const char* line :
+       {"      warp_segments: 0\n", "      warp_segments: 0\n", "  warp version: null\n"}) {
+    theirs = test::replaced(theirs, line, "");
+  }
+  EXPECT_EQ(to_yaml(read_bundle(file)), theirs);
+}
+
+}  // namespace
+}  // namespace leapp

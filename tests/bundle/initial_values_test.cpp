@@ -1,0 +1,54 @@
+#include "bundle/initial_values.h"
+
+#include "bundle/hash.h"
+#include "support.h"
+
+namespace leapp {
+namespace {
+
+using test::error_of;
+using testing::HasSubstr;
+
+class InitialValuesTest : public testing::Test {
+ protected:
+  Bundle bundle_with(const std::vector<std::pair<PortRef, ConstTensorView>>& values) const {
+    Bundle bundle = test::make_bundle();
+    bundle.pipeline.initial_values =
+        write_initial_values(folder_.path() / "w_initial_values.safetensors", values);
+    return bundle;
+  }
+
+  std::string refusal(const std::pair<PortRef, ConstTensorView>& value) const {
+    const Bundle bundle = bundle_with({value});
+    return error_of(ErrorKind::kValue, [&] { read_initial_values(bundle, folder_.path()); });
+  }
+
+  test::TemporaryFolder folder_;
+  const float values_[4] = {1, 2, 3, 4};
+};
+
+TEST_F(InitialValuesTest, b20_ComeBackByPort) {
+  const Bundle bundle = bundle_with({{{"policy", "h_in"}, {values_, DType::kFloat32, {1, 4}}}});
+  EXPECT_EQ(bundle.pipeline.initial_values->path, "w_initial_values.safetensors");
+  EXPECT_EQ(bundle.pipeline.initial_values->sha256sum,
+            sha256_file(folder_.path() / "w_initial_values.safetensors"));
+  const SafeTensors back = read_initial_values(bundle, folder_.path());
+  EXPECT_EQ(static_cast<const float*>(back.find("policy/h_in")->data)[3], 4.0F);
+}
+
+TEST_F(InitialValuesTest, NoFileMeansNoValues) {
+  EXPECT_TRUE(read_initial_values(test::make_bundle(), folder_.path()).tensors().empty());
+}
+
+TEST_F(InitialValuesTest, b20_MustBelongToAnInputAndFitIt) {
+  EXPECT_THAT(refusal({{"policy", "x"}, {values_, DType::kFloat32, {1, 4}}}),
+              HasSubstr("[B20] the initial value 'policy/x' belongs to no input of this bundle"));
+  EXPECT_THAT(
+      refusal({{"policy", "h_in"}, {values_, DType::kFloat32, {4}}}),
+      HasSubstr("[B20] the initial value 'policy/h_in' has shape [4], the port has [1, 4]"));
+  EXPECT_THAT(refusal({{"policy", "h_in"}, {values_, DType::kInt32, {1, 4}}}),
+              HasSubstr("has dtype int32, the port has float32"));
+}
+
+}  // namespace
+}  // namespace leapp

@@ -1,0 +1,234 @@
+#include "bundle/staging.h"
+
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <set>
+#include <thread>
+
+#include "bundle/former_export.h"
+#include "support.h"
+
+namespace leapp {
+namespace {
+
+namespace fs = std::filesystem;
+using test::error_of;
+using test::read_file;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::UnorderedElementsAre;
+
+class StagingTest : public testing::Test {
+ protected:
+  fs::path target() const { return folder_.path() / "out" / "w"; }
+
+  /// Everything below the folder the exports go into.
+  std::set<std::string> listing() const {
+    std::set<std::string> names;
+    for (const auto& entry : fs::recursive_directory_iterator(folder_.path() / "out")) {
+      names.insert(entry.path().lexically_relative(folder_.path() / "out").string());
+    }
+    return names;
+  }
+
+  /// Writes an export of nodes with a model file each.
+  static void write_export(const fs::path& folder, const std::vector<std::string>& nodes,
+                           const std::string& content = "model") {
+    Bundle bundle;
+    for (const std::string& node : nodes) {
+      bundle.models.push_back(test::make_model(node, {}, {}));
+      write(folder / (node + ".onnx"), content);
+    }
+    write(folder / "w.yaml", to_yaml(bundle));
+    write(folder / "w.png", "picture");
+  }
+
+  static void write(const fs::path& path, const std::string& content) {
+    fs::create_directories(path.parent_path());
+    std::ofstream(path, std::ios::binary) << content;
+  }
+
+  test::TemporaryFolder folder_;
+};
+
+TEST_F(StagingTest, b24_TheFirstExportAppearsAsAWhole) {
+  StagedDirectory staged(target());
+  write_export(staged.path(), {"a"});
+  EXPECT_FALSE(fs::exists(target()));
+  staged.commit();
+  EXPECT_THAT(listing(), ElementsAre("w", "w/a.onnx", "w/w.png", "w/w.yaml"));
+}
+
+TEST_F(StagingTest, b24_AnExportReplacesTheFormerOne) {
+  write_export(target(), {"a", "b"}, "old");
+  write(target() / "b.onnx.data", "old weights");
+  write(target() / "w_initial_values.safetensors", "old values");
+  StagedDirectory staged(target());
+  write_export(staged.path(), {"a", "c"}, "new");
+  EXPECT_EQ(read_file(target() / "a.onnx"), "old");
+  staged.commit();
+  EXPECT_THAT(listing(), ElementsAre("w", "w/a.onnx", "w/c.onnx", "w/w.png", "w/w.yaml"));
+  EXPECT_EQ(read_file(target() / "a.onnx"), "new");
+}
+
+TEST_F(StagingTest, b24_WhatIsNoPartOfAnExportStays) {
+  write_export(target(), {"a"});
+  write(target() / "log.txt", "lines");
+  write(target() / "notes/deep/idea.md", "mine");
+  write(target() / "other.onnx", "mine too");
+  fs::create_symlink("log.txt", target() / "link");
+  std::ofstream log(target() / "log.txt", std::ios::app);
+  StagedDirectory staged(target());
+  write_export(staged.path(), {"c"});
+  staged.commit();
+  EXPECT_THAT(listing(), UnorderedElementsAre("w", "w/c.onnx", "w/link", "w/log.txt", "w/notes",
+                                              "w/notes/deep", "w/notes/deep/idea.md",
+                                              "w/other.onnx", "w/w.png", "w/w.yaml"));
+  EXPECT_EQ(read_file(target() / "notes/deep/idea.md"), "mine");
+  log << " go on" << std::flush;  // a log that is open goes on in the new folder
+  EXPECT_EQ(read_file(target() / "log.txt"), "lines go on");
+}
+
+TEST_F(StagingTest, b24_ANewFileWinsOverAnOldOneOfItsName) {
+  write_export(target(), {"a"});
+  write(target() / "log.txt", "old");
+  StagedDirectory staged(target());
+  write_export(staged.path(), {"a"});
+  write(staged.path() / "log.txt", "new");
+  staged.commit();
+  EXPECT_EQ(read_file(target() / "log.txt"), "new");
+}
+
+TEST_F(StagingTest, b24_AModelUsedWhereItLiesStays) {
+  write_export(target(), {"own"}, "trained by hand");
+  StagedDirectory staged(target());
+  write_export(staged.path(), {"own"});
+  fs::remove(staged.path() / "own.onnx");  // named by the YAML, but not written by this export
+  staged.commit();
+  EXPECT_EQ(read_file(target() / "own.onnx"), "trained by hand");
+}
+
+TEST_F(StagingTest, b24_WithoutCommitNothingHappened) {
+  write_export(target(), {"a"}, "old");
+  const auto before = listing();
+  {
+    const StagedDirectory staged(target());
+    write_export(staged.path(), {"b"});
+  }
+  EXPECT_EQ(listing(), before);
+  EXPECT_EQ(read_file(target() / "a.onnx"), "old");
+}
+
+TEST_F(StagingTest, WhatAKilledProcessLeftIsRemoved) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    StagedDirectory staged(target());
+    write_export(staged.path(), {"half"});
+    ::_exit(0);  // no destructor, no commit
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  ASSERT_EQ(listing().size(), 4U);
+  StagedDirectory staged(target());
+  write_export(staged.path(), {"a"});
+  staged.commit();
+  EXPECT_THAT(listing(), ElementsAre("w", "w/a.onnx", "w/w.png", "w/w.yaml"));
+}
+
+TEST_F(StagingTest, ExportsAtTheSameTimeDoNotDisturbEachOther) {
+  write(target() / "log.txt", "kept");
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 8; ++i) {
+    threads.emplace_back([this, i] {
+      for (int round = 0; round < 5; ++round) {
+        StagedDirectory staged(target());
+        write_export(staged.path(), {"node" + std::to_string(i)});
+        staged.commit();
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(read_file(target() / "log.txt"), "kept");
+  for (const fs::path& file : list_named_files(target(), "w")) {
+    EXPECT_TRUE(file.extension() != ".onnx" || fs::exists(target() / file)) << file;
+  }
+  for (const std::string& name : listing()) EXPECT_THAT(name, testing::Not(HasSubstr("staging")));
+}
+
+TEST_F(StagingTest, AReaderAlwaysFindsAWholeExport) {
+  write_export(target(), {"a"});
+  std::atomic<bool> stop = false;
+  std::thread writer([&] {
+    for (int i = 0; i < 200; ++i) {
+      StagedDirectory staged(target());
+      write_export(staged.path(), {"a"}, std::to_string(i));
+      staged.commit();
+    }
+    stop = true;
+  });
+  while (!stop) EXPECT_TRUE(fs::exists(target() / "w.yaml"));
+  writer.join();
+}
+
+TEST_F(StagingTest, ThroughALinkTheFolderIsReplaced) {
+  const fs::path real = folder_.path() / "disk" / "w";
+  write_export(real, {"a"});
+  fs::create_directory(folder_.path() / "out");
+  fs::create_directory_symlink(real, target());
+  StagedDirectory staged(target());
+  EXPECT_EQ(staged.target(), fs::canonical(real));
+  write_export(staged.path(), {"b"});
+  staged.commit();
+  EXPECT_TRUE(fs::is_symlink(target()));
+  EXPECT_TRUE(fs::exists(real / "b.onnx"));
+  EXPECT_FALSE(fs::exists(real / "a.onnx"));
+}
+
+TEST_F(StagingTest, PermissionsOfTheFolderAreKept) {
+  write_export(target(), {"a"});
+  fs::permissions(target(), fs::perms::owner_all | fs::perms::group_read);
+  StagedDirectory staged(target());
+  staged.commit();
+  EXPECT_EQ(fs::status(target()).permissions(), fs::perms::owner_all | fs::perms::group_read);
+}
+
+TEST_F(StagingTest, ATrailingSlashIsFine) {
+  StagedDirectory staged(target() / "");
+  EXPECT_EQ(staged.target().filename(), "w");
+  write_export(staged.path(), {"a"});
+  staged.commit();
+  EXPECT_TRUE(fs::exists(target() / "a.onnx"));
+}
+
+TEST_F(StagingTest, AFileInTheWayIsAnError) {
+  write(target(), "a file");
+  EXPECT_THAT(error_of(ErrorKind::kValue, [&] { StagedDirectory staged(target()); }),
+              HasSubstr("cannot export here, a file is in the way"));
+  EXPECT_THAT(error_of(ErrorKind::kIo, [&] { StagedDirectory staged(target() / "sub"); }),
+              HasSubstr("cannot export here"));
+}
+
+TEST_F(StagingTest, AFormerYamlThatCannotBeReadCostsNoForeignFile) {
+  write(target() / "w.yaml", "{{{");
+  write(target() / "a.onnx", "whose?");
+  StagedDirectory staged(target());
+  write_export(staged.path(), {"b"});
+  staged.commit();
+  EXPECT_TRUE(fs::exists(target() / "a.onnx"));
+  EXPECT_TRUE(fs::exists(target() / "b.onnx"));
+}
+
+TEST_F(StagingTest, PathsOfAFormerYamlThatLeaveTheFolderAreLeftAlone) {
+  write(folder_.path() / "out" / "precious.onnx", "precious");
+  write(target() / "w.yaml",
+        "models:\n  a:\n    parameters:\n      model_path: ../precious.onnx\n");
+  StagedDirectory staged(target());
+  staged.commit();
+  EXPECT_EQ(read_file(folder_.path() / "out" / "precious.onnx"), "precious");
+}
+
+}  // namespace
+}  // namespace leapp

@@ -1,0 +1,39 @@
+#include "bundle/utf8.h"
+
+#include <gtest/gtest.h>
+
+namespace leapp {
+namespace {
+
+TEST(Utf8, ValidTextHasNoInvalidByte) {
+  EXPECT_EQ(find_invalid_utf8(""), std::string_view::npos);
+  EXPECT_EQ(find_invalid_utf8("größe 模型 🤖"), std::string_view::npos);
+}
+
+TEST(Utf8, FindsTheFirstInvalidByte) {
+  EXPECT_EQ(find_invalid_utf8("ab\xFF"), 2U);
+  EXPECT_EQ(find_invalid_utf8("\x80"), 0U);
+  EXPECT_EQ(find_invalid_utf8("a\xC3"), 1U);             // cut off
+  EXPECT_EQ(find_invalid_utf8("\xC0\xAF"), 0U);          // overlong
+  EXPECT_EQ(find_invalid_utf8("\xE0\x9F\xBF"), 0U);      // overlong
+  EXPECT_EQ(find_invalid_utf8("\xED\xA0\x80"), 0U);      // surrogate
+  EXPECT_EQ(find_invalid_utf8("\xF4\x90\x80\x80"), 0U);  // past U+10FFFF
+}
+
+TEST(Utf8, DecodesCodePoints) {
+  std::size_t offset = 0;
+  const std::string_view text = "aö模🤖";
+  EXPECT_EQ(next_code_point(text, offset), U'a');
+  EXPECT_EQ(next_code_point(text, offset), U'ö');
+  EXPECT_EQ(next_code_point(text, offset), U'模');
+  EXPECT_EQ(next_code_point(text, offset), U'🤖');
+  EXPECT_EQ(offset, text.size());
+}
+
+TEST(Utf8, MessagesShowControlCharactersAndStayShort) {
+  EXPECT_EQ(quote_for_message("a\nö\xFF"), "'a\\x0Aö\\xFF'");
+  EXPECT_EQ(quote_for_message(std::string(200, 'x')), "'" + std::string(80, 'x') + "'...");
+}
+
+}  // namespace
+}  // namespace leapp
