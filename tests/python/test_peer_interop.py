@@ -6,16 +6,15 @@ how to make one). Skipped without.
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
-import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
 from programs import PROGRAMS, runner
-
-import leapp
 
 PEER = os.environ.get("LEAPP_PEER_PYTHON")
 HERE = Path(__file__).parent
@@ -29,76 +28,89 @@ SHARED = """observation_stack two_actions_back pd_controller low_pass_filter gai
     history_newest_first gru_declared lstm_cell_list key_value_cache interleaved_nodes method_nodes
     camera_cnn byte_image flow_matching action_chunks quaternion_to_matrix embeddings""".split()
 
-EXPORT = """
-import sys, pathlib, torch
+#: Exports or runs many programs in one process: a JSON line of [action, name, backend, folder] each.
+WORKER = """
+import json, pathlib, sys, torch
 sys.path.insert(0, sys.argv[1])
 from programs import PROGRAMS, runner
-with torch.no_grad():
-    runner.export(PROGRAMS[sys.argv[2]], sys.argv[3], pathlib.Path(sys.argv[4]))
-"""
-RUN = """
-import sys, pathlib, torch
-sys.path.insert(0, sys.argv[1])
-from programs import PROGRAMS, runner
-with torch.no_grad():
-    found = runner.mismatches(PROGRAMS[sys.argv[2]], sys.argv[3], pathlib.Path(sys.argv[4]))
-print("\\n".join(found), file=sys.stderr)
-sys.exit(1 if found else 0)
+for action, name, backend, folder in json.load(sys.stdin):
+    try:
+        with torch.no_grad():
+            work = getattr(runner, action)
+            found = work(PROGRAMS[name], backend, pathlib.Path(folder))
+        answer = found if action == "mismatches" else []
+    except Exception as error:
+        answer = [f"{type(error).__name__}: {error}"]
+    print(json.dumps(["#", name, backend, answer]))
 """
 
 
-def peer(code: str, *arguments: str) -> None:
+def peer(jobs: list[tuple[str, str, str, Path]]) -> dict[tuple[str, str], list[str]]:
+    """What the peer says of each job, by program and backend."""
     assert PEER
     done = subprocess.run(
-        [PEER, "-W", "ignore", "-c", code, str(HERE), *arguments],
+        [PEER, "-W", "ignore", "-c", WORKER, str(HERE)],
+        input=json.dumps([[*job[:3], str(job[3])] for job in jobs]),
         capture_output=True,
         text=True,
-        cwd=HERE.parent,
     )
     assert done.returncode == 0, done.stdout + done.stderr
+    rows = [json.loads(line) for line in done.stdout.splitlines() if line.startswith('["#"')]
+    return {(name, backend): answer for _, name, backend, answer in rows}
+
+
+@pytest.fixture(scope="module")
+def theirs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Every shared program, exported by the peer."""
+    folder = tmp_path_factory.mktemp("theirs")
+    peer(
+        [
+            ("export", name, exporter, folder / exporter / name)
+            for name in SHARED
+            for exporter in ("jit", "onnx-torchscript")
+        ]
+    )
+    return folder
 
 
 @pytest.mark.parametrize("name", SHARED)
 @pytest.mark.parametrize("exporter", ["jit", "onnx-torchscript"])
-def test_theirs_in_ours(name: str, exporter: str, tmp_path: Path) -> None:
+def test_theirs_in_ours(theirs: Path, name: str, exporter: str) -> None:
     if exporter != "jit" and name == "gait_phase":
         pytest.skip("torch's exporter has no converter for frac")
-    peer(EXPORT, name, exporter, str(tmp_path))
     with torch.no_grad():
-        assert not runner.mismatches(PROGRAMS[name], exporter, tmp_path)
+        assert not runner.mismatches(PROGRAMS[name], exporter, theirs / exporter / name)
+
+
+@pytest.fixture(scope="module")
+def ours(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[tuple[str, str], list[str]]]:
+    """Every shared program, exported by us, and what the peer finds when it runs them."""
+    folder = tmp_path_factory.mktemp("ours")
+    jobs: list[tuple[str, str, str, Path]] = []
+    for backend in ("jit", "onnx"):
+        for name in SHARED:
+            with torch.no_grad():
+                runner.export(PROGRAMS[name], backend, folder / backend / name)
+            jobs.append(("mismatches", name, backend, folder / backend / name))
+    return folder, peer(jobs)
 
 
 @pytest.mark.parametrize("name", SHARED)
-def test_ours_in_theirs(name: str, backend: str, tmp_path: Path) -> None:
-    with torch.no_grad():
-        runner.export(PROGRAMS[name], backend, tmp_path)
-    peer(RUN, name, backend, str(tmp_path))
+def test_ours_in_theirs(ours: Any, name: str, backend: str) -> None:
+    assert ours[1][name, backend] == []
 
 
-def test_same_yaml(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["pd_controller", "gru_declared", "method_nodes"])
+def test_same_yaml(theirs: Path, ours: Any, name: str) -> None:
     """The same program gives the same document, hashes and system information aside."""
     import yaml
 
     documents = []
-    for side in ("peer", "ours"):
-        folder = tmp_path / side
-        if side == "peer":
-            peer(EXPORT, "pd_controller", "jit", str(folder))
-        else:
-            with torch.no_grad():
-                runner.export(PROGRAMS["pd_controller"], "jit", folder)
-        document = yaml.safe_load((folder / "g" / "g.yaml").read_text())
+    for folder in (theirs, ours[0]):
+        document = yaml.safe_load((folder / "jit" / name / "g" / "g.yaml").read_text())
         for model in document["models"].values():
             for key in ("md5sum", "sha256sum", "warp_segments"):
                 model["parameters"].pop(key, None)
         documents.append(document)
     assert documents[0]["models"] == documents[1]["models"]
-    theirs, ours = (document["pipeline"] for document in documents)
-    assert theirs == ours
-
-
-def test_their_package_is_not_ours() -> None:
-    assert (
-        Path(leapp.__file__).is_relative_to(Path(sys.prefix)) or "site-packages" in leapp.__file__
-    )
-    peer("import leapp; assert leapp.__version__ == '0.7.2', leapp.__version__")
+    assert documents[0]["pipeline"] == documents[1]["pipeline"]
