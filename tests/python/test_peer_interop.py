@@ -28,7 +28,7 @@ SHARED = """observation_stack two_actions_back pd_controller low_pass_filter gai
     history_newest_first gru_declared lstm_cell_list key_value_cache interleaved_nodes method_nodes
     camera_cnn byte_image flow_matching action_chunks quaternion_to_matrix embeddings""".split()
 
-#: Exports or runs many programs in one process: a JSON line of [action, name, backend, folder] each.
+#: Exports or runs many programs in one process: a list of [action, name, backend, folder].
 WORKER = """
 import json, pathlib, sys, torch
 sys.path.insert(0, sys.argv[1])
