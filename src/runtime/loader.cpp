@@ -1,7 +1,7 @@
 #include "runtime/loader.h"
 
 #include "base/check.h"
-#include "bundle/safetensors.h"
+#include "bundle/initial_values.h"
 #include "runtime/merge.h"
 
 namespace leapp {
@@ -34,36 +34,6 @@ void check_backends(const Bundle& bundle, const EngineRegistry& engines) {
   }
 }
 
-TensorMap read_initial_values(const Bundle& bundle, const Plan& plan,
-                              const BundleOptions& options) {
-  TensorMap values;
-  for (const std::string& name : plan.feedback_inputs) {
-    const Port& port = *bundle.find_input(*parse_port_ref(name));
-    values.emplace(name, Tensor(port.dtype, port.shape));
-  }
-  if (!bundle.pipeline.initial_values) return values;
-  const std::filesystem::path file =
-      resolve_file(bundle.file.parent_path(), bundle.pipeline.initial_values->path, options);
-  const SafeTensors stored = SafeTensors::read(file, options.max_tensor_bytes);
-  for (const NamedTensorView& entry : stored.tensors()) {
-    const auto target = values.find(entry.name);
-    if (target == values.end()) {
-      throw Error(ErrorKind::kValue,
-                  file.string() + ": '" + entry.name + "' is no feedback input of the pipeline");
-    }
-    const Tensor& expected = target->second;
-    if (entry.tensor.dtype != expected.dtype() || entry.tensor.shape != expected.shape()) {
-      throw Error(ErrorKind::kValue, file.string() + ": the initial value of " + entry.name +
-                                         " is " + std::string(name_of(entry.tensor.dtype)) + " " +
-                                         to_string(entry.tensor.shape) + ", expected " +
-                                         std::string(name_of(expected.dtype())) + " " +
-                                         to_string(expected.shape()));
-    }
-    target->second = Tensor(entry.tensor);
-  }
-  return values;
-}
-
 // Plans, and loads an engine for every step. Where merged nodes do not agree with the single ones,
 // those take their place, in the same order.
 void load_steps(LoadedBundle& loaded, const RuntimeOptions& options) {
@@ -93,6 +63,20 @@ void load_steps(LoadedBundle& loaded, const RuntimeOptions& options) {
 
 }  // namespace
 
+TensorMap initial_values_of(const Bundle& bundle, const Plan& plan, const BundleOptions& options) {
+  TensorMap values;
+  for (const std::string& name : plan.feedback_inputs) {
+    const Port& port = *bundle.find_input(*parse_port_ref(name));
+    values.emplace(name, Tensor(port.dtype, port.shape));
+  }
+  const SafeTensors stored = read_initial_values(bundle, bundle.file.parent_path(), options);
+  for (const NamedTensorView& entry : stored.tensors()) {
+    const auto target = values.find(entry.name);
+    if (target != values.end()) target->second = Tensor(entry.tensor);
+  }
+  return values;
+}
+
 const EngineOptions& engine_options(const RuntimeOptions& options, const std::string& node) {
   const auto own = options.nodes.find(node);
   return own != options.nodes.end() ? own->second : options.engine;
@@ -121,7 +105,7 @@ LoadedBundle load_bundle(const std::filesystem::path& yaml, const RuntimeOptions
     one_by_one.merge = Merge::kOff;
     loaded.plan = make_plan(bundle, choose_steps(bundle, one_by_one));
   }
-  loaded.initial_values = read_initial_values(bundle, loaded.plan, options.bundle);
+  loaded.initial_values = initial_values_of(bundle, loaded.plan, options.bundle);
   return loaded;
 }
 

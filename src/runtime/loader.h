@@ -24,6 +24,9 @@ struct LoadedBundle {
 /// Reads, verifies, plans and loads. Throws Error.
 LoadedBundle load_bundle(const std::filesystem::path& yaml, const RuntimeOptions& options);
 
+/// The initial value of every feedback input: what the bundle has, else zeros.
+TensorMap initial_values_of(const Bundle& bundle, const Plan& plan, const BundleOptions& options);
+
 /// The engine options of a node.
 const EngineOptions& engine_options(const RuntimeOptions& options, const std::string& node);
 

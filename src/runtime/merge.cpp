@@ -94,9 +94,10 @@ std::string find_difference(const Bundle& part,
   return {};
 }
 
-std::unique_ptr<Engine> try_to_load_merged(const Bundle& bundle, const PlannedStep& step,
-                                           const std::vector<std::unique_ptr<Engine>>& separate,
-                                           const RuntimeOptions& options) {
+// The merged graph and the engine that runs it, once it was seen to agree.
+std::pair<onnx::Model, std::unique_ptr<Engine>> merge_and_prove(
+    const Bundle& bundle, const PlannedStep& step,
+    const std::vector<std::unique_ptr<Engine>>& separate, const RuntimeOptions& options) {
   std::vector<onnx::Model> models;
   std::uintmax_t bytes = 0;
   for (std::size_t index : step.models) {
@@ -114,14 +115,15 @@ std::unique_ptr<Engine> try_to_load_merged(const Bundle& bundle, const PlannedSt
   for (std::size_t i = 0; i < models.size(); ++i) {
     sources.push_back({&bundle.models[step.models[i]], &models[i]});
   }
-  const std::string serialized = onnx::serialize(merge_graphs(bundle, sources, step.model));
+  onnx::Model graph = merge_graphs(bundle, sources, step.model);
+  const std::string serialized = onnx::serialize(graph);
   const EngineOptions& engine = engine_options(options, bundle.models[step.models[0]].name);
   std::vector<std::unique_ptr<Engine>> merged;
   merged.push_back(load_onnx_engine(
       step.model, std::as_bytes(std::span(serialized.data(), serialized.size())), engine));
   const std::string difference = find_difference(isolate(bundle, step), separate, merged);
   require(difference.empty(), ErrorKind::kValue, difference + " comes out differently");
-  return std::move(merged[0]);
+  return {std::move(graph), std::move(merged[0])};
 }
 
 }  // namespace
@@ -224,11 +226,17 @@ std::unique_ptr<Engine> load_merged(const Bundle& bundle, const PlannedStep& ste
                                     const std::vector<std::unique_ptr<Engine>>& separate,
                                     const RuntimeOptions& options) {
   try {
-    return try_to_load_merged(bundle, step, separate, options);
+    return merge_and_prove(bundle, step, separate, options).second;
   } catch (const Error& error) {
     log(LogLevel::kInfo, "nodes " + step.model.name + " run one by one: " + error.what());
     return nullptr;
   }
+}
+
+onnx::Model build_merged(const Bundle& bundle, const PlannedStep& step,
+                         const std::vector<std::unique_ptr<Engine>>& separate,
+                         const RuntimeOptions& options) {
+  return merge_and_prove(bundle, step, separate, options).first;
 }
 
 }  // namespace leapp

@@ -8,6 +8,7 @@
 #include "leapp/bundle.h"
 #include "leapp/engine.h"
 #include "leapp/inference_manager.h"
+#include "onnx/model.h"
 #include "runtime/plan.h"
 
 namespace leapp {
@@ -28,5 +29,10 @@ Bundle isolate(const Bundle& bundle, const PlannedStep& step);
 std::unique_ptr<Engine> load_merged(const Bundle& bundle, const PlannedStep& step,
                                     const std::vector<std::unique_ptr<Engine>>& separate,
                                     const RuntimeOptions& options);
+
+/// The same as a graph, for writing it to a file. Throws Error(kValue) with the reason instead.
+onnx::Model build_merged(const Bundle& bundle, const PlannedStep& step,
+                         const std::vector<std::unique_ptr<Engine>>& separate,
+                         const RuntimeOptions& options);
 
 }  // namespace leapp

@@ -64,9 +64,11 @@ class Renamer {
   std::unordered_map<std::string, std::string> names_;
 };
 
-onnx::Node renamed(const onnx::Node& node, const std::string& prefix, Renamer& rename);
+template <typename Rename>
+onnx::Node renamed(const onnx::Node& node, const std::string& prefix, Rename& rename);
 
-onnx::Graph renamed(const onnx::Graph& graph, const std::string& prefix, Renamer& rename) {
+template <typename Rename>
+onnx::Graph renamed(const onnx::Graph& graph, const std::string& prefix, Rename& rename) {
   onnx::Graph result = graph;
   for (auto* infos : {&result.inputs, &result.outputs, &result.value_infos}) {
     for (onnx::ValueInfo& info : *infos) info.name = rename(info.name);
@@ -76,7 +78,8 @@ onnx::Graph renamed(const onnx::Graph& graph, const std::string& prefix, Renamer
   return result;
 }
 
-onnx::Node renamed(const onnx::Node& node, const std::string& prefix, Renamer& rename) {
+template <typename Rename>
+onnx::Node renamed(const onnx::Node& node, const std::string& prefix, Rename& rename) {
   onnx::Node result = node;
   if (!node.name.empty()) result.name = prefix + node.name;
   for (std::string& name : result.inputs) name = rename(name);
@@ -181,6 +184,14 @@ onnx::Model merge_graphs(const Bundle& bundle, const std::vector<MergeSource>& s
   }
   merged.graph = merger.take();
   return merged;
+}
+
+void rename_values(onnx::Graph& graph, const std::unordered_map<std::string, std::string>& names) {
+  const auto rename = [&](const std::string& name) {
+    const auto found = names.find(name);
+    return found != names.end() ? found->second : name;
+  };
+  graph = renamed(graph, "", rename);
 }
 
 }  // namespace leapp

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "leapp/bundle.h"
@@ -27,5 +28,9 @@ bool same_opsets(const onnx::Model& a, const onnx::Model& b);
 /// All sources must be mergeable and of the same operator sets.
 onnx::Model merge_graphs(const Bundle& bundle, const std::vector<MergeSource>& sources,
                          const Model& signature);
+
+/// Gives values of the whole graph other names, those of its inputs and outputs among them. Names
+/// that are not listed stay; a new name must not be in use.
+void rename_values(onnx::Graph& graph, const std::unordered_map<std::string, std::string>& names);
 
 }  // namespace leapp

@@ -532,14 +532,6 @@ TEST_F(InferenceManagerTest, ANodeWithoutAModelCanBeInspectedButNotRun) {
   EXPECT_THAT(message_of([&] { manager.prepare(); }), HasSubstr("without a model"));
 }
 
-TEST_F(InferenceManagerTest, InitialValuesAreCheckedAgainstThePorts) {
-  add_policy(test);
-  test.initial("policy/h_in", Tensor({4}, {1.f, 2.f, 3.f, 4.f}));
-  EXPECT_THAT(
-      message_of([&] { InferenceManager manager(test.write()); }),
-      HasSubstr("the initial value of policy/h_in is float32 [4], expected float32 [1, 4]"));
-}
-
 TEST_F(InferenceManagerTest, OptionsForUnknownNodesAreRefused) {
   add_policy(test);
   EXPECT_THAT(message_of([&] {

@@ -6,6 +6,7 @@
 
 #include "base/log.h"
 #include "leapp/inference_manager.h"
+#include "leapp/merge.h"
 #include "onnx/reader.h"
 #include "runtime/merge_graphs.h"
 #include "test_bundle.h"
@@ -250,6 +251,40 @@ TEST_F(MergeTest, IsolatedPartTurnsItsBorderIntoPorts) {
   EXPECT_THAT(inner.external_inputs, ElementsAre("policy/x", "policy/h_in", "post/b"));
   EXPECT_THAT(inner.external_outputs, ElementsAre("policy/h_out", "post/y"));
   EXPECT_THAT(inner.feedback_inputs, IsEmpty());
+}
+
+TEST_F(MergeTest, MergedBundleIsOneNodeThatGivesTheSame) {
+  add_policy(test);
+  test.initial("policy/h_in", row({4, 3, 2, 1}));
+  test.bundle().models[0].inputs[0].semantics.kind = "state/joint/position";
+  const auto yaml = test.write();
+  const Bundle merged_bundle = merge_bundle(yaml, test.folder() / "one");
+  ASSERT_THAT(merged_bundle.models, SizeIs(1));
+  EXPECT_EQ(merged_bundle.models[0].name, "one");
+  EXPECT_EQ(merged_bundle.models[0].inputs[0].semantics.kind, "state/joint/position");
+  EXPECT_EQ(merged_bundle.file, test.folder() / "one" / "one.yaml");
+  InferenceManager merged(merged_bundle.file);
+  InferenceManager separate(yaml, {.merge = Merge::kOff});
+  EXPECT_THAT(merged.inputs(), ElementsAre("one/pre.x"));
+  EXPECT_THAT(merged.outputs(), ElementsAre("one/post.y"));
+  EXPECT_THAT(merged.feedback_inputs(), ElementsAre("one/policy.h_in", "one/post.b"));
+  for (int tick = 0; tick < 10; ++tick) {
+    const Tensor obs = row({0.1f, -0.4f, -0.6f, 0.3f});
+    ASSERT_EQ(merged.run_policy({{"one/pre.x", obs}}).at("one/post.y"),
+              separate.run_policy({{"pre/x", obs}}).at("post/y"));
+  }
+}
+
+TEST_F(MergeTest, BundleThatCannotBeOneFileSaysWhy) {
+  test.node("a", "affine.onnx", {port("x")}, {port("y")})
+      .node("b", "affine.pt", {port("x")}, {port("y")})
+      .wire("a/y", "b/x")
+      .input("a/x")
+      .output("b/y");
+  const auto yaml = test.write();
+  EXPECT_EQ(message_of([&] { merge_bundle(yaml, test.folder() / "one"); }),
+            "only ONNX models can be merged; node 'b' is a jit model");
+  EXPECT_FALSE(std::filesystem::exists(test.folder() / "one"));
 }
 
 }  // namespace

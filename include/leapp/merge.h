@@ -1,0 +1,27 @@
+// Turns a bundle into one of a single node: one ONNX file that computes a whole tick.
+//
+//   leapp::merge_bundle("walker/walker.yaml", "merged/walker");
+//
+// writes merged/walker/walker.onnx, its walker.yaml and its initial values. The state that the
+// pipeline fed back goes in and out as ports of that file, so that any ONNX runtime can run it.
+#pragma once
+
+#include <filesystem>
+
+#include "leapp/bundle.h"
+#include "leapp/inference_manager.h"
+#include "leapp/visibility.h"
+
+namespace leapp {
+
+/// Merges the bundle at `yaml` into the folder `target`, whose last part names the new bundle and
+/// its node. A port "policy/obs" becomes "policy.obs". The merged graph is run on mock input and
+/// compared with the nodes one by one. Returns the bundle that was written.
+///
+/// Throws Error(kValue) when not all nodes are ONNX models that can be merged, or results differ;
+/// what is in `target` stands then.
+LEAPP_EXPORT Bundle merge_bundle(const std::filesystem::path& yaml,
+                                 const std::filesystem::path& target,
+                                 const RuntimeOptions& options = {});
+
+}  // namespace leapp

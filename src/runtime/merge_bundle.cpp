@@ -1,0 +1,142 @@
+#include <fstream>
+#include <string>
+#include <unordered_map>
+
+#include "base/check.h"
+#include "bundle/hash.h"
+#include "bundle/initial_values.h"
+#include "bundle/staging.h"
+#include "leapp/merge.h"
+#include "onnx/writer.h"
+#include "runtime/loader.h"
+#include "runtime/merge.h"
+#include "runtime/merge_graphs.h"
+
+namespace leapp {
+namespace {
+
+std::string merged_name(const std::string& port) {
+  const PortRef ref = *parse_port_ref(port);
+  return ref.node + "." + ref.port;
+}
+
+// All nodes as one step, or an Error that names what stands in the way.
+std::vector<std::size_t> all_in_one_step(const Bundle& bundle, const RuntimeOptions& options) {
+  for (const Model& model : bundle.models) {
+    require(model.backend == "onnx", ErrorKind::kValue,
+            "only ONNX models can be merged; node '" + model.name + "' is " +
+                (model.backend ? "a " + *model.backend + " model" : "without a model"));
+  }
+  RuntimeOptions merge = options;
+  merge.merge = Merge::kAuto;
+  const auto steps = choose_steps(bundle, merge);
+  require(
+      steps.size() == 1, ErrorKind::kValue,
+      "nodes '" + bundle.models[steps[0].back()].name + "' and '" +
+          bundle.models[steps.size() > 1 ? steps[1].front() : 0].name +
+          "' cannot be merged: they differ in opset or keep their weights in files beside them");
+  return steps[0];
+}
+
+// The port as the merged node has it: another name, the same meaning.
+Port merged_port(const Port& original, const std::string& name) {
+  Port port = original;
+  port.name = merged_name(name);
+  return port;
+}
+
+class BundleMerger {
+ public:
+  BundleMerger(const Bundle& bundle, const PlannedStep& step, std::string node)
+      : node_(std::move(node)) {
+    Model& model = merged_.models.emplace_back();
+    model.name = node_;
+    model.backend = "onnx";
+    model.opset_version = bundle.models[step.models[0]].opset_version;
+    for (const Port& port : step.model.inputs) {
+      model.inputs.push_back(
+          merged_port(*bundle.find_input(*parse_port_ref(port.name)), port.name));
+    }
+    for (const Port& port : step.model.outputs) {
+      model.outputs.push_back(
+          merged_port(*bundle.find_output(*parse_port_ref(port.name)), port.name));
+    }
+    merged_.system_information = bundle.system_information;
+    merged_.pipeline.configs = bundle.pipeline.configs;
+    for (const Wire& wire : bundle.pipeline.feedback_flow) {
+      Wire renamed{merged(wire.source), {}};
+      for (const PortRef& target : wire.targets) renamed.targets.push_back(merged(target));
+      merged_.pipeline.feedback_flow.push_back(std::move(renamed));
+    }
+    copy_ports(bundle.pipeline.inputs, merged_.pipeline.inputs);
+    copy_ports(bundle.pipeline.outputs, merged_.pipeline.outputs);
+  }
+
+  // Writes everything into `folder`.
+  Bundle write(onnx::Model model, const TensorMap& initial_values,
+               const std::filesystem::path& folder) {
+    std::unordered_map<std::string, std::string> names;
+    for (const auto* ports : {&model.graph.inputs, &model.graph.outputs}) {
+      for (const onnx::ValueInfo& port : *ports) names[port.name] = merged_name(port.name);
+    }
+    rename_values(model.graph, names);
+    model.graph.name = node_;
+    const std::string file = node_ + ".onnx";
+    onnx::write_model(model, folder / file);
+    const Checksums sums = hash_file(folder / file);
+    merged_.models[0].file = FileEntry{file, sums.md5, sums.sha256};
+    if (!initial_values.empty()) {
+      std::vector<std::pair<PortRef, ConstTensorView>> values;
+      for (const auto& [name, tensor] : initial_values) {
+        values.emplace_back(merged(*parse_port_ref(name)), tensor.view());
+      }
+      merged_.pipeline.initial_values =
+          write_initial_values(folder / (node_ + "_initial_values.safetensors"), values);
+    }
+    check(merged_);
+    std::ofstream stream(folder / (node_ + ".yaml"), std::ios::binary);
+    stream << to_yaml(merged_);
+    stream.close();
+    require(stream.good(), ErrorKind::kIo,
+            "could not write " + (folder / node_).string() + ".yaml");
+    return merged_;
+  }
+
+ private:
+  PortRef merged(const PortRef& ref) const { return {node_, ref.node + "." + ref.port}; }
+
+  void copy_ports(const std::vector<NodePorts>& from, std::vector<NodePorts>& to) const {
+    NodePorts all{node_, {}};
+    for (const NodePorts& node : from) {
+      for (const std::string& port : node.ports) all.ports.push_back(node.node + "." + port);
+    }
+    if (!all.ports.empty()) to.push_back(std::move(all));
+  }
+
+  std::string node_;
+  Bundle merged_;
+};
+
+}  // namespace
+
+Bundle merge_bundle(const std::filesystem::path& yaml, const std::filesystem::path& target,
+                    const RuntimeOptions& options) {
+  const Bundle bundle = read_bundle(yaml, options.bundle);
+  verify_files(bundle, options.bundle);
+  const Plan plan = make_plan(bundle, {all_in_one_step(bundle, options)});
+  const PlannedStep& step = plan.steps[0];
+  std::vector<std::unique_ptr<Engine>> separate;
+  for (std::size_t index : step.models) {
+    separate.push_back(load_node(bundle, bundle.models[index], options));
+  }
+  onnx::Model model = build_merged(bundle, step, separate, options);
+  StagedDirectory staged(target);
+  BundleMerger merger(bundle, step, staged.target().filename().string());
+  Bundle written = merger.write(std::move(model), initial_values_of(bundle, plan, options.bundle),
+                                staged.path());
+  staged.commit();
+  written.file = staged.target() / (written.models[0].name + ".yaml");
+  return written;
+}
+
+}  // namespace leapp
