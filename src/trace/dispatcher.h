@@ -8,6 +8,8 @@
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/core/stack.h>
 
+#include "leapp/visibility.h"
+
 namespace leapp::trace {
 
 /// Sees the operators that one thread calls. `on_call` must leave the operator's results on the
@@ -33,7 +35,7 @@ void call_unobserved(const c10::OperatorHandle& op, torch::jit::Stack* stack);
 void step_aside(const c10::OperatorHandle& op, c10::DispatchKeySet keys, torch::jit::Stack* stack);
 
 /// Hides this thread's operators from its observer while it lives.
-class Unobserved {
+class LEAPP_EXPORT Unobserved {
  public:
   Unobserved();
 
