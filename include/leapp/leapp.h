@@ -98,7 +98,8 @@ using NamedTensors = std::vector<TensorSemantics>;
 
 struct OutputOptions {
   NamedTensors static_outputs;  ///< constants the node also outputs
-  /// "jit", "jit-script", "jit-trace", "onnx", ..; nullopt: the node has no model, or brings its own
+  /// "jit", "jit-script", "jit-trace", "onnx", ..; nullopt: the node has no model, or brings its
+  /// own
   std::optional<std::string> export_with;
   Metadata::Map backend_params;
 };
@@ -142,8 +143,8 @@ LEAPP_EXPORT std::vector<at::Tensor> register_buffer(
 LEAPP_EXPORT void mirror_leapp_tags(const at::Tensor& source, const at::Tensor& target,
                                     std::source_location where = std::source_location::current());
 
-/// Drops the pass a node is in, as if its input_tensors() had not been called: what a front end does
-/// when the code between inputs and outputs threw. Does nothing when the node is not open.
+/// Drops the pass a node is in, as if its input_tensors() had not been called: what a front end
+/// does when the code between inputs and outputs threw. Does nothing when the node is not open.
 LEAPP_EXPORT void abandon(const std::string& node) noexcept;
 
 /// Wraps a function of tensors so that each call is one pass of the node. Inputs are called
