@@ -146,7 +146,7 @@ void StagedDirectory::commit() {
   path_.clear();
 }
 
-/// Links everything of the old folder that is no part of an export into the new one.
+/// B24: links everything of the old folder that is no part of an export into the new one.
 void StagedDirectory::carry_over() const {
   const std::set<fs::path> former = list_export_files(target_, name_);
   const std::set<fs::path> named = list_named_files(path_, name_);  // models used where they lie

@@ -37,5 +37,15 @@ TEST(Golden, TheOthersLayoutIsOurs) {
   EXPECT_EQ(to_yaml(read_bundle(file)), theirs);
 }
 
+TEST(Golden, TheExampleOfTheSpecificationIsABundle) {
+  const std::string page = test::read_file(fs::path(LEAPP_TEST_DATA).parent_path().parent_path() /
+                                           "docs/spec/bundle.md");
+  const std::size_t begin = page.find("```yaml\n") + 8;
+  const Bundle bundle = parse_bundle(page.substr(begin, page.find("```", begin) - begin), "page");
+  check(bundle);
+  EXPECT_EQ(bundle.models[0].external_data.size(), 1U);
+  EXPECT_EQ(parse_bundle(to_yaml(bundle), "again"), bundle);
+}
+
 }  // namespace
 }  // namespace leapp
