@@ -47,6 +47,11 @@ opinfo: build  ## sweep PyTorch's operator database (BACKEND=jit or onnx)
 lint: build  ## formats, types, layers, public headers, the torch-free boundary
 	@$(BIN)/python tools/lint.py --build $(BUILD)
 
+format: $(VENV)/.stamp  ## format C++ and Python in place
+	@git ls-files '*.h' '*.c' '*.cpp' | xargs $(BIN)/clang-format -i
+	@$(BIN)/ruff check --quiet --fix-only .
+	@$(BIN)/ruff format --quiet .
+
 tidy: setup  ## clang-tidy over every source (slow)
 	@cmake --preset tidy >/dev/null
 	@cmake --build build/tidy -j $(JOBS)
@@ -98,4 +103,4 @@ $(STAMPS)/package: $(PACKAGE)
 	cmake --install $(BUILD) --component python_scripts --prefix $(BIN) >/dev/null
 	@touch $@
 
-.PHONY: help build demo test bench opinfo lint tidy docs clean setup
+.PHONY: help build demo test bench opinfo lint format tidy docs clean setup
