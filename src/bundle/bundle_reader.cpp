@@ -196,7 +196,7 @@ class BundleReader {
           port.semantics.element_names = read_element_names(value, node.find("temporal_period_ms"));
         }
       } else if (key != "temporal_period_ms") {
-        port.semantics.extra.emplace_back(key, read_metadata(value));
+        port.semantics.extra.push_back({key, read_metadata(value)});
       }
     }
     return port;
@@ -264,7 +264,7 @@ class BundleReader {
     Metadata::Map map;
     map.reserve(node.entries.size());
     for (const YamlEntry& entry : node.entries) {
-      map.emplace_back(entry.key.text, read_metadata(entry.value));
+      map.push_back({entry.key.text, read_metadata(entry.value)});
     }
     return map;
   }

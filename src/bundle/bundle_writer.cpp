@@ -120,7 +120,7 @@ Metadata sorted_keys(const Metadata& value) {
   }
   if (const auto* const map = std::get_if<Metadata::Map>(&value.value)) {
     Metadata::Map result;
-    for (const auto& [key, child] : *map) result.emplace_back(key, sorted_keys(child));
+    for (const auto& [key, child] : *map) result.push_back({key, sorted_keys(child)});
     std::stable_sort(result.begin(), result.end(),
                      [](const auto& a, const auto& b) { return a.first < b.first; });
     return {std::move(result)};
