@@ -11,9 +11,14 @@ namespace {
 
 const std::map<std::string, Backend>& backends() {
   static const std::map<std::string, Backend> known = {
-      {"jit", Backend::kTorchScript},        {"jit-script", Backend::kTorchScript},
-      {"jit-trace", Backend::kTorchScript},  {"onnx", Backend::kOnnx},
-      {"onnx-dynamo", Backend::kOnnx},       {"onnx-torchscript", Backend::kOnnx},
+      {"jit", Backend::kTorchScript},
+      {"jit-script", Backend::kTorchScript},
+      {"jit-trace", Backend::kTorchScript},
+      {"onnx", Backend::kOnnx},
+      {"onnx-dynamo", Backend::kBridgedOnnx},
+      {"onnx-torchscript", Backend::kBridgedOnnx},
+      {"pt2", Backend::kExportedProgram},
+      {"exported-program", Backend::kExportedProgram},
   };
   return known;
 }
@@ -49,17 +54,20 @@ Backend parse_backend(const std::optional<std::string>& export_with) {
 }
 
 void check_backend_params(Backend backend, const Metadata::Map& params) {
+  static const std::set<std::string> onnx = {"opset_version", "report",          "verify",
+                                             "optimize",      "prescript",       "skip_validation",
+                                             "external_data"};
   static const std::map<Backend, std::set<std::string>> known = {
       {Backend::kTorchScript, {"optimize"}},
-      {Backend::kOnnx,
-       {"opset_version", "report", "verify", "optimize", "prescript", "skip_validation",
-        "external_data"}},
+      {Backend::kOnnx, onnx},
+      {Backend::kBridgedOnnx, onnx},
+      {Backend::kExportedProgram, {}},
       {Backend::kNone, {"model_path", "copy_original_model", "device"}},
   };
   for (const auto& [name, value] : params) {
     require(known.at(backend).count(name) > 0, ErrorKind::kValue,
             "backend parameter '" + name + "' is unknown to this backend. It takes " +
-                join(known.at(backend)) + ".");
+                (known.at(backend).empty() ? "none" : join(known.at(backend))) + ".");
   }
 }
 

@@ -17,6 +17,7 @@
 #include "leapp/leapp.h"
 #include "leapp/onnx_export.h"
 #include "session/backend.h"
+#include "session/hooks.h"
 #include "session/replay.h"
 #include "session/session.h"
 #include "session/wires.h"
@@ -78,7 +79,11 @@ class Compiler {
   void say_states(const Node& node, const trace::Purified& purified) const;
   void write_model(const Node& node, Backend backend, const ir::Graph& graph,
                    CompiledNode& compiled);
+  void write_bridged(const Node& node, Backend backend, const ir::Graph& graph,
+                     CompiledNode& compiled);
   void take_own_model(const Node& node, CompiledNode& compiled);
+  std::string name_of(const at::Tensor& tensor) const;
+  void name_found_states(Node& node) const;
   void rename_for_onnx(CompiledNode& compiled) const;
   void write_initial_values(Bundle& bundle) const;
   void write_yaml(const Bundle& bundle) const;
@@ -89,6 +94,7 @@ class Compiler {
   const CompileOptions& options_;
   bool dry_run_;
   StagedDirectory staged_;
+  TensorNames names_;
   std::vector<CompiledNode> nodes_;
 };
 
@@ -112,6 +118,7 @@ trace::Purified Compiler::purify(const Node& node, Backend backend) const {
   } else {
     options.keep = [](const c10::OperatorHandle&) { return true; };
   }
+  options.name = [&](const at::Tensor& tensor) { return name_of(tensor); };
   trace::Purified purified = trace::purify(node.recording, examples, options);
   ir::remove_dead_code(purified.graph);
   ir::remove_identities(purified.graph);
@@ -188,6 +195,7 @@ CompiledNode Compiler::compile(Node& node) {
     if (backend == Backend::kNone) take_own_model(node, compiled);
     return compiled;
   }
+  name_found_states(node);
   const trace::Purified purified = purify(node, backend);
   say_states(node, purified);
   say(LogLevel::kDebug, "Graph of node '" + node.name + "':\n" + ir::to_text(purified.graph));
@@ -210,7 +218,7 @@ CompiledNode Compiler::compile(Node& node) {
     const std::string& name = node.recording.states[i].name;
     compiled.state_wires.push_back({name, name});
   }
-  if (backend == Backend::kOnnx) rename_for_onnx(compiled);
+  if (backend == Backend::kOnnx || backend == Backend::kBridgedOnnx) rename_for_onnx(compiled);
   if (!dry_run_) write_model(node, backend, purified.graph, compiled);
   return compiled;
 }
@@ -230,6 +238,10 @@ void Compiler::write_model(const Node& node, Backend backend, const ir::Graph& g
     model.backend = "jit";
     return;
   }
+  if (backend == Backend::kExportedProgram || backend == Backend::kBridgedOnnx) {
+    write_bridged(node, backend, graph, compiled);
+    return;
+  }
   OnnxExportOptions options;
   options.opset_version = static_cast<int>(
       int_param(node.backend_params, "opset_version").value_or(options.opset_version));
@@ -243,6 +255,71 @@ void Compiler::write_model(const Node& node, Backend backend, const ir::Graph& g
   }
   model.backend = "onnx";
   model.opset_version = options.opset_version;
+}
+
+void Compiler::write_bridged(const Node& node, Backend backend, const ir::Graph& graph,
+                             CompiledNode& compiled) {
+  require(static_cast<bool>(hooks().bridge), ErrorKind::kUsage,
+          "node '" + node.name + "': export_with='" + *node.export_with +
+              "' goes through PyTorch's Python exporters. Export from Python, or use 'onnx' or "
+              "'jit'.");
+  const bool onnx = backend == Backend::kBridgedOnnx;
+  // The bridge names ports by the model's names, which differ from the graph's where ONNX needs it.
+  ir::Graph renamed = graph;
+  std::vector<ir::Graph::Output> outputs = renamed.outputs();
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    outputs[i].name = compiled.model.outputs[i].name;
+  }
+  renamed.set_outputs(std::move(outputs));
+  for (std::size_t i = 0; i < renamed.inputs().size(); ++i) {
+    renamed.value(renamed.inputs()[i]).name = compiled.model.inputs[i].name;
+  }
+  const auto file = staged_.path() / (node.name + (onnx ? ".onnx" : ".pt2"));
+  hooks().bridge(*node.export_with, renamed, file, node.backend_params);
+  Model& model = compiled.model;
+  const Checksums sums = hash_file(file);
+  model.file = FileEntry{file.filename().string(), sums.md5, sums.sha256};
+  model.backend = onnx ? "onnx" : "pt2";
+  if (onnx) {
+    model.opset_version = int_param(node.backend_params, "opset_version").value_or(20);
+    const auto data = file.string() + ".data";
+    if (std::filesystem::exists(data)) {
+      const Checksums data_sums = hash_file(data);
+      model.external_data.push_back(
+          {file.filename().string() + ".data", data_sums.md5, data_sums.sha256});
+    }
+  } else {
+    model.torch_version = options_.torch_version.value_or(TORCH_VERSION);
+  }
+}
+
+std::string Compiler::name_of(const at::Tensor& tensor) const {
+  if (names_.empty() || !tensor.has_storage()) return "";
+  const auto it = names_.find(tensor.const_data_ptr());
+  return it == names_.end() ? "" : it->second;
+}
+
+// State that was found by its writes is called after the buffer where a module owns it.
+void Compiler::name_found_states(Node& node) const {
+  std::set<std::string> taken;
+  for (const NodePort& port : node.inputs) taken.insert(port.name);
+  for (const NodePort& port : node.outputs) taken.insert(port.name);
+  for (const trace::StateCandidate& state : node.recording.states) taken.insert(state.name);
+  for (trace::StateCandidate& state : node.recording.states) {
+    if (state.kind != trace::StateCandidate::Kind::kFound) continue;
+    std::string name = name_of(node.recording.tape->variable(state.before).held);
+    std::replace(name.begin(), name.end(), '.', '_');
+    if (name.empty() || !taken.insert(name).second) continue;
+    for (Sample& sample : node.samples) {
+      for (auto* states : {&sample.states_before, &sample.states_after}) {
+        auto moved = states->extract(state.name);
+        if (moved.empty()) continue;
+        moved.key() = name;
+        states->insert(std::move(moved));
+      }
+    }
+    state.name = name;
+  }
 }
 
 void Compiler::take_own_model(const Node& node, CompiledNode& compiled) {
@@ -312,6 +389,7 @@ void Compiler::draw_bundle(const Bundle& bundle) const {
 
 std::vector<NodeOutcome> Compiler::run() {
   check_complete();
+  if (hooks().tensor_names) names_ = hooks().tensor_names();
   std::vector<Node*> order;
   for (Node& node : session_.nodes()) order.push_back(&node);
   std::sort(order.begin(), order.end(),

@@ -5,6 +5,7 @@
 
 #include "base/check.h"
 #include "interop/convert.h"
+#include "session/backend.h"
 #include "session/session.h"
 #include "session/session_lock.h"
 #include "trace/purify.h"
@@ -156,6 +157,7 @@ void Session::complete(Node& node, const NamedTensors& tensors, const OutputOpti
                       {}};
   }
   if (first) {
+    check_backend_params(parse_backend(options.export_with), options.backend_params);
     declare_outputs(node, tensors, options);
   } else {
     check_outputs_again(node, tensors, options);

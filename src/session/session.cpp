@@ -481,6 +481,10 @@ void Session::add_buffers(const std::string& name, const NamedTensors& buffers,
     buffer.name = entry.name;
     buffer.tensor = entry.ref;
     buffer.before = tape_->use(entry.ref);
+    // Made after the node was opened: from here on it counts as having been there before.
+    if (tape_->variable(buffer.before).origin == trace::Variable::Origin::kResult) {
+      buffer.before = tape_->add_outside(entry.ref);
+    }
     tape_->variable(buffer.before).node = node.id;
     group.buffers.push_back(std::move(buffer));
   }

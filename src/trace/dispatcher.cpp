@@ -10,9 +10,13 @@ constexpr auto kKey = c10::DispatchKey::TESTING_ONLY_GenericMode;
 
 thread_local Observer* current_observer = nullptr;
 
+// functorch swaps the thread's excluded keys for its own, so exclusion alone would let a nested
+// call slip through.
+thread_local int unobserved_depth = 0;
+
 void fallback(const c10::OperatorHandle& op, c10::DispatchKeySet keys, torch::jit::Stack* stack) {
-  if (current_observer == nullptr) {
-    call_unobserved(op, stack);
+  if (current_observer == nullptr || unobserved_depth > 0) {
+    step_aside(op, keys, stack);
   } else if (keys.has(c10::DispatchKey::FuncTorchDynamicLayerFrontMode)) {
     // vmap and the other transforms hide values in wrappers: let them unwrap first.
     step_aside(op, keys, stack);
@@ -38,7 +42,8 @@ void step_aside(const c10::OperatorHandle& op, c10::DispatchKeySet keys,
   op.redispatchBoxed(keys.remove(kKey), stack);
 }
 
-Unobserved::Unobserved() : guard_(c10::DispatchKeySet(kKey)) {}
+Unobserved::Unobserved() : guard_(c10::DispatchKeySet(kKey)) { ++unobserved_depth; }
+Unobserved::~Unobserved() { --unobserved_depth; }
 
 }  // namespace leapp::trace
 

@@ -38,6 +38,9 @@ void step_aside(const c10::OperatorHandle& op, c10::DispatchKeySet keys, torch::
 class LEAPP_EXPORT Unobserved {
  public:
   Unobserved();
+  ~Unobserved();
+  Unobserved(const Unobserved&) = delete;
+  Unobserved& operator=(const Unobserved&) = delete;
 
  private:
   c10::impl::ExcludeDispatchKeyGuard guard_;

@@ -1,6 +1,7 @@
 #include "trace/graph_builder.h"
 
 #include <ATen/native/TypeProperties.h>
+#include <ATen/ops/full.h>
 
 #include <algorithm>
 #include <optional>
@@ -90,7 +91,7 @@ ir::ValueId GraphBuilder::constant(const at::Tensor& tensor) {
     const auto it = constants_.find(key);
     if (it != constants_.end()) return it->second;
   }
-  const ir::ValueId id = graph_.add_constant("", interop::to_blob(tensor));
+  const ir::ValueId id = graph_.add_constant(name_ ? name_(tensor) : "", interop::to_blob(tensor));
   held_constants_.push_back(tensor);
   if (shareable) constants_.emplace(std::move(key), id);
   return id;
@@ -111,6 +112,64 @@ ir::Argument GraphBuilder::argument(const c10::IValue& value, const c10::Type& t
   return interop::to_argument(value, type);
 }
 
+// The source with the type and shape of `like`, by operators that read nothing of `like`.
+at::Tensor GraphBuilder::as_type(const at::Tensor& tensor, const at::Tensor& like,
+                                 const ir::SourceLocation& where) {
+  static auto& dispatcher = c10::Dispatcher::singleton();
+  static const auto cast = dispatcher.findSchemaOrThrow("aten::_to_copy", "");
+  static const auto expand = dispatcher.findSchemaOrThrow("aten::expand", "");
+  at::Tensor result = tensor;
+  if (tensor.scalar_type() != like.scalar_type() || tensor.device() != like.device()) {
+    torch::jit::Stack stack{result, static_cast<std::int64_t>(like.scalar_type()), c10::IValue(),
+                            tensor.device() == like.device() ? c10::IValue()
+                                                             : c10::IValue(like.device()),
+                            c10::IValue(), false, c10::IValue()};
+    run(cast, &stack, where);
+    result = stack.back().toTensor();
+  }
+  if (tensor.sizes() != like.sizes()) {
+    torch::jit::Stack stack{result, like.sizes().vec(), false};
+    run(expand, &stack, where);
+    result = stack.back().toTensor();
+  }
+  return result;
+}
+
+// Functionalised writes name the tensor they overwrite even where nothing of it is left. Saying so
+// is what tells a scratch buffer from state.
+bool GraphBuilder::run_simpler(const c10::OperatorHandle& op, torch::jit::Stack* stack,
+                               const ir::SourceLocation& where) {
+  const std::string& name = op.schema().name();
+  const auto argument = [&](std::size_t i) -> c10::IValue& {
+    return (*stack)[stack->size() - op.schema().arguments().size() + i];
+  };
+  const auto finish = [&](const at::Tensor& result) {
+    stack->resize(stack->size() - op.schema().arguments().size());
+    stack->emplace_back(result);
+    return true;
+  };
+  if (name == "aten::copy") {
+    const at::Tensor self = argument(0).toTensor();
+    return finish(as_type(argument(1).toTensor(), self, where));
+  }
+  if (name == "aten::fill" || name == "aten::zero") {
+    const at::Tensor self = argument(0).toTensor();
+    if (name == "aten::zero" || !argument(1).isTensor()) {
+      const Unobserved guard;
+      const at::Scalar value = name == "aten::zero" ? at::Scalar(0) : argument(1).toScalar();
+      return finish(at::full(self.sizes(), value, self.options()));
+    }
+    return finish(as_type(argument(1).toTensor(), self, where));
+  }
+  if (name == "aten::slice_scatter") {
+    const at::Tensor self = argument(0).toTensor();
+    const at::Tensor source = argument(1).toTensor();
+    const bool whole = source.sizes() == self.sizes() && argument(5).toInt() == 1;
+    if (whole) return finish(as_type(source, self, where));
+  }
+  return false;
+}
+
 void GraphBuilder::run(const c10::OperatorHandle& op, torch::jit::Stack* stack,
                        const ir::SourceLocation& where) {
   const c10::FunctionSchema& schema = op.schema();
@@ -120,6 +179,7 @@ void GraphBuilder::run(const c10::OperatorHandle& op, torch::jit::Stack* stack,
     call_unobserved(op, stack);
     return;
   }
+  if (run_simpler(op, stack, where)) return;
   const Unobserved guard;  // what we ask of tensors from here on is our own business
   ir::Op recorded;
   recorded.source = where;

@@ -10,9 +10,11 @@
 #include <ATen/core/stack.h>
 #include <c10/util/flat_hash_map.h>
 
+#include <functional>
 #include <map>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "ir/graph.h"
@@ -22,6 +24,10 @@ namespace leapp::trace {
 
 class GraphBuilder {
  public:
+  /// `name` is asked for the name of each tensor that becomes a constant; may be empty.
+  explicit GraphBuilder(std::function<std::string(const at::Tensor&)> name)
+      : name_(std::move(name)) {}
+
   /// Makes the tensor an input of the graph.
   ir::ValueId add_input(std::string name, const at::Tensor& tensor);
 
@@ -40,12 +46,17 @@ class GraphBuilder {
   };
   using ConstantKey = std::tuple<const void*, Shape, Shape, c10::ScalarType, std::string>;
 
+  bool run_simpler(const c10::OperatorHandle& op, torch::jit::Stack* stack,
+                   const ir::SourceLocation& where);
+  at::Tensor as_type(const at::Tensor& tensor, const at::Tensor& like,
+                     const ir::SourceLocation& where);
   bool depends_on_inputs(const c10::IValue& value) const;
   ir::Argument argument(const c10::IValue& value, const c10::Type& type);
   ir::Result define(const c10::IValue& value);
   ir::ValueId define_tensor(const at::Tensor& tensor);
   ir::ValueId constant(const at::Tensor& tensor);
 
+  std::function<std::string(const at::Tensor&)> name_;
   ir::Graph graph_;
   ska::flat_hash_map<const c10::TensorImpl*, Known> known_;
   std::map<ConstantKey, ir::ValueId> constants_;

@@ -96,7 +96,10 @@ class Observing {
 class Purifier final : public Observer {
  public:
   Purifier(const Recording& recording, const PurifyOptions& options)
-      : recording_(recording), tape_(*recording.tape), options_(options) {}
+      : recording_(recording),
+        tape_(*recording.tape),
+        options_(options),
+        builder_(options.name) {}
 
   Purified run(const std::vector<at::Tensor>& examples);
 

@@ -17,6 +17,8 @@ struct PurifyOptions {
   /// Whether the exporter takes this operator whole. Only asked for operators that neither write
   /// nor share memory. What it refuses comes apart as far as PyTorch's composites go.
   std::function<bool(const c10::OperatorHandle&)> keep;
+  /// A name for a tensor that becomes a constant, or "".
+  std::function<std::string(const at::Tensor&)> name;
 };
 
 struct Purified {

@@ -61,19 +61,27 @@ StoreId Tape::find_store(const at::Tensor& tensor) const {
   return it == by_storage_.end() ? kNobody : it->second;
 }
 
-StoreId Tape::find_shared_memory(const at::Tensor& tensor) const {
+StoreId Tape::find_shared_memory(const at::Tensor& tensor) {
   if (!tensor.has_storage() || !is_foreign(tensor.storage())) return kNobody;
   const std::byte* address = address_of(tensor.storage());
   if (address == nullptr) return kNobody;
-  const auto it = by_address_.find(address);
-  if (it != by_address_.end() && !store(it->second).storage.expired()) return it->second;
-  // A slice of an array begins inside the memory: rare enough to look at every store.
-  for (StoreId id = 0; id < static_cast<StoreId>(stores_.size()); ++id) {
+  const auto holds = [&](StoreId id) {
     const auto storage = store(id).storage.lock();
-    if (!storage || store(id).address == nullptr) continue;
-    if (address > store(id).address && address < store(id).address + storage->nbytes()) return id;
+    return storage && address >= store(id).address &&
+           address < store(id).address + storage->nbytes();
+  };
+  StoreId found = kNobody;
+  if (const auto it = by_address_.find(address); it != by_address_.end() && holds(it->second)) {
+    found = it->second;
   }
-  return kNobody;
+  // A slice of an array begins inside the memory: rare enough to look at every store.
+  for (StoreId id = 0; found == kNobody && id < static_cast<StoreId>(stores_.size()); ++id) {
+    if (store(id).address != nullptr && holds(id)) found = id;
+  }
+  if (found == kNobody) return kNobody;
+  store(found).shares.push_back(tensor.storage().getWeakStorageImpl());
+  by_storage_.insert_or_assign(tensor.storage().unsafeGetStorageImpl(), found);
+  return found;
 }
 
 std::optional<VarId> Tape::find(const at::Tensor& tensor) {
@@ -210,6 +218,7 @@ VarId Tape::result_variable(const at::Tensor& tensor) {
     // An operator that writes in place returns its own argument.
     if (variable(it->second).store == memory) return it->second;
   }
+  if (memory == kNobody) memory = find_shared_memory(tensor);
   if (memory == kNobody) memory = new_store(tensor);
   const VarId id = new_variable(tensor, Variable::Origin::kResult, memory);
   variable(id).node = calls_.back().node;

@@ -50,6 +50,8 @@ struct Store {
   NodeId node = kNobody;             ///< the open node whose data was written to it
   std::int32_t last_write = -1;      ///< index of the last call that wrote to it
   std::shared_ptr<Capture> capture;  ///< content when first met; null for memory made on the tape
+  /// Further storages over the same bytes, as NumPy makes them; held so that no address comes back.
+  std::vector<c10::weak_intrusive_ptr<c10::StorageImpl>> shares = {};
 };
 
 /// One argument of a call.
@@ -138,7 +140,7 @@ class Tape {
   VarId new_variable(const at::Tensor& tensor, Variable::Origin origin, StoreId store);
   StoreId new_store(const at::Tensor& tensor);
   StoreId find_store(const at::Tensor& tensor) const;
-  StoreId find_shared_memory(const at::Tensor& tensor) const;
+  StoreId find_shared_memory(const at::Tensor& tensor);
   VarId add_alias(const at::Tensor& tensor, StoreId store);
   VarId result_variable(const at::Tensor& tensor);
 

@@ -50,4 +50,7 @@ def load() -> None:
             f"LEAPP's tracing module could not be loaded: {error}. It is built against one version "
             f"of PyTorch; reinstall leapp in this environment."
         ) from error
+    from .inference_manager import find_onnxruntime
+
+    find_onnxruntime()  # validation runs ONNX models
     is_active = _trace.is_active

@@ -86,7 +86,7 @@ class InferenceManager:
             LeappNotFoundError: A file is not there.
             LeappValueError: The bundle, a checksum, a wire or a model is wrong.
         """
-        _find_onnxruntime()
+        find_onnxruntime()
         self._path = Path(model_path)
         settings = {
             "engine": {
@@ -258,7 +258,7 @@ class _NodeValues(Mapping[str, Array]):
         return repr(dict(self))
 
 
-def _find_onnxruntime() -> None:
+def find_onnxruntime() -> None:
     """Tell the runtime where Python's own ONNX Runtime lies, without importing it."""
     spec = importlib.util.find_spec("onnxruntime")
     if spec is not None and spec.submodule_search_locations:

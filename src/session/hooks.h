@@ -1,0 +1,32 @@
+// What a front end in another language adds to an export.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <unordered_map>
+
+#include "ir/graph.h"
+#include "leapp/metadata.h"
+#include "leapp/visibility.h"
+
+namespace leapp::session {
+
+/// Names of the user's tensors by the address of their first element: "encoder.0.weight".
+using TensorNames = std::unordered_map<const void*, std::string>;
+
+struct Hooks {
+  /// Asked once per compile_graph(); may be empty.
+  std::function<TensorNames()> tensor_names;
+  /// Writes the graph to the file by means that C++ does not have: backends "onnx-dynamo",
+  /// "onnx-torchscript" and "pt2". Throws Error where that is impossible. May be empty.
+  std::function<void(const std::string& backend, const ir::Graph& graph,
+                     const std::filesystem::path& file, const Metadata::Map& params)>
+      bridge;
+};
+
+/// Installs the hooks for the whole process.
+LEAPP_EXPORT void set_hooks(Hooks hooks);
+const Hooks& hooks() noexcept;
+
+}  // namespace leapp::session
