@@ -56,6 +56,12 @@ tidy: setup  ## clang-tidy over every source (slow)
 	@cmake --preset tidy >/dev/null
 	@cmake --build build/tidy -j $(JOBS)
 
+fuzz: setup  ## fuzz the readers of files for FUZZ_SECONDS each (60)
+	@tools/apt_packages.sh fuzz
+	@cmake --preset fuzz >/dev/null
+	@cmake --build build/fuzz -j $(JOBS) --target leapp_fuzzers
+	@tools/fuzz.sh build/fuzz $(or $(FUZZ_SECONDS),60)
+
 docs: build  ## the C++ and Python reference, into build/docs
 	@tools/apt_packages.sh docs
 	@tools/docs.sh build/docs
@@ -103,4 +109,4 @@ $(STAMPS)/package: $(PACKAGE)
 	cmake --install $(BUILD) --component python_scripts --prefix $(BIN) >/dev/null
 	@touch $@
 
-.PHONY: help build demo test bench opinfo lint format tidy docs clean setup
+.PHONY: help build demo test bench opinfo lint format tidy fuzz docs clean setup

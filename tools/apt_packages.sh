@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs the Debian packages LEAPP is built with, only those that are missing: apt_packages.sh [docs]
+# Installs the Debian packages LEAPP is built with, only those that are missing: apt_packages.sh [docs] [fuzz]
 set -euo pipefail
 
 missing=()
@@ -28,6 +28,7 @@ if ! python3 -c 'import os, sysconfig, sys; sys.exit(not os.path.exists(sysconfi
 for group in "$@"; do
   case $group in
     docs) need_command doxygen doxygen ;;
+    fuzz) need_command clang clang++; need_library libclang-rt-dev ;;
     *) echo "unknown group of packages: $group" >&2; exit 2 ;;
   esac
 done

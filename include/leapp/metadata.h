@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -24,6 +25,8 @@ struct Metadata::Entry {
   std::string first;
   Metadata second;
 
+  Entry() = default;
+  Entry(std::string key, Metadata value) : first(std::move(key)), second(std::move(value)) {}
   bool operator==(const Entry&) const = default;
 };
 
