@@ -135,9 +135,12 @@ void convert_multi_head(OpContext& context) {
   Attention attention;
   attention.mask = attention_mask(context, "mask", context.integer("mask_type", 0));
   attention.scale = 1.0 / std::sqrt(static_cast<double>(features / heads));
-  const Value attended = scaled_dot_product(parts[0], parts[1], parts[2], attention);
-  context.set(
-      0, linear(merge_heads(attended), context.tensor("proj_weight"), context.tensor("proj_bias")));
+  const Value weights = attention_weights(parts[0], parts[1], attention);
+  context.set(0, linear(merge_heads(matmul(weights, parts[2])), context.tensor("proj_weight"),
+                        context.tensor("proj_bias")));
+  if (context.flag("need_weights")) {
+    context.set(1, context.flag("average_attn_weights") ? mean(weights, {1}) : weights);
+  }
 }
 
 /// The fused CPU kernel's own operator; its second result serves the backward pass only.

@@ -1,10 +1,12 @@
 #include "export/onnx/builder.h"
 
+#include <algorithm>
 #include <cstring>
 #include <type_traits>
 #include <utility>
 
 #include "base/check.h"
+#include "export/onnx/blob.h"
 #include "export/onnx/fold.h"
 
 namespace leapp::onnx_export {
@@ -119,6 +121,7 @@ std::vector<Value> Builder::append(BuiltNode node, std::vector<Type> types) {
   }
   node.source = source_;
   nodes_.push_back(std::move(node));
+  order_.push_back(index);
   return outputs;
 }
 
@@ -135,6 +138,15 @@ std::vector<Value> Builder::emit_custom(std::string_view domain, std::string_vie
 
 std::vector<Value> Builder::emit_many(std::string_view op_type, std::span<const Value> inputs,
                                       Attrs attributes, std::vector<Type> types) {
+  // Tensors without elements need no computing, and engines stumble over them.
+  if (std::all_of(types.begin(), types.end(),
+                  [](const Type& type) { return element_count(type.shape) == 0; })) {
+    std::vector<Value> empty;
+    for (Type& type : types) {
+      empty.push_back(constant(from_ints(type.dtype, std::move(type.shape), {})));
+    }
+    return empty;
+  }
   BuiltNode node;
   node.op_type = op_type;
   for (const Value& input : inputs) node.inputs.push_back(input.id());
@@ -159,10 +171,52 @@ std::vector<Value> Builder::emit_many(std::string_view op_type, std::span<const 
   }
   std::vector<Value> outputs = append(std::move(node), std::move(types));
   if (!key.empty()) {
-    std::vector<std::int32_t>& ids = known_nodes_[std::move(key)];
+    std::vector<std::int32_t>& ids = known_nodes_[key];
     for (const Value& output : outputs) ids.push_back(output.id());
+    keys_in_order_.push_back(std::move(key));
   }
   return outputs;
+}
+
+std::vector<Value> Builder::loop(std::int64_t rounds, const std::vector<Value>& state,
+                                 const Round& round) {
+  const std::int64_t one[] = {rounds};
+  const Value count = constant(from_ints(DType::kInt64, {}, one));
+  auto body = std::make_shared<Body>();
+  std::vector<std::int32_t> outside = std::exchange(order_, {});
+  const std::size_t known_before = keys_in_order_.size();
+
+  const Value number = input("", {DType::kInt64, {}});
+  const Value go_on = input("", {DType::kBool, {}});
+  body->inputs = {number.id(), go_on.id()};
+  std::vector<Value> inner;
+  std::vector<Type> types;
+  for (const Value& value : state) {
+    inner.push_back(input("", value.type()));
+    body->inputs.push_back(inner.back().id());
+    types.push_back(value.type());
+  }
+  std::vector<Value> results = round(number, inner);
+  demand(results.size() == state.size(), "a loop whose round returns another state than it gets");
+  results.insert(results.begin(), go_on);
+  for (Value& result : results) {
+    // An output of the body must come from a node of the body.
+    result = emit_custom("", "Identity", std::span(&result, 1), {}, {result.type()})[0];
+    body->outputs.push_back(result.id());
+  }
+  body->nodes = std::exchange(order_, std::move(outside));
+  // What was built inside is not to be found from outside.
+  for (std::size_t i = known_before; i < keys_in_order_.size(); ++i) {
+    known_nodes_.erase(keys_in_order_[i]);
+  }
+  keys_in_order_.resize(known_before);
+
+  BuiltNode node;
+  node.op_type = "Loop";
+  node.inputs = {count.id(), -1};
+  for (const Value& value : state) node.inputs.push_back(value.id());
+  node.body = std::move(body);
+  return append(std::move(node), std::move(types));
 }
 
 Value Builder::emit(std::string_view op_type, std::span<const Value> inputs, Attrs attributes,

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <deque>
+#include <functional>
 #include <initializer_list>
 #include <memory>
 #include <span>
@@ -26,6 +27,13 @@ struct Attr {
 };
 using Attrs = std::vector<Attr>;
 
+/// The inside of a loop: its own inputs and outputs, and its nodes by index, in order.
+struct Body {
+  std::vector<std::int32_t> inputs;
+  std::vector<std::int32_t> outputs;
+  std::vector<std::int32_t> nodes;
+};
+
 /// A node as built; inputs and outputs are ids of values, -1 where one is left out.
 struct BuiltNode {
   std::string op_type;
@@ -33,7 +41,8 @@ struct BuiltNode {
   std::vector<std::int32_t> inputs;
   std::vector<std::int32_t> outputs;
   Attrs attributes;
-  std::int32_t source = -1;  ///< what set_source() said when it was made
+  std::shared_ptr<const Body> body;  ///< of a loop; null for all others
+  std::int32_t source = -1;          ///< what set_source() said when it was made
 };
 
 struct BuiltValue {
@@ -75,6 +84,12 @@ class Builder {
                                  std::span<const Value> inputs, Attrs attributes,
                                  std::vector<Type> types);
 
+  /// What one round of a loop does: its number and the state before it, to the state after it.
+  using Round = std::function<std::vector<Value>(Value round, const std::vector<Value>& state)>;
+  /// Runs `round` so many times and returns the last state. It is built once; the state keeps its
+  /// types. What it builds must not be used outside.
+  std::vector<Value> loop(std::int64_t rounds, const std::vector<Value>& state, const Round& round);
+
   /// Nodes made from now on belong to this operation of the IR graph.
   void set_source(std::int32_t source) noexcept { source_ = source; }
 
@@ -84,8 +99,11 @@ class Builder {
   }
   /// The node that makes the value; null for inputs and constants.
   const BuiltNode* producer(Value value) const;
+  /// All nodes, those inside of loops too.
   const std::deque<BuiltNode>& nodes() const noexcept { return nodes_; }
   std::deque<BuiltNode>& nodes() noexcept { return nodes_; }
+  /// Indices of the nodes outside of loops, in order.
+  const std::vector<std::int32_t>& order() const noexcept { return order_; }
   std::size_t value_count() const noexcept { return values_.size(); }
 
  private:
@@ -96,6 +114,8 @@ class Builder {
   std::int32_t source_ = -1;
   std::deque<BuiltValue> values_;
   std::deque<BuiltNode> nodes_;
+  std::vector<std::int32_t> order_;  // of the graph, or of the loop being built
+  std::vector<std::string> keys_in_order_;
   std::unordered_map<std::string, std::vector<std::int32_t>> known_nodes_;  // key -> outputs
   std::unordered_map<std::string, std::int32_t> known_constants_;
 };

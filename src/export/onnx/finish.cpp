@@ -47,6 +47,9 @@ std::vector<bool> needed_nodes(const Builder& builder, const std::vector<NamedOu
     needed[static_cast<std::size_t>(producer)] = true;
     const BuiltNode& node = builder.node(producer);
     open.insert(open.end(), node.inputs.begin(), node.inputs.end());
+    if (node.body != nullptr) {  // a loop also reads what its inside reads
+      open.insert(open.end(), node.body->outputs.begin(), node.body->outputs.end());
+    }
   }
   return needed;
 }
@@ -76,17 +79,17 @@ class Finisher {
       name_of(output.value.id()) = output.name;
       graph_.outputs.push_back(info_of(output.name, output.value.type()));
     }
-    const std::vector<bool> needed = needed_nodes(builder_, outputs);
-    for (std::size_t i = 0; i < needed.size(); ++i) {
-      if (needed[i]) add_node(builder_.nodes()[i]);
-    }
+    needed_ = needed_nodes(builder_, outputs);
+    for (const std::int32_t index : builder_.order()) add_node(index, graph_);
     return std::move(graph_);
   }
 
  private:
   std::string& name_of(std::int32_t id) { return names_[static_cast<std::size_t>(id)]; }
 
-  void add_node(const BuiltNode& node) {
+  void add_node(std::int32_t index, onnx::Graph& graph) {
+    if (!needed_[static_cast<std::size_t>(index)]) return;
+    const BuiltNode& node = builder_.node(index);
     onnx::Node made;
     made.op_type = node.op_type;
     made.domain = node.domain;
@@ -99,6 +102,10 @@ class Finisher {
       if (name_of(id).empty()) name_of(id) = unique_.unique(stem);
       made.outputs.push_back(name_of(id));
     }
+    if (node.body != nullptr) {
+      made.attributes.push_back(
+          {"body", std::make_shared<const onnx::Graph>(inside(*node.body, made.name)), {}});
+    }
     for (const Attr& attribute : node.attributes) {
       made.attributes.push_back({attribute.name, attribute.value, {}});
     }
@@ -107,7 +114,21 @@ class Finisher {
       made.metadata.emplace_back("leapp.op", op->signature->qualified_name());
       if (!op->module_path.empty()) made.metadata.emplace_back("leapp.module", op->module_path);
     }
-    graph_.nodes.push_back(std::move(made));
+    graph.nodes.push_back(std::move(made));
+  }
+
+  onnx::Graph inside(const Body& body, const std::string& name) {
+    onnx::Graph graph;
+    graph.name = name;
+    for (const std::int32_t id : body.inputs) {
+      name_of(id) = unique_.unique("state");
+      graph.inputs.push_back(info_of(name_of(id), builder_.value(id).type));
+    }
+    for (const std::int32_t index : body.nodes) add_node(index, graph);
+    for (const std::int32_t id : body.outputs) {
+      graph.outputs.push_back(info_of(name_of(id), builder_.value(id).type));
+    }
+    return graph;
   }
 
   const std::string& input_name(std::int32_t id) {
@@ -131,6 +152,7 @@ class Finisher {
   Builder& builder_;
   const ir::Graph& source_;
   std::vector<std::string> names_;  // of values, by id
+  std::vector<bool> needed_;        // nodes, by index
   Names unique_;
   Names unique_nodes_;
   onnx::Graph graph_;

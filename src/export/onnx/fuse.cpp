@@ -12,6 +12,8 @@ class Fuser {
       : builder_(builder), uses_(builder.value_count(), 0) {
     for (const BuiltNode& node : builder.nodes()) {
       for (const std::int32_t id : node.inputs) count_use(id);
+      if (node.body == nullptr) continue;
+      for (const std::int32_t id : node.body->outputs) count_use(id);
     }
     // A port counts twice, so that what it shows is never fused away.
     for (const NamedOutput& output : outputs) {

@@ -30,7 +30,16 @@ std::string shown(const Type& type) {
 }  // namespace
 
 ValueMap::ValueMap(const ir::Graph& graph, Builder& builder)
-    : graph_(graph), builder_(builder), values_(graph.value_count()) {}
+    : graph_(graph),
+      builder_(builder),
+      values_(graph.value_count()),
+      used_(graph.value_count(), false) {
+  const auto mark = [&](ir::ValueId id) { used_[static_cast<std::size_t>(id)] = true; };
+  for (const ir::Op& op : graph.ops()) {
+    for (const ir::Argument& argument : op.arguments) ir::for_each_value(argument, mark);
+  }
+  for (const ir::Graph::Output& output : graph.outputs()) mark(output.value);
+}
 
 Value ValueMap::get(ir::ValueId id) {
   Value& value = values_.at(static_cast<std::size_t>(id));
@@ -274,6 +283,11 @@ Type OpContext::result_type(std::size_t i) const {
 
 const Shape& OpContext::result_shape(std::size_t i) const {
   return values_.graph().type(op_.result(i)).shape;
+}
+
+bool OpContext::is_used(std::size_t i) const {
+  const ir::ValueId id = op_.result(i);
+  return id != ir::kNoValue && values_.is_used(id);
 }
 
 void OpContext::set(std::size_t i, Value value) {

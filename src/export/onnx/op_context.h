@@ -28,11 +28,14 @@ class ValueMap {
   Builder& builder() const noexcept { return builder_; }
   Value get(ir::ValueId id);
   void set(ir::ValueId id, Value value);
+  /// Whether an operation or an output reads the value.
+  bool is_used(ir::ValueId id) const { return used_.at(static_cast<std::size_t>(id)); }
 
  private:
   const ir::Graph& graph_;
   Builder& builder_;
   std::vector<Value> values_;
+  std::vector<bool> used_;
 };
 
 /// Which half of complex values a converter sees that was written for real ones.
@@ -88,6 +91,8 @@ class OpContext {
   Type result_type(std::size_t i = 0) const;
   DType result_dtype(std::size_t i = 0) const { return result_type(i).dtype; }
   const Shape& result_shape(std::size_t i = 0) const;
+  /// Whether anything reads the result.
+  bool is_used(std::size_t i) const;
   /// The shape that PyTorch found for any value of the graph.
   const Shape& value_shape(ir::ValueId id) const { return values_.graph().type(id).shape; }
   /// Gives a result its value, of exactly the type PyTorch found.

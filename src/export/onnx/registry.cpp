@@ -56,6 +56,7 @@ void register_all(ConverterRegistry& registry) {
   register_elementwise(registry);
   register_fft(registry);
   register_indexing(registry);
+  register_linalg(registry);
   register_loss(registry);
   register_matmul(registry);
   register_normalization(registry);

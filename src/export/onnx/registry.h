@@ -95,6 +95,7 @@ void register_diagonal(ConverterRegistry& registry);
 void register_elementwise(ConverterRegistry& registry);
 void register_fft(ConverterRegistry& registry);
 void register_indexing(ConverterRegistry& registry);
+void register_linalg(ConverterRegistry& registry);
 void register_loss(ConverterRegistry& registry);
 void register_matmul(ConverterRegistry& registry);
 void register_normalization(ConverterRegistry& registry);

@@ -1,0 +1,65 @@
+// Linear algebra on stacks of small matrices, [batch, rows, columns] in double precision.
+//
+// ONNX has none of it beyond the product, so the classic algorithms are written out step by step
+// for the known size. The graph grows with the size; beyond kMaxMatrixSize it is refused.
+#pragma once
+
+#include <vector>
+
+#include "export/onnx/op_context.h"
+
+namespace leapp::onnx_export {
+
+inline constexpr std::int64_t kMaxMatrixSize = 32;
+
+/// The last two dimensions as matrices, the others as one batch, in double precision. Fails where
+/// the matrices are too large to write the algorithm out.
+Value as_matrices(OpContext& context, Value x);
+/// Back to the element type and the shape that PyTorch has.
+Value as_result(OpContext& context, std::size_t i, Value matrices);
+
+Value identity(Builder& builder, std::int64_t size);
+
+/// x with T x = b for a triangular T.
+Value solve_triangular(Value t, Value b, bool upper, bool unit_diagonal);
+
+struct Lu {
+  Value packed;       ///< U, and below the diagonal L without its ones
+  Value pivots;       ///< [batch, steps] int64: the row each step exchanged with, from 0
+  Value permutation;  ///< [batch, rows] int64: row i of the product is row permutation[i] of A
+  Value info;         ///< [batch] int64: the first step (from 1) without a pivot, or 0
+};
+Lu lu_factor(Value a);
+/// The rows' order after the exchanges that `pivots` (from 0) names.
+Value permutation_from(Value pivots, std::int64_t rows);
+/// Rows of each matrix in the given order.
+Value permute_rows(Value a, Value permutation);
+Value lower_unit(Value packed);
+Value upper_part(Value packed);
+Value solve(Value a, Value b);
+Value inverse(Value a);
+Value determinant(Value a);
+
+struct Cholesky {
+  Value lower;
+  Value info;  ///< [batch] int64: the first step (from 1) that found no square root, or 0
+};
+Cholesky cholesky(Value a);
+
+struct Householder {
+  std::vector<Value> vectors;  ///< [batch, rows, 1] each, with its leading one
+  std::vector<Value> factors;  ///< tau, [batch, 1, 1] each
+  Value triangle;              ///< R
+};
+Householder householder(Value a);
+/// H_0 H_1 .. applied to x from the left; `transposed` reverses the order.
+Value apply_reflectors(const Householder& reflectors, Value x, bool transposed);
+
+struct Eigen {
+  Value values;   ///< [batch, size], ascending
+  Value vectors;  ///< [batch, size, size], columns; their signs are ours, not LAPACK's
+};
+/// Of symmetric matrices, by Jacobi's rotations.
+Eigen symmetric_eigen(Value a);
+
+}  // namespace leapp::onnx_export
