@@ -71,3 +71,13 @@ def backend(request: pytest.FixtureRequest) -> str:
 def _seeded() -> None:
     if torch is not None:
         torch.manual_seed(0)
+
+
+@pytest.fixture(autouse=True)
+def _no_hang() -> Iterator[None]:
+    """A test that hangs ends the run with every thread's stack, instead of hanging it for ever."""
+    import faulthandler
+
+    faulthandler.dump_traceback_later(300, exit=True)
+    yield
+    faulthandler.cancel_dump_traceback_later()
