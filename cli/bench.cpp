@@ -1,0 +1,95 @@
+#include <algorithm>
+#include <cstdio>
+#include <fstream>
+
+#include "bench_report.h"
+#include "commands.h"
+
+namespace leapp::cli {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+struct Arguments {
+  std::string yaml;
+  bool json = false;
+  int ticks = 10000;
+  int warm_up = 100;
+  double hz = 0;
+  std::string svg;
+  bool strict = false;
+  EngineFlags engine;
+};
+
+std::optional<double> frequency_of(const Bundle& bundle) {
+  for (const auto& [key, value] : bundle.pipeline.configs) {
+    if (key != "frequency") continue;
+    if (const auto* number = std::get_if<double>(&value.value)) return *number;
+    if (const auto* number = std::get_if<std::int64_t>(&value.value)) {
+      return static_cast<double>(*number);
+    }
+  }
+  return std::nullopt;
+}
+
+BenchReport measure(const Arguments& arguments) {
+  RuntimeOptions options = arguments.engine.options();
+  options.measure = true;
+  const auto start = Clock::now();
+  InferenceManager manager(arguments.yaml, options);
+  BenchReport report;
+  report.load = Clock::now() - start;
+  report.bundle = arguments.yaml;
+  report.steps = manager.description();
+  report.frequency =
+      arguments.hz > 0 ? std::optional(arguments.hz) : frequency_of(manager.bundle());
+  for (const auto& [name, value] : manager.get_mock_input()) {
+    manager.set_input(manager.input_port(name), value.data());
+  }
+  for (int i = 0; i < arguments.warm_up; ++i) manager.tick().value();
+  manager.reset_statistics();
+  report.ticks.reserve(static_cast<std::size_t>(arguments.ticks));
+  for (int i = 0; i < arguments.ticks; ++i) {
+    const auto began = Clock::now();
+    manager.tick().value();
+    report.ticks.push_back(Clock::now() - began);
+  }
+  report.statistics = manager.statistics();
+  std::sort(report.ticks.begin(), report.ticks.end());
+  return report;
+}
+
+int run(const Arguments& arguments) {
+  const BenchReport report = measure(arguments);
+  std::printf("%s\n", (arguments.json ? to_json(report) : to_text(report)).c_str());
+  if (!arguments.svg.empty()) {
+    std::ofstream stream(arguments.svg, std::ios::binary);
+    stream << to_svg(report);
+    stream.close();
+    if (!stream) throw Error(ErrorKind::kIo, "could not write " + arguments.svg);
+  }
+  return arguments.strict && report.misses() > 0 ? kTooSlow : kDone;
+}
+
+}  // namespace
+
+Command add_bench(CLI::App& program) {
+  const auto arguments = std::make_shared<Arguments>();
+  CLI::App* app = program.add_subcommand(
+      "bench", "measure ticks on mock input against the pipeline's frequency");
+  add_bundle(*app, arguments->yaml);
+  add_json(*app, arguments->json);
+  app->add_option("--ticks", arguments->ticks, "how many")
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber);
+  app->add_option("--warm-up", arguments->warm_up, "ticks before those that count")
+      ->capture_default_str();
+  app->add_option("--hz", arguments->hz, "ticks per second, instead of the bundle's frequency");
+  app->add_option("--svg", arguments->svg, "also write a picture");
+  app->add_flag("--strict", arguments->strict, "exit with 4 when a tick misses the period");
+  arguments->engine.add_to(*app);
+  app->footer("Example: leapp bench walker/walker.yaml --svg bench.svg");
+  return {app, [arguments] { return run(*arguments); }};
+}
+
+}  // namespace leapp::cli

@@ -1,0 +1,36 @@
+// What `leapp bench` found, as a table, as JSON and as a picture.
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "leapp/inference_manager.h"
+
+namespace leapp::cli {
+
+struct BenchReport {
+  std::string bundle;
+  std::vector<std::string> steps;  ///< what runs where, one line each
+  Statistics statistics;
+  std::vector<std::chrono::nanoseconds> ticks;  ///< every tick, sorted
+  std::chrono::nanoseconds load{0};
+  std::optional<double> frequency;  ///< ticks per second that the pipeline wants
+
+  /// How long a tick may take at that frequency.
+  std::optional<std::chrono::nanoseconds> period() const;
+  /// Ticks that took longer.
+  std::size_t misses() const;
+  /// An exact percentile of the ticks; `share` from 0 to 1.
+  std::chrono::nanoseconds percentile(double share) const;
+  /// Exact, from the ticks themselves.
+  LatencySummary tick() const;
+};
+
+std::string to_text(const BenchReport& report);
+std::string to_json(const BenchReport& report);
+/// The distribution of the ticks on a logarithmic axis, and the share of each step.
+std::string to_svg(const BenchReport& report);
+
+}  // namespace leapp::cli

@@ -1,0 +1,68 @@
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "commands.h"
+
+namespace leapp::cli {
+namespace {
+
+struct Arguments {
+  std::string yaml;
+  bool json = false;
+  bool files_only = false;
+  EngineFlags engine;
+};
+
+// What is checked, one after the other; the first fault ends it.
+int run(const Arguments& arguments) {
+  nlohmann::ordered_json report = {{"bundle", arguments.yaml}};
+  std::vector<std::string> done;
+  try {
+    const RuntimeOptions options = arguments.engine.options();
+    const Bundle bundle = read_bundle(arguments.yaml, options.bundle);
+    done.push_back("structure: " + std::to_string(bundle.models.size()) + " nodes, wires agree");
+    verify_files(bundle, options.bundle);
+    done.emplace_back("files: every checksum agrees");
+    if (!arguments.files_only) {
+      InferenceManager manager(arguments.yaml, options);
+      for (const std::string& line : manager.description()) done.push_back("model: " + line);
+      manager.run_policy(manager.get_mock_input());
+      done.emplace_back("tick: runs on mock input");
+    }
+  } catch (const Error& error) {
+    if (!arguments.json) {
+      for (const std::string& line : done) std::printf("ok    %s\n", line.c_str());
+      std::fflush(stdout);
+      throw;
+    }
+    report["ok"] = false;
+    report["checked"] = done;
+    report["error"] = error.what();
+    std::printf("%s\n", report.dump(2).c_str());
+    return kWrong;
+  }
+  if (arguments.json) {
+    report["ok"] = true;
+    report["checked"] = done;
+    std::printf("%s\n", report.dump(2).c_str());
+  } else {
+    for (const std::string& line : done) std::printf("ok    %s\n", line.c_str());
+  }
+  return kDone;
+}
+
+}  // namespace
+
+Command add_check(CLI::App& program) {
+  const auto arguments = std::make_shared<Arguments>();
+  CLI::App* app = program.add_subcommand(
+      "check", "verify a bundle: structure, wires, checksums, models, one tick on mock input");
+  add_bundle(*app, arguments->yaml);
+  add_json(*app, arguments->json);
+  app->add_flag("--files-only", arguments->files_only, "load and run no model");
+  arguments->engine.add_to(*app);
+  app->footer("Example: leapp check walker/walker.yaml");
+  return {app, [arguments] { return run(*arguments); }};
+}
+
+}  // namespace leapp::cli

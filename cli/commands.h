@@ -1,0 +1,59 @@
+// The commands of `leapp`. Each adds itself to the program and runs when it was asked for.
+//
+// Exit codes, the same for all of them:
+//   0  done
+//   1  the bundle is wrong, or a tick failed
+//   2  the command line is wrong
+//   3  this machine lacks what the bundle needs: ONNX Runtime, libtorch, an execution provider
+//   4  bench only: a tick took longer than the period allows (with --strict)
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "leapp/inference_manager.h"
+
+namespace leapp::cli {
+
+inline constexpr int kDone = 0;
+inline constexpr int kWrong = 1;
+inline constexpr int kUsage = 2;
+inline constexpr int kLacking = 3;
+inline constexpr int kTooSlow = 4;
+
+/// What a command returns is the program's exit code.
+using Run = std::function<int()>;
+
+/// A command and how to run it.
+struct Command {
+  CLI::App* app = nullptr;
+  Run run;
+};
+
+Command add_inspect(CLI::App& program);
+Command add_check(CLI::App& program);
+Command add_run(CLI::App& program);
+Command add_bench(CLI::App& program);
+Command add_merge(CLI::App& program);
+
+/// Options shared by the commands that run models.
+struct EngineFlags {
+  int threads = 1;
+  std::vector<int> affinity;
+  bool spinning = false;
+  std::string provider;
+  bool no_merge = false;
+  bool allow_outside_files = false;
+
+  void add_to(CLI::App& app);
+  RuntimeOptions options() const;
+};
+
+/// The bundle's path as first argument, and --json.
+void add_bundle(CLI::App& app, std::string& yaml);
+void add_json(CLI::App& app, bool& json);
+
+}  // namespace leapp::cli

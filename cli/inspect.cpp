@@ -1,0 +1,151 @@
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "commands.h"
+#include "text.h"
+
+namespace leapp::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json to_json(const Metadata& metadata);
+
+Json to_json(const Metadata::Map& map) {
+  Json json = Json::object();
+  for (const auto& [key, value] : map) json[key] = to_json(value);
+  return json;
+}
+
+Json to_json(const Metadata& metadata) {
+  return std::visit(
+      [](const auto& value) -> Json {
+        using T = std::decay_t<decltype(value)>;
+        if constexpr (std::is_same_v<T, std::monostate>) {
+          return nullptr;
+        } else if constexpr (std::is_same_v<T, Metadata::List>) {
+          Json list = Json::array();
+          for (const Metadata& item : value) list.push_back(to_json(item));
+          return list;
+        } else if constexpr (std::is_same_v<T, Metadata::Map>) {
+          return to_json(value);
+        } else {
+          return value;
+        }
+      },
+      metadata.value);
+}
+
+Json to_json(const std::vector<Port>& ports) {
+  Json list = Json::array();
+  for (const Port& port : ports) {
+    Json entry = {{"name", port.name}, {"dtype", name_of(port.dtype)}, {"shape", port.shape}};
+    if (port.semantics.kind) entry["kind"] = *port.semantics.kind;
+    if (!port.semantics.extra.empty()) entry["extra"] = to_json(port.semantics.extra);
+    list.push_back(std::move(entry));
+  }
+  return list;
+}
+
+Json to_json(const std::vector<Wire>& wires) {
+  Json json = Json::object();
+  for (const Wire& wire : wires) {
+    for (const PortRef& target : wire.targets) {
+      json[to_string(wire.source)].push_back(to_string(target));
+    }
+  }
+  return json;
+}
+
+std::vector<std::string> names_of(const std::vector<NodePorts>& nodes) {
+  std::vector<std::string> names;
+  for (const NodePorts& node : nodes) {
+    for (const std::string& port : node.ports) names.push_back(node.node + "/" + port);
+  }
+  return names;
+}
+
+Json to_json(const Bundle& bundle) {
+  Json models = Json::array();
+  for (std::size_t index : execution_order(bundle)) {
+    const Model& model = bundle.models[index];
+    Json entry = {{"name", model.name},
+                  {"backend", model.backend ? Json(*model.backend) : Json()},
+                  {"file", model.file ? Json(model.file->path) : Json()},
+                  {"inputs", to_json(model.inputs)},
+                  {"outputs", to_json(model.outputs)}};
+    models.push_back(std::move(entry));
+  }
+  return {{"file", bundle.file.string()},
+          {"config_version", bundle.system_information.config_version},
+          {"nodes", std::move(models)},
+          {"inputs", names_of(bundle.pipeline.inputs)},
+          {"outputs", names_of(bundle.pipeline.outputs)},
+          {"data_flow", to_json(bundle.pipeline.data_flow)},
+          {"feedback_flow", to_json(bundle.pipeline.feedback_flow)},
+          {"configs", to_json(bundle.pipeline.configs)}};
+}
+
+void print_ports(const std::string& title, const Bundle& bundle,
+                 const std::vector<std::string>& names, bool inputs) {
+  std::printf("\n%s\n", title.c_str());
+  std::vector<std::vector<std::string>> rows;
+  for (const std::string& name : names) {
+    const PortRef ref = *parse_port_ref(name);
+    const Port& port = inputs ? *bundle.find_input(ref) : *bundle.find_output(ref);
+    rows.push_back({"  " + name, type_text(port), port.semantics.kind.value_or("")});
+  }
+  std::fputs(rows.empty() ? "  none\n" : table(rows, false).c_str(), stdout);
+}
+
+void print(const Bundle& bundle) {
+  std::printf("%s: %zu nodes, config version %s\n", bundle.file.c_str(), bundle.models.size(),
+              bundle.system_information.config_version.c_str());
+  std::printf("\nnodes, in order of execution\n");
+  std::vector<std::vector<std::string>> rows;
+  for (std::size_t index : execution_order(bundle)) {
+    const Model& model = bundle.models[index];
+    rows.push_back({"  " + model.name, model.backend.value_or("no model"),
+                    model.file ? model.file->path : "-",
+                    std::to_string(model.inputs.size()) + " in",
+                    std::to_string(model.outputs.size()) + " out"});
+  }
+  std::fputs(table(rows, false).c_str(), stdout);
+  print_ports("inputs", bundle, names_of(bundle.pipeline.inputs), true);
+  print_ports("outputs", bundle, names_of(bundle.pipeline.outputs), false);
+  for (const auto& [title, flow] : {std::pair{"wires", &bundle.pipeline.data_flow},
+                                    std::pair{"feedback", &bundle.pipeline.feedback_flow}}) {
+    std::printf("\n%s\n", title);
+    if (flow->empty()) std::printf("  none\n");
+    for (const Wire& wire : *flow) {
+      for (const PortRef& target : wire.targets) {
+        std::printf("  %s -> %s\n", to_string(wire.source).c_str(), to_string(target).c_str());
+      }
+    }
+  }
+}
+
+}  // namespace
+
+Command add_inspect(CLI::App& program) {
+  struct Arguments {
+    std::string yaml;
+    bool json = false;
+  };
+  const auto arguments = std::make_shared<Arguments>();
+  CLI::App* app = program.add_subcommand("inspect", "show nodes, ports and wires of a bundle");
+  add_bundle(*app, arguments->yaml);
+  add_json(*app, arguments->json);
+  app->footer("Example: leapp inspect walker/walker.yaml");
+  return {app, [arguments] {
+            const Bundle bundle = read_bundle(arguments->yaml);
+            if (arguments->json) {
+              std::printf("%s\n", to_json(bundle).dump(2).c_str());
+            } else {
+              print(bundle);
+            }
+            return kDone;
+          }};
+}
+
+}  // namespace leapp::cli

@@ -1,0 +1,92 @@
+// leapp: look at a bundle, check it, run it, measure it, merge it. Needs no Python and no torch.
+#include <cstdio>
+#include <exception>
+#include <string>
+
+#include "commands.h"
+
+namespace leapp::cli {
+
+void EngineFlags::add_to(CLI::App& app) {
+  app.add_option("--threads", threads, "threads inside one operator; 0: the engine decides")
+      ->capture_default_str();
+  app.add_option("--affinity", affinity, "processors for the threads beside the first")
+      ->delimiter(',');
+  app.add_flag("--spinning", spinning, "let idle threads burn a core to answer sooner");
+  app.add_option("--provider", provider, "cpu, cuda, ..: where ONNX models run");
+  app.add_flag("--no-merge", no_merge, "run every ONNX node by itself");
+  app.add_flag("--allow-outside-files", allow_outside_files,
+               "let model files lie outside the bundle's folder");
+}
+
+RuntimeOptions EngineFlags::options() const {
+  RuntimeOptions options;
+  options.engine.threads = threads;
+  options.engine.affinity = affinity;
+  options.engine.spinning = spinning;
+  options.engine.provider = provider;
+  options.merge = no_merge ? Merge::kOff : Merge::kAuto;
+  options.bundle.allow_outside_files = allow_outside_files;
+  return options;
+}
+
+void add_bundle(CLI::App& app, std::string& yaml) {
+  app.add_option("bundle", yaml, "the .yaml file of a bundle")->required();
+}
+
+void add_json(CLI::App& app, bool& json) {
+  app.add_flag("--json", json, "print one JSON object instead of text");
+}
+
+namespace {
+
+constexpr const char* kExitCodes =
+    "Exit codes: 0 done; 1 the bundle is wrong or a tick failed; 2 the command line is wrong; 3 "
+    "this\n"
+    "machine lacks what the bundle needs (ONNX Runtime, libtorch, an execution provider); 4 too "
+    "slow\n"
+    "(bench --strict).";
+
+bool is_lacking(const Error& error) {
+  const std::string text = error.what();
+  return text.find("ONNX Runtime was not found") != std::string::npos ||
+         text.find("which needs libtorch") != std::string::npos ||
+         text.find("is not part of this ONNX Runtime") != std::string::npos;
+}
+
+int main(int argc, char** argv) {
+  CLI::App program("Look at exported policy pipelines, check, run, measure and merge them.",
+                   "leapp");
+  program.set_version_flag("--version", "leapp " LEAPP_VERSION);
+  program.require_subcommand(1);
+  program.footer(kExitCodes);
+  std::vector<Command> commands;
+  for (const auto add : {add_inspect, add_check, add_run, add_bench, add_merge}) {
+    commands.push_back(add(program));
+    commands.back().app->footer(commands.back().app->get_footer() + "\n\n" + kExitCodes);
+  }
+  try {
+    program.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return program.exit(error) == 0 ? kDone : kUsage;
+  }
+  try {
+    for (const Command& command : commands) {
+      if (command.app->parsed()) return command.run();
+    }
+  } catch (const Error& error) {
+    std::fprintf(stderr, "leapp: %s\n", error.what());
+    return is_lacking(error) ? kLacking : kWrong;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "leapp: %s\n", error.what());
+    return kWrong;
+  }
+  return kUsage;
+}
+
+}  // namespace
+}  // namespace leapp::cli
+
+int main(int argc, char** argv) {
+  return leapp::cli::main(argc, argv);
+}

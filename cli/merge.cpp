@@ -1,0 +1,44 @@
+#include "leapp/merge.h"
+
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "commands.h"
+
+namespace leapp::cli {
+
+Command add_merge(CLI::App& program) {
+  struct Arguments {
+    std::string yaml;
+    std::string target;
+    bool json = false;
+    EngineFlags engine;
+  };
+  const auto arguments = std::make_shared<Arguments>();
+  CLI::App* app = program.add_subcommand(
+      "merge", "write a bundle of one ONNX file that computes a whole tick, state as ports");
+  add_bundle(*app, arguments->yaml);
+  app->add_option("folder", arguments->target, "where to write; its last part names the bundle")
+      ->required();
+  add_json(*app, arguments->json);
+  arguments->engine.add_to(*app);
+  app->footer("Example: leapp merge walker/walker.yaml merged/walker");
+  return {app, [arguments] {
+            const Bundle merged =
+                merge_bundle(arguments->yaml, arguments->target, arguments->engine.options());
+            const Model& model = merged.models[0];
+            if (arguments->json) {
+              nlohmann::ordered_json report = {{"bundle", merged.file.string()}};
+              report["model"] = (merged.file.parent_path() / model.file->path).string();
+              for (const Port& port : model.inputs) report["inputs"].push_back(port.name);
+              for (const Port& port : model.outputs) report["outputs"].push_back(port.name);
+              std::printf("%s\n", report.dump(2).c_str());
+            } else {
+              std::printf("wrote %s: %zu inputs, %zu outputs\n", merged.file.c_str(),
+                          model.inputs.size(), model.outputs.size());
+            }
+            return kDone;
+          }};
+}
+
+}  // namespace leapp::cli

@@ -1,0 +1,22 @@
+// Text for people: aligned columns, times with a unit.
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+namespace leapp::cli {
+
+/// Rows of cells as lines; the first column is left-aligned, the others as `right` says.
+std::string table(const std::vector<std::vector<std::string>>& rows, bool right = true);
+
+/// "12.3 us", "1.24 ms".
+std::string time_text(std::chrono::nanoseconds time);
+
+/// "float32 [1, 48]".
+template <typename Port>
+std::string type_text(const Port& port) {
+  return std::string(name_of(port.dtype)) + " " + to_string(port.shape);
+}
+
+}  // namespace leapp::cli

@@ -1,0 +1,177 @@
+"""The ``leapp`` command: what it prints, and how it exits."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import xml.dom.minidom
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from ready_bundle import Bundle
+from safetensors.numpy import load_file, save_file
+
+
+def find_command() -> str | None:
+    """The command of this environment, or of the build tree."""
+    places = [str(Path(sys.executable).parent)]
+    if "LEAPP_BUILD" in os.environ:
+        places.append(os.path.join(os.environ["LEAPP_BUILD"], "bin"))
+    return shutil.which("leapp", path=os.pathsep.join(places))
+
+
+COMMAND = find_command()
+pytestmark = pytest.mark.skipif(COMMAND is None, reason="the leapp command is not installed")
+
+
+def leapp(
+    *arguments: object, code: int = 0, **environment: str
+) -> subprocess.CompletedProcess[str]:
+    """Runs the command in this environment and expects an exit code."""
+    assert COMMAND is not None
+    done = subprocess.run(
+        [COMMAND, *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "VIRTUAL_ENV": sys.prefix, **environment},
+    )
+    assert done.returncode == code, done.stdout + done.stderr
+    return done
+
+
+def asked(*arguments: object, **options: Any) -> Any:
+    return json.loads(leapp(*arguments, "--json", **options).stdout)
+
+
+@pytest.fixture
+def policy(tmp_path: Path) -> str:
+    """f = 2 x + 1;  y = f + h, h' = y / 2."""
+    bundle = Bundle(tmp_path)
+    bundle.node("pre", "affine.onnx", ["x"], ["y"])
+    bundle.node("policy", "recurrent.onnx", ["x", "h_in"], ["y", "h_out"])
+    bundle.wire("pre/y", "policy/x").feedback("policy/h_out", "policy/h_in")
+    bundle.pipeline["configs"] = {"frequency": 50}
+    return bundle.input("pre", "x").output("policy", "y").write()
+
+
+class TestInspect:
+    def test_text(self, policy: str) -> None:
+        text = leapp("inspect", policy).stdout
+        assert "2 nodes" in text
+        assert "pre/x  float32 [1, 4]" in text
+        assert "policy/h_out -> policy/h_in" in text
+
+    def test_json(self, policy: str) -> None:
+        found = asked("inspect", policy)
+        assert [node["name"] for node in found["nodes"]] == ["pre", "policy"]
+        assert found["inputs"] == ["pre/x"]
+        assert found["data_flow"] == {"pre/y": ["policy/x"]}
+        assert found["configs"] == {"frequency": 50}
+
+
+class TestCheck:
+    def test_sound_bundle(self, policy: str) -> None:
+        lines = leapp("check", policy).stdout.splitlines()
+        assert all(line.startswith("ok") for line in lines)
+        assert lines[-1] == "ok    tick: runs on mock input"
+        assert asked("check", policy)["ok"] is True
+
+    def test_changed_file(self, policy: str) -> None:
+        (Path(policy).parent / "policy.onnx").write_bytes(b"other")
+        done = leapp("check", policy, code=1)
+        assert "SHA256 checksum mismatch" in done.stderr
+        report = asked("check", policy, code=1)
+        assert report["ok"] is False
+        assert "SHA256 checksum mismatch" in report["error"]
+
+    def test_files_only_needs_no_engine(self, policy: str) -> None:
+        leapp("check", policy, "--files-only", LEAPP_ONNXRUNTIME="/nowhere")
+
+    def test_machine_without_onnxruntime(self, policy: str) -> None:
+        done = leapp("check", policy, code=3, LEAPP_ONNXRUNTIME="/nowhere")
+        assert "ONNX Runtime was not found" in done.stderr
+
+    def test_provider_that_is_not_there(self, policy: str) -> None:
+        leapp("check", policy, "--provider", "tpu", code=3)
+
+
+class TestRun:
+    def test_inputs_and_outputs_are_files(self, policy: str, tmp_path: Path) -> None:
+        save_file({"pre/x": np.array([[0, 1, 2, 3]], np.float32)}, tmp_path / "in.safetensors")
+        files = ["--input", tmp_path / "in.safetensors", "--output", tmp_path / "out.safetensors"]
+        shown = asked("run", policy, "--ticks", 2, *files)
+        assert shown["policy/y"]["values"] == [1.5, 4.5, 7.5, 10.5]
+        kept = load_file(tmp_path / "out.safetensors")
+        assert kept["policy/y"].tolist() == [[1.5, 4.5, 7.5, 10.5]]
+
+    def test_mock_input_repeats(self, policy: str) -> None:
+        assert leapp("run", policy).stdout == leapp("run", policy).stdout
+        assert leapp("run", policy).stdout != leapp("run", policy, "--seed", 1).stdout
+
+    def test_wrong_input(self, policy: str, tmp_path: Path) -> None:
+        save_file({"pre/z": np.zeros(3, np.float32)}, tmp_path / "in.safetensors")
+        done = leapp("run", policy, "--input", tmp_path / "in.safetensors", code=1)
+        assert "'pre/z' is no input of the pipeline" in done.stderr
+
+
+class TestBench:
+    def test_text(self, policy: str) -> None:
+        text = leapp("bench", policy, "--ticks", 200).stdout
+        assert "200 ticks" in text
+        assert "50 Hz leaves 20.0 ms a tick" in text
+
+    def test_json(self, policy: str) -> None:
+        report = asked("bench", policy, "--ticks", 200, "--no-merge")
+        assert report["ticks"] == 200
+        assert list(report["nodes"]) == ["pre", "policy"]
+        assert report["tick"]["p50_us"] <= report["tick"]["p999_us"] <= report["tick"]["max_us"]
+        assert report["period_us"] == 20000
+
+    def test_picture(self, policy: str, tmp_path: Path) -> None:
+        picture = tmp_path / "bench.svg"
+        leapp("bench", policy, "--ticks", 200, "--svg", picture)
+        xml.dom.minidom.parse(str(picture))
+        assert "p99.9" in picture.read_text()
+
+    def test_too_slow(self, policy: str) -> None:
+        leapp("bench", policy, "--ticks", 50, "--hz", "1e9", "--strict", code=4)
+        leapp("bench", policy, "--ticks", 50, "--hz", "1e9")
+
+
+class TestMerge:
+    def test_one_file(self, policy: str, tmp_path: Path) -> None:
+        report = asked("merge", policy, tmp_path / "one")
+        assert report["inputs"] == ["pre.x", "policy.h_in"]
+        assert report["outputs"] == ["policy.y", "policy.h_out"]
+        import onnx
+
+        onnx.checker.check_model(onnx.load(report["model"]), full_check=True)
+        save_file({"pre/x": np.ones((1, 4), np.float32)}, tmp_path / "a.safetensors")
+        save_file({"one/pre.x": np.ones((1, 4), np.float32)}, tmp_path / "b.safetensors")
+        ticks = ["--ticks", 5, "--input"]
+        one = asked("run", report["bundle"], *ticks, tmp_path / "b.safetensors")
+        two = asked("run", policy, *ticks, tmp_path / "a.safetensors")
+        assert one["one/policy.y"] == two["policy/y"]
+
+
+class TestUsage:
+    def test_help_has_examples_and_exit_codes(self) -> None:
+        for command in ("inspect", "check", "run", "bench", "merge"):
+            text = leapp(command, "--help").stdout
+            assert f"Example: leapp {command} " in text
+            assert "Exit codes: 0 done;" in text
+
+    def test_version(self) -> None:
+        assert leapp("--version").stdout.startswith("leapp 0.")
+
+    @pytest.mark.parametrize("arguments", [[], ["fly"], ["run"], ["run", "x", "--ticks", "-1"]])
+    def test_wrong_usage(self, arguments: list[str]) -> None:
+        leapp(*arguments, code=2)
+
+    def test_missing_bundle(self) -> None:
+        assert "not found" in leapp("inspect", "/nowhere/x.yaml", code=1).stderr
