@@ -132,6 +132,38 @@ class RingBufferInPlace(Policy):
 
 
 @program(ticks=30)
+class RingBufferScalarIndex(Policy):
+    """The index is a zero-dimensional tensor, as most people write it."""
+
+    class Ring(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.register_buffer("data", torch.zeros(4, 3))
+            self.register_buffer("head", torch.zeros((), dtype=torch.long))
+
+        def forward(self, obs: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+            oldest = self.data[self.head].clone()
+            self.data[self.head] = obs
+            self.head = (self.head + 1) % 4
+            return oldest, self.data.mean(0)
+
+    def build(self) -> None:
+        self.ring = self.Ring()
+
+    def sense(self, rng: torch.Generator) -> Ports:
+        return {"ring/obs": normal(rng, 3)}
+
+    def step(self, inputs: Ports) -> Ports:
+        obs = annotate.input_tensors("ring", {"obs": inputs["ring/obs"]})
+        annotate.module("ring", self.ring)
+        oldest, mean = self.ring(obs)
+        oldest, mean = annotate.output_tensors(
+            "ring", {"oldest": oldest, "mean": mean}, export_with=self.backend
+        )
+        return {"ring/oldest": oldest, "ring/mean": mean}
+
+
+@program(ticks=30)
 class RunningNormaliser(Policy):
     """Welford statistics, reassigned in a module."""
 
