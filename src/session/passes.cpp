@@ -307,7 +307,8 @@ void Session::find_states(const Node& node, const Current& current, trace::Recor
     for (const std::int32_t index : recording.calls) {
       for_each_variable(*tape_, tape_->calls()[static_cast<std::size_t>(index)], [&](VarId var) {
         const auto id = tape_->variable(var).store;
-        if (id == kNobody || !tape_->store(id).capture || !written_in_pass(var)) return;
+        if (id == kNobody || !tape_->store(id).capture || tape_->store(id).fresh) return;
+        if (!written_in_pass(var)) return;
         const VarId root = tape_->store(id).variables.front();
         if (tape_->variable(root).origin != trace::Variable::Origin::kOutside) return;
         if (seen.insert(id).second) found.push_back(root);

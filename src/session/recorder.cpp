@@ -176,12 +176,19 @@ void Session::after_recorded_call(const trace::OpTraits& traits, const c10::Oper
   if (pending.node == kNobody) propagate_tags(op, traits, pending.tag, stack, frame);
   if (!traits.returns_tensors && !traits.mutates) return;
 
+  if (traits.uninitialized) {
+    // torch.tensor([..]) and its kin ask for memory here and fill it without an operator.
+    for (std::size_t i = 0; i < returns; ++i) {
+      for_each_tensor(results[i], [&](const at::Tensor& made) { tape_->add_outside(made, true); });
+    }
+    return;
+  }
   if (pending.random && pending.node == kNobody) {
     // Nothing traced decides what was drawn: the numbers are as good as written in the program.
     if (traits.mutates) {
       for (std::size_t i = 0; i < pending.written.size(); ++i) {
         const at::Tensor drawn = at::clone(pending.written_tensors[i]);
-        const VarId fixed = tape_->add_outside(drawn);
+        const VarId fixed = tape_->add_outside(drawn, true);
         outsiders_.insert({fixed, {std::nullopt, true, frame, op.schema().name()}});
         tape_->begin_call(copy_op(), frame, kNobody);
         tape_->add_tensor(pending.written[i]);
@@ -194,7 +201,7 @@ void Session::after_recorded_call(const trace::OpTraits& traits, const c10::Oper
     }
     for (std::size_t i = 0; i < returns; ++i) {
       for_each_tensor(results[i], [&](const at::Tensor& tensor) {
-        outsiders_.insert({tape_->add_outside(tensor),
+        outsiders_.insert({tape_->add_outside(tensor, true),
                            {std::nullopt, true, frame, op.schema().name()}});
       });
     }

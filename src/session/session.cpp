@@ -534,7 +534,7 @@ void Session::leave_function() {
 void Session::note_escape(const at::Tensor& tensor, const std::string& what) {
   const trace::FrameRef frame = trace::capture_source();
   const Lock lock(*this);
-  if (!tape_ || !tensor.defined()) return;
+  if (!tape_ || !tensor.defined() || trace::is_wrapped(tensor)) return;
   const auto var = tape_->find(tensor);
   if (!var || tape_->variable(*var).node == kNobody) return;
   queue_once(LogLevel::kWarning, what, frame);
@@ -542,7 +542,7 @@ void Session::note_escape(const at::Tensor& tensor, const std::string& what) {
 
 bool Session::is_traced(const at::Tensor& tensor) {
   const Lock lock(*this);
-  if (!tape_ || !tensor.defined()) return false;
+  if (!tape_ || !tensor.defined() || trace::is_wrapped(tensor)) return false;
   const auto var = tape_->find(tensor);
   return var && tape_->variable(*var).node != kNobody;
 }

@@ -8,6 +8,10 @@ namespace {
 // The key PyTorch keeps for "generic modes": above everything, owned by nobody else.
 constexpr auto kKey = c10::DispatchKey::TESTING_ONLY_GenericMode;
 
+constexpr c10::DispatchKeySet kTransforms{
+    c10::DispatchKey::FuncTorchDynamicLayerFrontMode, c10::DispatchKey::FuncTorchBatched,
+    c10::DispatchKey::FuncTorchGradWrapper, c10::DispatchKey::FuncTorchVmapMode};
+
 thread_local Observer* current_observer = nullptr;
 
 // functorch swaps the thread's excluded keys for its own, so exclusion alone would let a nested
@@ -17,7 +21,7 @@ thread_local int unobserved_depth = 0;
 void fallback(const c10::OperatorHandle& op, c10::DispatchKeySet keys, torch::jit::Stack* stack) {
   if (current_observer == nullptr || unobserved_depth > 0) {
     step_aside(op, keys, stack);
-  } else if (keys.has(c10::DispatchKey::FuncTorchDynamicLayerFrontMode)) {
+  } else if (keys.has_any(kTransforms)) {
     // vmap and the other transforms hide values in wrappers: let them unwrap first.
     step_aside(op, keys, stack);
   } else {
@@ -26,6 +30,10 @@ void fallback(const c10::OperatorHandle& op, c10::DispatchKeySet keys, torch::ji
 }
 
 }  // namespace
+
+bool is_wrapped(const at::Tensor& tensor) {
+  return tensor.key_set().has_any(kTransforms);
+}
 
 void set_observer(Observer* observer) noexcept {
   current_observer = observer;

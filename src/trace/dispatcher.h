@@ -23,6 +23,9 @@ class Observer {
   ~Observer() = default;
 };
 
+/// Whether the tensor is a wrapper of vmap or another transform, without memory of its own.
+bool is_wrapped(const at::Tensor& tensor);
+
 /// Makes the observer see this thread's operators; nullptr ends that. The observer must outlive its
 /// installation.
 void set_observer(Observer* observer) noexcept;

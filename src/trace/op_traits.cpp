@@ -51,6 +51,8 @@ OpTraits describe(const c10::OperatorHandle& op) {
                                                  "aten::set_data",       "aten::_version",
                                                  "aten::is_leaf",        "aten::output_nr",
                                                  "aten::detach_",        "aten::rename_"};
+  traits.uninitialized =
+      schema.name().rfind("aten::empty", 0) == 0 || schema.name().rfind("aten::new_empty", 0) == 0;
   traits.only_metadata = metadata.count(schema.name()) > 0;
   return traits;
 }

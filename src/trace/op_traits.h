@@ -21,6 +21,7 @@ struct OpTraits {
   bool aliases = false;           ///< the schema says that results share memory with arguments
   bool may_be_random = false;     ///< draws from a generator, depending on its arguments
   bool only_metadata = false;     ///< touches flags of the tensor object, never its elements
+  bool uninitialized = false;     ///< empty and its kin: whoever called it fills the memory unseen
   bool returns_tensors = false;   ///< at least one result is a tensor or a list of them
   Escape escape = Escape::kNone;
   int train = -1;                 ///< position of a train/training flag, or -1

@@ -49,7 +49,7 @@ StoreId Tape::new_store(const at::Tensor& tensor) {
   if (!tensor.has_storage()) return kNobody;
   const c10::Storage& storage = tensor.storage();
   const auto id = static_cast<StoreId>(stores_.size());
-  stores_.push_back({storage.getWeakStorageImpl(), address_of(storage), {}, kNobody, -1, nullptr});
+  stores_.push_back({storage.getWeakStorageImpl(), address_of(storage), {}, kNobody, -1, nullptr, false});
   by_storage_.insert_or_assign(storage.unsafeGetStorageImpl(), id);
   if (storage.data() != nullptr) by_address_.insert_or_assign(storage.data(), id);
   return id;
@@ -103,11 +103,13 @@ VarId Tape::use(const at::Tensor& tensor) {
   return add_outside(tensor);
 }
 
-VarId Tape::add_outside(const at::Tensor& tensor) {
+VarId Tape::add_outside(const at::Tensor& tensor, bool fresh) {
   const StoreId memory = new_store(tensor);
   const VarId id = new_variable(tensor, Variable::Origin::kOutside, memory);
   variable(id).held = alias_of(tensor);
-  if (memory != kNobody) store(memory).capture = captures_.capture(variable(id).held);
+  if (memory == kNobody) return id;
+  store(memory).capture = captures_.capture(variable(id).held);
+  store(memory).fresh = fresh;
   return id;
 }
 

@@ -50,6 +50,7 @@ struct Store {
   NodeId node = kNobody;             ///< the open node whose data was written to it
   std::int32_t last_write = -1;      ///< index of the last call that wrote to it
   std::shared_ptr<Capture> capture;  ///< content when first met; null for memory made on the tape
+  bool fresh = false;                ///< captured, but made while the tape ran: never state
   /// Further storages over the same bytes, as NumPy makes them; held so that no address comes back.
   std::vector<c10::weak_intrusive_ptr<c10::StorageImpl>> shares = {};
 };
@@ -99,8 +100,9 @@ class Tape {
   /// Declares `tensor` to be an input of the node: a fresh value from here on.
   VarId add_input(const at::Tensor& tensor, NodeId node);
 
-  /// Names a tensor whose content is taken as it is now, whatever made it (a random draw, say).
-  VarId add_outside(const at::Tensor& tensor);
+  /// Names a tensor whose content is taken as it is, whatever made it. `fresh`: it was made just
+  /// now (a random draw, memory that its maker fills by itself), so it cannot be state.
+  VarId add_outside(const at::Tensor& tensor, bool fresh = false);
 
   /// The tensor's value as it is now, untouched by later writes.
   VarId add_snapshot(const at::Tensor& tensor, NodeId node);
