@@ -1,0 +1,155 @@
+/* LEAPP's runtime for C, and for every language that can call C.
+ *
+ *   leapp_manager* robot = NULL;
+ *   if (leapp_load("walker/walker.yaml", NULL, &robot) != LEAPP_OK) fail(leapp_last_error());
+ *   size_t obs, action;
+ *   leapp_find_input(robot, "policy/obs", &obs);
+ *   leapp_find_output(robot, "policy/action", &action);
+ *   leapp_prepare(robot, 2);
+ *   while (running) {
+ *     leapp_set_input(robot, obs, sensors, sizeof sensors);
+ *     if (leapp_tick(robot) != LEAPP_OK) fail(leapp_last_error());
+ *     apply(leapp_output(robot, action));
+ *   }
+ *   leapp_free(robot);
+ *
+ * What a manager does, and what may be called from which thread, is said in inference_manager.h;
+ * this header only says it in C. No exception leaves a function. A call that fails says why in
+ * leapp_last_error(), and changes nothing. leapp_set_input(), leapp_touch(), leapp_tick() and
+ * leapp_output() neither allocate nor lock.
+ *
+ * The interface only grows: what is here stays as it is. Structs that may grow begin with their
+ * size.
+ */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define LEAPP_API __attribute__((visibility("default")))
+
+/* Grows with every addition to this header. */
+#define LEAPP_C_VERSION 1
+LEAPP_API uint32_t leapp_c_version(void);
+
+typedef struct leapp_manager leapp_manager;
+
+typedef enum leapp_status {
+  LEAPP_OK = 0,
+  LEAPP_USAGE = 1,     /* a call in the wrong order or state */
+  LEAPP_TYPE = 2,      /* an argument of the wrong type */
+  LEAPP_VALUE = 3,     /* a wrong value: an unknown port, a bad bundle, a tick that failed */
+  LEAPP_NOT_FOUND = 4, /* a file or a library that is not there */
+  LEAPP_IO = 5,        /* reading or writing failed */
+  LEAPP_INTERNAL = 6   /* a bug of ours */
+} leapp_status;
+
+/* Why the last call in this thread failed. Valid until the next failure in it. */
+LEAPP_API const char* leapp_last_error(void);
+
+typedef enum leapp_dtype {
+  LEAPP_BOOL,
+  LEAPP_UINT8,
+  LEAPP_INT8,
+  LEAPP_UINT16,
+  LEAPP_INT16,
+  LEAPP_UINT32,
+  LEAPP_INT32,
+  LEAPP_UINT64,
+  LEAPP_INT64,
+  LEAPP_FLOAT8_E4M3FN,
+  LEAPP_FLOAT8_E5M2,
+  LEAPP_FLOAT16,
+  LEAPP_BFLOAT16,
+  LEAPP_FLOAT32,
+  LEAPP_FLOAT64,
+  LEAPP_COMPLEX64,
+  LEAPP_COMPLEX128
+} leapp_dtype;
+
+/* What to guard against NaN and infinity: leapp_options.check_finite. */
+#define LEAPP_FINITE_INPUTS 1u
+#define LEAPP_FINITE_STATE 2u
+#define LEAPP_FINITE_OUTPUTS 4u
+
+typedef struct leapp_options {
+  size_t size; /* of this struct, as leapp_options_init() sets it */
+  int32_t threads;
+  int32_t spinning;      /* 0 or 1 */
+  int32_t merge;         /* 0 or 1 */
+  uint32_t check_finite; /* LEAPP_FINITE_.., joined by | */
+  int32_t measure;       /* 0 or 1 */
+  double deadline;       /* seconds a tick may take; 0 means none */
+  const char* provider;  /* "cpu", "cuda", ..; null means the best one there is */
+} leapp_options;
+
+/* The defaults: one thread, no spinning, merge on, no guard, no measuring. */
+LEAPP_API void leapp_options_init(leapp_options* options);
+
+/* Loads a bundle; `options` may be null. `out` is untouched on failure. */
+LEAPP_API leapp_status leapp_load(const char* yaml, const leapp_options* options,
+                                  leapp_manager** out);
+LEAPP_API void leapp_free(leapp_manager* manager); /* null is fine */
+
+/* The pipeline's inputs and outputs, "node/port" each; an index out of range gives null. Names live
+ * as long as the manager. */
+LEAPP_API size_t leapp_input_count(const leapp_manager* manager);
+LEAPP_API size_t leapp_output_count(const leapp_manager* manager);
+LEAPP_API const char* leapp_input_name(const leapp_manager* manager, size_t input);
+LEAPP_API const char* leapp_output_name(const leapp_manager* manager, size_t output);
+LEAPP_API leapp_status leapp_find_input(const leapp_manager* manager, const char* name,
+                                        size_t* input);
+LEAPP_API leapp_status leapp_find_output(const leapp_manager* manager, const char* name,
+                                         size_t* output);
+
+typedef struct leapp_tensor_info {
+  leapp_dtype dtype;
+  size_t rank;
+  const int64_t* shape; /* `rank` numbers; lives as long as the manager */
+  size_t bytes;
+} leapp_tensor_info;
+
+LEAPP_API leapp_status leapp_input_info(leapp_manager* manager, size_t input,
+                                        leapp_tensor_info* info);
+LEAPP_API leapp_status leapp_output_info(leapp_manager* manager, size_t output,
+                                         leapp_tensor_info* info);
+
+/* Copies an input's elements; `bytes` must be all of them. */
+LEAPP_API leapp_status leapp_set_input(leapp_manager* manager, size_t input, const void* elements,
+                                       size_t bytes);
+/* Reads an input from, or writes an output to, the caller's memory from now on; null ends it. */
+LEAPP_API leapp_status leapp_bind_input(leapp_manager* manager, size_t input, const void* elements);
+LEAPP_API leapp_status leapp_bind_output(leapp_manager* manager, size_t output, void* elements);
+/* Says that a bound input is fresh. */
+LEAPP_API leapp_status leapp_touch(leapp_manager* manager, size_t input);
+
+/* Runs ticks on mock input, then puts everything back. */
+LEAPP_API leapp_status leapp_prepare(leapp_manager* manager, int32_t ticks);
+LEAPP_API leapp_status leapp_tick(leapp_manager* manager);
+/* Where an output's elements lie since the last tick, until the next; null for a wrong index. */
+LEAPP_API const void* leapp_output(const leapp_manager* manager, size_t output);
+
+/* State. Ports are named as everywhere: node and port apart. */
+LEAPP_API leapp_status leapp_set_input_value(leapp_manager* manager, const char* node,
+                                             const char* input, const void* elements, size_t bytes);
+LEAPP_API leapp_status leapp_reset(leapp_manager* manager);
+/* All feedback inputs as bytes of this manager's own order, to go back to later. */
+LEAPP_API size_t leapp_state_bytes(const leapp_manager* manager);
+LEAPP_API leapp_status leapp_get_state(const leapp_manager* manager, void* state, size_t bytes);
+LEAPP_API leapp_status leapp_set_state(leapp_manager* manager, const void* state, size_t bytes);
+
+/* Latencies of whole ticks in nanoseconds; all zero unless leapp_options.measure. */
+typedef struct leapp_latency {
+  uint64_t count;
+  int64_t mean, p50, p99, p999, max;
+  uint64_t deadline_misses;
+} leapp_latency;
+LEAPP_API leapp_status leapp_statistics(const leapp_manager* manager, leapp_latency* out);
+
+#ifdef __cplusplus
+}
+#endif
