@@ -35,6 +35,16 @@ std::optional<c10::OperatorHandle> scalar_overload(const c10::OperatorHandle& op
   return std::nullopt;
 }
 
+// view() insists on a memory layout, and layouts mean nothing in a pure graph: reshape() is what is
+// left of it.
+c10::OperatorHandle without_layout(const c10::OperatorHandle& op) {
+  static const auto reshape = c10::Dispatcher::singleton().findSchemaOrThrow("aten::reshape", "");
+  const c10::OperatorName& name = op.operator_name();
+  const bool view = (name.name == "aten::view" || name.name == "aten::_unsafe_view") &&
+                    name.overload_name.empty();
+  return view ? reshape : op;
+}
+
 bool is_wrapped_number(const c10::IValue& value) {
   return value.isTensor() && value.toTensor().defined() &&
          value.toTensor().unsafeGetTensorImpl()->is_wrapped_number();
@@ -183,7 +193,7 @@ void GraphBuilder::run(const c10::OperatorHandle& op, torch::jit::Stack* stack,
   const Unobserved guard;  // what we ask of tensors from here on is our own business
   ir::Op recorded;
   recorded.source = where;
-  c10::OperatorHandle meant = op;
+  c10::OperatorHandle meant = without_layout(op);
   for (std::size_t i = 0; i < count; ++i) {
     const c10::Type& type = *schema.arguments()[i].real_type();
     if (!is_wrapped_number(args[i]) || depends_on_inputs(args[i])) {

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from . import _trace
+from . import _indexing, _trace
 from ._numpy import TracedArray, is_traced, note_escape, to_tensor, traced_view
 from .patching import FunctionPatch
 
@@ -94,6 +94,7 @@ def _patch_tensor() -> None:
     tensor: Any = torch.Tensor
     to_numpy, to_array, to_list = tensor.numpy, tensor.__array__, tensor.tolist
     show, to_text = tensor.__repr__, tensor.__format__
+    get_item, set_item = tensor.__getitem__, tensor.__setitem__
 
     @functools.wraps(to_numpy)
     def numpy(self: torch.Tensor, *, force: bool = False) -> Any:
@@ -124,7 +125,28 @@ def _patch_tensor() -> None:
         with _trace.Unobserved():
             return to_text(self, spec)
 
-    for function in (numpy, __array__, tolist, __repr__, __format__):
+    @functools.wraps(get_item)
+    def __getitem__(self: torch.Tensor, index: Any) -> Any:  # noqa: N807
+        dynamic = _indexing.split(index)
+        return get_item(self, index) if dynamic is None else _indexing.get(self, index, *dynamic)
+
+    @functools.wraps(set_item)
+    def __setitem__(self: torch.Tensor, index: Any, value: Any) -> None:  # noqa: N807
+        dynamic = _indexing.split(index)
+        if dynamic is None:
+            set_item(self, index, value)
+        else:
+            _indexing.put(self, index, *dynamic, value)
+
+    for function in (
+        numpy,
+        __array__,
+        tolist,
+        __repr__,
+        __format__,
+        __getitem__,
+        __setitem__,
+    ):
         _patches.set(tensor, function.__name__, function)
 
 
@@ -168,7 +190,7 @@ def _tensor_constructor(original: Callable[..., Any]) -> Callable[..., Any]:
     def construct(data: Any, **options: Any) -> Any:
         if not isinstance(data, (list, tuple)) or not _may_hold_traced(data):
             return original(data, **options)
-        result = _stacked(data, lambda: original(data))
+        result = _stacked(data, lambda: original(_numbers(data)))
         if result is None:
             return original(data, **options)
         wanted = {key: options[key] for key in ("dtype", "device") if options.get(key) is not None}
@@ -176,6 +198,13 @@ def _tensor_constructor(original: Callable[..., Any]) -> Callable[..., Any]:
         return result.requires_grad_() if options.get("requires_grad") else result
 
     return construct
+
+
+def _numbers(data: Any) -> Any:
+    """Return nested lists with NumPy's own numbers where elements of traced arrays were."""
+    if isinstance(data, (list, tuple)):
+        return [_numbers(item) for item in data]
+    return data.view(np.ndarray)[()] if isinstance(data, TracedArray) else data
 
 
 def _may_hold_traced(data: Any) -> bool:
