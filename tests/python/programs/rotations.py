@@ -155,7 +155,7 @@ class DampedInverse(_OneNode):
         return {"dq": jacobian.T @ (inverse @ error)}
 
 
-@program(onnx="linear solves have no ONNX operator")
+@program()
 class LinearSolve(_OneNode):
     """A Kalman-like gain by torch.linalg.solve and cholesky."""
 
@@ -182,7 +182,7 @@ class DoublePrecision(_OneNode):
         return {"precise": total, "rough": total.float() * y}
 
 
-@program(onnx="complex numbers have no ONNX type")
+@program()
 class FourierFeatures(_OneNode):
     """Power spectrum of a window, back in real numbers."""
 
