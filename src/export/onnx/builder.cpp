@@ -178,10 +178,8 @@ std::vector<Value> Builder::emit_many(std::string_view op_type, std::span<const 
   return outputs;
 }
 
-std::vector<Value> Builder::loop(std::int64_t rounds, const std::vector<Value>& state,
+std::vector<Value> Builder::loop(Value rounds, const std::vector<Value>& state,
                                  const Round& round) {
-  const std::int64_t one[] = {rounds};
-  const Value count = constant(from_ints(DType::kInt64, {}, one));
   auto body = std::make_shared<Body>();
   std::vector<std::int32_t> outside = std::exchange(order_, {});
   const std::size_t known_before = keys_in_order_.size();
@@ -213,7 +211,7 @@ std::vector<Value> Builder::loop(std::int64_t rounds, const std::vector<Value>& 
 
   BuiltNode node;
   node.op_type = "Loop";
-  node.inputs = {count.id(), -1};
+  node.inputs = {rounds.id(), -1};
   for (const Value& value : state) node.inputs.push_back(value.id());
   node.body = std::move(body);
   return append(std::move(node), std::move(types));

@@ -86,9 +86,9 @@ class Builder {
 
   /// What one round of a loop does: its number and the state before it, to the state after it.
   using Round = std::function<std::vector<Value>(Value round, const std::vector<Value>& state)>;
-  /// Runs `round` so many times and returns the last state. It is built once; the state keeps its
-  /// types. What it builds must not be used outside.
-  std::vector<Value> loop(std::int64_t rounds, const std::vector<Value>& state, const Round& round);
+  /// Runs `round` so many times (a 0-d int64) and returns the last state. It is built once; the
+  /// state keeps its types. What it builds must not be used outside.
+  std::vector<Value> loop(Value rounds, const std::vector<Value>& state, const Round& round);
 
   /// Nodes made from now on belong to this operation of the IR graph.
   void set_source(std::int32_t source) noexcept { source_ = source; }

@@ -109,7 +109,8 @@ Eigen symmetric_eigen(Value a) {
     return {matmul(transpose(rotation, 1, 2), matmul(state[0], rotation)),
             matmul(state[1], rotation)};
   };
-  const std::vector<Value> done = builder.loop(sweeps * tables.rounds, {a, start}, rotate);
+  const std::vector<Value> done =
+      builder.loop(scalar_int(builder, DType::kInt64, sweeps * tables.rounds), {a, start}, rotate);
   const Value diagonal = sum(done[0] * identity(builder, size), {2});
   const Dims count = {size};
   const Value inputs[] = {diagonal, int_vector(builder, count)};

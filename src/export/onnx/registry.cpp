@@ -69,6 +69,10 @@ void register_all(ConverterRegistry& registry) {
   register_scatter(registry);
   register_shape(registry);
   register_sort(registry);
+  register_special_bessel(registry);
+  register_special_erf(registry);
+  register_special_gamma(registry);
+  register_special_polynomial(registry);
 }
 
 }  // namespace leapp::onnx_export

@@ -108,5 +108,9 @@ void register_resize(ConverterRegistry& registry);
 void register_scatter(ConverterRegistry& registry);
 void register_shape(ConverterRegistry& registry);
 void register_sort(ConverterRegistry& registry);
+void register_special_bessel(ConverterRegistry& registry);
+void register_special_erf(ConverterRegistry& registry);
+void register_special_gamma(ConverterRegistry& registry);
+void register_special_polynomial(ConverterRegistry& registry);
 
 }  // namespace leapp::onnx_export

@@ -1,0 +1,35 @@
+// What the families of special functions share. All of them are computed in double precision and
+// are exact to single precision; on double precision tensors they are refused.
+#pragma once
+
+#include <array>
+#include <span>
+#include <string_view>
+
+#include "export/onnx/op_context.h"
+
+namespace leapp::onnx_export {
+
+/// The polynomial with these coefficients, the highest power first.
+Value polynomial(Value t, std::span<const double> coefficients);
+/// The same for coefficients fitted over [low, high].
+Value polynomial_over(Value x, double low, double high, std::span<const double> coefficients);
+
+/// The operand in double precision. Fails where the result itself is double precision.
+Value special_operand(OpContext& context, std::string_view parameter);
+
+/// A converter that applies `function` to an operand in double precision.
+template <typename Function>
+auto special(Function function, const char* parameter = "self") {
+  return [function, parameter](OpContext& context) -> Value {
+    return cast(function(special_operand(context, parameter)), context.result_dtype());
+  };
+}
+
+Value erfcx(Value x);
+Value erfc(Value x);
+Value lgamma(Value x);
+/// sin(pi x), with the argument reduced before pi comes in.
+Value sin_pi(Value x);
+
+}  // namespace leapp::onnx_export
