@@ -104,6 +104,8 @@ class Bench:
     def once(self, python: str, task: str, options: dict[str, str]) -> Numbers:
         command = [python, str(HERE / "tasks.py"), task, *(f"{k}={v}" for k, v in options.items())]
         environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONWARNINGS": "ignore"}
+        if python == self.peer:  # what is set for ours must not reach theirs
+            environment.pop("PYTHONPATH", None)
         done = subprocess.run(
             command, capture_output=True, text=True, env=environment, cwd=tempfile.gettempdir()
         )
