@@ -1,18 +1,19 @@
-"""Writes src/export/onnx/special_tables.h: polynomials that stand for special functions in ONNX models.
+"""Writes src/export/onnx/special_tables.h: polynomials that stand for special functions in ONNX.
 
 Each piece is the Chebyshev fit of a smooth function over [-1, 1], worked out with 40 digits and
 written as ordinary coefficients, highest power first. Run it again only to change a fit:
 
-    python tools/special_tables.py > src/export/onnx/special_tables.h
+    python tools/special_tables.py | clang-format > src/export/onnx/special_tables.h
 """
 
 import sys
 from collections.abc import Callable
+from typing import Any
 
-import mpmath as mp
+import mpmath as mp  # type: ignore[import-untyped]
 
 mp.mp.dps = 40
-Number = mp.mpf
+Number = Any  # mpmath's own, of as many digits as are asked for
 Function = Callable[[Number], Number]
 
 SQRT_PI = mp.sqrt(mp.pi)
@@ -22,10 +23,14 @@ def fit(function: Function, low: float, high: float, degree: int) -> tuple[list[
     """Coefficients of `function` over [low, high] in t = 2 (x - low) / (high - low) - 1."""
     low, high = mp.mpf(low), mp.mpf(high)
     half, middle = (high - low) / 2, (high + low) / 2
-    return mp.chebyfit(lambda t: function(middle + half * t), [-1, 1], degree + 1, error=True)
+    found: tuple[list[Number], Number] = mp.chebyfit(
+        lambda t: function(middle + half * t), [-1, 1], degree + 1, error=True
+    )
+    return found
 
 
 def erfcx(x: Number) -> Number:
+    """The scaled complementary error function."""
     return mp.exp(x * x) * mp.erfc(x)
 
 
@@ -46,21 +51,16 @@ def erfinv_tail(s: Number) -> Number:
 
 
 def normal_quantile(log_p: Number) -> Number:
-    """z with P(Z < -z) = exp(log_p)."""
-    p = mp.exp(log_p)
+    """Distance from the mean below which exp(log_p) of a normal distribution lies."""
     start = mp.sqrt(-2 * log_p)
     return mp.findroot(
         lambda z: mp.log(mp.erfc(z / mp.sqrt(2)) / 2) - log_p, start - mp.log(start) / start
-    ) if p < 0.4 else mp.mpf(0)
+    )
 
 
 def even(function: Function, at_zero: Number) -> Function:
     """`function` of the square root of its argument, for functions of x^2."""
     return lambda u: at_zero if u <= 0 else function(mp.sqrt(u))
-
-
-def j0_p(u: Number) -> Number:
-    return bessel_pq(0, u)[0]
 
 
 def bessel_pq(order: int, u: Number) -> tuple[Number, Number]:
@@ -119,7 +119,13 @@ PIECES: list[tuple[str, Function, float, float, int]] = [
     ("ErfSmall", even(lambda x: mp.erf(x) / x, 2 / SQRT_PI), 0, 1, 12),
     ("ErfinvSmall", even(lambda x: mp.erfinv(x) / x, SQRT_PI / 2), 0, 0.5, 16),
     ("ErfinvTail", erfinv_tail, 0.8, 4.2, 18),
-    ("NdtriMiddle", even(lambda d: -mp.sqrt(2) * mp.erfinv(-2 * d) / d, mp.sqrt(2 * mp.pi)), 0, 0.17, 16),
+    (
+        "NdtriMiddle",
+        even(lambda d: -mp.sqrt(2) * mp.erfinv(-2 * d) / d, mp.sqrt(2 * mp.pi)),
+        0,
+        0.17,
+        16,
+    ),
     ("NdtriTail", lambda s: normal_quantile(-s * s / 2), 2.1, 5, 16),
     ("NdtriFarTail", lambda s: normal_quantile(-s * s / 2), 5, 14.5, 16),
     ("I0eLow", lambda x: mp.exp(-x) * mp.besseli(0, x), 0, 4, 15),
@@ -193,7 +199,9 @@ PIECES: list[tuple[str, Function, float, float, int]] = [
 
 
 def main() -> None:
-    print("// Made by tools/special_tables.py; do not edit. Coefficients over [-1, 1], highest first.")
+    """Print the header; say on stderr how good each fit is."""
+    print("// Made by tools/special_tables.py; do not edit.")
+    print("// Coefficients of polynomials over [-1, 1], the highest power first.")
     print("#pragma once\n\n#include <array>\n\nnamespace leapp::onnx_export::tables {\n")
     for name, function, low, high, degree in PIECES:
         coefficients, error = fit(function, low, high, degree)

@@ -1,4 +1,5 @@
-// Made by tools/special_tables.py; do not edit. Coefficients over [-1, 1], highest first.
+// Made by tools/special_tables.py; do not edit.
+// Coefficients of polynomials over [-1, 1], the highest power first.
 #pragma once
 
 #include <array>
