@@ -201,6 +201,32 @@ PyMethodDef plain_functions[] = {
     {nullptr, nullptr, 0, nullptr},
 };
 
+/// Replacing Tensor.__getitem__ from Python also makes Tensor a sequence in CPython's eyes, for
+/// good; torch.tensor([..]) then takes 0-d tensors for lists. Puts the slot back, in subclasses
+/// too.
+class SequenceSlot {
+ public:
+  SequenceSlot() : type_(py::module_::import("torch").attr("Tensor")) {
+    former_ = as_type(type_)->tp_as_sequence->sq_item;
+  }
+  void restore() const { restore(type_); }
+
+ private:
+  static PyTypeObject* as_type(const py::handle& type) {
+    return reinterpret_cast<PyTypeObject*>(type.ptr());
+  }
+  void restore(const py::handle& type) const {
+    as_type(type)->tp_as_sequence->sq_item = former_;
+    for (const py::handle subclass : type.attr("__subclasses__")()) {
+      // A class with an indexing of its own has the slot by right, and so have those below it.
+      if (!subclass.attr("__dict__").contains("__getitem__")) restore(subclass);
+    }
+  }
+
+  py::object type_;
+  ssizeargfunc former_;
+};
+
 void install_hooks() {
   const py::module_ os_path = py::module_::import("os.path");
   const auto folder_of = [&](const char* module) {
@@ -266,6 +292,7 @@ PYBIND11_MODULE(_trace, module) {
       "warn", [](const std::string& text) { unlocked([&] { warn(text); }); }, py::arg("text"));
   module.def("set_console", &set_console, py::arg("emit"), py::arg("level"));
   module.def("user_location", [] { return current_location().to_string(); });
+  module.def("restore_sequence_slot", [slot = SequenceSlot()] { slot.restore(); });
   py::class_<UnobservedScope>(module, "Unobserved")
       .def(py::init<>())
       .def("__enter__", &UnobservedScope::enter, py::return_value_policy::reference)

@@ -17,7 +17,16 @@ import numpy as np
 import torch
 
 from . import _indexing, _trace
-from ._numpy import TracedArray, is_traced, note_escape, to_tensor, traced_view
+from ._numpy import (
+    TracedArray,
+    attached,
+    fresh,
+    holds_traced,
+    is_traced,
+    note_escape,
+    to_tensor,
+    traced_view,
+)
 from .patching import FunctionPatch
 
 _ABSENT = object()
@@ -62,6 +71,7 @@ def restore() -> None:
     """Leave PyTorch and NumPy as they were found."""
     global _stance
     _patches.restore()
+    _trace.restore_sequence_slot()
     if _stance is not None:
         _stance.__exit__(None, None, None)
         _stance = None
@@ -99,7 +109,7 @@ def _patch_tensor() -> None:
     @functools.wraps(to_numpy)
     def numpy(self: torch.Tensor, *, force: bool = False) -> Any:
         array = to_numpy(self, force=force)
-        return array.view(TracedArray) if _trace.is_traced(self) else array
+        return attached(array, self) if _trace.is_traced(self) else array
 
     @functools.wraps(to_array)
     def __array__(self: torch.Tensor, *args: Any, **kwargs: Any) -> Any:  # noqa: N807
@@ -148,12 +158,16 @@ def _patch_tensor() -> None:
         __setitem__,
     ):
         _patches.set(tensor, function.__name__, function)
+    _trace.restore_sequence_slot()
 
 
 def _patch_constructors() -> None:
     """Let arrays and tensors made of traced values stay traced."""
     for name in ("array", "asarray", "asanyarray", "ascontiguousarray"):
         _patches.set(np, name, _array_constructor(getattr(np, name), copies=name == "array"))
+    for name in ("zeros", "ones", "empty", "eye", "identity", "arange", "linspace"):
+        _patches.set(np, name, _constant_constructor(getattr(np, name)))
+    _patches.set(np, "full", _full_constructor(np.full))
     for name in ("tensor", "as_tensor"):
         _patches.set(torch, name, _tensor_constructor(getattr(torch, name)))
 
@@ -162,8 +176,10 @@ def _array_constructor(original: Callable[..., Any], copies: bool) -> Callable[.
     @functools.wraps(original)
     def construct(data: Any, dtype: Any = None, **options: Any) -> Any:
         kind = type(data)
-        if kind is np.ndarray or not _may_hold_traced(data):
+        if kind is np.ndarray:
             return original(data, dtype, **options)
+        if not _may_hold_traced(data):
+            return fresh(original(data, dtype, **options))
         if isinstance(data, torch.Tensor) and is_traced(data):
             data = data.numpy()
         elif isinstance(data, (list, tuple)):
@@ -180,6 +196,26 @@ def _array_constructor(original: Callable[..., Any], copies: bool) -> Callable[.
             result = result.copy()
         while result.ndim < options.get("ndmin", 0):
             result = result[None]
+        return result
+
+    return construct
+
+
+def _constant_constructor(original: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(original)
+    def construct(*args: Any, **options: Any) -> Any:
+        return fresh(original(*args, **options))
+
+    return construct
+
+
+def _full_constructor(original: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(original)
+    def construct(shape: Any, fill_value: Any, dtype: Any = None, **options: Any) -> Any:
+        if not is_traced(fill_value):
+            return fresh(original(shape, fill_value, dtype, **options))
+        result = np.empty(shape, fill_value.dtype if dtype is None else dtype, **options)
+        result[...] = fill_value
         return result
 
     return construct
@@ -219,7 +255,7 @@ def _may_hold_traced(data: Any) -> bool:
 
 def _stacked(data: Sequence[Any], make: Callable[[], torch.Tensor]) -> torch.Tensor | None:
     """Return what ``make`` gives, put together out of traced values; None if it cannot be."""
-    if not _holds_traced(data):
+    if not holds_traced(data):
         return None
     with _trace.Unobserved():
         expected = make()  # raises what it would raise without LEAPP
@@ -230,12 +266,6 @@ def _stacked(data: Sequence[Any], make: Callable[[], torch.Tensor]) -> torch.Ten
     with _trace.Unobserved():
         same = torch.equal(found, expected) or bool(torch.allclose(found, expected, equal_nan=True))
     return found if same else None
-
-
-def _holds_traced(data: Any) -> bool:
-    if isinstance(data, (list, tuple)):
-        return any(map(_holds_traced, data))
-    return is_traced(data)
 
 
 def _stack(data: Any) -> torch.Tensor:
@@ -256,7 +286,7 @@ def _patch_function(patch: FunctionPatch) -> None:
     @functools.wraps(original)
     def patched(*args: Any, **kwargs: Any) -> Any:
         values = [*args, *kwargs.values()]
-        if getattr(inside, "now", False) or not any(map(_holds_traced, values)):
+        if getattr(inside, "now", False) or not any(map(holds_traced, values)):
             return original(*args, **kwargs)
         inside.now = True
         try:

@@ -8,7 +8,7 @@ import textwrap
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from . import _state, _trace, _tracing
+from . import _state, _tracing
 from ._payload import Flat
 from .errors import LeappError
 
@@ -56,7 +56,7 @@ class Stage:
         try:
             return self._close(self._function(*bound.args, **bound.kwargs))
         except BaseException:
-            _trace.abandon(self._node)
+            _tracing.abandon(self._node)
             raise
         finally:
             _state.executing.remove(self._node)

@@ -13,13 +13,12 @@ from typing import Any
 import numpy as np
 import torch
 
-#: Functions that look at shapes and types, or make memory without looking at values.
+#: Functions that look at shapes and types, not at values.
 NOT_VALUES: frozenset[Any] = frozenset(
     getattr(np, name)
     for name in (
         "shape ndim size result_type can_cast common_type min_scalar_type iscomplexobj isrealobj "
-        "may_share_memory shares_memory array_repr array_str array2string zeros_like ones_like "
-        "empty_like"
+        "may_share_memory shares_memory array_repr array_str array2string"
     ).split()
 )
 

@@ -20,6 +20,9 @@ def _inactive() -> bool:
 #: Whether a session is tracing now.
 is_active: Callable[[], bool] = _inactive
 
+#: Names of the nodes whose pass is under way.
+open_nodes: set[str] = set()
+
 #: Names of the annotated functions that are running now, innermost last.
 executing: list[str] = []
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from . import _trace
+from . import _numpy, _state, _trace
 from ._numpy import to_tensor, traced_view
 from ._payload import Flat, Meaning, flatten
 from .errors import LeappError, LeappTypeError, LeappValueError
@@ -22,6 +22,8 @@ _known_constants: set[tuple[str, str]] = set()
 def reset() -> None:
     """Forget what was pointed out in the former session."""
     _known_constants.clear()
+    _state.open_nodes.clear()
+    _numpy.reset()
 
 
 def input_tensors(node: str, tensors: Any) -> Any:
@@ -32,7 +34,15 @@ def input_tensors(node: str, tensors: Any) -> Any:
 def open_node(node: str, flat: Flat) -> tuple[Any, ...]:
     """Hand the inputs over and return what to compute with, one value for each given."""
     _point_out_constants("input", node, flat)
-    return flat.restore(_in_kind(flat, _trace.input_tensors(node, _entries_of(flat))))
+    values = _trace.input_tensors(node, _entries_of(flat))
+    _state.open_nodes.add(node)
+    return flat.restore(_in_kind(flat, values))
+
+
+def abandon(node: str) -> None:
+    """Drop the pass the node is in."""
+    _trace.abandon(node)
+    _state.open_nodes.discard(node)
 
 
 def output_tensors(
@@ -73,6 +83,7 @@ def close_node(
     values = _trace.output_tensors(
         node, _entries_of(flat), static, export_with, backend_params or {}
     )
+    _state.open_nodes.discard(node)
     return flat.restore(_as_given(flat, values))
 
 

@@ -1,0 +1,320 @@
+"""What is computed with traced arrays, on NumPy and on PyTorch at once.
+
+Each NumPy call also runs on PyTorch, through the NumPy-compatible functions PyTorch brings
+(``torch._numpy``), and that is what gets recorded. The caller receives NumPy's own result, bit for
+bit: it is laid into the memory of the recorded tensor after both were found to agree. A call
+without an equivalent, or with one that disagrees, is named with the user's line; its result is a
+constant.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import torch
+
+from . import _state, _trace
+from ._numpy import (
+    TracedArray,
+    attached,
+    fresh,
+    holds_traced,
+    is_traced,
+    new_array,
+    new_empty,
+    note_escape,
+    plain,
+    to_tensor,
+    to_written_tensor,
+    traced_view,
+)
+from ._numpy_table import NOT_VALUES, WRITERS, numpy_of_torch, torch_function, torch_method
+
+#: How far NumPy and PyTorch may be apart before they count as different functions.
+_RTOL = {np.dtype(np.float16): 2e-2, np.dtype(np.float32): 1e-3, np.dtype(np.complex64): 1e-3}
+
+
+class _DisagreementError(Exception):
+    """PyTorch's result is not NumPy's."""
+
+
+def ufunc(function: Any, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Call a ufunc or one of its methods."""
+    call = getattr(function, method)
+    out = kwargs.pop("out", None)
+    if not _state.is_active():
+        if out is not None:
+            kwargs["out"] = tuple(map(plain, out))
+        return call(*map(plain, inputs), **kwargs)
+    name = f"np.{function.__name__}" + ("" if method == "__call__" else f".{method}")
+    if method == "at":
+        return _write(name, call, None, inputs, kwargs)
+    result = _compute(name, call, torch_function(function, method), inputs, kwargs)
+    if out is None:
+        return result
+    results = result if isinstance(result, tuple) else (result,)
+    written = tuple(
+        value if target is None else _put_out(name, target, value)
+        for target, value in zip(out, results, strict=True)
+    )
+    return written if isinstance(result, tuple) else written[0]
+
+
+def function(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+    """Call a NumPy function."""
+    if not _state.is_active() or func in NOT_VALUES:
+        return func(*_map(plain, args), **_map(plain, kwargs))
+    name = f"{func.__module__}.{func.__name__}".replace("numpy", "np", 1)
+    if func in WRITERS:
+        return _write(name, func, torch_function(func), args, kwargs)
+    return _compute_with_out(name, func, torch_function(func), args, kwargs)
+
+
+def method(name: str, args: Any, kwargs: dict[str, Any]) -> Any:
+    """Call a method of ndarray."""
+    call = getattr(np.ndarray, name)
+    if not _state.is_active():
+        return call(*_map(plain, args), **_map(plain, kwargs))
+    if name in ("fill", "partition", "put", "sort"):
+        return _write(f".{name}()", call, torch_method(name), args, kwargs)
+    return _compute_with_out(f".{name}()", call, torch_method(name), args, kwargs)
+
+
+def get_item(array: TracedArray, index: Any) -> Any:
+    """Index an array; an element comes back as a 0-d array."""
+    at = _map(plain, index)
+    result = plain(array)[at]
+    if not _state.is_active():
+        return result
+    if not isinstance(result, np.ndarray):
+        at = (*(at if isinstance(at, tuple) else (at,)), ...)
+        result = plain(array)[at]
+    if np.may_share_memory(result, plain(array)) and not holds_traced(index):
+        try:
+            return attached(result, to_tensor(array)[at])
+        except (IndexError, TypeError, ValueError):  # a negative step, which PyTorch has not
+            return attached(result, None)
+
+    def get(items: Any, where: Any) -> Any:
+        return items[where]
+
+    return _compute("indexing", get, get, (array, index), {})
+
+
+def set_item(array: TracedArray, index: Any, value: Any) -> None:
+    """Write to items of an array."""
+    if not _state.is_active():
+        plain(array)[_map(plain, index)] = plain(value)
+        return
+
+    def put(target: Any, where: Any, what: Any) -> None:
+        target[where] = what
+
+    _write("item assignment", put, put, (array, index, value), {})
+
+
+def _compute(
+    name: str,
+    numpy_call: Callable[..., Any],
+    torch_call: Callable[..., Any] | None,
+    args: Any,
+    kwargs: dict[str, Any],
+) -> Any:
+    """Call NumPy, and PyTorch beside it; return NumPy's values in memory PyTorch recorded."""
+    expected = numpy_call(*_map(_numpy_value, args), **_map(_numpy_value, kwargs))
+    if not holds_traced((args, kwargs)):
+        return _map(fresh, expected)
+    reason = "PyTorch has no equivalent"
+    if torch_call is not None:
+        try:
+            found = torch_call(*_map(_torch_value, args), **_map(_torch_value, kwargs))
+            return _reconciled(expected, found, args)
+        except _DisagreementError as disagreement:
+            reason = str(disagreement)
+        except Exception as error:  # whatever PyTorch objects to, NumPy has answered already
+            reason = f"PyTorch says: {error}"
+    if isinstance(expected, np.ndarray) and _is_view(expected, args):
+        return attached(expected, None)
+    _note_escape(name, args, kwargs, reason)
+    return expected
+
+
+def _compute_with_out(
+    name: str,
+    numpy_call: Callable[..., Any],
+    torch_call: Callable[..., Any] | None,
+    args: Any,
+    kwargs: dict[str, Any],
+) -> Any:
+    """Compute, and write the result to ``out=`` where one is given."""
+    rest = {key: value for key, value in kwargs.items() if key != "out"}
+    result = _compute(name, numpy_call, torch_call, args, rest)
+    out = kwargs.get("out")
+    return result if out is None else _put_out(name, out, result)
+
+
+def _write(
+    name: str,
+    numpy_call: Callable[..., Any],
+    torch_call: Callable[..., Any] | None,
+    args: Any,
+    kwargs: dict[str, Any],
+) -> None:
+    """Call a function that writes to its first argument, so that the write is recorded."""
+    target, rest = args[0], args[1:]
+    expected = new_array(plain(target))
+    numpy_call(expected, *_map(_numpy_value, rest), **_map(_numpy_value, kwargs))
+    reason = "PyTorch has no equivalent"
+    if torch_call is not None:
+        try:
+            work = to_written_tensor(target)
+            with torch.no_grad():
+                torch_call(
+                    _torch_value(work), *_map(_torch_value, rest), **_map(_torch_value, kwargs)
+                )
+            if not _agree(expected, work):
+                raise _DisagreementError("its PyTorch equivalent gives other values")
+            if not np.array_equal(plain(target), expected, equal_nan=True):
+                _assign(target, traced_view(work))  # backwards memory, of which `work` is a copy
+                np.copyto(plain(target), expected)
+            return
+        except _DisagreementError as disagreement:
+            reason = str(disagreement)
+        except Exception as error:  # whatever PyTorch objects to, NumPy has answered already
+            reason = f"PyTorch says: {error}"
+    _note_escape(name, args, kwargs, reason)
+    _assign(target, expected)
+
+
+def _assign(target: Any, value: Any) -> None:
+    """Write to an array's memory with an operator that is recorded."""
+    backwards = tuple(axis for axis, stride in enumerate(target.strides) if stride < 0)
+    source = to_tensor(value)
+    if backwards:
+        target = np.flip(plain(target), backwards)
+        source = torch.flip(source, backwards)
+    with torch.no_grad():
+        to_written_tensor(target).copy_(source)
+
+
+def _put_out(name: str, target: Any, value: Any) -> Any:
+    """Write a result to ``out=`` as NumPy allows it, and return the target."""
+    if not np.can_cast(value.dtype, target.dtype, "same_kind"):
+        raise TypeError(
+            f"Cannot cast {name} output from {value.dtype!r} to {target.dtype!r} with casting rule "
+            f"'same_kind'"
+        )
+    _assign(target, new_array(value) if isinstance(value, np.generic) else value)
+    return target
+
+
+def _reconciled(expected: Any, found: Any, args: Any) -> Any:
+    """Return PyTorch's results with NumPy's values in them; raise where they differ."""
+    if isinstance(expected, (list, tuple)):
+        if not isinstance(found, (list, tuple)) or len(found) != len(expected):
+            raise _DisagreementError("its PyTorch equivalent gives another number of results")
+        items = [_reconciled(e, f, args) for e, f in zip(expected, found, strict=True)]
+        if isinstance(expected, list):
+            return items
+        return type(expected)(*items) if hasattr(expected, "_fields") else tuple(items)
+    if not isinstance(expected, (np.ndarray, np.generic)):
+        raise _DisagreementError(f"it returns a {type(expected).__name__}")
+    values = new_array(expected)
+    tensor = _tensor_of(found)
+    if isinstance(expected, np.ndarray) and _is_view(expected, args):
+        return attached(expected, tensor)
+    if tensor is not None and tensor.squeeze().shape == np.squeeze(values).shape:
+        tensor = tensor.reshape(values.shape)  # they differ on dimensions of one element
+    if tensor is None or tuple(tensor.shape) != values.shape:
+        raise _DisagreementError("its PyTorch equivalent gives another shape")
+    dtype = torch.from_numpy(new_empty(0, values.dtype)).dtype
+    if tensor.dtype != dtype:
+        tensor = tensor.to(dtype)
+    elif not tensor.is_contiguous() or tensor._is_view() or tensor.requires_grad:
+        tensor = tensor.detach().clone(memory_format=torch.contiguous_format)
+    if not _agree(values, tensor):
+        raise _DisagreementError("its PyTorch equivalent gives other values")
+    array = traced_view(tensor)
+    np.copyto(plain(array), values)
+    return array
+
+
+def _agree(values: np.ndarray[Any, Any], tensor: torch.Tensor) -> bool:
+    """Whether the tensor holds NumPy's values, but for rounding."""
+    with _trace.Unobserved():
+        found = torch._C.TensorBase.numpy(tensor.detach())
+    if values.dtype.kind not in "fc":
+        return bool(np.array_equal(values, found))
+    rtol = _RTOL.get(values.dtype, 1e-6)
+    finite = np.abs(values[np.isfinite(values)])
+    scale = float(finite.max()) if finite.size else 1.0
+    return bool(np.allclose(values, found, rtol=rtol, atol=rtol * 1e-2 * scale, equal_nan=True))
+
+
+def _note_escape(name: str, args: Any, kwargs: dict[str, Any], reason: str) -> None:
+    """Say that a NumPy call was not traced, if there was anything to trace."""
+    for value in _leaves((args, kwargs)):
+        if is_traced(value):
+            note_escape(value, name, reason)
+            return
+
+
+def _is_view(result: np.ndarray[Any, Any], args: Any) -> bool:
+    """Whether the result lies in the memory of an argument."""
+    return any(
+        isinstance(value, np.ndarray) and np.may_share_memory(result, plain(value))
+        for value in _leaves(args)
+    )
+
+
+def _numpy_value(value: Any) -> Any:
+    """Return what NumPy itself should compute with."""
+    if isinstance(value, torch.Tensor):
+        with _trace.Unobserved():
+            return torch._C.TensorBase.numpy(value.detach())
+    return plain(value)
+
+
+def _torch_value(value: Any) -> Any:
+    """Return what PyTorch's NumPy-compatible functions take."""
+    tnp = numpy_of_torch()
+    if isinstance(value, (np.ndarray, torch.Tensor)):
+        return tnp.ndarray(to_tensor(value))
+    if isinstance(value, np.generic):
+        return tnp.ndarray(torch.from_numpy(new_array(value)))
+    if isinstance(value, np.dtype):
+        return tnp.dtype(value.name)
+    if isinstance(value, type) and issubclass(value, np.generic):
+        return tnp.dtype(np.dtype(value).name)
+    return value
+
+
+def _tensor_of(value: Any) -> torch.Tensor | None:
+    """Return the tensor inside what PyTorch's NumPy-compatible functions return."""
+    inner = getattr(value, "tensor", value)
+    if isinstance(inner, torch.Tensor):
+        return inner
+    return torch.tensor(inner) if isinstance(inner, (bool, int, float, complex)) else None
+
+
+def _leaves(value: Any) -> list[Any]:
+    """Return what nested lists, tuples and dicts hold."""
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, (list, tuple)):
+        return [leaf for item in value for leaf in _leaves(item)]
+    return [value]
+
+
+def _map(change: Callable[[Any], Any], value: Any) -> Any:
+    """Apply the function to every leaf of nested lists, tuples and dicts."""
+    if isinstance(value, tuple):
+        items = [_map(change, item) for item in value]
+        return type(value)(*items) if hasattr(value, "_fields") else tuple(items)
+    if isinstance(value, list):
+        return [_map(change, item) for item in value]
+    if isinstance(value, dict):
+        return {key: _map(change, item) for key, item in value.items()}
+    return change(value)
