@@ -6,6 +6,7 @@
 #include <fstream>
 #include <utility>
 
+#include "bundle/field_location.h"
 #include "bundle/rules.h"
 #include "bundle/utf8.h"
 #include "bundle/yaml_scalar.h"
@@ -31,22 +32,6 @@ bool find_path(const YamlNode& from, const YamlNode& target, FieldPath& path) {
     path.pop_back();
   }
   return false;
-}
-
-/// The node at `path`, or the deepest one on the way that is there.
-const YamlNode& find_node(const YamlNode& root, const FieldPath& path) {
-  const YamlNode* at = &root;
-  for (const auto& step : path) {
-    const YamlNode* next = nullptr;
-    if (const auto* const index = std::get_if<std::size_t>(&step)) {
-      if (*index < at->items.size()) next = &at->items[*index];
-    } else {
-      next = at->find(std::get<std::string>(step));
-    }
-    if (!next) break;
-    at = next;
-  }
-  return *at;
 }
 
 class BundleReader {

@@ -1,8 +1,10 @@
 // The files a bundle names: where they are, and whether they are still what was exported.
 #include <algorithm>
+#include <initializer_list>
 #include <utility>
 #include <vector>
 
+#include "bundle/field_location.h"
 #include "bundle/hash.h"
 #include "bundle/rules.h"
 #include "bundle/utf8.h"
@@ -19,18 +21,38 @@ bool is_inside(const fs::path& file, const fs::path& folder) {
   return end == folder.end() && at != file.end();
 }
 
-/// Every file with the words that say what it is.
-std::vector<std::pair<std::string, const FileEntry*>> list_files(const Bundle& bundle) {
-  std::vector<std::pair<std::string, const FileEntry*>> files;
+/// A file of the bundle, what to call it, and the fields that speak of it.
+struct NamedFile {
+  std::string what;
+  const FileEntry* entry;
+  FieldPath path_field;
+  FieldPath checksum_field;
+};
+
+std::vector<NamedFile> list_files(const Bundle& bundle) {
+  std::vector<NamedFile> files;
   for (const Model& model : bundle.models) {
-    if (model.file)
-      files.emplace_back("the model of " + quote_for_message(model.name), &*model.file);
-    for (const FileEntry& data : model.external_data) {
-      files.emplace_back("external data of " + quote_for_message(model.name), &data);
+    const FieldPath parameters = {"models", model.name, "parameters"};
+    const auto field = [&](std::initializer_list<FieldPath::value_type> steps) {
+      FieldPath path = parameters;
+      path.insert(path.end(), steps);
+      return path;
+    };
+    if (model.file) {
+      files.push_back({"the model of " + quote_for_message(model.name), &*model.file,
+                       field({"model_path"}), field({"sha256sum"})});
+    }
+    for (std::size_t i = 0; i < model.external_data.size(); ++i) {
+      files.push_back({"external data of " + quote_for_message(model.name), &model.external_data[i],
+                       field({"external_data", i, "path"}),
+                       field({"external_data", i, "sha256sum"})});
     }
   }
   if (bundle.pipeline.initial_values) {
-    files.emplace_back("the initial values", &*bundle.pipeline.initial_values);
+    files.push_back({"the initial values",
+                     &*bundle.pipeline.initial_values,
+                     {"pipeline", "initial_values"},
+                     {"pipeline", "initial_values_sha256sum"}});
   }
   return files;
 }
@@ -67,14 +89,20 @@ std::filesystem::path resolve_file(const std::filesystem::path& folder, const st
 
 void verify_files(const Bundle& bundle, const std::filesystem::path& folder,
                   const BundleOptions& options) {
-  for (const auto& [what, entry] : list_files(bundle)) {
-    const fs::path file = resolve_file(folder, entry->path, options);
-    if (entry->sha256sum.empty()) continue;
-    const std::string found = sha256_file(file);
-    if (found != entry->sha256sum) {  // B21
+  for (const NamedFile& file : list_files(bundle)) {
+    fs::path path;
+    try {
+      path = resolve_file(folder, file.entry->path, options);
+    } catch (const Error& error) {
+      throw Error(error.kind(), locate_field(bundle.file, file.path_field) + error.what());
+    }
+    if (file.entry->sha256sum.empty()) continue;
+    const std::string found = sha256_file(path);
+    if (found != file.entry->sha256sum) {  // B21
       throw Error(ErrorKind::kValue,
-                  "[B21] SHA256 checksum mismatch for " + what + ", " + file.string() +
-                      ": expected " + entry->sha256sum + ", found " + found +
+                  locate_field(bundle.file, file.checksum_field) +
+                      "[B21] SHA256 checksum mismatch for " + file.what + ", " + path.string() +
+                      ": expected " + file.entry->sha256sum + ", found " + found +
                       "; the file was changed or damaged after the export: export again");
     }
   }

@@ -152,8 +152,11 @@ std::string find_path_fault(const std::string& path, const BundleOptions& option
   if (path.find('\0') != std::string::npos || find_invalid_utf8(path) != std::string::npos) {
     return quote_for_message(path) + " is not a path";
   }
-  if (options.allow_outside_files) return {};
   const std::filesystem::path parts(path);
+  if (parts.filename().empty() || parts.filename() == ".") {
+    return quote_for_message(path) + " names a folder, not a file";
+  }
+  if (options.allow_outside_files) return {};
   const bool climbs = std::any_of(parts.begin(), parts.end(),
                                   [](const std::filesystem::path& part) { return part == ".."; });
   if (parts.is_absolute() || climbs) {

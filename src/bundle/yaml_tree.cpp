@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <istream>
 #include <streambuf>
+#include <unordered_map>
 #include <unordered_set>
 #include <utility>
 
@@ -57,6 +58,24 @@ class RationedBuffer : public std::streambuf {
   YAML::Mark last_mark_;
 };
 
+/// Nodes of a tree; long text counts like the nodes that would take its memory.
+std::size_t weight_of(const YamlNode& node) {
+  std::size_t weight = 1 + node.text.size() / sizeof(YamlNode);
+  for (const YamlNode& item : node.items) weight += weight_of(item);
+  for (const YamlEntry& entry : node.entries) {
+    weight += weight_of(entry.key) + weight_of(entry.value);
+  }
+  return weight;
+}
+
+std::size_t height_of(const YamlNode& node) {
+  if (node.kind == YamlNode::Kind::kScalar) return 0;
+  std::size_t height = 0;
+  for (const YamlNode& item : node.items) height = std::max(height, height_of(item));
+  for (const YamlEntry& entry : node.entries) height = std::max(height, height_of(entry.value));
+  return height + 1;
+}
+
 /// Collects events into a tree, and stops the parser at the first one that is not allowed.
 class TreeBuilder : public YAML::EventHandler {
  public:
@@ -69,17 +88,31 @@ class TreeBuilder : public YAML::EventHandler {
   void OnDocumentEnd() override {}
 
   void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
-    add(make(mark, anchor, YamlNode::Kind::kScalar));
+    finish(make(mark, YamlNode::Kind::kScalar), anchor);
   }
 
-  void OnAlias(const YAML::Mark& mark, YAML::anchor_t) override { refuse_anchors(mark); }
+  void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
+    input_.renew(mark);
+    const auto found = anchors_.find(anchor);
+    if (found == anchors_.end()) refuse(mark, "this alias refers to what it is part of");
+    charge(mark, found->second.weight);
+    if (stack_.size() + found->second.height > limits_.max_depth) refuse_depth(mark);
+    if (expects_key()) refuse(mark, "a key must be a plain word, not an alias");
+    YamlNode copy = found->second.node;
+    copy.line = mark.line + 1;
+    copy.column = mark.column + 1;
+    add(std::move(copy));
+  }
 
   void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                 const std::string& value) override {
-    YamlNode node = make(mark, anchor, YamlNode::Kind::kScalar);
+    YamlNode node = make(mark, YamlNode::Kind::kScalar);
     node.quoted = tag == "!" || tag == "tag:yaml.org,2002:str";
     node.text = value;
-    add(std::move(node));
+    if (expects_key() && value == "<<" && !node.quoted) {
+      refuse(mark, "merged mappings are not part of a bundle; write the keys out");
+    }
+    finish(std::move(node), anchor);
   }
 
   void OnSequenceStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor,
@@ -98,24 +131,41 @@ class TreeBuilder : public YAML::EventHandler {
   // A collection that is still being read.
   struct Open {
     YamlNode node;
+    YAML::anchor_t anchor = 0;
     std::unordered_set<std::string> keys;
     bool expects_value = false;  // a mapping that has read a key
+  };
+
+  // What an alias stands for, with what it costs to stand there once more.
+  struct Anchored {
+    YamlNode node;
+    std::size_t weight = 0;
+    std::size_t height = 0;
   };
 
   [[noreturn]] void refuse(const YAML::Mark& mark, const std::string& what) const {
     fail(file_, mark.line + 1, mark.column + 1, what);
   }
 
-  [[noreturn]] void refuse_anchors(const YAML::Mark& mark) const {
-    refuse(mark, "anchors and aliases are not part of a bundle; write the value out");
+  [[noreturn]] void refuse_depth(const YAML::Mark& mark) const {
+    refuse(mark, "nested deeper than " + std::to_string(limits_.max_depth) + " levels");
   }
 
-  YamlNode make(const YAML::Mark& mark, YAML::anchor_t anchor, YamlNode::Kind kind) {
-    input_.renew(mark);
-    if (anchor != 0) refuse_anchors(mark);
-    if (++nodes_ > limits_.max_nodes) {
+  bool expects_key() const {
+    return !stack_.empty() && stack_.back().node.kind == YamlNode::Kind::kMapping &&
+           !stack_.back().expects_value;
+  }
+
+  void charge(const YAML::Mark& mark, std::size_t weight) {
+    weight_ += weight;
+    if (weight_ > limits_.max_nodes) {
       refuse(mark, "more than " + std::to_string(limits_.max_nodes) + " values; this is no bundle");
     }
+  }
+
+  YamlNode make(const YAML::Mark& mark, YamlNode::Kind kind) {
+    input_.renew(mark);
+    charge(mark, 1);
     YamlNode node;
     node.kind = kind;
     node.line = mark.line + 1;
@@ -124,21 +174,28 @@ class TreeBuilder : public YAML::EventHandler {
   }
 
   void open(const YAML::Mark& mark, YAML::anchor_t anchor, YamlNode::Kind kind) {
-    if (stack_.size() >= limits_.max_depth) {
-      refuse(mark, "nested deeper than " + std::to_string(limits_.max_depth) + " levels");
-    }
-    YamlNode node = make(mark, anchor, kind);
-    if (!stack_.empty() && stack_.back().node.kind == YamlNode::Kind::kMapping &&
-        !stack_.back().expects_value) {
-      refuse(mark, "a key must be a plain word, not a " + describe(node));
-    }
-    stack_.push_back({std::move(node), {}, false});
+    if (stack_.size() >= limits_.max_depth) refuse_depth(mark);
+    YamlNode node = make(mark, kind);
+    if (expects_key()) refuse(mark, "a key must be a plain word, not a " + describe(node));
+    stack_.push_back({std::move(node), anchor, {}, false});
   }
 
   void close() {
-    YamlNode done = std::move(stack_.back().node);
+    Open done = std::move(stack_.back());
     stack_.pop_back();
-    add(std::move(done));
+    finish(std::move(done.node), done.anchor);
+  }
+
+  void finish(YamlNode node, YAML::anchor_t anchor) {
+    if (anchor != 0) {
+      YAML::Mark mark;
+      mark.line = node.line - 1;
+      mark.column = node.column - 1;
+      const std::size_t weight = weight_of(node);
+      charge(mark, weight);
+      anchors_[anchor] = {node, weight, height_of(node)};
+    }
+    add(std::move(node));
   }
 
   void add(YamlNode node) {
@@ -165,8 +222,9 @@ class TreeBuilder : public YAML::EventHandler {
   const YamlLimits& limits_;
   RationedBuffer& input_;
   std::vector<Open> stack_;
+  std::unordered_map<YAML::anchor_t, Anchored> anchors_;
   YamlNode root_;
-  std::size_t nodes_ = 0;
+  std::size_t weight_ = 0;
 };
 
 /// Where a byte stands.

@@ -51,9 +51,9 @@ struct YamlLimits {
   std::size_t max_lookahead = std::size_t{2} << 20;  ///< bytes of one text or "[..]"
 };
 
-/// Parses one document. Throws Error(kValue), beginning "file:line:column:", on malformed YAML,
-/// anchors and aliases, repeated or non-scalar keys, a second document, text that is not UTF-8, and
-/// past the limits.
+/// Parses one document; aliases become copies, which count against the limits. Throws
+/// Error(kValue), beginning "file:line:column:", on malformed YAML, repeated or non-scalar keys,
+/// merged mappings, a second document, text that is not UTF-8, and past the limits.
 LEAPP_EXPORT YamlNode parse_yaml(std::string_view text, const std::string& file,
                                  const YamlLimits& limits = {});
 

@@ -18,7 +18,6 @@ struct Graph;
 /// What LEAPP uses of libgvc and libcgraph, with the signatures of their C headers.
 struct Library {
   Context* (*gvContext)();
-  int (*gvFreeContext)(Context*);
   int (*gvLayout)(Context*, Graph*, const char* engine);
   int (*gvFreeLayout)(Context*, Graph*);
   // Up to version 9 the length is an unsigned int; a zeroed size_t serves both on little endian.
@@ -27,6 +26,8 @@ struct Library {
   Graph* (*agmemread)(const char* text);
   int (*agclose)(Graph*);
   int (*(*agseterrf)(int (*)(char*)))(char*);
+  // One for all pictures, never freed: Graphviz's font code keeps pointers into it.
+  Context* context;
 };
 
 template <typename Function>
@@ -50,7 +51,6 @@ const Library& library() {
     void* const handle = open_library();
     Library functions{};
     find(handle, "gvContext", functions.gvContext);
-    find(handle, "gvFreeContext", functions.gvFreeContext);
     find(handle, "gvLayout", functions.gvLayout);
     find(handle, "gvFreeLayout", functions.gvFreeLayout);
     find(handle, "gvRenderData", functions.gvRenderData);
@@ -58,6 +58,8 @@ const Library& library() {
     find(handle, "agmemread", functions.agmemread);
     find(handle, "agclose", functions.agclose);
     find(handle, "agseterrf", functions.agseterrf);
+    functions.context = functions.gvContext();
+    require(functions.context != nullptr, ErrorKind::kIo, "cannot draw: Graphviz does not start");
     return functions;
   }();
   return loaded;
@@ -84,19 +86,17 @@ std::string render(const std::string& dot, const std::string& format) {
   const Library& graphviz = library();
   complaints.clear();
   graphviz.agseterrf(&note_complaint);
-  const std::unique_ptr<Context, int (*)(Context*)> context(graphviz.gvContext(),
-                                                            graphviz.gvFreeContext);
   const std::unique_ptr<Graph, int (*)(Graph*)> graph(graphviz.agmemread(dot.c_str()),
                                                       graphviz.agclose);
   if (!graph) fail("does not accept the description");
-  if (graphviz.gvLayout(context.get(), graph.get(), "dot") != 0) fail("cannot lay it out");
+  if (graphviz.gvLayout(graphviz.context, graph.get(), "dot") != 0) fail("cannot lay it out");
   char* data = nullptr;
   std::size_t length = 0;
   const int code =
-      graphviz.gvRenderData(context.get(), graph.get(), format.c_str(), &data, &length);
+      graphviz.gvRenderData(graphviz.context, graph.get(), format.c_str(), &data, &length);
   const std::string picture = code == 0 && data ? std::string(data, length) : std::string();
   if (data) graphviz.gvFreeRenderData(data);
-  graphviz.gvFreeLayout(context.get(), graph.get());
+  graphviz.gvFreeLayout(graphviz.context, graph.get());
   if (picture.empty()) fail("cannot render " + format);
   return picture;
 }

@@ -17,7 +17,7 @@ class FilesTest : public testing::Test {
     for (Model& model : bundle_.models) model.file = entry(model.name + ".onnx");
     bundle_.models[0].external_data = {entry("pre.onnx.data")};
     bundle_.pipeline.initial_values = entry("w_initial_values.safetensors");
-    bundle_.file = root() / "w.yaml";
+    bundle_.file = folder_.write("w/w.yaml", to_yaml(bundle_));
   }
 
   fs::path root() const { return folder_.path() / "w"; }
@@ -42,16 +42,28 @@ TEST_F(FilesTest, b21_UntouchedFilesPass) {
 
 TEST_F(FilesTest, b21_AChangedModelIsFound) {
   folder_.write("w/policy.onnx", "content of policy.onnY");
-  EXPECT_THAT(refusal(), StartsWith("[B21] SHA256 checksum mismatch for the model of 'policy', "));
+  EXPECT_THAT(refusal(), HasSubstr("[B21] SHA256 checksum mismatch for the model of 'policy', "));
   EXPECT_THAT(refusal(), HasSubstr("expected " + bundle_.models[1].file->sha256sum + ", found "));
+}
+
+TEST_F(FilesTest, b21_AMismatchNamesTheLine) {
+  folder_.write("w/policy.onnx", "");
+  EXPECT_THAT(refusal(), StartsWith(bundle_.file.string() + ":49:18: [B21] "));
+  fs::remove(root() / "policy.onnx");
+  EXPECT_THAT(refusal(ErrorKind::kNotFound), StartsWith(bundle_.file.string() + ":47:19: "));
+  folder_.write("w/w.yaml", "{");
+  EXPECT_THAT(refusal(ErrorKind::kNotFound), StartsWith(bundle_.file.string() + ": "));
+  bundle_.file.clear();
+  EXPECT_THAT(error_of(ErrorKind::kNotFound, [&] { verify_files(bundle_, root()); }),
+              StartsWith((root() / "policy.onnx").string()));
 }
 
 TEST_F(FilesTest, b21_ExternalDataAndInitialValuesAreCoveredToo) {
   folder_.write("w/pre.onnx.data", "");
-  EXPECT_THAT(refusal(), StartsWith("[B21] SHA256 checksum mismatch for external data of 'pre', "));
+  EXPECT_THAT(refusal(), HasSubstr("[B21] SHA256 checksum mismatch for external data of 'pre', "));
   folder_.write("w/pre.onnx.data", "content of pre.onnx.data");
   folder_.write("w/w_initial_values.safetensors", "other");
-  EXPECT_THAT(refusal(), StartsWith("[B21] SHA256 checksum mismatch for the initial values, "));
+  EXPECT_THAT(refusal(), HasSubstr("[B21] SHA256 checksum mismatch for the initial values, "));
 }
 
 TEST_F(FilesTest, b21_InitialValuesOfOthersHaveNoChecksum) {
@@ -100,7 +112,8 @@ TEST_F(FilesTest, b14_OnlyRegularFilesAreModels) {
   fs::create_directory(root() / "folder.onnx");
   EXPECT_THAT(error_of(ErrorKind::kValue, [&] { resolve_file(root(), "folder.onnx"); }),
               HasSubstr("is not a regular file"));
-  EXPECT_THAT(error_of(ErrorKind::kValue, [&] { resolve_file(root(), "."); }), HasSubstr("[B14]"));
+  EXPECT_THAT(error_of(ErrorKind::kValue, [&] { resolve_file(root(), "."); }),
+              HasSubstr("[B14] '.' names a folder, not a file"));
   EXPECT_THAT(error_of(ErrorKind::kValue, [&] { resolve_file(root(), "/etc/passwd"); }),
               HasSubstr("[B14] '/etc/passwd' leaves the bundle's folder"));
 }

@@ -141,7 +141,7 @@ TEST(Rules, b13_ChecksumsAreHexadecimalAndThere) {
 }
 
 TEST(Rules, b14_PathsStayInTheFolder) {
-  for (const char* path : {"/etc/passwd", "../x.onnx", "a/../../x.onnx", "..", "a/.."}) {
+  for (const char* path : {"/etc/passwd", "../x.onnx", "a/../../x.onnx", "..", "a/../.."}) {
     EXPECT_THAT(fault_after([&](Bundle& b) { b.models[0].file->path = path; }),
                 HasSubstr("[B14] models.pre.parameters.model_path: '" + std::string(path) +
                           "' leaves the bundle's folder"));

@@ -31,15 +31,34 @@ TEST(YamlTree, b2_MalformedYamlNamesThePlace) {
   EXPECT_THAT(refusal(""), StartsWith("w.yaml:1:1: [B2] "));
 }
 
-TEST(YamlTree, b2_AnchorsAndAliasesAreRefused) {
-  EXPECT_THAT(refusal("a: &x [1]\nb: *x\n"), StartsWith("w.yaml:1:4: [B2] anchors and aliases"));
+TEST(YamlTree, AliasesAreCopies) {
+  const YamlNode root = parse_yaml("a: &x [1, {b: 2}]\nc: *x\nd: &x 7\ne: [*x]\n", "w.yaml");
+  EXPECT_EQ(root.find("c")->items[1].find("b")->text, "2");
+  EXPECT_EQ(position("w.yaml", *root.find("c")), "w.yaml:2:4: ");
+  EXPECT_EQ(root.find("e")->items[0].text, "7");  // an anchor may be set anew
+}
+
+TEST(YamlTree, b2_AliasBombsAreRefused) {
   std::string bomb = "a0: &a0 [x, x]\n";
   for (int i = 1; i < 40; ++i) {
     const std::string last = "*a" + std::to_string(i - 1);
     bomb +=
         "a" + std::to_string(i) + ": &a" + std::to_string(i) + " [" + last + ", " + last + "]\n";
   }
-  EXPECT_THAT(refusal(bomb), HasSubstr("anchors and aliases"));
+  EXPECT_THAT(refusal(bomb), HasSubstr("more than 2000000 values"));
+  std::string heavy = "a: &a " + std::string(1'000'000, 'x') + "\nb:\n";
+  for (int i = 0; i < 10'000; ++i) heavy += "- *a\n";
+  EXPECT_THAT(refusal(heavy), HasSubstr("more than 2000000 values"));
+  std::string tower = "a0: &a0 [x]\n";
+  for (int i = 1; i < 100; ++i) {
+    tower += "a" + std::to_string(i) + ": &a" + std::to_string(i) + " [*a" + std::to_string(i - 1) +
+             "]\n";
+  }
+  EXPECT_THAT(refusal(tower), HasSubstr("nested deeper than 64 levels"));
+  EXPECT_THAT(refusal("a: &x [*x]\n"),
+              StartsWith("w.yaml:1:8: [B2] this alias refers to what it is part of"));
+  EXPECT_THAT(refusal("a: &x b\n*x : c\n"), HasSubstr("not an alias"));
+  EXPECT_THAT(refusal("a: &x {b: 1}\nc: {<<: *x}\n"), HasSubstr("merged mappings"));
 }
 
 TEST(YamlTree, b2_DeepNestingIsRefused) {

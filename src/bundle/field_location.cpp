@@ -1,0 +1,35 @@
+#include "bundle/field_location.h"
+
+#include <fstream>
+#include <iterator>
+
+namespace leapp {
+
+const YamlNode& find_node(const YamlNode& root, const FieldPath& path) {
+  const YamlNode* at = &root;
+  for (const auto& step : path) {
+    const YamlNode* next = nullptr;
+    if (const auto* const index = std::get_if<std::size_t>(&step)) {
+      if (*index < at->items.size()) next = &at->items[*index];
+    } else {
+      next = at->find(std::get<std::string>(step));
+    }
+    if (!next) break;
+    at = next;
+  }
+  return *at;
+}
+
+std::string locate_field(const std::filesystem::path& yaml, const FieldPath& path) {
+  if (yaml.empty()) return {};
+  const std::string name = yaml.string();
+  std::ifstream stream(yaml, std::ios::binary);
+  const std::string text(std::istreambuf_iterator<char>(stream), {});
+  try {
+    return position(name, find_node(parse_yaml(text, name), path));
+  } catch (const Error&) {
+    return name + ": ";  // it has changed since it was read
+  }
+}
+
+}  // namespace leapp
