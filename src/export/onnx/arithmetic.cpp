@@ -112,6 +112,26 @@ Value convert_nextafter(OpContext& context) {
   return where(is_nan(from) || is_nan(to), NAN, result);
 }
 
+/// Euclid's algorithm for all elements at once, as long as the slowest pair of the type may take.
+Value gcd(Value a, Value b) {
+  Builder& builder = a.builder();
+  const Shape shape = broadcast(a.shape(), b.shape());
+  const std::int64_t rounds = a.dtype() == DType::kInt64 ? 93 : 47;
+  const std::vector<Value> done = builder.loop(
+      scalar_int(builder, DType::kInt64, rounds), {expand(abs(a), shape), expand(abs(b), shape)},
+      [](Value, const std::vector<Value>& state) -> std::vector<Value> {
+        const Value ended = equal(state[1], 0.0);
+        const Value rest = floor_mod(state[0], where(ended, 1.0, state[1]));
+        return {where(ended, state[0], state[1]), where(ended, 0.0, rest)};
+      });
+  return done[0];
+}
+
+Value lcm(Value a, Value b) {
+  const Value common = gcd(a, b);
+  return abs(a / where(equal(common, 0.0), 1.0, common) * b);
+}
+
 }  // namespace
 
 void register_arithmetic(ConverterRegistry& registry) {
@@ -125,6 +145,8 @@ void register_arithmetic(ConverterRegistry& registry) {
   registry.add({"aten::special_xlog1py", "aten::special_xlog1py.self_scalar",
                 "aten::special_xlog1py.other_scalar"},
                binary(x_log1p_y));
+  registry.add("aten::gcd", binary(gcd));
+  registry.add("aten::lcm", binary(lcm));
   registry.add("aten::heaviside", convert_heaviside);
   registry.add("aten::ldexp.Tensor", convert_ldexp);
   registry.add("aten::angle", convert_angle);

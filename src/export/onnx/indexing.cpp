@@ -82,6 +82,51 @@ Value convert_embedding(OpContext& context) {
                 index.dtype() == DType::kInt32 ? index : cast(index, DType::kInt64), 0);
 }
 
+Value convert_masked_index(OpContext& context) {
+  const Value x = context.tensor("self");
+  const Indexed found = resolve_index(context, x, held_inside(x, context.tensors("indices")));
+  const Value taken = reshape(gather(found.base, found.index, found.dim), context.result_shape());
+  return where(context.tensor("mask"), taken, context.scalar_argument("fill", x.dtype()));
+}
+
+Value convert_masked_select(OpContext& context) {
+  const Value x = context.tensor("self");
+  const Value mask = context.tensor("mask");
+  const Shape shape = broadcast(x.shape(), mask.shape());
+  const std::vector<Value> positions =
+      positions_of(context, reshape(expand(mask, shape), {element_count(shape)}));
+  return gather(reshape(expand(x, shape), {element_count(shape)}), positions[0], 0);
+}
+
+/// The first `size` places that are not zero; the rest is filled.
+Value convert_nonzero_static(OpContext& context) {
+  const Value x = context.tensor("self");
+  Builder& builder = context.builder();
+  const std::int64_t size = context.integer("size");
+  if (size == 0 || x.rank() == 0) {
+    context.need(x.rank() > 0, "it looks for the places of a single number");
+    return full(builder, context.result_type(), 0);
+  }
+  const auto fill = static_cast<double>(context.integer("fill_value"));
+  const Value flat = cast(cast(reshape(x, {x.count()}), DType::kBool), DType::kInt32);
+  const std::int64_t kept = std::min(size, x.count());
+  const Dims count = {kept};
+  const Value inputs[] = {flat, int_vector(builder, count)};
+  // Of equal elements the first comes first, so the ones stand in order before the zeros.
+  const std::vector<Value> found =
+      builder.emit_many("TopK", inputs, {{"axis", std::int64_t{0}}},
+                        {{DType::kInt32, count}, {DType::kInt64, count}});
+  std::vector<Value> columns;
+  Value rest = found[1];
+  for (std::int64_t d = x.rank() - 1; d >= 0; --d) {
+    const Value along = scalar_like(rest, static_cast<double>(x.size(d)));
+    columns.insert(columns.begin(), unsqueeze(floor_mod(rest, along), 1));
+    rest = rest / along;
+  }
+  const Value places = where(unsqueeze(equal(found[0], 1.0), 1), concat(columns, 1), fill);
+  return pad_constant(places, {0, 0}, {size - kept, 0}, fill);
+}
+
 void refuse_size(OpContext& context) {
   context.fail(
       "the size of its result depends on the values, and ONNX models here have fixed shapes",
@@ -98,6 +143,21 @@ Value positive_index(Value index, std::int64_t size) {
     return int_tensor(index.builder(), wrapped, index.shape());
   }
   return where(index < 0.0, index + static_cast<double>(size), index);
+}
+
+std::vector<Value> held_inside(Value x, const std::vector<Value>& indices) {
+  std::vector<Value> held;
+  for (std::size_t d = 0; d < indices.size(); ++d) {
+    if (!indices[d].defined()) {
+      held.push_back(indices[d]);
+      continue;
+    }
+    const Value index = cast(indices[d], DType::kInt64);
+    const auto size = static_cast<double>(x.size(static_cast<std::int64_t>(d)));
+    held.push_back(
+        minimum(maximum(index, scalar_like(index, -size)), scalar_like(index, size - 1.0)));
+  }
+  return held;
 }
 
 Indexed resolve_index(OpContext& context, Value x, const std::vector<Value>& indices) {
@@ -149,7 +209,10 @@ void register_indexing(ConverterRegistry& registry) {
   registry.add("aten::gather", convert_gather);
   registry.add("aten::take", convert_take);
   registry.add("aten::embedding", convert_embedding);
-  registry.add({"aten::nonzero", "aten::masked_select", "aten::_unique2", "aten::unique_dim",
+  registry.add("aten::_unsafe_masked_index", convert_masked_index);
+  registry.add("aten::masked_select", convert_masked_select);
+  registry.add("aten::nonzero_static", convert_nonzero_static);
+  registry.add({"aten::nonzero", "aten::bincount", "aten::_unique2", "aten::unique_dim",
                 "aten::unique_consecutive", "aten::unique_dim_consecutive",
                 "aten::repeat_interleave.Tensor", "aten::argwhere"},
                refuse_size);

@@ -10,6 +10,9 @@ namespace leapp::onnx_export {
 /// Indices as int64, negative ones counted from the end of a dimension of that size.
 Value positive_index(Value index, std::int64_t size);
 
+/// Indices (undefined ones are ":") held within their dimension of x.
+std::vector<Value> held_inside(Value x, const std::vector<Value>& indices);
+
 /// What x[i, :, j] means: the indexed dimensions taken together as one, and where it stands.
 struct Indexed {
   Value base;         ///< x with its indexed dimensions merged into one

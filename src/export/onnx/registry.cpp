@@ -47,6 +47,7 @@ void register_all(ConverterRegistry& registry) {
   register_activation(registry);
   register_arithmetic(registry);
   register_attention(registry);
+  register_backward(registry);
   register_compare_logic(registry);
   register_complex(registry);
   register_convolution(registry);
@@ -55,6 +56,7 @@ void register_all(ConverterRegistry& registry) {
   register_diagonal(registry);
   register_elementwise(registry);
   register_fft(registry);
+  register_histogram(registry);
   register_indexing(registry);
   register_linalg(registry);
   register_loss(registry);

@@ -259,11 +259,8 @@ Value fill_masked(OpContext& context, Value x, const std::vector<Value>& indices
                accumulate ? x + fill : expand(fill, broadcast(fill.shape(), x.shape())), x);
 }
 
-Value convert_index_put(OpContext& context) {
-  const Value x = context.tensor("self");
-  const Value values = cast(context.tensor("values"), x.dtype());
-  const bool accumulate = context.flag("accumulate");
-  const std::vector<Value> indices = context.tensors("indices");
+Value index_put(OpContext& context, Value x, const std::vector<Value>& indices, Value values,
+                bool accumulate) {
   std::vector<Value> given;
   std::copy_if(indices.begin(), indices.end(), std::back_inserter(given),
                [](const Value& index) { return index.defined(); });
@@ -309,6 +306,19 @@ Value convert_index_put(OpContext& context) {
   return permute(unmerged, home);
 }
 
+Value convert_index_put(OpContext& context) {
+  const Value x = context.tensor("self");
+  return index_put(context, x, context.tensors("indices"),
+                   cast(context.tensor("values"), x.dtype()), context.flag("accumulate"));
+}
+
+Value convert_masked_index_put(OpContext& context) {
+  const Value x = context.tensor("self");
+  const Value values = cast(context.tensor("values"), x.dtype());
+  return index_put(context, x, held_inside(x, context.tensors("indices")),
+                   where(context.tensor("mask"), values, 0.0), true);
+}
+
 Value convert_put(OpContext& context) {
   const Value x = context.tensor("self");
   const Value index = context.tensor("index");
@@ -351,6 +361,7 @@ void register_scatter(ConverterRegistry& registry) {
   registry.add("aten::index_reduce", convert_index_reduce);
   registry.add({"aten::index_fill.int_Scalar", "aten::index_fill.int_Tensor"}, convert_index_fill);
   registry.add({"aten::index_put", "aten::_unsafe_index_put"}, convert_index_put);
+  registry.add("aten::_unsafe_masked_index_put_accumulate", convert_masked_index_put);
   registry.add("aten::put", convert_put);
   registry.add("aten::masked_scatter", convert_masked_scatter);
 }

@@ -103,6 +103,25 @@ Value convert_stack(OpContext& context) {
   return stack(parts, context.integer("dim"));
 }
 
+/// Each tensor split into chunks along `dim`, and the chunks of all of them side by side.
+Value convert_chunk_cat(OpContext& context) {
+  const std::int64_t chunks = context.integer("num_chunks");
+  std::vector<Value> parts;
+  for (const Value& given : context.tensors("tensors")) {
+    const Value part = cast(given, context.result_dtype());
+    const std::int64_t dim = wrap_dim(context.integer("dim"), part.rank());
+    const std::int64_t each = (part.size(dim) + chunks - 1) / chunks;
+    Dims after(part.shape().size(), 0);
+    after[static_cast<std::size_t>(dim)] = each * chunks - part.size(dim);
+    const Value padded = pad_constant(part, Dims(after.size(), 0), after, 0);
+    Shape shape(part.shape().begin(), part.shape().begin() + dim);
+    shape.push_back(chunks);
+    shape.push_back(padded.count() / element_count(shape));
+    parts.push_back(reshape(padded, shape));
+  }
+  return concat(parts, -1);
+}
+
 /// Splits along `dim` into the sizes that PyTorch's results have.
 void convert_split(OpContext& context) {
   const Value x = context.tensor("self");
@@ -306,6 +325,7 @@ void register_shape(ConverterRegistry& registry) {
   registry.add("aten::pixel_unshuffle", convert_pixel_unshuffle);
   registry.add({"aten::channel_shuffle", "aten::native_channel_shuffle"}, convert_channel_shuffle);
   registry.add({"aten::cat", "aten::concat", "aten::concatenate"}, convert_cat);
+  registry.add("aten::_chunk_cat", convert_chunk_cat);
   registry.add("aten::stack", convert_stack);
   add_view(registry, {"aten::split.Tensor", "aten::split_with_sizes"}, convert_split);
   registry.add({"aten::split.sizes", "aten::chunk", "aten::unsafe_chunk",
