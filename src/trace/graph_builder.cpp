@@ -2,9 +2,11 @@
 
 #include <ATen/native/TypeProperties.h>
 #include <ATen/ops/full.h>
+#include <ATen/ops/tensor.h>
 
 #include <algorithm>
 #include <optional>
+#include <unordered_map>
 
 #include "base/check.h"
 #include "interop/convert.h"
@@ -43,6 +45,42 @@ c10::OperatorHandle without_layout(const c10::OperatorHandle& op) {
   const bool view = (name.name == "aten::view" || name.name == "aten::_unsafe_view") &&
                     name.overload_name.empty();
   return view ? reshape : op;
+}
+
+// Calls `visit(offset)` for each element of a tensor with these strides, in logical order.
+template <typename Visit>
+void for_each_offset(at::IntArrayRef sizes, at::IntArrayRef strides, std::int64_t start,
+                     Visit&& visit) {
+  std::vector<std::int64_t> at(sizes.size(), 0);
+  const std::int64_t count = c10::multiply_integers(sizes);
+  std::int64_t offset = start;
+  for (std::int64_t i = 0; i < count; ++i) {
+    visit(offset);
+    for (std::size_t d = sizes.size(); d-- > 0;) {
+      offset += strides[d];
+      if (++at[d] < sizes[d]) break;
+      offset -= strides[d] * sizes[d];
+      at[d] = 0;
+    }
+  }
+}
+
+// as_strided() speaks of memory, a graph of values: which of the tensor's own elements it means.
+at::Tensor logical_places(const at::Tensor& self, const std::vector<std::int64_t>& sizes,
+                          const std::vector<std::int64_t>& strides, std::int64_t start) {
+  std::unordered_map<std::int64_t, std::int64_t> place;
+  std::int64_t next = 0;
+  for_each_offset(self.sizes(), self.strides(), self.storage_offset(),
+                  [&](std::int64_t offset) { place[offset] = next++; });
+  std::vector<std::int64_t> places;
+  for_each_offset(sizes, strides, start, [&](std::int64_t offset) {
+    const auto it = place.find(offset);
+    require(it != place.end(), ErrorKind::kExport,
+            "as_strided() reads memory beyond the elements of its tensor, which the exported model "
+            "does not have. Index the whole tensor instead");
+    places.push_back(it->second);
+  });
+  return at::tensor(places, at::kLong);
 }
 
 bool is_wrapped_number(const c10::IValue& value) {
@@ -122,25 +160,26 @@ ir::Argument GraphBuilder::argument(const c10::IValue& value, const c10::Type& t
   return interop::to_argument(value, type);
 }
 
+at::Tensor GraphBuilder::call(const char* name, const char* overload, torch::jit::Stack arguments,
+                              const ir::SourceLocation& where) {
+  run(c10::Dispatcher::singleton().findSchemaOrThrow(name, overload), &arguments, where);
+  return arguments.back().toTensor();
+}
+
 // The source with the type and shape of `like`, by operators that read nothing of `like`.
 at::Tensor GraphBuilder::as_type(const at::Tensor& tensor, const at::Tensor& like,
                                  const ir::SourceLocation& where) {
-  static auto& dispatcher = c10::Dispatcher::singleton();
-  static const auto cast = dispatcher.findSchemaOrThrow("aten::_to_copy", "");
-  static const auto expand = dispatcher.findSchemaOrThrow("aten::expand", "");
   at::Tensor result = tensor;
   if (tensor.scalar_type() != like.scalar_type() || tensor.device() != like.device()) {
-    torch::jit::Stack stack{result, static_cast<std::int64_t>(like.scalar_type()), c10::IValue(),
-                            tensor.device() == like.device() ? c10::IValue()
-                                                             : c10::IValue(like.device()),
-                            c10::IValue(), false, c10::IValue()};
-    run(cast, &stack, where);
-    result = stack.back().toTensor();
+    const bool moves = tensor.device() != like.device();
+    result = call("aten::_to_copy", "",
+                  {result, static_cast<std::int64_t>(like.scalar_type()), c10::IValue(),
+                   moves ? c10::IValue(like.device()) : c10::IValue(), c10::IValue(), false,
+                   c10::IValue()},
+                  where);
   }
   if (tensor.sizes() != like.sizes()) {
-    torch::jit::Stack stack{result, like.sizes().vec(), false};
-    run(expand, &stack, where);
-    result = stack.back().toTensor();
+    result = call("aten::expand", "", {result, like.sizes().vec(), false}, where);
   }
   return result;
 }
@@ -170,6 +209,25 @@ bool GraphBuilder::run_simpler(const c10::OperatorHandle& op, torch::jit::Stack*
       return finish(at::full(self.sizes(), value, self.options()));
     }
     return finish(as_type(argument(1).toTensor(), self, where));
+  }
+  if (name == "aten::as_strided" || name == "aten::as_strided_scatter") {
+    const bool scatter = name == "aten::as_strided_scatter";
+    const std::size_t first = scatter ? 2 : 1;
+    const at::Tensor self = argument(0).toTensor();
+    const at::Tensor places =
+        logical_places(self, argument(first).toIntVector(), argument(first + 1).toIntVector(),
+                       argument(first + 2).isNone() ? self.storage_offset()
+                                                    : argument(first + 2).toInt());
+    at::Tensor flat = call("aten::reshape", "", {self, std::vector<std::int64_t>{-1}}, where);
+    if (!scatter) {
+      flat = call("aten::index_select", "", {flat, std::int64_t{0}, places}, where);
+      return finish(call("aten::reshape", "", {flat, argument(1)}, where));
+    }
+    const at::Tensor source =
+        call("aten::reshape", "", {argument(1), std::vector<std::int64_t>{-1}}, where);
+    const c10::List<std::optional<at::Tensor>> indices({places});
+    flat = call("aten::index_put", "", {flat, indices, source, false}, where);
+    return finish(call("aten::reshape", "", {flat, self.sizes().vec()}, where));
   }
   if (name == "aten::slice_scatter") {
     const at::Tensor self = argument(0).toTensor();

@@ -48,6 +48,8 @@ class GraphBuilder {
 
   bool run_simpler(const c10::OperatorHandle& op, torch::jit::Stack* stack,
                    const ir::SourceLocation& where);
+  at::Tensor call(const char* name, const char* overload, torch::jit::Stack arguments,
+                  const ir::SourceLocation& where);
   at::Tensor as_type(const at::Tensor& tensor, const at::Tensor& like,
                      const ir::SourceLocation& where);
   bool depends_on_inputs(const c10::IValue& value) const;

@@ -1,6 +1,7 @@
 #include "trace/purify.h"
 
 #include <ATen/FunctionalTensorWrapper.h>
+#include <ATen/MemoryOverlap.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/empty_strided.h>
 #include <c10/core/InferenceMode.h>
@@ -156,7 +157,7 @@ void Purifier::find_written_stores() {
 void Purifier::bind(VarId var, const std::string& name, const at::Tensor& value) {
   // Same strides as the traced tensor, so that a recorded as_strided() means the same elements.
   const at::Tensor like = tape_.variable(var).held;
-  at::Tensor plain = like.is_non_overlapping_and_dense()
+  at::Tensor plain = at::has_internal_overlap(like) == at::MemOverlap::No
                          ? at::empty_strided(like.sizes(), like.strides(), value.options())
                          : at::empty(value.sizes(), value.options());
   plain.copy_(value);
@@ -215,6 +216,15 @@ void Purifier::replay(const Call& call) {
   }
   if (call.relative) {
     stack.back() = stack.back().toInt() + stack.front().toTensor().storage_offset();
+  }
+  static const c10::OperatorName as_strided("aten::as_strided", "");
+  if (!call.relative && call.op.operator_name() == as_strided && stack.back().isInt()) {
+    // An offset the user gave counts from the start of the traced tensor's memory.
+    const at::Tensor& traced = tape_.variable(args[0].var).held;
+    const at::Tensor self = stack.front().toTensor();
+    if (traced.defined()) {
+      stack.back() = stack.back().toInt() - traced.storage_offset() + self.storage_offset();
+    }
   }
   call_ = &call;
   outermost_ = true;
