@@ -177,11 +177,6 @@ def chunk_view(base: Tensor, k: int) -> Tensor:
     return base.chunk(2, dim=k % base.dim())[-1]
 
 
-def unfold_view(base: Tensor, k: int) -> Tensor:
-    size = min(2, base.shape[-1])
-    return base.unfold(-1, size, size)[..., 0]
-
-
 def matmul(m: Machine, a: int, b: int, k: int) -> None:
     left, right = fit(m.at(a), torch.Size([3, 4])), fit(m.at(b), torch.Size([4, 2 + k % 3]))
     m.put(torch.tanh(left @ right))
@@ -289,7 +284,6 @@ ACTIONS: list[Action] = [
     through(flat_view),
     through(swapped_view),
     through(chunk_view),
-    through(unfold_view),
     matmul,
     einsum,
     gather_rows,
@@ -372,7 +366,8 @@ def write_state(state: State, which: int, value: Tensor, k: int) -> None:
         buffer[..., -1] += value.mean()
     elif how == 4:
         state.count += 1
-        buffer[state.count % buffer.shape[0]] = fit(torch.tanh(value), buffer[0].shape)
+        row = (state.count % buffer.shape[0]).reshape(1)
+        buffer[row] = fit(torch.tanh(value), buffer[:1].shape)
     else:
         state.count = state.count + 2
         setattr(state, name, torch.where(state.count % 4 == 0, new, buffer))

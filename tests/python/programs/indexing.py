@@ -103,10 +103,22 @@ class ViewsAndWrites(_OneNode):
         base[:, ::3].clamp_(-0.5, 0.5)
         diagonal = base.diagonal(offset=1)
         diagonal.zero_()
-        base.unfold(1, 2, 2)[:, 0].sub_(0.25)
         halves = base.chunk(2, dim=1)
         halves[1].copy_(halves[0].flip(1))
         return {"base": base, "row": base[2]}
+
+
+@program()
+class WindowsWritten(_OneNode):
+    """Every other element is written through windows that leave the last one out."""
+
+    def sense(self, rng: torch.Generator) -> Ports:
+        return {"maths/x": normal(rng, 3, 5)}
+
+    def maths(self, *values: torch.Tensor) -> dict[str, torch.Tensor]:
+        base = values[0] * 2
+        base.unfold(1, 2, 2)[..., 0].sub_(0.25)
+        return {"base": base}
 
 
 @program()
