@@ -15,6 +15,7 @@
 #include "trace/dispatcher.h"
 #include "trace_convert.h"
 #include "trace_frames.h"
+#include "trace_hooks.h"
 
 namespace py = pybind11;
 
@@ -236,9 +237,11 @@ void install_hooks() {
   const auto standard =
       py::module_::import("sysconfig").attr("get_path")("stdlib").cast<std::string>() + "/";
   install_frame_hooks({folder_of("torch"), folder_of("numpy"), folder_of("leapp")}, standard);
+  install_export_hooks();
   // The interpreter must not be called into once it goes away.
   py::module_::import("atexit").attr("register")(py::cpp_function([] {
     remove_frame_hooks();
+    remove_export_hooks();
     set_log_sink({});
   }));
 }

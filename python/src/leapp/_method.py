@@ -8,7 +8,7 @@ import textwrap
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from . import _state, _tracing
+from . import _module_names, _state, _tracing
 from ._payload import Flat
 from .errors import LeappError
 
@@ -67,7 +67,10 @@ class Stage:
             (name, self._signature.parameters[name].kind, value)
             for name, value in bound.arguments.items()
         ]
-        return ports[1:] if ports and ports[0][0] in ("self", "cls") else ports
+        if not ports or ports[0][0] not in ("self", "cls"):
+            return ports
+        _module_names.remember(ports[0][2])
+        return ports[1:]
 
     def _close(self, result: Any) -> Any:
         """Name what the function returned and close the node."""

@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from . import _numpy, _state, _trace
+from . import _module_names, _numpy, _state, _trace
 from ._numpy import to_tensor, traced_view
 from ._payload import Flat, Meaning, flatten
 from .errors import LeappError, LeappTypeError, LeappValueError
@@ -109,6 +109,7 @@ def register_buffer(node: str, tensors: Any) -> Any:
 def module(node: str, model: torch.nn.Module, buffer_names: Sequence[str] | None) -> None:
     """Track a module's buffers; the module is read again when the node's outputs are named."""
     owners = _owners_of_buffers(_checked(node), model, buffer_names)
+    _module_names.remember(model)
 
     def current() -> list[torch.Tensor]:
         return [_read_buffer(node, owner, name) for _, owner, name in owners]

@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "ir/graph.h"
+#include "leapp/visibility.h"
 
 namespace leapp::torchscript {
 
@@ -16,6 +17,6 @@ struct Options {
 };
 
 /// Throws Error(kExport) naming the operator and the user's line when the graph cannot be written.
-void write(const ir::Graph& graph, const std::filesystem::path& file, const Options& options);
+LEAPP_EXPORT void write(const ir::Graph& graph, const std::filesystem::path& file, const Options& options);
 
 }  // namespace leapp::torchscript

@@ -1,0 +1,64 @@
+#include "trace_hooks.h"
+
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "export/torchscript/torchscript.h"
+#include "leapp/dtype.h"
+#include "session/hooks.h"
+#include "trace_convert.h"
+
+namespace py = pybind11;
+
+namespace leapp::python {
+namespace {
+
+session::TensorNames tensor_names() {
+  const py::gil_scoped_acquire acquire;
+  const py::dict found = py::module_::import("leapp._module_names").attr("tensor_names")();
+  session::TensorNames names;
+  names.reserve(found.size());
+  for (const auto& [address, name] : found) {
+    names.emplace(reinterpret_cast<const void*>(address.cast<std::uintptr_t>()),
+                  name.cast<std::string>());
+  }
+  return names;
+}
+
+void bridge(const std::string& backend, const ir::Graph& graph, const std::filesystem::path& file,
+            const Metadata::Map& params) {
+  // PyTorch's exporters read TorchScript, so that is what they get.
+  const std::filesystem::path script = file.string() + ".script";
+  torchscript::write(graph, script, {});
+  using Input = std::tuple<std::string, std::string, Shape, std::string>;
+  std::vector<Input> inputs;
+  for (const ir::ValueId id : graph.inputs()) {
+    const ir::Value& value = graph.value(id);
+    inputs.emplace_back(value.name, std::string(name_of(value.type.dtype)), value.type.shape,
+                        value.type.device);
+  }
+  std::vector<std::string> outputs;
+  for (const ir::Graph::Output& output : graph.outputs()) outputs.push_back(output.name);
+  const py::gil_scoped_acquire acquire;
+  py::module_::import("leapp._bridge")
+      .attr("export")(backend, script.string(), inputs, outputs, file.string(), to_dict(params));
+  std::filesystem::remove(script);
+}
+
+}  // namespace
+
+void install_export_hooks() {
+  session::set_hooks({.tensor_names = tensor_names, .bridge = bridge});
+}
+
+void remove_export_hooks() {
+  session::set_hooks({});
+}
+
+}  // namespace leapp::python

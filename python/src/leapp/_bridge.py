@@ -1,0 +1,126 @@
+"""Export through PyTorch's own exporters: ``onnx-dynamo``, ``onnx-torchscript`` and ``pt2``.
+
+A node arrives as the TorchScript file that LEAPP writes of its pure graph. PyTorch's TorchScript
+exporter takes that as it is; the others take the operators it calls when it runs, as a program of
+``torch.export``.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+
+from .errors import LeappExportError, LeappImportError
+
+#: Parameters of ours that torch.onnx.export(dynamo=True) takes under the same name.
+_DYNAMO_PARAMS = ("report", "verify", "optimize", "external_data")
+
+_OPSET = 20
+
+
+def export(
+    backend: str,
+    script: str,
+    inputs: Sequence[tuple[str, str, Sequence[int], str]],
+    outputs: Sequence[str],
+    file: str,
+    params: dict[str, Any],
+) -> None:
+    """Write a model file.
+
+    Args:
+        backend: ``"onnx-dynamo"``, ``"onnx-torchscript"``, ``"pt2"`` or ``"exported-program"``.
+        script: The node as a TorchScript file.
+        inputs: Name, type, shape and device of each input.
+        outputs: Name of each output.
+        file: The file to write.
+        params: The node's backend parameters.
+    """
+    names = [name for name, _, _, _ in inputs]
+    examples = tuple(
+        torch.zeros(tuple(shape), dtype=getattr(torch, dtype), device=device)
+        for _, dtype, shape, device in inputs
+    )
+    try:
+        # The exporters talk on standard output and warn of each other's deprecation.
+        with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()), torch.no_grad():
+            warnings.simplefilter("ignore")
+            load: Any = torch.jit.load
+            module = load(script).eval()
+            if backend == "onnx-torchscript":
+                _to_onnx_by_torchscript(module, examples, names, outputs, file, params)
+            elif backend == "onnx-dynamo":
+                _to_onnx_by_dynamo(module, examples, names, outputs, file, params)
+            else:
+                torch.export.save(_program(module, examples, names), file)
+    except ImportError as error:
+        raise LeappImportError(
+            f"export_with='{backend}' goes through PyTorch's exporter, which needs a package that "
+            f"is missing ({error}). Run 'pip install onnx onnxscript', or use export_with='onnx', "
+            f"which needs neither."
+        ) from error
+    except Exception as error:
+        raise LeappExportError(
+            f"export_with='{backend}': PyTorch's exporter failed: {error}. export_with='onnx' and "
+            f"'jit' are LEAPP's own."
+        ) from error
+
+
+def _to_onnx_by_torchscript(
+    module: Any,
+    examples: tuple[torch.Tensor, ...],
+    names: Sequence[str],
+    outputs: Sequence[str],
+    file: str,
+    params: dict[str, Any],
+) -> None:
+    torch.onnx.export(
+        module,
+        examples,
+        file,
+        input_names=list(names),
+        output_names=list(outputs),
+        opset_version=params.get("opset_version", _OPSET),
+        do_constant_folding=params.get("optimize", True),
+        dynamo=False,
+    )
+
+
+def _to_onnx_by_dynamo(
+    module: Any,
+    examples: tuple[torch.Tensor, ...],
+    names: Sequence[str],
+    outputs: Sequence[str],
+    file: str,
+    params: dict[str, Any],
+) -> None:
+    options = {key: params[key] for key in _DYNAMO_PARAMS if key in params}
+    torch.onnx.export(
+        _program(module, examples, names),
+        f=file,
+        input_names=list(names),
+        output_names=list(outputs),
+        opset_version=params.get("opset_version", _OPSET),
+        dynamo=True,
+        **{"external_data": False, **options},
+    )
+
+
+def _program(
+    module: Any, examples: tuple[torch.Tensor, ...], names: Sequence[str]
+) -> torch.export.ExportedProgram:
+    """Return the operators the module calls as a program of ``torch.export``."""
+    from torch.fx.experimental.proxy_tensor import make_fx
+
+    graph = make_fx(lambda *tensors: module(*tensors), pre_dispatch=True)(*examples)
+    placeholders = graph.graph.find_nodes(op="placeholder")
+    for placeholder, name in zip(placeholders, names, strict=True):
+        identifier = "".join(c if c.isalnum() else "_" for c in name)
+        placeholder.target = identifier if identifier[:1].isalpha() else f"input_{identifier}"
+    graph.recompile()
+    return torch.export.export(graph, examples)
