@@ -185,7 +185,7 @@ Value pow(Value x, Value exponent) {
   return elementwise("Pow", {x, exponent});
 }
 Value relu(Value x) {
-  return elementwise("Relu", {x});
+  return is_floating_point(x.dtype()) ? elementwise("Relu", {x}) : maximum(x, scalar_like(x, 0));
 }
 Value maximum(Value a, Value b) {
   if (a.dtype() == DType::kBool) return a || b;
@@ -327,16 +327,21 @@ Value all(Value x, const Dims& dims, bool keep_dims) {
 Value matmul(Value a, Value b) {
   demand(a.dtype() == b.dtype(), "a matrix product of different element types");
   const DType compute = type_for("MatMul", a.dtype());
+  // Vectors go in as matrices: ONNX Runtime 1.31 fuses Transpose and MatMul, and gets a vector on
+  // the other side wrong.
   const bool vector_a = a.rank() == 1;
   const bool vector_b = b.rank() == 1;
-  Shape left = vector_a ? Shape{1, a.size(0)} : a.shape();
-  Shape right = vector_b ? Shape{b.size(0), 1} : b.shape();
-  Shape shape =
-      broadcast(Shape(left.begin(), left.end() - 2), Shape(right.begin(), right.end() - 2));
-  if (!vector_a) shape.push_back(left[left.size() - 2]);
-  if (!vector_b) shape.push_back(right.back());
-  const Value product = a.builder().emit("MatMul", {cast(a, compute), cast(b, compute)}, {},
-                                         {compute, std::move(shape)});
+  const Value left = cast(vector_a ? unsqueeze(a, 0) : a, compute);
+  const Value right = cast(vector_b ? unsqueeze(b, 1) : b, compute);
+  Shape shape = broadcast(Shape(left.shape().begin(), left.shape().end() - 2),
+                          Shape(right.shape().begin(), right.shape().end() - 2));
+  Shape result = shape;
+  if (!vector_a) result.push_back(left.shape()[left.shape().size() - 2]);
+  if (!vector_b) result.push_back(right.shape().back());
+  shape.push_back(left.shape()[left.shape().size() - 2]);
+  shape.push_back(right.shape().back());
+  Value product = a.builder().emit("MatMul", {left, right}, {}, {compute, std::move(shape)});
+  if (vector_a || vector_b) product = reshape(product, std::move(result));
   return cast(product, a.dtype());
 }
 
