@@ -1,0 +1,90 @@
+#include "ir/passes.h"
+
+#include <gtest/gtest.h>
+
+#include "graph_builder.h"
+
+namespace leapp::ir {
+namespace {
+
+using testing::add_constant;
+using testing::add_op;
+
+const TensorType kPair{DType::kFloat32, {2}};
+
+std::vector<std::string> names(const Graph& graph) {
+  std::vector<std::string> result;
+  for (const Op& op : graph.ops()) result.push_back(op.signature->name);
+  return result;
+}
+
+TEST(PassesTest, DeadCodeGoesWithEverythingOnlyItNeeded) {
+  Graph graph;
+  const ValueId x = graph.add_input("x", kPair);
+  const ValueId unused = add_op(graph, "aten::exp", {x}, kPair);
+  add_op(graph, "aten::log", {unused}, kPair);
+  graph.add_output("y", add_op(graph, "aten::neg", {x}, kPair));
+  remove_dead_code(graph);
+  EXPECT_EQ(names(graph), std::vector<std::string>{"aten::neg"});
+  verify(graph);
+}
+
+TEST(PassesTest, ChainsOfIdentitiesVanish) {
+  Graph graph;
+  const ValueId x = graph.add_input("x", kPair);
+  const ValueId copy = add_op(graph, "aten::clone", {x}, kPair);
+  const ValueId detached = add_op(graph, "aten::detach", {copy}, kPair);
+  graph.add_output("y", add_op(graph, "aten::neg", {detached}, kPair));
+  remove_identities(graph);
+  EXPECT_EQ(names(graph), std::vector<std::string>{"aten::neg"});
+  EXPECT_EQ(std::get<ValueRef>(graph.ops()[0].arguments[0]).id, x);
+  verify(graph);
+}
+
+TEST(PassesTest, ACastThatChangesTheTypeStays) {
+  Graph graph;
+  const ValueId x = graph.add_input("x", kPair);
+  graph.add_output("y", add_op(graph, "aten::_to_copy", {x}, {DType::kFloat64, {2}}));
+  remove_identities(graph);
+  EXPECT_EQ(names(graph), std::vector<std::string>{"aten::_to_copy"});
+}
+
+TEST(PassesTest, EqualOpsBecomeOneAndSoDoTheirReaders) {
+  Graph graph;
+  const ValueId x = graph.add_input("x", kPair);
+  const ValueId a = add_op(graph, "aten::exp", {x}, kPair);
+  const ValueId b = add_op(graph, "aten::exp", {x}, kPair);
+  const ValueId c = add_op(graph, "aten::neg", {a}, kPair);
+  const ValueId d = add_op(graph, "aten::neg", {b}, kPair);
+  graph.add_output("y", add_op(graph, "aten::add", {c, d}, kPair));
+  merge_duplicates(graph);
+  EXPECT_EQ(names(graph), (std::vector<std::string>{"aten::exp", "aten::neg", "aten::add"}));
+  verify(graph);
+}
+
+TEST(PassesTest, RandomOpsAreNeverMerged) {
+  Graph graph;
+  const ValueId x = graph.add_input("x", kPair);
+  const ValueId a = add_op(graph, "aten::rand_like", {x}, kPair);
+  const ValueId b = add_op(graph, "aten::rand_like", {x}, kPair);
+  graph.add_output("y", add_op(graph, "aten::add", {a, b}, kPair));
+  merge_duplicates(graph);
+  EXPECT_EQ(graph.ops().size(), 3U);
+}
+
+TEST(PassesTest, EqualConstantsBecomeOne) {
+  Graph graph;
+  const ValueId x = graph.add_input("x", kPair);
+  const ValueId a = add_constant(graph, "", {1, 2});
+  const ValueId b = add_constant(graph, "", {1, 2});
+  const ValueId c = add_constant(graph, "", {1, 3});
+  const ValueId sum = add_op(graph, "aten::add", {x, a}, kPair);
+  const ValueId product = add_op(graph, "aten::mul", {sum, b}, kPair);
+  graph.add_output("y", add_op(graph, "aten::sub", {product, c}, kPair));
+  merge_constants(graph);
+  EXPECT_EQ(std::get<ValueRef>(graph.ops()[1].arguments[1]).id, a);
+  EXPECT_EQ(std::get<ValueRef>(graph.ops()[2].arguments[1]).id, c);
+}
+
+}  // namespace
+}  // namespace leapp::ir
