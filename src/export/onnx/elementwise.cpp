@@ -36,30 +36,55 @@ auto binary(Function function) {
   };
 }
 
+/// Half precision is computed in single precision and rounded once, numbers included.
+DType arithmetic_type(DType dtype) {
+  return dtype == DType::kFloat16 || dtype == DType::kBFloat16 ? DType::kFloat32 : dtype;
+}
+
+Value arithmetic_operand(OpContext& context, std::string_view parameter) {
+  return cast(context.operand(parameter), arithmetic_type(context.result_dtype()));
+}
+
+/// The same for sums: there PyTorch rounds numbers to float16 (not to bfloat16) before it adds.
+Value summand(OpContext& context, std::string_view parameter) {
+  const Value value = context.operand(parameter);
+  const DType dtype = context.result_dtype();
+  return cast(dtype == DType::kFloat16 ? cast(value, dtype) : value, arithmetic_type(dtype));
+}
+
 Value scaled(OpContext& context, Value value) {
   if (!context.has("alpha")) return value;
   return value * context.scalar_argument("alpha", value.dtype());
 }
 
 Value convert_add(OpContext& context) {
-  return operand_as_result(context, "self") + scaled(context, operand_as_result(context, "other"));
+  const Value total = summand(context, "self") + scaled(context, summand(context, "other"));
+  return cast(total, context.result_dtype());
 }
 
 Value convert_sub(OpContext& context) {
-  return operand_as_result(context, "self") - scaled(context, operand_as_result(context, "other"));
+  const Value rest = summand(context, "self") - scaled(context, summand(context, "other"));
+  return cast(rest, context.result_dtype());
 }
 
 Value convert_rsub(OpContext& context) {
-  return operand_as_result(context, "other") - scaled(context, operand_as_result(context, "self"));
+  const Value rest = summand(context, "other") - scaled(context, summand(context, "self"));
+  return cast(rest, context.result_dtype());
+}
+
+Value convert_mul(OpContext& context) {
+  const Value product = arithmetic_operand(context, "self") * arithmetic_operand(context, "other");
+  return cast(product, context.result_dtype());
 }
 
 Value convert_div(OpContext& context) {
   const std::string mode = context.text("rounding_mode");
-  const Value a = operand_as_result(context, "self");
-  const Value b = operand_as_result(context, "other");
-  if (mode == "floor") return floor_divide(a, b);
-  if (mode == "trunc") return trunc_divide(a, b);
-  return a / b;
+  const Value a = arithmetic_operand(context, "self");
+  const Value b = arithmetic_operand(context, "other");
+  const Value quotient = mode == "floor"   ? floor_divide(a, b)
+                         : mode == "trunc" ? trunc_divide(a, b)
+                                           : a / b;
+  return cast(quotient, context.result_dtype());
 }
 
 Value convert_pow(OpContext& context) {
@@ -187,7 +212,7 @@ void register_elementwise(ConverterRegistry& registry) {
   registry.add({"aten::rsub.Tensor", "aten::rsub.Scalar"}, convert_rsub);
   registry.add(
       {"aten::mul.Tensor", "aten::mul.Scalar", "aten::multiply.Tensor", "aten::multiply.Scalar"},
-      binary([](Value a, Value b) { return a * b; }));
+      convert_mul);
   registry.add(
       {"aten::div.Tensor", "aten::div.Scalar", "aten::div.Tensor_mode", "aten::div.Scalar_mode",
        "aten::divide.Tensor", "aten::divide.Scalar", "aten::divide.Tensor_mode",

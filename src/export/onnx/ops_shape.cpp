@@ -44,6 +44,12 @@ Value slice_of_parts(Value x, std::int64_t dim, std::int64_t start, std::int64_t
   return concat(covered, dim);
 }
 
+/// The runtime moves every type, but does not add up half precision.
+DType scatter_type(DType dtype, std::string_view reduction) {
+  const bool half = dtype == DType::kFloat16 || dtype == DType::kBFloat16;
+  return half && reduction != "none" ? DType::kFloat32 : dtype;
+}
+
 }  // namespace
 
 std::int64_t wrap_dim(std::int64_t dim, std::int64_t rank) {
@@ -284,13 +290,21 @@ Value scatter_elements(Value x, Value index, Value updates, std::int64_t dim,
   const std::int64_t axis = wrap_dim(dim, x.rank());
   Attrs attributes = {{"axis", axis}};
   if (reduction != "none") attributes.push_back({"reduction", std::string(reduction)});
-  return x.builder().emit("ScatterElements", {x, index, updates}, std::move(attributes), x.type());
+  const DType compute = scatter_type(x.dtype(), reduction);
+  const Value written =
+      x.builder().emit("ScatterElements", {cast(x, compute), index, cast(updates, compute)},
+                       std::move(attributes), {compute, x.shape()});
+  return cast(written, x.dtype());
 }
 
 Value scatter_nd(Value x, Value index, Value updates, std::string_view reduction) {
   Attrs attributes;
   if (reduction != "none") attributes.push_back({"reduction", std::string(reduction)});
-  return x.builder().emit("ScatterND", {x, index, updates}, std::move(attributes), x.type());
+  const DType compute = scatter_type(x.dtype(), reduction);
+  const Value written =
+      x.builder().emit("ScatterND", {cast(x, compute), index, cast(updates, compute)},
+                       std::move(attributes), {compute, x.shape()});
+  return cast(written, x.dtype());
 }
 
 }  // namespace leapp::onnx_export

@@ -81,6 +81,14 @@ Value pick(Value x, const Pads& pads, MakePositions&& positions) {
   return x;
 }
 
+/// Cuts first: what wraps around is the rest.
+Value convert_circular(OpContext& context) {
+  const Value x = context.tensor("self");
+  Pads pads = pads_of(context, x.rank());
+  const Value rest = cut(x, pads);
+  return pick(rest, pads, wrapped);
+}
+
 auto by_position(Positions positions) {
   return [positions](OpContext& context) -> Value {
     const Value x = context.tensor("self");
@@ -105,7 +113,7 @@ void register_padding(ConverterRegistry& registry) {
                by_position(reflected));
   registry.add({"aten::replication_pad1d", "aten::replication_pad2d", "aten::replication_pad3d"},
                by_position(replicated));
-  registry.add("aten::_pad_circular", by_position(wrapped));
+  registry.add("aten::_pad_circular", convert_circular);
 }
 
 }  // namespace leapp::onnx_export

@@ -128,7 +128,7 @@ Value scatter_extreme(Value x, Value index, Value source, std::int64_t dim, bool
   const Value found = scatter_elements(x, index, source, dim, largest ? "max" : "min");
   if (!is_floating_point(x.dtype())) return found;
   // The runtime loses NaN on the way; PyTorch keeps it.
-  const Value nan = scatter_elements(full(x.builder(), {DType::kFloat32, x.shape()}, 0), index,
+  const Value nan = scatter_elements(cast(is_nan(x), DType::kFloat32), index,
                                      cast(is_nan(source), DType::kFloat32), dim, "add");
   return where(nan > 0.0, NAN, found);
 }
