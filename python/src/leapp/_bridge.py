@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import contextlib
 import io
+import logging
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import torch
@@ -47,9 +48,7 @@ def export(
         for _, dtype, shape, device in inputs
     )
     try:
-        # The exporters talk on standard output and warn of each other's deprecation.
-        with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()), torch.no_grad():
-            warnings.simplefilter("ignore")
+        with _quietly(), torch.no_grad():
             load: Any = torch.jit.load
             module = load(script).eval()
             if backend == "onnx-torchscript":
@@ -69,6 +68,20 @@ def export(
             f"export_with='{backend}': PyTorch's exporter failed: {error}. export_with='onnx' and "
             f"'jit' are LEAPP's own."
         ) from error
+
+
+@contextlib.contextmanager
+def _quietly() -> Iterator[None]:
+    """Keep the exporters from talking: to standard output, of deprecation, of other packages."""
+    log = logging.getLogger("torch.onnx")
+    level = log.level
+    log.setLevel(logging.ERROR)
+    try:
+        with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        log.setLevel(level)
 
 
 def _to_onnx_by_torchscript(
@@ -122,5 +135,15 @@ def _program(
     for placeholder, name in zip(placeholders, names, strict=True):
         identifier = "".join(c if c.isalnum() else "_" for c in name)
         placeholder.target = identifier if identifier[:1].isalpha() else f"input_{identifier}"
+    owned = [*module.named_parameters(), *module.named_buffers()]
+    weights = {tensor.data_ptr(): name.replace(".", "_") for name, tensor in owned}
+    made = dict(graph.named_buffers())
+    constants = graph.graph.find_nodes(op="get_attr")
+    for constant in constants:
+        known = weights.get(made[constant.target].data_ptr(), constant.target)
+        graph.register_buffer(known, made[constant.target])
+        constant.target = known
+    for name in made.keys() - {constant.target for constant in constants}:
+        delattr(graph, name)
     graph.recompile()
     return torch.export.export(graph, examples)

@@ -1,0 +1,121 @@
+"""What Python adds to an export: PyTorch's own exporters, and the names of weights."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from conftest import Workbench
+from torch import nn
+
+import leapp
+from leapp import _bridge, annotate
+
+
+class Net(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.encoder = nn.Linear(3, 4)
+        self.head = nn.Sequential(nn.ReLU(), nn.Linear(4, 2))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        result: torch.Tensor = self.head(self.encoder(x)) * torch.tensor([2.0, 3.0])
+        return result
+
+
+@pytest.fixture
+def script(tmp_path: Path) -> str:
+    torch.jit.trace(Net().eval(), torch.ones(1, 3)).save(tmp_path / "net.pt")  # type: ignore[no-untyped-call]
+    return str(tmp_path / "net.pt")
+
+
+INPUTS = [("obs.raw", "float32", [1, 3], "cpu")]
+
+
+@pytest.mark.parametrize("backend", ["pt2", "exported-program"])
+def test_exported_program_computes_the_same(script: str, tmp_path: Path, backend: str) -> None:
+    file = str(tmp_path / "net.pt2")
+    _bridge.export(backend, script, INPUTS, ["y"], file, {})
+    program = torch.export.load(file)
+    x = torch.randn(1, 3)
+    torch.testing.assert_close(program.module()(x), torch.jit.load(script)(x))  # type: ignore[no-untyped-call]
+    assert {"encoder_weight", "head_1_bias"} <= set(program.state_dict)
+
+
+@pytest.mark.parametrize("backend", ["onnx-torchscript", "onnx-dynamo"])
+def test_onnx_keeps_the_ports_and_the_opset(script: str, tmp_path: Path, backend: str) -> None:
+    onnx = pytest.importorskip("onnx")
+    if backend == "onnx-dynamo":
+        pytest.importorskip("onnxscript", reason="the extra for onnx-dynamo is not installed")
+    file = str(tmp_path / "net.onnx")
+    _bridge.export(backend, script, INPUTS, ["y"], file, {"opset_version": 18})
+    model = onnx.load(file)
+    assert [port.name for port in model.graph.input] == ["obs.raw"]
+    assert [port.name for port in model.graph.output] == ["y"]
+    assert model.opset_import[0].version == 18
+
+
+def test_missing_package_is_named(
+    script: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def export(*args: Any, **options: Any) -> None:
+        raise ModuleNotFoundError("No module named 'onnxscript'")
+
+    monkeypatch.setattr(torch.onnx, "export", export)
+    with pytest.raises(ImportError, match=r"onnxscript.*pip install onnx onnxscript"):
+        _bridge.export("onnx-dynamo", script, INPUTS, ["y"], str(tmp_path / "n.onnx"), {})
+
+
+def test_exporter_that_fails_is_named(tmp_path: Path) -> None:
+    with pytest.raises(
+        leapp.LeappExportError, match="export_with='pt2': PyTorch's exporter failed"
+    ):
+        _bridge.export("pt2", str(tmp_path / "none.pt"), INPUTS, ["y"], str(tmp_path / "n.pt2"), {})
+
+
+def weights(bench: Workbench) -> list[str]:
+    module: Any = torch.jit.load(str(bench.path("g", "n.pt")))  # type: ignore[no-untyped-call]
+    return [name for name, _ in module.named_buffers()]
+
+
+NAMES = ["encoder_weight", "encoder_bias", "head_1_weight", "head_1_bias"]
+
+
+def test_weights_keep_the_names_of_a_local_module(bench: Workbench) -> None:
+    net = Net().eval()
+    with bench.trace():
+        x = annotate.input_tensors("n", {"x": torch.ones(1, 3)})
+        annotate.output_tensors("n", {"y": net(x)}, export_with="jit")
+    bench.compile()
+    assert set(NAMES) <= set(weights(bench))
+
+
+def test_weights_keep_the_names_of_a_module_inside_an_object(bench: Workbench) -> None:
+    class Runner:
+        def __init__(self) -> None:
+            self.parts = {"policy": [Net().eval()]}
+
+        def run(self) -> None:
+            x = annotate.input_tensors("n", {"x": torch.ones(1, 3)})
+            annotate.output_tensors("n", {"y": self.parts["policy"][0](x)}, export_with="jit")
+
+    runner = Runner()
+    with bench.trace():
+        runner.run()
+    bench.compile()
+    assert set(NAMES) <= set(weights(bench))
+
+
+def test_weights_keep_the_names_of_a_decorated_module(bench: Workbench) -> None:
+    class Decorated(Net):
+        @annotate.method(node_name="n", export_with="jit")
+        def act(self, x: torch.Tensor) -> torch.Tensor:
+            return self(x)
+
+    keep = {Decorated().eval(): None}  # not where anybody would look for it
+    with bench.trace():
+        next(iter(keep)).act(torch.ones(1, 3))
+    bench.compile()
+    assert set(NAMES) <= set(weights(bench))
