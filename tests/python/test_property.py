@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 import torch
 from conftest import Workbench
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from torch import nn
 
@@ -332,6 +332,8 @@ few = settings(
     deadline=None,
     derandomize=EXAMPLES <= 60,
     database=None,
+    # Shrinking exports hundreds of programs: only where somebody waits for it.
+    phases=list(Phase) if EXAMPLES > 60 else [Phase.explicit, Phase.generate],
     suppress_health_check=list(HealthCheck),
 )
 backends = pytest.mark.parametrize("backend", ["jit", "onnx"])
