@@ -8,8 +8,11 @@ namespace {
 // The key PyTorch keeps for "generic modes": above everything, owned by nobody else.
 constexpr auto kKey = c10::DispatchKey::TESTING_ONLY_GenericMode;
 
+// A transform under way shows in one of these: its modes, or the wrappers it puts values in. The
+// back mode matters because functorch hides the wrappers' own key while a level is being worked on.
 constexpr c10::DispatchKeySet kTransforms{
-    c10::DispatchKey::FuncTorchDynamicLayerFrontMode, c10::DispatchKey::FuncTorchBatched,
+    c10::DispatchKey::FuncTorchDynamicLayerFrontMode,
+    c10::DispatchKey::FuncTorchDynamicLayerBackMode, c10::DispatchKey::FuncTorchBatched,
     c10::DispatchKey::FuncTorchGradWrapper, c10::DispatchKey::FuncTorchVmapMode};
 
 thread_local Observer* current_observer = nullptr;
