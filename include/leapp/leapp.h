@@ -32,12 +32,13 @@
 namespace leapp {
 
 struct StartOptions {
-  std::string name;             ///< the graph's name; may be a path, its last part is the name
+  std::string name = {};        ///< the graph's name; may be a path, its last part is the name
   std::string save_path = ".";  ///< {save_path}/{name}/ receives everything
   bool verbose = false;         ///< show debug and info lines, not only warnings
   bool dry_run = false;         ///< keep the structure, export no model
-  std::vector<std::string> non_traced;  ///< nodes whose inputs and outputs are kept, but no model
-  int max_cached_io = 5;                ///< re-entries kept for validation, beside the first pass
+  std::vector<std::string> non_traced =
+      {};                 ///< nodes whose inputs and outputs are kept, but no model
+  int max_cached_io = 5;  ///< re-entries kept for validation, beside the first pass
 };
 
 /// Begins a session. When one is already active it is dropped, with a warning.
@@ -62,25 +63,25 @@ LEAPP_EXPORT void note_escape(const at::Tensor& tensor, const std::string& text)
 LEAPP_EXPORT void warn(const std::string& text);
 
 struct GraphConfigs {
-  std::optional<double> frequency;  ///< ticks per second
-  Metadata::Map extra;
+  std::optional<double> frequency = {};  ///< ticks per second
+  Metadata::Map extra = {};
 };
 
 struct CompileOptions {
   bool visualize = true;
-  std::optional<bool> verbose;
+  std::optional<bool> verbose = {};
   bool validate = true;
   bool dry_run = false;
   double rtol = 1e-3;
   double atol = 1e-5;
   bool strict = true;  ///< throw when a node fails validation
-  std::optional<GraphConfigs> graph_configs;
+  std::optional<GraphConfigs> graph_configs = {};
   /// Called before each node with (nodes done, nodes in all, name of the next one).
-  std::function<void(std::size_t, std::size_t, const std::string&)> progress;
+  std::function<void(std::size_t, std::size_t, const std::string&)> progress = {};
   /// What a front end in another language knows of itself, for the bundle's system information.
-  std::optional<std::string> python_version;
-  std::optional<std::string> torch_version;
-  std::optional<std::string> cuda_version;
+  std::optional<std::string> python_version = {};
+  std::optional<std::string> torch_version = {};
+  std::optional<std::string> cuda_version = {};
 };
 
 /// Exports every node, writes the bundle, draws it and validates it. Returns one entry per node
@@ -97,11 +98,11 @@ struct TensorSemantics {
 using NamedTensors = std::vector<TensorSemantics>;
 
 struct OutputOptions {
-  NamedTensors static_outputs;  ///< constants the node also outputs
+  NamedTensors static_outputs = {};  ///< constants the node also outputs
   /// "jit", "jit-script", "jit-trace", "onnx", ..; nullopt: the node has no model, or brings its
   /// own
-  std::optional<std::string> export_with;
-  Metadata::Map backend_params;
+  std::optional<std::string> export_with = {};
+  Metadata::Map backend_params = {};
 };
 
 namespace annotate {
