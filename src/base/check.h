@@ -9,7 +9,8 @@ namespace leapp {
 
 /// Throws an Error of that kind unless the condition holds. Build long messages only on failure.
 inline void require(bool condition, ErrorKind kind, const std::string& message) {
-  if (!condition) [[unlikely]] throw Error(kind, message);
+  if (!condition) [[unlikely]]
+    throw Error(kind, message);
 }
 
 /// States what must be true if LEAPP itself is right.

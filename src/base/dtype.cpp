@@ -41,11 +41,15 @@ constexpr bool rows_follow_the_enum() {
 }
 static_assert(rows_follow_the_enum(), "kRows is indexed by DType");
 
-const Row& row(DType dtype) noexcept { return kRows[static_cast<std::size_t>(dtype)]; }
+const Row& row(DType dtype) noexcept {
+  return kRows[static_cast<std::size_t>(dtype)];
+}
 
 }  // namespace
 
-std::string_view name_of(DType dtype) noexcept { return row(dtype).name; }
+std::string_view name_of(DType dtype) noexcept {
+  return row(dtype).name;
+}
 
 std::optional<DType> dtype_from_name(std::string_view name) noexcept {
   for (const Row& candidate : kRows) {
@@ -54,7 +58,9 @@ std::optional<DType> dtype_from_name(std::string_view name) noexcept {
   return std::nullopt;
 }
 
-std::size_t size_of(DType dtype) noexcept { return row(dtype).bytes; }
+std::size_t size_of(DType dtype) noexcept {
+  return row(dtype).bytes;
+}
 
 bool is_floating_point(DType dtype) noexcept {
   return dtype >= DType::kFloat8E4M3FN && dtype <= DType::kFloat64;

@@ -22,16 +22,24 @@ LogSink replace(std::shared_ptr<const LogSink>& slot, LogSink sink) {
 
 std::string_view name_of(LogLevel level) noexcept {
   switch (level) {
-    case LogLevel::kDebug: return "DEBUG";
-    case LogLevel::kInfo: return "INFO";
-    case LogLevel::kWarning: return "WARNING";
-    case LogLevel::kError: return "ERROR";
+    case LogLevel::kDebug:
+      return "DEBUG";
+    case LogLevel::kInfo:
+      return "INFO";
+    case LogLevel::kWarning:
+      return "WARNING";
+    case LogLevel::kError:
+      return "ERROR";
   }
   return "?";
 }
 
-LogSink set_log_sink(LogSink sink) { return replace(current_sink, std::move(sink)); }
-LogSink set_log_record(LogSink record) { return replace(current_record, std::move(record)); }
+LogSink set_log_sink(LogSink sink) {
+  return replace(current_sink, std::move(sink));
+}
+LogSink set_log_record(LogSink record) {
+  return replace(current_record, std::move(record));
+}
 
 void log(LogLevel level, std::string_view message) {
   std::shared_ptr<const LogSink> sink;

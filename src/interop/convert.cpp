@@ -64,8 +64,7 @@ ir::TensorType type_of(const at::Tensor& tensor) {
 
 ir::Blob to_blob(const at::Tensor& tensor) {
   // resolve_*: a conjugated or negated view keeps that as a flag beside the bytes.
-  const at::Tensor host =
-      tensor.detach().resolve_conj().resolve_neg().to(at::kCPU).contiguous();
+  const at::Tensor host = tensor.detach().resolve_conj().resolve_neg().to(at::kCPU).contiguous();
   auto owner = std::make_shared<at::Tensor>(host);
   const auto* bytes = static_cast<const std::byte*>(owner->const_data_ptr());
   return {std::shared_ptr<const std::byte>(std::move(owner), bytes), type_of(tensor)};
@@ -75,7 +74,8 @@ at::Tensor to_tensor(const ir::Blob& blob) {
   const auto options = at::TensorOptions().dtype(to_scalar_type(blob.type.dtype));
   // from_blob takes a mutable pointer; nobody writes through it.
   auto* data = const_cast<std::byte*>(blob.data.get());
-  at::Tensor host = at::from_blob(data, blob.type.shape, [keep = blob.data](void*) {}, options);
+  at::Tensor host = at::from_blob(
+      data, blob.type.shape, [keep = blob.data](void*) {}, options);
   return blob.type.device == "cpu" ? host : host.to(c10::Device(blob.type.device));
 }
 
@@ -129,8 +129,7 @@ ir::Argument to_argument(const c10::IValue& value, const c10::Type& declared) {
     if (!list.empty() && numbers.size() == list.size()) return numbers;
     if (integers.size() == list.size()) return integers;
   }
-  throw Error(ErrorKind::kExport,
-              "an argument of type " + value.tagKind() + " cannot be recorded");
+  throw Error(ErrorKind::kExport, "an argument of type " + value.tagKind() + " cannot be recorded");
 }
 
 std::shared_ptr<const ir::Signature> signature_of(const c10::OperatorHandle& op) {

@@ -40,8 +40,8 @@ ValueId Graph::add_input(std::string name, TensorType type) {
 
 ValueId Graph::add_constant(std::string name, Blob blob) {
   const auto id = static_cast<ValueId>(values_.size());
-  values_.push_back({ValueKind::kConstant, blob.type, std::move(name),
-                     static_cast<std::int32_t>(blobs_.size())});
+  values_.push_back(
+      {ValueKind::kConstant, blob.type, std::move(name), static_cast<std::int32_t>(blobs_.size())});
   blobs_.push_back(std::move(blob));
   return id;
 }

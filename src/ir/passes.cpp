@@ -36,11 +36,11 @@ bool is_identity(const Graph& graph, const Op& op) {
   // In a pure graph memory layout and sharing mean nothing, so an op of this list that returns the
   // type it was given returns the value it was given.
   static const std::set<std::string_view> candidates = {
-      "aten::alias",     "aten::clone",      "aten::contiguous", "aten::detach",
-      "aten::expand",    "aten::lift_fresh", "aten::reshape",    "aten::to",
-      "aten::_to_copy",  "aten::type_as",    "aten::view",       "aten::_unsafe_view",
-      "aten::view_as",   "aten::expand_as",  "aten::flatten",    "aten::lift_fresh_copy",
-      "aten::squeeze",   "aten::resolve_conj", "aten::resolve_neg", "aten::positive"};
+      "aten::alias",    "aten::clone",        "aten::contiguous",  "aten::detach",
+      "aten::expand",   "aten::lift_fresh",   "aten::reshape",     "aten::to",
+      "aten::_to_copy", "aten::type_as",      "aten::view",        "aten::_unsafe_view",
+      "aten::view_as",  "aten::expand_as",    "aten::flatten",     "aten::lift_fresh_copy",
+      "aten::squeeze",  "aten::resolve_conj", "aten::resolve_neg", "aten::positive"};
   if (candidates.count(op.signature->name) == 0 || op.results.size() != 1) return false;
   const auto* self = std::get_if<ValueRef>(&op.arguments.at(0));
   if (self == nullptr || self->id == kNoValue || op.results[0].is_list) return false;

@@ -14,10 +14,12 @@ std::string value_text(const Graph& graph, ValueId id) {
   if (id == kNoValue) return "None";
   const Value& value = graph.value(id);
   switch (value.kind) {
-    case ValueKind::kInput: return "%" + value.name;
+    case ValueKind::kInput:
+      return "%" + value.name;
     case ValueKind::kConstant:
       return "@" + (value.name.empty() ? std::to_string(value.index) : value.name);
-    case ValueKind::kResult: break;
+    case ValueKind::kResult:
+      break;
   }
   return "%" + std::to_string(id);
 }

@@ -47,7 +47,8 @@ void verify(const Graph& graph) {
   names.clear();
   for (const Graph::Output& output : graph.outputs()) {
     check_use(output.value, nullptr);
-    if (!names.insert(output.name).second) fail("two outputs called '" + output.name + "'", nullptr);
+    if (!names.insert(output.name).second)
+      fail("two outputs called '" + output.name + "'", nullptr);
   }
 }
 

@@ -1,6 +1,5 @@
 // The public calls: each hands on to the session.
 #include "leapp/leapp.h"
-
 #include "session/session.h"
 #include "trace/source.h"
 
@@ -8,14 +7,24 @@ namespace leapp {
 
 using session::Session;
 
-void start(const StartOptions& options) { Session::instance().start(options); }
-void stop() { Session::instance().stop(); }
-bool is_active() noexcept { return Session::instance().active(); }
-bool is_traced(const at::Tensor& tensor) { return Session::instance().is_traced(tensor); }
+void start(const StartOptions& options) {
+  Session::instance().start(options);
+}
+void stop() {
+  Session::instance().stop();
+}
+bool is_active() noexcept {
+  return Session::instance().active();
+}
+bool is_traced(const at::Tensor& tensor) {
+  return Session::instance().is_traced(tensor);
+}
 void note_escape(const at::Tensor& tensor, const std::string& text) {
   Session::instance().note_escape(tensor, text);
 }
-void warn(const std::string& text) { Session::instance().warn(text); }
+void warn(const std::string& text) {
+  Session::instance().warn(text);
+}
 
 namespace annotate {
 
@@ -61,7 +70,9 @@ void mirror_leapp_tags(const at::Tensor& source, const at::Tensor& target,
   Session::instance().mirror_tags(source, target);
 }
 
-void abandon(const std::string& node) noexcept { Session::instance().abandon(node); }
+void abandon(const std::string& node) noexcept {
+  Session::instance().abandon(node);
+}
 
 std::function<std::vector<at::Tensor>(const std::vector<at::Tensor>&)> method(
     const std::string& node,

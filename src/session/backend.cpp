@@ -11,14 +11,10 @@ namespace {
 
 const std::map<std::string, Backend>& backends() {
   static const std::map<std::string, Backend> known = {
-      {"jit", Backend::kTorchScript},
-      {"jit-script", Backend::kTorchScript},
-      {"jit-trace", Backend::kTorchScript},
-      {"onnx", Backend::kOnnx},
-      {"onnx-dynamo", Backend::kBridgedOnnx},
-      {"onnx-torchscript", Backend::kBridgedOnnx},
-      {"pt2", Backend::kExportedProgram},
-      {"exported-program", Backend::kExportedProgram},
+      {"jit", Backend::kTorchScript},         {"jit-script", Backend::kTorchScript},
+      {"jit-trace", Backend::kTorchScript},   {"onnx", Backend::kOnnx},
+      {"onnx-dynamo", Backend::kBridgedOnnx}, {"onnx-torchscript", Backend::kBridgedOnnx},
+      {"pt2", Backend::kExportedProgram},     {"exported-program", Backend::kExportedProgram},
   };
   return known;
 }
@@ -54,8 +50,8 @@ Backend parse_backend(const std::optional<std::string>& export_with) {
 }
 
 void check_backend_params(Backend backend, const Metadata::Map& params) {
-  static const std::set<std::string> onnx = {"opset_version", "report",          "verify",
-                                             "optimize",      "prescript",       "skip_validation",
+  static const std::set<std::string> onnx = {"opset_version", "report",    "verify",
+                                             "optimize",      "prescript", "skip_validation",
                                              "external_data"};
   static const std::map<Backend, std::set<std::string>> known = {
       {Backend::kTorchScript, {"optimize"}},

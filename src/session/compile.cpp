@@ -104,7 +104,8 @@ void Compiler::check_complete() const {
     const auto where = trace::resolve_source(node.pass.opened_at).to_string();
     throw Error(ErrorKind::kUsage, (where.empty() ? "" : where + ": ") + "node '" + node.name +
                                        "' was created but never completed. Call "
-                                       "annotate.output_tensors('" + node.name + "', ...).");
+                                       "annotate.output_tensors('" +
+                                       node.name + "', ...).");
   }
 }
 
@@ -138,8 +139,8 @@ void Compiler::say_states(const Node& node, const trace::Purified& purified) con
   for (const std::size_t i : purified.states) {
     const trace::StateCandidate& state = node.recording.states[i];
     if (state.kind == trace::StateCandidate::Kind::kExplicit) continue;
-    say(LogLevel::kInfo, "state of node '" + node.name + "': '" + state.name +
-                             "', which a pass reads and writes");
+    say(LogLevel::kInfo,
+        "state of node '" + node.name + "': '" + state.name + "', which a pass reads and writes");
   }
 }
 
@@ -160,8 +161,8 @@ CompiledNode Compiler::describe_only(const Node& node) const {
   }
   for (const NodePort& state : node.states) {
     add(compiled.model.inputs, compiled.input_names, state);
-    const bool updated = !node.samples.empty() &&
-                         node.samples.front().states_after.count(state.name) > 0;
+    const bool updated =
+        !node.samples.empty() && node.samples.front().states_after.count(state.name) > 0;
     if (!updated) continue;
     add(compiled.model.outputs, compiled.output_names, state);
     compiled.state_wires.push_back({state.name, state.name});
@@ -417,12 +418,10 @@ std::vector<NodeOutcome> Compiler::run() {
       bundle.pipeline.configs.push_back(entry);
     }
   }
-  bundle.system_information = {options_.cuda_version,
-                               std::string(kWrittenConfigVersion),
-                               LEAPP_VERSION,
-                               operating_system(),
-                               options_.python_version,
-                               options_.torch_version.value_or(TORCH_VERSION)};
+  bundle.system_information = {
+      options_.cuda_version,   std::string(kWrittenConfigVersion),
+      LEAPP_VERSION,           operating_system(),
+      options_.python_version, options_.torch_version.value_or(TORCH_VERSION)};
   if (!dry_run_) write_initial_values(bundle);
   write_yaml(bundle);
   if (options_.visualize) draw_bundle(bundle);

@@ -12,7 +12,11 @@ Hooks& installed() {
 
 }  // namespace
 
-void set_hooks(Hooks hooks) { installed() = std::move(hooks); }
-const Hooks& hooks() noexcept { return installed(); }
+void set_hooks(Hooks hooks) {
+  installed() = std::move(hooks);
+}
+const Hooks& hooks() noexcept {
+  return installed();
+}
 
 }  // namespace leapp::session

@@ -94,7 +94,8 @@ struct Node {
   Pass pass;
   trace::Recording recording;  ///< of the first pass
   std::vector<Sample> samples;
-  std::vector<std::string> notes;  ///< likely baked-in values found on re-entry; hints for validation
+  std::vector<std::string>
+      notes;  ///< likely baked-in values found on re-entry; hints for validation
 
   bool complete() const noexcept { return passes > 0; }
 };

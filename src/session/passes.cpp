@@ -48,8 +48,7 @@ bool same_value(const c10::IValue& a, const c10::IValue& b) {
 
 at::Tensor outside_content(const trace::Tape& tape, VarId var) {
   const trace::Variable& variable = tape.variable(var);
-  const auto capture =
-      variable.store == kNobody ? nullptr : tape.store(variable.store).capture;
+  const auto capture = variable.store == kNobody ? nullptr : tape.store(variable.store).capture;
   return capture ? capture->content(variable.held) : variable.held;
 }
 
@@ -69,9 +68,7 @@ std::vector<at::Tensor> Session::output_tensors(const std::string& name,
   });
   Current current;
   for (const auto& group : ask) current.push_back(group ? group() : std::vector<at::Tensor>());
-  locked(frame, [&] {
-    complete(open_node(name, "output_tensors"), tensors, options, current);
-  });
+  locked(frame, [&] { complete(open_node(name, "output_tensors"), tensors, options, current); });
   return refs_of(tensors);
 }
 
@@ -122,8 +119,7 @@ void Session::check_outputs_again(const Node& node, const NamedTensors& tensors,
   if (count != node.outputs.size()) {
     throw PlacedError{ErrorKind::kUsage,
                       "Reentering " + node.name + " with new i/o: " + std::to_string(count) +
-                          " outputs, but the first pass had " +
-                          std::to_string(node.outputs.size()),
+                          " outputs, but the first pass had " + std::to_string(node.outputs.size()),
                       {}};
   }
   for (const NodePort& port : node.inputs) {
@@ -239,8 +235,8 @@ trace::Recording Session::record(Node& node, const NamedTensors& tensors,
     const auto look = [&](VarId var) {
       for (const trace::StateCandidate& state : recording.states) {
         const auto store = tape_->variable(state.before).store;
-        from_state |= var == state.before ||
-                      (store != kNobody && tape_->variable(var).store == store);
+        from_state |=
+            var == state.before || (store != kNobody && tape_->variable(var).store == store);
       }
     };
     look(outputs[i]);
@@ -341,12 +337,13 @@ void Session::warn_of_baked_values(const Node& node, const trace::Recording& rec
         return;
       }
       const Node& from = nodes_[static_cast<std::size_t>(outside.tag->node)];
-      queue_once(LogLevel::kWarning,
-                 "node '" + node.name + "' uses a value of node '" + from.name + "'" +
-                     (outside.tag->port.empty() ? "" : " (" + from.name + "/" + outside.tag->port + ")") +
-                     " that is not among its inputs: its present value is exported as a constant. "
-                     "Pass it through annotate.input_tensors().",
-                 outside.frame);
+      queue_once(
+          LogLevel::kWarning,
+          "node '" + node.name + "' uses a value of node '" + from.name + "'" +
+              (outside.tag->port.empty() ? "" : " (" + from.name + "/" + outside.tag->port + ")") +
+              " that is not among its inputs: its present value is exported as a constant. "
+              "Pass it through annotate.input_tensors().",
+          outside.frame);
     });
   }
 }
@@ -400,10 +397,9 @@ void Session::compare_passes(Node& node, const trace::Recording& again) {
       if (std::any_of(first.states.begin(), first.states.end(), is_before)) continue;
       const at::Tensor old_content = outside_content(old_tape, old_var);
       const at::Tensor new_content = outside_content(new_tape, new_var);
-      const bool same_memory =
-          old_content.is_same(new_content) ||
-          (old_content.has_storage() && new_content.has_storage() &&
-           old_content.const_data_ptr() == new_content.const_data_ptr());
+      const bool same_memory = old_content.is_same(new_content) ||
+                               (old_content.has_storage() && new_content.has_storage() &&
+                                old_content.const_data_ptr() == new_content.const_data_ptr());
       if (same_memory || (old_content.sizes() == new_content.sizes() &&
                           old_content.scalar_type() == new_content.scalar_type() &&
                           at::equal(old_content, new_content))) {
@@ -416,9 +412,9 @@ void Session::compare_passes(Node& node, const trace::Recording& again) {
   }
   if (first.calls.size() != again.calls.size()) {
     const bool longer = again.calls.size() > count;
-    const trace::Call& call =
-        longer ? new_tape.calls()[static_cast<std::size_t>(again.calls[count])]
-               : old_tape.calls()[static_cast<std::size_t>(first.calls[count])];
+    const trace::Call& call = longer
+                                  ? new_tape.calls()[static_cast<std::size_t>(again.calls[count])]
+                                  : old_tape.calls()[static_cast<std::size_t>(first.calls[count])];
     note("control flow changed: " + c10::toString(call.op.operator_name()) +
              (longer ? " ran, which did not run before" : " did not run, which ran before"),
          call.frame);
@@ -431,7 +427,8 @@ void Session::tag_outputs(const Node& node, const NamedTensors& tensors,
     for (VarId id = 0; id < static_cast<VarId>(tape_->variable_count()); ++id) {
       const trace::Variable& variable = tape_->variable(id);
       if (variable.node != node.id || variable.origin != trace::Variable::Origin::kResult) continue;
-      if (auto impl = variable.impl.lock()) tags_.set(at::Tensor(std::move(impl)), {node.id, "", {}});
+      if (auto impl = variable.impl.lock())
+        tags_.set(at::Tensor(std::move(impl)), {node.id, "", {}});
     }
   }
   for (const TensorSemantics& entry : tensors) tags_.set(entry.ref, {node.id, entry.name, {}});

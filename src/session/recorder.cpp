@@ -22,11 +22,12 @@ const c10::OperatorHandle& copy_op() {
 // Operators that only move elements, in order, to a tensor of the same shape and type.
 bool only_copies(const c10::OperatorHandle& op) {
   static const std::set<std::string> names = {
-      "aten::clone",   "aten::detach",      "aten::contiguous", "aten::to",   "aten::_to_copy",
-      "aten::copy_",   "aten::alias",       "aten::cpu",        "aten::cuda", "aten::view_as",
-      "aten::reshape", "aten::lift_fresh",  "aten::expand_as",  "aten::view", "aten::squeeze",
-      "aten::flatten", "aten::unsqueeze",   "aten::expand",     "aten::detach_copy",
-      "aten::type_as", "aten::resolve_neg", "aten::resolve_conj"};
+      "aten::clone",       "aten::detach",      "aten::contiguous",  "aten::to",
+      "aten::_to_copy",    "aten::copy_",       "aten::alias",       "aten::cpu",
+      "aten::cuda",        "aten::view_as",     "aten::reshape",     "aten::lift_fresh",
+      "aten::expand_as",   "aten::view",        "aten::squeeze",     "aten::flatten",
+      "aten::unsqueeze",   "aten::expand",      "aten::detach_copy", "aten::type_as",
+      "aten::resolve_neg", "aten::resolve_conj"};
   return names.count(op.schema().name()) > 0;
 }
 
@@ -201,16 +202,15 @@ void Session::after_recorded_call(const trace::OpTraits& traits, const c10::Oper
     }
     for (std::size_t i = 0; i < returns; ++i) {
       for_each_tensor(results[i], [&](const at::Tensor& tensor) {
-        outsiders_.insert({tape_->add_outside(tensor, true),
-                           {std::nullopt, true, frame, op.schema().name()}});
+        outsiders_.insert(
+            {tape_->add_outside(tensor, true), {std::nullopt, true, frame, op.schema().name()}});
       });
     }
     return;
   }
   if (pending.random) {
     queue_once(LogLevel::kWarning,
-               op.schema().name() +
-                   " draws random numbers inside node '" +
+               op.schema().name() + " draws random numbers inside node '" +
                    nodes_[static_cast<std::size_t>(pending.node)].name +
                    "': the exported model draws its own, so its outputs will differ from those "
                    "traced. Use eval() or a deterministic policy for export.",
@@ -221,9 +221,15 @@ void Session::after_recorded_call(const trace::OpTraits& traits, const c10::Oper
   tape_->begin_call(op, frame, pending.node);
   for (const PendingCall::Argument& argument : pending.arguments) {
     switch (argument.kind) {
-      case PendingCall::Argument::Kind::kValue: tape_->add_value(argument.value); break;
-      case PendingCall::Argument::Kind::kTensor: tape_->add_tensor(argument.var); break;
-      case PendingCall::Argument::Kind::kList: tape_->add_tensor_list(argument.list); break;
+      case PendingCall::Argument::Kind::kValue:
+        tape_->add_value(argument.value);
+        break;
+      case PendingCall::Argument::Kind::kTensor:
+        tape_->add_tensor(argument.var);
+        break;
+      case PendingCall::Argument::Kind::kList:
+        tape_->add_tensor_list(argument.list);
+        break;
     }
   }
   const std::size_t index = tape_->calls().size() - 1;

@@ -30,7 +30,9 @@ std::string annotated_name(const std::vector<Port>& ports, const std::vector<std
   return port;
 }
 
-at::Tensor on_host(const at::Tensor& tensor) { return tensor.to(at::kCPU).contiguous(); }
+at::Tensor on_host(const at::Tensor& tensor) {
+  return tensor.to(at::kCPU).contiguous();
+}
 
 void run_sample(const CompiledNode& node, Engine& engine, std::size_t index,
                 NodeValidation& report) {
@@ -51,8 +53,8 @@ void run_sample(const CompiledNode& node, Engine& engine, std::size_t index,
     keep.push_back(at::empty(port.shape, interop::to_scalar_type(port.dtype)));
     outputs.push_back({keep.back().data_ptr(), port.dtype, port.shape});
     exported.emplace_back(outputs.back());
-    const at::Tensor value = lookup(node.node->outputs, sample.outputs, sample.states_after,
-                                    node.output_names[i]);
+    const at::Tensor value =
+        lookup(node.node->outputs, sample.outputs, sample.states_after, node.output_names[i]);
     require(value.defined(), ErrorKind::kInternal,
             "no traced value for output '" + port.name + "'");
     keep.push_back(on_host(value));

@@ -53,11 +53,13 @@ at::Tensor copy_of(const at::Tensor& tensor) {
 
 std::string escape_text(const std::string& op, trace::Escape escape) {
   if (escape == trace::Escape::kBranch) {
-    return op + " turns a traced tensor into True or False: the branch taken now is the only one "
-                "that is exported. Use torch.where() to keep the choice in the model.";
+    return op +
+           " turns a traced tensor into True or False: the branch taken now is the only one "
+           "that is exported. Use torch.where() to keep the choice in the model.";
   }
-  return op + " turns a traced tensor into a number: whatever is computed from it is exported as a "
-              "constant. Keep it a tensor to keep it in the model.";
+  return op +
+         " turns a traced tensor into a number: whatever is computed from it is exported as a "
+         "constant. Keep it a tensor to keep it in the model.";
 }
 
 Session& Session::instance() {
@@ -94,8 +96,8 @@ void Session::reset() {
 
 void Session::start(const StartOptions& options) {
   const std::filesystem::path name = expand_home(options.name);
-  const std::string last = name.has_filename() ? name.filename().string()
-                                               : name.parent_path().filename().string();
+  const std::string last =
+      name.has_filename() ? name.filename().string() : name.parent_path().filename().string();
   require(!last.empty() && last != "." && last != "..", ErrorKind::kValue,
           "leapp.start() needs a name for the graph, found '" + options.name + "'");
   require(options.max_cached_io >= 0, ErrorKind::kValue,
@@ -248,8 +250,7 @@ void Session::check_reentry(const Node& node, const std::vector<NodePort>& ports
     text += "only";
     for (const NodePort& known : ports) text.append(" ").append(describe_port(known));
   }
-  throw PlacedError{ErrorKind::kUsage,
-                    text + ". Use another node name for another signature.", {}};
+  throw PlacedError{ErrorKind::kUsage, text + ". Use another node name for another signature.", {}};
 }
 
 std::vector<at::Tensor> Session::input_tensors(const std::string& name,
@@ -304,8 +305,7 @@ at::Tensor Session::add_input(Node& node, const TensorSemantics& entry, trace::F
   return handle;
 }
 
-void Session::connect(Node& node, NodePort& port, const at::Tensor& tensor,
-                      trace::FrameRef frame) {
+void Session::connect(Node& node, NodePort& port, const at::Tensor& tensor, trace::FrameRef frame) {
   const std::string here = node.name + "/" + port.name;
   const auto tag = tags_.find(tensor);
   std::optional<PortId> source;
@@ -314,15 +314,16 @@ void Session::connect(Node& node, NodePort& port, const at::Tensor& tensor,
     const std::string there = from.name + "/" + tag->port;
     const auto out = std::find_if(from.outputs.begin(), from.outputs.end(),
                                   [&](const NodePort& p) { return p.name == tag->port; });
-    const bool fits = out != from.outputs.end() && out->dtype == port.dtype &&
-                      out->shape == port.shape;
+    const bool fits =
+        out != from.outputs.end() && out->dtype == port.dtype && out->shape == port.shape;
     if (tag->exact() && fits) {
       source = PortId{tag->node, tag->port};
     } else if (tag->port.empty()) {
       queue_once(LogLevel::kWarning,
                  here + " comes from a value computed inside node '" + from.name +
                      "' that is none of its outputs, so nothing connects them. Add it to the "
-                     "outputs of '" + from.name + "'.",
+                     "outputs of '" +
+                     from.name + "'.",
                  frame);
     } else if (tag->exact()) {
       queue_once(LogLevel::kWarning,
@@ -439,12 +440,11 @@ std::vector<at::Tensor> Session::set_states(const std::string& name, const Named
                         {}};
     }
     if (entry.ref.scalar_type() != it->initial.scalar_type()) {
-      throw PlacedError{
-          ErrorKind::kUsage,
-          subject + " has dtype " + std::string(name_of(port.dtype)) +
-              ", but the state was declared with " +
-              std::string(name_of(interop::to_dtype(it->initial.scalar_type()))),
-          {}};
+      throw PlacedError{ErrorKind::kUsage,
+                        subject + " has dtype " + std::string(name_of(port.dtype)) +
+                            ", but the state was declared with " +
+                            std::string(name_of(interop::to_dtype(it->initial.scalar_type()))),
+                        {}};
     }
     it->updated = copy_of(entry.ref);
     if (!node.pass.recorded) continue;

@@ -74,9 +74,7 @@ class Session final : public trace::Observer {
   /// Writes to log.txt, and to the process's sink.
   void say(LogLevel level, const std::string& text) { emit({level, text, {}}); }
   /// A warning of a front end, with the user's line.
-  void warn(const std::string& text) {
-    emit({LogLevel::kWarning, text, trace::capture_source()});
-  }
+  void warn(const std::string& text) { emit({LogLevel::kWarning, text, trace::capture_source()}); }
 
  private:
   struct PendingCall;
@@ -152,9 +150,9 @@ class Session final : public trace::Observer {
   std::shared_ptr<trace::Tape> tape_;  // while a recorded pass is under way
   TagTable tags_;
   struct Outside {
-    std::optional<Tag> tag;     // it came from a node
-    bool random = false;        // a random operator made it
-    trace::FrameRef frame;      // where it was first used or made
+    std::optional<Tag> tag;  // it came from a node
+    bool random = false;     // a random operator made it
+    trace::FrameRef frame;   // where it was first used or made
     std::string op;
   };
   std::map<VarId, Outside> outsiders_;  // of tape_: worth a warning if they end up as constants

@@ -45,7 +45,8 @@ auto placed(Work&& work) {
   }
 }
 
-/// Runs `work` under the lock, with our own operators unseen. An error without a place gets `frame`.
+/// Runs `work` under the lock, with our own operators unseen. An error without a place gets
+/// `frame`.
 template <typename Work>
 auto Session::locked(trace::FrameRef frame, Work&& work) {
   return placed([&] {

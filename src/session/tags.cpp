@@ -50,9 +50,8 @@ std::optional<Tag> TagTable::find(const at::Tensor& tensor) const {
   const Entry& entry = entries_[by_region->second];
   if (entry.storage && entry.storage->expired()) return std::nullopt;
   // A NumPy round trip makes a new storage, with a version counter of its own.
-  const bool same_storage =
-      entry.storage &&
-      entry.storage->_unsafe_get_target() == tensor.storage().unsafeGetStorageImpl();
+  const bool same_storage = entry.storage && entry.storage->_unsafe_get_target() ==
+                                                 tensor.storage().unsafeGetStorageImpl();
   if (same_storage && valid(by_region->second, tensor) == nullptr) return std::nullopt;
   return entry.tag;
 }
@@ -81,8 +80,8 @@ void TagTable::sweep() {
   std::unordered_map<Region, std::size_t, RegionHash> by_region;
   std::vector<std::size_t> moved(entries_.size(), SIZE_MAX);
   for (std::size_t i = 0; i < entries_.size(); ++i) {
-    const bool dead = entries_[i].storage ? entries_[i].storage->expired()
-                                          : entries_[i].impl.expired();
+    const bool dead =
+        entries_[i].storage ? entries_[i].storage->expired() : entries_[i].impl.expired();
     if (dead) continue;
     moved[i] = kept.size();
     kept.push_back(std::move(entries_[i]));

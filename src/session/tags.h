@@ -30,8 +30,8 @@ struct Detour {
 
 struct Tag {
   trace::NodeId node = trace::kNobody;
-  std::string port;              ///< empty: computed inside the node, but none of its outputs
-  std::vector<Detour> detours;   ///< empty: the very value the node put out
+  std::string port;             ///< empty: computed inside the node, but none of its outputs
+  std::vector<Detour> detours;  ///< empty: the very value the node put out
 
   bool exact() const noexcept { return detours.empty() && !port.empty(); }
 };

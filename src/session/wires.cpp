@@ -20,8 +20,9 @@ class Wires {
 
   // The YAML's pipeline section is sorted by key.
   std::vector<Wire> sorted() && {
-    std::sort(wires_.begin(), wires_.end(),
-              [](const Wire& a, const Wire& b) { return to_string(a.source) < to_string(b.source); });
+    std::sort(wires_.begin(), wires_.end(), [](const Wire& a, const Wire& b) {
+      return to_string(a.source) < to_string(b.source);
+    });
     return std::move(wires_);
   }
 
@@ -53,14 +54,13 @@ Pipeline connect(const std::vector<CompiledNode>& nodes) {
     for (std::size_t i = 0; i < to.model.inputs.size(); ++i) {
       const std::string& port = to.model.inputs[i].name;
       const auto& declared = to.node->inputs;
-      const auto it = std::find_if(declared.begin(), declared.end(), [&](const NodePort& p) {
-        return p.name == to.input_names[i];
-      });
+      const auto it = std::find_if(declared.begin(), declared.end(),
+                                   [&](const NodePort& p) { return p.name == to.input_names[i]; });
       if (it == declared.end() || !it->source) continue;
       const CompiledNode* from = find(nodes, it->source->node);
       if (from == nullptr) continue;
-      const auto out = std::find(from->output_names.begin(), from->output_names.end(),
-                                 it->source->port);
+      const auto out =
+          std::find(from->output_names.begin(), from->output_names.end(), it->source->port);
       if (out == from->output_names.end()) continue;
       const auto index = static_cast<std::size_t>(out - from->output_names.begin());
       const PortRef source{from->model.name, from->model.outputs[index].name};

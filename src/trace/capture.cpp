@@ -16,8 +16,7 @@ std::int64_t version_of(const at::Tensor& tensor) {
 
 }  // namespace
 
-Capture::Capture(const at::Tensor& tensor)
-    : live_(tensor.detach()), version_(version_of(tensor)) {}
+Capture::Capture(const at::Tensor& tensor) : live_(tensor.detach()), version_(version_of(tensor)) {}
 
 void Capture::freeze() {
   if (frozen_) return;
@@ -30,7 +29,9 @@ void Capture::freeze() {
   frozen_ = copy.storage();
 }
 
-bool Capture::changed_unseen() const { return !frozen_ && version_of(live_) != version_; }
+bool Capture::changed_unseen() const {
+  return !frozen_ && version_of(live_) != version_;
+}
 
 at::Tensor Capture::content(const at::Tensor& alias) const {
   if (!frozen_) return alias;

@@ -48,13 +48,16 @@ void call_unobserved(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
   op.callBoxed(stack);
 }
 
-void step_aside(const c10::OperatorHandle& op, c10::DispatchKeySet keys,
-                torch::jit::Stack* stack) {
+void step_aside(const c10::OperatorHandle& op, c10::DispatchKeySet keys, torch::jit::Stack* stack) {
   op.redispatchBoxed(keys.remove(kKey), stack);
 }
 
-Unobserved::Unobserved() : guard_(c10::DispatchKeySet(kKey)) { ++unobserved_depth; }
-Unobserved::~Unobserved() { --unobserved_depth; }
+Unobserved::Unobserved() : guard_(c10::DispatchKeySet(kKey)) {
+  ++unobserved_depth;
+}
+Unobserved::~Unobserved() {
+  --unobserved_depth;
+}
 
 }  // namespace leapp::trace
 

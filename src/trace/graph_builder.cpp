@@ -172,11 +172,11 @@ at::Tensor GraphBuilder::as_type(const at::Tensor& tensor, const at::Tensor& lik
   at::Tensor result = tensor;
   if (tensor.scalar_type() != like.scalar_type() || tensor.device() != like.device()) {
     const bool moves = tensor.device() != like.device();
-    result = call("aten::_to_copy", "",
-                  {result, static_cast<std::int64_t>(like.scalar_type()), c10::IValue(),
-                   moves ? c10::IValue(like.device()) : c10::IValue(), c10::IValue(), false,
-                   c10::IValue()},
-                  where);
+    result = call(
+        "aten::_to_copy", "",
+        {result, static_cast<std::int64_t>(like.scalar_type()), c10::IValue(),
+         moves ? c10::IValue(like.device()) : c10::IValue(), c10::IValue(), false, c10::IValue()},
+        where);
   }
   if (tensor.sizes() != like.sizes()) {
     result = call("aten::expand", "", {result, like.sizes().vec(), false}, where);
@@ -214,10 +214,9 @@ bool GraphBuilder::run_simpler(const c10::OperatorHandle& op, torch::jit::Stack*
     const bool scatter = name == "aten::as_strided_scatter";
     const std::size_t first = scatter ? 2 : 1;
     const at::Tensor self = argument(0).toTensor();
-    const at::Tensor places =
-        logical_places(self, argument(first).toIntVector(), argument(first + 1).toIntVector(),
-                       argument(first + 2).isNone() ? self.storage_offset()
-                                                    : argument(first + 2).toInt());
+    const at::Tensor places = logical_places(
+        self, argument(first).toIntVector(), argument(first + 1).toIntVector(),
+        argument(first + 2).isNone() ? self.storage_offset() : argument(first + 2).toInt());
     at::Tensor flat = call("aten::reshape", "", {self, std::vector<std::int64_t>{-1}}, where);
     if (!scatter) {
       flat = call("aten::index_select", "", {flat, std::int64_t{0}, places}, where);

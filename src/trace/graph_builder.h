@@ -32,7 +32,8 @@ class GraphBuilder {
   ir::ValueId add_input(std::string name, const at::Tensor& tensor);
 
   /// Runs the operator and records it when one of its tensors depends on an input.
-  void run(const c10::OperatorHandle& op, torch::jit::Stack* stack, const ir::SourceLocation& where);
+  void run(const c10::OperatorHandle& op, torch::jit::Stack* stack,
+           const ir::SourceLocation& where);
 
   /// The value a tensor stands for; a constant when it depends on no input.
   ir::ValueId value_of(const at::Tensor& tensor);

@@ -47,10 +47,9 @@ OpTraits describe(const c10::OperatorHandle& op) {
   traits.may_be_random = op.hasTag(at::Tag::nondeterministic_seeded);
   traits.escape = escape_of(schema.name());
   // set_data is here because a tensor that got other memory is recognised by that memory.
-  static const std::set<std::string> metadata = {"aten::requires_grad_", "aten::retain_grad",
-                                                 "aten::set_data",       "aten::_version",
-                                                 "aten::is_leaf",        "aten::output_nr",
-                                                 "aten::detach_",        "aten::rename_"};
+  static const std::set<std::string> metadata = {
+      "aten::requires_grad_", "aten::retain_grad", "aten::set_data", "aten::_version",
+      "aten::is_leaf",        "aten::output_nr",   "aten::detach_",  "aten::rename_"};
   traits.uninitialized =
       schema.name().rfind("aten::empty", 0) == 0 || schema.name().rfind("aten::new_empty", 0) == 0;
   traits.only_metadata = metadata.count(schema.name()) > 0;

@@ -11,21 +11,21 @@ namespace leapp::trace {
 /// How a traced value leaves the graph when this operator reads it.
 enum class Escape {
   kNone,
-  kNumber,   ///< .item(), float(tensor): the number becomes part of the program
-  kBranch,   ///< if tensor, torch.equal: the answer decides what runs
+  kNumber,  ///< .item(), float(tensor): the number becomes part of the program
+  kBranch,  ///< if tensor, torch.equal: the answer decides what runs
 };
 
 struct OpTraits {
-  std::vector<bool> writes;       ///< per argument: the operator writes to that tensor
-  bool mutates = false;           ///< some argument is written
-  bool aliases = false;           ///< the schema says that results share memory with arguments
-  bool may_be_random = false;     ///< draws from a generator, depending on its arguments
-  bool only_metadata = false;     ///< touches flags of the tensor object, never its elements
-  bool uninitialized = false;     ///< empty and its kin: whoever called it fills the memory unseen
-  bool returns_tensors = false;   ///< at least one result is a tensor or a list of them
+  std::vector<bool> writes;      ///< per argument: the operator writes to that tensor
+  bool mutates = false;          ///< some argument is written
+  bool aliases = false;          ///< the schema says that results share memory with arguments
+  bool may_be_random = false;    ///< draws from a generator, depending on its arguments
+  bool only_metadata = false;    ///< touches flags of the tensor object, never its elements
+  bool uninitialized = false;    ///< empty and its kin: whoever called it fills the memory unseen
+  bool returns_tensors = false;  ///< at least one result is a tensor or a list of them
   Escape escape = Escape::kNone;
-  int train = -1;                 ///< position of a train/training flag, or -1
-  int dropout = -1;               ///< position of a dropout probability, or -1
+  int train = -1;    ///< position of a train/training flag, or -1
+  int dropout = -1;  ///< position of a dropout probability, or -1
 
   /// Whether this very call draws random numbers (dropout in eval mode does not).
   bool is_random(const torch::jit::Stack& stack) const;

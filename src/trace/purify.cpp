@@ -97,10 +97,7 @@ class Observing {
 class Purifier final : public Observer {
  public:
   Purifier(const Recording& recording, const PurifyOptions& options)
-      : recording_(recording),
-        tape_(*recording.tape),
-        options_(options),
-        builder_(options.name) {}
+      : recording_(recording), tape_(*recording.tape), options_(options), builder_(options.name) {}
 
   Purified run(const std::vector<at::Tensor>& examples);
 
@@ -126,10 +123,10 @@ class Purifier final : public Observer {
   const Tape& tape_;
   const PurifyOptions& options_;
   GraphBuilder builder_;
-  std::vector<bool> written_;              // per store: some replayed call writes to it
-  std::map<VarId, at::Tensor> values_;     // what each variable is during the replay
-  const Call* call_ = nullptr;             // the call being replayed
-  bool outermost_ = false;                 // its own operator has not been seen yet
+  std::vector<bool> written_;           // per store: some replayed call writes to it
+  std::map<VarId, at::Tensor> values_;  // what each variable is during the replay
+  const Call* call_ = nullptr;          // the call being replayed
+  bool outermost_ = false;              // its own operator has not been seen yet
   ir::SourceLocation where_;
 };
 
@@ -179,16 +176,18 @@ at::Tensor Purifier::tensor_of(VarId var) {
 at::Tensor Purifier::tensor_content(VarId var) const {
   const Variable& variable = tape_.variable(var);
   demand(variable.held.defined(), "a replayed call reads a result that no call made");
-  const auto capture =
-      variable.store == kNobody ? nullptr : tape_.store(variable.store).capture;
+  const auto capture = variable.store == kNobody ? nullptr : tape_.store(variable.store).capture;
   return capture ? capture->content(variable.held) : variable.held;
 }
 
 c10::IValue Purifier::argument_of(const Arg& arg, const c10::Argument& declared) {
   switch (arg.kind) {
-    case Arg::Kind::kValue: return arg.value;
-    case Arg::Kind::kTensor: return arg.var == kNobody ? c10::IValue() : tensor_of(arg.var);
-    case Arg::Kind::kTensorList: break;
+    case Arg::Kind::kValue:
+      return arg.value;
+    case Arg::Kind::kTensor:
+      return arg.var == kNobody ? c10::IValue() : tensor_of(arg.var);
+    case Arg::Kind::kTensorList:
+      break;
   }
   const bool optional_items = declared.type()->str().find("Optional") != std::string::npos ||
                               declared.type()->str().find("?") != std::string::npos;
@@ -275,8 +274,7 @@ void Purifier::on_call(const c10::OperatorHandle& op, c10::DispatchKeySet keys,
   }
   const bool hidden_alias = first && call_->hidden_alias;
   const OpTraits& traits = traits_of(op);
-  const bool composite =
-      op.hasKernelForDispatchKey(c10::DispatchKey::CompositeImplicitAutograd);
+  const bool composite = op.hasKernelForDispatchKey(c10::DispatchKey::CompositeImplicitAutograd);
   if (!traits.mutates && !traits.aliases && !hidden_alias && options_.keep(op)) {
     run_whole(op, stack);
   } else if (hidden_alias && composite) {
@@ -302,7 +300,9 @@ void Purifier::run_whole(const c10::OperatorHandle& op, torch::jit::Stack* stack
   }
 }
 
-ir::ValueId Purifier::final_value(VarId var) { return builder_.value_of(unwrap(tensor_of(var))); }
+ir::ValueId Purifier::final_value(VarId var) {
+  return builder_.value_of(unwrap(tensor_of(var)));
+}
 
 std::vector<bool> Purifier::reached_from(const std::vector<ir::ValueId>& roots) {
   const ir::Graph& graph = builder_.graph();

@@ -1,8 +1,9 @@
 // From a recording to a pure graph.
 //
-// The recorded calls are replayed once on ATen's functional tensors: PyTorch's own functionalisation
-// turns views and in-place writes into pure operators, and those are what is recorded the second
-// time. Whatever depends on no input and no state is computed here and becomes a constant.
+// The recorded calls are replayed once on ATen's functional tensors: PyTorch's own
+// functionalisation turns views and in-place writes into pure operators, and those are what is
+// recorded the second time. Whatever depends on no input and no state is computed here and becomes
+// a constant.
 #pragma once
 
 #include <functional>

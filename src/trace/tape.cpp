@@ -26,7 +26,9 @@ const std::byte* address_of(const c10::Storage& storage) {
 }
 
 // Memory that PyTorch did not allocate itself: NumPy's, a file mapping, another library's.
-bool is_foreign(const c10::Storage& storage) { return storage.allocator() == nullptr; }
+bool is_foreign(const c10::Storage& storage) {
+  return storage.allocator() == nullptr;
+}
 
 }  // namespace
 
@@ -38,8 +40,12 @@ at::Tensor alias_of(const at::Tensor& tensor) {
 
 VarId Tape::new_variable(const at::Tensor& tensor, Variable::Origin origin, StoreId store) {
   const auto id = static_cast<VarId>(variables_.size());
-  variables_.push_back({origin, store, kNobody, -1,
-                        c10::weak_intrusive_ptr<c10::TensorImpl>(tensor.getIntrusivePtr()), {}});
+  variables_.push_back({origin,
+                        store,
+                        kNobody,
+                        -1,
+                        c10::weak_intrusive_ptr<c10::TensorImpl>(tensor.getIntrusivePtr()),
+                        {}});
   by_impl_.insert_or_assign(tensor.unsafeGetTensorImpl(), id);
   if (store != kNobody) stores_[static_cast<std::size_t>(store)].variables.push_back(id);
   return id;
@@ -49,7 +55,8 @@ StoreId Tape::new_store(const at::Tensor& tensor) {
   if (!tensor.has_storage()) return kNobody;
   const c10::Storage& storage = tensor.storage();
   const auto id = static_cast<StoreId>(stores_.size());
-  stores_.push_back({storage.getWeakStorageImpl(), address_of(storage), {}, kNobody, -1, nullptr, false});
+  stores_.push_back(
+      {storage.getWeakStorageImpl(), address_of(storage), {}, kNobody, -1, nullptr, false});
   by_storage_.insert_or_assign(storage.unsafeGetStorageImpl(), id);
   if (storage.data() != nullptr) by_address_.insert_or_assign(storage.data(), id);
   return id;
@@ -143,14 +150,12 @@ VarId Tape::add_alias(const at::Tensor& tensor, StoreId memory) {
   if (same == kNobody && root == kNobody) return add_outside(tensor);
 
   const VarId base = same != kNobody ? same : root;
-  const NodeId node =
-      variable(base).node != kNobody ? variable(base).node : store(memory).node;
+  const NodeId node = variable(base).node != kNobody ? variable(base).node : store(memory).node;
   begin_call(same != kNobody ? alias_op() : as_strided_op(), FrameRef{}, node);
   add_tensor(base);
   if (same == kNobody) {
     const auto impl = variable(base).impl.lock();
-    const at::Tensor from =
-        variable(base).held.defined() ? variable(base).held : at::Tensor(impl);
+    const at::Tensor from = variable(base).held.defined() ? variable(base).held : at::Tensor(impl);
     const auto distance = static_cast<const std::byte*>(tensor.const_data_ptr()) -
                           static_cast<const std::byte*>(from.const_data_ptr());
     add_value(tensor.sizes().vec());
@@ -172,9 +177,12 @@ VarId Tape::add_snapshot(const at::Tensor& tensor, NodeId node) {
   add_tensor(source);
   add_value(c10::IValue());
   const auto id = static_cast<VarId>(variables_.size());
-  variables_.push_back({Variable::Origin::kResult, kNobody, node,
+  variables_.push_back({Variable::Origin::kResult,
+                        kNobody,
+                        node,
                         static_cast<std::int32_t>(calls_.size()) - 1,
-                        c10::weak_intrusive_ptr<c10::TensorImpl>(tensor.getIntrusivePtr()), {}});
+                        c10::weak_intrusive_ptr<c10::TensorImpl>(tensor.getIntrusivePtr()),
+                        {}});
   results_.push_back({.is_tensor = true, .is_list = false, .var = id});
   return id;
 }
@@ -243,7 +251,9 @@ void Tape::add_result_list(const std::vector<at::Tensor>& tensors) {
   list_items_.insert(list_items_.end(), vars.begin(), vars.end());
 }
 
-void Tape::add_other_result() { results_.push_back({}); }
+void Tape::add_other_result() {
+  results_.push_back({});
+}
 
 void Tape::note_write(VarId var, NodeId node) {
   const StoreId memory = variable(var).store;

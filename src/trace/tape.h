@@ -1,10 +1,10 @@
 // The flat log of what ran: operators as they were called, mutation and views included.
 //
-// A `Tape` names every tensor object it meets by a `VarId` and every piece of memory by a `StoreId`.
-// Tensors are recognised by three marks, in this order: the tensor object itself, the storage it
-// shares (`x.data`, a view made earlier), the address of memory shared with NumPy. Results are held
-// weakly; tensors from outside are held, but their elements are copied only when something is about
-// to write to them.
+// A `Tape` names every tensor object it meets by a `VarId` and every piece of memory by a
+// `StoreId`. Tensors are recognised by three marks, in this order: the tensor object itself, the
+// storage it shares (`x.data`, a view made earlier), the address of memory shared with NumPy.
+// Results are held weakly; tensors from outside are held, but their elements are copied only when
+// something is about to write to them.
 //
 // Not thread-safe: the session's lock guards it. It never calls into Python.
 #pragma once
@@ -59,16 +59,16 @@ struct Store {
 struct Arg {
   enum class Kind : std::uint8_t { kValue, kTensor, kTensorList };
   Kind kind = Kind::kValue;
-  VarId var = kNobody;           ///< tensor
-  std::int32_t list_begin = 0;   ///< list: range in Tape::list_items, kNobody for absent tensors
+  VarId var = kNobody;          ///< tensor
+  std::int32_t list_begin = 0;  ///< list: range in Tape::list_items, kNobody for absent tensors
   std::int32_t list_size = 0;
-  c10::IValue value;             ///< everything else
+  c10::IValue value;  ///< everything else
 };
 
 struct CallResult {
   bool is_tensor = false;
   bool is_list = false;
-  VarId var = kNobody;           ///< tensor; kNobody when undefined
+  VarId var = kNobody;  ///< tensor; kNobody when undefined
   std::int32_t list_begin = 0;
   std::int32_t list_size = 0;
 };

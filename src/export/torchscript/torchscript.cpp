@@ -66,9 +66,8 @@ Value* Lowering::value(ir::ValueId id) {
 Value* Lowering::constant(ir::ValueId id) {
   demand(source_.is_constant(id), "a graph's op reads a value that nothing defined");
   const ir::Value& info = source_.value(id);
-  const std::string name =
-      identifier(info.name.empty() ? "constant_" + std::to_string(info.index) : info.name,
-                 attributes_);
+  const std::string name = identifier(
+      info.name.empty() ? "constant_" + std::to_string(info.index) : info.name, attributes_);
   module_.register_buffer(name, interop::to_tensor(source_.blob(id)));
   const torch::jit::WithInsertPoint at_start(graph_->block()->nodes().front());
   Value* loaded = graph_->insertGetAttr(self_, name);
@@ -76,8 +75,7 @@ Value* Lowering::constant(ir::ValueId id) {
   return loaded;
 }
 
-Value* Lowering::tensor_list(const std::vector<ir::ValueRef>& refs,
-                             const c10::Argument& declared) {
+Value* Lowering::tensor_list(const std::vector<ir::ValueRef>& refs, const c10::Argument& declared) {
   c10::TypePtr type = declared.type();
   if (const auto optional = type->cast<c10::OptionalType>()) type = optional->getElementType();
   c10::TypePtr item_type = c10::TensorType::get();
@@ -142,8 +140,8 @@ void Lowering::lower(const ir::Op& op) {
   for (std::size_t i = 0; i < op.arguments.size(); ++i) {
     inputs.push_back(argument(op.arguments[i], schema.arguments()[i]));
   }
-  torch::jit::Node* node = graph_->create(c10::Symbol::fromQualString(schema.name()), inputs,
-                                          schema.returns().size());
+  torch::jit::Node* node =
+      graph_->create(c10::Symbol::fromQualString(schema.name()), inputs, schema.returns().size());
   graph_->insertNode(node);
   for (std::size_t i = 0; i < op.results.size(); ++i) {
     Value* output = node->outputs()[i];
@@ -205,8 +203,8 @@ void write(const ir::Graph& graph, const std::filesystem::path& file, const Opti
     if (options.optimize) module = torch::jit::optimize_for_inference(module);
     module.save(file.string());
   } catch (const std::exception& error) {
-    throw Error(ErrorKind::kExport, "TorchScript could not be written to " + file.string() + ": " +
-                                        error.what());
+    throw Error(ErrorKind::kExport,
+                "TorchScript could not be written to " + file.string() + ": " + error.what());
   }
 }
 

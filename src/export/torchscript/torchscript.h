@@ -17,6 +17,7 @@ struct Options {
 };
 
 /// Throws Error(kExport) naming the operator and the user's line when the graph cannot be written.
-LEAPP_EXPORT void write(const ir::Graph& graph, const std::filesystem::path& file, const Options& options);
+LEAPP_EXPORT void write(const ir::Graph& graph, const std::filesystem::path& file,
+                        const Options& options);
 
 }  // namespace leapp::torchscript
