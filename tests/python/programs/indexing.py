@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from . import Ports, normal, program
+from . import Ports, normal, program, trap
 from .rotations import _OneNode
 
 
@@ -108,9 +108,9 @@ class ViewsAndWrites(_OneNode):
         return {"base": base, "row": base[2]}
 
 
-@program()
+@trap()
 class WindowsWritten(_OneNode):
-    """Every other element is written through windows that leave the last one out."""
+    """Writes through windows that leave the last element out: functionalisation drops it."""
 
     def sense(self, rng: torch.Generator) -> Ports:
         return {"maths/x": normal(rng, 3, 5)}
