@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from . import Ports, normal, program, trap
+from . import Ports, normal, program
 from .rotations import _OneNode
 
 
@@ -106,19 +106,6 @@ class ViewsAndWrites(_OneNode):
         halves = base.chunk(2, dim=1)
         halves[1].copy_(halves[0].flip(1))
         return {"base": base, "row": base[2]}
-
-
-@trap()
-class WindowsWritten(_OneNode):
-    """Writes through windows that leave the last element out: functionalisation drops it."""
-
-    def sense(self, rng: torch.Generator) -> Ports:
-        return {"maths/x": normal(rng, 3, 5)}
-
-    def maths(self, *values: torch.Tensor) -> dict[str, torch.Tensor]:
-        base = values[0] * 2
-        base.unfold(1, 2, 2)[..., 0].sub_(0.25)
-        return {"base": base}
 
 
 @program()
