@@ -50,8 +50,8 @@ LEAPP_EXPORT void stop();
 /// Whether a session is tracing now. Costs one load.
 LEAPP_EXPORT bool is_active() noexcept;
 
-/// Whether the session knows this tensor as a value of a node, by itself or through its memory.
-/// Makes no record of it. False when no session is active.
+/// Whether the session follows this tensor, known by itself or through its memory: a value of a
+/// node under way, or one that came out of a node. False when no session is active.
 LEAPP_EXPORT bool is_traced(const at::Tensor& tensor);
 
 /// Says that a traced value left the graph in a way no operator shows (a list of numbers, a NumPy

@@ -542,9 +542,10 @@ void Session::note_escape(const at::Tensor& tensor, const std::string& what) {
 
 bool Session::is_traced(const at::Tensor& tensor) {
   const Lock lock(*this);
-  if (!tape_ || !tensor.defined() || trace::is_wrapped(tensor)) return false;
-  const auto var = tape_->find(tensor);
-  return var && tape_->variable(*var).node != kNobody;
+  if (!active() || !tensor.defined() || trace::is_wrapped(tensor)) return false;
+  const auto var = tape_ ? tape_->find(tensor) : std::nullopt;
+  if (var && tape_->variable(*var).node != kNobody) return true;
+  return tags_.find(tensor).has_value();
 }
 
 std::vector<at::Tensor> refs_of(const NamedTensors& tensors) {

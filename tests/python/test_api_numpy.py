@@ -224,9 +224,29 @@ def fill(a: np.ndarray) -> np.ndarray:
     return b + a
 
 
+def write_to_new_memory(a: np.ndarray) -> np.ndarray:
+    b = np.zeros((3, 3), dtype=np.float32)
+    b[0] = a[1]
+    b[1, :2] = a[0, :2]
+    b[2] = np.full(3, a[0, 0])
+    c = np.array([1.0, 2.0, 3.0], dtype=np.float32)
+    c[1] = a[1, 1]
+    return b + c
+
+
+def write_to_out(a: np.ndarray) -> np.ndarray:
+    out = np.empty((2, 3), dtype=np.float32)
+    np.add(a, 1, out=out)
+    np.concatenate([a[:, :1], a[:, 1:]], axis=1, out=out[:, :])
+    a.sum(axis=0, out=out[1])
+    return out
+
+
 @pytest.mark.parametrize(
     "compute",
     [
+        write_to_new_memory,
+        write_to_out,
         write_item,
         write_in_place,
         write_through_a_view,
@@ -279,6 +299,23 @@ def test_tensors_in_a_list_stay_traced(bench: Workbench) -> None:
     torch.testing.assert_close(bench.manager()({"n/x": fresh})["n/y"], compute(fresh))
 
 
+def test_constructors_take_what_they_always_take(bench: Workbench) -> None:
+    with bench.trace():
+        x = annotate.input_tensors("n", {"x": torch.ones(3)})
+        a = x.numpy()
+        assert np.array(object=[1.0]).tolist() == [1.0]
+        assert np.asarray([1, 2], np.float32).dtype == np.float32
+        assert np.array(["text", None], dtype=object).tolist() == ["text", None]
+        assert np.array([a, a], ndmin=3).shape == (1, 2, 3)
+        assert torch.as_tensor([x[0], 2], dtype=torch.int32).dtype == torch.int32
+        assert torch.tensor(data=[1.0, 2.0]).tolist() == [1.0, 2.0]
+        with pytest.raises(ValueError, match="inhomogeneous"):
+            np.array([a, a[:2]])
+        with pytest.raises(ValueError, match="only one element tensors"):
+            torch.tensor([x, x])
+        annotate.output_tensors("n", {"y": x * 2}, export_with="jit")
+
+
 def test_array_given_as_input_and_output(bench: Workbench) -> None:
     with bench.trace():
         x = annotate.input_tensors("n", {"x": TRACED.copy()})
@@ -289,6 +326,25 @@ def test_array_given_as_input_and_output(bench: Workbench) -> None:
         annotate.output_tensors("m", {"w": z + 1}, export_with="jit")
     bench.compile()
     assert bench.yaml()["pipeline"]["data_flow"] == {"n/y": ["m/z"]}
+
+
+def test_array_between_nodes_keeps_its_wire(bench: Workbench) -> None:
+    with bench.trace():
+        x = annotate.input_tensors("n", {"x": torch.ones(2, 3)})
+        y = annotate.output_tensors("n", {"y": x * 2}, export_with="jit").numpy()
+        z = annotate.input_tensors("m", {"z": torch.from_numpy(np.ascontiguousarray(y))})
+        annotate.output_tensors("m", {"w": z + 1}, export_with="jit")
+    bench.compile()
+    assert bench.yaml()["pipeline"]["data_flow"] == {"n/y": ["m/z"]}
+
+
+def test_numpy_between_nodes_is_named(bench: Workbench, capfd: pytest.CaptureFixture[str]) -> None:
+    with bench.trace():
+        x = annotate.input_tensors("n", {"x": torch.ones(2, 3)})
+        y = annotate.output_tensors("n", {"y": x * 2}, export_with="jit").numpy()
+        z = annotate.input_tensors("m", {"z": torch.from_numpy(np.sqrt(y))})
+        annotate.output_tensors("m", {"w": z + 1}, export_with="jit")
+    assert "m/z comes from n/y through aten::sqrt" in capfd.readouterr().err
 
 
 ESCAPES: list[tuple[str, Callable[[torch.Tensor], Any]]] = [

@@ -164,7 +164,7 @@ def _patch_tensor() -> None:
 def _patch_constructors() -> None:
     """Let arrays and tensors made of traced values stay traced."""
     for name in ("array", "asarray", "asanyarray", "ascontiguousarray"):
-        _patches.set(np, name, _array_constructor(getattr(np, name), copies=name == "array"))
+        _patches.set(np, name, _array_constructor(getattr(np, name)))
     for name in ("zeros", "ones", "empty", "eye", "identity", "arange", "linspace"):
         _patches.set(np, name, _constant_constructor(getattr(np, name)))
     _patches.set(np, "full", _full_constructor(np.full))
@@ -172,23 +172,24 @@ def _patch_constructors() -> None:
         _patches.set(torch, name, _tensor_constructor(getattr(torch, name)))
 
 
-def _array_constructor(original: Callable[..., Any], copies: bool) -> Callable[..., Any]:
+def _array_constructor(original: Callable[..., Any]) -> Callable[..., Any]:
+    """Return NumPy's ``array`` or a relative of it that keeps traced values traced."""
+    copies = original.__name__ == "array"
+
     @functools.wraps(original)
-    def construct(data: Any, dtype: Any = None, **options: Any) -> Any:
-        kind = type(data)
-        if kind is np.ndarray:
-            return original(data, dtype, **options)
+    def construct(*args: Any, **options: Any) -> Any:
+        if not args or type(args[0]) is np.ndarray:
+            return original(*args, **options)
+        data = args[0]
         if not _may_hold_traced(data):
-            return fresh(original(data, dtype, **options))
-        if isinstance(data, torch.Tensor) and is_traced(data):
+            return fresh(original(*args, **options))
+        if isinstance(data, (list, tuple)):
+            return _array_of(data, original(*args, **options))
+        if isinstance(data, torch.Tensor):
+            if not is_traced(data):
+                return original(*args, **options)
             data = data.numpy()
-        elif isinstance(data, (list, tuple)):
-            stacked = _stacked(data, lambda: torch.from_numpy(original(data)))
-            if stacked is None:
-                return original(data, dtype, **options)
-            data, options = traced_view(stacked), {**options, "copy": None}
-        if not isinstance(data, TracedArray):
-            return original(data, dtype, **options)
+        dtype = args[1] if len(args) > 1 else options.get("dtype")
         result = data if dtype is None else data.astype(dtype, copy=False)
         if result is data and options.get("copy", copies):
             result = data.copy()
@@ -199,6 +200,23 @@ def _array_constructor(original: Callable[..., Any], copies: bool) -> Callable[.
         return result
 
     return construct
+
+
+def _array_of(data: Sequence[Any], made: np.ndarray[Any, Any]) -> Any:
+    """Return the array NumPy made of a list, put together out of the traced values in it."""
+    if not holds_traced(data):
+        return fresh(made)
+    try:
+        stacked = _stacked(data, torch.from_numpy(made))
+    except TypeError:  # a type that PyTorch does not have
+        stacked = None
+    if stacked is not None:
+        return traced_view(stacked)
+    for value in _leaves(data):
+        if is_traced(value):
+            note_escape(value, "An array made of a list")
+            break
+    return made
 
 
 def _constant_constructor(original: Callable[..., Any]) -> Callable[..., Any]:
@@ -222,18 +240,28 @@ def _full_constructor(original: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _tensor_constructor(original: Callable[..., Any]) -> Callable[..., Any]:
+    """Return ``torch.tensor`` or ``torch.as_tensor`` that keep traced values in lists traced."""
+
     @functools.wraps(original)
-    def construct(data: Any, **options: Any) -> Any:
+    def construct(*args: Any, **options: Any) -> Any:
+        data = args[0] if args else options.get("data")
         if not isinstance(data, (list, tuple)) or not _may_hold_traced(data):
-            return original(data, **options)
-        result = _stacked(data, lambda: original(_numbers(data)))
-        if result is None:
-            return original(data, **options)
-        wanted = {key: options[key] for key in ("dtype", "device") if options.get(key) is not None}
-        result = result.to(**wanted) if wanted else result
-        return result.requires_grad_() if options.get("requires_grad") else result
+            return original(*args, **options)
+        if not holds_traced(data):
+            return original(*args, **options)
+        with _trace.Unobserved():  # raises what it would raise without LEAPP
+            made = original(_numbers(data), *args[1:], **_without(options, "data"))
+        stacked = _stacked(data, made)
+        if stacked is None:
+            return original(*args, **options)  # reads numbers, each with its warning
+        stacked = stacked.to(made.device)
+        return stacked.requires_grad_() if options.get("requires_grad") else stacked
 
     return construct
+
+
+def _without(options: dict[str, Any], name: str) -> dict[str, Any]:
+    return {key: value for key, value in options.items() if key != name}
 
 
 def _numbers(data: Any) -> Any:
@@ -253,19 +281,21 @@ def _may_hold_traced(data: Any) -> bool:
     return isinstance(data, (TracedArray, torch.Tensor))
 
 
-def _stacked(data: Sequence[Any], make: Callable[[], torch.Tensor]) -> torch.Tensor | None:
-    """Return what ``make`` gives, put together out of traced values; None if it cannot be."""
-    if not holds_traced(data):
-        return None
-    with _trace.Unobserved():
-        expected = make()  # raises what it would raise without LEAPP
+def _stacked(data: Sequence[Any], made: torch.Tensor) -> torch.Tensor | None:
+    """Return what was made of a list, put together out of its values; None if that fails."""
     try:
-        found = _stack(data).to(expected.dtype).reshape(expected.shape)
+        found = _stack(data).to(made.dtype).reshape(made.shape)
     except (RuntimeError, TypeError):
         return None
     with _trace.Unobserved():
-        same = torch.equal(found, expected) or bool(torch.allclose(found, expected, equal_nan=True))
+        same = torch.allclose(found.detach().cpu(), made.detach().cpu(), equal_nan=True)
     return found if same else None
+
+
+def _leaves(data: Any) -> list[Any]:
+    if isinstance(data, (list, tuple)):
+        return [leaf for item in data for leaf in _leaves(item)]
+    return [data]
 
 
 def _stack(data: Any) -> torch.Tensor:
