@@ -16,6 +16,7 @@
 #include "trace_convert.h"
 #include "trace_frames.h"
 #include "trace_hooks.h"
+#include "trace_onnx.h"
 
 namespace py = pybind11;
 
@@ -242,6 +243,7 @@ void install_hooks() {
   py::module_::import("atexit").attr("register")(py::cpp_function([] {
     remove_frame_hooks();
     remove_export_hooks();
+    remove_python_converters();
     set_log_sink({});
   }));
 }
@@ -253,6 +255,7 @@ PYBIND11_MODULE(_trace, module) {
   module.attr("__version__") = LEAPP_VERSION;
   py::register_local_exception_translator(&translate);
   install_hooks();
+  bind_onnx(module);
 
   module.def("start", &start_session, py::arg("name"), py::arg("save_path"), py::arg("verbose"),
              py::arg("dry_run"), py::arg("non_traced"), py::arg("max_cached_io"));

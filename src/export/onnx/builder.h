@@ -7,6 +7,7 @@
 #include <deque>
 #include <functional>
 #include <initializer_list>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -84,6 +85,10 @@ class Builder {
                                  std::span<const Value> inputs, Attrs attributes,
                                  std::vector<Type> types);
 
+  /// Notes that nodes of this domain are used, in that version.
+  void use_domain(const std::string& domain, std::int64_t version) { domains_[domain] = version; }
+  const std::map<std::string, std::int64_t>& domains() const noexcept { return domains_; }
+
   /// What one round of a loop does: its number and the state before it, to the state after it.
   using Round = std::function<std::vector<Value>(Value round, const std::vector<Value>& state)>;
   /// Runs `round` so many times (a 0-d int64) and returns the last state. It is built once; the
@@ -112,6 +117,7 @@ class Builder {
 
   int opset_;
   std::int32_t source_ = -1;
+  std::map<std::string, std::int64_t> domains_;
   std::deque<BuiltValue> values_;
   std::deque<BuiltNode> nodes_;
   std::vector<std::int32_t> order_;  // of the graph, or of the loop being built

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "export/onnx/custom.h"
 #include "export/onnx/finish.h"
 #include "export/onnx/op_context.h"
 #include "export/onnx/registry.h"
@@ -33,6 +34,10 @@ std::int64_t ir_version_for(int opset) {
 void convert_op(ValueMap& values, const ir::Op& op) {
   OpContext context(values, op);
   const std::string name = op.signature->qualified_name();
+  if (const auto custom = find_custom(name)) {
+    run_custom(*custom, context);
+    return;
+  }
   const Converter* converter = built_in().find(name);
   if (context.touches_complex()) {
     if (const Converter* for_complex = built_in().find_complex(name)) converter = for_complex;
@@ -81,7 +86,7 @@ Value bind_input(Builder& builder, const ir::TensorType& type, const std::string
   return builder.input(name, {type.dtype, type.shape});
 }
 
-onnx::Graph convert(const ir::Graph& graph, const OnnxExport& ports,
+onnx::Model convert(const ir::Graph& graph, const OnnxExport& ports,
                     const OnnxExportOptions& options) {
   Builder builder(options.opset_version);
   ValueMap values(graph, builder);
@@ -105,17 +110,29 @@ onnx::Graph convert(const ir::Graph& graph, const OnnxExport& ports,
     outputs.push_back({ports.outputs[i], values.get(id)});
   }
   if (options.optimize) fuse(builder, outputs);
-  return finish(builder, graph, inputs, std::move(outputs));
+  onnx::Model model;
+  model.ir_version = ir_version_for(options.opset_version);
+  model.opsets = {{"", options.opset_version}};
+  for (const auto& [domain, version] : builder.domains()) model.opsets.push_back({domain, version});
+  model.producer_name = "leapp";
+  model.graph = finish(builder, graph, inputs, std::move(outputs));
+  model.graph.name = options.graph_name;
+  return model;
 }
 
 }  // namespace
 
 bool can_convert_to_onnx(std::string_view qualified_name) {
-  return built_in().can_convert(std::string(qualified_name));
+  const std::string name(qualified_name);
+  return built_in().can_convert(name) || find_custom(name) != nullptr;
 }
 
 std::vector<std::string> onnx_convertible_ops() {
-  return built_in().names();
+  std::vector<std::string> names = built_in().names();
+  for (std::string& name : custom_names()) names.push_back(std::move(name));
+  std::sort(names.begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  return names;
 }
 
 OnnxExport export_onnx(const ir::Graph& graph, const std::filesystem::path& path,
@@ -126,12 +143,7 @@ OnnxExport export_onnx(const ir::Graph& graph, const std::filesystem::path& path
               ", and LEAPP writes opset " + std::to_string(kMinOnnxOpset) + " to " +
               std::to_string(kMaxOnnxOpset));
   OnnxExport done = port_names(graph);
-  onnx::Model model;
-  model.ir_version = ir_version_for(options.opset_version);
-  model.opsets = {{"", options.opset_version}};
-  model.producer_name = "leapp";
-  model.graph = convert(graph, done, options);
-  model.graph.name = options.graph_name;
+  const onnx::Model model = convert(graph, done, options);
   done.files = onnx::write_model(model, path, {.external_data = options.external_data});
   return done;
 }

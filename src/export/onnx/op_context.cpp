@@ -290,6 +290,11 @@ bool OpContext::is_used(std::size_t i) const {
   return id != ir::kNoValue && values_.is_used(id);
 }
 
+bool OpContext::is_set(std::size_t i) const {
+  const ir::ValueId id = op_.result(i);
+  return id != ir::kNoValue && values_.is_set(id);
+}
+
 void OpContext::set(std::size_t i, Value value) {
   const ir::Result& result = op_.results.at(i);
   demand(!result.is_list, "one value for a list of results");

@@ -28,6 +28,7 @@ class ValueMap {
   Builder& builder() const noexcept { return builder_; }
   Value get(ir::ValueId id);
   void set(ir::ValueId id, Value value);
+  bool is_set(ir::ValueId id) const { return values_.at(static_cast<std::size_t>(id)).defined(); }
   /// Whether an operation or an output reads the value.
   bool is_used(ir::ValueId id) const { return used_.at(static_cast<std::size_t>(id)); }
 
@@ -95,6 +96,8 @@ class OpContext {
   bool is_used(std::size_t i) const;
   /// The shape that PyTorch found for any value of the graph.
   const Shape& value_shape(ir::ValueId id) const { return values_.graph().type(id).shape; }
+  /// Whether set() was called for the result.
+  bool is_set(std::size_t i) const;
   /// Gives a result its value, of exactly the type PyTorch found.
   void set(std::size_t i, Value value);
   void set(Value value) { set(0, value); }

@@ -1,0 +1,126 @@
+// Converters to ONNX for operators that LEAPP does not know: yours.
+//
+//   leapp::register_onnx_converter("mylib::softclip", [](leapp::OnnxOp& op) {
+//     const float limit = static_cast<float>(op.number("limit"));
+//     const leapp::OnnxValue bound = op.constant({&limit, leapp::DType::kFloat32, {}});
+//     const leapp::OnnxValue ratio = op.emit("Div", {op.tensor("x"), bound});
+//     op.set_result(0, op.emit("Mul", {op.emit("Tanh", {ratio}), bound}));
+//   });
+//
+// A converter runs once for every call of the operator, while a node is exported. Arguments are
+// asked for by their names in the operator's schema. What cannot be expressed ends in fail(), which
+// names the operator and the user's line. Operators that have a converter reach it whole, even if
+// PyTorch could take them apart. Registering is process-wide and thread-safe; converters may run in
+// any thread that exports.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "leapp/dtype.h"
+#include "leapp/tensor_view.h"
+#include "leapp/visibility.h"
+
+namespace leapp {
+
+class OnnxOp;
+
+/// A tensor of the ONNX graph under construction. Valid while the converter runs.
+class LEAPP_EXPORT OnnxValue {
+ public:
+  /// No tensor: an optional input that is left out.
+  OnnxValue() = default;
+
+  bool defined() const noexcept { return builder_ != nullptr; }
+  DType dtype() const;
+  const Shape& shape() const;
+
+ private:
+  friend class OnnxOp;
+  OnnxValue(void* builder, std::int32_t id) : builder_(builder), id_(id) {}
+
+  void* builder_ = nullptr;
+  std::int32_t id_ = -1;
+};
+
+/// An attribute of a node: a number, a text, or a list of either.
+using OnnxAttribute = std::variant<std::int64_t, float, std::string, std::vector<std::int64_t>,
+                                   std::vector<float>, std::vector<std::string>>;
+using OnnxAttributes = std::vector<std::pair<std::string, OnnxAttribute>>;
+
+/// What a node makes, where that is not one tensor like the operator's first result.
+struct OnnxNodeOptions {
+  struct Output {
+    DType dtype = DType::kFloat32;
+    Shape shape = {};
+  };
+  std::vector<Output> outputs = {};  ///< empty: one, of the type of the operator's first result
+  std::string domain = {};           ///< "" is ONNX's own; others must be known to the engine
+  std::int64_t domain_version = 1;   ///< of `domain`
+};
+
+/// One call of an operator that is being converted.
+class LEAPP_EXPORT OnnxOp {
+ public:
+  /// The qualified name, "mylib::softclip".
+  std::string name() const;
+  /// The ONNX opset the model is written for.
+  int opset_version() const;
+  /// "policy.py:42 in act", or "" when unknown.
+  std::string source() const;
+
+  // Arguments. Asking for one that the operator does not have, or as another type, is an Error.
+  bool is_none(std::string_view parameter) const;
+  OnnxValue tensor(std::string_view parameter);  ///< undefined when None
+  std::vector<OnnxValue> tensors(std::string_view parameter);
+  bool flag(std::string_view parameter) const;
+  std::int64_t integer(std::string_view parameter) const;
+  double number(std::string_view parameter) const;
+  std::string text(std::string_view parameter) const;
+  std::vector<std::int64_t> integers(std::string_view parameter) const;
+  std::vector<double> numbers(std::string_view parameter) const;
+
+  // Building.
+  /// A constant; the elements are copied.
+  OnnxValue constant(const ConstTensorView& value);
+  /// A node with one output.
+  OnnxValue emit(std::string_view op_type, const std::vector<OnnxValue>& inputs,
+                 const OnnxAttributes& attributes = {}, const OnnxNodeOptions& options = {});
+  /// A node with as many outputs as `options.outputs` says.
+  std::vector<OnnxValue> emit_many(std::string_view op_type, const std::vector<OnnxValue>& inputs,
+                                   const OnnxAttributes& attributes,
+                                   const OnnxNodeOptions& options);
+
+  // Results.
+  std::size_t result_count() const;
+  DType result_dtype(std::size_t i = 0) const;
+  const Shape& result_shape(std::size_t i = 0) const;
+  /// Gives a result its value, which must have exactly PyTorch's type and shape.
+  void set_result(std::size_t i, OnnxValue value);
+
+  /// Ends the export with an Error that names the operator and the user's line.
+  [[noreturn]] void fail(const std::string& reason, const std::string& advice = "") const;
+
+ private:
+  friend struct OnnxOpAccess;
+  explicit OnnxOp(void* context) : context_(context) {}
+
+  void* context_;
+};
+
+using OnnxConverter = std::function<void(OnnxOp&)>;
+
+/// Makes the converter serve the operator ("namespace::name" or "namespace::name.overload"), also
+/// in place of one of LEAPP's own. A later registration replaces an earlier one.
+LEAPP_EXPORT void register_onnx_converter(const std::string& qualified_name,
+                                          OnnxConverter converter);
+
+/// Takes a converter away again; LEAPP's own comes back. False when there was none.
+LEAPP_EXPORT bool remove_onnx_converter(const std::string& qualified_name);
+
+}  // namespace leapp

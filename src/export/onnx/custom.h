@@ -1,0 +1,20 @@
+// Converters that users registered.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "export/onnx/op_context.h"
+#include "leapp/onnx_converter.h"
+
+namespace leapp::onnx_export {
+
+/// The user's converter for the operator; null when there is none. Stays usable after it was
+/// replaced or removed.
+std::shared_ptr<const OnnxConverter> find_custom(const std::string& qualified_name);
+std::vector<std::string> custom_names();
+
+void run_custom(const OnnxConverter& converter, OpContext& context);
+
+}  // namespace leapp::onnx_export
