@@ -47,6 +47,23 @@ if(LibTorch_FOUND AND NOT TARGET LibTorch::LibTorch)
   target_link_libraries(LibTorch::LibTorch INTERFACE
     -Wl,--push-state,--no-as-needed ${LibTorch_LIBRARY} -Wl,--pop-state
     ${LibTorch_CPU_LIBRARY} ${LibTorch_C10_LIBRARY})
+  # The CUDA half, where both it and CUDA's own headers are there.
+  find_library(LibTorch_CUDA_LIBRARY torch_cuda ${_libs})
+  find_library(LibTorch_C10_CUDA_LIBRARY c10_cuda ${_libs})
+  find_path(LibTorch_CUDA_INCLUDE_DIR cuda_runtime_api.h
+    HINTS $ENV{CUDA_HOME} /usr/local/cuda PATH_SUFFIXES include)
+  find_library(LibTorch_CUDART_LIBRARY cudart
+    HINTS $ENV{CUDA_HOME} /usr/local/cuda PATH_SUFFIXES lib64 lib)
+  mark_as_advanced(LibTorch_CUDA_LIBRARY LibTorch_C10_CUDA_LIBRARY LibTorch_CUDA_INCLUDE_DIR
+    LibTorch_CUDART_LIBRARY)
+  if(LibTorch_CUDA_LIBRARY AND LibTorch_C10_CUDA_LIBRARY AND LibTorch_CUDA_INCLUDE_DIR
+     AND LibTorch_CUDART_LIBRARY)
+    add_library(LibTorch::CUDA INTERFACE IMPORTED)
+    target_compile_definitions(LibTorch::CUDA INTERFACE LEAPP_WITH_CUDA)
+    target_include_directories(LibTorch::CUDA SYSTEM INTERFACE ${LibTorch_CUDA_INCLUDE_DIR})
+    target_link_libraries(LibTorch::CUDA INTERFACE
+      ${LibTorch_CUDA_LIBRARY} ${LibTorch_C10_CUDA_LIBRARY} ${LibTorch_CUDART_LIBRARY})
+  endif()
   if(LibTorch_PYTHON_LIBRARY)
     add_library(LibTorch::Python INTERFACE IMPORTED)
     target_link_libraries(LibTorch::Python INTERFACE ${LibTorch_PYTHON_LIBRARY} LibTorch::LibTorch)

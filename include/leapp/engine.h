@@ -50,6 +50,43 @@ struct EngineOptions {
   bool operator==(const EngineOptions&) const = default;
 };
 
+/// Work on an accelerator that was recorded once, to be repeated at little cost.
+class LEAPP_EXPORT Recording {
+ public:
+  virtual ~Recording() = default;
+  virtual Result<void> replay() noexcept = 0;
+
+ protected:
+  Recording() = default;
+  Recording(const Recording&) = delete;
+  Recording& operator=(const Recording&) = delete;
+};
+
+/// The memory of an accelerator. Copies, runs and replays of one thread happen in the order they
+/// were asked for, but may still be under way when the call returns; synchronize() waits for them.
+class LEAPP_EXPORT DeviceMemory {
+ public:
+  enum class Copy : std::uint8_t { kToDevice, kToHost, kWithin };
+
+  virtual ~DeviceMemory() = default;
+
+  /// "cuda:0".
+  virtual std::string device() const = 0;
+  virtual void* allocate(std::size_t bytes) = 0;
+  virtual void release(void* memory) noexcept = 0;
+  /// Host memory on either side may be used again when it returns.
+  virtual Result<void> copy(void* to, const void* from, std::size_t bytes, Copy way) noexcept = 0;
+  virtual Result<void> synchronize() noexcept = 0;
+  /// Records what `work` asks of the device. `work` must have run before. Null where the device
+  /// cannot record; throws Error when this work cannot be.
+  virtual std::unique_ptr<Recording> record(const std::function<Result<void>()>& work) = 0;
+
+ protected:
+  DeviceMemory() = default;
+  DeviceMemory(const DeviceMemory&) = delete;
+  DeviceMemory& operator=(const DeviceMemory&) = delete;
+};
+
 /// A model with its buffers. See above for lifetime and threads.
 class LEAPP_EXPORT Binding {
  public:
@@ -81,6 +118,14 @@ class LEAPP_EXPORT Engine {
   virtual std::unique_ptr<Binding> bind(std::span<const ConstTensorView> inputs,
                                         std::span<const TensorView> outputs) = 0;
 
+  /// The memory the model works in, when that is not the host's. bind() takes host memory all the
+  /// same, and copies.
+  virtual std::shared_ptr<DeviceMemory> memory() const { return nullptr; }
+
+  /// bind() for buffers in memory(); run() may then return before the work is done.
+  virtual std::unique_ptr<Binding> bind_device(std::span<const ConstTensorView> inputs,
+                                               std::span<const TensorView> outputs);
+
  protected:
   Engine() = default;
   Engine(const Engine&) = delete;
@@ -92,6 +137,13 @@ class LEAPP_EXPORT Engine {
 using EngineFactory = std::function<std::unique_ptr<Engine>(
     const Model& model, const std::filesystem::path& file, const EngineOptions& options)>;
 
+/// Loads several nodes as one engine. `part` holds them in order of execution, with the wires among
+/// them; `files` are their models; `signature` is that of the whole, its ports called "node/port".
+/// Throws Error with the reason when they cannot be one.
+using MergedEngineFactory = std::function<std::unique_ptr<Engine>(
+    const Bundle& part, const std::vector<std::filesystem::path>& files, const Model& signature,
+    const EngineOptions& options)>;
+
 /// Says which factory serves which backend. A value: copies are independent.
 class LEAPP_EXPORT EngineRegistry {
  public:
@@ -100,21 +152,32 @@ class LEAPP_EXPORT EngineRegistry {
   /// "onnx" and "jit".
   static EngineRegistry standard();
 
-  /// Adds or replaces the engine of a backend.
-  void add(std::string backend, EngineFactory factory);
+  /// Adds or replaces the engine of a backend; without `merged` its nodes run one by one.
+  void add(std::string backend, EngineFactory factory, MergedEngineFactory merged = {});
 
   bool contains(std::string_view backend) const noexcept;
 
-  /// Whether ONNX models run with LEAPP's own engine, which can also run several as one graph.
-  bool merges_onnx() const noexcept { return merges_onnx_; }
+  /// Whether nodes of that backend can share an engine.
+  bool merges(std::string_view backend) const noexcept;
 
   /// Throws Error(kValue) "Unsupported backend" when nothing serves the model's backend.
   std::unique_ptr<Engine> load(const Model& model, const std::filesystem::path& file,
                                const EngineOptions& options = {}) const;
 
+  /// The nodes of `part`, all of one backend that merges(), as one engine.
+  std::unique_ptr<Engine> load_merged(const Bundle& part,
+                                      const std::vector<std::filesystem::path>& files,
+                                      const Model& signature, const EngineOptions& options) const;
+
  private:
-  std::vector<std::pair<std::string, EngineFactory>> factories_;
-  bool merges_onnx_ = false;
+  struct Entry {
+    std::string backend;
+    EngineFactory load;
+    MergedEngineFactory load_merged;
+  };
+  const Entry* find(std::string_view backend) const noexcept;
+
+  std::vector<Entry> entries_;
 };
 
 /// EngineRegistry::standard().load(..).
@@ -133,14 +196,18 @@ struct EnginePlugin {
   std::uint32_t abi;  ///< kEngineAbi of the headers it was built with
   std::unique_ptr<Engine> (*load)(const Model& model, const std::filesystem::path& file,
                                   const EngineOptions& options);
+  /// May be null.
+  std::unique_ptr<Engine> (*load_merged)(const Bundle& part,
+                                         const std::vector<std::filesystem::path>& files,
+                                         const Model& signature, const EngineOptions& options);
 };
 
-inline constexpr std::uint32_t kEngineAbi = 1;
+inline constexpr std::uint32_t kEngineAbi = 2;
 
 /// Opens a plugin: a path, or a file name that is looked for in $LEAPP_ENGINE_PATH (folders joined
 /// by ':'), then beside this library, then where the system looks. Throws Error(kNotFound) with the
 /// places tried. The plugin stays loaded until the process ends.
-LEAPP_EXPORT EngineFactory open_engine_plugin(const std::string& library);
+LEAPP_EXPORT const EnginePlugin& open_engine_plugin(const std::string& library);
 
 /// Where to look for ONNX Runtime before the usual places: libonnxruntime.so or its folder. The
 /// environment's LEAPP_ONNXRUNTIME goes before this. Only before the first ONNX model is loaded.

@@ -56,7 +56,7 @@ namespace leapp {
 /// Tensors by "node/port".
 using TensorMap = std::map<std::string, Tensor, std::less<>>;
 
-/// Whether ONNX nodes that follow each other run as one graph.
+/// Whether nodes of one backend (ONNX or TorchScript) that follow each other run as one graph.
 enum class Merge : std::uint8_t {
   kAuto,  ///< where the merged graph gives the same results, checked when loading
   kOff,
@@ -192,8 +192,17 @@ class LEAPP_EXPORT InferenceManager {
   /// allocates at its first run is then allocated. Throws what a tick fails with.
   void prepare(int ticks = 2);
 
-  /// Copies an external input's elements: as many as its shape says, contiguous, of its type.
+  /// Where the values are: "cpu", or "cuda:0" when every node runs on that device (EngineOptions::
+  /// provider). Memory for bind_input() and bind_output() must then be there, input() and output()
+  /// are there, and prepare() records a whole tick as a CUDA graph where the nodes allow it. A tick
+  /// is done when tick() returns. Work is in order with what the calling thread's libtorch does.
+  std::string device() const;
+
+  /// Copies an external input's elements from the host: as many as its shape says, contiguous, of
+  /// its type.
   void set_input(InputPort port, const void* elements) noexcept;
+  /// The same from memory of device().
+  void set_device_input(InputPort port, const void* elements) noexcept;
   /// Where an external input lies, for callers that write it in place and then touch() it.
   const TensorView& input(InputPort port) noexcept;
   /// Says that an input written in place, or bound, is fresh.
@@ -207,6 +216,9 @@ class LEAPP_EXPORT InferenceManager {
 
   /// What an output holds since the last tick; valid until the next.
   const TensorView& output(OutputPort port) const noexcept;
+  /// Copies it to the host, or to memory of device().
+  Result<void> get_output(OutputPort port, void* elements) const noexcept;
+  Result<void> get_device_output(OutputPort port, void* elements) const noexcept;
 
   // --- What it took
   // --------------------------------------------------------------------------------

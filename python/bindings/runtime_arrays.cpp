@@ -91,6 +91,9 @@ struct Borrowed {
   std::span<const std::int64_t> shape;
   std::array<std::int64_t, 64> strides{};
   bool writable = true;
+  dlpack::Device device{dlpack::kCpu, 0};
+
+  bool on_host() const { return device.type == dlpack::kCpu || device.type == dlpack::kCudaHost; }
 
   bool contiguous() const {
     std::int64_t expected = dtype ? static_cast<std::int64_t>(size_of(*dtype)) : 0;
@@ -132,6 +135,7 @@ Borrowed from_dlpack(const dlpack::Tensor& tensor) {
   array.data = static_cast<const char*>(tensor.data) + tensor.byte_offset;
   array.dtype = from_dlpack(tensor.dtype);
   array.shape = {tensor.shape, static_cast<std::size_t>(tensor.ndim)};
+  array.device = tensor.device;
   const std::int64_t size = tensor.dtype.bits / 8;
   std::int64_t packed = size;
   for (std::size_t i = array.shape.size(); i-- > 0;) {
@@ -139,10 +143,6 @@ Borrowed from_dlpack(const dlpack::Tensor& tensor) {
     packed *= array.shape[i];
   }
   return array;
-}
-
-bool on_host(const dlpack::Tensor& tensor) {
-  return tensor.device.type == dlpack::kCpu || tensor.device.type == dlpack::kCudaHost;
 }
 
 // Torch negates and conjugates lazily: the memory then does not hold the values.
@@ -168,7 +168,6 @@ void with_array(py::handle object, const std::string& port, const Use& use) {
     if (is_lazily(object, is_neg) || (tensor.dtype.code == 5 && is_lazily(object, is_conj))) {
       return with_array(object.attr("resolve_neg")().attr("resolve_conj")(), port, use);
     }
-    if (!on_host(tensor)) return with_array(object.attr("cpu")(), port, use);
     return use(from_dlpack(tensor));
   }
   if (py::isinstance<py::array>(object)) {
@@ -191,7 +190,6 @@ void with_array(py::handle object, const std::string& port, const Use& use) {
   const auto* managed =
       static_cast<const dlpack::ManagedTensor*>(PyCapsule_GetPointer(capsule.ptr(), "dltensor"));
   if (managed == nullptr) throw py::error_already_set();
-  if (!on_host(managed->tensor)) return with_array(object.attr("cpu")(), port, use);
   use(from_dlpack(managed->tensor));
 }
 
@@ -226,10 +224,12 @@ void copy_strided(const char* from, const Borrowed& array, std::size_t dimension
 }  // namespace
 
 void read_array(py::handle object, const TensorView& buffer, const std::string& port) {
+  bool on_host = true;
   with_array(object, port, [&](const Borrowed& array) {
     check_fit(array, buffer, port);
+    on_host = array.on_host();
     const std::size_t bytes = buffer.byte_size();
-    if (bytes == 0) return;
+    if (bytes == 0 || !on_host) return;
     if (array.contiguous()) {
       std::memcpy(buffer.data, array.data, bytes);
     } else {
@@ -237,13 +237,18 @@ void read_array(py::handle object, const TensorView& buffer, const std::string& 
       copy_strided(static_cast<const char*>(array.data), array, 0, size_of(buffer.dtype), to);
     }
   });
+  if (!on_host) read_array(object.attr("cpu")(), buffer, port);
 }
 
-void* borrow_array(py::handle object, const TensorView& expected, const std::string& port,
-                   bool writable) {
+void* borrow_array(py::handle object, const std::optional<dlpack::Device>& device,
+                   const TensorView& expected, const std::string& port, bool writable) {
   void* data = nullptr;
   with_array(object, port, [&](const Borrowed& array) {
     check_fit(array, expected, port);
+    if (device ? array.device != *device : !array.on_host()) {
+      throw Error(ErrorKind::kValue, "the array bound to " + port + " must be on " +
+                                         (device ? "the manager's device" : "the host"));
+    }
     if (!array.contiguous()) {
       throw Error(ErrorKind::kValue, "the array bound to " + port + " must be contiguous");
     }
@@ -255,12 +260,31 @@ void* borrow_array(py::handle object, const TensorView& expected, const std::str
   return data;
 }
 
+std::optional<dlpack::Device> parse_device(const std::string& device) {
+  if (device == "cpu") return std::nullopt;
+  const std::size_t colon = device.find(':');
+  const int index = colon == std::string::npos ? 0 : std::stoi(device.substr(colon + 1));
+  return dlpack::Device{dlpack::kCuda, index};
+}
+
+const void* find_on_device(py::handle object, const dlpack::Device& device,
+                           const TensorView& expected, const std::string& port) {
+  const void* data = nullptr;
+  with_array(object, port, [&](const Borrowed& array) {
+    check_fit(array, expected, port);
+    if (array.device == device && array.contiguous()) data = array.data;
+  });
+  return data;
+}
+
 ArrayMaker::ArrayMaker(py::object torch) : torch_(std::move(torch)) {
   if (!torch_.is_none()) exchange_ = exchange_api(torch_.attr("Tensor"));
 }
 
 py::object ArrayMaker::make(const ConstTensorView& view) const {
-  return torch_.is_none() ? make_numpy(view) : make_torch(view);
+  if (!is_torch()) return make_numpy(view);
+  return make_on({dlpack::kCpu, 0}, view,
+                 [&](void* to) { std::memcpy(to, view.data, view.byte_size()); });
 }
 
 py::object ArrayMaker::make_numpy(const ConstTensorView& view) const {
@@ -283,22 +307,25 @@ py::object ArrayMaker::make_numpy(const ConstTensorView& view) const {
   return array;
 }
 
-py::object ArrayMaker::make_torch(const ConstTensorView& view) const {
+py::object ArrayMaker::make_on(const dlpack::Device& device, const ConstTensorView& like,
+                               const std::function<void(void*)>& fill) const {
   if (exchange_ == nullptr) {
+    py::object place = py::str("cpu");
+    if (device.type == dlpack::kCuda) place = py::str("cuda:" + std::to_string(device.id));
     const py::object empty = torch_.attr("empty")(
-        py::cast(view.shape),
-        py::arg("dtype") = torch_.attr(std::string(name_of(view.dtype)).c_str()));
-    if (const std::size_t bytes = view.byte_size(); bytes != 0) {
-      std::memcpy(reinterpret_cast<void*>(empty.attr("data_ptr")().cast<std::uintptr_t>()),
-                  view.data, bytes);
+        py::cast(like.shape),
+        py::arg("dtype") = torch_.attr(std::string(name_of(like.dtype)).c_str()),
+        py::arg("device") = place);
+    if (like.byte_size() != 0) {
+      fill(reinterpret_cast<void*>(empty.attr("data_ptr")().cast<std::uintptr_t>()));
     }
     return empty;
   }
   dlpack::Tensor prototype{};
-  prototype.device = {dlpack::kCpu, 0};
-  prototype.ndim = static_cast<std::int32_t>(view.shape.size());
-  prototype.dtype = to_dlpack(view.dtype);
-  prototype.shape = const_cast<std::int64_t*>(view.shape.data());
+  prototype.device = device;
+  prototype.ndim = static_cast<std::int32_t>(like.shape.size());
+  prototype.dtype = to_dlpack(like.dtype);
+  prototype.shape = const_cast<std::int64_t*>(like.shape.data());
   dlpack::VersionedTensor* made = nullptr;
   std::string problem;
   const auto note = [](void* context, const char*, const char* message) {
@@ -307,8 +334,8 @@ py::object ArrayMaker::make_torch(const ConstTensorView& view) const {
   if (exchange_->allocate(&prototype, &made, &problem, note) != 0 || made == nullptr) {
     throw Error(ErrorKind::kInternal, "torch could not make a tensor: " + problem);
   }
-  if (const std::size_t bytes = view.byte_size(); bytes != 0) {
-    std::memcpy(static_cast<char*>(made->tensor.data) + made->tensor.byte_offset, view.data, bytes);
+  if (like.byte_size() != 0) {
+    fill(static_cast<char*>(made->tensor.data) + made->tensor.byte_offset);
   }
   void* object = nullptr;
   if (exchange_->import_owned(made, &object) != 0) throw py::error_already_set();

@@ -4,6 +4,8 @@
 #include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
 
+#include <functional>
+#include <optional>
 #include <string>
 
 #include "leapp/tensor_view.h"
@@ -18,9 +20,18 @@ namespace py = pybind11;
 /// type or shape is not the buffer's.
 void read_array(py::handle object, const TensorView& buffer, const std::string& port);
 
-/// The memory of a contiguous host array of the port's type and shape. Throws Error otherwise.
-void* borrow_array(py::handle object, const TensorView& expected, const std::string& port,
-                   bool writable);
+/// The memory of a contiguous array of the port's type and shape, on `device` or on the host.
+/// Throws Error otherwise.
+void* borrow_array(py::handle object, const std::optional<dlpack::Device>& device,
+                   const TensorView& expected, const std::string& port, bool writable);
+
+/// "cuda:1" as DLPack has it; empty for the host.
+std::optional<dlpack::Device> parse_device(const std::string& device);
+
+/// The memory of an array that lies on `device` already, or null: then it has to be copied by way
+/// of the host. Throws Error when its type or shape is not the expected one.
+const void* find_on_device(py::handle object, const dlpack::Device& device,
+                           const TensorView& expected, const std::string& port);
 
 /// Makes the arrays a manager hands out.
 class ArrayMaker {
@@ -28,12 +39,17 @@ class ArrayMaker {
   /// `torch` is the imported module, or None for NumPy arrays.
   explicit ArrayMaker(py::object torch);
 
-  /// A new array with a copy of the elements.
+  bool is_torch() const { return !torch_.is_none(); }
+
+  /// A new array with a copy of the elements, which are on the host.
   py::object make(const ConstTensorView& view) const;
+
+  /// A new torch tensor on a device; `fill` is given its memory.
+  py::object make_on(const dlpack::Device& device, const ConstTensorView& like,
+                     const std::function<void(void*)>& fill) const;
 
  private:
   py::object make_numpy(const ConstTensorView& view) const;
-  py::object make_torch(const ConstTensorView& view) const;
 
   py::object torch_;
   const dlpack::ExchangeApi* exchange_ = nullptr;  // null where torch is too old for it

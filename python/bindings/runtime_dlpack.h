@@ -17,8 +17,11 @@ struct Version {
 struct Device {
   std::int32_t type;
   std::int32_t id;
+
+  bool operator==(const Device&) const = default;
 };
 inline constexpr std::int32_t kCpu = 1;
+inline constexpr std::int32_t kCuda = 2;
 inline constexpr std::int32_t kCudaHost = 3;
 
 struct DataType {

@@ -4,6 +4,7 @@
 #include <pybind11/stl/filesystem.h>
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -106,6 +107,7 @@ class PyManager {
     for (const std::string& name : manager_->outputs()) {
       outputs_.emplace_back(py::str(name), manager_->output_port(name));
     }
+    device_ = parse_device(manager_->device());
     bound_inputs_.resize(inputs_.size());
     bound_outputs_.resize(outputs_.size());
   }
@@ -119,8 +121,7 @@ class PyManager {
         throw Error(ErrorKind::kUsage, "input " + manager_->inputs()[index] +
                                            " is bound to an array of yours: write that array");
       }
-      read_array(value, manager_->input(inputs_[index]), manager_->inputs()[index]);
-      manager_->touch(inputs_[index]);
+      set_input(index, value);
     }
     tick();
     return outputs();
@@ -137,14 +138,26 @@ class PyManager {
 
   py::dict outputs() const {
     py::dict outputs;
-    for (const auto& [name, port] : outputs_) outputs[name] = arrays_.make(manager_->output(port));
+    for (const auto& [name, port] : outputs_) {
+      const TensorView& view = manager_->output(port);
+      if (!device_) {
+        outputs[name] = arrays_.make(view);
+      } else if (arrays_.is_torch()) {
+        outputs[name] = arrays_.make_on(
+            *device_, view, [&](void* to) { manager_->get_device_output(port, to).value(); });
+      } else {
+        Tensor host(view.dtype, view.shape);
+        manager_->get_output(port, host.data()).value();
+        outputs[name] = arrays_.make(host.view());
+      }
+    }
     return outputs;
   }
 
   void bind_input(std::string_view name, py::object array) {
     const std::size_t index = input_index(name);
     void* data = array.is_none() ? nullptr
-                                 : borrow_array(array, manager_->input(inputs_[index]),
+                                 : borrow_array(array, device_, manager_->input(inputs_[index]),
                                                 manager_->inputs()[index], false);
     manager_->bind_input(inputs_[index], data);
     bound_inputs_[index] = array.is_none() ? py::object() : std::move(array);
@@ -153,7 +166,7 @@ class PyManager {
   void bind_output(std::string_view name, py::object array) {
     const OutputPort port = manager_->output_port(name);
     void* data = array.is_none() ? nullptr
-                                 : borrow_array(array, manager_->output(port),
+                                 : borrow_array(array, device_, manager_->output(port),
                                                 manager_->outputs()[port.index()], true);
     manager_->bind_output(port, data);
     bound_outputs_[port.index()] = array.is_none() ? py::object() : std::move(array);
@@ -230,8 +243,8 @@ class PyManager {
   // The engine's plugin needs the libtorch that Python's torch brings.
   static void import_torch_for_torchscript(EngineRegistry& engines) {
     const EngineRegistry standard = engines;
-    engines.add("jit", [standard](const Model& model, const std::filesystem::path& file,
-                                  const EngineOptions& options) {
+    const auto load = [standard](const Model& model, const std::filesystem::path& file,
+                                 const EngineOptions& options) {
       {
         const py::gil_scoped_acquire lock;
         try {
@@ -244,7 +257,30 @@ class PyManager {
         }
       }
       return standard.load(model, file, options);
-    });
+    };
+    // Nodes are merged after each was loaded by itself: torch is there by then.
+    const auto load_merged = [standard](const Bundle& part,
+                                        const std::vector<std::filesystem::path>& files,
+                                        const Model& signature, const EngineOptions& options) {
+      return standard.load_merged(part, files, signature, options);
+    };
+    engines.add("jit", load, load_merged);
+  }
+
+  void set_input(std::size_t index, py::handle value) {
+    const InputPort port = inputs_[index];
+    const TensorView& buffer = manager_->input(port);
+    const std::string& name = manager_->inputs()[index];
+    if (!device_) {
+      read_array(value, buffer, name);
+      manager_->touch(port);
+    } else if (const void* there = find_on_device(value, *device_, buffer, name)) {
+      manager_->set_device_input(port, there);
+    } else {
+      Tensor host(buffer.dtype, buffer.shape);
+      read_array(value, host.view(), name);
+      manager_->set_input(port, host.data());
+    }
   }
 
   std::size_t input_index(std::string_view name) {
@@ -288,6 +324,7 @@ class PyManager {
 
   ArrayMaker arrays_;
   std::unique_ptr<InferenceManager> manager_;
+  std::optional<dlpack::Device> device_;  // where the values are, when not on the host
   std::vector<InputPort> inputs_;
   std::vector<std::pair<py::str, OutputPort>> outputs_;
   std::unordered_map<std::string, std::size_t, TextHash, std::equal_to<>> input_index_;
@@ -316,6 +353,7 @@ void bind_manager(py::module_& module) {
       .def("prepare", &PyManager::prepare, py::arg("ticks"))
       .def("statistics", &PyManager::statistics)
       .def("reset_statistics", [](PyManager& self) { self.manager().reset_statistics(); })
+      .def_property_readonly("device", [](PyManager& self) { return self.manager().device(); })
       .def("description", [](PyManager& self) { return self.manager().description(); })
       .def_property_readonly("inputs", [](PyManager& self) { return self.manager().inputs(); })
       .def_property_readonly("outputs", [](PyManager& self) { return self.manager().outputs(); })

@@ -216,6 +216,7 @@ class BundleReader {
         names.emplace_back(TemporalAxis{read_period(item, period)});
       } else if (item.kind == Kind::kSequence) {
         std::vector<std::string> words;
+        words.reserve(item.items.size());
         for (const YamlNode& word : item.items) words.push_back(read_text("B10", word));
         names.emplace_back(std::move(words));
       } else {

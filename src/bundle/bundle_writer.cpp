@@ -88,8 +88,8 @@ std::vector<const T*> sorted(const std::vector<T>& values, const Key& key) {
   std::vector<const T*> pointers;
   pointers.reserve(values.size());
   for (const T& value : values) pointers.push_back(&value);
-  std::stable_sort(pointers.begin(), pointers.end(),
-                   [&](const T* a, const T* b) { return key(*a) < key(*b); });
+  std::sort(pointers.begin(), pointers.end(),
+            [&](const T* a, const T* b) { return key(*a) < key(*b); });
   return pointers;
 }
 
@@ -121,8 +121,8 @@ Metadata sorted_keys(const Metadata& value) {
   if (const auto* const map = std::get_if<Metadata::Map>(&value.value)) {
     Metadata::Map result;
     for (const auto& [key, child] : *map) result.push_back({key, sorted_keys(child)});
-    std::stable_sort(result.begin(), result.end(),
-                     [](const auto& a, const auto& b) { return a.first < b.first; });
+    std::sort(result.begin(), result.end(),
+              [](const auto& a, const auto& b) { return a.first < b.first; });
     return {std::move(result)};
   }
   return value;

@@ -210,10 +210,10 @@ SafeTensorsHeader parse_safetensors_header(std::string_view json, std::uint64_t 
   HeaderHandler handler(file);
   nlohmann::json::sax_parse(json.begin(), json.end(), &handler);
   SafeTensorsHeader header = handler.take();
-  std::stable_sort(header.entries.begin(), header.entries.end(),
-                   [](const SafeTensorEntry& a, const SafeTensorEntry& b) {
-                     return std::pair(a.begin, a.end) < std::pair(b.begin, b.end);
-                   });
+  std::sort(header.entries.begin(), header.entries.end(),
+            [](const SafeTensorEntry& a, const SafeTensorEntry& b) {
+              return std::pair(a.begin, a.end) < std::pair(b.begin, b.end);
+            });
   check_layout(header, data_bytes, file);
   return header;
 }

@@ -1,15 +1,20 @@
 #include "runtime/buffers.h"
 
+#include <algorithm>
 #include <cstring>
 #include <new>
 
 namespace leapp {
 
 void Buffers::Free::operator()(std::byte* memory) const noexcept {
-  ::operator delete[](memory, std::align_val_t{kAlignment});
+  if (device) {
+    device->release(memory);
+  } else {
+    ::operator delete[](memory, std::align_val_t{kAlignment});
+  }
 }
 
-Buffers::Buffers(const std::vector<PlannedValue>& values) {
+Buffers::Buffers(const std::vector<PlannedValue>& values, std::shared_ptr<DeviceMemory> memory) {
   std::size_t total = 0;
   std::vector<std::size_t> offsets;
   for (const PlannedValue& value : values) {
@@ -21,9 +26,16 @@ Buffers::Buffers(const std::vector<PlannedValue>& values) {
     sizes_.push_back(bytes);
     total += value.doubled ? 2 * stride : stride;
   }
-  memory_.reset(static_cast<std::byte*>(
-      ::operator new[](total == 0 ? kAlignment : total, std::align_val_t{kAlignment})));
-  std::memset(memory_.get(), 0, total);
+  total = std::max(total, kAlignment);
+  if (memory) {
+    auto* device = static_cast<std::byte*>(memory->allocate(total));
+    const std::vector<std::byte> zeros(total);
+    memory_ = {device, Free{memory}};
+    memory->copy(device, zeros.data(), total, DeviceMemory::Copy::kToDevice).value();
+  } else {
+    memory_.reset(static_cast<std::byte*>(::operator new[](total, std::align_val_t{kAlignment})));
+    std::memset(memory_.get(), 0, total);
+  }
   for (std::size_t i = 0; i < values.size(); ++i) {
     std::byte* first = memory_.get() + offsets[i];
     std::byte* second =

@@ -1,4 +1,5 @@
-// The memory of a plan's values: one aligned allocation, and a view of every half of every value.
+// The memory of a plan's values: one aligned allocation, on the host or on a device, and a view of
+// every half of every value.
 #pragma once
 
 #include <array>
@@ -6,6 +7,7 @@
 #include <memory>
 #include <vector>
 
+#include "leapp/engine.h"
 #include "leapp/tensor_view.h"
 #include "runtime/plan.h"
 
@@ -15,7 +17,8 @@ namespace leapp {
 class Buffers {
  public:
   Buffers() = default;
-  explicit Buffers(const std::vector<PlannedValue>& values);
+  /// In `memory`, or on the host when it is null. Throws Error.
+  Buffers(const std::vector<PlannedValue>& values, std::shared_ptr<DeviceMemory> memory);
 
   /// Half 0 or 1 of a value; a value that is not doubled has the same memory for both.
   const TensorView& view(std::size_t value, std::size_t half) const noexcept {
@@ -30,6 +33,7 @@ class Buffers {
  private:
   static constexpr std::size_t kAlignment = 64;
   struct Free {
+    std::shared_ptr<DeviceMemory> device;
     void operator()(std::byte* memory) const noexcept;
   };
 

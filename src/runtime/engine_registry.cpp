@@ -1,67 +1,89 @@
 #include <algorithm>
 #include <string>
 
+#include "base/check.h"
 #include "leapp/engine.h"
 #include "runtime/engines/onnx/onnx_engine.h"
+#include "runtime/merged_onnx.h"
 
 namespace leapp {
 namespace {
 
 constexpr const char* kTorchPlugin = "libleapp_engine_torch.so";
 
-std::unique_ptr<Engine> load_torchscript(const Model& model, const std::filesystem::path& file,
-                                         const EngineOptions& options) {
-  // Opened once per process; a failed attempt is tried again at the next model.
-  static const EngineFactory factory = [&] {
+// Opened once per process; a failed attempt is tried again at the next model.
+const EnginePlugin& torch_plugin(const std::string& node) {
+  static const EnginePlugin& plugin = [&]() -> const EnginePlugin& {
     try {
       return open_engine_plugin(kTorchPlugin);
     } catch (const Error& error) {
-      throw Error(error.kind(),
-                  "node '" + model.name +
-                      "' is a TorchScript model, which needs libtorch: " + error.what());
+      throw Error(
+          error.kind(),
+          "node '" + node + "' is a TorchScript model, which needs libtorch: " + error.what());
     }
   }();
-  return factory(model, file, options);
+  return plugin;
 }
 
 }  // namespace
 
 EngineRegistry EngineRegistry::standard() {
   EngineRegistry registry;
-  registry.add("onnx",
-               [](const Model& model, const std::filesystem::path& file,
-                  const EngineOptions& options) { return load_onnx_engine(model, file, options); });
-  registry.add("jit", load_torchscript);
-  registry.merges_onnx_ = true;
+  registry.add(
+      "onnx",
+      [](const Model& model, const std::filesystem::path& file, const EngineOptions& options) {
+        return load_onnx_engine(model, file, options);
+      },
+      load_merged_onnx);
+  registry.add(
+      "jit",
+      [](const Model& model, const std::filesystem::path& file, const EngineOptions& options) {
+        return torch_plugin(model.name).load(model, file, options);
+      },
+      [](const Bundle& part, const std::vector<std::filesystem::path>& files,
+         const Model& signature, const EngineOptions& options) {
+        return torch_plugin(signature.name).load_merged(part, files, signature, options);
+      });
   return registry;
 }
 
-void EngineRegistry::add(std::string backend, EngineFactory factory) {
-  if (backend == "onnx") merges_onnx_ = false;
-  const auto found = std::find_if(factories_.begin(), factories_.end(),
-                                  [&](const auto& entry) { return entry.first == backend; });
-  if (found != factories_.end()) {
-    found->second = std::move(factory);
-  } else {
-    factories_.emplace_back(std::move(backend), std::move(factory));
-  }
+void EngineRegistry::add(std::string backend, EngineFactory factory, MergedEngineFactory merged) {
+  std::erase_if(entries_, [&](const Entry& entry) { return entry.backend == backend; });
+  entries_.push_back({std::move(backend), std::move(factory), std::move(merged)});
+}
+
+const EngineRegistry::Entry* EngineRegistry::find(std::string_view backend) const noexcept {
+  const auto found = std::find_if(entries_.begin(), entries_.end(),
+                                  [&](const Entry& entry) { return entry.backend == backend; });
+  return found != entries_.end() ? &*found : nullptr;
 }
 
 bool EngineRegistry::contains(std::string_view backend) const noexcept {
-  return std::any_of(factories_.begin(), factories_.end(),
-                     [&](const auto& entry) { return entry.first == backend; });
+  return find(backend) != nullptr;
+}
+
+bool EngineRegistry::merges(std::string_view backend) const noexcept {
+  const Entry* entry = find(backend);
+  return entry != nullptr && entry->load_merged != nullptr;
 }
 
 std::unique_ptr<Engine> EngineRegistry::load(const Model& model, const std::filesystem::path& file,
                                              const EngineOptions& options) const {
   const std::string backend = model.backend.value_or("null");
-  for (const auto& [name, factory] : factories_) {
-    if (name == backend) return factory(model, file, options);
-  }
+  if (const Entry* entry = find(backend)) return entry->load(model, file, options);
   std::string known;
-  for (const auto& entry : factories_) known += (known.empty() ? "" : ", ") + entry.first;
+  for (const Entry& entry : entries_) known += (known.empty() ? "" : ", ") + entry.backend;
   throw Error(ErrorKind::kValue, "Unsupported backend '" + backend + "' of node '" + model.name +
                                      "'; this runtime has: " + known);
+}
+
+std::unique_ptr<Engine> EngineRegistry::load_merged(const Bundle& part,
+                                                    const std::vector<std::filesystem::path>& files,
+                                                    const Model& signature,
+                                                    const EngineOptions& options) const {
+  const Entry* entry = part.models.empty() ? nullptr : find(part.models[0].backend.value_or(""));
+  demand(entry != nullptr && entry->load_merged, "these nodes have no merged engine");
+  return entry->load_merged(part, files, signature, options);
 }
 
 std::unique_ptr<Engine> load_engine(const Model& model, const std::filesystem::path& file,

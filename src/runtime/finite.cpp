@@ -34,26 +34,25 @@ bool no_e4m3fn_nan(const void* data, std::size_t count) noexcept {
 
 }  // namespace
 
-bool all_finite(const TensorView& view) noexcept {
-  const std::size_t bytes = view.byte_size();
-  const std::size_t count = bytes / size_of(view.dtype);
-  switch (view.dtype) {
+bool all_finite(DType dtype, const void* data, std::size_t bytes) noexcept {
+  const std::size_t count = bytes / size_of(dtype);
+  switch (dtype) {
     case DType::kFloat32:
-      return exponents_below<std::uint32_t>(view.data, count, 0x7F800000u);
+      return exponents_below<std::uint32_t>(data, count, 0x7F800000u);
     case DType::kFloat64:
-      return exponents_below<std::uint64_t>(view.data, count, 0x7FF0000000000000u);
+      return exponents_below<std::uint64_t>(data, count, 0x7FF0000000000000u);
     case DType::kFloat16:
-      return exponents_below<std::uint16_t>(view.data, count, 0x7C00u);
+      return exponents_below<std::uint16_t>(data, count, 0x7C00u);
     case DType::kBFloat16:
-      return exponents_below<std::uint16_t>(view.data, count, 0x7F80u);
+      return exponents_below<std::uint16_t>(data, count, 0x7F80u);
     case DType::kFloat8E5M2:
-      return exponents_below<std::uint8_t>(view.data, count, 0x7Cu);
+      return exponents_below<std::uint8_t>(data, count, 0x7Cu);
     case DType::kFloat8E4M3FN:
-      return no_e4m3fn_nan(view.data, count);
+      return no_e4m3fn_nan(data, count);
     case DType::kComplex64:
-      return exponents_below<std::uint32_t>(view.data, 2 * count, 0x7F800000u);
+      return exponents_below<std::uint32_t>(data, 2 * count, 0x7F800000u);
     case DType::kComplex128:
-      return exponents_below<std::uint64_t>(view.data, 2 * count, 0x7FF0000000000000u);
+      return exponents_below<std::uint64_t>(data, 2 * count, 0x7FF0000000000000u);
     case DType::kBool:
     case DType::kUInt8:
     case DType::kInt8:

@@ -27,10 +27,6 @@ std::string port_name(std::string_view node, std::string_view port) {
   return std::string(node) + "/" + std::string(port);
 }
 
-void copy(const TensorView& to, const void* from) noexcept {
-  if (const std::size_t bytes = to.byte_size(); bytes != 0) std::memcpy(to.data, from, bytes);
-}
-
 // Throws unless `value` fits the port's buffer.
 void check_fit(const std::string& name, const TensorView& buffer, const ConstTensorView& value) {
   if (value.dtype != buffer.dtype) {
@@ -102,7 +98,7 @@ class InferenceManager::Impl {
     session_.tick().value();
     TensorMap outputs;
     for (std::size_t i = 0; i < plan().external_outputs.size(); ++i) {
-      outputs.emplace(plan().external_outputs[i], Tensor(session_.output(i)));
+      outputs.emplace(plan().external_outputs[i], session_.read(session_.output(i)));
     }
     return outputs;
   }
@@ -141,7 +137,7 @@ class InferenceManager::Impl {
                                "'; it has: " + join(names_of(model->inputs)));
     }
     check_fit(name, session_.now(*access), value);
-    copy(session_.now(*access), value.data);
+    session_.store(session_.now(*access), value.data).value();
   }
 
   Tensor value(std::string_view node, std::string_view port) const {
@@ -159,10 +155,10 @@ class InferenceManager::Impl {
     }
     const std::string name = port_name(node, found->name);
     if (const auto in = plan().inputs.find(name); in != plan().inputs.end()) {
-      return Tensor(session_.now(in->second));
+      return session_.read(session_.now(in->second));
     }
     if (const auto out = plan().outputs.find(name); out != plan().outputs.end()) {
-      return Tensor(session_.now(out->second));
+      return session_.read(session_.now(out->second));
     }
     return session_.has_ticked() ? inner_value(*model, name) : Tensor(found->dtype, found->shape);
   }
@@ -170,14 +166,14 @@ class InferenceManager::Impl {
   void reset() {
     session_.require_idle();
     for (const auto& [name, initial] : loaded_.initial_values) {
-      copy(session_.now(plan().inputs.at(name)), initial.data());
+      session_.store(session_.now(plan().inputs.at(name)), initial.data()).value();
     }
   }
 
   TensorMap state() const {
     TensorMap state;
     for (const std::string& name : plan().feedback_inputs) {
-      state.emplace(name, Tensor(session_.now(plan().inputs.at(name))));
+      state.emplace(name, session_.read(session_.now(plan().inputs.at(name))));
     }
     return state;
   }
@@ -196,7 +192,7 @@ class InferenceManager::Impl {
               "'" + name + "' is no feedback input; they are: " + join(plan().feedback_inputs));
     }
     for (const auto& [name, value] : state) {
-      copy(session_.now(plan().inputs.at(name)), value.data());
+      session_.store(session_.now(plan().inputs.at(name)), value.data()).value();
     }
   }
 
@@ -206,11 +202,11 @@ class InferenceManager::Impl {
     const TensorMap former_state = state();
     std::vector<Tensor> former_inputs;
     for (std::size_t i = 0; i < plan().external_inputs.size(); ++i)
-      former_inputs.emplace_back(session_.input(i));
+      former_inputs.push_back(session_.read(session_.input(i)));
     const TensorMap mock = get_mock_input(0);
     for (std::size_t i = 0; i < plan().external_inputs.size(); ++i) {
       if (!session_.input_is_bound(i)) {
-        copy(session_.input(i), mock.at(plan().external_inputs[i]).data());
+        session_.store(session_.input(i), mock.at(plan().external_inputs[i]).data()).value();
       }
     }
     Result<void> result;
@@ -218,8 +214,11 @@ class InferenceManager::Impl {
       result = session_.run_nodes();
       session_.change_halves();
     }
+    if (result) session_.record();
     for (std::size_t i = 0; i < plan().external_inputs.size(); ++i) {
-      if (!session_.input_is_bound(i)) copy(session_.input(i), former_inputs[i].data());
+      if (!session_.input_is_bound(i)) {
+        session_.store(session_.input(i), former_inputs[i].data()).value();
+      }
     }
     set_state(former_state);
     result.value();
@@ -367,6 +366,23 @@ void InferenceManager::touch(InputPort port) noexcept {
 
 void InferenceManager::clear_inputs() noexcept {
   impl_->session().clear_inputs();
+}
+
+std::string InferenceManager::device() const {
+  return impl_->session().device();
+}
+
+void InferenceManager::set_device_input(InputPort port, const void* elements) noexcept {
+  impl_->session().set_device_input(port.index_, elements);
+}
+
+Result<void> InferenceManager::get_output(OutputPort port, void* elements) const noexcept {
+  const Session& session = impl_->session();
+  return session.fetch(session.output(port.index_), elements);
+}
+
+Result<void> InferenceManager::get_device_output(OutputPort port, void* elements) const noexcept {
+  return impl_->session().get_device_output(port.index_, elements);
 }
 
 Result<void> InferenceManager::tick() noexcept {

@@ -23,11 +23,11 @@ Inspector::Inspector(const Bundle& bundle, const PlannedStep& step, const Runtim
 Tensor Inspector::value(const std::string& port, const Plan& plan, const Session& session) {
   for (std::size_t i = 0; i < plan_.external_inputs.size(); ++i) {
     const Access& read = plan.inputs.at(plan_.external_inputs[i]);
-    session_->set_input(i, session.before(read).data);
+    session_->set_input(i, session.read(session.before(read)).data());
   }
   session_->tick().value();
   const auto output = plan_.outputs.find(port);
-  return Tensor(
+  return session_->read(
       session_->now(output != plan_.outputs.end() ? output->second : plan_.inputs.at(port)));
 }
 

@@ -2,39 +2,32 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <random>
 #include <unordered_map>
 #include <unordered_set>
 
 #include "base/check.h"
 #include "base/log.h"
-#include "onnx/reader.h"
-#include "onnx/writer.h"
-#include "runtime/engines/onnx/onnx_engine.h"
 #include "runtime/loader.h"
-#include "runtime/merge_graphs.h"
 #include "runtime/mock_input.h"
 #include "runtime/session.h"
 
 namespace leapp {
 namespace {
 
-// Large models gain nothing from merging, and would be held in memory more than once meanwhile.
-constexpr std::uintmax_t kMaxMergedBytes = std::uintmax_t{256} << 20;
-
 std::filesystem::path file_of(const Bundle& bundle, const Model& model,
                               const RuntimeOptions& options) {
   return resolve_file(bundle.file.parent_path(), model.file->path, options.bundle);
 }
 
-bool may_merge(const Model& model) {
-  return model.backend == "onnx" && model.file && model.external_data.empty();
+bool may_merge(const Model& model, const RuntimeOptions& options) {
+  return model.file && model.external_data.empty() && options.engines.merges(*model.backend);
 }
 
 // Whether two nodes may be in one step, as far as can be told without opening their files.
 bool fit_together(const Model& a, const Model& b, const RuntimeOptions& options) {
-  return may_merge(a) && may_merge(b) && a.opset_version == b.opset_version &&
+  return may_merge(a, options) && may_merge(b, options) && a.backend == b.backend &&
+         a.opset_version == b.opset_version &&
          engine_options(options, a.name) == engine_options(options, b.name);
 }
 
@@ -50,14 +43,14 @@ bool close(const void* a, const void* b, std::size_t count) {
   return true;
 }
 
-bool agree(const TensorView& merged, const TensorView& separate) {
+bool agree(const Tensor& merged, const Tensor& separate) {
+  if (merged == separate) return true;
   const std::size_t bytes = merged.byte_size();
-  if (bytes == 0 || std::memcmp(merged.data, separate.data, bytes) == 0) return true;
-  if (merged.dtype == DType::kFloat32) {
-    return close<float>(merged.data, separate.data, bytes / sizeof(float));
+  if (merged.dtype() == DType::kFloat32) {
+    return close<float>(merged.data(), separate.data(), bytes / sizeof(float));
   }
-  if (merged.dtype == DType::kFloat64) {
-    return close<double>(merged.data, separate.data, bytes / sizeof(double));
+  if (merged.dtype() == DType::kFloat64) {
+    return close<double>(merged.data(), separate.data(), bytes / sizeof(double));
   }
   return false;
 }
@@ -87,43 +80,26 @@ std::string find_difference(const Bundle& part,
   separate_session.tick().value();
   merged_session.tick().value();
   for (std::size_t i = 0; i < separate_plan.external_outputs.size(); ++i) {
-    if (!agree(merged_session.output(i), separate_session.output(i))) {
+    if (!agree(merged_session.read(merged_session.output(i)),
+               separate_session.read(separate_session.output(i)))) {
       return separate_plan.external_outputs[i];
     }
   }
   return {};
 }
 
-// The merged graph and the engine that runs it, once it was seen to agree.
-std::pair<onnx::Model, std::unique_ptr<Engine>> merge_and_prove(
-    const Bundle& bundle, const PlannedStep& step,
-    const std::vector<std::unique_ptr<Engine>>& separate, const RuntimeOptions& options) {
-  std::vector<onnx::Model> models;
-  std::uintmax_t bytes = 0;
-  for (std::size_t index : step.models) {
-    const std::filesystem::path file = file_of(bundle, bundle.models[index], options);
-    bytes += std::filesystem::file_size(file);
-    require(bytes <= kMaxMergedBytes, ErrorKind::kValue, "their models are large");
-    models.push_back(onnx::read_model(file));
-    const std::string& node = bundle.models[index].name;
-    const std::string reason = why_not_mergeable(models.back());
-    require(reason.empty(), ErrorKind::kValue, "'" + node + "' cannot be merged: " + reason);
-    require(same_opsets(models[0], models.back()), ErrorKind::kValue,
-            "'" + node + "' uses other operator sets");
-  }
-  std::vector<MergeSource> sources;
-  for (std::size_t i = 0; i < models.size(); ++i) {
-    sources.push_back({&bundle.models[step.models[i]], &models[i]});
-  }
-  onnx::Model graph = merge_graphs(bundle, sources, step.model);
-  const std::string serialized = onnx::serialize(graph);
-  const EngineOptions& engine = engine_options(options, bundle.models[step.models[0]].name);
+std::unique_ptr<Engine> merge_and_prove(const Bundle& bundle, const PlannedStep& step,
+                                        const std::vector<std::unique_ptr<Engine>>& separate,
+                                        const RuntimeOptions& options) {
+  const Bundle part = isolate(bundle, step);
+  std::vector<std::filesystem::path> files;
+  for (const Model& model : part.models) files.push_back(file_of(bundle, model, options));
   std::vector<std::unique_ptr<Engine>> merged;
-  merged.push_back(load_onnx_engine(
-      step.model, std::as_bytes(std::span(serialized.data(), serialized.size())), engine));
-  const std::string difference = find_difference(isolate(bundle, step), separate, merged);
+  merged.push_back(options.engines.load_merged(part, files, step.model,
+                                               engine_options(options, part.models[0].name)));
+  const std::string difference = find_difference(part, separate, merged);
   require(difference.empty(), ErrorKind::kValue, difference + " comes out differently");
-  return {std::move(graph), std::move(merged[0])};
+  return std::move(merged[0]);
 }
 
 }  // namespace
@@ -132,7 +108,7 @@ std::vector<std::vector<std::size_t>> choose_steps(const Bundle& bundle,
                                                    const RuntimeOptions& options) {
   const std::vector<std::size_t> order = execution_order(bundle);
   std::vector<std::vector<std::size_t>> steps;
-  if (options.merge == Merge::kOff || !options.engines.merges_onnx()) {
+  if (options.merge == Merge::kOff) {
     for (std::size_t model : order) steps.push_back({model});
     return steps;
   }
@@ -177,7 +153,7 @@ std::vector<std::vector<std::size_t>> choose_steps(const Bundle& bundle,
       }
       step.push_back(model);
       run(model);
-      if (!may_merge(bundle.models[model])) break;
+      if (!may_merge(bundle.models[model], options)) break;
     }
     for (std::size_t model : set_aside) {
       free.push_back(model);
@@ -226,17 +202,17 @@ std::unique_ptr<Engine> load_merged(const Bundle& bundle, const PlannedStep& ste
                                     const std::vector<std::unique_ptr<Engine>>& separate,
                                     const RuntimeOptions& options) {
   try {
-    return merge_and_prove(bundle, step, separate, options).second;
+    return merge_and_prove(bundle, step, separate, options);
   } catch (const Error& error) {
     log(LogLevel::kInfo, "nodes " + step.model.name + " run one by one: " + error.what());
     return nullptr;
   }
 }
 
-onnx::Model build_merged(const Bundle& bundle, const PlannedStep& step,
-                         const std::vector<std::unique_ptr<Engine>>& separate,
-                         const RuntimeOptions& options) {
-  return merge_and_prove(bundle, step, separate, options).first;
+void prove_merged(const Bundle& bundle, const PlannedStep& step,
+                  const std::vector<std::unique_ptr<Engine>>& separate,
+                  const RuntimeOptions& options) {
+  merge_and_prove(bundle, step, separate, options);
 }
 
 }  // namespace leapp

@@ -1,4 +1,4 @@
-// Merged execution: which ONNX nodes run as one graph, and the proof that they may.
+// Merged execution: which nodes run as one, and the proof that they may.
 #pragma once
 
 #include <memory>
@@ -8,14 +8,13 @@
 #include "leapp/bundle.h"
 #include "leapp/engine.h"
 #include "leapp/inference_manager.h"
-#include "onnx/model.h"
 #include "runtime/plan.h"
 
 namespace leapp {
 
 /// The steps of a pipeline: nodes in an order in which each producer runs before its consumers.
-/// With Merge::kAuto, ONNX nodes that can follow each other and run with the same engine options
-/// share a step.
+/// With Merge::kAuto, nodes of one backend that can follow each other and run with the same engine
+/// options share a step.
 std::vector<std::vector<std::size_t>> choose_steps(const Bundle& bundle,
                                                    const RuntimeOptions& options);
 
@@ -30,9 +29,9 @@ std::unique_ptr<Engine> load_merged(const Bundle& bundle, const PlannedStep& ste
                                     const std::vector<std::unique_ptr<Engine>>& separate,
                                     const RuntimeOptions& options);
 
-/// The same as a graph, for writing it to a file. Throws Error(kValue) with the reason instead.
-onnx::Model build_merged(const Bundle& bundle, const PlannedStep& step,
-                         const std::vector<std::unique_ptr<Engine>>& separate,
-                         const RuntimeOptions& options);
+/// The same, but throws Error(kValue) with the reason.
+void prove_merged(const Bundle& bundle, const PlannedStep& step,
+                  const std::vector<std::unique_ptr<Engine>>& separate,
+                  const RuntimeOptions& options);
 
 }  // namespace leapp

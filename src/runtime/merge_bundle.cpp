@@ -11,6 +11,7 @@
 #include "runtime/loader.h"
 #include "runtime/merge.h"
 #include "runtime/merge_graphs.h"
+#include "runtime/merged_onnx.h"
 
 namespace leapp {
 namespace {
@@ -129,7 +130,13 @@ Bundle merge_bundle(const std::filesystem::path& yaml, const std::filesystem::pa
   for (std::size_t index : step.models) {
     separate.push_back(load_node(bundle, bundle.models[index], options));
   }
-  onnx::Model model = build_merged(bundle, step, separate, options);
+  prove_merged(bundle, step, separate, options);
+  std::vector<std::filesystem::path> files;
+  for (std::size_t index : step.models) {
+    files.push_back(
+        resolve_file(bundle.file.parent_path(), bundle.models[index].file->path, options.bundle));
+  }
+  onnx::Model model = read_merged_onnx(isolate(bundle, step), files, step.model);
   StagedDirectory staged(target);
   BundleMerger merger(bundle, step, staged.target().filename().string());
   Bundle written = merger.write(std::move(model), initial_values_of(bundle, plan, options.bundle),

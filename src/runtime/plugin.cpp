@@ -35,7 +35,7 @@ std::vector<std::string> candidates(const std::string& library) {
 
 }  // namespace
 
-EngineFactory open_engine_plugin(const std::string& library) {
+const EnginePlugin& open_engine_plugin(const std::string& library) {
   std::string tried;
   for (const std::string& path : candidates(library)) {
     // RTLD_GLOBAL would let the plugin's libraries answer for the program's own symbols.
@@ -57,7 +57,7 @@ EngineFactory open_engine_plugin(const std::string& library) {
                       ", this runtime has " + std::to_string(kEngineAbi) +
                       ": install both from the same release");
     }
-    return plugin->load;
+    return *plugin;
   }
   throw Error(ErrorKind::kNotFound, "engine plugin '" + library +
                                         "' was not found or could not be opened; tried:" + tried +

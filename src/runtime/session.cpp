@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "base/check.h"
+#include "base/log.h"
 #include "runtime/finite.h"
 
 namespace leapp {
@@ -12,11 +13,27 @@ namespace {
 constexpr const char* kTwoThreads =
     "two threads use this InferenceManager at once; give each thread a manager of its own";
 
+// The device that all engines work on, or null: then values are on the host, and engines that work
+// elsewhere copy.
+std::shared_ptr<DeviceMemory> common_memory(const std::vector<std::unique_ptr<Engine>>& engines) {
+  std::shared_ptr<DeviceMemory> common;
+  for (const std::unique_ptr<Engine>& engine : engines) {
+    std::shared_ptr<DeviceMemory> memory = engine->memory();
+    if (!memory || (common && common->device() != memory->device())) return nullptr;
+    common = std::move(memory);
+  }
+  return common;
+}
+
 }  // namespace
 
 Session::Session(const Plan& plan, const std::vector<std::unique_ptr<Engine>>& engines,
                  const RuntimeOptions& options, std::string cannot_run)
-    : plan_(plan), options_(options), cannot_run_(std::move(cannot_run)), buffers_(plan.values) {
+    : plan_(plan),
+      options_(options),
+      cannot_run_(std::move(cannot_run)),
+      memory_(common_memory(engines)),
+      buffers_(plan.values, memory_) {
   for (const std::string& name : plan.external_inputs) {
     takes_ += (takes_.empty() ? "; the pipeline takes: " : ", ") + name;
     const Access& access = plan.inputs.at(name);
@@ -45,6 +62,13 @@ Session::Session(const Plan& plan, const std::vector<std::unique_ptr<Engine>>& e
     tick_latency_.emplace();
     step_latency_.resize(plan.steps.size());
   }
+  if (memory_) {
+    std::size_t largest = 0;
+    for (std::size_t i = 0; i < plan.values.size(); ++i) {
+      largest = std::max(largest, buffers_.byte_size(i));
+    }
+    scratch_.resize(largest);
+  }
   make_bindings(engines);
 }
 
@@ -63,7 +87,8 @@ void Session::make_bindings(const std::vector<std::unique_ptr<Engine>>& engines)
       for (const Access& access : planned.outputs) {
         outputs.push_back(buffers_.view(access.value, 1 - half));
       }
-      bindings_.push_back(engines[step]->bind(inputs, outputs));
+      bindings_.push_back(memory_ ? engines[step]->bind_device(inputs, outputs)
+                                  : engines[step]->bind(inputs, outputs));
       schedule_[half].push_back(bindings_.back().get());
     }
     if (!two) schedule_[1].push_back(bindings_.back().get());
@@ -71,6 +96,7 @@ void Session::make_bindings(const std::vector<std::unique_ptr<Engine>>& engines)
 }
 
 void Session::place(std::size_t value, void* data) {
+  recordings_ = {};  // they hold the former address
   buffers_.place(value, data);
   const TensorView& view = buffers_.view(value, 0);
   for (std::size_t step = 0; step < schedule_[0].size(); ++step) {
@@ -107,16 +133,56 @@ void Session::bind_output(std::size_t output, void* data) {
   }
 }
 
+Result<void> Session::store(const TensorView& value, const void* host) noexcept {
+  const std::size_t bytes = value.byte_size();
+  if (bytes == 0) return {};
+  if (memory_) return memory_->copy(value.data, host, bytes, DeviceMemory::Copy::kToDevice);
+  std::memcpy(value.data, host, bytes);
+  return {};
+}
+
+Result<void> Session::fetch(const TensorView& value, void* host) const noexcept {
+  const std::size_t bytes = value.byte_size();
+  if (bytes == 0) return {};
+  if (memory_) return memory_->copy(host, value.data, bytes, DeviceMemory::Copy::kToHost);
+  std::memcpy(host, value.data, bytes);
+  return {};
+}
+
+Tensor Session::read(const TensorView& value) const {
+  Tensor tensor(value.dtype, value.shape);
+  fetch(value, tensor.data()).value();
+  return tensor;
+}
+
 void Session::set_input(std::size_t input, const void* elements) noexcept {
+  set_input(input, elements, DeviceMemory::Copy::kToDevice);
+}
+
+void Session::set_device_input(std::size_t input, const void* elements) noexcept {
+  set_input(input, elements, DeviceMemory::Copy::kWithin);
+}
+
+void Session::set_input(std::size_t input, const void* elements, DeviceMemory::Copy way) noexcept {
   ExternalInput& external = inputs_[input];
   if (external.bound) [[unlikely]] {
     external.clash = true;  // the next tick says so: this call cannot
     return;
   }
-  if (external.bytes != 0) {
-    std::memcpy(buffers_.view(external.value, 0).data, elements, external.bytes);
+  void* to = buffers_.view(external.value, 0).data;
+  if (!memory_) [[likely]] {
+    if (external.bytes != 0) std::memcpy(to, elements, external.bytes);
+  } else if (Result<void> copied = memory_->copy(to, elements, external.bytes, way); !copied) {
+    input_failure_ = copied.failure();
+    return;
   }
   touch(input);
+}
+
+Result<void> Session::get_device_output(std::size_t output, void* elements) const noexcept {
+  const TensorView& from = this->output(output);
+  if (!memory_) return fetch(from, elements);
+  return memory_->copy(elements, from.data, from.byte_size(), DeviceMemory::Copy::kWithin);
 }
 
 const TensorView& Session::input(std::size_t input) noexcept {
@@ -154,15 +220,25 @@ Result<void> Session::tick() noexcept {
 Result<void> Session::run_tick() noexcept {
   const Clock::time_point start = observed_ ? Clock::now() : Clock::time_point();
   if (Result<void> checked = check_before(); !checked) return checked;
-  if (Result<void> ran = options_.measure ? run_measured() : run_nodes(); !ran) return ran;
+  if (options_.measure) {
+    if (Result<void> ran = run_measured(); !ran) return ran;
+  } else if (recordings_[parity_]) {
+    if (Result<void> ran = recordings_[parity_]->replay(); !ran) return ran;
+  } else {
+    if (Result<void> ran = run_nodes(); !ran) return ran;
+  }
+  if (memory_) {
+    if (Result<void> done = memory_->synchronize(); !done) return done;
+  }
   if (Result<void> checked = check_after(); !checked) return checked;
-  commit();
+  if (Result<void> committed = commit(); !committed) return committed;
   if (observed_) finish(start);
   return {};
 }
 
 Result<void> Session::check_before() const noexcept {
   if (!cannot_run_.empty()) return Failure(ErrorKind::kUsage, cannot_run_);
+  if (input_failure_) return *input_failure_;
   for (std::size_t i = 0; i < inputs_.size(); ++i) {
     const ExternalInput& input = inputs_[i];
     if (!input.supplied) [[unlikely]] {
@@ -211,7 +287,13 @@ Result<void> Session::check_after() const noexcept {
 
 Result<void> Session::check_finite(std::size_t value, std::size_t half,
                                    const std::string& name) const noexcept {
-  if (all_finite(buffers_.view(value, half))) [[likely]] {
+  const TensorView& view = buffers_.view(value, half);
+  const void* data = view.data;
+  if (memory_) {
+    if (Result<void> fetched = fetch(view, scratch_.data()); !fetched) return fetched;
+    data = scratch_.data();
+  }
+  if (all_finite(view.dtype, data, buffers_.byte_size(value))) [[likely]] {
     return {};
   }
   return Failure(ErrorKind::kValue,
@@ -234,6 +316,9 @@ Result<void> Session::run_measured() noexcept {
     if (Result<void> ran = bindings[step]->run(); !ran) [[unlikely]] {
       return ran;
     }
+    if (memory_) {  // a step's time is that of its work, not of asking for it
+      if (Result<void> done = memory_->synchronize(); !done) return done;
+    }
     const Clock::time_point now = Clock::now();
     step_latency_[step].record(now - last);
     last = now;
@@ -241,18 +326,49 @@ Result<void> Session::run_measured() noexcept {
   return {};
 }
 
-void Session::commit() noexcept {
+Result<void> Session::commit() noexcept {
   has_ticked_ = true;
   parity_ = 1 - parity_;
-  for (const FeedbackCopy& copy : plan_.copies) {
-    std::memcpy(buffers_.view(copy.to, parity_).data, buffers_.view(copy.from, parity_).data,
-                buffers_.byte_size(copy.to));
-  }
-  for (const ExternalOutput& output : outputs_) {
-    if (output.copy_to != nullptr) {
-      std::memcpy(output.copy_to, now(output.access).data, buffers_.byte_size(output.access.value));
+  bool copied = false;
+  const auto copy = [&](void* to, const void* from, std::size_t bytes) -> Result<void> {
+    if (bytes == 0) return {};
+    copied = true;
+    if (memory_) return memory_->copy(to, from, bytes, DeviceMemory::Copy::kWithin);
+    std::memcpy(to, from, bytes);
+    return {};
+  };
+  for (const FeedbackCopy& state : plan_.copies) {
+    if (Result<void> done =
+            copy(buffers_.view(state.to, parity_).data, buffers_.view(state.from, parity_).data,
+                 buffers_.byte_size(state.to));
+        !done) {
+      return done;
     }
   }
+  for (const ExternalOutput& output : outputs_) {
+    if (output.copy_to == nullptr) continue;
+    if (Result<void> done =
+            copy(output.copy_to, now(output.access).data, buffers_.byte_size(output.access.value));
+        !done) {
+      return done;
+    }
+  }
+  return memory_ && copied ? memory_->synchronize() : Result<void>();
+}
+
+void Session::record() {
+  recordings_ = {};
+  if (!memory_) return;
+  const std::size_t parity = parity_;
+  try {
+    for (parity_ = 0; parity_ < 2; ++parity_) {
+      recordings_[parity_] = memory_->record([this] { return run_nodes(); });
+    }
+  } catch (const Error& error) {
+    recordings_ = {};
+    log(LogLevel::kInfo, std::string("ticks are not recorded: ") + error.what());
+  }
+  parity_ = parity;
 }
 
 void Session::finish(Clock::time_point start) noexcept {

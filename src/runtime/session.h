@@ -14,6 +14,7 @@
 #include "leapp/engine.h"
 #include "leapp/inference_manager.h"
 #include "leapp/result.h"
+#include "leapp/tensor.h"
 #include "runtime/buffers.h"
 #include "runtime/histogram.h"
 #include "runtime/plan.h"
@@ -39,11 +40,23 @@ class Session {
     return buffers_.view(access.value, access.last_tick ? 1 - parity_ : parity_);
   }
 
+  /// "cpu", or the device that holds the values.
+  std::string device() const { return memory_ ? memory_->device() : "cpu"; }
+  /// Values to and from the host's memory, wherever they are.
+  Result<void> store(const TensorView& value, const void* host) noexcept;
+  Result<void> fetch(const TensorView& value, void* host) const noexcept;
+  /// A copy on the host. Throws Error.
+  Tensor read(const TensorView& value) const;
+
   void bind_input(std::size_t input, const void* data);
   void bind_output(std::size_t output, void* data);
   bool input_is_bound(std::size_t input) const noexcept { return inputs_[input].bound; }
 
   void set_input(std::size_t input, const void* elements) noexcept;
+  /// The same from the device's own memory.
+  void set_device_input(std::size_t input, const void* elements) noexcept;
+  /// Copies an output to the device's own memory.
+  Result<void> get_device_output(std::size_t output, void* elements) const noexcept;
   const TensorView& input(std::size_t input) noexcept;
   void touch(std::size_t input) noexcept;
   /// Keeps the value of an input over clear_inputs(), until it is set or touched again.
@@ -56,6 +69,9 @@ class Session {
   /// The nodes alone, in the current half: no checks, no statistics, no change of halves.
   Result<void> run_nodes() noexcept;
   void change_halves() noexcept { parity_ = 1 - parity_; }
+  /// Records the nodes on a device that can, for both halves; they must have run before. Says in
+  /// the log when they cannot be.
+  void record();
 
   /// Throws Error(kUsage) when a tick is under way: for calls that change values between ticks.
   void require_idle() const;
@@ -83,6 +99,7 @@ class Session {
   };
 
   void make_bindings(const std::vector<std::unique_ptr<Engine>>& engines);
+  void set_input(std::size_t input, const void* elements, DeviceMemory::Copy way) noexcept;
   void place(std::size_t value, void* data);
   Result<void> check_before() const noexcept;
   Result<void> check_after() const noexcept;
@@ -90,13 +107,14 @@ class Session {
                             const std::string& name) const noexcept;
   Result<void> run_tick() noexcept;
   Result<void> run_measured() noexcept;
-  void commit() noexcept;
+  Result<void> commit() noexcept;
   void finish(Clock::time_point start) noexcept;
 
   const Plan& plan_;
   const RuntimeOptions& options_;
   std::string cannot_run_;
-  std::string takes_;  // "; the pipeline takes: ..", for messages
+  std::string takes_;                     // "; the pipeline takes: ..", for messages
+  std::shared_ptr<DeviceMemory> memory_;  // null: the host's
   Buffers buffers_;
   std::size_t parity_ = 0;  // the half that holds what the last tick wrote
   bool has_ticked_ = false;
@@ -106,8 +124,12 @@ class Session {
   // same binding in both.
   std::array<std::vector<Binding*>, 2> schedule_;
 
+  std::array<std::unique_ptr<Recording>, 2> recordings_;  // of the schedules, where there are
+
   std::vector<ExternalInput> inputs_;
   std::vector<ExternalOutput> outputs_;
+  mutable std::vector<std::byte> scratch_;  // for looking at a device's values
+  std::optional<Failure> input_failure_;    // of set_input(), which cannot say it
   // Where the next value of each feedback input lies when a tick has run, in the plan's order.
   std::vector<std::size_t> next_state_;
 

@@ -291,6 +291,16 @@ TEST_F(EngineTest, TorchScriptResultOfAnotherShapeIsAFailure) {
             "output affine/y is declared as float32 [1, 4], but its model returned float32 [1, 2]");
 }
 
+TEST_F(EngineTest, TorchScriptRefusesDevicesThatAreNotThere) {
+  EngineOptions options;
+  options.provider = "cuda:63";
+  EXPECT_THAT(message_of([&] { load_engine(affine("jit"), model_file("affine.pt"), options); }),
+              HasSubstr("node 'affine': the TorchScript engine cannot run on 'cuda:63': "));
+  options.provider = "abacus";
+  EXPECT_THAT(message_of([&] { load_engine(affine("jit"), model_file("affine.pt"), options); }),
+              HasSubstr("cannot run on 'abacus': libtorch knows no such device"));
+}
+
 TEST_F(EngineTest, TorchScriptErrorNamesTheNode) {
   const auto engine = load_engine(affine("jit"), model_file("raises.pt"));
   Row x{{1, 2, 3, 4}};

@@ -147,6 +147,45 @@ TEST_F(MergeTest, ReadingAnInnerPortChangesNothing) {
   EXPECT_EQ(read.value("policy", "y"), separate.value("policy", "y"));
 }
 
+#ifdef LEAPP_TEST_LIBRARIES
+TEST_F(MergeTest, TorchScriptNodesMergeToo) {
+  test.node("pre", "affine.pt", {port("x")}, {port("y")})
+      .node("policy", "recurrent.pt", {port("x"), port("h")}, {port("y"), port("h")})
+      .node("post", "returns_list.pt", {port("x")}, {port("twice"), port("square", {2, 2})})
+      .wire("pre/y", "policy/x")
+      .wire("policy/y", "post/x")
+      .feedback("policy/h", "policy/h")
+      .input("pre/x")
+      .output("post/twice")
+      .output("post/square");
+  const auto yaml = test.write();
+  InferenceManager merged(yaml);
+  InferenceManager separate(yaml, {.merge = Merge::kOff});
+  ASSERT_THAT(merged.description(), SizeIs(1));
+  EXPECT_THAT(merged.description()[0], HasSubstr("pre+policy+post: TorchScript"));
+  for (int tick = 0; tick < 10; ++tick) {
+    const TensorMap in = {{"pre/x", row({0.5f, -1, 2, 0})}};
+    ASSERT_EQ(merged.run_policy(in), separate.run_policy(in));
+    ASSERT_EQ(merged.state(), separate.state());
+    ASSERT_EQ(merged.value("policy", "x"), separate.value("policy", "x"));
+  }
+}
+
+TEST_F(MergeTest, TorchScriptThatWritesItsInputsRunsAlone) {
+  test.node("a", "affine.pt", {port("x")}, {port("y")})
+      .node("b", "writes_input.pt", {port("x")}, {port("y")})
+      .wire("a/y", "b/x")
+      .input("a/x")
+      .output("a/y")
+      .output("b/y");
+  InferenceManager manager(test.write());
+  EXPECT_THAT(manager.description(), SizeIs(2));
+  const TensorMap out = manager.run_policy({{"a/x", row({0, 1, 2, 3})}});
+  EXPECT_THAT(floats(out.at("a/y")), ElementsAre(1, 3, 5, 7));
+  EXPECT_THAT(floats(out.at("b/y")), ElementsAre(2, 4, 6, 8));
+}
+#endif
+
 TEST_F(MergeTest, ModelsOfOtherOpsetsRunOneByOneAndTheLogSaysWhy) {
   // The YAML says 20 for both; the file of one says 17.
   test.node("a", "affine.onnx", {port("x")}, {port("y")})

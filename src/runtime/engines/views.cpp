@@ -40,4 +40,9 @@ void check_views(const Model& model, std::span<const ConstTensorView> inputs,
   check_side(model, model.outputs, outputs, "output");
 }
 
+std::unique_ptr<Binding> Engine::bind_device(std::span<const ConstTensorView>,
+                                             std::span<const TensorView>) {
+  throw Error(ErrorKind::kInternal, "this engine works in the host's memory");
+}
+
 }  // namespace leapp

@@ -89,7 +89,7 @@ class OnnxEngine final : public Engine {
   const Model& model() const noexcept { return model_; }
   const OrtApi& api() const noexcept { return ort_.api(); }
   OrtSession* session() const noexcept { return session_.get(); }
-  const OrtMemoryInfo* memory() const noexcept { return memory_.get(); }
+  const OrtMemoryInfo* memory_info() const noexcept { return memory_.get(); }
   const OrtRunOptions* run_options() const noexcept { return run_options_.get(); }
   bool on_cpu() const noexcept { return provider_ == kCpuProvider; }
 
@@ -272,8 +272,9 @@ Handle<OrtValue> OnnxBinding::value_over(const void* data, DType dtype, const Sh
   void* address = data != nullptr ? const_cast<void*>(data) : &nothing;
   const std::size_t bytes = static_cast<std::size_t>(element_count(shape)) * size_of(dtype);
   OrtValue* value = nullptr;
-  engine_.check(api_.CreateTensorWithDataAsOrtValue(engine_.memory(), address, bytes, shape.data(),
-                                                    shape.size(), to_onnxruntime(dtype), &value));
+  engine_.check(api_.CreateTensorWithDataAsOrtValue(engine_.memory_info(), address, bytes,
+                                                    shape.data(), shape.size(),
+                                                    to_onnxruntime(dtype), &value));
   return own(value, api_.ReleaseValue);
 }
 

@@ -1,0 +1,46 @@
+#include "runtime/merged_onnx.h"
+
+#include <string>
+
+#include "base/check.h"
+#include "onnx/reader.h"
+#include "onnx/writer.h"
+#include "runtime/engines/onnx/onnx_engine.h"
+#include "runtime/merge_graphs.h"
+
+namespace leapp {
+namespace {
+
+// Large models gain nothing from merging, and would be held in memory more than once meanwhile.
+constexpr std::uintmax_t kMaxMergedBytes = std::uintmax_t{256} << 20;
+
+}  // namespace
+
+onnx::Model read_merged_onnx(const Bundle& part, const std::vector<std::filesystem::path>& files,
+                             const Model& signature) {
+  std::vector<onnx::Model> models;
+  std::uintmax_t bytes = 0;
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    bytes += std::filesystem::file_size(files[i]);
+    require(bytes <= kMaxMergedBytes, ErrorKind::kValue, "their models are large");
+    models.push_back(onnx::read_model(files[i]));
+    const std::string& node = part.models[i].name;
+    const std::string reason = why_not_mergeable(models.back());
+    require(reason.empty(), ErrorKind::kValue, "'" + node + "' cannot be merged: " + reason);
+    require(same_opsets(models[0], models.back()), ErrorKind::kValue,
+            "'" + node + "' uses other operator sets");
+  }
+  std::vector<MergeSource> sources;
+  for (std::size_t i = 0; i < models.size(); ++i) sources.push_back({&part.models[i], &models[i]});
+  return merge_graphs(part, sources, signature);
+}
+
+std::unique_ptr<Engine> load_merged_onnx(const Bundle& part,
+                                         const std::vector<std::filesystem::path>& files,
+                                         const Model& signature, const EngineOptions& options) {
+  const std::string serialized = onnx::serialize(read_merged_onnx(part, files, signature));
+  return load_onnx_engine(signature, std::as_bytes(std::span(serialized.data(), serialized.size())),
+                          options);
+}
+
+}  // namespace leapp

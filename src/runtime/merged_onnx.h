@@ -1,0 +1,23 @@
+// Several ONNX models as one: read, joined along their wires, run by one session.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <vector>
+
+#include "leapp/bundle.h"
+#include "leapp/engine.h"
+#include "onnx/model.h"
+
+namespace leapp {
+
+/// Reads the models and joins them. Throws Error(kValue) when they cannot be one graph.
+onnx::Model read_merged_onnx(const Bundle& part, const std::vector<std::filesystem::path>& files,
+                             const Model& signature);
+
+/// The MergedEngineFactory of the backend "onnx".
+std::unique_ptr<Engine> load_merged_onnx(const Bundle& part,
+                                         const std::vector<std::filesystem::path>& files,
+                                         const Model& signature, const EngineOptions& options);
+
+}  // namespace leapp

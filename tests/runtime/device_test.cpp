@@ -1,0 +1,241 @@
+// Values on a device: played by memory that the host cannot touch and work that waits to be done.
+#include <gmock/gmock.h>
+#include <sys/mman.h>
+
+#include <cstring>
+#include <deque>
+#include <functional>
+#include <map>
+
+#include "leapp/inference_manager.h"
+#include "test_bundle.h"
+
+namespace leapp {
+namespace {
+
+using ::testing::Each;
+using ::testing::HasSubstr;
+using namespace leapp::testing;
+
+// Everything is queued and done at the next synchronize() or copy to the host, as on a real device.
+class FakeDevice final : public DeviceMemory {
+ public:
+  ~FakeDevice() override { EXPECT_TRUE(blocks_.empty()) << "memory was not given back"; }
+
+  std::string device() const override { return "fake:0"; }
+
+  void* allocate(std::size_t bytes) override {
+    void* memory = mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    blocks_[memory] = bytes;
+    return memory;
+  }
+
+  void release(void* memory) noexcept override {
+    munmap(memory, blocks_[memory]);
+    blocks_.erase(memory);
+  }
+
+  Result<void> copy(void* to, const void* from, std::size_t bytes, Copy way) noexcept override {
+    if (way == Copy::kToDevice) {
+      const auto* start = static_cast<const std::byte*>(from);
+      enqueue([to, copy = std::vector<std::byte>(start, start + bytes)] {
+        std::memcpy(to, copy.data(), copy.size());
+      });
+      return {};
+    }
+    enqueue([=] { std::memcpy(to, from, bytes); });
+    return way == Copy::kToHost ? synchronize() : Result<void>();
+  }
+
+  Result<void> synchronize() noexcept override {
+    protect(PROT_READ | PROT_WRITE);
+    for (; !queue_.empty(); queue_.pop_front()) queue_.front()();
+    protect(PROT_NONE);
+    return {};
+  }
+
+  std::unique_ptr<Recording> record(const std::function<Result<void>()>& work) override {
+    if (!can_record) throw Error(ErrorKind::kValue, "this work looks at its values");
+    class Replay final : public Recording {
+     public:
+      Replay(FakeDevice& device, std::deque<std::function<void()>> work)
+          : device_(device), work_(std::move(work)) {}
+      Result<void> replay() noexcept override {
+        ++device_.replays;
+        for (const auto& step : work_) device_.enqueue(step);
+        return {};
+      }
+
+     private:
+      FakeDevice& device_;
+      std::deque<std::function<void()>> work_;
+    };
+    synchronize().value();
+    work().value();
+    return std::make_unique<Replay>(*this, std::exchange(queue_, {}));
+  }
+
+  void enqueue(std::function<void()> work) { queue_.push_back(std::move(work)); }
+
+  bool can_record = true;
+  int replays = 0;
+
+ private:
+  void protect(int access) {
+    for (const auto& [memory, bytes] : blocks_) mprotect(memory, bytes, access);
+  }
+
+  std::map<void*, std::size_t> blocks_;
+  std::deque<std::function<void()>> queue_;
+};
+
+// y = x + h, h' = y / 2, on the fake device.
+class FakeEngine final : public Engine {
+ public:
+  explicit FakeEngine(std::shared_ptr<FakeDevice> device) : device_(std::move(device)) {}
+
+  std::string description() const override { return "fake"; }
+  std::shared_ptr<DeviceMemory> memory() const override { return device_; }
+  std::unique_ptr<Binding> bind(std::span<const ConstTensorView>,
+                                std::span<const TensorView>) override {
+    throw Error(ErrorKind::kInternal, "values were expected on the device");
+  }
+  std::unique_ptr<Binding> bind_device(std::span<const ConstTensorView> inputs,
+                                       std::span<const TensorView> outputs) override {
+    class Run final : public Binding {
+     public:
+      Run(FakeDevice& device, std::span<const ConstTensorView> in, std::span<const TensorView> out)
+          : device_(device), in_(in.begin(), in.end()), out_(out.begin(), out.end()) {}
+      void rebind_input(std::size_t i, const ConstTensorView& view) override { in_[i] = view; }
+      void rebind_output(std::size_t i, const TensorView& view) override { out_[i] = view; }
+      Result<void> run() noexcept override {
+        const auto* x = static_cast<const float*>(in_[0].data);
+        const auto* h = static_cast<const float*>(in_[1].data);
+        auto* y = static_cast<float*>(out_[0].data);
+        auto* next = static_cast<float*>(out_[1].data);
+        device_.enqueue([=] {
+          for (int i = 0; i < 4; ++i) {
+            y[i] = x[i] + h[i];
+            next[i] = y[i] / 2;
+          }
+        });
+        return {};
+      }
+
+     private:
+      FakeDevice& device_;
+      std::vector<ConstTensorView> in_;
+      std::vector<TensorView> out_;
+    };
+    return std::make_unique<Run>(*device_, inputs, outputs);
+  }
+
+ private:
+  std::shared_ptr<FakeDevice> device_;
+};
+
+class DeviceTest : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() { find_libraries(); }
+  void SetUp() override {
+    test.node("policy", "recurrent.onnx", {port("x"), port("h_in")}, {port("y"), port("h_out")})
+        .feedback("policy/h_out", "policy/h_in")
+        .input("policy/x")
+        .output("policy/y")
+        .initial("policy/h_in", row({8, 8, 8, 8}));
+    options.engines.add("onnx",
+                        [this](const Model&, const std::filesystem::path&,
+                               const EngineOptions&) -> std::unique_ptr<Engine> {
+                          return std::make_unique<FakeEngine>(device);
+                        });
+  }
+
+  std::shared_ptr<FakeDevice> device = std::make_shared<FakeDevice>();
+  RuntimeOptions options;
+  TestBundle test;
+};
+
+std::vector<float> floats(const Tensor& tensor) {
+  const auto values = tensor.values<float>();
+  return {values.begin(), values.end()};
+}
+
+TEST_F(DeviceTest, ValuesStayThereAndComeBackOnRequest) {
+  InferenceManager manager(test.write(), options);
+  EXPECT_EQ(manager.device(), "fake:0");
+  const TensorMap in = {{"policy/x", row({2, 2, 2, 2})}};
+  EXPECT_THAT(floats(manager.run_policy(in).at("policy/y")), Each(10));
+  EXPECT_THAT(floats(manager.run_policy(in).at("policy/y")), Each(7));
+  EXPECT_THAT(floats(manager.state().at("policy/h_in")), Each(3.5));
+  const TensorMap saved = manager.state();
+  manager.reset();
+  EXPECT_THAT(floats(manager.run_policy(in).at("policy/y")), Each(10));
+  manager.set_state(saved);
+  EXPECT_THAT(floats(manager.run_policy(in).at("policy/y")), Each(5.5));
+  manager.set_input_value("policy", "h", row({1, 1, 1, 1}).view());
+  EXPECT_THAT(floats(manager.run_policy(in).at("policy/y")), Each(3));
+}
+
+TEST_F(DeviceTest, PreparedTicksAreReplays) {
+  InferenceManager manager(test.write(), options);
+  manager.prepare();
+  const TensorMap in = {{"policy/x", row({2, 2, 2, 2})}};
+  for (const float expected : {10.0f, 7.0f, 5.5f, 4.75f}) {
+    EXPECT_THAT(floats(manager.run_policy(in).at("policy/y")), Each(expected));
+  }
+  EXPECT_EQ(device->replays, 4);
+}
+
+TEST_F(DeviceTest, WhatCannotBeRecordedRunsAsItIs) {
+  device->can_record = false;
+  InferenceManager manager(test.write(), options);
+  manager.prepare();
+  EXPECT_THAT(floats(manager.run_policy({{"policy/x", row({2, 2, 2, 2})}}).at("policy/y")),
+              Each(10));
+  EXPECT_EQ(device->replays, 0);
+}
+
+TEST_F(DeviceTest, MemoryOfTheDeviceGoesInAndOut) {
+  InferenceManager manager(test.write(), options);
+  const InputPort x = manager.input_port("policy/x");
+  const OutputPort y = manager.output_port("policy/y");
+  void* mine = device->allocate(16);
+  void* result = device->allocate(16);
+  const Tensor ones = row({1, 1, 1, 1});
+  device->copy(mine, ones.data(), 16, DeviceMemory::Copy::kToDevice).value();
+  manager.set_device_input(x, mine);
+  manager.tick().value();
+  manager.get_device_output(y, result).value();
+  Tensor host = row({0, 0, 0, 0});
+  device->copy(host.data(), result, 16, DeviceMemory::Copy::kToHost).value();
+  EXPECT_THAT(floats(host), Each(9));
+  // Bound, a recorded tick reads and writes the caller's memory.
+  manager.bind_input(x, mine);
+  manager.bind_output(y, result);
+  manager.prepare();
+  manager.tick().value();
+  device->copy(host.data(), result, 16, DeviceMemory::Copy::kToHost).value();
+  EXPECT_THAT(floats(host), Each(5.5));
+  EXPECT_EQ(device->replays, 1);
+  device->release(mine);
+  device->release(result);
+}
+
+TEST_F(DeviceTest, GuardsLookAtTheDevicesValues) {
+  options.finite = {.inputs = true, .state = true, .outputs = true};
+  InferenceManager manager(test.write(), options);
+  const TensorMap bad = {{"policy/x", row({1, INFINITY, 1, 1})}};
+  EXPECT_THAT(message_of([&] { manager.run_policy(bad); }), HasSubstr("policy/x holds NaN"));
+  EXPECT_THAT(floats(manager.run_policy({{"policy/x", row({2, 2, 2, 2})}}).at("policy/y")),
+              Each(10));
+}
+
+TEST_F(DeviceTest, MeasuredStepsIncludeTheirWork) {
+  options.measure = true;
+  InferenceManager manager(test.write(), options);
+  manager.run_policy({{"policy/x", row({2, 2, 2, 2})}});
+  EXPECT_EQ(manager.statistics().nodes.at(0).second.count, 1u);
+}
+
+}  // namespace
+}  // namespace leapp
