@@ -307,7 +307,7 @@ def test_constructors_take_what_they_always_take(bench: Workbench) -> None:
         assert np.asarray([1, 2], np.float32).dtype == np.float32
         assert np.array(["text", None], dtype=object).tolist() == ["text", None]
         assert np.array([a, a], ndmin=3).shape == (1, 2, 3)
-        assert torch.as_tensor([x[0], 2], dtype=torch.int32).dtype == torch.int32
+        assert torch.as_tensor([x[0], 2], dtype=torch.float64).dtype == torch.float64
         assert torch.tensor(data=[1.0, 2.0]).tolist() == [1.0, 2.0]
         with pytest.raises(ValueError, match="inhomogeneous"):
             np.array([a, a[:2]])
