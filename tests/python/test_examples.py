@@ -72,6 +72,26 @@ def test_traced_from_cpp_runs_in_python(tmp_path: Path) -> None:
         assert values == pytest.approx(others, abs=2e-4)
 
 
+def returns(text: str) -> list[float]:
+    return [float(n) for n in re.findall(r"return (-?\d+\.\d+)", text)]
+
+
+def test_robot_in_mujoco_balances_as_in_pytorch(tmp_path: Path) -> None:
+    pytest.importorskip("mujoco")
+    program = compiled("07_mujoco_balance")
+    options = ["--seed", "7", "--episodes", "3"]
+    script = str(ROOT / "examples" / "07_mujoco_balance" / "balance.py")
+    expected = returns(run([sys.executable, script, str(tmp_path), *options], tmp_path))
+    bundle = str(tmp_path / "balancer" / "balancer.yaml")
+    printed = run([program, bundle, "--fast", *options], tmp_path)
+    assert len(expected) == 3
+    assert returns(printed) == pytest.approx(expected, rel=0.01)
+    assert min(expected) > 1500, (
+        "it no longer balances; an upright robot that stands still gets 1700"
+    )
+    assert "of 9000 ticks took longer" in printed
+
+
 def test_every_example_is_tested() -> None:
     names = {path.stem for path in (ROOT / "examples").glob("[0-9]*")}
-    assert names == {*PAIRS, "05_trace_from_cpp"}
+    assert names == {*PAIRS, "05_trace_from_cpp", "07_mujoco_balance"}

@@ -71,11 +71,11 @@ class InferenceManager:
             threads: Threads that share the work inside one operator; 0 lets the engine decide.
             affinity: Processors (from 0) for the threads beside the caller's.
             spinning: Whether idle threads burn a core to answer sooner.
-            provider: Where models run: ``"cpu"``, ``"cuda"``, ``"cuda:1"``, or one of ONNX Runtime's
-                execution providers. Empty means the best that ONNX Runtime has for ONNX models and
-                the CPU for TorchScript. With all nodes on one CUDA device, tensors stay on it.
+            provider: Where models run: ``"cpu"``, ``"cuda"``, ``"cuda:1"``, or an execution
+                provider of ONNX Runtime. Empty means the best that it has for ONNX models and the
+                CPU for TorchScript. With all nodes on one CUDA device, tensors stay on it.
             nodes: Other values of threads, affinity, spinning and provider for single nodes.
-            merge: Run nodes of one backend that follow each other as one graph, where results agree.
+            merge: Run nodes of one backend that follow each other as one, where results agree.
             check_finite: Refuse NaN and infinity in these values; True means all of them. A tick
                 that meets one fails and leaves the state as it was.
             staleness: How old, in seconds, an input may be when a tick begins, by ``node/port``.
