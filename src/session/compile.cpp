@@ -20,8 +20,10 @@
 #include "session/hooks.h"
 #include "session/replay.h"
 #include "session/session.h"
+#include "session/sharing.h"
 #include "session/wires.h"
 #include "trace/purify.h"
+#include "trace/state_choice.h"
 #include "viz/draw.h"
 
 namespace leapp {
@@ -72,11 +74,25 @@ class Compiler {
   std::vector<NodeOutcome> run();
 
  private:
+  // A node on its way from its recording to a model.
+  struct Draft {
+    Node* node = nullptr;
+    Backend backend = Backend::kNone;
+    trace::Purified pure = {};
+    trace::StateChoice choice = {};
+
+    bool has_graph() const { return node->traced && backend != Backend::kNone; }
+  };
+
   void check_complete() const;
-  CompiledNode compile(Node& node);
+  std::vector<Draft> draft() const;
+  void find_shared(std::vector<Draft>& drafts);
+  void choose_states(std::vector<Draft>& drafts) const;
+  CompiledNode compile(Draft& draft);
   CompiledNode describe_only(const Node& node) const;
   trace::Purified purify(const Node& node, Backend backend) const;
-  void say_states(const Node& node, const trace::Purified& purified) const;
+  void say_states(const Draft& draft, const std::vector<bool>& used) const;
+  const SharedState* feeder_of(const Node& node, std::size_t state) const;
   void write_model(const Node& node, Backend backend, const ir::Graph& graph,
                    CompiledNode& compiled);
   void write_bridged(const Node& node, Backend backend, const ir::Graph& graph,
@@ -95,6 +111,7 @@ class Compiler {
   bool dry_run_;
   StagedDirectory staged_;
   TensorNames names_;
+  std::vector<SharedState> shared_;
   std::vector<CompiledNode> nodes_;
 };
 
@@ -120,27 +137,70 @@ trace::Purified Compiler::purify(const Node& node, Backend backend) const {
     options.keep = [](const c10::OperatorHandle&) { return true; };
   }
   options.name = [&](const at::Tensor& tensor) { return name_of(tensor); };
-  trace::Purified purified = trace::purify(node.recording, examples, options);
-  ir::remove_dead_code(purified.graph);
-  ir::remove_identities(purified.graph);
-  ir::merge_constants(purified.graph);
-  ir::merge_duplicates(purified.graph);
-  ir::verify(purified.graph);
-  return purified;
+  return trace::purify(node.recording, examples, options);
 }
 
-void Compiler::say_states(const Node& node, const trace::Purified& purified) const {
-  for (std::size_t i = 0; i < node.recording.inputs.size(); ++i) {
-    const auto& used = purified.inputs;
-    if (std::find(used.begin(), used.end(), i) != used.end()) continue;
+std::vector<Compiler::Draft> Compiler::draft() const {
+  std::vector<Draft> drafts;
+  for (Node& node : session_.nodes()) drafts.push_back({&node, parse_backend(node.export_with)});
+  std::sort(drafts.begin(), drafts.end(),
+            [](const Draft& a, const Draft& b) { return a.node->completion < b.node->completion; });
+  return drafts;
+}
+
+void Compiler::find_shared(std::vector<Draft>& drafts) {
+  std::vector<Node*> nodes;
+  for (const Draft& draft : drafts) {
+    if (draft.has_graph()) nodes.push_back(draft.node);
+  }
+  std::vector<std::string> warnings;
+  shared_ = find_shared_states(nodes, warnings);
+  for (const std::string& warning : warnings) say(LogLevel::kWarning, warning);
+  for (Node* node : nodes) name_found_states(*node);
+}
+
+const SharedState* Compiler::feeder_of(const Node& node, std::size_t state) const {
+  const auto it = std::find_if(shared_.begin(), shared_.end(), [&](const SharedState& shared) {
+    return shared.to == &node && shared.to_state == state;
+  });
+  return it == shared_.end() ? nullptr : &*it;
+}
+
+// What one node needs of its state may make another one put it out, and so need more itself.
+void Compiler::choose_states(std::vector<Draft>& drafts) const {
+  for (bool again = true; again;) {
+    again = false;
+    for (Draft& draft : drafts) {
+      if (!draft.has_graph()) continue;
+      std::vector<bool> wanted(draft.node->recording.states.size(), false);
+      for (const SharedState& shared : shared_) {
+        if (shared.from != draft.node) continue;
+        const auto to = std::find_if(drafts.begin(), drafts.end(),
+                                     [&](const Draft& d) { return d.node == shared.to; });
+        wanted[shared.from_state] =
+            wanted[shared.from_state] || (!to->choice.in.empty() && to->choice.in[shared.to_state]);
+      }
+      trace::StateChoice choice = trace::choose_states(draft.node->recording, draft.pure, wanted);
+      again |= choice != draft.choice;
+      draft.choice = std::move(choice);
+    }
+  }
+}
+
+void Compiler::say_states(const Draft& draft, const std::vector<bool>& used) const {
+  const Node& node = *draft.node;
+  for (std::size_t i = 0; i < used.size(); ++i) {
+    if (used[i]) continue;
     say(LogLevel::kWarning, "input '" + node.recording.inputs[i].name + "' of node '" + node.name +
                                 "' does not reach any output and is left out");
   }
-  for (const std::size_t i : purified.states) {
+  for (std::size_t i = 0; i < draft.choice.in.size(); ++i) {
     const trace::StateCandidate& state = node.recording.states[i];
-    if (state.kind == trace::StateCandidate::Kind::kExplicit) continue;
-    say(LogLevel::kInfo,
-        "state of node '" + node.name + "': '" + state.name + "', which a pass reads and writes");
+    if (!draft.choice.in[i] || state.kind == trace::StateCandidate::Kind::kExplicit) continue;
+    const SharedState* feeder = feeder_of(node, i);
+    say(LogLevel::kInfo, "state of node '" + node.name + "': '" + state.name + "', which " +
+                             (feeder == nullptr ? "a pass reads and writes"
+                                                : "node '" + feeder->from->name + "' writes"));
   }
 }
 
@@ -165,7 +225,7 @@ CompiledNode Compiler::describe_only(const Node& node) const {
         !node.samples.empty() && node.samples.front().states_after.count(state.name) > 0;
     if (!updated) continue;
     add(compiled.model.outputs, compiled.output_names, state);
-    compiled.state_wires.push_back({state.name, state.name});
+    compiled.state_wires.push_back({state.name, node.id, state.name});
   }
   return compiled;
 }
@@ -183,44 +243,50 @@ void Compiler::rename_for_onnx(CompiledNode& compiled) const {
   for (Port& port : compiled.model.outputs) {
     if (both.count(port.name) > 0) port.name += "_out";
   }
-  for (auto& [input, output] : compiled.state_wires) {
-    if (both.count(input) > 0) input += "_in";
-    if (both.count(output) > 0) output += "_out";
-  }
 }
 
-CompiledNode Compiler::compile(Node& node) {
-  const Backend backend = parse_backend(node.export_with);
-  if (!node.traced || backend == Backend::kNone) {
+CompiledNode Compiler::compile(Draft& draft) {
+  const Node& node = *draft.node;
+  if (!draft.has_graph()) {
     CompiledNode compiled = describe_only(node);
-    if (backend == Backend::kNone) take_own_model(node, compiled);
+    if (draft.backend == Backend::kNone) take_own_model(node, compiled);
     return compiled;
   }
-  name_found_states(node);
-  const trace::Purified purified = purify(node, backend);
-  say_states(node, purified);
-  say(LogLevel::kDebug, "Graph of node '" + node.name + "':\n" + ir::to_text(purified.graph));
+  say_states(draft, trace::close_graph(node.recording, draft.choice, draft.pure));
+  ir::Graph& graph = draft.pure.graph;
+  ir::remove_dead_code(graph);
+  ir::remove_identities(graph);
+  ir::merge_constants(graph);
+  ir::merge_duplicates(graph);
+  ir::verify(graph);
+  say(LogLevel::kDebug, "Graph of node '" + node.name + "':\n" + ir::to_text(graph));
 
   CompiledNode compiled;
   compiled.node = &node;
   compiled.model.name = node.name;
-  for (const ir::ValueId id : purified.graph.inputs()) {
-    const ir::Value& value = purified.graph.value(id);
+  for (const ir::ValueId id : graph.inputs()) {
+    const ir::Value& value = graph.value(id);
     compiled.model.inputs.push_back(
         to_port(value.name, value.type, semantics_of(node.inputs, value.name)));
     compiled.input_names.push_back(value.name);
   }
-  for (const ir::Graph::Output& output : purified.graph.outputs()) {
-    compiled.model.outputs.push_back(to_port(output.name, purified.graph.type(output.value),
-                                             semantics_of(node.outputs, output.name)));
+  for (const ir::Graph::Output& output : graph.outputs()) {
+    compiled.model.outputs.push_back(
+        to_port(output.name, graph.type(output.value), semantics_of(node.outputs, output.name)));
     compiled.output_names.push_back(output.name);
   }
-  for (const std::size_t i : purified.states) {
+  for (std::size_t i = 0; i < draft.choice.in.size(); ++i) {
+    if (!draft.choice.in[i]) continue;
     const std::string& name = node.recording.states[i].name;
-    compiled.state_wires.push_back({name, name});
+    const SharedState* feeder = feeder_of(node, i);
+    const Node& from = feeder == nullptr ? node : *feeder->from;
+    compiled.state_wires.push_back(
+        {name, from.id, feeder == nullptr ? name : from.recording.states[feeder->from_state].name});
   }
-  if (backend == Backend::kOnnx || backend == Backend::kBridgedOnnx) rename_for_onnx(compiled);
-  if (!dry_run_) write_model(node, backend, purified.graph, compiled);
+  if (draft.backend == Backend::kOnnx || draft.backend == Backend::kBridgedOnnx) {
+    rename_for_onnx(compiled);
+  }
+  if (!dry_run_) write_model(node, draft.backend, graph, compiled);
   return compiled;
 }
 
@@ -307,11 +373,17 @@ void Compiler::name_found_states(Node& node) const {
   for (const NodePort& port : node.outputs) taken.insert(port.name);
   for (const trace::StateCandidate& state : node.recording.states) taken.insert(state.name);
   for (trace::StateCandidate& state : node.recording.states) {
-    if (state.kind != trace::StateCandidate::Kind::kFound) continue;
+    if (state.kind != trace::StateCandidate::Kind::kFound &&
+        state.kind != trace::StateCandidate::Kind::kShared) {
+      continue;
+    }
     std::string name = name_of(node.recording.tape->variable(state.before).held);
     std::replace(name.begin(), name.end(), '.', '_');
     if (name.empty() || !taken.insert(name).second) continue;
     for (Sample& sample : node.samples) {
+      for (MemoryUse& use : sample.memory) {
+        if (use.state == state.name) use.state = name;
+      }
       for (auto* states : {&sample.states_before, &sample.states_after}) {
         auto moved = states->extract(state.name);
         if (moved.empty()) continue;
@@ -391,13 +463,21 @@ void Compiler::draw_bundle(const Bundle& bundle) const {
 std::vector<NodeOutcome> Compiler::run() {
   check_complete();
   if (hooks().tensor_names) names_ = hooks().tensor_names();
-  std::vector<Node*> order;
-  for (Node& node : session_.nodes()) order.push_back(&node);
-  std::sort(order.begin(), order.end(),
-            [](const Node* a, const Node* b) { return a->completion < b->completion; });
-  for (std::size_t i = 0; i < order.size(); ++i) {
-    if (options_.progress) options_.progress(i, order.size(), order[i]->name);
-    nodes_.push_back(compile(*order[i]));
+  std::vector<Draft> drafts = draft();
+  find_shared(drafts);
+  std::size_t done = 0;
+  const auto progress = [&](const Node& node) {
+    if (options_.progress) options_.progress(done++, 2 * drafts.size(), node.name);
+  };
+  for (Draft& draft : drafts) {
+    progress(*draft.node);
+    if (draft.has_graph()) draft.pure = purify(*draft.node, draft.backend);
+  }
+  choose_states(drafts);
+  for (Draft& draft : drafts) {
+    progress(*draft.node);
+    nodes_.push_back(compile(draft));
+    draft.pure = {};  // a large model's constants need not be held until the last one is written
   }
   Bundle bundle;
   for (const CompiledNode& node : nodes_) bundle.models.push_back(node.model);

@@ -39,12 +39,31 @@ struct NodePort {
   bool is_static = false;        ///< output: a constant
 };
 
+/// Memory from outside the node that a pass read or wrote, or that became its state. Contents are
+/// those of `before` and `after`, which copy nothing until the memory changes.
+struct MemoryUse {
+  /// Who wrote what this pass found there.
+  struct Writer {
+    NodeId node = kNobody;
+    std::size_t sample = 0;
+  };
+
+  std::string state;    ///< the candidate for state it is, or ""
+  VarId var = kNobody;  ///< the variable as the pass found it
+  at::Tensor found;     ///< an alias of the tensor as it was found
+  at::Tensor left;      ///< an alias of the tensor that holds the value after; undefined: unchanged
+  std::shared_ptr<trace::Capture> before;  ///< null where the node declared the value as an input
+  std::shared_ptr<trace::Capture> after;   ///< null: unchanged
+  std::optional<Writer> writer;
+};
+
 /// What one pass took in and put out, kept for validation. Every tensor is a copy.
 struct Sample {
   std::vector<at::Tensor> inputs;   ///< in the order of Node::inputs
   std::vector<at::Tensor> outputs;  ///< in the order of Node::outputs, static ones included
   std::map<std::string, at::Tensor> states_before;
   std::map<std::string, at::Tensor> states_after;
+  std::vector<MemoryUse> memory;
 };
 
 /// What is known of the pass under way.

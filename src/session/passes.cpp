@@ -13,18 +13,6 @@
 namespace leapp::session {
 namespace {
 
-template <typename Visit>
-void for_each_variable(const trace::Tape& tape, const trace::Call& call, Visit&& visit) {
-  const trace::Arg* args = tape.args_of(call);
-  for (std::size_t i = 0; i < call.op.schema().arguments().size(); ++i) {
-    if (args[i].kind == trace::Arg::Kind::kTensor && args[i].var != kNobody) visit(args[i].var);
-    for (std::int32_t k = 0; k < args[i].list_size; ++k) {
-      const VarId var = tape.list_item(args[i].list_begin + k);
-      if (var != kNobody) visit(var);
-    }
-  }
-}
-
 std::string text_of(const c10::IValue& value) {
   if (value.isTensor()) {
     return value.toTensor().numel() == 1 ? c10::toString(value.toTensor().item()) : "a tensor";
@@ -168,6 +156,7 @@ void Session::complete(Node& node, const NamedTensors& tensors, const OutputOpti
       compare_passes(node, recording);
     }
     node.samples.push_back(std::move(sample));
+    note_writers(node);
   }
   if (first) {
     node.export_with = options.export_with;
@@ -228,6 +217,7 @@ trace::Recording Session::record(Node& node, const NamedTensors& tensors,
     sample.inputs.push_back(node.pass.input_values.at(port.name));
   }
   find_states(node, current, recording, sample);
+  find_memory(node, current, recording, sample);
   for (const std::size_t i : untraced) {
     // An output may depend on nothing but state: a clock, say.
     const auto calls = trace::slice(*tape_, {outputs[i]});
@@ -241,7 +231,7 @@ trace::Recording Session::record(Node& node, const NamedTensors& tensors,
     };
     look(outputs[i]);
     for (const std::int32_t index : calls) {
-      for_each_variable(*tape_, tape_->calls()[static_cast<std::size_t>(index)], look);
+      trace::for_each_variable(*tape_, tape_->calls()[static_cast<std::size_t>(index)], look);
     }
     if (from_state) continue;
     throw PlacedError{
@@ -301,14 +291,15 @@ void Session::find_states(const Node& node, const Current& current, trace::Recor
     recording.calls = trace::slice(*tape_, roots);
     std::vector<VarId> found;
     for (const std::int32_t index : recording.calls) {
-      for_each_variable(*tape_, tape_->calls()[static_cast<std::size_t>(index)], [&](VarId var) {
-        const auto id = tape_->variable(var).store;
-        if (id == kNobody || !tape_->store(id).capture || tape_->store(id).fresh) return;
-        if (!written_in_pass(var)) return;
-        const VarId root = tape_->store(id).variables.front();
-        if (tape_->variable(root).origin != trace::Variable::Origin::kOutside) return;
-        if (seen.insert(id).second) found.push_back(root);
-      });
+      trace::for_each_variable(
+          *tape_, tape_->calls()[static_cast<std::size_t>(index)], [&](VarId var) {
+            const auto id = tape_->variable(var).store;
+            if (id == kNobody || !tape_->store(id).capture || tape_->store(id).fresh) return;
+            if (!written_in_pass(var)) return;
+            const VarId root = tape_->store(id).variables.front();
+            if (tape_->variable(root).origin != trace::Variable::Origin::kOutside) return;
+            if (seen.insert(id).second) found.push_back(root);
+          });
     }
     for (const VarId root : found) {
       const std::string name = "state_" + std::to_string(recording.states.size());
@@ -321,30 +312,110 @@ void Session::find_states(const Node& node, const Current& current, trace::Recor
   }
 }
 
+// Which memory from outside the pass used, so that nodes that share some can be wired.
+void Session::find_memory(const Node& node, const Current& current,
+                          const trace::Recording& recording, Sample& sample) {
+  std::set<trace::StoreId> seen;
+  const auto add = [&](MemoryUse use) {
+    if (use.left.defined() && use.left.has_storage()) use.after = captures_.capture(use.left);
+    if (const auto* writer = use.before ? writer_of(use.found) : nullptr) use.writer = *writer;
+    sample.memory.push_back(std::move(use));
+  };
+  const auto use_of = [&](VarId var) {
+    MemoryUse use;
+    use.var = var;
+    use.found = tape_->variable(var).held;
+    const auto store = tape_->variable(var).store;
+    if (store == kNobody) return use;
+    use.before = tape_->store(store).capture;
+    seen.insert(store);
+    return use;
+  };
+  std::map<std::string, at::Tensor> reassigned;
+  for (std::size_t g = 0; g < node.pass.buffers.size(); ++g) {
+    for (std::size_t i = 0; i < current[g].size(); ++i) {
+      reassigned[node.pass.buffers[g].buffers[i].name] = current[g][i];
+    }
+  }
+  for (const Pass::State& state : node.pass.states) reassigned[state.name] = state.updated;
+  for (const trace::StateCandidate& state : recording.states) {
+    MemoryUse use = use_of(state.before);
+    use.state = state.name;
+    const auto it = reassigned.find(state.name);
+    const at::Tensor left = it == reassigned.end() ? use.found : it->second;
+    if (left.defined()) use.left = trace::alias_of(left);
+    add(std::move(use));
+  }
+  const auto first = node.pass.first_call;
+  const auto add_store = [&](trace::StoreId id) {
+    const trace::Store& store = tape_->store(id);
+    if (!store.capture || store.fresh || seen.count(id) > 0) return;
+    const VarId root = store.variables.front();
+    if (tape_->variable(root).origin != trace::Variable::Origin::kOutside) return;
+    MemoryUse use = use_of(root);
+    if (store.last_write >= first && (store.node == node.id || store.node == kNobody)) {
+      use.left = use.found;
+    }
+    add(std::move(use));
+  };
+  for (const std::int32_t index : recording.calls) {
+    trace::for_each_variable(*tape_, tape_->calls()[static_cast<std::size_t>(index)],
+                             [&](VarId var) {
+                               if (const auto id = tape_->variable(var).store; id != kNobody)
+                                 add_store(id);
+                             });
+  }
+  // What it wrote and does not need itself may be for another node.
+  for (trace::StoreId id = 0; id < static_cast<trace::StoreId>(tape_->store_count()); ++id) {
+    if (tape_->store(id).last_write >= first) add_store(id);
+  }
+}
+
+void Session::note_writers(const Node& node) {
+  for (const MemoryUse& use : node.samples.back().memory) {
+    if (!use.after) continue;
+    const c10::Storage& storage = use.left.storage();
+    writers_.insert_or_assign(
+        storage.unsafeGetStorageImpl(),
+        Written{c10::weak_intrusive_ptr<c10::StorageImpl>(storage.getWeakStorageImpl()),
+                {node.id, node.samples.size() - 1}});
+  }
+}
+
+const MemoryUse::Writer* Session::writer_of(const at::Tensor& tensor) const {
+  if (!tensor.has_storage()) return nullptr;
+  const auto it = writers_.find(tensor.storage().unsafeGetStorageImpl());
+  if (it == writers_.end() || it->second.storage.expired()) return nullptr;
+  return &it->second.writer;
+}
+
 void Session::warn_of_baked_values(const Node& node, const trace::Recording& recording) {
   std::set<VarId> seen;
   for (const std::int32_t index : recording.calls) {
-    for_each_variable(*tape_, tape_->calls()[static_cast<std::size_t>(index)], [&](VarId var) {
-      const auto it = outsiders_.find(var);
-      if (it == outsiders_.end() || !seen.insert(var).second) return;
-      const Outside& outside = it->second;
-      if (outside.random) {
-        queue_once(LogLevel::kWarning,
-                   outside.op + " drew random numbers that node '" + node.name +
-                       "' uses: the numbers drawn now are exported as a constant. If they are "
-                       "meant to change, pass them through annotate.input_tensors().",
-                   outside.frame);
-        return;
-      }
-      const Node& from = nodes_[static_cast<std::size_t>(outside.tag->node)];
-      queue_once(
-          LogLevel::kWarning,
-          "node '" + node.name + "' uses a value of node '" + from.name + "'" +
-              (outside.tag->port.empty() ? "" : " (" + from.name + "/" + outside.tag->port + ")") +
-              " that is not among its inputs: its present value is exported as a constant. "
-              "Pass it through annotate.input_tensors().",
-          outside.frame);
-    });
+    trace::for_each_variable(
+        *tape_, tape_->calls()[static_cast<std::size_t>(index)], [&](VarId var) {
+          const auto it = outsiders_.find(var);
+          if (it == outsiders_.end() || !seen.insert(var).second) return;
+          const Outside& outside = it->second;
+          if (writer_of(tape_->variable(var).held) != nullptr) return;  // wired as shared state
+          if (outside.random) {
+            queue_once(LogLevel::kWarning,
+                       outside.op + " drew random numbers that node '" + node.name +
+                           "' uses: the numbers drawn now are exported as a constant. If they are "
+                           "meant to change, pass them through annotate.input_tensors().",
+                       outside.frame);
+            return;
+          }
+          const Node& from = nodes_[static_cast<std::size_t>(outside.tag->node)];
+          queue_once(
+              LogLevel::kWarning,
+              "node '" + node.name + "' uses a value of node '" + from.name + "'" +
+                  (outside.tag->port.empty() ? ""
+                                             : " (" + from.name + "/" + outside.tag->port + ")") +
+                  " that is not among its inputs: its present value is exported as a constant. "
+                  "Pass it through annotate.input_tensors().",
+              outside.frame);
+        });
   }
 }
 
@@ -395,6 +466,7 @@ void Session::compare_passes(Node& node, const trace::Recording& again) {
       }
       const auto is_before = [&](const trace::StateCandidate& s) { return s.before == old_var; };
       if (std::any_of(first.states.begin(), first.states.end(), is_before)) continue;
+      if (writer_of(new_tape.variable(new_var).held) != nullptr) continue;  // shared state
       const at::Tensor old_content = outside_content(old_tape, old_var);
       const at::Tensor new_content = outside_content(new_tape, new_var);
       const bool same_memory = old_content.is_same(new_content) ||

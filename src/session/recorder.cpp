@@ -102,7 +102,7 @@ VarId Session::note_argument(const at::Tensor& tensor, trace::FrameRef frame,
   if (!known || node == kNobody) {
     auto tag = tags_.find(tensor);
     if (tag && !pending.tag) pending.tag = tag;
-    if (tag && !known) outsiders_.insert({var, {std::move(tag), false, frame, ""}});
+    if (tag) outsiders_.insert({var, {std::move(tag), false, frame, ""}});
   }
   if (node == kNobody) return var;
   if (pending.node == kNobody) pending.node = node;

@@ -88,6 +88,7 @@ void Session::reset() {
   captures_.clear();
   tape_.reset();
   tags_.clear();
+  writers_.clear();
   outsiders_.clear();
   said_.clear();
   recording_ = 0;
@@ -148,6 +149,14 @@ void Session::stop() {
     recording_ = 0;
     tape_.reset();
     trace::set_observer(nullptr);
+    // Nobody announces writes from here on, and a program that goes on will write to its state.
+    for (const Node& node : nodes_) {
+      for (const Sample& sample : node.samples) {
+        for (const MemoryUse& use : sample.memory) {
+          if (use.after) use.after->freeze();
+        }
+      }
+    }
     queue(LogLevel::kInfo, "Tracing stopped: " + std::to_string(nodes_.size()) + " nodes");
   });
 }

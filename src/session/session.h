@@ -117,6 +117,10 @@ class Session final : public trace::Observer {
                                       std::vector<std::size_t>& untraced);
   void find_states(const Node& node, const Current& current, trace::Recording& recording,
                    Sample& sample);
+  void find_memory(const Node& node, const Current& current, const trace::Recording& recording,
+                   Sample& sample);
+  void note_writers(const Node& node);
+  const MemoryUse::Writer* writer_of(const at::Tensor& tensor) const;
   void compare_passes(Node& node, const trace::Recording& again);
   void warn_of_baked_values(const Node& node, const trace::Recording& recording);
   void tag_outputs(const Node& node, const NamedTensors& tensors, const OutputOptions& options);
@@ -149,6 +153,11 @@ class Session final : public trace::Observer {
   trace::CaptureTable captures_;
   std::shared_ptr<trace::Tape> tape_;  // while a recorded pass is under way
   TagTable tags_;
+  struct Written {
+    c10::weak_intrusive_ptr<c10::StorageImpl> storage;  // keeps the address from being reused
+    MemoryUse::Writer writer;
+  };
+  std::map<const c10::StorageImpl*, Written> writers_;  // who last left its state in which memory
   struct Outside {
     std::optional<Tag> tag;  // it came from a node
     bool random = false;     // a random operator made it

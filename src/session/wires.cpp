@@ -41,6 +41,14 @@ const CompiledNode* find(const std::vector<CompiledNode>& nodes, NodeId id) {
   return it == nodes.end() ? nullptr : &*it;
 }
 
+// The port of the bundle that was annotated with the name, if the model kept it.
+std::optional<PortRef> port_called(const CompiledNode& node, const std::vector<std::string>& names,
+                                   const std::vector<Port>& ports, const std::string& name) {
+  const auto it = std::find(names.begin(), names.end(), name);
+  if (it == names.end()) return std::nullopt;
+  return PortRef{node.model.name, ports[static_cast<std::size_t>(it - names.begin())].name};
+}
+
 }  // namespace
 
 Pipeline connect(const std::vector<CompiledNode>& nodes) {
@@ -49,31 +57,26 @@ Pipeline connect(const std::vector<CompiledNode>& nodes) {
   std::set<PortRef> fed;            // inputs that have a source
   std::set<PortRef> consumed;       // outputs that a forward wire consumes
   std::set<PortRef> state_outputs;  // outputs that are nothing but state
+  // Ports by the names they were annotated with; nothing when either is not in its model.
+  const auto wire = [&](const CompiledNode& to, const std::string& input, NodeId id,
+                        const std::string& output, bool is_state) {
+    const CompiledNode* from = find(nodes, id);
+    if (from == nullptr) return;
+    const auto source = port_called(*from, from->output_names, from->model.outputs, output);
+    const auto target = port_called(to, to.input_names, to.model.inputs, input);
+    if (!source || !target) return;
+    const bool is_forward = from->node->completion < to.node->completion;
+    (is_forward ? forward : feedback).add(*source, *target);
+    if (is_forward) consumed.insert(*source);
+    if (is_state) state_outputs.insert(*source);
+    fed.insert(*target);
+  };
   for (const CompiledNode& to : nodes) {
-    const std::string& name = to.model.name;
-    for (std::size_t i = 0; i < to.model.inputs.size(); ++i) {
-      const std::string& port = to.model.inputs[i].name;
-      const auto& declared = to.node->inputs;
-      const auto it = std::find_if(declared.begin(), declared.end(),
-                                   [&](const NodePort& p) { return p.name == to.input_names[i]; });
-      if (it == declared.end() || !it->source) continue;
-      const CompiledNode* from = find(nodes, it->source->node);
-      if (from == nullptr) continue;
-      const auto out =
-          std::find(from->output_names.begin(), from->output_names.end(), it->source->port);
-      if (out == from->output_names.end()) continue;
-      const auto index = static_cast<std::size_t>(out - from->output_names.begin());
-      const PortRef source{from->model.name, from->model.outputs[index].name};
-      const PortRef target{name, port};
-      const bool is_forward = from->node->completion < to.node->completion;
-      (is_forward ? forward : feedback).add(source, target);
-      if (is_forward) consumed.insert(source);
-      fed.insert(target);
+    for (const NodePort& port : to.node->inputs) {
+      if (port.source) wire(to, port.name, port.source->node, port.source->port, false);
     }
-    for (const auto& [input, output] : to.state_wires) {
-      feedback.add({name, output}, {name, input});
-      fed.insert({name, input});
-      state_outputs.insert({name, output});
+    for (const CompiledNode::StateWire& state : to.state_wires) {
+      wire(to, state.input, state.from, state.output, true);
     }
   }
   Pipeline pipeline;

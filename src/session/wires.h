@@ -17,8 +17,13 @@ struct CompiledNode {
   /// For each port of the model, the name it was annotated with.
   std::vector<std::string> input_names;
   std::vector<std::string> output_names;
-  /// State inputs of the model and the outputs that feed them, by port name in the model.
-  std::vector<std::pair<std::string, std::string>> state_wires;
+  /// State: an input and what feeds it, by the names they were annotated with.
+  struct StateWire {
+    std::string input;
+    NodeId from = kNobody;  ///< the node itself, or one it shares the state with
+    std::string output;
+  };
+  std::vector<StateWire> state_wires;
 };
 
 /// Wires, graph inputs and graph outputs. `nodes` are in order of completion.

@@ -114,10 +114,6 @@ class Purifier final : public Observer {
   void assign(const CallResult& result, const c10::IValue& value);
   void run_whole(const c10::OperatorHandle& op, torch::jit::Stack* stack);
   ir::ValueId final_value(VarId var);
-  std::vector<std::size_t> choose_states(const std::vector<ir::ValueId>& outputs,
-                                         const std::vector<ir::ValueId>& before,
-                                         const std::vector<ir::ValueId>& after);
-  std::vector<bool> reached_from(const std::vector<ir::ValueId>& roots);
 
   const Recording& recording_;
   const Tape& tape_;
@@ -177,7 +173,17 @@ at::Tensor Purifier::tensor_content(VarId var) const {
   const Variable& variable = tape_.variable(var);
   demand(variable.held.defined(), "a replayed call reads a result that no call made");
   const auto capture = variable.store == kNobody ? nullptr : tape_.store(variable.store).capture;
-  return capture ? capture->content(variable.held) : variable.held;
+  if (!capture) return variable.held;
+  if (capture->changed_unseen()) {
+    const std::string name = options_.name(variable.held);
+    throw Error(ErrorKind::kExport,
+                "the tensor " + (name.empty() ? "" : "'" + name + "' ") + "of shape " +
+                    c10::str(variable.held.sizes()) +
+                    " changed after it was traced, where LEAPP does not look: after leapp.stop(), "
+                    "or through .data or another library. Call leapp.compile_graph() before the "
+                    "program goes on, or pass the tensor through annotate.input_tensors().");
+  }
+  return capture->content(variable.held);
 }
 
 c10::IValue Purifier::argument_of(const Arg& arg, const c10::Argument& declared) {
@@ -304,76 +310,18 @@ ir::ValueId Purifier::final_value(VarId var) {
   return builder_.value_of(unwrap(tensor_of(var)));
 }
 
-std::vector<bool> Purifier::reached_from(const std::vector<ir::ValueId>& roots) {
-  const ir::Graph& graph = builder_.graph();
-  std::vector<bool> reached(graph.value_count(), false);
-  for (const ir::ValueId root : roots) {
-    if (root != ir::kNoValue) reached[static_cast<std::size_t>(root)] = true;
-  }
-  for (auto op = graph.ops().rbegin(); op != graph.ops().rend(); ++op) {
-    bool needed = false;
-    for (const ir::Result& result : op->results) {
-      for (const ir::ValueId id : result.values) {
-        needed |= id != ir::kNoValue && reached[static_cast<std::size_t>(id)];
-      }
-    }
-    if (!needed) continue;
-    for (const ir::Argument& argument : op->arguments) {
-      ir::for_each_value(argument,
-                         [&](ir::ValueId id) { reached[static_cast<std::size_t>(id)] = true; });
-    }
-  }
-  return reached;
-}
-
-// A candidate is state when what it held before the pass can reach an output or another state's
-// update. A declared one may also reach only itself (a counter); one that was merely found by its
-// writes must matter to the node's outputs, or every scratch buffer of the program would count.
-std::vector<std::size_t> Purifier::choose_states(const std::vector<ir::ValueId>& outputs,
-                                                 const std::vector<ir::ValueId>& before,
-                                                 const std::vector<ir::ValueId>& after) {
-  const auto& candidates = recording_.states;
-  std::vector<bool> chosen(candidates.size());
-  for (std::size_t i = 0; i < candidates.size(); ++i) {
-    chosen[i] = candidates[i].kind != StateCandidate::Kind::kFound;
-  }
-  for (bool changed = true; changed;) {
-    changed = false;
-    std::vector<ir::ValueId> roots = outputs;
-    for (std::size_t i = 0; i < candidates.size(); ++i) {
-      if (chosen[i]) roots.push_back(after[i]);
-    }
-    const std::vector<bool> reached = reached_from(roots);
-    for (std::size_t i = 0; i < candidates.size(); ++i) {
-      if (candidates[i].kind == StateCandidate::Kind::kExplicit) continue;
-      const bool matters = reached[static_cast<std::size_t>(before[i])];
-      const bool may_leave = candidates[i].kind == StateCandidate::Kind::kDeclared;
-      if (matters == chosen[i] || (!matters && !may_leave)) continue;
-      chosen[i] = matters;
-      changed = true;
-    }
-  }
-  std::vector<std::size_t> indices;
-  for (std::size_t i = 0; i < candidates.size(); ++i) {
-    if (chosen[i]) indices.push_back(i);
-  }
-  return indices;
-}
-
 Purified Purifier::run(const std::vector<at::Tensor>& examples) {
   const at::NoGradGuard no_grad;
   const c10::InferenceMode not_inference(false);
   find_written_stores();
-  std::vector<ir::ValueId> before;
+  Purified done;
   for (std::size_t i = 0; i < recording_.inputs.size(); ++i) {
     bind(recording_.inputs[i].var, recording_.inputs[i].name, examples.at(i));
   }
   for (const StateCandidate& state : recording_.states) {
     bind(state.before, state.name, tensor_content(state.before));
-    before.push_back(builder_.graph().inputs().back());
+    done.before.push_back(builder_.graph().inputs().back());
   }
-  std::vector<ir::ValueId> outputs;
-  std::vector<ir::ValueId> after;
   {
     const Observing observing(*this);
     const Functionalising functionalising;
@@ -381,34 +329,18 @@ Purified Purifier::run(const std::vector<at::Tensor>& examples) {
       replay(tape_.calls()[static_cast<std::size_t>(index)]);
     }
     // Bringing a written view up to date runs operators of its own.
-    for (const Recording::Port& port : recording_.outputs) outputs.push_back(final_value(port.var));
-    for (const StateCandidate& state : recording_.states) after.push_back(final_value(state.after));
+    for (const Recording::Port& port : recording_.outputs) {
+      done.outputs.push_back(final_value(port.var));
+    }
+    for (const StateCandidate& state : recording_.states) {
+      done.after.push_back(state.after == kNobody ? ir::kNoValue : final_value(state.after));
+    }
   }
-  Purified done;
-  done.states = choose_states(outputs, before, after);
-  ir::Graph& graph = builder_.graph();
-  for (std::size_t i = 0; i < outputs.size(); ++i) {
-    graph.add_output(recording_.outputs[i].name, outputs[i]);
-  }
+  // Constants are values of the graph too, so they are made before it is given away.
   for (const Recording::Constant& constant : recording_.static_outputs) {
-    graph.add_output(constant.name, builder_.value_of(constant.value));
+    done.outputs.push_back(builder_.value_of(constant.value));
   }
-  std::vector<ir::ValueId> roots = outputs;
-  for (const std::size_t i : done.states) {
-    graph.add_output(recording_.states[i].name, after[i]);
-    roots.push_back(after[i]);
-  }
-  const std::vector<bool> reached = reached_from(roots);
-  std::vector<ir::ValueId> inputs;
-  for (std::size_t i = 0; i < recording_.inputs.size(); ++i) {
-    const ir::ValueId id = graph.inputs()[i];
-    if (!reached[static_cast<std::size_t>(id)]) continue;
-    done.inputs.push_back(i);
-    inputs.push_back(id);
-  }
-  for (const std::size_t i : done.states) inputs.push_back(before[i]);
-  graph.set_inputs(std::move(inputs));
-  done.graph = std::move(graph);
+  done.graph = std::move(builder_.graph());
   return done;
 }
 

@@ -23,9 +23,11 @@ struct PurifyOptions {
 };
 
 struct Purified {
-  ir::Graph graph;                  ///< inputs: used ports, then kept states; outputs likewise
-  std::vector<std::size_t> inputs;  ///< indices of Recording::inputs that reach an output
-  std::vector<std::size_t> states;  ///< indices of Recording::states that really are state
+  /// Inputs: every recorded port, then every candidate for state. No outputs yet.
+  ir::Graph graph;
+  std::vector<ir::ValueId> outputs;  ///< of the recorded ports
+  std::vector<ir::ValueId> before;   ///< of each candidate
+  std::vector<ir::ValueId> after;    ///< likewise; kNoValue where the pass only reads it
 };
 
 /// Replays on `examples`, one tensor per recorded input. Throws Error(kExport) naming the operator

@@ -15,11 +15,14 @@ struct StateCandidate {
     kExplicit,  ///< state_tensors with an update: state, whatever the data flow says
     kDeclared,  ///< module or register_buffer, changed by the pass
     kFound,     ///< memory from outside that the pass writes to
+    kShared,    ///< memory from outside that another node writes to, or reads after this one wrote
   };
   Kind kind = Kind::kFound;
   std::string name;
   VarId before = kNobody;  ///< the variable as the pass found it
-  VarId after = kNobody;   ///< the variable that holds its value when the pass ends
+  VarId after = kNobody;  ///< the variable that holds its value when the pass ends; shared: kNobody
+                          ///< when the pass only reads it
+  bool fed = false;       ///< its value comes from another node, not from this one's last pass
 };
 
 struct Recording {
@@ -43,5 +46,18 @@ struct Recording {
 /// Chooses, by walking backwards, the calls that `roots` depend on: producers, and every write to
 /// memory that is read later. Conservative: what is superfluous falls away in the pure graph.
 std::vector<std::int32_t> slice(const Tape& tape, const std::vector<VarId>& roots);
+
+/// Visits the tensors a call takes.
+template <typename Visit>
+void for_each_variable(const Tape& tape, const Call& call, Visit&& visit) {
+  const Arg* args = tape.args_of(call);
+  for (std::size_t i = 0; i < call.op.schema().arguments().size(); ++i) {
+    if (args[i].kind == Arg::Kind::kTensor && args[i].var != kNobody) visit(args[i].var);
+    for (std::int32_t k = 0; k < args[i].list_size; ++k) {
+      const VarId var = tape.list_item(args[i].list_begin + k);
+      if (var != kNobody) visit(var);
+    }
+  }
+}
 
 }  // namespace leapp::trace

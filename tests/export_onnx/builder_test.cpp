@@ -12,9 +12,9 @@
 namespace leapp::onnx_export {
 namespace {
 
+using leapp::testing::op_types;
 using ::testing::ElementsAre;
 using ::testing::UnorderedElementsAre;
-using leapp::testing::op_types;
 
 class BuilderTest : public ::testing::Test {
  protected:
@@ -47,7 +47,8 @@ TEST_F(BuilderTest, ComputesConstantsOnTheSpot) {
 }
 
 TEST_F(BuilderTest, RoundsToHalfPrecisionAsTheProcessorDoes) {
-  const Value numbers = constant({0.1, 65519, 65520, 6e-8, 2e-8, -1.0009765625, 1.00048828125}, {7});
+  const Value numbers =
+      constant({0.1, 65519, 65520, 6e-8, 2e-8, -1.0009765625, 1.00048828125}, {7});
   const std::vector<double> half = *constant_doubles(cast(numbers, DType::kFloat16));
   EXPECT_DOUBLE_EQ(half[0], 0.0999755859375);
   EXPECT_EQ(half[1], 65504);
@@ -85,11 +86,11 @@ TEST_F(BuilderTest, CastsWhereTheRuntimeHasNoKernel) {
 
 TEST_F(BuilderTest, ALoopIsANodeWithAGraphInside) {
   const Value outside = exp(x_);
-  const std::vector<Value> done = builder_.loop(
-      scalar_int(builder_, DType::kInt64, 5), {x_},
-      [&](Value round, const std::vector<Value>& state) -> std::vector<Value> {
-        return {state[0] + outside * cast(round, DType::kFloat32)};
-      });
+  const std::vector<Value> done =
+      builder_.loop(scalar_int(builder_, DType::kInt64, 5), {x_},
+                    [&](Value round, const std::vector<Value>& state) -> std::vector<Value> {
+                      return {state[0] + outside * cast(round, DType::kFloat32)};
+                    });
   const Value again = exp(x_);
   EXPECT_EQ(again.id(), outside.id());
   ir::Graph source;

@@ -1,5 +1,3 @@
-#include "leapp/onnx_converter.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -7,6 +5,7 @@
 
 #include "graph_of.h"
 #include "leapp/error.h"
+#include "leapp/onnx_converter.h"
 #include "leapp/onnx_export.h"
 #include "onnx/reader.h"
 
@@ -14,8 +13,8 @@ namespace leapp {
 namespace {
 
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 using testing::GraphOf;
+using ::testing::HasSubstr;
 using testing::op_types;
 using testing::ref;
 
@@ -23,8 +22,7 @@ class Custom : public ::testing::Test {
  protected:
   Custom() : file_(std::filesystem::temp_directory_path() / "leapp_custom_test.onnx") {
     const auto x = of_.input("x", {2});
-    of_.graph.add_output(
-        "y", of_.call("mylib::softclip", {{"x", ref(x)}, {"limit", 2.5}}, {2}));
+    of_.graph.add_output("y", of_.call("mylib::softclip", {{"x", ref(x)}, {"limit", 2.5}}, {2}));
   }
   ~Custom() override {
     remove_onnx_converter("mylib::softclip");
@@ -97,8 +95,8 @@ TEST_F(Custom, SaysWhatAConverterDoesWrong) {
               HasSubstr("asks for 'limit' as a text, and it is declared as Scalar"));
   EXPECT_THAT(error_with([](OnnxOp&) {}), HasSubstr("its converter gave result 0 no value"));
   EXPECT_THAT(error_with([](OnnxOp& op) {
-                op.set_result(0, op.emit("Shape", {op.tensor("x")}, {},
-                                         {.outputs = {{DType::kInt64, {1}}}}));
+                op.set_result(
+                    0, op.emit("Shape", {op.tensor("x")}, {}, {.outputs = {{DType::kInt64, {1}}}}));
               }),
               HasSubstr("the converter made int64[1] where PyTorch has float32[2]"));
   EXPECT_THAT(error_with([](OnnxOp& op) { op.set_result(1, op.tensor("x")); }),

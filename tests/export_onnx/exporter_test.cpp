@@ -13,20 +13,20 @@ namespace {
 
 using ::testing::Contains;
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::UnorderedElementsAre;
 using testing::GraphOf;
+using ::testing::HasSubstr;
 using testing::op_types;
 using testing::ref;
+using ::testing::UnorderedElementsAre;
 namespace fs = std::filesystem;
 
 class Exporter : public ::testing::Test {
  protected:
   void SetUp() override {
-    file_ = fs::temp_directory_path() /
-            ("leapp_exporter_" +
-             std::string(::testing::UnitTest::GetInstance()->current_test_info()->name()) +
-             ".onnx");
+    file_ =
+        fs::temp_directory_path() /
+        ("leapp_exporter_" +
+         std::string(::testing::UnitTest::GetInstance()->current_test_info()->name()) + ".onnx");
   }
   void TearDown() override { fs::remove(file_); }
 
@@ -61,8 +61,8 @@ TEST_F(Exporter, KeepsNamesLinesAndModules) {
   of_.module_path = "encoder.0";
   const auto x = of_.input("obs", {1, 2});
   const auto w = of_.weight("encoder.0.weight", {3, 2}, {1, 2, 3, 4, 5, 6});
-  const auto y = of_.call("aten::linear", {{"input", ref(x)}, {"weight", ref(w)}, {"bias", {}}},
-                          {1, 3});
+  const auto y =
+      of_.call("aten::linear", {{"input", ref(x)}, {"weight", ref(w)}, {"bias", {}}}, {1, 3});
   of_.graph.add_output("action", y);
   const onnx::Model model = exported({.graph_name = "policy"});
   EXPECT_EQ(model.producer_name, "leapp");
@@ -75,8 +75,10 @@ TEST_F(Exporter, KeepsNamesLinesAndModules) {
   EXPECT_EQ(gemm.op_type, "Gemm");
   EXPECT_THAT(gemm.name, HasSubstr("encoder.0.linear"));
   EXPECT_EQ(gemm.doc_string, "policy.py:42 in act");
-  EXPECT_THAT(gemm.metadata, Contains(std::pair<std::string, std::string>("leapp.op", "aten::linear")));
-  EXPECT_THAT(gemm.metadata, Contains(std::pair<std::string, std::string>("leapp.module", "encoder.0")));
+  EXPECT_THAT(gemm.metadata,
+              Contains(std::pair<std::string, std::string>("leapp.op", "aten::linear")));
+  EXPECT_THAT(gemm.metadata,
+              Contains(std::pair<std::string, std::string>("leapp.module", "encoder.0")));
 }
 
 TEST_F(Exporter, TellsApartANameUsedOnBothSides) {
@@ -153,19 +155,22 @@ TEST_F(Exporter, AShiftedHistoryNeverCopiesTheWholeBuffer) {
   const auto h = of_.input("h", {1, 5, 16});
   const auto x = of_.input("x", {1, 16});
   const std::int64_t one = 1;
-  const auto tail = of_.call("aten::slice.Tensor",
-                             {{"self", ref(h)}, {"dim", one}, {"start", one},
-                              {"end", std::int64_t{5}}, {"step", one}},
-                             {1, 4, 16});
+  const auto tail = of_.call(
+      "aten::slice.Tensor",
+      {{"self", ref(h)}, {"dim", one}, {"start", one}, {"end", std::int64_t{5}}, {"step", one}},
+      {1, 4, 16});
   const auto moved = of_.call("aten::slice_scatter",
-                              {{"self", ref(h)}, {"src", ref(tail)}, {"dim", one},
-                               {"start", std::int64_t{0}}, {"end", std::int64_t{-1}},
+                              {{"self", ref(h)},
+                               {"src", ref(tail)},
+                               {"dim", one},
+                               {"start", std::int64_t{0}},
+                               {"end", std::int64_t{-1}},
                                {"step", one}},
                               {1, 5, 16});
-  const auto written = of_.call("aten::select_scatter",
-                                {{"self", ref(moved)}, {"src", ref(x)}, {"dim", one},
-                                 {"index", std::int64_t{-1}}},
-                                {1, 5, 16});
+  const auto written =
+      of_.call("aten::select_scatter",
+               {{"self", ref(moved)}, {"src", ref(x)}, {"dim", one}, {"index", std::int64_t{-1}}},
+               {1, 5, 16});
   of_.graph.add_output("h_next", written);
   EXPECT_THAT(op_types(exported().graph), ElementsAre("Slice", "Reshape", "Concat"));
 }
@@ -190,9 +195,8 @@ TEST_F(Exporter, NamesTheLineOfAnOperatorWithoutConverter) {
 
 TEST_F(Exporter, SaysWhichOpsetAnOperatorNeeds) {
   const auto x = of_.input("x", {2}, DType::kInt64);
-  of_.graph.add_output(
-      "y", of_.call("aten::bitwise_and.Tensor", {{"self", ref(x)}, {"other", ref(x)}}, {2},
-                    DType::kInt64));
+  of_.graph.add_output("y", of_.call("aten::bitwise_and.Tensor",
+                                     {{"self", ref(x)}, {"other", ref(x)}}, {2}, DType::kInt64));
   EXPECT_THAT(error({.opset_version = 17}),
               HasSubstr("needs opset 18 or newer, and the export is for 17. Set "
                         "backend_params={'opset_version': 18}."));

@@ -20,8 +20,7 @@ class GraphOf {
   }
 
   ir::ValueId weight(const std::string& name, Shape shape, const std::vector<float>& values) {
-    const onnx::Bytes bytes =
-        onnx::Bytes::copy_of(values.data(), values.size() * sizeof(float));
+    const onnx::Bytes bytes = onnx::Bytes::copy_of(values.data(), values.size() * sizeof(float));
     return graph.add_constant(name, {bytes.data, {DType::kFloat32, std::move(shape), "cpu"}});
   }
 
@@ -54,7 +53,9 @@ class GraphOf {
   std::string module_path;
 };
 
-inline ir::Argument ref(ir::ValueId id) { return ir::ValueRef{id}; }
+inline ir::Argument ref(ir::ValueId id) {
+  return ir::ValueRef{id};
+}
 
 /// The operator types of a graph's nodes, in order.
 inline std::vector<std::string> op_types(const onnx::Graph& graph) {

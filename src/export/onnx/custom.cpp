@@ -33,7 +33,9 @@ Customs& customs() {
   return *kCustoms;
 }
 
-OpContext& context_of(void* context) { return *static_cast<OpContext*>(context); }
+OpContext& context_of(void* context) {
+  return *static_cast<OpContext*>(context);
+}
 
 const ir::Argument& argument_of(OpContext& context, std::string_view parameter) {
   if (!context.has(parameter)) {
@@ -59,8 +61,8 @@ const ir::Argument& argument_of(OpContext& context, std::string_view parameter) 
 Attrs to_attributes(const OnnxAttributes& attributes) {
   Attrs made;
   for (const auto& [name, value] : attributes) {
-    made.push_back({name, std::visit([](const auto& held) -> onnx::Attribute::Value { return held; },
-                                     value)});
+    made.push_back(
+        {name, std::visit([](const auto& held) -> onnx::Attribute::Value { return held; }, value)});
   }
   return made;
 }
@@ -79,9 +81,13 @@ std::string OnnxOp::name() const {
   return context_of(context_).op().signature->qualified_name();
 }
 
-int OnnxOp::opset_version() const { return context_of(context_).opset(); }
+int OnnxOp::opset_version() const {
+  return context_of(context_).opset();
+}
 
-std::string OnnxOp::source() const { return context_of(context_).op().source.to_string(); }
+std::string OnnxOp::source() const {
+  return context_of(context_).op().source.to_string();
+}
 
 bool OnnxOp::is_none(std::string_view parameter) const {
   argument_of(context_of(context_), parameter);
@@ -157,8 +163,7 @@ std::vector<double> OnnxOp::numbers(std::string_view parameter) const {
 
 OnnxValue OnnxOp::constant(const ConstTensorView& view) {
   Builder& builder = context_of(context_).builder();
-  const Value value =
-      builder.constant(onnx_export::make_blob(view.dtype, view.shape, view.data));
+  const Value value = builder.constant(onnx_export::make_blob(view.dtype, view.shape, view.data));
   return {&builder, value.id()};
 }
 
@@ -191,9 +196,13 @@ OnnxValue OnnxOp::emit(std::string_view op_type, const std::vector<OnnxValue>& i
   return emit_many(op_type, inputs, attributes, options).at(0);
 }
 
-std::size_t OnnxOp::result_count() const { return context_of(context_).result_count(); }
+std::size_t OnnxOp::result_count() const {
+  return context_of(context_).result_count();
+}
 
-DType OnnxOp::result_dtype(std::size_t i) const { return context_of(context_).result_dtype(i); }
+DType OnnxOp::result_dtype(std::size_t i) const {
+  return context_of(context_).result_dtype(i);
+}
 
 const Shape& OnnxOp::result_shape(std::size_t i) const {
   return context_of(context_).result_shape(i);

@@ -81,6 +81,7 @@ for _module in (
     "locomotion",
     "memory",
     "recurrent",
+    "sharing",
     "pipelines",
     "rotations",
     "networks",

@@ -28,7 +28,7 @@ class _History(Policy):
         return {"policy/action": action}
 
 
-@program()
+@program(ticks=100)
 class HistoryNewestFirst(_History):
     """A declared state, newest entry in front."""
 
@@ -40,7 +40,7 @@ class HistoryNewestFirst(_History):
         return self.finish(history)
 
 
-@program()
+@program(ticks=100)
 class HistoryOldestFirst(_History):
     """A declared state, newest entry at the end."""
 
@@ -52,7 +52,7 @@ class HistoryOldestFirst(_History):
         return self.finish(history)
 
 
-@program()
+@program(ticks=100)
 class HistoryShiftedInPlace(_History):
     """Nothing declared: the buffer is shifted and written in place."""
 
@@ -63,7 +63,7 @@ class HistoryShiftedInPlace(_History):
         return self.finish(self.buffer)
 
 
-@program()
+@program(ticks=100)
 class HistoryRolledRegistered(_History):
     """torch.roll and assignment into a registered buffer."""
 
@@ -75,7 +75,7 @@ class HistoryRolledRegistered(_History):
         return self.finish(buffer)
 
 
-@program(ticks=30)
+@program(ticks=100)
 class RingBuffer(Policy):
     """A ring with a moving index tensor, in a module."""
 
@@ -107,7 +107,7 @@ class RingBuffer(Policy):
         return {"policy/action": action}
 
 
-@program(ticks=30)
+@program(ticks=100)
 class RingBufferInPlace(Policy):
     """A ring written in place through its index tensor; the index moves in place as well."""
 
@@ -131,7 +131,7 @@ class RingBufferInPlace(Policy):
         return {"ring/mean": mean[0], "ring/newest": mean[1]}
 
 
-@program(ticks=30)
+@program(ticks=100)
 class RingBufferScalarIndex(Policy):
     """The index is a zero-dimensional tensor, as most people write it."""
 
@@ -163,7 +163,7 @@ class RingBufferScalarIndex(Policy):
         return {"ring/oldest": oldest, "ring/mean": mean}
 
 
-@program(ticks=30)
+@program(ticks=100)
 class RunningNormaliser(Policy):
     """Welford statistics, reassigned in a module."""
 
@@ -199,7 +199,7 @@ class RunningNormaliser(Policy):
         return {"policy/action": action}
 
 
-@program(ticks=30)
+@program(ticks=100)
 class RunningNormaliserInPlace(Policy):
     """The same statistics, updated in place without any declaration."""
 
@@ -221,7 +221,7 @@ class RunningNormaliserInPlace(Policy):
         return {"norm/out": out}
 
 
-@program()
+@program(ticks=100)
 class FrozenNormaliser(Policy):
     """Statistics from training, never written: constants."""
 
@@ -240,7 +240,7 @@ class FrozenNormaliser(Policy):
         return {"norm/out": out}
 
 
-@program()
+@program(ticks=100)
 class ActionDelayLine(Policy):
     """Commands arrive three ticks late, by an in-place queue."""
 
@@ -258,7 +258,7 @@ class ActionDelayLine(Policy):
         return {"delay/command": command}
 
 
-@program()
+@program(ticks=100)
 class StepCounter(Policy):
     """An integer counter and what depends on it."""
 
@@ -284,7 +284,7 @@ class StepCounter(Policy):
         return {"count/y": y}
 
 
-@program()
+@program(ticks=100)
 class ColumnByColumn(Policy):
     """One column of a table is written a tick: h[:, i] = x with i known."""
 
@@ -305,7 +305,7 @@ class ColumnByColumn(Policy):
         return {"table/y": y}
 
 
-@program()
+@program(ticks=100)
 class NestedDictHistory(Policy):
     """Observation groups in nested dicts, each with its history as state."""
 
@@ -341,7 +341,7 @@ class NestedDictHistory(Policy):
         return {"policy/action": action}
 
 
-@program()
+@program(ticks=100)
 class SharedBuffer(Policy):
     """Two nodes read and write one buffer in turn."""
 
@@ -365,7 +365,7 @@ class SharedBuffer(Policy):
         return {"reader/memory_out": self.shared}
 
 
-@program()
+@program(ticks=100)
 class PlainAttributeReassigned(Policy):
     """An attribute holds the last output; the input declares it, so feedback is found."""
 

@@ -27,7 +27,7 @@ class _Recurrent(Policy):
         }
 
 
-@program()
+@program(ticks=100)
 class GruDeclared(_Recurrent):
     """GRU cell, declared state."""
 
@@ -43,7 +43,7 @@ class GruDeclared(_Recurrent):
         return self.leave(torch.tanh(self.head(hidden)))
 
 
-@program()
+@program(ticks=100)
 class GruModuleReassigned(_Recurrent):
     """nn.GRU with its hidden state reassigned in a registered buffer."""
 
@@ -66,7 +66,7 @@ class GruModuleReassigned(_Recurrent):
         return self.leave(self.net(obs))
 
 
-@program()
+@program(ticks=100)
 class GruModuleInPlace(_Recurrent):
     """The same with copy_ into the buffer, and no declaration at all."""
 
@@ -88,7 +88,7 @@ class GruModuleInPlace(_Recurrent):
         return self.leave(self.net(self.enter(inputs)))
 
 
-@program()
+@program(ticks=100)
 class LstmTwoLayers(_Recurrent):
     """Two layers, hidden and cell state in buffers of a submodule."""
 
@@ -112,7 +112,7 @@ class LstmTwoLayers(_Recurrent):
         return self.leave(self.net(obs))
 
 
-@program()
+@program(ticks=100)
 class LstmCellList(_Recurrent):
     """A list of layers' states, declared as nested names would not be allowed: one by one."""
 
@@ -132,7 +132,7 @@ class LstmCellList(_Recurrent):
         return self.leave(self.head(x))
 
 
-@program()
+@program(ticks=100)
 class BidirectionalEncoder(_Recurrent):
     """A bidirectional GRU over a window of observations."""
 
@@ -148,7 +148,7 @@ class BidirectionalEncoder(_Recurrent):
         return self.leave(self.head(out[:, -1]))
 
 
-@program()
+@program(ticks=100)
 class HandWrittenRnn(_Recurrent):
     """A cell written with plain tensors and an in-place state."""
 
@@ -162,7 +162,7 @@ class HandWrittenRnn(_Recurrent):
         return self.leave(self.h[:, :3] * 2)
 
 
-@program()
+@program(ticks=100)
 class TransformerOverHistory(_Recurrent):
     """A transformer encoder layer over a history held as state."""
 
@@ -182,7 +182,7 @@ class TransformerOverHistory(_Recurrent):
         return self.leave(self.head(self.layer(self.embed(history))[:, -1]))
 
 
-@program()
+@program(ticks=100)
 class CausalAttention(_Recurrent):
     """scaled_dot_product_attention with a causal mask over a window."""
 
@@ -199,7 +199,7 @@ class CausalAttention(_Recurrent):
         return self.leave(self.out(y.transpose(1, 2).reshape(1, 5, 8)[:, -1]))
 
 
-@program()
+@program(ticks=100)
 class KeyValueCache(_Recurrent):
     """A transformer with a sliding key-value cache as state."""
 
@@ -219,7 +219,7 @@ class KeyValueCache(_Recurrent):
         return self.leave(self.out((weights @ values)[:, 0]))
 
 
-@program()
+@program(ticks=100)
 class MultiheadAttention(_Recurrent):
     """nn.MultiheadAttention with a boolean padding mask."""
 

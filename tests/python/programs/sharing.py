@@ -1,0 +1,110 @@
+"""Memory that two nodes share: written by one, read or written by the other, never annotated."""
+
+from __future__ import annotations
+
+import torch
+from torch import nn
+
+from leapp import annotate
+
+from . import Policy, Ports, normal, program
+
+
+class _Owner(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.history = nn.Buffer(torch.zeros(4, 3))
+
+
+class _Two(Policy):
+    """Nodes "first" and "second"; the value of the first goes on to the second."""
+
+    def build(self) -> None:
+        self.owner = _Owner()
+
+    def sense(self, rng: torch.Generator) -> Ports:
+        return {"first/x": normal(rng, 3)}
+
+    def work_first(self, x: torch.Tensor) -> torch.Tensor:
+        raise NotImplementedError
+
+    def work_second(self, y: torch.Tensor) -> torch.Tensor:
+        raise NotImplementedError
+
+    def step(self, inputs: Ports) -> Ports:
+        x = annotate.input_tensors("first", {"x": inputs["first/x"]})
+        y = annotate.output_tensors("first", {"y": self.work_first(x)}, export_with=self.backend)
+        z = annotate.input_tensors("second", {"z": y})
+        a = annotate.output_tensors("second", {"a": self.work_second(z)}, export_with=self.backend)
+        return {"second/a": a}
+
+
+class _WriterFirst(_Two):
+    def work_first(self, x: torch.Tensor) -> torch.Tensor:
+        self.owner.history.copy_(torch.cat([x[None], self.owner.history[:-1]]))
+        return x * 2
+
+    def work_second(self, y: torch.Tensor) -> torch.Tensor:
+        return y + self.owner.history.mean(0)
+
+
+class _ReaderFirst(_Two):
+    def work_first(self, x: torch.Tensor) -> torch.Tensor:
+        return x + self.owner.history.mean(0)
+
+    def work_second(self, y: torch.Tensor) -> torch.Tensor:
+        self.owner.history[1:] = self.owner.history[:-1].clone()
+        self.owner.history[0] = y
+        return y * 2
+
+
+class _BothWrite(_Two):
+    def work_first(self, x: torch.Tensor) -> torch.Tensor:
+        self.owner.history.add_(x)
+        return self.owner.history[0] * 2
+
+    def work_second(self, y: torch.Tensor) -> torch.Tensor:
+        self.owner.history.mul_(0.5)
+        return y + self.owner.history.sum(0)
+
+
+class _BothReplace(_Two):
+    def work_first(self, x: torch.Tensor) -> torch.Tensor:
+        annotate.module("first", self.owner)
+        self.owner.history = self.owner.history * 0.5 + x
+        return self.owner.history[0] * 2
+
+    def work_second(self, y: torch.Tensor) -> torch.Tensor:
+        annotate.module("second", self.owner)
+        self.owner.history = self.owner.history + y
+        return self.owner.history.sum(0)
+
+
+class _OneReplaces(_Two):
+    def work_first(self, x: torch.Tensor) -> torch.Tensor:
+        annotate.module("first", self.owner)
+        self.owner.history = self.owner.history * 0.5 + x
+        return x * 2
+
+    def work_second(self, y: torch.Tensor) -> torch.Tensor:
+        return y + self.owner.history.sum(0)
+
+
+class _Scratch(_Two):
+    """Both write the whole of it before they read it: no state at all, but the first's value."""
+
+    def work_first(self, x: torch.Tensor) -> torch.Tensor:
+        self.owner.history.copy_(x.sin())
+        return x * 2
+
+    def work_second(self, y: torch.Tensor) -> torch.Tensor:
+        mean = self.owner.history.mean(0)
+        self.owner.history.copy_(y)
+        return mean + self.owner.history.sum(0)
+
+
+for _kind in (_WriterFirst, _ReaderFirst, _BothWrite, _BothReplace, _OneReplaces, _Scratch):
+    # One pass must be enough, and more of them must not confuse.
+    for _passes, _suffix in ((1, "OnePass"), (3, "ThreePasses")):
+        _name = f"Shared{_kind.__name__[1:]}{_suffix}"
+        program(ticks=100, traced=_passes)(type(_name, (_kind,), {"__doc__": _kind.__doc__}))
