@@ -16,6 +16,7 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <algorithm>
 #include <functional>
 #include <optional>
 #include <source_location>
@@ -76,7 +77,7 @@ struct CompileOptions {
   double atol = 1e-5;
   bool strict = true;  ///< throw when a node fails validation
   std::optional<GraphConfigs> graph_configs = {};
-  /// Called before each node with (nodes done, nodes in all, name of the next one).
+  /// Called before each step with (steps done, steps in all, the node it is about).
   std::function<void(std::size_t, std::size_t, const std::string&)> progress = {};
   /// What a front end in another language knows of itself, for the bundle's system information.
   std::optional<std::string> python_version = {};
@@ -134,6 +135,42 @@ LEAPP_EXPORT std::vector<at::Tensor> update_state(
 LEAPP_EXPORT void module(const std::string& node, const NamedTensors& buffers,
                          std::function<std::vector<at::Tensor>()> current,
                          std::source_location where = std::source_location::current());
+
+/// The same for a torch::nn::Module (or whatever has named_buffers()): all its buffers, or those
+/// that are named. The module must live until the node's output_tensors(). Dots in names become
+/// underscores.
+template <typename Module>
+requires requires(Module& model) {
+  model.named_buffers();
+}
+void module(const std::string& node, Module& model,
+            const std::vector<std::string>& buffer_names = {},
+            std::source_location where = std::source_location::current()) {
+  std::vector<std::string> paths;
+  for (const auto& buffer : model.named_buffers()) {
+    const bool wanted = buffer_names.empty() || std::find(buffer_names.begin(), buffer_names.end(),
+                                                          buffer.key()) != buffer_names.end();
+    if (wanted) paths.push_back(buffer.key());
+  }
+  for (const std::string& name : buffer_names) {
+    if (std::find(paths.begin(), paths.end(), name) != paths.end()) continue;
+    throw Error(ErrorKind::kValue,
+                "module() for node '" + node + "': the module has no buffer '" + name + "'");
+  }
+  const auto current = [&model, paths] {
+    const auto buffers = model.named_buffers();
+    std::vector<at::Tensor> tensors;
+    for (const std::string& path : paths) tensors.push_back(buffers[path]);
+    return tensors;
+  };
+  NamedTensors named;
+  for (const at::Tensor& buffer : current()) {
+    std::string name = paths[named.size()];
+    std::replace(name.begin(), name.end(), '.', '_');
+    named.push_back({name, buffer});
+  }
+  module(node, named, current, where);
+}
 
 /// Declares persistent tensors that are written in place. Returns the tensors to compute with.
 LEAPP_EXPORT std::vector<at::Tensor> register_buffer(

@@ -179,7 +179,8 @@ void Sharing::close_chains(std::vector<Pair>& pairs) const {
     for (bool further = true; further;) {
       further = false;
       for (const Pair& next : pairs) {
-        if (next.from != last || !at(next.to).after || at(next.to).state != at(last).state) continue;
+        if (next.from != last || !at(next.to).after || at(next.to).state != at(last).state)
+          continue;
         last = next.to;
         further = true;
         break;

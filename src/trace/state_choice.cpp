@@ -47,8 +47,7 @@ StateChoice choose_states(const Recording& recording, const Purified& purified,
   }
   for (bool changed = true; changed;) {
     changed = false;
-    const std::vector<bool> reached =
-        reached_from(purified.graph, roots_of(purified, choice.out));
+    const std::vector<bool> reached = reached_from(purified.graph, roots_of(purified, choice.out));
     for (std::size_t i = 0; i < candidates.size(); ++i) {
       if (candidates[i].kind == Kind::kExplicit) continue;
       const bool matters = reached[static_cast<std::size_t>(purified.before[i])];
