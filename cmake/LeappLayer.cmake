@@ -46,7 +46,9 @@ function(leapp_library name)
     set_target_properties(${name} PROPERTIES EXPORT_NAME ${ARG_EXPORT_NAME})
   endif()
   target_link_libraries(${name} PRIVATE ${links})
-  target_link_options(${name} PRIVATE -Wl,--no-undefined)
+  # A static library that we link (some toolchains have only libstdc++.a) stays ours: exported, its
+  # symbols would mix with those of another copy in the process.
+  target_link_options(${name} PRIVATE -Wl,--no-undefined -Wl,--exclude-libs,ALL)
   set_target_properties(${name} PROPERTIES LINKER_LANGUAGE CXX LEAPP_COMPONENT ${ARG_COMPONENT}
     INSTALL_RPATH "$ORIGIN")
   if("LibTorch::LibTorch" IN_LIST ARG_USES)  # in site-packages: leapp/lib beside torch/lib

@@ -191,8 +191,8 @@ class DotWriter {
   void write_wires(const std::vector<Wire>& wires, bool feedback) {
     for (const Wire& wire : wires) {
       for (const PortRef& target : wire.targets) {
-        const std::string& from = find(outputs_, to_string(wire.source));
-        const std::string& to = find(inputs_, to_string(target));
+        const std::string from = find(outputs_, to_string(wire.source));
+        const std::string to = find(inputs_, to_string(target));
         if (feedback) {
           write_feedback(from, to, order_.at(wire.source.node) > order_.at(target.node));
         } else {
