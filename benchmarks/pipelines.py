@@ -59,6 +59,23 @@ class Chain:
         return obs
 
 
+class Wide:
+    """Three nodes of many weights."""
+
+    def __init__(self, backend: str = "jit") -> None:
+        torch.manual_seed(0)
+        self.backend = backend
+        self.layers = [nn.Linear(2048, 2048) for _ in range(12)]
+
+    def step(self, obs: Tensor) -> Tensor:
+        for number in range(3):
+            x = annotate.input_tensors(f"node{number}", {"x": obs})
+            for layer in self.layers[4 * number : 4 * number + 4]:
+                x = torch.tanh(layer(x))
+            obs = annotate.output_tensors(f"node{number}", {"y": x}, export_with=self.backend)
+        return obs
+
+
 class OneNetwork:
     """One node around a network of networks.py."""
 
@@ -106,6 +123,9 @@ def make(name: str, backend: str) -> Stepper:
     if name == "GRU policy":
         policy = GruPolicy(backend)
         return lambda: policy.step(obs)
+    if name == "wide":
+        wide = Wide(backend)
+        return lambda: wide.step(torch.linspace(-1, 1, 2048).unsqueeze(0))
     if name.endswith("nodes") or name == "one node":
         chain = Chain(1 if name == "one node" else int(name.split()[0]), backend)
         return lambda: chain.step(obs)

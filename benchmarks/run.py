@@ -25,6 +25,8 @@ import time
 from pathlib import Path
 from typing import Any
 
+import runtime
+
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 Numbers = dict[str, Any]
@@ -43,11 +45,6 @@ class Row:
     peer_task: str | None = None
     goal: str = ""
     peer: bool = True
-
-
-def tick(label: str, pipeline: str, backend: str, goal: str = "") -> Row:
-    options = {"pipeline": pipeline, "backend": backend}
-    return Row(label, "ticks", "p50_us", "us", options, goal=goal)
 
 
 SECTIONS: dict[str, list[Row]] = {
@@ -78,18 +75,6 @@ SECTIONS: dict[str, list[Row]] = {
                 {"name": name}, peer_task="torch_export_network", goal="at least 20 times faster")
             for name in ("resnet18", "vit_tiny")
         ],
-    ],
-    "A tick from Python": [
-        tick("one node, onnx", "one node", "onnx"),
-        tick("four nodes, onnx", "four nodes", "onnx", "at least 3 times faster"),
-        tick("four nodes, jit", "four nodes", "jit", "at least 3 times faster"),
-        tick("20 nodes, onnx", "20 nodes", "onnx"),
-        tick("GRU policy, jit", "GRU policy", "jit"),
-        tick("ResNet-18, onnx", "resnet18", "onnx"),
-        Row("four nodes, onnx, p99.9", "ticks", "p999_us", "us",
-            {"pipeline": "four nodes", "backend": "onnx"}),
-        Row("load of 20 nodes, onnx", "ticks", "load", "s",
-            {"pipeline": "20 nodes", "backend": "onnx"}, goal="at most half"),
     ],
 }  # fmt: skip
 
@@ -256,7 +241,8 @@ def main() -> int:
     bench = Bench(peer, arguments.rounds)
     results: list[Numbers] = []
     document = [f"{datetime.date.today()}, {machine()}.", ""]
-    titles = {**SECTIONS, "Exported graphs in ONNX Runtime": None, "Policy programs": None}
+    special = ("Exported graphs in ONNX Runtime", "Policy programs", "Ticks and loading")
+    titles = {**SECTIONS, **dict.fromkeys(special)}
     for title, rows in titles.items():
         if arguments.only and arguments.only.lower() not in title.lower():
             continue
@@ -265,6 +251,8 @@ def main() -> int:
             lines = table(bench, rows, results)
         elif title.startswith("Exported"):
             lines = run_graphs(bench, results)
+        elif title == "Ticks and loading":
+            lines = runtime.measure(bench.once, peer, arguments.rounds)
         else:
             lines = run_programs(bench, results)
         document += [f"## {title}", "", *lines, ""]

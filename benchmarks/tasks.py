@@ -12,6 +12,7 @@ import json
 import os
 import resource
 import statistics
+import subprocess
 import sys
 import tempfile
 import time
@@ -208,31 +209,69 @@ def torch_export_network(name: str = "resnet18") -> Numbers:
     return {"export": min(times)}
 
 
-@task
-def ticks(pipeline: str = "four nodes", backend: str = "onnx", count: int = 3000) -> Numbers:
-    """Latency of run_policy from Python, and the time to load."""
-    with folder() as path:
-        with contextlib.redirect_stdout(io.StringIO()):
-            yaml = pipelines.export(pipeline, backend, path, validate=False)
-        loading = timed(lambda: leapp.InferenceManager(str(yaml)))
-        manager = leapp.InferenceManager(str(yaml))
-        feed = manager.get_mock_input()
-        count = count if pipeline != "resnet18" else count // 20
-        for _ in range(max(20, count // 10)):
-            manager.run_policy(feed)
-        samples = []
-        clock = time.perf_counter_ns
-        for _ in range(count):
-            began = clock()
-            manager.run_policy(feed)
-            samples.append(clock() - began)
+def percentiles(samples: list[int]) -> Numbers:
     samples.sort()
-    return {
-        "load": loading,
-        "p50_us": samples[len(samples) // 2] / 1e3,
-        "p99_us": samples[int(len(samples) * 0.99)] / 1e3,
-        "p999_us": samples[min(len(samples) - 1, int(len(samples) * 0.999))] / 1e3,
-    }
+    shares = {"p50_us": 0.5, "p99_us": 0.99, "p999_us": 0.999}
+    return {name: samples[int(share * (len(samples) - 1))] / 1e3 for name, share in shares.items()}
+
+
+@task
+def run_bundle(yaml: str, count: int = 5000) -> Numbers:
+    """Latency of run_policy from Python."""
+    manager = leapp.InferenceManager(yaml)
+    feed = manager.get_mock_input()
+    for _ in range(max(20, count // 10)):
+        manager.run_policy(feed)
+    samples = []
+    clock = time.perf_counter_ns
+    for _ in range(count):
+        began = clock()
+        manager.run_policy(feed)
+        samples.append(clock() - began)
+    return percentiles(samples)
+
+
+#: In a process of its own: torch is there, leapp is not.
+FIRST_LOAD = """
+import sys, time, torch
+began = time.perf_counter()
+import leapp
+manager = leapp.InferenceManager(sys.argv[1])
+manager.run_policy(manager.get_mock_input())
+print("\\n", time.perf_counter() - began)
+"""
+
+
+@task
+def load_bundle(yaml: str) -> Numbers:
+    """Loading and the first tick: in a fresh process with the import, and again."""
+
+    def load() -> None:
+        manager = leapp.InferenceManager(yaml)
+        manager.run_policy(manager.get_mock_input())
+
+    command = [sys.executable, "-c", FIRST_LOAD, yaml]
+    first = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()[-1]
+    load()
+    return {"first_ms": float(first) * 1e3, "again_ms": median_of(load, 5) * 1e3}
+
+
+@task
+def bundle_memory(yaml: str, small: str) -> Numbers:
+    """What a loaded bundle takes beside its weights; the engine itself is there already."""
+    kept = leapp.InferenceManager(small)
+    kept.run_policy(kept.get_mock_input())
+    weights = sum(
+        path.stat().st_size
+        for path in Path(yaml).parent.iterdir()
+        if path.suffix in (".onnx", ".pt")
+    )
+    gc.collect()
+    before = resident()
+    manager = leapp.InferenceManager(yaml)
+    manager.run_policy(manager.get_mock_input())
+    gc.collect()
+    return {"extra_share": (resident() - before) / weights - 1}
 
 
 @task

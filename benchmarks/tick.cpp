@@ -3,8 +3,9 @@
 //   bench_tick bundle.yaml [--ticks N]
 //
 // prints one JSON object with the latencies in microseconds of
-//   raw             one ONNX Runtime session per node, bound once to shared buffers, feedback
-//   copied separate        LEAPP, merge off merged_raw      ONNX Runtime on the merged graph alone
+//   raw             one ONNX Runtime session per node, bound once to shared buffers
+//   separate        LEAPP, merge off
+//   merged_raw      ONNX Runtime on the merged graph alone
 //   merged          LEAPP
 // and of loading the bundle. Contestants take turns in short rounds, so that what else the machine
 // does hits all of them alike. Without --ticks, 20,000 ticks each. Bundles with TorchScript nodes
@@ -283,6 +284,7 @@ int run(const std::filesystem::path& yaml, int ticks) {
     contestants.push_back({"raw", ticker(std::make_shared<RawSessions>(bundle), inputs)});
   }
   contestants.push_back({"separate", ticker(std::make_shared<leapp::InferenceManager>(yaml, off))});
+  if (!onnx && bundle.models.size() > 1) contestants.push_back({"merged", ticker(merged)});
   if (onnx && bundle.models.size() > 1) {
     const leapp::Bundle one = leapp::merge_bundle(yaml, folder / "one");
     leapp::TensorMap renamed;

@@ -11,8 +11,9 @@
 namespace leapp {
 namespace {
 
-// Large models gain nothing from merging, and would be held in memory more than once meanwhile.
-constexpr std::uintmax_t kMaxMergedBytes = std::uintmax_t{256} << 20;
+// Large models gain nothing from merging: reading their weights takes milliseconds, starting a node
+// a microsecond. And they would be held in memory more than once meanwhile.
+constexpr std::uintmax_t kMaxMergedBytes = std::uintmax_t{32} << 20;
 
 }  // namespace
 
