@@ -100,7 +100,7 @@ std::string to_json(const BenchReport& report) {
     json["period_us"] = microseconds(*period);
     json["misses"] = report.misses();
   }
-  return json.dump(2);
+  return json_text(json);
 }
 
 }  // namespace leapp::cli

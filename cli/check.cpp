@@ -2,6 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include "commands.h"
+#include "text.h"
 
 namespace leapp::cli {
 namespace {
@@ -38,13 +39,13 @@ int run(const Arguments& arguments) {
     report["ok"] = false;
     report["checked"] = done;
     report["error"] = error.what();
-    std::printf("%s\n", report.dump(2).c_str());
-    return kWrong;
+    std::printf("%s\n", json_text(report).c_str());
+    return exit_code(error);
   }
   if (arguments.json) {
     report["ok"] = true;
     report["checked"] = done;
-    std::printf("%s\n", report.dump(2).c_str());
+    std::printf("%s\n", json_text(report).c_str());
   } else {
     for (const std::string& line : done) std::printf("ok    %s\n", line.c_str());
   }

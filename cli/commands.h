@@ -24,6 +24,9 @@ inline constexpr int kUsage = 2;
 inline constexpr int kLacking = 3;
 inline constexpr int kTooSlow = 4;
 
+/// kLacking or kWrong.
+int exit_code(const Error& error);
+
 /// What a command returns is the program's exit code.
 using Run = std::function<int()>;
 

@@ -140,7 +140,7 @@ Command add_inspect(CLI::App& program) {
   return {app, [arguments] {
             const Bundle bundle = read_bundle(arguments->yaml);
             if (arguments->json) {
-              std::printf("%s\n", to_json(bundle).dump(2).c_str());
+              std::printf("%s\n", json_text(to_json(bundle)).c_str());
             } else {
               print(bundle);
             }

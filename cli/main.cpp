@@ -38,6 +38,15 @@ void add_json(CLI::App& app, bool& json) {
   app.add_flag("--json", json, "print one JSON object instead of text");
 }
 
+int exit_code(const Error& error) {
+  const std::string text = error.what();
+  const bool lacking = text.find("ONNX Runtime was not found") != std::string::npos ||
+                       text.find("which needs libtorch") != std::string::npos ||
+                       text.find("the TorchScript engine cannot run on") != std::string::npos ||
+                       text.find("is not part of this ONNX Runtime") != std::string::npos;
+  return lacking ? kLacking : kWrong;
+}
+
 namespace {
 
 constexpr const char* kExitCodes =
@@ -46,13 +55,6 @@ constexpr const char* kExitCodes =
     "machine lacks what the bundle needs (ONNX Runtime, libtorch, an execution provider); 4 too "
     "slow\n"
     "(bench --strict).";
-
-bool is_lacking(const Error& error) {
-  const std::string text = error.what();
-  return text.find("ONNX Runtime was not found") != std::string::npos ||
-         text.find("which needs libtorch") != std::string::npos ||
-         text.find("is not part of this ONNX Runtime") != std::string::npos;
-}
 
 int main(int argc, char** argv) {
   CLI::App program("Look at exported policy pipelines, check, run, measure and merge them.",
@@ -76,7 +78,7 @@ int main(int argc, char** argv) {
     }
   } catch (const Error& error) {
     std::fprintf(stderr, "leapp: %s\n", error.what());
-    return is_lacking(error) ? kLacking : kWrong;
+    return exit_code(error);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "leapp: %s\n", error.what());
     return kWrong;

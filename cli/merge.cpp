@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "commands.h"
+#include "text.h"
 
 namespace leapp::cli {
 
@@ -32,7 +33,7 @@ Command add_merge(CLI::App& program) {
               report["model"] = (merged.file.parent_path() / model.file->path).string();
               for (const Port& port : model.inputs) report["inputs"].push_back(port.name);
               for (const Port& port : model.outputs) report["outputs"].push_back(port.name);
-              std::printf("%s\n", report.dump(2).c_str());
+              std::printf("%s\n", json_text(report).c_str());
             } else {
               std::printf("wrote %s: %zu inputs, %zu outputs\n", merged.file.c_str(),
                           model.inputs.size(), model.outputs.size());

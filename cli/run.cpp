@@ -6,6 +6,7 @@
 
 #include "commands.h"
 #include "leapp/tensor_file.h"
+#include "text.h"
 
 namespace leapp::cli {
 namespace {
@@ -88,7 +89,7 @@ void print(const TensorMap& outputs, bool json) {
     std::printf("%s %s %s\n  %s\n", name.c_str(), std::string(name_of(tensor.dtype())).c_str(),
                 to_string(tensor.shape()).c_str(), text.c_str());
   }
-  if (json) std::printf("%s\n", object.dump(2).c_str());
+  if (json) std::printf("%s\n", json_text(object).c_str());
 }
 
 int run(const Arguments& arguments) {

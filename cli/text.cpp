@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <nlohmann/json.hpp>
 
 namespace leapp::cli {
 
@@ -37,6 +38,10 @@ std::string time_text(std::chrono::nanoseconds time) {
   const int digits = value >= 100 || value == 0 ? 0 : value >= 10 ? 1 : 2;
   std::snprintf(text.data(), text.size(), "%.*f %s", digits, value, unit);
   return text.data();
+}
+
+std::string json_text(const nlohmann::ordered_json& json) {
+  return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
 }  // namespace leapp::cli

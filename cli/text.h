@@ -1,7 +1,8 @@
-// Text for people: aligned columns, times with a unit.
+// Text for people: aligned columns, times with a unit. And for programs: JSON.
 #pragma once
 
 #include <chrono>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,9 @@ std::string table(const std::vector<std::vector<std::string>>& rows, bool right 
 
 /// "12.3 us", "1.24 ms".
 std::string time_text(std::chrono::nanoseconds time);
+
+/// Indented. What is not UTF-8, such as a name from a broken model, has its bytes replaced.
+std::string json_text(const nlohmann::ordered_json& json);
 
 /// "float32 [1, 48]".
 template <typename Port>

@@ -132,6 +132,10 @@ const dlpack::ExchangeApi* exchange_api(py::handle type) {
 
 Borrowed from_dlpack(const dlpack::Tensor& tensor) {
   Borrowed array;
+  if (static_cast<std::size_t>(tensor.ndim) > array.strides.size()) {
+    throw Error(ErrorKind::kValue, "a tensor has " + std::to_string(tensor.ndim) +
+                                       " dimensions, more than any port can have");
+  }
   array.data = static_cast<const char*>(tensor.data) + tensor.byte_offset;
   array.dtype = from_dlpack(tensor.dtype);
   array.shape = {tensor.shape, static_cast<std::size_t>(tensor.ndim)};

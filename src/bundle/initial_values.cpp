@@ -33,6 +33,15 @@ SafeTensors read_initial_values(const Bundle& bundle, const std::filesystem::pat
            std::string(name_of(port.dtype)));
     }
   }
+  for (const Wire& wire : bundle.pipeline.feedback_flow) {
+    for (const PortRef& target : wire.targets) {
+      if (values.find(to_string(target)) != nullptr) continue;
+      throw Error(ErrorKind::kValue,
+                  path.string() + ": [B20] there is no initial value for the feedback input " +
+                      quote_for_message(to_string(target)) +
+                      "; the file was damaged or edited: export again");
+    }
+  }
   return values;
 }
 

@@ -61,6 +61,11 @@ std::string find_port_name_fault(std::string_view name) {
 }  // B5
 
 std::string find_shape_fault(const Shape& shape, DType dtype) {  // B8
+  constexpr std::size_t kMaxRank = 64;                           // PyTorch's and NumPy's own limit
+  if (shape.size() > kMaxRank) {
+    return "the shape has " + std::to_string(shape.size()) +
+           " dimensions, more than the limit of " + std::to_string(kMaxRank);
+  }
   for (const std::int64_t size : shape) {
     if (size < 0) return "the shape " + to_string(shape) + " holds a negative size";
   }

@@ -3,6 +3,7 @@
 #include <malloc.h>
 
 #include "base/check.h"
+#include "bundle/field_location.h"
 #include "bundle/initial_values.h"
 #include "runtime/merge.h"
 
@@ -104,7 +105,13 @@ std::unique_ptr<Engine> load_node(const Bundle& bundle, const Model& model,
                                   const RuntimeOptions& options) {
   const std::filesystem::path file =
       resolve_file(bundle.file.parent_path(), model.file->path, options.bundle);
-  return options.engines.load(model, file, engine_options(options, model.name));
+  try {
+    return options.engines.load(model, file, engine_options(options, model.name));
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::kValue) throw;  // not the bundle's fault
+    const FieldPath field = {"models", model.name, "parameters", "model_path"};
+    throw Error(error.kind(), locate_field(bundle.file, field) + error.what());
+  }
 }
 
 LoadedBundle load_bundle(const std::filesystem::path& yaml, const RuntimeOptions& options) {

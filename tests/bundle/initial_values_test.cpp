@@ -28,12 +28,18 @@ class InitialValuesTest : public testing::Test {
 };
 
 TEST_F(InitialValuesTest, b20_ComeBackByPort) {
-  const Bundle bundle = bundle_with({{{"policy", "h_in"}, {values_, DType::kFloat32, {1, 4}}}});
+  const Bundle bundle = bundle_with({{{"policy", "h_in"}, {values_, DType::kFloat32, {1, 4}}},
+                                     {{"pre", "last"}, {values_, DType::kFloat32, {1, 4}}}});
   EXPECT_EQ(bundle.pipeline.initial_values->path, "w_initial_values.safetensors");
   EXPECT_EQ(bundle.pipeline.initial_values->sha256sum,
             sha256_file(folder_.path() / "w_initial_values.safetensors"));
   const SafeTensors back = read_initial_values(bundle, folder_.path());
   EXPECT_EQ(static_cast<const float*>(back.find("policy/h_in")->data)[3], 4.0F);
+}
+
+TEST_F(InitialValuesTest, b20_MustHoldEveryFeedbackInput) {
+  EXPECT_THAT(refusal({{"policy", "h_in"}, {values_, DType::kFloat32, {1, 4}}}),
+              HasSubstr("[B20] there is no initial value for the feedback input 'pre/last'"));
 }
 
 TEST_F(InitialValuesTest, NoFileMeansNoValues) {

@@ -129,8 +129,9 @@ class TestArrays:
             (torch.ones(1, 4).double(), TypeError, "input n/x is float64, expected float32"),
             (np.ones((1, 4), ">f4"), TypeError, "input n/x is of another type, expected float32"),
             (torch.ones(4), ValueError, r"input n/x has shape \[4\], expected \[1, 4\]"),
+            (torch.ones([1] * 70), ValueError, "70 dimensions, more than any port can have"),
         ],
-        ids=["str", "list", "none", "dtype", "byte order", "shape"],
+        ids=["str", "list", "none", "dtype", "byte order", "shape", "dimensions"],
     )
     def test_refusals(self, affine: str, value: Any, kind: type[Exception], text: str) -> None:
         with pytest.raises(kind, match=text) as caught:

@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -63,9 +64,20 @@ class TestBundle {
   Bundle& bundle() { return bundle_; }
   const std::filesystem::path& folder() const { return folder_; }
 
-  /// Writes the YAML and returns its path.
+  /// Writes the YAML and returns its path. Where one initial value was given, the others are zeros.
   std::filesystem::path write() {
     if (!initial_.empty()) {
+      for (const Wire& wire : bundle_.pipeline.feedback_flow) {
+        for (const PortRef& target : wire.targets) {
+          const auto is_target = [&](const auto& value) {
+            return value.first == to_string(target);
+          };
+          if (std::none_of(initial_.begin(), initial_.end(), is_target)) {
+            const Port& port = *bundle_.find_input(target);
+            initial_.emplace_back(to_string(target), Tensor(port.dtype, port.shape));
+          }
+        }
+      }
       std::vector<NamedTensorView> views;
       for (const auto& [name, tensor] : initial_) views.push_back({name, tensor.view()});
       write_safetensors(folder_ / "test_initial_values.safetensors", views);

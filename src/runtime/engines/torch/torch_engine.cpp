@@ -193,9 +193,11 @@ std::unique_ptr<Engine> make_engine(const Model& signature, const EngineOptions&
   try {
     return std::make_unique<TorchEngine>(
         LoadedModel{signature, load(device), device, options.threads});
+  } catch (const Error&) {
+    throw;
   } catch (const c10::Error& error) {
     throw failed(error.what_without_backtrace());
-  } catch (const jit::ErrorReport& error) {
+  } catch (const std::exception& error) {
     throw failed(error.what());
   }
 }

@@ -1,0 +1,50 @@
+// leapp::Error as the exceptions of leapp.errors, for both modules.
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+#include <cstring>
+#include <exception>
+
+#include "leapp/error.h"
+
+namespace leapp::python {
+
+/// The class of leapp.errors.
+inline const char* class_name(ErrorKind kind) {
+  switch (kind) {
+    case ErrorKind::kUsage:
+    case ErrorKind::kInternal:
+      return "LeappError";
+    case ErrorKind::kType:
+      return "LeappTypeError";
+    case ErrorKind::kValue:
+      return "LeappValueError";
+    case ErrorKind::kNotFound:
+      return "LeappNotFoundError";
+    case ErrorKind::kIo:
+      return "LeappIoError";
+    case ErrorKind::kExport:
+      return "LeappExportError";
+    case ErrorKind::kValidation:
+      return "LeappValidationError";
+  }
+  return "LeappError";
+}
+
+/// For register_local_exception_translator.
+inline void translate(std::exception_ptr thrown) {
+  namespace py = pybind11;
+  try {
+    if (thrown) std::rethrow_exception(thrown);
+  } catch (const Error& error) {
+    // A message may quote a broken file, whose bytes need not be text.
+    const char* text = error.what();
+    const auto message = py::reinterpret_steal<py::object>(PyUnicode_DecodeUTF8(
+        text, static_cast<Py_ssize_t>(std::strlen(text)), "backslashreplace"));
+    const py::object type = py::module_::import("leapp.errors").attr(class_name(error.kind()));
+    PyErr_SetObject(type.ptr(), message.ptr());
+  }
+}
+
+}  // namespace leapp::python
