@@ -32,10 +32,10 @@ void add_message(pbf_writer& out, field::Tag tag, Fill&& fill) {
 }
 
 void add_properties(pbf_writer& out, field::Tag tag, const Properties& properties) {
-  for (const auto& [key, value] : properties) {
+  for (const auto& property : properties) {
     add_message(out, tag, [&](pbf_writer& entry) {
-      entry.add_string(field::property::kKey, key);
-      entry.add_string(field::property::kValue, value);
+      entry.add_string(field::property::kKey, property.first);
+      entry.add_string(field::property::kValue, property.second);
     });
   }
 }
