@@ -40,6 +40,7 @@ struct EngineOptions {
   /// Threads that share the work inside one operator, the caller's included. 0: the engine decides.
   int threads = 1;
   /// Processors (from 0) for the threads beside the caller's, one each; empty: the system decides.
+  /// This and `spinning` are for ONNX Runtime: libtorch's threads belong to the whole process.
   std::vector<int> affinity = {};
   /// Whether idle threads burn a core to answer sooner.
   bool spinning = false;
@@ -137,12 +138,18 @@ class LEAPP_EXPORT Engine {
 using EngineFactory = std::function<std::unique_ptr<Engine>(
     const Model& model, const std::filesystem::path& file, const EngineOptions& options)>;
 
+/// A node's model, and the engine that its backend's factory made of it.
+struct LoadedNode {
+  std::filesystem::path file;
+  const Engine* engine = nullptr;
+};
+
 /// Loads several nodes as one engine. `part` holds them in order of execution, with the wires among
-/// them; `files` are their models; `signature` is that of the whole, its ports called "node/port".
-/// Throws Error with the reason when they cannot be one.
-using MergedEngineFactory = std::function<std::unique_ptr<Engine>(
-    const Bundle& part, const std::vector<std::filesystem::path>& files, const Model& signature,
-    const EngineOptions& options)>;
+/// them; `nodes` are they by themselves, for as long as the call lasts; `signature` is that of the
+/// whole, its ports called "node/port". Throws Error with the reason when they cannot be one.
+using MergedEngineFactory =
+    std::function<std::unique_ptr<Engine>(const Bundle& part, const std::vector<LoadedNode>& nodes,
+                                          const Model& signature, const EngineOptions& options)>;
 
 /// Says which factory serves which backend. A value: copies are independent.
 class LEAPP_EXPORT EngineRegistry {
@@ -165,8 +172,7 @@ class LEAPP_EXPORT EngineRegistry {
                                const EngineOptions& options = {}) const;
 
   /// The nodes of `part`, all of one backend that merges(), as one engine.
-  std::unique_ptr<Engine> load_merged(const Bundle& part,
-                                      const std::vector<std::filesystem::path>& files,
+  std::unique_ptr<Engine> load_merged(const Bundle& part, const std::vector<LoadedNode>& nodes,
                                       const Model& signature, const EngineOptions& options) const;
 
  private:
@@ -197,12 +203,11 @@ struct EnginePlugin {
   std::unique_ptr<Engine> (*load)(const Model& model, const std::filesystem::path& file,
                                   const EngineOptions& options);
   /// May be null.
-  std::unique_ptr<Engine> (*load_merged)(const Bundle& part,
-                                         const std::vector<std::filesystem::path>& files,
+  std::unique_ptr<Engine> (*load_merged)(const Bundle& part, const std::vector<LoadedNode>& nodes,
                                          const Model& signature, const EngineOptions& options);
 };
 
-inline constexpr std::uint32_t kEngineAbi = 2;
+inline constexpr std::uint32_t kEngineAbi = 3;
 
 /// Opens a plugin: a path, or a file name that is looked for in $LEAPP_ENGINE_PATH (folders joined
 /// by ':'), then beside this library, then where the system looks. Throws Error(kNotFound) with the

@@ -259,10 +259,9 @@ class PyManager {
       return standard.load(model, file, options);
     };
     // Nodes are merged after each was loaded by itself: torch is there by then.
-    const auto load_merged = [standard](const Bundle& part,
-                                        const std::vector<std::filesystem::path>& files,
+    const auto load_merged = [standard](const Bundle& part, const std::vector<LoadedNode>& nodes,
                                         const Model& signature, const EngineOptions& options) {
-      return standard.load_merged(part, files, signature, options);
+      return standard.load_merged(part, nodes, signature, options);
     };
     engines.add("jit", load, load_merged);
   }

@@ -40,9 +40,9 @@ EngineRegistry EngineRegistry::standard() {
       [](const Model& model, const std::filesystem::path& file, const EngineOptions& options) {
         return torch_plugin(model.name).load(model, file, options);
       },
-      [](const Bundle& part, const std::vector<std::filesystem::path>& files,
-         const Model& signature, const EngineOptions& options) {
-        return torch_plugin(signature.name).load_merged(part, files, signature, options);
+      [](const Bundle& part, const std::vector<LoadedNode>& nodes, const Model& signature,
+         const EngineOptions& options) {
+        return torch_plugin(signature.name).load_merged(part, nodes, signature, options);
       });
   return registry;
 }
@@ -78,12 +78,12 @@ std::unique_ptr<Engine> EngineRegistry::load(const Model& model, const std::file
 }
 
 std::unique_ptr<Engine> EngineRegistry::load_merged(const Bundle& part,
-                                                    const std::vector<std::filesystem::path>& files,
+                                                    const std::vector<LoadedNode>& nodes,
                                                     const Model& signature,
                                                     const EngineOptions& options) const {
   const Entry* entry = part.models.empty() ? nullptr : find(part.models[0].backend.value_or(""));
   demand(entry != nullptr && entry->load_merged, "these nodes have no merged engine");
-  return entry->load_merged(part, files, signature, options);
+  return entry->load_merged(part, nodes, signature, options);
 }
 
 std::unique_ptr<Engine> load_engine(const Model& model, const std::filesystem::path& file,

@@ -92,10 +92,12 @@ std::unique_ptr<Engine> merge_and_prove(const Bundle& bundle, const PlannedStep&
                                         const std::vector<std::unique_ptr<Engine>>& separate,
                                         const RuntimeOptions& options) {
   const Bundle part = isolate(bundle, step);
-  std::vector<std::filesystem::path> files;
-  for (const Model& model : part.models) files.push_back(file_of(bundle, model, options));
+  std::vector<LoadedNode> nodes;
+  for (std::size_t i = 0; i < part.models.size(); ++i) {
+    nodes.push_back({file_of(bundle, part.models[i], options), separate[i].get()});
+  }
   std::vector<std::unique_ptr<Engine>> merged;
-  merged.push_back(options.engines.load_merged(part, files, step.model,
+  merged.push_back(options.engines.load_merged(part, nodes, step.model,
                                                engine_options(options, part.models[0].name)));
   const std::string difference = find_difference(part, separate, merged);
   require(difference.empty(), ErrorKind::kValue, difference + " comes out differently");

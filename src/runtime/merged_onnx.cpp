@@ -36,9 +36,10 @@ onnx::Model read_merged_onnx(const Bundle& part, const std::vector<std::filesyst
   return merge_graphs(part, sources, signature);
 }
 
-std::unique_ptr<Engine> load_merged_onnx(const Bundle& part,
-                                         const std::vector<std::filesystem::path>& files,
+std::unique_ptr<Engine> load_merged_onnx(const Bundle& part, const std::vector<LoadedNode>& nodes,
                                          const Model& signature, const EngineOptions& options) {
+  std::vector<std::filesystem::path> files;
+  for (const LoadedNode& node : nodes) files.push_back(node.file);
   const std::string serialized = onnx::serialize(read_merged_onnx(part, files, signature));
   return load_onnx_engine(signature, std::as_bytes(std::span(serialized.data(), serialized.size())),
                           options);

@@ -16,8 +16,7 @@ onnx::Model read_merged_onnx(const Bundle& part, const std::vector<std::filesyst
                              const Model& signature);
 
 /// The MergedEngineFactory of the backend "onnx".
-std::unique_ptr<Engine> load_merged_onnx(const Bundle& part,
-                                         const std::vector<std::filesystem::path>& files,
+std::unique_ptr<Engine> load_merged_onnx(const Bundle& part, const std::vector<LoadedNode>& nodes,
                                          const Model& signature, const EngineOptions& options);
 
 }  // namespace leapp

@@ -63,6 +63,7 @@ std::string_view cause(std::string_view message) {
 // What the bindings of an engine share.
 struct LoadedModel {
   Model signature;
+  TorchGraph graph;  // empty when several nodes were merged
   TorchProgram program;
   at::Device device;
   int threads;
@@ -171,6 +172,8 @@ class TorchEngine final : public Engine {
 
   std::shared_ptr<DeviceMemory> memory() const override { return memory_of(model_.device); }
 
+  const TorchGraph& graph() const noexcept { return model_.graph; }
+
   std::unique_ptr<Binding> bind_device(std::span<const ConstTensorView> inputs,
                                        std::span<const TensorView> outputs) override {
     check_views(model_.signature, inputs, outputs);
@@ -191,8 +194,9 @@ std::unique_ptr<Engine> make_engine(const Model& signature, const EngineOptions&
                                         " could not be loaded as TorchScript: " + why);
   };
   try {
+    auto [graph, program] = load(device);
     return std::make_unique<TorchEngine>(
-        LoadedModel{signature, load(device), device, options.threads});
+        LoadedModel{signature, std::move(graph), std::move(program), device, options.threads});
   } catch (const Error&) {
     throw;
   } catch (const c10::Error& error) {
@@ -204,15 +208,24 @@ std::unique_ptr<Engine> make_engine(const Model& signature, const EngineOptions&
 
 std::unique_ptr<Engine> load(const Model& model, const std::filesystem::path& file,
                              const EngineOptions& options) {
-  return make_engine(model, options, file.string(),
-                     [&](at::Device device) { return load_program(model, file, device); });
+  return make_engine(model, options, file.string(), [&](at::Device device) {
+    TorchGraph graph = load_graph(model, file, device);
+    TorchProgram program = make_program(model, graph);
+    return std::pair(std::move(graph), std::move(program));
+  });
 }
 
-std::unique_ptr<Engine> load_merged(const Bundle& part,
-                                    const std::vector<std::filesystem::path>& files,
+// The single nodes are loaded already: their graphs are joined, and the weights shared.
+std::unique_ptr<Engine> load_merged(const Bundle& part, const std::vector<LoadedNode>& nodes,
                                     const Model& signature, const EngineOptions& options) {
-  return make_engine(signature, options, "its models", [&](at::Device device) {
-    return load_merged_program(part, files, signature, device);
+  return make_engine(signature, options, "its models", [&](at::Device) {
+    std::vector<const TorchGraph*> graphs;
+    for (const LoadedNode& node : nodes) {
+      const auto* engine = dynamic_cast<const TorchEngine*>(node.engine);
+      if (engine == nullptr) throw Error(ErrorKind::kValue, "another engine serves one of them");
+      graphs.push_back(&engine->graph());
+    }
+    return std::pair(TorchGraph(), merge_programs(part, graphs, signature));
   });
 }
 

@@ -16,13 +16,6 @@ namespace {
 
 namespace jit = torch::jit;
 
-// The forward graph of one file.
-struct NodeGraph {
-  std::shared_ptr<jit::Graph> graph;  // its first input is the module
-  c10::IValue self;
-  std::vector<bool> writes_input;  // of the others
-};
-
 void find_device_constants(jit::Block* block, std::vector<jit::Node*>& found) {
   for (jit::Node* node : block->nodes()) {
     if (node->kind() == c10::prim::Constant &&
@@ -52,31 +45,6 @@ jit::Module load_module(const std::filesystem::path& file, at::Device device) {
   jit::Module module = jit::load(file.string(), device);
   module.eval();
   return module;
-}
-
-NodeGraph load_graph(const Model& node, const std::filesystem::path& file, at::Device device) {
-  jit::Module module = load_module(file, device);
-  try {
-    jit::freeze_module_inplace(&module);
-  } catch (const std::exception&) {
-    module = load_module(file, device);  // writes its own attributes: it runs as it is
-  }
-  NodeGraph result;
-  result.graph = module.get_method("forward").graph()->copy();
-  result.self = module._ivalue();
-  jit::Inline(*result.graph);
-  move_device_constants(*result.graph, device);
-  const std::size_t inputs = result.graph->inputs().size() - 1;
-  if (inputs != node.inputs.size()) {
-    throw Error(ErrorKind::kValue, "node '" + node.name + "': its model takes " +
-                                       std::to_string(inputs) + " inputs, the bundle declares " +
-                                       std::to_string(node.inputs.size()));
-  }
-  const jit::AliasDb aliases(result.graph);
-  for (std::size_t i = 0; i < inputs; ++i) {
-    result.writes_input.push_back(aliases.hasWriters(result.graph->inputs()[i + 1]));
-  }
-  return result;
 }
 
 // The values a graph returns, one per output of the node, as values of `into`.
@@ -112,8 +80,32 @@ TorchProgram finish(const std::shared_ptr<jit::Graph>& graph, const std::string&
 
 }  // namespace
 
-TorchProgram load_program(const Model& node, const std::filesystem::path& file, at::Device device) {
-  const NodeGraph loaded = load_graph(node, file, device);
+TorchGraph load_graph(const Model& node, const std::filesystem::path& file, at::Device device) {
+  jit::Module module = load_module(file, device);
+  try {
+    jit::freeze_module_inplace(&module);
+  } catch (const std::exception&) {
+    module = load_module(file, device);  // writes its own attributes: it runs as it is
+  }
+  TorchGraph result;
+  result.graph = module.get_method("forward").graph()->copy();
+  result.self = module._ivalue();
+  jit::Inline(*result.graph);
+  move_device_constants(*result.graph, device);
+  const std::size_t inputs = result.graph->inputs().size() - 1;
+  if (inputs != node.inputs.size()) {
+    throw Error(ErrorKind::kValue, "node '" + node.name + "': its model takes " +
+                                       std::to_string(inputs) + " inputs, the bundle declares " +
+                                       std::to_string(node.inputs.size()));
+  }
+  const jit::AliasDb aliases(result.graph);
+  for (std::size_t i = 0; i < inputs; ++i) {
+    result.writes_input.push_back(aliases.hasWriters(result.graph->inputs()[i + 1]));
+  }
+  return result;
+}
+
+TorchProgram make_program(const Model& node, const TorchGraph& loaded) {
   const auto graph = std::make_shared<jit::Graph>();
   std::vector<jit::Value*> inputs;
   for (jit::Value* input : loaded.graph->inputs()) {
@@ -129,9 +121,8 @@ TorchProgram load_program(const Model& node, const std::filesystem::path& file, 
   return program;
 }
 
-TorchProgram load_merged_program(const Bundle& part,
-                                 const std::vector<std::filesystem::path>& files,
-                                 const Model& signature, at::Device device) {
+TorchProgram merge_programs(const Bundle& part, const std::vector<const TorchGraph*>& graphs,
+                            const Model& signature) {
   std::unordered_map<std::string, std::string> source_of;
   for (const Wire& wire : part.pipeline.data_flow) {
     for (const PortRef& target : wire.targets) {
@@ -144,7 +135,7 @@ TorchProgram load_merged_program(const Bundle& part,
   for (const Port& port : signature.inputs) inputs[port.name] = graph->addInput();
   for (std::size_t i = 0; i < part.models.size(); ++i) {
     const Model& node = part.models[i];
-    const NodeGraph loaded = load_graph(node, files[i], device);
+    const TorchGraph& loaded = *graphs[i];
     if (loaded.graph->inputs()[0]->hasUses()) {
       throw Error(ErrorKind::kValue, "'" + node.name + "' keeps attributes");
     }
@@ -154,14 +145,15 @@ TorchProgram load_merged_program(const Bundle& part,
                     "'" + node.name + "' changes its input '" + node.inputs[k].name + "' in place");
       }
     }
-    loaded.graph->eraseInput(0);
+    const std::shared_ptr<jit::Graph> pure = loaded.graph->copy();
+    pure->eraseInput(0);
     std::vector<jit::Value*> arguments;
     for (const Port& port : node.inputs) {
       const std::string name = node.name + "/" + port.name;
       const auto wire = source_of.find(name);
       arguments.push_back(wire != source_of.end() ? outputs.at(wire->second) : inputs.at(name));
     }
-    const std::vector<jit::Value*> returned = jit::insertGraph(*graph, *loaded.graph, arguments);
+    const std::vector<jit::Value*> returned = jit::insertGraph(*graph, *pure, arguments);
     const std::vector<jit::Value*> values = unpack(*graph, returned, node);
     for (std::size_t k = 0; k < values.size(); ++k) {
       outputs[node.name + "/" + node.outputs[k].name] = values[k];

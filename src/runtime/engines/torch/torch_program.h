@@ -22,14 +22,23 @@ struct TorchProgram {
   std::vector<bool> writes_input;
 };
 
-/// Loads one model. Throws Error(kValue) when the file is no TorchScript or has other inputs and
-/// outputs than the node declares.
-TorchProgram load_program(const Model& node, const std::filesystem::path& file, at::Device device);
+/// The forward graph of one file, with its weights as constants where it could be frozen.
+struct TorchGraph {
+  std::shared_ptr<torch::jit::Graph> graph;  ///< its first input is the module
+  c10::IValue self;
+  std::vector<bool> writes_input;  ///< of the others
+};
 
-/// Loads the nodes of `part` as one program with the ports of `signature`, called "node/port".
-/// Throws Error(kValue) when a node keeps attributes or changes its inputs.
-TorchProgram load_merged_program(const Bundle& part,
-                                 const std::vector<std::filesystem::path>& files,
-                                 const Model& signature, at::Device device);
+/// Loads one model. Throws Error(kValue) when the file is no TorchScript or takes other inputs than
+/// the node declares.
+TorchGraph load_graph(const Model& node, const std::filesystem::path& file, at::Device device);
+
+/// Throws Error(kValue) when the graph has other outputs than the node declares.
+TorchProgram make_program(const Model& node, const TorchGraph& graph);
+
+/// The nodes of `part`, whose graphs are given, as one program with the ports of `signature`,
+/// called "node/port". Throws Error(kValue) when a node keeps attributes or changes its inputs.
+TorchProgram merge_programs(const Bundle& part, const std::vector<const TorchGraph*>& graphs,
+                            const Model& signature);
 
 }  // namespace leapp
