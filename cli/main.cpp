@@ -13,8 +13,8 @@ void EngineFlags::add_to(CLI::App& app) {
   app.add_option("--affinity", affinity, "processors for the threads beside the first")
       ->delimiter(',');
   app.add_flag("--spinning", spinning, "let idle threads burn a core to answer sooner");
-  app.add_option("--provider", provider, "cpu, cuda, ..: where ONNX models run");
-  app.add_flag("--no-merge", no_merge, "run every ONNX node by itself");
+  app.add_option("--provider", provider, "cpu, cuda, ..: where models run");
+  app.add_flag("--no-merge", no_merge, "run every node by itself");
   app.add_flag("--allow-outside-files", allow_outside_files,
                "let model files lie outside the bundle's folder");
 }

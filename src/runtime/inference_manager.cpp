@@ -198,6 +198,7 @@ class InferenceManager::Impl {
 
   void prepare(int ticks) {
     session_.require_idle();
+    require(ticks >= 0, ErrorKind::kValue, "prepare() cannot run a negative number of ticks");
     require(loaded_.cannot_run.empty(), ErrorKind::kUsage, loaded_.cannot_run);
     const TensorMap former_state = state();
     std::vector<Tensor> former_inputs;

@@ -1,6 +1,7 @@
 #include "runtime/loader.h"
 
 #include <malloc.h>
+#include <unistd.h>
 
 #include "base/check.h"
 #include "bundle/field_location.h"
@@ -9,6 +10,38 @@
 
 namespace leapp {
 namespace {
+
+void check_engine_options(const EngineOptions& options, const std::string& whose) {
+  require(options.threads >= 0, ErrorKind::kValue,
+          whose + ": threads must be at least 1, or 0 to let the engine decide, not " +
+              std::to_string(options.threads));
+  if (options.affinity.empty()) return;
+  const std::size_t beside =
+      options.threads > 0 ? static_cast<std::size_t>(options.threads) - 1 : 0;
+  require(options.threads == 0 || options.affinity.size() == beside, ErrorKind::kValue,
+          whose + ": affinity names " + std::to_string(options.affinity.size()) +
+              " processors; with threads = " + std::to_string(options.threads) +
+              " it must name one for each thread beside the caller's: " + std::to_string(beside));
+  const long processors = sysconf(_SC_NPROCESSORS_CONF);
+  for (int processor : options.affinity) {
+    require(processor >= 0 && processor < processors, ErrorKind::kValue,
+            whose + ": affinity names processor " + std::to_string(processor) +
+                "; this machine has 0 to " + std::to_string(processors - 1));
+  }
+}
+
+void check_options(const RuntimeOptions& options) {
+  check_engine_options(options.engine, "options");
+  for (const auto& [node, own] : options.nodes) {
+    check_engine_options(own, "options of node '" + node + "'");
+  }
+  require(!options.deadline || options.deadline->count() >= 0, ErrorKind::kValue,
+          "options: the deadline is negative");
+  for (const auto& [name, limit] : options.staleness) {
+    require(limit.count() >= 0, ErrorKind::kValue,
+            "options: the staleness limit of " + name + " is negative");
+  }
+}
 
 void check_node_names(const Bundle& bundle, const RuntimeOptions& options) {
   for (const auto& [node, ignored] : options.nodes) {
@@ -115,6 +148,7 @@ std::unique_ptr<Engine> load_node(const Bundle& bundle, const Model& model,
 }
 
 LoadedBundle load_bundle(const std::filesystem::path& yaml, const RuntimeOptions& options) {
+  check_options(options);
   LoadedBundle loaded;
   loaded.bundle = read_bundle(yaml, options.bundle);
   const Bundle& bundle = loaded.bundle;

@@ -532,6 +532,28 @@ TEST_F(InferenceManagerTest, ANodeWithoutAModelCanBeInspectedButNotRun) {
   EXPECT_THAT(message_of([&] { manager.prepare(); }), HasSubstr("without a model"));
 }
 
+TEST_F(InferenceManagerTest, OptionsThatMakeNoSenseAreRefused) {
+  add_policy(test);
+  const auto yaml = test.write();
+  const auto refusal = [&](const RuntimeOptions& options) {
+    return message_of([&] { InferenceManager bad(yaml, options); });
+  };
+  EXPECT_EQ(refusal({.engine = {.threads = -3}}),
+            "options: threads must be at least 1, or 0 to let the engine decide, not -3");
+  EXPECT_EQ(refusal({.nodes = {{"pre", {.threads = 2, .affinity = {0, 1, 2}}}}}),
+            "options of node 'pre': affinity names 3 processors; with threads = 2 it must name one "
+            "for each thread beside the caller's: 1");
+  EXPECT_THAT(refusal({.engine = {.threads = 2, .affinity = {100000}}}),
+              HasSubstr("affinity names processor 100000; this machine has 0 to "));
+  EXPECT_EQ(refusal({.deadline = std::chrono::nanoseconds(-1)}),
+            "options: the deadline is negative");
+  EXPECT_EQ(refusal({.staleness = {{"pre/x", std::chrono::nanoseconds(-1)}}}),
+            "options: the staleness limit of pre/x is negative");
+  InferenceManager manager(yaml);
+  EXPECT_EQ(message_of([&] { manager.prepare(-1); }),
+            "prepare() cannot run a negative number of ticks");
+}
+
 TEST_F(InferenceManagerTest, OptionsForUnknownNodesAreRefused) {
   add_policy(test);
   EXPECT_THAT(message_of([&] {

@@ -69,7 +69,8 @@ class InferenceManager:
             model_path: The ``.yaml`` file that ``compile_graph`` wrote.
             array: What comes out: ``"torch"``, ``"numpy"``, or torch where it is installed.
             threads: Threads that share the work inside one operator; 0 lets the engine decide.
-            affinity: Processors (from 0) for the threads beside the caller's.
+            affinity: Processors (from 0) for the threads beside the caller's, one each. This and
+                ``spinning`` are for ONNX models: libtorch's threads belong to the whole process.
             spinning: Whether idle threads burn a core to answer sooner.
             provider: Where models run: ``"cpu"``, ``"cuda"``, ``"cuda:1"``, or an execution
                 provider of ONNX Runtime. Empty means the best that it has for ONNX models and the
