@@ -116,7 +116,7 @@ def scaled_k(order: int, v: Number) -> Number:
 EULER = mp.euler
 PIECES: list[tuple[str, Function, float, float, int]] = [
     ("ErfcxByRatio", erfcx_by_ratio, -1, 1, 22),
-    ("ErfSmall", even(lambda x: mp.erf(x) / x, 2 / SQRT_PI), 0, 1, 12),
+    ("ErfNear", even(lambda x: mp.erf(x) / x, 2 / SQRT_PI), 0, 9, 24),
     ("ErfinvSmall", even(lambda x: mp.erfinv(x) / x, SQRT_PI / 2), 0, 0.5, 16),
     ("ErfinvTail", erfinv_tail, 0.8, 4.2, 18),
     (

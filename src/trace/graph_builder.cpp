@@ -210,7 +210,8 @@ bool GraphBuilder::run_simpler(const c10::OperatorHandle& op, torch::jit::Stack*
     }
     return finish(as_type(argument(1).toTensor(), self, where));
   }
-  if (name == "aten::as_strided" || name == "aten::as_strided_scatter") {
+  if (name == "aten::as_strided" || name == "aten::as_strided_copy" ||
+      name == "aten::as_strided_scatter") {
     const bool scatter = name == "aten::as_strided_scatter";
     const std::size_t first = scatter ? 2 : 1;
     const at::Tensor self = argument(0).toTensor();

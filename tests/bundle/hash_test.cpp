@@ -26,6 +26,12 @@ TEST(Hash, AFileLongerThanABufferHashesLikeItsBytes) {
   EXPECT_EQ(sha256_file(file), hash_bytes(content).sha256);
 }
 
+TEST(Hash, LargeFilesHashAsTheirBytesDo) {
+  const test::TemporaryFolder folder;
+  const std::string content((std::size_t{5} << 20) + 3, 'x');
+  EXPECT_EQ(hash_file(folder.write("f", content)), hash_bytes(content));
+}
+
 TEST(Hash, AMissingFileIsAnError) {
   EXPECT_THAT(error_of(ErrorKind::kIo, [] { hash_file("/nowhere/at/all"); }),
               HasSubstr("/nowhere/at/all: the file could not be read"));

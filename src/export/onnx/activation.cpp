@@ -57,9 +57,12 @@ Value convert_gelu(OpContext& context) {
 }
 
 Value convert_mish(OpContext& context) {
+  // tanh(log(1 + e)) is n / (n + 2) with n = e (e + 2), all of which runs vectorised; engines have
+  // no kernel for Mish and take it apart into a Softplus, which does not. Above 20 it is x itself.
   const Value x = self(context);
-  if (context.opset() >= 18 && is_single(x)) return elementwise("Mish", {x});
-  return x * tanh(softplus(x));
+  const Value e = exp(clamp(x, Value(), scalar_like(x, 20)));
+  const Value n = e * (e + 2.0);
+  return x * (n / (n + 2.0));
 }
 
 Value convert_hardtanh(OpContext& context) {
@@ -181,6 +184,11 @@ Value softplus(Value x) {
 
 Value softmax(const char* op_type, Value x, std::int64_t dim) {
   if (x.rank() == 0) return reshape(softmax(op_type, reshape(x, {1}), 0), {});
+  if (x.dtype() == DType::kFloat64 && std::string_view(op_type) == "LogSoftmax") {
+    // The runtime's kernel for double answers infinities with infinities, PyTorch with NaN.
+    const Value shifted = x - reduce("ReduceMax", x, {dim}, true);
+    return shifted - log(sum(exp(shifted), {dim}, true));
+  }
   return elementwise(op_type, {x}, {{"axis", wrap_dim(dim, x.rank())}});
 }
 

@@ -40,8 +40,23 @@ Value convert_heaviside(OpContext& context) {
 }
 
 Value convert_ldexp(OpContext& context) {
-  const Value exponent = operand(context, "other");
-  return operand(context, "self") * pow(scalar_like(exponent, 2), exponent);
+  const Value x = operand(context, "self");
+  const Value exponent = context.tensor("other");
+  if (!is_floating_point(context.tensor("self").dtype())) {
+    const Value power = cast(exponent, x.dtype());
+    return x * pow(scalar_like(power, 2), power);
+  }
+  if (is_floating_point(exponent.dtype())) {  // PyTorch rounds the power to its own type
+    return x * cast(pow(scalar_like(exponent, 2), exponent), x.dtype());
+  }
+  // Wide enough that no power is zero or infinite by itself: inf stays inf, zero stays zero.
+  const Value wide = cast(cast(exponent, DType::kInt32), DType::kFloat64);
+  const double limit = x.dtype() == DType::kFloat64 ? 1000.0 : 500.0;
+  const Value first = clamp(wide, scalar_like(wide, -limit), scalar_like(wide, limit));
+  const Value scaled = cast(x, DType::kFloat64) * pow(scalar_like(wide, 2), first);
+  if (x.dtype() != DType::kFloat64) return cast(scaled, x.dtype());
+  const Value rest = clamp(wide - first, scalar_like(wide, -1000), scalar_like(wide, 1000));
+  return scaled * pow(scalar_like(wide, 2), rest);
 }
 
 Value convert_angle(OpContext& context) {

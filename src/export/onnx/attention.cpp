@@ -151,7 +151,11 @@ void convert_flash(OpContext& context) {
 }  // namespace
 
 Value attention_weights(Value query, Value key, const Attention& attention) {
-  Value scores = matmul(query * attention.scale, transpose(key, -2, -1));
+  // One number beside a product would be fused into it, in single precision: a row of it is not.
+  Value scale = scalar_like(query, attention.scale);
+  if (query.dtype() == DType::kFloat64)
+    scale = full(query.builder(), {query.dtype(), {query.size(-1)}}, attention.scale);
+  Value scores = matmul(query * scale, transpose(key, -2, -1));
   Value mask = attention.mask;
   if (attention.is_causal) {
     const Value causal = causal_mask(query.builder(), query.size(-2), key.size(-2));

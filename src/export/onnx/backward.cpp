@@ -193,6 +193,39 @@ void convert_layer_norm(OpContext& context) {
   if (context.is_used(2)) context.set(2, over_batch(given));
 }
 
+/// Windows put back where unfold() took them from; what overlaps is added.
+Value convert_unfold(OpContext& context) {
+  const Value windows = context.tensor("grad_in");
+  const Shape& shape = context.result_shape();
+  const std::int64_t dim =
+      wrap_dim(context.integer("dim"), static_cast<std::int64_t>(shape.size()));
+  const std::int64_t size = context.integer("size");
+  const std::int64_t step = context.integer("step");
+  if (shape.empty() || windows.count() == 0) return reshape(windows, shape);
+  const std::int64_t count = windows.size(dim);
+  const std::int64_t length = shape[static_cast<std::size_t>(dim)];
+  std::vector<double> places(static_cast<std::size_t>(count * size * length), 0.0);
+  for (std::int64_t i = 0; i < count * size; ++i) {
+    places[static_cast<std::size_t>(i * length + i / size * step + i % size)] = 1.0;
+  }
+  const Value matrix =
+      float_tensor(context.builder(), windows.dtype(), places, {count * size, length});
+  Dims order;
+  Shape flat;
+  for (std::int64_t d = 0; d < windows.rank() - 1; ++d) {
+    if (d == dim) continue;
+    order.push_back(d);
+    flat.push_back(windows.size(d));
+  }
+  order.push_back(dim);
+  order.push_back(windows.rank() - 1);
+  flat.push_back(count * size);
+  const Value summed = matmul(reshape(permute(windows, order), flat), matrix);
+  Dims back = all_dims(static_cast<std::int64_t>(shape.size()) - 1);
+  back.insert(back.begin() + dim, static_cast<std::int64_t>(shape.size()) - 1);
+  return permute(summed, back);
+}
+
 }  // namespace
 
 void register_backward(ConverterRegistry& registry) {
@@ -210,6 +243,7 @@ void register_backward(ConverterRegistry& registry) {
   registry.add("aten::_log_softmax_backward_data", convert_log_softmax);
   registry.add("aten::native_dropout_backward", convert_dropout);
   registry.add("aten::mse_loss_backward", convert_mse);
+  registry.add("aten::unfold_backward", convert_unfold);
   registry.add("aten::slice_backward", convert_slice);
   registry.add("aten::select_backward", convert_select);
   registry.add("aten::max_pool2d_with_indices_backward", convert_max_pool);

@@ -1,4 +1,5 @@
-// Running sums, products and extremes.
+// Running sums, products and extremes. As in PyTorch, sums and products of floating point numbers
+// run in double precision.
 #include <cmath>
 #include <functional>
 
@@ -43,10 +44,11 @@ Value convert_cumsum(OpContext& context) {
 }
 
 Value convert_cumprod(OpContext& context) {
-  const Value x = operand(context);
+  const DType dtype = context.result_dtype();
+  const Value x = cast(operand(context), is_floating_point(dtype) ? DType::kFloat64 : dtype);
   const std::int64_t dim = wrap_dim(context.integer("dim"), x.rank());
   const Row made = scan({x}, dim, [](const Row& a, const Row& b) { return Row{a[0] * b[0]}; });
-  return reshape(made[0], context.result_shape());
+  return reshape(cast(made[0], dtype), context.result_shape());
 }
 
 Value convert_logcumsumexp(OpContext& context) {
@@ -93,9 +95,7 @@ auto running_extreme(bool largest) {
 Value cumulative_sum(Value x, std::int64_t dim) {
   const Value axis = scalar_int(x.builder(), DType::kInt64, wrap_dim(dim, x.rank()));
   const DType dtype = x.dtype();
-  const DType compute = is_floating_point(dtype)
-                            ? (dtype == DType::kFloat64 ? DType::kFloat64 : DType::kFloat32)
-                            : DType::kInt64;
+  const DType compute = is_floating_point(dtype) ? DType::kFloat64 : DType::kInt64;
   if (x.count() == 0) return x;
   return cast(x.builder().emit("CumSum", {cast(x, compute), axis}, {}, {compute, x.shape()}),
               dtype);

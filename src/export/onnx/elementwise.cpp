@@ -103,26 +103,29 @@ Value convert_round_decimals(OpContext& context) {
 }
 
 Value convert_lerp(OpContext& context) {
-  const Value start = operand_as_result(context, "self");
-  const Value end = operand_as_result(context, "end");
-  const Value weight = operand_as_result(context, "weight");
+  const Value start = arithmetic_operand(context, "self");
+  const Value end = arithmetic_operand(context, "end");
+  const Value weight = arithmetic_operand(context, "weight");
   // PyTorch's two forms: each is exact at its own end.
-  return where(abs(weight) < 0.5, start + weight * (end - start),
-               end - (end - start) * (1.0 - weight));
+  const Value between = where(abs(weight) < 0.5, start + weight * (end - start),
+                              end - (end - start) * (1.0 - weight));
+  return cast(between, context.result_dtype());
 }
 
 Value convert_addcmul(OpContext& context) {
-  const DType dtype = context.result_dtype();
   const Value product =
-      cast(context.tensor("tensor1"), dtype) * cast(context.tensor("tensor2"), dtype);
-  return self(context) + context.scalar_argument("value", dtype) * product;
+      arithmetic_operand(context, "tensor1") * arithmetic_operand(context, "tensor2");
+  const Value total = arithmetic_operand(context, "self") +
+                      context.scalar_argument("value", product.dtype()) * product;
+  return cast(total, context.result_dtype());
 }
 
 Value convert_addcdiv(OpContext& context) {
-  const DType dtype = context.result_dtype();
   const Value quotient =
-      cast(context.tensor("tensor1"), dtype) / cast(context.tensor("tensor2"), dtype);
-  return self(context) + context.scalar_argument("value", dtype) * quotient;
+      arithmetic_operand(context, "tensor1") / arithmetic_operand(context, "tensor2");
+  const Value total = arithmetic_operand(context, "self") +
+                      context.scalar_argument("value", quotient.dtype()) * quotient;
+  return cast(total, context.result_dtype());
 }
 
 Value convert_clamp(OpContext& context) {
@@ -180,16 +183,16 @@ void register_elementwise(ConverterRegistry& registry) {
   registry.add("aten::sin", unary("Sin"));
   registry.add("aten::cos", unary("Cos"));
   registry.add("aten::tan", unary(tan));
-  registry.add({"aten::asin", "aten::arcsin"}, unary("Asin"));
-  registry.add({"aten::acos", "aten::arccos"}, unary("Acos"));
-  registry.add({"aten::atan", "aten::arctan"}, unary("Atan"));
-  registry.add("aten::sinh", unary("Sinh"));
-  registry.add("aten::cosh", unary("Cosh"));
+  registry.add({"aten::asin", "aten::arcsin"}, unary(asin));
+  registry.add({"aten::acos", "aten::arccos"}, unary(acos));
+  registry.add({"aten::atan", "aten::arctan"}, unary(atan));
+  registry.add("aten::sinh", unary(sinh));
+  registry.add("aten::cosh", unary(cosh));
   registry.add("aten::tanh", unary("Tanh"));
-  registry.add({"aten::asinh", "aten::arcsinh"}, unary("Asinh"));
-  registry.add({"aten::acosh", "aten::arccosh"}, unary("Acosh"));
-  registry.add({"aten::atanh", "aten::arctanh"}, unary("Atanh"));
-  registry.add({"aten::erf", "aten::special_erf"}, unary("Erf"));
+  registry.add({"aten::asinh", "aten::arcsinh"}, unary(asinh));
+  registry.add({"aten::acosh", "aten::arccosh"}, unary(acosh));
+  registry.add({"aten::atanh", "aten::arctanh"}, unary(atanh));
+  registry.add({"aten::erf", "aten::special_erf"}, unary(erf));
   registry.add({"aten::sigmoid", "aten::special_expit"}, unary("Sigmoid"));
   registry.add("aten::floor", unary([](Value x) { return floor(x); }));
   registry.add("aten::ceil", unary([](Value x) { return ceil(x); }));

@@ -452,81 +452,6 @@ void convert_lstsq(OpContext& context) {
   });
 }
 
-Value convert_matrix_exp(OpContext& context) {
-  const Value a = as_matrices(context, context.tensor("self"));
-  const std::int64_t size = a.size(1);
-  if (a.count() == 0) return as_result(context, 0, a);
-  // Halve until the norm is below a half, sum the series, square as often.
-  constexpr int kHalvings = 20;
-  constexpr int kTerms = 18;
-  const Value norm = amax(sum(abs(a), {1}), {1}, true);
-  Value halvings = full(context.builder(), {DType::kFloat64, {a.size(0), 1}}, 0);
-  for (int i = -1; i < kHalvings - 1; ++i) {
-    halvings = halvings + cast(norm > std::ldexp(1.0, i), DType::kFloat64);
-  }
-  const Value count = unsqueeze(halvings, 2);
-  const Value scaled = a / pow(scalar_like(a, 2), count);
-  const Value one = identity(context.builder(), size);
-  Value series = expand(one, a.shape());
-  for (int term = kTerms; term > 0; --term) {
-    series = one + matmul(scaled, series) / static_cast<double>(term);
-  }
-  for (int i = 0; i < kHalvings; ++i) {
-    series = where(count > static_cast<double>(i), matmul(series, series), series);
-  }
-  return as_result(context, 0, series);
-}
-
-// ---- distances ----
-
-Value distance(Value difference, double p) {
-  const Value size = abs(difference);
-  if (p == 0.0) return sum(cast(not_equal(size, 0.0), size.dtype()), {-1});
-  if (p == 1.0) return sum(size, {-1});
-  if (p == 2.0) return sqrt(sum(square(size), {-1}));
-  if (std::isinf(p)) return amax(size, {-1});
-  return power(sum(power(size, scalar_like(size, p)), {-1}), scalar_like(size, 1.0 / p));
-}
-
-Value convert_cdist(OpContext& context) {
-  const Value a = context.tensor("x1");
-  const Value b = context.tensor("x2");
-  if (a.size(-1) == 0 || element_count(context.result_shape()) == 0) {
-    return full(context.builder(), context.result_type(), 0);
-  }
-  return distance(unsqueeze(a, -2) - unsqueeze(b, -3), context.number("p"));
-}
-
-Value convert_pdist(OpContext& context) {
-  const Value x = context.tensor("self");
-  const std::int64_t rows = x.size(0);
-  Dims first;
-  Dims second;
-  for (std::int64_t i = 0; i < rows; ++i) {
-    for (std::int64_t j = i + 1; j < rows; ++j) {
-      first.push_back(i);
-      second.push_back(j);
-    }
-  }
-  if (first.empty() || x.size(1) == 0) {
-    return full(context.builder(), context.result_type(), 0);
-  }
-  const auto taken = [&](const Dims& index) {
-    return gather(x, int_vector(context.builder(), index), 0);
-  };
-  return distance(taken(first) - taken(second), context.number("p"));
-}
-
-Value convert_dist(OpContext& context) {
-  const DType dtype = context.result_dtype();
-  const Value difference =
-      cast(context.tensor("self"), dtype) - cast(context.tensor("other"), dtype);
-  const double p = context.number("p");
-  const Value flat = reshape(difference, {difference.count()});
-  if (std::isinf(p) && p < 0) return amin(abs(flat), {});
-  return reshape(distance(flat, p), {});
-}
-
 /// sum over the expanded and summed dimensions of a product of three.
 Value convert_trilinear(OpContext& context) {
   const auto raised = [&](const char* parameter, const char* dims) {
@@ -585,10 +510,6 @@ void register_linalg(ConverterRegistry& registry) {
   registry.add("aten::_linalg_svd", convert_svd);
   registry.add("aten::linalg_pinv.atol_rtol_tensor", convert_pinv);
   registry.add("aten::linalg_lstsq", convert_lstsq);
-  registry.add("aten::linalg_matrix_exp", convert_matrix_exp);
-  registry.add({"aten::_cdist_forward"}, convert_cdist);
-  registry.add("aten::_pdist_forward", convert_pdist);
-  registry.add("aten::dist", convert_dist);
   registry.add("aten::_trilinear", convert_trilinear);
   registry.add({"aten::linalg_eig", "aten::_linalg_eigvals", "aten::linalg_eigvals"},
                refuse_complex);

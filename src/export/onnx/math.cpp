@@ -133,7 +133,7 @@ Value atan2(Value y, Value x) {
   const Value ratio = minimum(across, up) / longer;
   const Value defined =
       where(equal(longer, 0.0), 0.0, where(is_inf(across) && is_inf(up), 1.0, ratio));
-  const Value slope = elementwise("Atan", {defined});
+  const Value slope = atan(defined);
   const Value quarter = where(up > across, kPi / 2 - slope, slope);
   const Value half = where(sign_bit(x), kPi - quarter, quarter);
   return where(sign_bit(y), -half, half);
@@ -145,7 +145,7 @@ Value hypot(Value a, Value b) {
     const Value shorter = minimum(abs(a), abs(b));
     const Value ratio = shorter / where(equal(longer, 0.0), 1.0, longer);
     const Value length = longer * sqrt(1.0 + square(ratio));
-    return where(is_inf(longer) || is_inf(shorter), INFINITY, length);
+    return where(is_inf(a) || is_inf(b), INFINITY, length);
   }
   const Value wide_a = cast(a, DType::kFloat64);
   const Value wide_b = cast(b, DType::kFloat64);
@@ -167,11 +167,17 @@ Value fmin(Value a, Value b) {
 
 Value clamp(Value x, Value low, Value high) {
   const auto fits = [&](Value bound) {
-    return !bound.defined() || (bound.rank() == 0 && bound.is_constant());
+    if (!bound.defined()) return true;
+    if (bound.rank() != 0) return false;
+    const auto number = constant_doubles(bound);
+    return number && !std::isnan((*number)[0]);
   };
-  // Clip with constant bounds is one node that engines fuse with what comes before it.
+  // Clip with constant bounds is one node that engines fuse with what comes before it. Without a
+  // bound it would hold infinities at the largest finite number, and it does not know NaN as one.
   if (is_floating_point(x.dtype()) && fits(low) && fits(high) && x.dtype() != DType::kBFloat16) {
-    return x.builder().emit("Clip", {x, low, high}, {}, x.type());
+    const Value from = low.defined() ? low : scalar_like(x, -INFINITY);
+    const Value to = high.defined() ? high : scalar_like(x, INFINITY);
+    return x.builder().emit("Clip", {x, from, to}, {}, x.type());
   }
   if (low.defined()) x = maximum(x, low);
   return high.defined() ? minimum(x, high) : x;
@@ -217,7 +223,8 @@ Value power(Value x, Value exponent) {
   if (const auto values = constant_doubles(exponent);
       values && values->size() == 1 && broadcast(x.shape(), exponent.shape()) == x.shape()) {
     const double n = (*values)[0];
-    if (n == 0.5) return sqrt(x);
+    // PyTorch takes the root of half precision as C's pow does: of -inf it is inf.
+    if (n == 0.5 && x.dtype() != DType::kFloat16) return sqrt(x);
     if (n == 1.0) return x;
     if (n == 2.0) return square(x);
     if (n == 3.0) return square(x) * x;

@@ -24,6 +24,15 @@ Value log1p(Value x);
 /// The logarithm to the base whose natural logarithm is given.
 Value log_base(Value x, double log_of_base);
 Value tan(Value x);
+Value atan(Value x);
+Value asin(Value x);
+Value acos(Value x);
+Value sinh(Value x);
+Value cosh(Value x);
+Value asinh(Value x);
+Value acosh(Value x);
+Value atanh(Value x);
+Value erf(Value x);
 Value atan2(Value y, Value x);
 /// Without overflow where the result is finite.
 Value hypot(Value a, Value b);

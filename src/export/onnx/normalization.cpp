@@ -2,6 +2,7 @@
 #include <cmath>
 #include <limits>
 
+#include "export/onnx/layout.h"
 #include "export/onnx/nn.h"
 #include "export/onnx/registry.h"
 
@@ -223,6 +224,9 @@ Value layer_norm(Value x, const Shape& normalized_shape, Value weight, Value bia
   }
   if (!weight.defined()) weight = expand(scalar(builder, x.dtype(), 1), normalized_shape);
   if (x.count() == 0) return x;
+  if (const Value rows = rows_of(x); rank == 1 && rows.defined()) {
+    return reshape(layer_norm(rows, normalized_shape, weight, bias, epsilon), x.shape());
+  }
   std::vector<Value> inputs = {x, cast(weight, x.dtype())};
   if (bias.defined()) inputs.push_back(cast(bias, x.dtype()));
   return builder.emit("LayerNormalization", inputs,

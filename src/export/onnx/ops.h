@@ -80,7 +80,6 @@ Value reciprocal(Value x);
 Value sin(Value x);
 Value cos(Value x);
 Value tanh(Value x);
-Value erf(Value x);
 Value sigmoid(Value x);
 Value floor(Value x);
 Value ceil(Value x);

@@ -4,6 +4,7 @@
 
 #include "base/check.h"
 #include "export/onnx/kernels.h"
+#include "export/onnx/layout.h"
 #include "export/onnx/ops.h"
 
 namespace leapp::onnx_export {
@@ -41,6 +42,35 @@ bool is_scalar_value(Value x, double wanted) {
   return values && (*values)[0] == wanted;
 }
 
+/// The operation done where its operands were reshaped from; undefined when they were not.
+Value before_reshaping(std::string_view op_type, std::initializer_list<Value> operands,
+                       const Attrs& attributes) {
+  const bool has_axis = std::any_of(attributes.begin(), attributes.end(),
+                                    [](const Attr& attribute) { return attribute.name == "axis"; });
+  if (has_axis) return {};
+  const Value first = *operands.begin();
+  if (operands.size() == 1) {
+    const Value source = before_reshape(first);
+    if (!source.defined()) return {};
+    return reshape(elementwise(op_type, {source}, attributes), first.shape());
+  }
+  if (operands.size() != 2) return {};
+  const Value second = *(operands.begin() + 1);
+  if (const Value rows = rows_of(first); rows.defined()) {
+    const Value other = beside_rows(second, first.shape(), rows);
+    if (other.defined()) {
+      return reshape(elementwise(op_type, {rows, other}, attributes), first.shape());
+    }
+  }
+  if (const Value rows = rows_of(second); rows.defined()) {
+    const Value other = beside_rows(first, second.shape(), rows);
+    if (other.defined()) {
+      return reshape(elementwise(op_type, {other, rows}, attributes), second.shape());
+    }
+  }
+  return {};
+}
+
 /// The other operand, if leaving this one out changes neither value nor shape.
 bool keeps_shape(Value kept, Value dropped) {
   return broadcast(kept.shape(), dropped.shape()) == kept.shape();
@@ -67,6 +97,9 @@ Value convert_elements(Value value, DType dtype) {
 
 Value elementwise(std::string_view op_type, std::initializer_list<Value> operands,
                   Attrs attributes) {
+  if (const Value made = before_reshaping(op_type, operands, attributes); made.defined()) {
+    return made;
+  }
   Operands prepared = prepare(op_type, operands);
   const DType dtype = operands.begin()->dtype();
   const DType compute = prepared.values[0].dtype();
@@ -158,9 +191,6 @@ Value cos(Value x) {
 }
 Value tanh(Value x) {
   return elementwise("Tanh", {x});
-}
-Value erf(Value x) {
-  return elementwise("Erf", {x});
 }
 Value sigmoid(Value x) {
   return elementwise("Sigmoid", {x});

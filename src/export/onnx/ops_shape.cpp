@@ -4,6 +4,7 @@
 
 #include "base/check.h"
 #include "export/onnx/kernels.h"
+#include "export/onnx/layout.h"
 #include "export/onnx/ops.h"
 
 namespace leapp::onnx_export {
@@ -188,6 +189,18 @@ Value slice(Value x, std::int64_t dim, std::int64_t start, std::int64_t end, std
 Value select(Value x, std::int64_t dim, std::int64_t index) {
   dim = wrap_dim(dim, x.rank());
   if (index < 0) index += x.size(dim);
+  if (const Value last = last_step(x, dim, index); last.defined()) return last;
+  if (const BuiltNode* node = x.builder().producer(x);
+      node != nullptr && node->op_type == "Transpose") {
+    // Taken before the rest is moved.
+    const auto& former = std::get<std::vector<std::int64_t>>(node->attributes[0].value);
+    const std::int64_t source = former[at(dim)];
+    Dims rest;
+    for (const std::int64_t d : former) {
+      if (d != source) rest.push_back(d > source ? d - 1 : d);
+    }
+    return permute(select(Value(&x.builder(), node->inputs[0]), source, index), std::move(rest));
+  }
   return squeeze(slice(x, dim, index, index + 1), dim);
 }
 

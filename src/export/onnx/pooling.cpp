@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "export/onnx/math.h"
 #include "export/onnx/registry.h"
 
 namespace leapp::onnx_export {
@@ -74,6 +75,17 @@ std::int64_t product(const Dims& sizes) {
   return count;
 }
 
+/// The runtime starts its search at the lowest finite number, so that a window of nothing but -inf
+/// would come out as that.
+Value restored_infinities(Value x, Value pooled) {
+  const BuiltNode* producer = x.builder().producer(x);
+  const bool positive =
+      producer != nullptr && (producer->op_type == "Relu" || producer->op_type == "Sigmoid" ||
+                              producer->op_type == "Softmax");
+  if (positive || !is_floating_point(pooled.dtype())) return pooled;
+  return where(pooled <= finite_range(pooled.dtype()).first, -INFINITY, pooled);
+}
+
 void max_pool(OpContext& context, std::size_t dims, bool with_indices) {
   const Value given = context.tensor("self");
   const Window window = window_of(context, given, dims);
@@ -98,7 +110,7 @@ void max_pool(OpContext& context, std::size_t dims, bool with_indices) {
   const Value operand[] = {cast(x, compute)};
   const std::vector<Value> made =
       context.builder().emit_many("MaxPool", operand, std::move(attributes), std::move(types));
-  context.set(0, reshape(cast(made[0], dtype), context.result_shape()));
+  context.set(0, reshape(cast(restored_infinities(x, made[0]), dtype), context.result_shape()));
   if (!with_indices) return;
   // ONNX counts through the whole tensor, PyTorch within one channel.
   const auto plane = static_cast<double>(product(window.input));

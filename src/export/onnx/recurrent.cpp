@@ -1,4 +1,6 @@
-// GRU, LSTM and plain recurrent networks as ONNX's own operators, one per layer.
+// GRU, LSTM and plain recurrent networks as ONNX's own operators, one per layer; written out step
+// by step where ONNX Runtime has no such operator.
+#include "export/onnx/kernels.h"
 #include "export/onnx/registry.h"
 
 namespace leapp::onnx_export {
@@ -31,7 +33,11 @@ struct Direction {
   Value hidden_weight;
   Value input_bias;  // undefined without biases
   Value hidden_bias;
+  Value projection;  // of an LSTM with proj_size
 };
+
+/// How many steps of time are written out where the runtime has no operator.
+constexpr std::int64_t kMaxSteps = 512;
 
 class Network {
  public:
@@ -43,10 +49,8 @@ class Network {
                  "it drops out between its layers, which draws random numbers",
                  "Put the model in eval mode.");
     params_ = context.tensors("params");
-    const std::int64_t per_direction = has_biases_ ? 4 : 2;
-    context.need(
-        static_cast<std::int64_t>(params_.size()) == layers_ * directions() * per_direction,
-        "it projects its hidden state (proj_size), which ONNX has no operator for");
+    per_direction_ = params_.size() / static_cast<std::size_t>(layers_ * directions());
+    projects_ = per_direction_ % 2 != 0;
   }
 
   /// Runs all layers over [time, batch, features]; `hidden` and `cell` are
@@ -58,7 +62,8 @@ class Network {
       const std::int64_t first = layer * directions();
       const Value h = slice(hidden, 0, first, first + directions());
       const Value c = cell.defined() ? slice(cell, 0, first, first + directions()) : cell;
-      const std::vector<Value> made = run_layer(layer, x, h, c);
+      const std::vector<Value> made =
+          has_operator(x) ? run_layer(layer, x, h, c) : run_layer_by_steps(layer, x, h, c);
       // [time, directions, batch, size] to [time, batch, directions * size]
       const Value outputs = permute(made[0], {0, 2, 1, 3});
       x = reshape(outputs, {outputs.size(0), outputs.size(1), outputs.size(2) * outputs.size(3)});
@@ -78,15 +83,76 @@ class Network {
   std::int64_t directions() const { return bidirectional_ ? 2 : 1; }
 
   Direction direction(std::int64_t layer, std::int64_t which) const {
-    const std::size_t per_direction = has_biases_ ? 4 : 2;
     const std::size_t first =
-        static_cast<std::size_t>(layer * directions() + which) * per_direction;
-    Direction found{params_[first], params_[first + 1], {}, {}};
+        static_cast<std::size_t>(layer * directions() + which) * per_direction_;
+    Direction found{params_[first], params_[first + 1], {}, {}, {}};
     if (has_biases_) {
       found.input_bias = params_[first + 2];
       found.hidden_bias = params_[first + 3];
     }
+    if (projects_) found.projection = params_[first + per_direction_ - 1];
     return found;
+  }
+
+  /// Whether the runtime has the operator: in single precision, without a projected state.
+  bool has_operator(Value x) const {
+    return !projects_ && kernel_type(kind_.op_type, x.dtype()) == x.dtype();
+  }
+
+  /// One step of time: the state after it. `gates` is what the input adds to the gates.
+  void step(const Direction& d, Value gates, Value& hidden, Value& cell) const {
+    const Value recurrent = affine(hidden, d.hidden_weight, d.hidden_bias);
+    const auto gate = [&](Value of, std::int64_t i) {
+      const std::int64_t size = of.size(-1) / static_cast<std::int64_t>(kind_.gates.size());
+      return slice(of, -1, i * size, (i + 1) * size);
+    };
+    const auto both = [&](std::int64_t i) { return gate(gates, i) + gate(recurrent, i); };
+    if (!kind_.activation.empty()) {
+      hidden = kind_.activation == "Tanh" ? tanh(both(0)) : relu(both(0));
+    } else if (!cell.defined()) {
+      const Value update = sigmoid(both(1));
+      const Value fresh = tanh(gate(gates, 2) + sigmoid(both(0)) * gate(recurrent, 2));
+      hidden = fresh + update * (hidden - fresh);
+    } else {
+      cell = sigmoid(both(1)) * cell + sigmoid(both(0)) * tanh(both(2));
+      hidden = sigmoid(both(3)) * tanh(cell);
+      if (d.projection.defined()) hidden = affine(hidden, d.projection, Value());
+    }
+  }
+
+  static Value affine(Value x, Value weight, Value bias) {
+    const Value product = matmul(x, transpose(weight, 0, 1));
+    return bias.defined() ? product + bias : product;
+  }
+
+  /// The layer written out step by step, with the results of run_layer().
+  std::vector<Value> run_layer_by_steps(std::int64_t layer, Value x, Value hidden, Value cell) {
+    const std::int64_t time = x.size(0);
+    context_.need(time * layers_ * directions() <= kMaxSteps,
+                  "it would be written out in " + std::to_string(time * layers_ * directions()) +
+                      " steps, because ONNX Runtime has no such operator for it",
+                  "Convert to float32 and leave out proj_size, or use a shorter sequence.");
+    std::vector<Value> outputs;
+    std::vector<Value> last_hidden;
+    std::vector<Value> last_cell;
+    for (std::int64_t which = 0; which < directions(); ++which) {
+      const Direction d = direction(layer, which);
+      const Value gates = affine(x, d.input_weight, d.input_bias);
+      Value h = select(hidden, 0, which);
+      Value c = cell.defined() ? select(cell, 0, which) : cell;
+      std::vector<Value> steps(static_cast<std::size_t>(time));
+      for (std::int64_t i = 0; i < time; ++i) {
+        const std::int64_t t = which == 0 ? i : time - 1 - i;
+        step(d, select(gates, 0, t), h, c);
+        steps[static_cast<std::size_t>(t)] = h;
+      }
+      outputs.push_back(stack(steps, 0));
+      last_hidden.push_back(h);
+      last_cell.push_back(c);
+    }
+    std::vector<Value> made = {stack(outputs, 1), stack(last_hidden, 0)};
+    if (cell.defined()) made.push_back(stack(last_cell, 0));
+    return made;
   }
 
   std::vector<Value> run_layer(std::int64_t layer, Value x, Value hidden, Value cell) {
@@ -134,18 +200,15 @@ class Network {
   const Kind& kind_;
   bool bidirectional_ = false;
   bool has_biases_ = false;
+  bool projects_ = false;
   std::int64_t layers_ = 1;
+  std::size_t per_direction_ = 0;
   std::vector<Value> params_;
 };
 
 void convert(OpContext& context, const Kind& kind) {
   const bool is_lstm = std::string_view(kind.op_type) == "LSTM";
   Value x = context.tensor("input");
-  context.need(
-      is_floating_point(x.dtype()) && x.dtype() != DType::kBFloat16 &&
-          (x.dtype() != DType::kFloat64 || kind.activation.empty()),
-      "ONNX Runtime has no " + std::string(kind.op_type) + " of " + std::string(name_of(x.dtype())),
-      "Convert to float32 first.");
   const bool batch_first = context.flag("batch_first");
   if (batch_first) x = transpose(x, 0, 1);
   Value hidden;

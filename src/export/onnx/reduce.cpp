@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "export/onnx/kernels.h"
 #include "export/onnx/math.h"
 #include "export/onnx/registry.h"
 
@@ -60,8 +61,9 @@ Value convert_nanmean(OpContext& context) {
 Value extreme(const char* op_type, Value x, const Dims& dims, bool keep_dims) {
   const Value found = reduce(op_type, x, dims, keep_dims);
   if (!is_floating_point(x.dtype())) return found;
-  const Value any_nan = any(is_nan(x), dims, keep_dims);
-  return where(any_nan, NAN, found);
+  // A sum of held numbers is NaN if and only if one of them is; cheaper than a mask.
+  const Value held = clamp(x, scalar_like(x, -1), scalar_like(x, 1));
+  return where(is_nan(sum(held, dims, keep_dims)), NAN, found);
 }
 
 Value convert_amax(OpContext& context) {
@@ -89,10 +91,7 @@ Value arg_extreme(const char* op_type, Value x, std::int64_t dim, bool keep_dims
   Shape shape = x.shape();
   shape[static_cast<std::size_t>(dim)] = 1;
   const auto position = [&](const char* name, Value of) {
-    const DType compute =
-        of.dtype() == DType::kInt16 || of.dtype() == DType::kUInt16 || of.dtype() == DType::kBool
-            ? DType::kInt32
-            : (of.dtype() == DType::kUInt32 ? DType::kInt64 : of.dtype());
+    const DType compute = kernel_type(name, of.dtype()).value_or(of.dtype());
     return builder.emit(
         name, {cast(of, compute)},
         {{"axis", dim}, {"keepdims", std::int64_t{1}}, {"select_last_index", std::int64_t{0}}},

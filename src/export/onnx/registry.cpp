@@ -54,6 +54,7 @@ void register_all(ConverterRegistry& registry) {
   register_creation(registry);
   register_cumulative(registry);
   register_diagonal(registry);
+  register_distance(registry);
   register_elementwise(registry);
   register_fft(registry);
   register_histogram(registry);
@@ -61,6 +62,7 @@ void register_all(ConverterRegistry& registry) {
   register_linalg(registry);
   register_loss(registry);
   register_matmul(registry);
+  register_matrix_exp(registry);
   register_normalization(registry);
   register_padding(registry);
   register_pooling(registry);

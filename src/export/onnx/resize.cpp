@@ -170,9 +170,16 @@ Value convert_nearest(OpContext& context, bool exact) {
   return x;
 }
 
+/// PyTorch interpolates between integers with weights rounded to fixed point.
+void need_floating_point(OpContext& context, DType dtype) {
+  context.need(is_floating_point(dtype), "it interpolates between integers",
+               "Convert to float32 first, and round the result.");
+}
+
 Value convert_linear(OpContext& context) {
   Value x = context.tensor(context.has("input") ? "input" : "self");
   const DType dtype = x.dtype();
+  need_floating_point(context, dtype);
   const std::vector<Axis> axes = axes_of(context, x);
   const bool align = align_corners(context);
   if (runs_in_float(x) && x.rank() == 4 && (align || follows_sizes(axes))) {
@@ -181,7 +188,7 @@ Value convert_linear(OpContext& context) {
     if (!single)
       return by_operator(context, x, "linear", align ? "align_corners" : "half_pixel", nullptr);
   }
-  x = is_floating_point(dtype) && dtype != DType::kBFloat16 ? x : cast(x, DType::kFloat32);
+  x = dtype == DType::kBFloat16 ? cast(x, DType::kFloat32) : x;
   for (const Axis& axis : axes) {
     if (align ? axis.input != axis.output : changes(axis)) {
       x = weighted_sum(x, axis, linear_taps(axis, align));
@@ -194,7 +201,8 @@ Value convert_cubic(OpContext& context) {
   Value x = context.tensor(context.has("input") ? "input" : "self");
   const DType dtype = x.dtype();
   const bool align = align_corners(context);
-  x = is_floating_point(dtype) && dtype != DType::kBFloat16 ? x : cast(x, DType::kFloat32);
+  need_floating_point(context, dtype);
+  x = dtype == DType::kBFloat16 ? cast(x, DType::kFloat32) : x;
   for (const Axis& axis : axes_of(context, x)) {
     if (align ? axis.input != axis.output : changes(axis)) {
       x = weighted_sum(x, axis, cubic_taps(axis, align));
@@ -236,8 +244,7 @@ Value antialiased(Value x, const Axis& axis, bool align, bool cubic) {
 
 Value convert_antialiased(OpContext& context, bool cubic) {
   Value x = context.tensor(context.has("input") ? "input" : "self");
-  context.need(is_floating_point(x.dtype()), "it resizes integers with antialiasing",
-               "Convert to float32 first.");
+  need_floating_point(context, x.dtype());
   for (const Axis& axis : axes_of(context, x)) {
     if (axis.input != axis.output) x = antialiased(x, axis, align_corners(context), cubic);
   }
@@ -254,15 +261,48 @@ Value convert_grid_sampler(OpContext& context) {
   static const char* const kPads[] = {"zeros", "border", "reflection"};
   const auto mode = static_cast<std::size_t>(context.integer("interpolation_mode"));
   const auto pad = static_cast<std::size_t>(context.integer("padding_mode"));
-  context.need(x.dtype() == DType::kFloat32 || x.dtype() == DType::kFloat64,
-               "ONNX Runtime samples by grid in float32 and float64 only",
-               "Convert to float32 first.");
-  return context.builder().emit(
-      "GridSample", {x, grid},
+  const Type type = context.result_type();
+  const DType compute = type.dtype == DType::kFloat64 ? DType::kFloat64 : DType::kFloat32;
+  const Value sampled = context.builder().emit(
+      "GridSample", {cast(x, compute), cast(grid, compute)},
       {{"align_corners", std::int64_t{context.flag("align_corners")}},
        {"mode", std::string(context.opset() >= 20 ? kNew[mode] : kOld[mode])},
        {"padding_mode", std::string(kPads[pad])}},
-      context.result_type());
+      {compute, type.shape});
+  return cast(sampled, type.dtype);
+}
+
+/// Where each output element lies in the input, from -1 to 1, before the transform.
+Value base_grid(Builder& builder, const Dims& sizes, bool align_corners, DType dtype) {
+  const std::size_t axes = sizes.size();
+  std::vector<double> places;
+  Dims at(axes, 0);
+  std::int64_t count = 1;
+  for (const std::int64_t size : sizes) count *= size;
+  for (std::int64_t element = 0; element < count; ++element) {
+    std::int64_t rest = element;
+    for (std::size_t d = axes; d-- > 0; rest /= sizes[d]) at[d] = rest % sizes[d];
+    for (std::size_t d = axes; d-- > 0;) {  // x stands before y
+      const auto size = static_cast<double>(sizes[d]);
+      const double step = static_cast<double>(at[d]);
+      if (sizes[d] <= 1) {
+        places.push_back(0.0);
+      } else {
+        places.push_back(align_corners ? step * 2.0 / (size - 1.0) - 1.0
+                                       : (step * 2.0 + 1.0) / size - 1.0);
+      }
+    }
+    places.push_back(1.0);
+  }
+  return float_tensor(builder, dtype, places, {1, count, static_cast<std::int64_t>(axes) + 1});
+}
+
+Value convert_affine_grid(OpContext& context) {
+  const Value theta = context.tensor("theta");
+  const Dims size = context.ints("size");
+  const Value grid = base_grid(context.builder(), Dims(size.begin() + 2, size.end()),
+                               context.flag("align_corners"), theta.dtype());
+  return reshape(matmul(grid, transpose(theta, 1, 2)), context.result_shape());
 }
 
 }  // namespace
@@ -288,6 +328,7 @@ void register_resize(ConverterRegistry& registry) {
   registry.add({"aten::_upsample_bicubic2d_aa", "aten::_upsample_bicubic2d_aa.vec"},
                [](OpContext& context) { return convert_antialiased(context, true); });
   registry.add({"aten::grid_sampler_2d", "aten::grid_sampler_3d"}, convert_grid_sampler);
+  registry.add("aten::affine_grid_generator", convert_affine_grid);
 }
 
 }  // namespace leapp::onnx_export

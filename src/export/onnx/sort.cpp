@@ -19,7 +19,8 @@ Value sort_key(Value x) {
       return where(is_nan(x), 1e200, where(equal(x, INFINITY), 1e100, wide));
     }
     case DType::kFloat64:
-      return where(is_nan(x), INFINITY, x);
+      return where(is_nan(x), INFINITY,
+                   where(equal(x, INFINITY), finite_range(x.dtype()).second, x));
     case DType::kInt64:
       return x;
     default:

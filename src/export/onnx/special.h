@@ -1,5 +1,5 @@
-// What the families of special functions share. All of them are computed in double precision and
-// are exact to single precision; on double precision tensors they are refused.
+// What the families of special functions share. All of them are computed in double precision; most
+// are exact to single precision only, and refused on double precision tensors.
 #pragma once
 
 #include <array>

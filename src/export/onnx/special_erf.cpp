@@ -49,6 +49,14 @@ Value log_ndtr(Value x) {
   return where(x < -1.0, low, high);
 }
 
+/// A converter for what is exact to double precision.
+auto precise(Value (*function)(Value)) {
+  return [function](OpContext& context) -> Value {
+    const Value x = cast(cast(context.tensor("self"), context.result_dtype()), DType::kFloat64);
+    return cast(function(x), context.result_dtype());
+  };
+}
+
 Value ndtr(Value x) {
   return erfc(-x / std::numbers::sqrt2) / 2.0;
 }
@@ -89,11 +97,11 @@ Value erfc(Value x) {
 }
 
 void register_special_erf(ConverterRegistry& registry) {
-  registry.add({"aten::erfc", "aten::special_erfc"}, special(erfc));
+  registry.add({"aten::erfc", "aten::special_erfc"}, precise(erfc));
   registry.add({"aten::erfinv", "aten::special_erfinv"}, special(erfinv));
-  registry.add("aten::special_erfcx", special(erfcx));
+  registry.add("aten::special_erfcx", precise(erfcx));
   registry.add("aten::special_ndtri", special(ndtri));
-  registry.add("aten::special_ndtr", special(ndtr));
+  registry.add("aten::special_ndtr", precise(ndtr));
   registry.add("aten::special_log_ndtr", special(log_ndtr));
   registry.add("aten::special_entr", [](OpContext& context) -> Value {
     return entr(cast(context.tensor("self"), context.result_dtype()));
