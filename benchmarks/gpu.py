@@ -2,8 +2,8 @@
 
 Batched policies, as in training and evaluation of thousands of environments at once: normalise,
 encoder, a 512-256-128 policy, a clamp whose action is fed back. Device memory goes in and out, and
-nothing is copied to the host. Contestants take turns; numbers are medians in microseconds, each tick
-waited for:
+nothing is copied to the host. Contestants take turns; numbers are medians in microseconds, each
+tick waited for:
 
     eager     the modules, called from Python
     frozen    torch.jit.freeze of each node
@@ -16,6 +16,7 @@ from __future__ import annotations
 import argparse
 import datetime
 import hashlib
+import itertools
 import json
 import statistics
 import tempfile
@@ -32,7 +33,7 @@ import leapp
 
 def mlp(*sizes: int) -> nn.Sequential:
     layers: list[nn.Module] = []
-    for number, (a, b) in enumerate(zip(sizes, sizes[1:], strict=False)):
+    for number, (a, b) in enumerate(itertools.pairwise(sizes)):
         layers += [nn.Linear(a, b)] + ([nn.ELU()] if number < len(sizes) - 2 else [])
     return nn.Sequential(*layers)
 

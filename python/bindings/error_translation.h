@@ -40,8 +40,8 @@ inline void translate(std::exception_ptr thrown) {
   } catch (const Error& error) {
     // A message may quote a broken file, whose bytes need not be text.
     const char* text = error.what();
-    const auto message = py::reinterpret_steal<py::object>(PyUnicode_DecodeUTF8(
-        text, static_cast<Py_ssize_t>(std::strlen(text)), "backslashreplace"));
+    const auto message = py::reinterpret_steal<py::object>(
+        PyUnicode_DecodeUTF8(text, static_cast<Py_ssize_t>(std::strlen(text)), "backslashreplace"));
     const py::object type = py::module_::import("leapp.errors").attr(class_name(error.kind()));
     PyErr_SetObject(type.ptr(), message.ptr());
   }

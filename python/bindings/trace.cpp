@@ -1,6 +1,7 @@
 // leapp._trace: the C++ tracing API for Python. The interpreter lock is released around every call:
 // recording takes its own locks, and reads Python's frames on the way.
 #include <c10/core/impl/LocalDispatchKeySet.h>
+#include <torch/csrc/autograd/python_variable.h>
 #include <torch/csrc/utils/pybind.h>
 
 #include <atomic>
@@ -125,6 +126,48 @@ Tensors output(const std::string& node, const py::sequence& entries,
       .export_with = std::move(export_with),
       .backend_params = to_metadata(backend_params, "backend_params of node '" + node + "'")};
   return unlocked([&] { return annotate::output_tensors(node, tensors, options); });
+}
+
+// The usual payload, a dict of named tensors, without the detour through Python code that all other
+// forms take: annotations sit in loops. NotImplemented means that it is not one.
+std::optional<NamedTensors> plain_payload(const py::handle& node, const py::handle& payload) {
+  if (!PyUnicode_CheckExact(node.ptr()) || !PyDict_CheckExact(payload.ptr())) return std::nullopt;
+  NamedTensors tensors;
+  PyObject* key = nullptr;
+  PyObject* value = nullptr;
+  for (Py_ssize_t position = 0; PyDict_Next(payload.ptr(), &position, &key, &value) != 0;) {
+    if (!PyUnicode_CheckExact(key) || !THPVariable_CheckExact(value)) return std::nullopt;
+    tensors.push_back({py::handle(key).cast<std::string>(), THPVariable_Unpack(value), {}});
+  }
+  return tensors.empty() ? std::nullopt : std::optional(std::move(tensors));
+}
+
+py::object not_implemented() {
+  return py::reinterpret_borrow<py::object>(Py_NotImplemented);
+}
+
+py::object input_dict(const py::object& node, const py::object& payload) {
+  const auto tensors = plain_payload(node, payload);
+  if (!tensors) return not_implemented();
+  const auto name = node.cast<std::string>();
+  const Tensors values = unlocked([&] { return annotate::input_tensors(name, *tensors); });
+  if (values.size() == 1) return py::reinterpret_steal<py::object>(THPVariable_Wrap(values[0]));
+  py::tuple result(values.size());
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    result[i] = py::reinterpret_steal<py::object>(THPVariable_Wrap(values[i]));
+  }
+  return result;
+}
+
+py::object output_dict(const py::object& node, const py::object& payload,
+                       const py::object& export_with) {
+  const auto tensors = plain_payload(node, payload);
+  if (!tensors || !PyUnicode_CheckExact(export_with.ptr())) return not_implemented();
+  const auto name = node.cast<std::string>();
+  const OutputOptions options{.export_with = export_with.cast<std::string>()};
+  unlocked([&] { annotate::output_tensors(name, *tensors, options); });
+  const py::object values = py::reinterpret_steal<py::object>(PyDict_Values(payload.ptr()));
+  return tensors->size() == 1 ? py::object(values[py::int_(0)]) : py::tuple(values);
 }
 
 Tensors state(const std::string& node, const py::sequence& entries) {
@@ -265,6 +308,9 @@ PYBIND11_MODULE(_trace, module) {
              py::arg("validate"), py::arg("dry_run"), py::arg("rtol"), py::arg("atol"),
              py::arg("strict"), py::arg("graph_configs"), py::arg("progress"));
 
+  module.def("input_dict", &input_dict, py::arg("node"), py::arg("payload"));
+  module.def("output_dict", &output_dict, py::arg("node"), py::arg("payload"),
+             py::arg("export_with"));
   module.def("input_tensors", &input, py::arg("node"), py::arg("entries"));
   module.def("output_tensors", &output, py::arg("node"), py::arg("entries"),
              py::arg("static_entries"), py::arg("export_with"), py::arg("backend_params"));

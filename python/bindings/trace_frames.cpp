@@ -1,10 +1,10 @@
 #include "trace_frames.h"
 
 #include <Python.h>
+#include <c10/util/flat_hash_map.h>
 #include <frameobject.h>
 
 #include <atomic>
-#include <unordered_map>
 #include <utility>
 
 #include "trace/source.h"
@@ -58,7 +58,7 @@ bool is_library_file(const std::string& file) {
 /// Whether the code is the user's. Each thread remembers its answers, so that only the first sight
 /// of a code object takes the interpreter lock.
 bool is_users(PyCodeObject* code) {
-  thread_local std::unordered_map<PyCodeObject*, bool> verdicts;
+  thread_local ska::flat_hash_map<PyCodeObject*, bool> verdicts;
   const auto known = verdicts.find(code);
   if (known != verdicts.end()) return known->second;
   const InterpreterLock lock;

@@ -533,6 +533,12 @@ std::vector<NodeOutcome> compile_graph(const CompileOptions& options) {
   require(session.started_once(), ErrorKind::kUsage,
           "there is nothing to compile: call leapp.start(), run the annotated code, then "
           "leapp.stop().");
+  // Also when the export fails: log.txt then has the details.
+  struct FlushLog {
+    session::Session& session;
+    ~FlushLog() { session.flush_log(); }
+  };
+  const FlushLog flush{session};
   return session::Compiler(session, options).run();
 }
 

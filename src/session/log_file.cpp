@@ -22,7 +22,12 @@ void LogFile::write(LogLevel level, std::string_view text) {
   const std::string_view name = name_of(level);
   std::fprintf(file_.get(), "[%.*s]: %.*s\n", static_cast<int>(name.size()), name.data(),
                static_cast<int>(text.size()), text.data());
-  std::fflush(file_.get());
+  if (level >= LogLevel::kWarning) std::fflush(file_.get());
+}
+
+void LogFile::flush() {
+  const std::lock_guard lock(mutex_);
+  if (file_) std::fflush(file_.get());
 }
 
 }  // namespace leapp::session

@@ -11,12 +11,14 @@
 
 namespace leapp::session {
 
-/// Thread-safe. Lines are flushed as they come, so that a crash loses none. A file that cannot be
+/// Thread-safe. Warnings and errors are in the file when write() returns, so that a crash loses
+/// none; other lines at the latest at flush() or when the program ends. A file that cannot be
 /// opened is an Error(kIo) from open(); once open, failures to write are ignored.
 class LogFile {
  public:
   void open(const std::filesystem::path& path);
   void write(LogLevel level, std::string_view text);
+  void flush();
   const std::filesystem::path& path() const noexcept { return path_; }
 
  private:

@@ -315,7 +315,8 @@ void Session::find_states(const Node& node, const Current& current, trace::Recor
 // Which memory from outside the pass used, so that nodes that share some can be wired.
 void Session::find_memory(const Node& node, const Current& current,
                           const trace::Recording& recording, Sample& sample) {
-  std::set<trace::StoreId> seen;
+  const bool first_pass = !node.complete();
+  std::vector<bool> seen(tape_->store_count(), false);
   const auto add = [&](MemoryUse use) {
     if (use.left.defined() && use.left.has_storage()) use.after = captures_.capture(use.left);
     if (const auto* writer = use.before ? writer_of(use.found) : nullptr) use.writer = *writer;
@@ -328,7 +329,7 @@ void Session::find_memory(const Node& node, const Current& current,
     const auto store = tape_->variable(var).store;
     if (store == kNobody) return use;
     use.before = tape_->store(store).capture;
-    seen.insert(store);
+    seen[static_cast<std::size_t>(store)] = true;
     return use;
   };
   std::map<std::string, at::Tensor> reassigned;
@@ -349,13 +350,15 @@ void Session::find_memory(const Node& node, const Current& current,
   const auto first = node.pass.first_call;
   const auto add_store = [&](trace::StoreId id) {
     const trace::Store& store = tape_->store(id);
-    if (!store.capture || store.fresh || seen.count(id) > 0) return;
+    if (!store.capture || store.fresh || seen[static_cast<std::size_t>(id)]) return;
     const VarId root = store.variables.front();
     if (tape_->variable(root).origin != trace::Variable::Origin::kOutside) return;
+    const bool written =
+        store.last_write >= first && (store.node == node.id || store.node == kNobody);
+    // What a first pass only reads may be written by a node to come; later on its writer is known.
+    if (!first_pass && !written && writer_of(tape_->variable(root).held) == nullptr) return;
     MemoryUse use = use_of(root);
-    if (store.last_write >= first && (store.node == node.id || store.node == kNobody)) {
-      use.left = use.found;
-    }
+    if (written) use.left = use.found;
     add(std::move(use));
   };
   for (const std::int32_t index : recording.calls) {
@@ -431,7 +434,7 @@ void Session::compare_passes(Node& node, const trace::Recording& again) {
     node.notes.push_back(text);
     queue_once(LogLevel::kWarning, std::move(text), where);
   };
-  std::map<VarId, VarId> compared;
+  std::vector<bool> compared(old_tape.variable_count(), false);
   const std::size_t count = std::min(first.calls.size(), again.calls.size());
   for (std::size_t i = 0; i < count; ++i) {
     const trace::Call& a = old_tape.calls()[static_cast<std::size_t>(first.calls[i])];
@@ -458,7 +461,8 @@ void Session::compare_passes(Node& node, const trace::Recording& again) {
       const VarId old_var = old_args[k].var;
       const VarId new_var = new_args[k].var;
       if (old_var == kNobody || new_var == kNobody) continue;
-      if (!compared.insert({old_var, new_var}).second) continue;
+      if (compared[static_cast<std::size_t>(old_var)]) continue;
+      compared[static_cast<std::size_t>(old_var)] = true;
       using Origin = trace::Variable::Origin;
       if (old_tape.variable(old_var).origin != Origin::kOutside ||
           new_tape.variable(new_var).origin != Origin::kOutside) {

@@ -50,9 +50,9 @@ struct Session::PendingCall {
     enum class Kind { kValue, kTensor, kList } kind = Kind::kValue;
     c10::IValue value;
     VarId var = kNobody;
-    std::vector<VarId> list;
+    std::vector<VarId> list = {};
   };
-  std::vector<Argument> arguments;
+  c10::SmallVector<Argument, 8> arguments;
   std::vector<VarId> written;
   std::vector<at::Tensor> written_tensors;
   NodeId node = kNobody;

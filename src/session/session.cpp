@@ -1,10 +1,12 @@
 #include "session/session.h"
 
+#include <ATen/EmptyTensor.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/alias.h>
 
 #include <algorithm>
 #include <cstdlib>
+#include <cstring>
 
 #include "base/check.h"
 #include "interop/convert.h"
@@ -46,6 +48,15 @@ std::string describe_port(const NodePort& port) {
 }  // namespace
 
 at::Tensor copy_of(const at::Tensor& tensor) {
+  if (tensor.is_cpu() && tensor.layout() == at::kStrided && tensor.is_contiguous() &&
+      tensor.has_storage() && !tensor.is_conj() && !tensor.is_neg()) {
+    // Most are small: the operators would take longer than the copy.
+    at::Tensor copy(at::detail::empty_cpu(tensor.sizes(), at::TensorOptions(tensor.scalar_type())));
+    if (copy.nbytes() != 0) {
+      std::memcpy(copy.mutable_data_ptr(), tensor.const_data_ptr(), copy.nbytes());
+    }
+    return copy;
+  }
   const trace::Unobserved guard;
   const at::NoGradGuard no_grad;
   return tensor.detach().clone(at::MemoryFormat::Contiguous);
@@ -159,6 +170,7 @@ void Session::stop() {
     }
     queue(LogLevel::kInfo, "Tracing stopped: " + std::to_string(nodes_.size()) + " nodes");
   });
+  log_file_.flush();
 }
 
 Node* Session::find(const std::string& name) {

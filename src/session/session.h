@@ -71,6 +71,8 @@ class Session final : public trace::Observer {
   const std::string& graph_name() const noexcept { return graph_name_; }
   const std::filesystem::path& folder() const noexcept { return folder_; }
   bool started_once() const noexcept { return started_once_; }
+  /// Puts all that was said into log.txt.
+  void flush_log() { log_file_.flush(); }
   /// Writes to log.txt, and to the process's sink.
   void say(LogLevel level, const std::string& text) { emit({level, text, {}}); }
   /// A warning of a front end, with the user's line.

@@ -16,7 +16,14 @@ std::int64_t version_of(const at::Tensor& tensor) {
 
 }  // namespace
 
-Capture::Capture(const at::Tensor& tensor) : live_(tensor.detach()), version_(version_of(tensor)) {}
+at::Tensor alias_of(const at::Tensor& tensor) {
+  c10::TensorImpl* impl = tensor.unsafeGetTensorImpl();
+  return at::Tensor(impl->shallow_copy_and_detach(impl->version_counter(),
+                                                  /*allow_tensor_metadata_change=*/true));
+}
+
+Capture::Capture(const at::Tensor& tensor)
+    : live_(alias_of(tensor)), version_(version_of(tensor)) {}
 
 void Capture::freeze() {
   if (frozen_) return;

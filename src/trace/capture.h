@@ -14,6 +14,9 @@
 
 namespace leapp::trace {
 
+/// A second tensor object over the same memory, version counter included, that autograd ignores.
+at::Tensor alias_of(const at::Tensor& tensor);
+
 class Capture {
  public:
   explicit Capture(const at::Tensor& tensor);
@@ -25,11 +28,14 @@ class Capture {
   /// Whether the live memory was written to since, without freeze() having been called.
   bool changed_unseen() const;
 
+  /// An alias of the tensor that was captured, with the live content.
+  const at::Tensor& live() const noexcept { return live_; }
+
   /// `alias`, a tensor in this memory, with the captured content.
   at::Tensor content(const at::Tensor& alias) const;
 
  private:
-  at::Tensor live_;  // an alias that shares storage and version counter
+  at::Tensor live_;
   std::optional<c10::Storage> frozen_;
   std::int64_t version_;
 };

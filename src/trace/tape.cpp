@@ -32,10 +32,14 @@ bool is_foreign(const c10::Storage& storage) {
 
 }  // namespace
 
-at::Tensor alias_of(const at::Tensor& tensor) {
-  c10::TensorImpl* impl = tensor.unsafeGetTensorImpl();
-  return at::Tensor(impl->shallow_copy_and_detach(impl->version_counter(),
-                                                  /*allow_tensor_metadata_change=*/true));
+Tape::Tape(CaptureTable& captures) : captures_(captures) {
+  // A small node's worth, so that one does not pay for growing.
+  constexpr std::size_t kCalls = 32;
+  calls_.reserve(kCalls);
+  args_.reserve(4 * kCalls);
+  results_.reserve(kCalls);
+  variables_.reserve(2 * kCalls);
+  stores_.reserve(2 * kCalls);
 }
 
 VarId Tape::new_variable(const at::Tensor& tensor, Variable::Origin origin, StoreId store) {
@@ -58,7 +62,6 @@ StoreId Tape::new_store(const at::Tensor& tensor) {
   stores_.push_back(
       {storage.getWeakStorageImpl(), address_of(storage), {}, kNobody, -1, nullptr, false});
   by_storage_.insert_or_assign(storage.unsafeGetStorageImpl(), id);
-  if (storage.data() != nullptr) by_address_.insert_or_assign(storage.data(), id);
   return id;
 }
 
@@ -77,6 +80,10 @@ StoreId Tape::find_shared_memory(const at::Tensor& tensor) {
     return storage && address >= store(id).address &&
            address < store(id).address + storage->nbytes();
   };
+  for (; addressed_ < stores_.size(); ++addressed_) {
+    const std::byte* begin = stores_[addressed_].address;
+    if (begin != nullptr) by_address_.insert_or_assign(begin, static_cast<StoreId>(addressed_));
+  }
   StoreId found = kNobody;
   if (const auto it = by_address_.find(address); it != by_address_.end() && holds(it->second)) {
     found = it->second;
@@ -113,9 +120,14 @@ VarId Tape::use(const at::Tensor& tensor) {
 VarId Tape::add_outside(const at::Tensor& tensor, bool fresh) {
   const StoreId memory = new_store(tensor);
   const VarId id = new_variable(tensor, Variable::Origin::kOutside, memory);
-  variable(id).held = alias_of(tensor);
-  if (memory == kNobody) return id;
-  store(memory).capture = captures_.capture(variable(id).held);
+  if (memory == kNobody) {
+    variable(id).held = alias_of(tensor);
+    return id;
+  }
+  // Weights come back in every pass, and one alias serves them all.
+  const auto capture = captures_.capture(tensor);
+  variable(id).held = same_geometry(capture->live(), tensor) ? capture->live() : alias_of(tensor);
+  store(memory).capture = capture;
   store(memory).fresh = fresh;
   return id;
 }
@@ -134,7 +146,7 @@ VarId Tape::add_input(const at::Tensor& tensor, NodeId node) {
 VarId Tape::add_alias(const at::Tensor& tensor, StoreId memory) {
   // A tensor object seen for the first time in memory that is known: express it by what is known.
   // The newest variable of the same geometry is the one whose node the user means.
-  const std::vector<VarId> candidates = store(memory).variables;
+  const auto candidates = store(memory).variables;
   VarId same = kNobody;
   VarId root = kNobody;
   for (auto it = candidates.rbegin(); it != candidates.rend(); ++it) {

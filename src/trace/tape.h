@@ -12,6 +12,7 @@
 #include <ATen/core/Tensor.h>
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/core/ivalue.h>
+#include <c10/util/SmallVector.h>
 #include <c10/util/flat_hash_map.h>
 
 #include <cstdint>
@@ -45,10 +46,10 @@ struct Variable {
 /// One piece of memory that variables share.
 struct Store {
   c10::weak_intrusive_ptr<c10::StorageImpl> storage;
-  const std::byte* address;          ///< first byte; valid while the storage lives
-  std::vector<VarId> variables;      ///< all variables in it; the first one is the root
-  NodeId node = kNobody;             ///< the open node whose data was written to it
-  std::int32_t last_write = -1;      ///< index of the last call that wrote to it
+  const std::byte* address;              ///< first byte; valid while the storage lives
+  c10::SmallVector<VarId, 4> variables;  ///< all variables in it; the first one is the root
+  NodeId node = kNobody;                 ///< the open node whose data was written to it
+  std::int32_t last_write = -1;          ///< index of the last call that wrote to it
   std::shared_ptr<Capture> capture;  ///< content when first met; null for memory made on the tape
   bool fresh = false;                ///< captured, but made while the tape ran: never state
   /// Further storages over the same bytes, as NumPy makes them; held so that no address comes back.
@@ -83,13 +84,10 @@ struct Call {
   bool relative = false;      ///< as_strided of ours: the offset counts from its argument's start
 };
 
-/// A second tensor object over the same memory, version counter included, that autograd ignores.
-at::Tensor alias_of(const at::Tensor& tensor);
-
 class Tape {
  public:
   /// The table shares captures between the tapes of one session and must outlive this tape.
-  explicit Tape(CaptureTable& captures) : captures_(captures) {}
+  explicit Tape(CaptureTable& captures);
 
   /// The variable for a tensor about to be read or written; makes one for a tensor from outside.
   VarId use(const at::Tensor& tensor);
@@ -155,7 +153,8 @@ class Tape {
   std::vector<Store> stores_;
   ska::flat_hash_map<const c10::TensorImpl*, VarId> by_impl_;
   ska::flat_hash_map<const c10::StorageImpl*, StoreId> by_storage_;
-  ska::flat_hash_map<const void*, StoreId> by_address_;  // memory that NumPy may share
+  ska::flat_hash_map<const void*, StoreId> by_address_;  // of the stores before addressed_: filled
+  std::size_t addressed_ = 0;  // when memory of NumPy's is first asked for
 };
 
 }  // namespace leapp::trace

@@ -33,7 +33,9 @@ TEST_F(SessionTest, OutsideASessionCallsHandBackTheirArguments) {
 TEST_F(SessionTest, EagerValuesAreBitIdenticalWhileTracing) {
   torch::manual_seed(0);
   const Tensor x = at::randn({3, 3});
-  const auto work = [](const Tensor& t) { return (t.matmul(t.t()).softmax(-1) + t.sin()).cumsum(0); };
+  const auto work = [](const Tensor& t) {
+    return (t.matmul(t.t()).softmax(-1) + t.sin()).cumsum(0);
+  };
   begin();
   const Tensor y = work(annotate::input_tensors("n", {{"x", x}})[0]);
   annotate::output_tensors("n", {{"y", y}}, {.export_with = "jit"});
@@ -59,9 +61,9 @@ TEST_F(SessionTest, AMethodIsOnePassPerCall) {
 TEST_F(SessionTest, StaticOutputsAreConstants) {
   begin();
   const Tensor x = annotate::input_tensors("n", {{"x", at::ones({2})}})[0];
-  annotate::output_tensors("n", {{"y", x + 1}},
-                           {.static_outputs = {{"gains", at::full({3}, 4.0F)}},
-                            .export_with = "jit"});
+  annotate::output_tensors(
+      "n", {{"y", x + 1}},
+      {.static_outputs = {{"gains", at::full({3}, 4.0F)}}, .export_with = "jit"});
   stop();
   compile_graph({.visualize = false});
   InferenceManager robot = manager();
@@ -103,12 +105,18 @@ TEST_F(SessionTest, AFailedExportLeavesWhatWasThere) {
 
 TEST_F(SessionTest, ErrorsNameTheCallersLine) {
   begin();
-  EXPECT_THAT(message_of([] { annotate::output_tensors("n", {{"y", at::ones({1})}}); }),
+  EXPECT_THAT(message_of([] {
+                annotate::output_tensors("n", {{"y", at::ones({1})}});
+              }),
               AllOf(HasSubstr("session_test.cpp:"), HasSubstr("input_tensors() was never called")));
   const Tensor x = annotate::input_tensors("n", {{"x", at::ones({2})}})[0];
-  EXPECT_THAT(message_of([&] { annotate::output_tensors("n", {{"y", at::ones({1})}}); }),
+  EXPECT_THAT(message_of([&] {
+                annotate::output_tensors("n", {{"y", at::ones({1})}});
+              }),
               HasSubstr("non-traced tensors: 'y'"));
-  EXPECT_THAT(message_of([&] { annotate::output_tensors("n", {{"y", x}, {"y", x}}); }),
+  EXPECT_THAT(message_of([&] {
+                annotate::output_tensors("n", {{"y", x}, {"y", x}});
+              }),
               HasSubstr("Duplicate i/o name 'y'"));
   EXPECT_THAT(message_of([] { start({.name = ""}); }), HasSubstr("needs a name"));
 }
@@ -139,7 +147,9 @@ TEST_F(SessionTest, ANodeBelongsToOneThread) {
 TEST_F(SessionTest, ReentryWithAnotherShapeShowsBothSides) {
   begin();
   trace_double();
-  EXPECT_THAT(message_of([] { annotate::input_tensors("n", {{"x", at::ones({3})}}); }),
+  EXPECT_THAT(message_of([] {
+                annotate::input_tensors("n", {{"x", at::ones({3})}});
+              }),
               AllOf(HasSubstr("[2]"), HasSubstr("[3]")));
 }
 

@@ -105,8 +105,7 @@ Step lstm_of_two_layers() {
   return [=](const Tensor& x, const std::string& backend) {
     const Tensor obs = in("policy", "obs", x);
     const auto before = annotate::state_tensors("policy", {{"h", *h}, {"c", *c}});
-    const auto [y, after] =
-        lstm->forward(obs.unsqueeze(0), std::make_tuple(before[0], before[1]));
+    const auto [y, after] = lstm->forward(obs.unsqueeze(0), std::make_tuple(before[0], before[1]));
     *h = std::get<0>(after);
     *c = std::get<1>(after);
     annotate::update_state("policy", {{"h", *h}, {"c", *c}});

@@ -76,10 +76,10 @@ TEST_F(TapeTest, ASliceKeepsProducersAndWritesAndDropsTheRest) {
   const at::Tensor x = at::ones({2});
   tape_.add_input(x, 0);
   const at::Tensor buffer = at::ones({2});
-  zero(buffer);                           // 0: needed, for what it wrote
-  const at::Tensor y = mul(x, buffer);    // 1: needed
-  const at::Tensor unused = mul(y, y);    // 2: not
-  const at::Tensor z = mul(y, x);         // 3: needed
+  zero(buffer);                         // 0: needed, for what it wrote
+  const at::Tensor y = mul(x, buffer);  // 1: needed
+  const at::Tensor unused = mul(y, y);  // 2: not
+  const at::Tensor z = mul(y, x);       // 3: needed
   EXPECT_EQ(slice(tape_, {*tape_.find(z)}), (std::vector<std::int32_t>{0, 1, 3}));
 }
 

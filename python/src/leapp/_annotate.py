@@ -39,6 +39,10 @@ class Annotate:
         """
         if not _state.is_active():
             return passthrough("input_tensors", node_name, tensors)
+        values = _state.input_dict(node_name, tensors)
+        if values is not NotImplemented:
+            _state.open_nodes.add(node_name)
+            return values
         from . import _tracing
 
         return _tracing.input_tensors(node_name, tensors)
@@ -69,6 +73,11 @@ class Annotate:
             if static_outputs is not None:
                 check("output_tensors static_outputs", node_name, static_outputs)
             return passthrough("output_tensors", node_name, tensors)
+        if static_outputs is None and backend_params is None:
+            values = _state.output_dict(node_name, tensors, export_with)
+            if values is not NotImplemented:
+                _state.open_nodes.discard(node_name)
+                return values
         from . import _tracing
 
         return _tracing.output_tensors(

@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable
 from types import ModuleType
+from typing import Any
 
 from .errors import LeappImportError
 
@@ -19,6 +20,10 @@ def _inactive() -> bool:
 
 #: Whether a session is tracing now.
 is_active: Callable[[], bool] = _inactive
+
+#: The compiled module's short ways for a dict of tensors; they are there when a session is.
+input_dict: Callable[..., Any]
+output_dict: Callable[..., Any]
 
 #: Names of the nodes whose pass is under way.
 open_nodes: set[str] = set()
@@ -36,7 +41,7 @@ def loaded() -> bool:
 
 def load() -> None:
     """Load PyTorch and the compiled tracing module; a second call does nothing."""
-    global _trace, is_active
+    global _trace, is_active, input_dict, output_dict
     if _trace is not None:
         return
     try:
@@ -57,3 +62,4 @@ def load() -> None:
 
     find_onnxruntime()  # validation runs ONNX models
     is_active = _trace.is_active
+    input_dict, output_dict = _trace.input_dict, _trace.output_dict

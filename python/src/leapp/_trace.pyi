@@ -35,6 +35,12 @@ def compile_graph(
     graph_configs: tuple[float | None, dict[str, Any]] | None,
     progress: Callable[[int, int, str], None] | None,
 ) -> list[tuple[str, bool, str]]: ...
+def input_dict(node: object, payload: object) -> Any:
+    """``input_tensors`` of a plain dict of tensors, as users call it; else NotImplemented."""
+
+def output_dict(node: object, payload: object, export_with: object) -> Any:
+    """``output_tensors`` of a plain dict of tensors, likewise."""
+
 def input_tensors(node: str, entries: _Entries) -> list[Tensor]: ...
 def output_tensors(
     node: str,
