@@ -159,4 +159,19 @@ void merge_constants(Graph& graph) {
   replace_uses(graph, same);
 }
 
+void name_modules(Graph& graph) {
+  std::vector<Op> ops = graph.ops();
+  for (Op& op : ops) {
+    for (const Argument& argument : op.arguments) {
+      for_each_value(argument, [&](ValueId id) {
+        if (!op.module_path.empty() || !graph.is_constant(id)) return;
+        const std::string& name = graph.value(id).name;
+        op.module_path = name.substr(0, name.find_last_of('.') + 1);
+        if (!op.module_path.empty()) op.module_path.pop_back();
+      });
+    }
+  }
+  graph.set_ops(std::move(ops));
+}
+
 }  // namespace leapp::ir

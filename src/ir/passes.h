@@ -18,4 +18,8 @@ LEAPP_EXPORT void merge_duplicates(Graph& graph);
 /// Lets constants with equal type and bytes be one.
 LEAPP_EXPORT void merge_constants(Graph& graph);
 
+/// Says which module an operator belongs to where its weights tell: one that reads
+/// "encoder.0.weight" is of "encoder.0".
+LEAPP_EXPORT void name_modules(Graph& graph);
+
 }  // namespace leapp::ir

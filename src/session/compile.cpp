@@ -258,6 +258,7 @@ CompiledNode Compiler::compile(Draft& draft) {
   ir::remove_identities(graph);
   ir::merge_constants(graph);
   ir::merge_duplicates(graph);
+  ir::name_modules(graph);
   ir::verify(graph);
   say(LogLevel::kDebug, "Graph of node '" + node.name + "':\n" + ir::to_text(graph));
 

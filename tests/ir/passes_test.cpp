@@ -86,5 +86,18 @@ TEST(PassesTest, EqualConstantsBecomeOne) {
   EXPECT_EQ(std::get<ValueRef>(graph.ops()[2].arguments[1]).id, c);
 }
 
+TEST(PassesTest, OpsBelongToTheModuleOfTheirWeights) {
+  Graph graph;
+  const ValueId x = graph.add_input("x", kPair);
+  const ValueId weight = add_constant(graph, "encoder.0.weight", {1, 2});
+  const ValueId gain = add_constant(graph, "gain", {3, 4});
+  const ValueId y = add_op(graph, "aten::mul", {x, weight}, kPair);
+  graph.add_output("z", add_op(graph, "aten::mul", {y, gain}, kPair));
+  name_modules(graph);
+  EXPECT_EQ(graph.ops()[0].module_path, "encoder.0");
+  EXPECT_EQ(graph.ops()[1].module_path, "");
+  verify(graph);
+}
+
 }  // namespace
 }  // namespace leapp::ir
