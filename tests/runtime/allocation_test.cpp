@@ -27,13 +27,16 @@ bool is_own_library(std::string_view path) {
          path.find("libleapp") != std::string_view::npos;
 }
 
-void note_allocation() {
+void note_allocation(const void* caller) {
   if (!counting) return;
   counting = false;  // what follows may allocate itself
   ++all_allocations;
   std::array<void*, 16> frames{};
   const int depth = backtrace(frames.data(), static_cast<int>(frames.size()));
-  for (int i = 2; i < depth; ++i) {  // this function and the operator come first
+  // This function and the operator come first, inlined into each other or not.
+  int i = 0;
+  while (i < depth && frames[static_cast<std::size_t>(i)] != caller) ++i;
+  for (; i < depth; ++i) {
     Dl_info info{};
     if (dladdr(frames[static_cast<std::size_t>(i)], &info) == 0) continue;
     const std::string_view path = info.dli_fname;
@@ -44,8 +47,8 @@ void note_allocation() {
   counting = true;
 }
 
-void* allocate(std::size_t size, std::size_t alignment) {
-  note_allocation();
+void* allocate(std::size_t size, std::size_t alignment, const void* caller) {
+  note_allocation(caller);
   const std::size_t rounded = (size + alignment - 1) / alignment * alignment;
   void* memory = std::aligned_alloc(alignment, rounded == 0 ? alignment : rounded);
   if (memory == nullptr) throw std::bad_alloc();
@@ -54,40 +57,40 @@ void* allocate(std::size_t size, std::size_t alignment) {
 
 }  // namespace
 
-void* operator new(std::size_t size) {
-  return allocate(size, alignof(std::max_align_t));
+[[gnu::noinline]] void* operator new(std::size_t size) {
+  return allocate(size, alignof(std::max_align_t), __builtin_return_address(0));
 }
-void* operator new[](std::size_t size) {
-  return allocate(size, alignof(std::max_align_t));
+[[gnu::noinline]] void* operator new[](std::size_t size) {
+  return allocate(size, alignof(std::max_align_t), __builtin_return_address(0));
 }
-void* operator new(std::size_t size, std::align_val_t alignment) {
-  return allocate(size, static_cast<std::size_t>(alignment));
+[[gnu::noinline]] void* operator new(std::size_t size, std::align_val_t alignment) {
+  return allocate(size, static_cast<std::size_t>(alignment), __builtin_return_address(0));
 }
-void* operator new[](std::size_t size, std::align_val_t alignment) {
-  return allocate(size, static_cast<std::size_t>(alignment));
+[[gnu::noinline]] void* operator new[](std::size_t size, std::align_val_t alignment) {
+  return allocate(size, static_cast<std::size_t>(alignment), __builtin_return_address(0));
 }
-void operator delete(void* memory) noexcept {
+[[gnu::noinline]] void operator delete(void* memory) noexcept {
   std::free(memory);
 }
-void operator delete[](void* memory) noexcept {
+[[gnu::noinline]] void operator delete[](void* memory) noexcept {
   std::free(memory);
 }
-void operator delete(void* memory, std::size_t) noexcept {
+[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept {
   std::free(memory);
 }
-void operator delete[](void* memory, std::size_t) noexcept {
+[[gnu::noinline]] void operator delete[](void* memory, std::size_t) noexcept {
   std::free(memory);
 }
-void operator delete(void* memory, std::align_val_t) noexcept {
+[[gnu::noinline]] void operator delete(void* memory, std::align_val_t) noexcept {
   std::free(memory);
 }
-void operator delete[](void* memory, std::align_val_t) noexcept {
+[[gnu::noinline]] void operator delete[](void* memory, std::align_val_t) noexcept {
   std::free(memory);
 }
-void operator delete(void* memory, std::size_t, std::align_val_t) noexcept {
+[[gnu::noinline]] void operator delete(void* memory, std::size_t, std::align_val_t) noexcept {
   std::free(memory);
 }
-void operator delete[](void* memory, std::size_t, std::align_val_t) noexcept {
+[[gnu::noinline]] void operator delete[](void* memory, std::size_t, std::align_val_t) noexcept {
   std::free(memory);
 }
 
