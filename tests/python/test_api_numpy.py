@@ -299,6 +299,36 @@ def test_tensors_in_a_list_stay_traced(bench: Workbench) -> None:
     torch.testing.assert_close(bench.manager()({"n/x": fresh})["n/y"], compute(fresh))
 
 
+def _write_all(x: torch.Tensor) -> torch.Tensor:
+    made = torch.zeros(x.shape)
+    made.numpy()[:] = x.numpy()
+    return made * 2
+
+
+def _write_one(x: torch.Tensor) -> torch.Tensor:
+    made = torch.zeros(x.shape)
+    made.numpy()[..., 1] = x.numpy()[..., 0]
+    return made + x
+
+
+def _write_row(x: torch.Tensor) -> torch.Tensor:
+    made = torch.zeros(2, *x.shape)
+    np.add(x.numpy(), 1, out=made[0].numpy())
+    return made.sum(0)
+
+
+@pytest.mark.parametrize("compute", [_write_all, _write_one, _write_row])
+def test_writes_to_a_tensor_through_its_array(
+    bench: Workbench, compute: Callable[[torch.Tensor], torch.Tensor]
+) -> None:
+    with bench.trace():
+        x = annotate.input_tensors("n", {"x": torch.from_numpy(TRACED.copy())})
+        annotate.output_tensors("n", {"y": compute(x)}, export_with="jit")
+    bench.compile()
+    fresh = torch.from_numpy(FRESH.copy())
+    torch.testing.assert_close(bench.manager()({"n/x": fresh})["n/y"], compute(fresh))
+
+
 def test_constructors_take_what_they_always_take(bench: Workbench) -> None:
     with bench.trace():
         x = annotate.input_tensors("n", {"x": torch.ones(3)})

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from . import _indexing, _trace
+from . import _indexing, _state, _trace
 from ._numpy import (
     TracedArray,
     attached,
@@ -109,7 +109,8 @@ def _patch_tensor() -> None:
     @functools.wraps(to_numpy)
     def numpy(self: torch.Tensor, *, force: bool = False) -> Any:
         array = to_numpy(self, force=force)
-        return attached(array, self) if _trace.is_traced(self) else array
+        # While a node is open, traced values may be written to the memory of any tensor.
+        return attached(array, self) if _state.open_nodes or _trace.is_traced(self) else array
 
     @functools.wraps(to_array)
     def __array__(self: torch.Tensor, *args: Any, **kwargs: Any) -> Any:  # noqa: N807
