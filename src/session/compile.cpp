@@ -17,6 +17,7 @@
 #include "leapp/leapp.h"
 #include "leapp/onnx_export.h"
 #include "session/backend.h"
+#include "session/dropped.h"
 #include "session/hooks.h"
 #include "session/replay.h"
 #include "session/session.h"
@@ -155,6 +156,7 @@ void Compiler::find_shared(std::vector<Draft>& drafts) {
   }
   std::vector<std::string> warnings;
   shared_ = find_shared_states(nodes, warnings);
+  for (std::string& dropped : describe_dropped(nodes)) warnings.push_back(std::move(dropped));
   for (const std::string& warning : warnings) say(LogLevel::kWarning, warning);
   for (Node* node : nodes) name_found_states(*node);
 }

@@ -102,7 +102,12 @@ VarId Session::note_argument(const at::Tensor& tensor, trace::FrameRef frame,
   if (!known || node == kNobody) {
     auto tag = tags_.find(tensor);
     if (tag && !pending.tag) pending.tag = tag;
-    if (tag) outsiders_.insert({var, {std::move(tag), false, frame, ""}});
+    // On a tape that nodes share, a closed node's results are as much from outside as other
+    // tensors.
+    const std::int32_t maker = tape_->variable(var).call;
+    const bool outside =
+        !known || (maker >= 0 && tape_->calls()[static_cast<std::size_t>(maker)].node != kNobody);
+    if (tag && outside) outsiders_.insert({var, {std::move(tag), false, frame, ""}});
   }
   if (node == kNobody) return var;
   if (pending.node == kNobody) pending.node = node;

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import collections
+
 import torch
 from torch import nn
 
@@ -162,3 +164,29 @@ class LoopUntilConverged(_Trap):
         while bool((x.abs() > 0.1).any()):
             x = x * 0.5
         return x
+
+
+@trap(traced=1)
+class ReplacedWithoutAWord(_Trap):
+    """State in a plain attribute, declared nowhere."""
+
+    def build(self) -> None:
+        self.cell = nn.GRUCell(4, 6)
+        self.hidden = torch.zeros(1, 6)
+
+    def forward(self, obs: torch.Tensor) -> torch.Tensor:
+        self.hidden = self.cell(obs, self.hidden)
+        return self.hidden.sum(-1)
+
+
+@trap(traced=1)
+class QueueOfObservations(_Trap):
+    """A history in a queue of tensors."""
+
+    def build(self) -> None:
+        self.history = collections.deque([torch.zeros(1, 4) for _ in range(3)], maxlen=3)
+
+    def forward(self, obs: torch.Tensor) -> torch.Tensor:
+        stacked = torch.stack([*self.history, obs])
+        self.history.append(obs)
+        return stacked.mean(0)

@@ -1,0 +1,20 @@
+// Tensors from outside that a node read in its only pass, and that the program has let go of since.
+//
+// Weights live on in their modules. A tensor that is gone after the pass, while the program keeps a
+// value of its shape that the pass made, was probably replaced: `self.hidden = new_hidden`, a queue of
+// past observations. A second pass would show it; after a single one all that can be done is to say
+// so.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "session/node.h"
+
+namespace leapp::session {
+
+/// One sentence, with the user's line, for each such tensor of a node that was traced once. The
+/// nodes' tapes must not have been released.
+std::vector<std::string> describe_dropped(const std::vector<Node*>& nodes);
+
+}  // namespace leapp::session
