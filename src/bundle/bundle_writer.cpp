@@ -78,7 +78,7 @@ void write_model(YamlWriter& yaml, const Model& model) {
   for (const FileEntry& data : model.external_data) {
     yaml.start_item();
     yaml.text_field(8, "path", data.path);
-    yaml.field(8, "md5sum", text_or_null(data.md5sum));
+    if (!data.md5sum.empty()) yaml.field(8, "md5sum", text_or_null(data.md5sum));
     yaml.field(8, "sha256sum", text_or_null(data.sha256sum));
   }
 }

@@ -19,6 +19,7 @@
 #include "session/backend.h"
 #include "session/dropped.h"
 #include "session/hooks.h"
+#include "session/own_model.h"
 #include "session/replay.h"
 #include "session/session.h"
 #include "session/sharing.h"
@@ -321,7 +322,8 @@ void Compiler::write_model(const Node& node, Backend backend, const ir::Graph& g
   const OnnxExport written = export_onnx(graph, staged_.path() / (node.name + ".onnx"), options);
   model.file = entry(written.files.front());
   for (std::size_t i = 1; i < written.files.size(); ++i) {
-    model.external_data.push_back(entry(written.files[i]));
+    model.external_data.push_back(
+        {written.files[i].filename().string(), "", sha256_file(written.files[i])});
   }
   model.backend = "onnx";
   model.opset_version = options.opset_version;
@@ -407,23 +409,12 @@ void Compiler::take_own_model(const Node& node, CompiledNode& compiled) {
             "load, but not run");
     return;
   }
-  const std::filesystem::path source(*given);
-  require(std::filesystem::is_regular_file(source), ErrorKind::kNotFound,
-          "node '" + node.name + "': the model " + source.string() + " was not found");
-  const std::string extension = source.extension().string();
-  require(extension == ".onnx" || extension == ".pt", ErrorKind::kValue,
-          "node '" + node.name + "': " + source.string() +
-              " is neither an .onnx nor a .pt file, so no engine can run it");
-  Model& model = compiled.model;
-  model.backend = extension == ".onnx" ? "onnx" : "jit";
-  if (dry_run_) return;
-  const Checksums sums = hash_file(source);
-  std::string path = std::filesystem::absolute(source).string();
-  if (bool_param(node.backend_params, "copy_original_model").value_or(true)) {
-    path = node.name + extension;
-    std::filesystem::copy_file(source, staged_.path() / path);
+  if (dry_run_) {
+    compiled.model.backend = backend_of_own_model(*given, node.name);
+    return;
   }
-  model.file = FileEntry{path, sums.md5, sums.sha256};
+  const bool copy = bool_param(node.backend_params, "copy_original_model").value_or(true);
+  session::take_own_model(*given, copy, staged_.path(), compiled.model);
 }
 
 void Compiler::write_initial_values(Bundle& bundle) const {

@@ -216,9 +216,17 @@ void measure(const ConstTensorView& traced_view, const ConstTensorView& exported
 
 }  // namespace
 
+Tolerance tolerance_for(DType dtype, const Tolerance& asked) noexcept {
+  if (asked != Tolerance{}) return asked;
+  if (dtype == DType::kFloat16) return {2e-3, 1e-3};
+  if (dtype == DType::kBFloat16) return {1.6e-2, 8e-3};
+  return asked;
+}
+
 Comparison compare(const ConstTensorView& traced, const ConstTensorView& exported,
-                   const Tolerance& tolerance) {
+                   const Tolerance& asked) {
   Comparison result;
+  const Tolerance tolerance = tolerance_for(traced.dtype, asked);
   result.tolerance = tolerance;
   result.elements = element_count(traced.shape);
   const bool same_form = traced.shape == exported.shape && traced.dtype == exported.dtype;

@@ -18,7 +18,13 @@ namespace leapp {
 struct Tolerance {
   double rtol = 1e-3;
   double atol = 1e-5;
+
+  bool operator==(const Tolerance&) const = default;
 };
+
+/// The tolerance for elements of a type: half precision is coarser than the default, so where
+/// nobody asked for another it gets two of its own steps.
+LEAPP_EXPORT Tolerance tolerance_for(DType dtype, const Tolerance& asked) noexcept;
 
 /// One of the two tensors. Complex values go by their magnitude.
 struct SideSummary {
@@ -72,7 +78,7 @@ struct Comparison {
 
 /// Linear in the elements; allocates only when not everything is close.
 LEAPP_EXPORT Comparison compare(const ConstTensorView& traced, const ConstTensorView& exported,
-                                const Tolerance& tolerance = {});
+                                const Tolerance& asked = {});
 
 /// The outcome in one sentence, without saying which tensor it was:
 /// "Mismatch detected (rtol=0.001, atol=1e-05): 3 of 4 values are not close".

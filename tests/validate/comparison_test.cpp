@@ -51,6 +51,17 @@ TEST(Compare, ToleranceIsRelativeToTheTracedValue) {
   EXPECT_TRUE(compare_floats({10}, {11.4F}, {0.145, 0}).passed());
 }
 
+TEST(Compare, HalfPrecisionGetsItsOwnStepsUnlessAsked) {
+  const std::vector<std::uint16_t> one{0x3C00};       // float16
+  const std::vector<std::uint16_t> next{0x3C01};      // one step above it
+  const std::vector<std::uint16_t> far_away{0x3C10};  // sixteen steps
+  const auto half = [](const auto& values) { return view(values, DType::kFloat16); };
+  EXPECT_TRUE(compare(half(one), half(next)).passed());
+  EXPECT_FALSE(compare(half(one), half(far_away)).passed());
+  EXPECT_FALSE(compare(half(one), half(next), {0, 0}).passed());
+  EXPECT_EQ(tolerance_for(DType::kFloat32, {}), Tolerance{});
+}
+
 TEST(Compare, AMismatchIsMeasuredCompletely) {
   std::vector<float> traced(11, 0);
   std::vector<float> exported;

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from . import onnx
 from ._annotate import annotate
 from ._session import ExportManager, compile_graph, start, stop
 from .enums import InputKindEnum, OutputKindEnum
@@ -60,6 +61,7 @@ __all__ = [
     "__version__",
     "annotate",
     "compile_graph",
+    "onnx",
     "start",
     "stop",
 ]

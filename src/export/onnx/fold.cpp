@@ -20,6 +20,7 @@ using Folded = std::shared_ptr<const ir::Blob>;
 constexpr std::int64_t kMaxElements = 1 << 16;
 // Moving elements of a weight (a transposition, say) keeps its size; do it up to 64 M elements.
 constexpr std::int64_t kMaxMoved = 1 << 26;
+constexpr std::int64_t kMaxWidened = 64;
 
 Folded share(ir::Blob blob) {
   return std::make_shared<const ir::Blob>(std::move(blob));
@@ -263,6 +264,14 @@ const std::unordered_map<std::string_view, Folder>& movers() {
   return kTable;
 }
 
+/// Weights of half precision stay so in the file; engines widen them once, when they load.
+bool widens_weights(const BuiltNode& node, const Blobs& in) {
+  if (node.op_type != "Cast") return false;
+  const DType dtype = in[0]->type.dtype;
+  return (dtype == DType::kFloat16 || dtype == DType::kBFloat16) &&
+         element_count(in[0]->type.shape) > kMaxWidened;
+}
+
 bool is_exotic(DType dtype) {
   return is_complex(dtype) || dtype == DType::kFloat8E4M3FN || dtype == DType::kFloat8E5M2;
 }
@@ -278,7 +287,7 @@ Folded fold(const Builder& builder, const BuiltNode& node, const Type& type) {
     if (value.constant == nullptr || is_exotic(value.type.dtype)) return nullptr;
     in.push_back(value.constant.get());
   }
-  if (is_exotic(type.dtype)) return nullptr;
+  if (is_exotic(type.dtype) || widens_weights(node, in)) return nullptr;
   if (const auto mover = movers().find(node.op_type); mover != movers().end()) {
     return mover->second(node, in, type);
   }

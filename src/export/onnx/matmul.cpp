@@ -59,9 +59,14 @@ Value convert_linear(OpContext& context) {
 
 Value linear(Value x, Value weight, Value bias) {
   const DType dtype = x.dtype();
-  const bool as_gemm = weight.rank() == 2 && is_floating_point(dtype) &&
-                       dtype != DType::kBFloat16 && x.rank() > 0 && x.count() > 0 &&
-                       (!bias.defined() || bias.rank() == 1);
+  if (dtype == DType::kBFloat16) {  // multiplied in single precision and rounded once, as PyTorch
+    const auto wide = [](Value value) {
+      return value.defined() ? cast(value, DType::kFloat32) : value;
+    };
+    return cast(linear(wide(x), wide(weight), wide(bias)), dtype);
+  }
+  const bool as_gemm = weight.rank() == 2 && is_floating_point(dtype) && x.rank() > 0 &&
+                       x.count() > 0 && (!bias.defined() || bias.rank() == 1);
   if (!as_gemm) {
     const Value made = matmul(x, weight.rank() == 2 ? transpose(weight, 0, 1) : weight);
     return bias.defined() ? made + bias : made;
