@@ -135,8 +135,12 @@ def make(name: str, backend: str) -> Stepper:
 
 def export(name: str, backend: str, folder: Path, passes: int = 2, **options: object) -> Path:
     """Traces and compiles a pipeline; returns its YAML."""
+    return export_step(make(name, backend), folder, passes, **options)
+
+
+def export_step(step: Stepper, folder: Path, passes: int = 2, **options: object) -> Path:
+    """The same for one that is there."""
     with torch.no_grad():
-        step = make(name, backend)
         leapp.start("bench", save_path=str(folder))
         for _ in range(passes):
             step()

@@ -73,7 +73,6 @@ TEST(BundleWriter, b22_TheLayout) {
       opset_version: 20
       external_data:
       - path: policy.onnx.data
-        md5sum: null
         sha256sum: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa
 
 pipeline:
