@@ -52,7 +52,24 @@ for kind in (nn.GRU, nn.LSTM, nn.RNN):
         add(f"{kind.__name__}-{dtype}", case(rnn, normal(3, 2, 5, dtype=dtype)))
 add("RNN-relu", case(module(nn.RNN, 5, 7, 2, nonlinearity="relu"), normal(4, 2, 5)))
 add("LSTM-projected", case(module(nn.LSTM, 5, 7, 2, proj_size=3), normal(4, 2, 5)))
-add("GRUCell", case(module(nn.GRUCell, 5, 7), normal(3, 5), normal(3, 7)))
+for kind, options in (
+    (nn.GRUCell, {}),
+    (nn.GRUCell, {"bias": False}),
+    (nn.RNNCell, {}),
+    (nn.RNNCell, {"nonlinearity": "relu"}),
+):
+    cell = module(kind, 5, 7, **options)
+    text = "-".join([kind.__name__, *options])
+    add(text, case(cell, normal(3, 5), normal(3, 7)))
+    add(f"{text}-unbatched", case(cell, normal(5), normal(7)))
+for options in ({}, {"bias": False}):
+    cell = module(nn.LSTMCell, 5, 7, **options)
+    text = "-".join(["LSTMCell", *options])
+    run_cell = lambda x, h, c, cell=cell: cell(x, (h, c))  # noqa: E731
+    add(text, case(run_cell, normal(3, 5), normal(3, 7), normal(3, 7)))
+for dtype in OTHER_TYPES:
+    cell = module(nn.GRUCell, 5, 7).to(dtype)
+    add(f"GRUCell-{dtype}", case(cell, normal(3, 5, dtype=dtype), normal(3, 7, dtype=dtype)))
 
 attention = F.scaled_dot_product_attention
 qkv = (normal(2, 3, 4, 8), normal(2, 3, 5, 8), normal(2, 3, 5, 6))

@@ -1,6 +1,7 @@
 // GRU, LSTM and plain recurrent networks as ONNX's own operators, one per layer; written out step
 // by step where ONNX Runtime has no such operator.
 #include "export/onnx/kernels.h"
+#include "export/onnx/nn.h"
 #include "export/onnx/registry.h"
 
 namespace leapp::onnx_export {
@@ -227,6 +228,57 @@ void convert(OpContext& context, const Kind& kind) {
   if (is_lstm) context.set(2, network.final_cell);
 }
 
+/// The cells, one step each: what the input and what the state adds to the gates, cut apart so that
+/// neighbours which go through the same function do so together.
+class Cell {
+ public:
+  Cell(OpContext& context, Value hidden)
+      : from_input_(linear(context.tensor("input"), context.tensor("w_ih"),
+                           context.optional_tensor("b_ih"))),
+        from_state_(linear(hidden, context.tensor("w_hh"), context.optional_tensor("b_hh"))),
+        size_(hidden.size(-1)) {}
+
+  Value gates() const { return from_input_ + from_state_; }
+  Value of_input(std::int64_t first, std::int64_t last) const {
+    return cut(from_input_, first, last);
+  }
+  Value of_state(std::int64_t first, std::int64_t last) const {
+    return cut(from_state_, first, last);
+  }
+  /// The gates `first` to `last`, without it, of a value that holds several.
+  Value cut(Value of, std::int64_t first, std::int64_t last) const {
+    return slice(of, of.rank() - 1, first * size_, last * size_);
+  }
+
+ private:
+  Value from_input_;
+  Value from_state_;
+  std::int64_t size_;
+};
+
+Value convert_gru_cell(OpContext& context) {
+  const Value hidden = context.tensor("hx");
+  const Cell cell(context, hidden);
+  const Value both = sigmoid(cell.of_input(0, 2) + cell.of_state(0, 2));  // reset, update
+  const Value fresh = tanh(cell.of_input(2, 3) + cell.cut(both, 0, 1) * cell.of_state(2, 3));
+  return fresh + cell.cut(both, 1, 2) * (hidden - fresh);
+}
+
+void convert_lstm_cell(OpContext& context) {
+  const std::vector<Value> states = context.tensors("hx");
+  const Cell cell(context, states.at(0));
+  const Value gates = cell.gates();  // input, forget, cell, output
+  const Value both = sigmoid(cell.cut(gates, 0, 2));
+  const Value next =
+      cell.cut(both, 1, 2) * states.at(1) + cell.cut(both, 0, 1) * tanh(cell.cut(gates, 2, 3));
+  context.set(0, sigmoid(cell.cut(gates, 3, 4)) * tanh(next));
+  context.set(1, next);
+}
+
+Value convert_plain_cell(OpContext& context, Value (*activation)(Value)) {
+  return activation(Cell(context, context.tensor("hx")).gates());
+}
+
 void refuse_packed(OpContext& context) {
   context.fail("it runs over a packed sequence, whose lengths are only known when running",
                "Pass a padded batch instead.");
@@ -239,6 +291,12 @@ void register_recurrent(ConverterRegistry& registry) {
   registry.add("aten::lstm.input", [](OpContext& context) { convert(context, kLstm); });
   registry.add("aten::rnn_tanh.input", [](OpContext& context) { convert(context, kTanh); });
   registry.add("aten::rnn_relu.input", [](OpContext& context) { convert(context, kRelu); });
+  registry.add("aten::gru_cell", convert_gru_cell);
+  registry.add("aten::lstm_cell", convert_lstm_cell);
+  registry.add("aten::rnn_tanh_cell",
+               [](OpContext& context) { return convert_plain_cell(context, tanh); });
+  registry.add("aten::rnn_relu_cell",
+               [](OpContext& context) { return convert_plain_cell(context, relu); });
   registry.add({"aten::gru.data", "aten::lstm.data", "aten::rnn_tanh.data", "aten::rnn_relu.data"},
                refuse_packed);
 }
