@@ -83,8 +83,10 @@ Command add_bench(CLI::App& program) {
       ->capture_default_str()
       ->check(CLI::PositiveNumber);
   app->add_option("--warm-up", arguments->warm_up, "ticks before those that count")
-      ->capture_default_str();
-  app->add_option("--hz", arguments->hz, "ticks per second, instead of the bundle's frequency");
+      ->capture_default_str()
+      ->check(CLI::NonNegativeNumber);
+  app->add_option("--hz", arguments->hz, "ticks per second, instead of the bundle's frequency")
+      ->check(CLI::Range(1e-9, 1e9));
   app->add_option("--svg", arguments->svg, "also write a picture");
   app->add_flag("--strict", arguments->strict, "exit with 4 when a tick misses the period");
   arguments->engine.add_to(*app);

@@ -23,7 +23,8 @@ std::string number(double value, const char* format) {
 }  // namespace
 
 std::optional<std::chrono::nanoseconds> BenchReport::period() const {
-  if (!frequency || *frequency <= 0) return std::nullopt;
+  // Between once a century and once a nanosecond; a bundle may state anything.
+  if (!frequency || !(*frequency >= 1e-9 && *frequency <= 1e9)) return std::nullopt;
   return std::chrono::nanoseconds(static_cast<std::int64_t>(1e9 / *frequency));
 }
 

@@ -142,6 +142,14 @@ class TestBench:
         leapp("bench", policy, "--ticks", 50, "--hz", "1e9", "--strict", code=4)
         leapp("bench", policy, "--ticks", 50, "--hz", "1e9")
 
+    @pytest.mark.parametrize("frequency", [".nan", "-5", "0", "fast", "1.0e+300", "[1]"])
+    def test_strange_frequency(self, policy: str, frequency: str) -> None:
+        text = Path(policy).read_text()
+        Path(policy).write_text(text.replace("frequency: 50", f"frequency: {frequency}"))
+        assert "states no frequency" in leapp("bench", policy, "--ticks", 20).stdout
+        leapp("bench", policy, "--ticks", 20, "--hz", 0, code=2)
+        leapp("bench", policy, "--ticks", 20, "--warm-up", -1, code=2)
+
 
 class TestMerge:
     def test_one_file(self, policy: str, tmp_path: Path) -> None:
