@@ -51,7 +51,8 @@ bool has_successor(const Node& node, const at::Tensor& dropped) {
     const auto impl = tape.variable(id).impl.lock();
     if (!impl) continue;
     const at::Tensor value(impl);
-    if (value.scalar_type() == dropped.scalar_type() && value.sizes() == dropped.sizes()) return true;
+    if (value.scalar_type() == dropped.scalar_type() && value.sizes() == dropped.sizes())
+      return true;
   }
   return false;
 }
@@ -75,8 +76,8 @@ std::vector<std::string> describe_dropped(const std::vector<Node*>& nodes) {
       if (reader == nullptr) continue;
       const std::string where = trace::resolve_source(reader->frame).to_string();
       sentences.push_back(
-          (where.empty() ? "" : where + ": ") + "node '" + node->name + "' reads a tensor of shape " +
-          c10::str(use.found.sizes()) +
+          (where.empty() ? "" : where + ": ") + "node '" + node->name +
+          "' reads a tensor of shape " + c10::str(use.found.sizes()) +
           " that the program has let go of since: its value is exported as a constant. If it is "
           "replaced in every tick, it is state: declare it with annotate.state_tensors() or "
           "annotate.module(), or trace a second pass to find out.");

@@ -71,8 +71,16 @@ void Session::on_call(const c10::OperatorHandle& op, c10::DispatchKeySet keys,
     trace::step_aside(op, keys, stack);  // its casts come back as operators of their own
     return;
   }
+  const trace::HiddenWrite hidden = trace::traits_of(op).hidden_write(*stack);
+  if (hidden == trace::HiddenWrite::kInside) {
+    trace::step_aside(op, keys, stack);
+    return;
+  }
+  // What runs is the operator itself; what is noted is one that says all it does.
+  const c10::OperatorHandle& noted =
+      hidden == trace::HiddenWrite::kItself ? trace::honest_batch_norm() : op;
+  const trace::OpTraits& traits = trace::traits_of(noted);
   const trace::Unobserved guard;
-  const trace::OpTraits& traits = trace::traits_of(op);
   if (traits.only_metadata) {
     op.callBoxed(stack);
     return;
@@ -85,12 +93,12 @@ void Session::on_call(const c10::OperatorHandle& op, c10::DispatchKeySet keys,
   PendingCall pending;
   placed([&] {
     const Lock lock(*this);
-    if (tape_) before_recorded_call(traits, op, *stack, frame, pending);
+    if (tape_) before_recorded_call(traits, noted, *stack, frame, pending);
   });
   op.callBoxed(stack);
   {
     const Lock lock(*this);
-    if (tape_) after_recorded_call(traits, op, *stack, frame, pending);
+    if (tape_) after_recorded_call(traits, noted, *stack, frame, pending);
   }
 }
 

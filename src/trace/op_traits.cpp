@@ -26,6 +26,13 @@ Escape escape_of(const std::string& name) {
   return Escape::kNone;
 }
 
+HiddenWrite normalisation(const std::string& name) {
+  if (name == "aten::native_batch_norm") return HiddenWrite::kItself;
+  static const std::set<std::string> composites = {
+      "aten::batch_norm", "aten::_batch_norm_impl_index", "aten::instance_norm"};
+  return composites.count(name) > 0 ? HiddenWrite::kInside : HiddenWrite::kNone;
+}
+
 OpTraits describe(const c10::OperatorHandle& op) {
   const c10::FunctionSchema& schema = op.schema();
   OpTraits traits;
@@ -46,6 +53,7 @@ OpTraits describe(const c10::OperatorHandle& op) {
   }
   traits.may_be_random = op.hasTag(at::Tag::nondeterministic_seeded);
   traits.escape = escape_of(schema.name());
+  traits.normalises = normalisation(schema.name());
   // set_data is here because a tensor that got other memory is recognised by that memory.
   static const std::set<std::string> metadata = {
       "aten::requires_grad_", "aten::retain_grad", "aten::set_data", "aten::_version",
@@ -68,6 +76,20 @@ bool OpTraits::is_random(const torch::jit::Stack& stack) const {
     return false;
   }
   return true;
+}
+
+HiddenWrite OpTraits::hidden_write(const torch::jit::Stack& stack) const {
+  if (normalises == HiddenWrite::kNone) return HiddenWrite::kNone;
+  // All of them begin (input, weight, bias, running_mean, running_var, training, ..).
+  const c10::IValue* arguments = stack.data() + (stack.size() - writes.size());
+  const bool has_statistics = arguments[3].isTensor() && arguments[3].toTensor().defined();
+  return has_statistics && arguments[5].toBool() ? normalises : HiddenWrite::kNone;
+}
+
+const c10::OperatorHandle& honest_batch_norm() {
+  static const auto op =
+      c10::Dispatcher::singleton().findSchemaOrThrow("aten::_native_batch_norm_legit", "");
+  return op;
 }
 
 const OpTraits& traits_of(const c10::OperatorHandle& op) {

@@ -15,6 +15,13 @@ enum class Escape {
   kBranch,  ///< if tensor, torch.equal: the answer decides what runs
 };
 
+/// Normalisation with running statistics writes to them in training, and does not say so.
+enum class HiddenWrite {
+  kNone,
+  kInside,  ///< an operator that it calls does: let it come apart
+  kItself,  ///< honest_batch_norm() takes the same arguments, means the same, and says so
+};
+
 struct OpTraits {
   std::vector<bool> writes;      ///< per argument: the operator writes to that tensor
   bool mutates = false;          ///< some argument is written
@@ -26,12 +33,17 @@ struct OpTraits {
   Escape escape = Escape::kNone;
   int train = -1;    ///< position of a train/training flag, or -1
   int dropout = -1;  ///< position of a dropout probability, or -1
+  HiddenWrite normalises = HiddenWrite::kNone;
 
   /// Whether this very call draws random numbers (dropout in eval mode does not).
   bool is_random(const torch::jit::Stack& stack) const;
+  /// Whether this very call updates running statistics behind its schema's back.
+  HiddenWrite hidden_write(const torch::jit::Stack& stack) const;
 };
 
 /// Traits of the operator; the reference stays valid for the thread's life. Takes no lock.
 const OpTraits& traits_of(const c10::OperatorHandle& op);
+
+const c10::OperatorHandle& honest_batch_norm();
 
 }  // namespace leapp::trace

@@ -383,3 +383,38 @@ class PlainAttributeReassigned(Policy):
         out = annotate.output_tensors("observer", {"new": new}, export_with=self.backend)
         self.estimate = out.detach().clone()
         return {"observer/new": out}
+
+
+@program(ticks=100)
+class BatchNormInTraining(Policy):
+    """Running statistics that the operator updates behind its schema's back."""
+
+    def build(self) -> None:
+        self.net = nn.Sequential(nn.Linear(4, 6), nn.BatchNorm1d(6)).train()
+
+    def sense(self, rng: torch.Generator) -> Ports:
+        return {"policy/obs": normal(rng, 5, 4)}
+
+    def step(self, inputs: Ports) -> Ports:
+        obs = annotate.input_tensors("policy", {"obs": inputs["policy/obs"]})
+        features = self.net(obs)
+        action = features + self.net[1].running_mean / self.net[1].running_var
+        action = annotate.output_tensors("policy", {"action": action}, export_with=self.backend)
+        return {"policy/action": action}
+
+
+@program(ticks=100)
+class InstanceNormInTraining(Policy):
+    """The same for normalisation over each sample."""
+
+    def build(self) -> None:
+        self.norm = nn.InstanceNorm1d(3, track_running_stats=True).train()
+
+    def sense(self, rng: torch.Generator) -> Ports:
+        return {"policy/signal": normal(rng, 2, 3, 8)}
+
+    def step(self, inputs: Ports) -> Ports:
+        signal = annotate.input_tensors("policy", {"signal": inputs["policy/signal"]})
+        action = self.norm(signal).sum(-1) + self.norm.running_var
+        action = annotate.output_tensors("policy", {"action": action}, export_with=self.backend)
+        return {"policy/action": action}
