@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/log.h"
+#include "error_translation.h"
 #include "leapp/leapp.h"
 #include "trace/dispatcher.h"
 #include "trace_convert.h"
@@ -27,36 +28,6 @@ namespace {
 using Tensors = std::vector<at::Tensor>;
 
 std::atomic<int> console_level = static_cast<int>(LogLevel::kWarning);
-
-const char* class_name(ErrorKind kind) {
-  switch (kind) {
-    case ErrorKind::kUsage:
-    case ErrorKind::kInternal:
-      return "LeappError";
-    case ErrorKind::kType:
-      return "LeappTypeError";
-    case ErrorKind::kValue:
-      return "LeappValueError";
-    case ErrorKind::kNotFound:
-      return "LeappNotFoundError";
-    case ErrorKind::kIo:
-      return "LeappIoError";
-    case ErrorKind::kExport:
-      return "LeappExportError";
-    case ErrorKind::kValidation:
-      return "LeappValidationError";
-  }
-  return "LeappError";
-}
-
-void translate(std::exception_ptr thrown) {
-  try {
-    if (thrown) std::rethrow_exception(thrown);
-  } catch (const Error& error) {
-    const py::object type = py::module_::import("leapp.errors").attr(class_name(error.kind()));
-    PyErr_SetString(type.ptr(), error.what());
-  }
-}
 
 /// Calls without the interpreter lock. Python exceptions of callbacks pass through.
 template <typename Call>

@@ -19,6 +19,16 @@ TRACED = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 7.0]], dtype=np.float32)
 FRESH = np.array([[0.5, -1.25, 2.0], [3.0, 6.5, 0.75]], dtype=np.float32)
 
 
+def check_tensors(bench: Workbench, compute: Callable[[torch.Tensor], torch.Tensor]) -> None:
+    """Export a function of a tensor and compare on fresh values."""
+    with bench.trace():
+        x = annotate.input_tensors("n", {"x": torch.from_numpy(TRACED.copy())})
+        annotate.output_tensors("n", {"y": compute(x)}, export_with="jit")
+    bench.compile()
+    fresh = torch.from_numpy(FRESH.copy())
+    torch.testing.assert_close(bench.manager()({"n/x": fresh})["n/y"], compute(fresh))
+
+
 def check(bench: Workbench, compute: Callable[[np.ndarray], Any]) -> None:
     """Trace NumPy code; on fresh input the model must give what NumPy gives."""
     expected = np.asarray(compute(TRACED.copy()))
@@ -279,24 +289,14 @@ def test_back_to_torch(bench: Workbench, back: Callable[[np.ndarray], torch.Tens
     def compute(x: torch.Tensor) -> torch.Tensor:
         return back(x.numpy() * 2) + 1
 
-    with bench.trace():
-        x = annotate.input_tensors("n", {"x": torch.from_numpy(TRACED.copy())})
-        annotate.output_tensors("n", {"y": compute(x)}, export_with="jit")
-    bench.compile()
-    fresh = torch.from_numpy(FRESH.copy())
-    torch.testing.assert_close(bench.manager()({"n/x": fresh})["n/y"], compute(fresh))
+    check_tensors(bench, compute)
 
 
 def test_tensors_in_a_list_stay_traced(bench: Workbench) -> None:
     def compute(x: torch.Tensor) -> torch.Tensor:
         return torch.tensor([x[0, 0], 5.0, x[0, 1]]) * 2
 
-    with bench.trace():
-        x = annotate.input_tensors("n", {"x": torch.from_numpy(TRACED.copy())})
-        annotate.output_tensors("n", {"y": compute(x)}, export_with="jit")
-    bench.compile()
-    fresh = torch.from_numpy(FRESH.copy())
-    torch.testing.assert_close(bench.manager()({"n/x": fresh})["n/y"], compute(fresh))
+    check_tensors(bench, compute)
 
 
 def _write_all(x: torch.Tensor) -> torch.Tensor:
@@ -321,12 +321,7 @@ def _write_row(x: torch.Tensor) -> torch.Tensor:
 def test_writes_to_a_tensor_through_its_array(
     bench: Workbench, compute: Callable[[torch.Tensor], torch.Tensor]
 ) -> None:
-    with bench.trace():
-        x = annotate.input_tensors("n", {"x": torch.from_numpy(TRACED.copy())})
-        annotate.output_tensors("n", {"y": compute(x)}, export_with="jit")
-    bench.compile()
-    fresh = torch.from_numpy(FRESH.copy())
-    torch.testing.assert_close(bench.manager()({"n/x": fresh})["n/y"], compute(fresh))
+    check_tensors(bench, compute)
 
 
 def test_constructors_take_what_they_always_take(bench: Workbench) -> None:
