@@ -7,6 +7,7 @@
 
 #include "export/onnx/math.h"
 #include "export/onnx/registry.h"
+#include "export/onnx/signs.h"
 
 namespace leapp::onnx_export {
 namespace {
@@ -339,13 +340,21 @@ void refuse_vectors(OpContext& context, const char* what) {
   context.fail(std::string("its ") + what +
                    " are only defined up to their signs, and ONNX would choose other ones than "
                    "PyTorch",
-               "Use the values only, or export the node with export_with='jit'.");
+               "Use the values only, or where signs cancel (U @ Vh, V @ diag(w) @ V.mT), or export "
+               "the node with export_with='jit'.");
 }
 
+using Vectors = FreeVectors::Axis;
+
 void convert_eigh(OpContext& context) {
-  if (context.is_used(1)) refuse_vectors(context, "eigenvectors");
+  if (context.is_used(1) &&
+      !signs_cancel(context.graph(), {{context.op().result(1), Vectors::kColumns}})) {
+    refuse_vectors(context, "eigenvectors");
+  }
   const Value a = symmetric(as_matrices(context, context.tensor("A")), context.text("UPLO") == "U");
-  context.set(0, as_result(context, 0, symmetric_eigen(a).values));
+  const Eigen eigen = symmetric_eigen(a);
+  context.set(0, as_result(context, 0, eigen.values));
+  if (context.is_used(1)) context.set(1, as_result(context, 1, eigen.vectors));
 }
 
 void need_single(OpContext& context, Value x) {
@@ -363,10 +372,31 @@ Value singular_values(Value a) {
   return flip(sqrt(maximum(squares, scalar_like(squares, 0))), last);
 }
 
+/// Both kinds of singular vectors, for outputs that their signs do not reach.
+void set_singular_vectors(OpContext& context, Value a) {
+  const bool cancel = signs_cancel(context.graph(), {{context.op().result(0), Vectors::kColumns},
+                                                     {context.op().result(2), Vectors::kRows}});
+  if (!cancel) refuse_vectors(context, "singular vectors");
+  context.need(a.size(1) == a.size(2) || !context.flag("full_matrices"),
+               "it also wants vectors that belong to no singular value",
+               "Pass full_matrices=False.");
+  const bool wide = a.size(1) < a.size(2);
+  const Value tall = wide ? matrix_transpose(a) : a;
+  const Eigen eigen = symmetric_eigen(matmul(matrix_transpose(tall), tall));
+  const Dims last = {1};
+  const Dims columns = {2};
+  const Value squares = maximum(eigen.values, scalar_like(eigen.values, 0));
+  const Value values = unsqueeze(flip(sqrt(squares), last), 1);
+  const Value right = flip(eigen.vectors, columns);
+  const Value left = matmul(tall, right) / where(equal(values, 0.0), 1.0, values);
+  context.set(0, as_result(context, 0, wide ? right : left));
+  context.set(2, as_result(context, 2, matrix_transpose(wide ? left : right)));
+}
+
 void convert_svd(OpContext& context) {
-  if (context.is_used(0) || context.is_used(2)) refuse_vectors(context, "singular vectors");
   need_single(context, context.tensor("A"));
   const Value a = as_matrices(context, context.tensor("A"));
+  if (context.is_used(0) || context.is_used(2)) set_singular_vectors(context, a);
   if (std::min(a.size(1), a.size(2)) == 0) {
     context.set(1, full(context.builder(), context.result_type(1), 0));
     return;

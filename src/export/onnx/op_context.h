@@ -49,6 +49,7 @@ class OpContext {
 
   const ir::Op& op() const noexcept { return op_; }
   Builder& builder() const noexcept { return values_.builder(); }
+  const ir::Graph& graph() const noexcept { return values_.graph(); }
   int opset() const noexcept { return builder().opset(); }
 
   // ---- arguments ----

@@ -1,0 +1,26 @@
+// Whether a graph's outputs depend on signs that nobody defines.
+//
+// Singular vectors and eigenvectors may change sign in pairs: column i of U together with row i of
+// V^T, or an eigenvector with itself. LAPACK chooses some, another algorithm others. Where signs
+// meet their own again, as in U V^T or V f(w) V^T, the choice does not matter. This follows them
+// through the graph; whatever it does not know counts as "matters".
+#pragma once
+
+#include <vector>
+
+#include "ir/graph.h"
+
+namespace leapp::onnx_export {
+
+/// A matrix of vectors with free signs.
+struct FreeVectors {
+  enum class Axis { kColumns, kRows };
+  ir::ValueId value = ir::kNoValue;
+  Axis axis = Axis::kColumns;  ///< the vectors are its columns, or its rows
+};
+
+/// Whether the outputs are the same whatever signs vector 0, 1, .. take, each of the matrices in
+/// `vectors` taking the same.
+bool signs_cancel(const ir::Graph& graph, const std::vector<FreeVectors>& vectors);
+
+}  // namespace leapp::onnx_export
