@@ -206,6 +206,15 @@ add(
     "max_pool-minus-inf",
     case(lambda x: F.max_pool2d(x.masked_fill(x > -2, -INF), 3, padding=1), normal(2, 3, 9, 9)),
 )
+for number, prepare in enumerate((torch.log, lambda x: torch.relu(torch.log(x)))):
+    add(
+        f"max_pool-nan-{number}",
+        case(lambda x, f=prepare: F.max_pool2d(f(x + 1), 3, 2, 1), normal(2, 3, 9, 9)),
+    )
+    add(
+        f"max_pool-nan-dilated-{number}",
+        case(lambda x, f=prepare: F.max_pool2d(f(x + 1), 2, dilation=2), normal(2, 3, 9, 9)),
+    )
 add("lp_pool", case(lambda x: F.lp_pool2d(x, 3, 3, ceil_mode=True), normal(2, 3, 9, 9)))
 for out in (1, 3, 5, (3, None)):
     add(

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "export/onnx/kernels.h"
 #include "export/onnx/math.h"
 #include "export/onnx/registry.h"
 
@@ -76,14 +77,28 @@ std::int64_t product(const Dims& sizes) {
 }
 
 /// The runtime starts its search at the lowest finite number, so that a window of nothing but -inf
-/// would come out as that.
-Value restored_infinities(Value x, Value pooled) {
+/// would come out as that; and it passes over NaN, which PyTorch keeps.
+Value restored(Value x, Value pooled, const Attrs& attributes) {
+  if (!is_floating_point(pooled.dtype())) return pooled;
   const BuiltNode* producer = x.builder().producer(x);
   const bool positive =
       producer != nullptr && (producer->op_type == "Relu" || producer->op_type == "Sigmoid" ||
                               producer->op_type == "Softmax");
-  if (positive || !is_floating_point(pooled.dtype())) return pooled;
-  return where(pooled <= finite_range(pooled.dtype()).first, -INFINITY, pooled);
+  if (positive) {
+    // No infinities of both signs: a mean is NaN if and only if one of its numbers is.
+    const Attrs window(attributes.begin() + 1, attributes.end());  // without dilations
+    const auto& dilations = std::get<Dims>(attributes[0].value);
+    if (std::all_of(dilations.begin(), dilations.end(), [](auto d) { return d == 1; }) &&
+        kernel_type("AveragePool", x.dtype()) == x.dtype()) {
+      return where(is_nan(x.builder().emit("AveragePool", {x}, window, pooled.type())), NAN,
+                   pooled);
+    }
+  }
+  const Value found =
+      positive ? pooled : where(pooled <= finite_range(pooled.dtype()).first, -INFINITY, pooled);
+  const Value nan = cast(is_nan(x), DType::kFloat32);
+  const Value seen = x.builder().emit("MaxPool", {nan}, attributes, {nan.dtype(), pooled.shape()});
+  return where(seen > 0.0, NAN, found);
 }
 
 void max_pool(OpContext& context, std::size_t dims, bool with_indices) {
@@ -109,8 +124,9 @@ void max_pool(OpContext& context, std::size_t dims, bool with_indices) {
   if (with_indices) types.push_back({DType::kInt64, shape});
   const Value operand[] = {cast(x, compute)};
   const std::vector<Value> made =
-      context.builder().emit_many("MaxPool", operand, std::move(attributes), std::move(types));
-  context.set(0, reshape(cast(restored_infinities(x, made[0]), dtype), context.result_shape()));
+      context.builder().emit_many("MaxPool", operand, attributes, std::move(types));
+  context.set(
+      0, reshape(cast(restored(operand[0], made[0], attributes), dtype), context.result_shape()));
   if (!with_indices) return;
   // ONNX counts through the whole tensor, PyTorch within one channel.
   const auto plane = static_cast<double>(product(window.input));
