@@ -15,6 +15,7 @@ _NO_OPERATOR = "there is neither an ONNX operator for it nor a way to write it w
 
 EXPECTED: dict[str, dict[str, str]] = {
     "jit": {
+        "as_strided.partial_views": "it reads memory that is not part of its tensor",
         "chalf": "bundles have no half-precision complex numbers",
         "tensor_split": _NUMBERS_DECIDE,
     },
