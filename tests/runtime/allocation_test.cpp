@@ -69,6 +69,13 @@ void* allocate(std::size_t size, std::size_t alignment, const void* caller) {
 [[gnu::noinline]] void* operator new[](std::size_t size, std::align_val_t alignment) {
   return allocate(size, static_cast<std::size_t>(alignment), __builtin_return_address(0));
 }
+// Those that do not throw belong to the set: memory must go back to where it came from.
+[[gnu::noinline]] void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
+  return allocate(size, alignof(std::max_align_t), __builtin_return_address(0));
+}
+[[gnu::noinline]] void* operator new[](std::size_t size, const std::nothrow_t&) noexcept {
+  return allocate(size, alignof(std::max_align_t), __builtin_return_address(0));
+}
 [[gnu::noinline]] void operator delete(void* memory) noexcept {
   std::free(memory);
 }
