@@ -18,19 +18,41 @@ add_library(leapp_protozero INTERFACE)
 target_include_directories(leapp_protozero SYSTEM INTERFACE ${LEAPP_PROTOZERO_INCLUDE})
 
 # ONNX Runtime and Graphviz are opened at run time; of ONNX Runtime the engine needs the headers.
-find_path(LEAPP_ONNXRUNTIME_INCLUDE onnxruntime_c_api.h
-  HINTS ${PROJECT_SOURCE_DIR}/.cache/onnxruntime/include
-  PATH_SUFFIXES onnxruntime onnxruntime/core/session
-  DOC "Folder that holds onnxruntime_c_api.h")
+# Where no one has them they are fetched, once, into the source folder.
+macro(leapp_find_onnxruntime)
+  find_path(LEAPP_ONNXRUNTIME_INCLUDE onnxruntime_c_api.h
+    HINTS ${PROJECT_SOURCE_DIR}/.cache/onnxruntime/include
+    PATH_SUFFIXES onnxruntime onnxruntime/core/session
+    DOC "Folder that holds onnxruntime_c_api.h")
+endmacro()
+leapp_find_onnxruntime()
 if(NOT LEAPP_ONNXRUNTIME_INCLUDE)
-  message(FATAL_ERROR "LEAPP needs ONNX Runtime's headers: run "
-    "'tools/onnxruntime_headers.sh .cache/onnxruntime', or pass -DLEAPP_ONNXRUNTIME_INCLUDE=<folder>.")
+  message(STATUS "Fetching ONNX Runtime's headers into .cache/onnxruntime")
+  execute_process(COMMAND bash tools/onnxruntime_headers.sh .cache/onnxruntime
+    WORKING_DIRECTORY ${PROJECT_SOURCE_DIR} OUTPUT_VARIABLE output ERROR_VARIABLE output)
+  leapp_find_onnxruntime()
+endif()
+if(NOT LEAPP_ONNXRUNTIME_INCLUDE)
+  message(FATAL_ERROR "LEAPP needs ONNX Runtime's headers, and could not fetch them:\n${output}\n"
+    "Pass -DLEAPP_ONNXRUNTIME_INCLUDE=<folder that holds onnxruntime_c_api.h>.")
 endif()
 add_library(leapp_onnxruntime_headers INTERFACE)
 target_include_directories(leapp_onnxruntime_headers SYSTEM INTERFACE ${LEAPP_ONNXRUNTIME_INCLUDE})
 
 if(LEAPP_BUILD_PYTHON)
   find_package(Python 3.10 REQUIRED COMPONENTS Interpreter Development.Module)
+endif()
+# The ONNX Runtime of that Python, beside lib/ as in site-packages: the runtime looks there, so programs
+# of the build tree run from any shell. Nothing of it is installed. (Not asked in the build folder:
+# Python would take the link itself for the package.)
+if(Python_EXECUTABLE)
+  execute_process(
+    COMMAND ${Python_EXECUTABLE} -c
+      "import importlib.util as u; print(u.find_spec('onnxruntime').submodule_search_locations[0], end='')"
+    WORKING_DIRECTORY ${CMAKE_CURRENT_LIST_DIR} OUTPUT_VARIABLE onnxruntime ERROR_QUIET)
+  if(onnxruntime)
+    file(CREATE_LINK ${onnxruntime} ${PROJECT_BINARY_DIR}/onnxruntime SYMBOLIC)
+  endif()
 endif()
 
 if(LEAPP_WITH_TORCH)

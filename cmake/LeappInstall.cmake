@@ -1,6 +1,7 @@
 # Three components. `runtime`: the torch-free library, its headers and the command; all a robot
 # needs. `trace`: the tracing library and the TorchScript engine. `python`: the Python package with its
-# own copy of the libraries, installed with the prefix at site-packages (`python_scripts`: at bin).
+# own copy of the libraries, installed with the prefix at site-packages (`python_scripts`: at bin), and
+# for that left out of an installation that names no component.
 include(CMakePackageConfigHelpers)
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/leapp)
@@ -19,7 +20,8 @@ foreach(library IN LISTS libraries)
   install(TARGETS ${library} ${exported}
     LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT ${component})
   if(LEAPP_BUILD_PYTHON)
-    install(TARGETS ${library} LIBRARY DESTINATION leapp/lib COMPONENT python)
+    install(TARGETS ${library} LIBRARY DESTINATION leapp/lib COMPONENT python
+      EXCLUDE_FROM_ALL)
   endif()
 endforeach()
 
@@ -43,7 +45,8 @@ if(TARGET leapp_cli)
     if(SKBUILD_SCRIPTS_DIR)
       set(scripts_dir ${SKBUILD_SCRIPTS_DIR})
     endif()
-    install(TARGETS leapp_cli RUNTIME DESTINATION ${scripts_dir} COMPONENT python_scripts)
+    install(TARGETS leapp_cli RUNTIME DESTINATION ${scripts_dir} COMPONENT python_scripts
+      EXCLUDE_FROM_ALL)
   endif()
 endif()
 
