@@ -1,4 +1,4 @@
-"""The README's programs run as printed, one after the other, in an empty folder."""
+"""The programs of README and guide run as printed, one after the other, in an empty folder."""
 
 from __future__ import annotations
 
@@ -11,23 +11,29 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-README = (ROOT / "README.md").read_text()
 
 
-def blocks(language: str) -> list[str]:
-    return re.findall(rf"```{language}\n(.*?)```", README, re.DOTALL)
+def blocks(page: str, language: str) -> list[str]:
+    return re.findall(rf"```{language}\n(.*?)```", (ROOT / page).read_text(), re.DOTALL)
+
+
+def run_python(code: str, folder: Path) -> str:
+    """What the code printed; its source is a file, for annotate.method to read."""
+    (folder / "snippets.py").write_text(code)
+    result = subprocess.run(
+        [sys.executable, "snippets.py"], cwd=folder, capture_output=True, text=True
+    )
+    assert result.returncode == 0, result.stderr
+    return result.stdout
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Where the Python blocks ran."""
     path = tmp_path_factory.mktemp("readme")
-    code = (
-        "\n".join(blocks("python")) + "\nprint([round(value, 5) for value in action[0].tolist()])"
-    )
-    result = subprocess.run([sys.executable, "-c", code], cwd=path, capture_output=True, text=True)
-    assert result.returncode == 0, result.stderr
-    (path / "printed").write_text(result.stdout)
+    code = "\n".join(blocks("README.md", "python"))
+    printed = run_python(code + "\nprint([round(value, 5) for value in action[0].tolist()])", path)
+    (path / "printed").write_text(printed)
     return path
 
 
@@ -49,8 +55,22 @@ def test_the_cpp_example_prints_the_same(folder: Path) -> None:
     assert [float(line) for line in result.stdout.split()] == pytest.approx(expected, abs=1e-4)
 
 
+def test_the_guide(tmp_path: Path) -> None:
+    run_python("\n".join(blocks("docs/guide.md", "python")), tmp_path)
+    program = Path(sys.executable).with_name("leapp")
+    if not program.exists():
+        pytest.skip(f"{program} is not installed; `make build` installs it")
+    (shell,) = blocks("docs/guide.md", "sh")
+    for line in shell.splitlines():
+        command = line.split("#")[0].replace("--input obs.safetensors", "").split()
+        # How fast this machine is, is not ours to say.
+        command = [str(program), *(word for word in command[1:] if word != "--strict")]
+        result = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+        assert result.returncode == 0, f"{line}: {result.stderr}"
+
+
 def test_every_link_leads_somewhere() -> None:
-    for page in ("README.md", "CONTRIBUTING.md", "docs/architecture.md"):
+    for page in ("README.md", "CONTRIBUTING.md", "docs/architecture.md", "docs/guide.md"):
         text = (ROOT / page).read_text()
         for target in re.findall(r"\]\((?!https?:)([^)#]+)", text):
             assert ((ROOT / page).parent / target).exists(), f"{page}: {target} does not exist"
