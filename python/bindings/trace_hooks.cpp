@@ -2,6 +2,7 @@
 
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
+#include <torch/csrc/Exceptions.h>
 
 #include <cstdint>
 #include <filesystem>
@@ -9,6 +10,7 @@
 #include <tuple>
 #include <vector>
 
+#include "error_translation.h"
 #include "export/torchscript/torchscript.h"
 #include "leapp/dtype.h"
 #include "session/hooks.h"
@@ -51,10 +53,19 @@ void bridge(const std::string& backend, const ir::Graph& graph, const std::files
   std::filesystem::remove(script);
 }
 
+// An operator's exceptions reach Python through libtorch, which knows this one and RuntimeError.
+void rethrow(const Error& error) {
+  const py::gil_scoped_acquire acquire;
+  translate(std::make_exception_ptr(error));
+  python_error carried;
+  carried.persist();
+  throw carried;
+}
+
 }  // namespace
 
 void install_export_hooks() {
-  session::set_hooks({.tensor_names = tensor_names, .bridge = bridge});
+  session::set_hooks({.tensor_names = tensor_names, .rethrow = rethrow, .bridge = bridge});
 }
 
 void remove_export_hooks() {

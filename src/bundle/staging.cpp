@@ -128,6 +128,13 @@ StagedDirectory::~StagedDirectory() {
 
 void StagedDirectory::commit() {
   demand(!path_.empty(), "a staged folder is committed once");
+  for (const auto& entry : fs::directory_iterator(path_)) {
+    const fs::path place = target_ / entry.path().filename();
+    if (entry.is_directory() || !fs::is_directory(fs::symlink_status(place))) continue;
+    throw Error(ErrorKind::kIo, place.string() +
+                                    " is a folder, and the export has a file of that name. Move "
+                                    "the folder away; nothing was changed.");
+  }
   try {
     const bool exists = fs::exists(target_);
     if (exists) fs::permissions(path_, fs::status(target_).permissions());

@@ -447,8 +447,11 @@ void Compiler::write_yaml(const Bundle& bundle) const {
 }
 
 void Compiler::draw_bundle(const Bundle& bundle) const {
+  const std::string name = session_.graph_name() + ".png";
   try {
-    draw(bundle, staged_.path() / (session_.graph_name() + ".png"), session_.graph_name());
+    require(!std::filesystem::is_directory(session_.folder() / name), ErrorKind::kIo,
+            (session_.folder() / name).string() + " is a folder");
+    draw(bundle, staged_.path() / name, session_.graph_name());
   } catch (const std::exception& error) {
     say(LogLevel::kWarning, std::string("the pipeline could not be drawn: ") + error.what());
   }

@@ -69,6 +69,8 @@ std::vector<std::string> describe_dropped(const std::vector<Node*>& nodes) {
         continue;
       }
       const c10::Storage& storage = use.found.storage();
+      // Constants of NumPy's are wrapped in tensors that live for one operation.
+      if (storage.allocator() == nullptr) continue;
       const auto& ours = holders.at(storage.unsafeGetStorageImpl());
       if (storage.use_count() > ours.size() || !has_successor(*node, use.found)) continue;
       const trace::Call* reader =

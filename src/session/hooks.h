@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "ir/graph.h"
+#include "leapp/error.h"
 #include "leapp/metadata.h"
 #include "leapp/visibility.h"
 
@@ -18,6 +19,9 @@ using TensorNames = std::unordered_map<const void*, std::string>;
 struct Hooks {
   /// Asked once per compile_graph(); may be empty.
   std::function<TensorNames()> tensor_names;
+  /// Throws the error in the form in which it passes through libtorch's own bindings, when it comes
+  /// out of an operator of the user's. May be empty: then it is thrown as it is.
+  std::function<void(const Error& error)> rethrow;
   /// Writes the graph to the file by means that C++ does not have: backends "onnx-dynamo",
   /// "onnx-torchscript" and "pt2". Throws Error where that is impossible. May be empty.
   std::function<void(const std::string& backend, const ir::Graph& graph,

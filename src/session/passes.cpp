@@ -141,7 +141,11 @@ void Session::complete(Node& node, const NamedTensors& tensors, const OutputOpti
                       {}};
   }
   if (first) {
-    check_backend_params(parse_backend(options.export_with), options.backend_params);
+    try {
+      check_backend_params(parse_backend(options.export_with), options.backend_params);
+    } catch (const Error& error) {
+      throw PlacedError{error.kind(), "node '" + node.name + "': " + error.what(), {}};
+    }
     declare_outputs(node, tensors, options);
   } else {
     check_outputs_again(node, tensors, options);
@@ -435,6 +439,41 @@ void Session::compare_passes(Node& node, const trace::Recording& again) {
     queue_once(LogLevel::kWarning, std::move(text), where);
   };
   std::vector<bool> compared(old_tape.variable_count(), false);
+  const auto compare_outside = [&](VarId old_var, VarId new_var, const trace::Call& a,
+                                   const trace::Call& b) {
+    if (old_var == kNobody || new_var == kNobody) return;
+    if (compared[static_cast<std::size_t>(old_var)]) return;
+    compared[static_cast<std::size_t>(old_var)] = true;
+    using Origin = trace::Variable::Origin;
+    if (old_tape.variable(old_var).origin != Origin::kOutside ||
+        new_tape.variable(new_var).origin != Origin::kOutside) {
+      return;
+    }
+    const auto is_before = [&](const trace::StateCandidate& s) { return s.before == old_var; };
+    if (std::any_of(first.states.begin(), first.states.end(), is_before)) return;
+    if (writer_of(new_tape.variable(new_var).held) != nullptr) return;  // shared state
+    const at::Tensor old_content = outside_content(old_tape, old_var);
+    const at::Tensor new_content = outside_content(new_tape, new_var);
+    const bool same_memory = old_content.is_same(new_content) ||
+                             (old_content.has_storage() && new_content.has_storage() &&
+                              old_content.const_data_ptr() == new_content.const_data_ptr());
+    if (same_memory || (old_content.sizes() == new_content.sizes() &&
+                        old_content.scalar_type() == new_content.scalar_type() &&
+                        at::equal(old_content, new_content))) {
+      return;
+    }
+    const auto origin = outsiders_.find(new_var);
+    const bool own =
+        origin != outsiders_.end() && origin->second.tag && origin->second.tag->node == node.id;
+    note(
+        own ? "a tensor that " + a.op.schema().name() +
+                  " reads was computed by this node in an earlier pass, so it is state: declare it "
+                  "with annotate.state_tensors() and annotate.update_state(), or keep it in a "
+                  "buffer of a module and call annotate.module()"
+            : "a tensor from outside that " + a.op.schema().name() +
+                  " reads changed. If it varies, pass it through annotate.input_tensors()",
+        b.frame);
+  };
   const std::size_t count = std::min(first.calls.size(), again.calls.size());
   for (std::size_t i = 0; i < count; ++i) {
     const trace::Call& a = old_tape.calls()[static_cast<std::size_t>(first.calls[i])];
@@ -457,33 +496,14 @@ void Session::compare_passes(Node& node, const trace::Recording& again) {
                  " before",
              b.frame);
       }
-      if (old_args[k].kind != trace::Arg::Kind::kTensor) continue;
-      const VarId old_var = old_args[k].var;
-      const VarId new_var = new_args[k].var;
-      if (old_var == kNobody || new_var == kNobody) continue;
-      if (compared[static_cast<std::size_t>(old_var)]) continue;
-      compared[static_cast<std::size_t>(old_var)] = true;
-      using Origin = trace::Variable::Origin;
-      if (old_tape.variable(old_var).origin != Origin::kOutside ||
-          new_tape.variable(new_var).origin != Origin::kOutside) {
-        continue;
+      if (old_args[k].kind == trace::Arg::Kind::kTensor) {
+        compare_outside(old_args[k].var, new_args[k].var, a, b);
       }
-      const auto is_before = [&](const trace::StateCandidate& s) { return s.before == old_var; };
-      if (std::any_of(first.states.begin(), first.states.end(), is_before)) continue;
-      if (writer_of(new_tape.variable(new_var).held) != nullptr) continue;  // shared state
-      const at::Tensor old_content = outside_content(old_tape, old_var);
-      const at::Tensor new_content = outside_content(new_tape, new_var);
-      const bool same_memory = old_content.is_same(new_content) ||
-                               (old_content.has_storage() && new_content.has_storage() &&
-                                old_content.const_data_ptr() == new_content.const_data_ptr());
-      if (same_memory || (old_content.sizes() == new_content.sizes() &&
-                          old_content.scalar_type() == new_content.scalar_type() &&
-                          at::equal(old_content, new_content))) {
-        continue;
+      const std::int32_t items = std::min(old_args[k].list_size, new_args[k].list_size);
+      for (std::int32_t item = 0; item < items; ++item) {
+        compare_outside(old_tape.list_item(old_args[k].list_begin + item),
+                        new_tape.list_item(new_args[k].list_begin + item), a, b);
       }
-      note("a tensor from outside that " + a.op.schema().name() +
-               " reads changed. If it varies, pass it through annotate.input_tensors()",
-           b.frame);
     }
   }
   if (first.calls.size() != again.calls.size()) {

@@ -6,6 +6,7 @@
 
 #include "base/check.h"
 #include "interop/convert.h"
+#include "session/hooks.h"
 #include "session/session.h"
 #include "session/session_lock.h"
 
@@ -91,10 +92,15 @@ void Session::on_call(const c10::OperatorHandle& op, c10::DispatchKeySet keys,
   }
   const trace::FrameRef frame = trace::capture_source();
   PendingCall pending;
-  placed([&] {
-    const Lock lock(*this);
-    if (tape_) before_recorded_call(traits, noted, *stack, frame, pending);
-  });
+  try {
+    placed([&] {
+      const Lock lock(*this);
+      if (tape_) before_recorded_call(traits, noted, *stack, frame, pending);
+    });
+  } catch (const Error& error) {
+    if (hooks().rethrow) hooks().rethrow(error);
+    throw;
+  }
   op.callBoxed(stack);
   {
     const Lock lock(*this);
@@ -173,6 +179,14 @@ void Session::before_recorded_call(const trace::OpTraits& traits, const c10::Ope
     check_thread(nodes_[static_cast<std::size_t>(pending.node)]);
     if (traits.escape != trace::Escape::kNone) {
       queue_once(LogLevel::kWarning, escape_text(op.schema().name(), traits.escape), frame);
+    }
+    if (traits.has_size_of_values(stack)) {
+      queue_once(LogLevel::kWarning,
+                 op.schema().name() +
+                     " gives as many elements as the values of a traced tensor say: a number of "
+                     "elements (len(), .shape, .numel()) is exported as it is now. Use "
+                     "torch.where() or a sum over the mask to keep sizes fixed.",
+                 frame);
     }
   }
   pending.random = traits.is_random(stack);

@@ -53,11 +53,13 @@ OpTraits describe(const c10::OperatorHandle& op) {
   }
   traits.may_be_random = op.hasTag(at::Tag::nondeterministic_seeded);
   traits.escape = escape_of(schema.name());
+  traits.size_depends_on_values = op.hasTag(at::Tag::dynamic_output_shape);
   traits.normalises = normalisation(schema.name());
-  // set_data is here because a tensor that got other memory is recognised by that memory.
+  // set_data and set_ are here because a tensor that got other memory is recognised by that memory.
   static const std::set<std::string> metadata = {
-      "aten::requires_grad_", "aten::retain_grad", "aten::set_data", "aten::_version",
-      "aten::is_leaf",        "aten::output_nr",   "aten::detach_",  "aten::rename_"};
+      "aten::requires_grad_", "aten::retain_grad", "aten::set_data",
+      "aten::_version",       "aten::is_leaf",     "aten::output_nr",
+      "aten::detach_",        "aten::rename_",     "aten::set_"};
   traits.uninitialized =
       schema.name().rfind("aten::empty", 0) == 0 || schema.name().rfind("aten::new_empty", 0) == 0;
   traits.only_metadata = metadata.count(schema.name()) > 0;
@@ -76,6 +78,19 @@ bool OpTraits::is_random(const torch::jit::Stack& stack) const {
     return false;
   }
   return true;
+}
+
+bool OpTraits::has_size_of_values(const torch::jit::Stack& stack) const {
+  if (!size_depends_on_values) return false;
+  // Indexing carries the tag for its masks alone.
+  const c10::IValue& last = stack.back();
+  if (writes.size() != 2 || !last.isOptionalTensorList()) return true;
+  for (const c10::IValue& index : last.toListRef()) {
+    if (!index.isTensor() || !index.toTensor().defined()) continue;
+    const auto type = index.toTensor().scalar_type();
+    if (type == at::kBool || type == at::kByte) return true;
+  }
+  return false;
 }
 
 HiddenWrite OpTraits::hidden_write(const torch::jit::Stack& stack) const {

@@ -34,9 +34,12 @@ struct OpTraits {
   int train = -1;    ///< position of a train/training flag, or -1
   int dropout = -1;  ///< position of a dropout probability, or -1
   HiddenWrite normalises = HiddenWrite::kNone;
+  bool size_depends_on_values = false;
 
   /// Whether this very call draws random numbers (dropout in eval mode does not).
   bool is_random(const torch::jit::Stack& stack) const;
+  /// Whether the values decide how many elements this very call gives, as with a mask.
+  bool has_size_of_values(const torch::jit::Stack& stack) const;
   /// Whether this very call updates running statistics behind its schema's back.
   HiddenWrite hidden_write(const torch::jit::Stack& stack) const;
 };

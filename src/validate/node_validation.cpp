@@ -94,7 +94,13 @@ std::string describe_failures(const std::vector<NodeOutcome>& outcomes) {
     names += (failures++ == 0 ? "" : ", ") + outcome.node;
   }
   if (failures == 0) return {};
-  return "Model validation failed for " + std::to_string(failures) + " node(s): " + names;
+  std::string text =
+      "Model validation failed for " + std::to_string(failures) + " node(s): " + names;
+  // Models that could not be run at all mostly have one cause, and it is not in the models.
+  const auto error = std::find_if(outcomes.begin(), outcomes.end(),
+                                  [](const NodeOutcome& o) { return !o.error.empty(); });
+  if (error != outcomes.end()) text += " (" + error->error + ")";
+  return text;
 }
 
 }  // namespace leapp

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -322,6 +323,35 @@ def test_writes_to_a_tensor_through_its_array(
     bench: Workbench, compute: Callable[[torch.Tensor], torch.Tensor]
 ) -> None:
     check_tensors(bench, compute)
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, copy.copy], ids=["deepcopy", "copy"])
+def test_copied_tensor_stays_traced(
+    bench: Workbench, copied: Callable[[torch.Tensor], torch.Tensor]
+) -> None:
+    check_tensors(bench, lambda x: x + copied(x))
+
+
+def test_memory_that_a_tensor_takes_over_stays_traced(bench: Workbench) -> None:
+    check_tensors(bench, lambda x: x + torch.empty(0).set_(x.untyped_storage(), 0, x.shape))
+
+
+@pytest.mark.parametrize(
+    ("text", "compute"),
+    [
+        ("np.random.rand() draws", lambda x: x + torch.from_numpy(np.random.rand(3)).float()),
+        ("gives as many elements as the values", lambda x: x * len(x[x > 0])),
+        ("gives as many elements as the values", lambda x: x * torch.nonzero(x).shape[0]),
+    ],
+)
+def test_what_depends_on_more_than_operators_is_named(
+    bench: Workbench, text: str, compute: Callable[[torch.Tensor], torch.Tensor]
+) -> None:
+    with bench.trace():
+        x = annotate.input_tensors("n", {"x": torch.ones(3)})
+        annotate.output_tensors("n", {"y": compute(x)}, export_with="jit")
+    warning = next(line for line in bench.log().splitlines() if text in line)
+    assert re.search(r"test_api_numpy\.py:\d+", warning)
 
 
 def test_constructors_take_what_they_always_take(bench: Workbench) -> None:

@@ -63,6 +63,7 @@ def install(global_patching: bool, patching: Iterable[FunctionPatch]) -> None:
     if global_patching:
         _patch_tensor()
         _patch_constructors()
+        _patch_random()
     for patch in patching:
         _patch_function(patch)
 
@@ -105,6 +106,7 @@ def _patch_tensor() -> None:
     to_numpy, to_array, to_list = tensor.numpy, tensor.__array__, tensor.tolist
     show, to_text = tensor.__repr__, tensor.__format__
     get_item, set_item = tensor.__getitem__, tensor.__setitem__
+    deep_copy = tensor.__deepcopy__
 
     @functools.wraps(to_numpy)
     def numpy(self: torch.Tensor, *, force: bool = False) -> Any:
@@ -125,6 +127,15 @@ def _patch_tensor() -> None:
             note_escape(self, ".tolist()")
         with _trace.Unobserved():
             return to_list(self)
+
+    @functools.wraps(deep_copy)
+    def __deepcopy__(self: torch.Tensor, memo: dict[int, Any]) -> Any:  # noqa: N807
+        # PyTorch copies the memory itself, which no operator shows.
+        if id(self) in memo or not self.is_leaf or not _trace.is_traced(self):
+            return deep_copy(self, memo)
+        made = self.detach().clone().requires_grad_(self.requires_grad)
+        memo[id(self)] = made
+        return made
 
     @functools.wraps(show)
     def __repr__(self: torch.Tensor, **kwargs: Any) -> Any:  # noqa: N807
@@ -153,6 +164,7 @@ def _patch_tensor() -> None:
         numpy,
         __array__,
         tolist,
+        __deepcopy__,
         __repr__,
         __format__,
         __getitem__,
@@ -171,6 +183,35 @@ def _patch_constructors() -> None:
     _patches.set(np, "full", _full_constructor(np.full))
     for name in ("tensor", "as_tensor"):
         _patches.set(torch, name, _tensor_constructor(getattr(torch, name)))
+
+
+#: NumPy's own random functions. Those of a Generator object cannot be replaced.
+_DRAWS = (
+    "choice", "exponential", "normal", "permutation", "rand", "randint", "randn", "random",
+    "random_sample", "standard_normal", "uniform",
+)  # fmt: skip
+
+
+def _patch_random() -> None:
+    """Name the numbers that NumPy draws inside a node."""
+    warned: set[str] = set()
+    for name in _DRAWS:
+        _patches.set(np.random, name, _drawing(name, getattr(np.random, name), warned))
+
+
+def _drawing(name: str, original: Callable[..., Any], warned: set[str]) -> Callable[..., Any]:
+    @functools.wraps(original)
+    def draw(*args: Any, **options: Any) -> Any:
+        if _state.open_nodes and (where := _trace.user_location()) not in warned:
+            warned.add(where)
+            _trace.warn(
+                f"np.random.{name}() draws random numbers while a node is open: what it uses of "
+                f"them is exported as a constant. If they are meant to change, pass them through "
+                f"annotate.input_tensors()."
+            )
+        return original(*args, **options)
+
+    return draw
 
 
 def _array_constructor(original: Callable[..., Any]) -> Callable[..., Any]:
