@@ -88,7 +88,7 @@ TEST_F(NodeValidationTest, TheSummaryCountsAndNames) {
   log_validation_summary(outcomes);
   EXPECT_THAT(lines_, ElementsAre("INFO Validation Summary", "INFO   Passed: 1/3",
                                   "WARNING   Failed: 1/3", "WARNING   Errored: 1/3"));
-  EXPECT_EQ(describe_failures(outcomes), "Model validation failed for 2 node(s): b, c");
+  EXPECT_EQ(describe_failures(outcomes), "Model validation failed for 2 node(s): b, c (crashed)");
   EXPECT_THAT(describe_failures({{"a", true, ""}}), IsEmpty());
 }
 
