@@ -18,8 +18,9 @@ namespace leapp {
 /// its node. A port "policy/obs" becomes "policy.obs". The merged graph is run on mock input and
 /// compared with the nodes one by one. Returns the bundle that was written.
 ///
-/// Throws Error(kValue) when not all nodes are ONNX models that can be merged, or results differ;
-/// what is in `target` stands then.
+/// Throws Error(kValue) when not all nodes are ONNX models that can be merged, when they are larger
+/// than 32 MiB together, when results differ, or when `target` is the bundle's own folder; what is
+/// in `target` stands then.
 LEAPP_EXPORT Bundle merge_bundle(const std::filesystem::path& yaml,
                                  const std::filesystem::path& target,
                                  const RuntimeOptions& options = {});

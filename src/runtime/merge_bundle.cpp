@@ -27,16 +27,39 @@ std::vector<std::size_t> all_in_one_step(const Bundle& bundle, const RuntimeOpti
     require(model.backend == "onnx", ErrorKind::kValue,
             "only ONNX models can be merged; node '" + model.name + "' is " +
                 (model.backend ? "a " + *model.backend + " model" : "without a model"));
+    require(model.external_data.empty(), ErrorKind::kValue,
+            "node '" + model.name +
+                "' cannot be merged: its model keeps its weights in files beside it; "
+                "save it with its weights inside");
   }
   RuntimeOptions merge = options;
   merge.merge = Merge::kAuto;
   const auto steps = choose_steps(bundle, merge);
-  require(
-      steps.size() == 1, ErrorKind::kValue,
-      "nodes '" + bundle.models[steps[0].back()].name + "' and '" +
-          bundle.models[steps.size() > 1 ? steps[1].front() : 0].name +
-          "' cannot be merged: they differ in opset or keep their weights in files beside them");
+  require(steps.size() == 1, ErrorKind::kValue,
+          "nodes '" + bundle.models[steps[0].back()].name + "' and '" +
+              bundle.models[steps.size() > 1 ? steps[1].front() : 0].name +
+              "' cannot be merged: they differ in opset or engine options");
   return steps[0];
+}
+
+// The step of all nodes. Its ports are called "node/port", also those of a single node.
+PlannedStep whole_step(const Bundle& bundle, const Plan& plan) {
+  PlannedStep step = plan.steps[0];
+  if (step.models.size() > 1) return step;
+  const std::string& node = bundle.models[step.models[0]].name;
+  for (auto* ports : {&step.model.inputs, &step.model.outputs}) {
+    for (Port& port : *ports) port.name = to_string(PortRef{node, port.name});
+  }
+  return step;
+}
+
+// The new bundle would take the place of the one it is made from.
+void check_target(const Bundle& bundle, const std::filesystem::path& target) {
+  const std::filesystem::path folder = std::filesystem::absolute(bundle.file).parent_path();
+  std::error_code ignored;  // a target that is not there yet
+  require(!std::filesystem::equivalent(target, folder, ignored), ErrorKind::kValue,
+          "cannot merge " + bundle.file.string() + " into " + target.string() +
+              ", the folder it lies in: it would be overwritten; name another folder");
 }
 
 // The port as the merged node has it: another name, the same meaning.
@@ -123,9 +146,10 @@ class BundleMerger {
 Bundle merge_bundle(const std::filesystem::path& yaml, const std::filesystem::path& target,
                     const RuntimeOptions& options) {
   const Bundle bundle = read_bundle(yaml, options.bundle);
+  check_target(bundle, target);
   verify_files(bundle, options.bundle);
   const Plan plan = make_plan(bundle, {all_in_one_step(bundle, options)});
-  const PlannedStep& step = plan.steps[0];
+  const PlannedStep step = whole_step(bundle, plan);
   std::vector<std::unique_ptr<Engine>> separate;
   for (std::size_t index : step.models) {
     separate.push_back(load_node(bundle, bundle.models[index], options));

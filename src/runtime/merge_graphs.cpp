@@ -125,7 +125,7 @@ class Merger {
     for (const onnx::ValueInfo& input : graph.inputs) {
       if (!given.insert(input.name).second) continue;  // a weight that is listed as input too
       const std::string name = prefix + input.name;
-      rename.set(input.name, external_.contains(name) ? name : source_of_.at(name));
+      rename.set(input.name, external_.contains(name) ? name : source_of(name));
     }
     for (const onnx::ValueInfo& output : graph.outputs) {
       if (!given.contains(output.name)) rename.set(output.name, prefix + output.name);
@@ -150,6 +150,13 @@ class Merger {
   onnx::Graph take() { return std::move(graph_); }
 
  private:
+  const std::string& source_of(const std::string& input) const {
+    const auto found = source_of_.find(input);
+    require(found != source_of_.end(), ErrorKind::kValue,
+            "input " + input + " of the model is neither an input of the pipeline nor wired");
+    return found->second;
+  }
+
   std::unordered_map<std::string, std::string> source_of_;  // input -> output that feeds it
   std::unordered_set<std::string> external_;                // inputs of the merged graph
   std::unordered_set<std::string> used_;

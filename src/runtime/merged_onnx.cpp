@@ -23,9 +23,13 @@ onnx::Model read_merged_onnx(const Bundle& part, const std::vector<std::filesyst
   std::uintmax_t bytes = 0;
   for (std::size_t i = 0; i < files.size(); ++i) {
     bytes += std::filesystem::file_size(files[i]);
-    require(bytes <= kMaxMergedBytes, ErrorKind::kValue, "their models are large");
-    models.push_back(onnx::read_model(files[i]));
     const std::string& node = part.models[i].name;
+    require(
+        bytes <= kMaxMergedBytes, ErrorKind::kValue,
+        "with '" + node + "' the models have " + std::to_string(bytes) + " bytes, and only up to " +
+            std::to_string(kMaxMergedBytes) +
+            " (32 MiB) are merged: beyond that nothing is gained, so leave the bundle as it is");
+    models.push_back(onnx::read_model(files[i]));
     const std::string reason = why_not_mergeable(models.back());
     require(reason.empty(), ErrorKind::kValue, "'" + node + "' cannot be merged: " + reason);
     require(same_opsets(models[0], models.back()), ErrorKind::kValue,

@@ -314,6 +314,49 @@ TEST_F(MergeTest, MergedBundleIsOneNodeThatGivesTheSame) {
   }
 }
 
+TEST_F(MergeTest, ABundleOfOneNodeMergesToo) {
+  test.node("policy", "recurrent.onnx", {port("x"), port("h_in")}, {port("y"), port("h_out")})
+      .feedback("policy/h_out", "policy/h_in")
+      .initial("policy/h_in", row({4, 3, 2, 1}))
+      .input("policy/x")
+      .output("policy/y");
+  const auto yaml = test.write();
+  const Bundle once = merge_bundle(yaml, test.folder() / "one");
+  const Bundle twice = merge_bundle(once.file, test.folder() / "two");
+  InferenceManager plain(yaml);
+  InferenceManager one(once.file);
+  InferenceManager two(twice.file);
+  EXPECT_THAT(one.inputs(), ElementsAre("one/policy.x"));
+  EXPECT_THAT(two.inputs(), ElementsAre("two/one.policy.x"));
+  EXPECT_THAT(two.feedback_inputs(), ElementsAre("two/one.policy.h_in"));
+  for (int tick = 0; tick < 5; ++tick) {
+    const Tensor obs = row({0.1f, -0.4f, -0.6f, 0.3f});
+    const Tensor expected = plain.run_policy({{"policy/x", obs}}).at("policy/y");
+    ASSERT_EQ(one.run_policy({{"one/policy.x", obs}}).at("one/policy.y"), expected);
+    ASSERT_EQ(two.run_policy({{"two/one.policy.x", obs}}).at("two/one.policy.y"), expected);
+  }
+}
+
+TEST_F(MergeTest, WeightsInFilesBesideTheModelAreNotLeftBehind) {
+  add_policy(test);
+  Model& model = test.bundle().models[1];
+  model.external_data = {*model.file};
+  const auto yaml = test.write();
+  EXPECT_EQ(message_of([&] { merge_bundle(yaml, test.folder() / "one"); }),
+            "node 'policy' cannot be merged: its model keeps its weights in files beside it; save "
+            "it with its weights inside");
+}
+
+TEST_F(MergeTest, ABundleIsNotMergedIntoItsOwnFolder) {
+  add_policy(test);
+  const auto yaml = test.write();
+  for (const auto& target : {test.folder(), test.folder() / ".", test.folder() / ""}) {
+    EXPECT_THAT(message_of([&] { merge_bundle(yaml, target); }),
+                HasSubstr("the folder it lies in: it would be overwritten; name another folder"));
+  }
+  EXPECT_NO_THROW(InferenceManager{yaml});
+}
+
 TEST_F(MergeTest, BundleThatCannotBeOneFileSaysWhy) {
   test.node("a", "affine.onnx", {port("x")}, {port("y")})
       .node("b", "affine.pt", {port("x")}, {port("y")})
