@@ -15,8 +15,9 @@
  *
  * What a manager does, and what may be called from which thread, is said in inference_manager.h;
  * this header only says it in C. No exception leaves a function. A call that fails says why in
- * leapp_last_error(), and changes nothing. leapp_set_input(), leapp_touch(), leapp_tick() and
- * leapp_output() neither allocate nor lock.
+ * leapp_last_error(), and changes nothing. So does a null pointer where none is allowed: a status
+ * of LEAPP_VALUE, a count of 0, a name or an output of null. leapp_set_input(), leapp_touch(),
+ * leapp_tick() and leapp_output() neither allocate nor lock.
  *
  * The interface only grows: what is here stays as it is. Structs that may grow begin with their
  * size.
@@ -77,7 +78,7 @@ typedef enum leapp_dtype {
 #define LEAPP_FINITE_OUTPUTS 4u
 
 typedef struct leapp_options {
-  size_t size; /* of this struct, as leapp_options_init() sets it */
+  size_t size; /* of this struct, as leapp_options_init() sets it; less is refused */
   int32_t threads;
   int32_t spinning;      /* 0 or 1 */
   int32_t merge;         /* 0 or 1 */

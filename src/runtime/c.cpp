@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
+#include <cstdio>
 #include <cstring>
 #include <optional>
 #include <string>
@@ -62,6 +64,12 @@ leapp_status guarded(const Call& call) noexcept {
   }
 }
 
+// Allocates nothing, for the calls of a tick.
+leapp_status is_null(const char* argument) {
+  std::snprintf(last_error.data(), last_error.size(), "%s is null", argument);
+  return LEAPP_VALUE;
+}
+
 leapp_status no_such(const char* side) {
   return fail(LEAPP_VALUE, std::string_view(side) == "input"
                                ? "the input's index is out of range"
@@ -86,6 +94,13 @@ leapp_status wrong_size(const std::string& name, std::size_t expected, std::size
 leapp::RuntimeOptions runtime_options(const leapp_options* given) {
   leapp_options options;
   leapp_options_init(&options);
+  // What version 1 of the interface has; a caller built with a later one gives more.
+  constexpr std::size_t kLeast = offsetof(leapp_options, provider) + sizeof(options.provider);
+  if (given != nullptr && given->size < kLeast) {
+    throw leapp::Error(ErrorKind::kValue, "options.size is " + std::to_string(given->size) +
+                                              ", but at least " + std::to_string(kLeast) +
+                                              " is expected; call leapp_options_init()");
+  }
   if (given != nullptr) std::memcpy(&options, given, std::min(given->size, sizeof(options)));
   leapp::RuntimeOptions result;
   result.engine.threads = options.threads;
@@ -116,6 +131,7 @@ const char* leapp_last_error(void) {
 }
 
 void leapp_options_init(leapp_options* options) {
+  if (options == nullptr) return;
   *options = {.size = sizeof(leapp_options),
               .threads = 1,
               .spinning = 0,
@@ -127,6 +143,8 @@ void leapp_options_init(leapp_options* options) {
 }
 
 leapp_status leapp_load(const char* yaml, const leapp_options* options, leapp_manager** out) {
+  if (yaml == nullptr) return is_null("yaml");
+  if (out == nullptr) return is_null("out");
   return guarded([&] {
     auto made = std::make_unique<leapp_manager>(
         leapp_manager{leapp::InferenceManager(yaml, runtime_options(options)), {}, {}});
@@ -145,43 +163,71 @@ void leapp_free(leapp_manager* manager) {
 }
 
 size_t leapp_input_count(const leapp_manager* manager) {
+  if (manager == nullptr) {
+    is_null("manager");
+    return 0;
+  }
   return manager->inputs.size();
 }
 
 size_t leapp_output_count(const leapp_manager* manager) {
+  if (manager == nullptr) {
+    is_null("manager");
+    return 0;
+  }
   return manager->outputs.size();
 }
 
 const char* leapp_input_name(const leapp_manager* manager, size_t input) {
+  if (manager == nullptr) {
+    is_null("manager");
+    return nullptr;
+  }
   const auto& names = manager->manager.inputs();
   return input < names.size() ? names[input].c_str() : nullptr;
 }
 
 const char* leapp_output_name(const leapp_manager* manager, size_t output) {
+  if (manager == nullptr) {
+    is_null("manager");
+    return nullptr;
+  }
   const auto& names = manager->manager.outputs();
   return output < names.size() ? names[output].c_str() : nullptr;
 }
 
 leapp_status leapp_find_input(const leapp_manager* manager, const char* name, size_t* input) {
+  if (manager == nullptr) return is_null("manager");
+  if (name == nullptr) return is_null("name");
+  if (input == nullptr) return is_null("input");
   return guarded([&] { *input = manager->manager.input_port(name).index(); });
 }
 
 leapp_status leapp_find_output(const leapp_manager* manager, const char* name, size_t* output) {
+  if (manager == nullptr) return is_null("manager");
+  if (name == nullptr) return is_null("name");
+  if (output == nullptr) return is_null("output");
   return guarded([&] { *output = manager->manager.output_port(name).index(); });
 }
 
 leapp_status leapp_input_info(leapp_manager* manager, size_t input, leapp_tensor_info* info) {
+  if (manager == nullptr) return is_null("manager");
+  if (info == nullptr) return is_null("info");
   if (input >= manager->inputs.size()) return no_such("input");
   return describe(manager->manager.input(manager->inputs[input]), info);
 }
 
 leapp_status leapp_output_info(leapp_manager* manager, size_t output, leapp_tensor_info* info) {
+  if (manager == nullptr) return is_null("manager");
+  if (info == nullptr) return is_null("info");
   if (output >= manager->outputs.size()) return no_such("output");
   return describe(manager->manager.output(manager->outputs[output]), info);
 }
 
 leapp_status leapp_set_input(leapp_manager* manager, size_t input, const void* elements,
                              size_t bytes) {
+  if (manager == nullptr) return is_null("manager");
+  if (elements == nullptr && bytes > 0) return is_null("elements");
   if (input >= manager->inputs.size()) return no_such("input");
   const leapp::InputPort port = manager->inputs[input];
   if (const std::size_t expected = manager->manager.input(port).byte_size(); bytes != expected) {
@@ -192,38 +238,51 @@ leapp_status leapp_set_input(leapp_manager* manager, size_t input, const void* e
 }
 
 leapp_status leapp_bind_input(leapp_manager* manager, size_t input, const void* elements) {
+  if (manager == nullptr) return is_null("manager");
   if (input >= manager->inputs.size()) return no_such("input");
   return guarded([&] { manager->manager.bind_input(manager->inputs[input], elements); });
 }
 
 leapp_status leapp_bind_output(leapp_manager* manager, size_t output, void* elements) {
+  if (manager == nullptr) return is_null("manager");
   if (output >= manager->outputs.size()) return no_such("output");
   return guarded([&] { manager->manager.bind_output(manager->outputs[output], elements); });
 }
 
 leapp_status leapp_touch(leapp_manager* manager, size_t input) {
+  if (manager == nullptr) return is_null("manager");
   if (input >= manager->inputs.size()) return no_such("input");
   manager->manager.touch(manager->inputs[input]);
   return LEAPP_OK;
 }
 
 leapp_status leapp_prepare(leapp_manager* manager, int32_t ticks) {
+  if (manager == nullptr) return is_null("manager");
   return guarded([&] { manager->manager.prepare(ticks); });
 }
 
 leapp_status leapp_tick(leapp_manager* manager) {
+  if (manager == nullptr) return is_null("manager");
   const leapp::Result<void> result = manager->manager.tick();
   if (result.ok()) return LEAPP_OK;
   return fail(status_of(result.failure().kind()), result.failure().message());
 }
 
 const void* leapp_output(const leapp_manager* manager, size_t output) {
+  if (manager == nullptr) {
+    is_null("manager");
+    return nullptr;
+  }
   if (output >= manager->outputs.size()) return nullptr;
   return manager->manager.output(manager->outputs[output]).data;
 }
 
 leapp_status leapp_set_input_value(leapp_manager* manager, const char* node, const char* input,
                                    const void* elements, size_t bytes) {
+  if (manager == nullptr) return is_null("manager");
+  if (node == nullptr) return is_null("node");
+  if (input == nullptr) return is_null("input");
+  if (elements == nullptr && bytes > 0) return is_null("elements");
   return guarded([&] {
     const leapp::Tensor now = manager->manager.value(node, input);  // throws for an unknown port
     if (now.byte_size() != bytes) {
@@ -237,10 +296,15 @@ leapp_status leapp_set_input_value(leapp_manager* manager, const char* node, con
 }
 
 leapp_status leapp_reset(leapp_manager* manager) {
+  if (manager == nullptr) return is_null("manager");
   return guarded([&] { manager->manager.reset(); });
 }
 
 size_t leapp_state_bytes(const leapp_manager* manager) {
+  if (manager == nullptr) {
+    is_null("manager");
+    return 0;
+  }
   std::size_t bytes = 0;
   for (const std::string& name : manager->manager.feedback_inputs()) {
     const leapp::Port& port = *manager->manager.bundle().find_input(*leapp::parse_port_ref(name));
@@ -250,6 +314,8 @@ size_t leapp_state_bytes(const leapp_manager* manager) {
 }
 
 leapp_status leapp_get_state(const leapp_manager* manager, void* state, size_t bytes) {
+  if (manager == nullptr) return is_null("manager");
+  if (state == nullptr && bytes > 0) return is_null("state");
   if (bytes != leapp_state_bytes(manager)) {
     return fail(LEAPP_VALUE, "the state's size is what leapp_state_bytes() says");
   }
@@ -263,6 +329,8 @@ leapp_status leapp_get_state(const leapp_manager* manager, void* state, size_t b
 }
 
 leapp_status leapp_set_state(leapp_manager* manager, const void* state, size_t bytes) {
+  if (manager == nullptr) return is_null("manager");
+  if (state == nullptr && bytes > 0) return is_null("state");
   if (bytes != leapp_state_bytes(manager)) {
     return fail(LEAPP_VALUE, "the state's size is what leapp_state_bytes() says");
   }
@@ -278,6 +346,8 @@ leapp_status leapp_set_state(leapp_manager* manager, const void* state, size_t b
 }
 
 leapp_status leapp_statistics(const leapp_manager* manager, leapp_latency* out) {
+  if (manager == nullptr) return is_null("manager");
+  if (out == nullptr) return is_null("out");
   return guarded([&] {
     const leapp::Statistics statistics = manager->manager.statistics();
     const leapp::LatencySummary& tick = statistics.tick;

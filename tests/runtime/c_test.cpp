@@ -1,4 +1,10 @@
+#include "leapp/c.h"
+
+#include <gmock/gmock.h>
+
 #include <array>
+#include <memory>
+#include <string>
 
 #include "test_bundle.h"
 
@@ -16,6 +22,76 @@ TEST(CTest, APlainCProgramDrivesARobot) {
   std::array<char, 1024> problem{};
   EXPECT_EQ(run_c_program(test.write().c_str(), problem.data(), problem.size()), 0)
       << problem.data();
+}
+
+// What a call answers to a null argument, and what it says.
+void expect_refused(leapp_status status, const std::string& argument) {
+  EXPECT_EQ(status, LEAPP_VALUE);
+  EXPECT_EQ(leapp_last_error(), argument + " is null");
+}
+
+TEST(CTest, NullArgumentsAreRefused) {
+  find_libraries();
+  TestBundle test;
+  add_policy(test);
+  const std::string yaml = test.write();
+  leapp_manager* robot = nullptr;
+  expect_refused(leapp_load(nullptr, nullptr, &robot), "yaml");
+  expect_refused(leapp_load(yaml.c_str(), nullptr, nullptr), "out");
+  ASSERT_EQ(leapp_load(yaml.c_str(), nullptr, &robot), LEAPP_OK);
+  const std::unique_ptr<leapp_manager, decltype(&leapp_free)> owner(robot, leapp_free);
+  std::size_t index = 0;
+  std::array<float, 8> values{};
+  expect_refused(leapp_find_input(robot, nullptr, &index), "name");
+  expect_refused(leapp_find_input(robot, "pre/x", nullptr), "input");
+  expect_refused(leapp_find_output(robot, nullptr, &index), "name");
+  expect_refused(leapp_find_output(robot, "post/y", nullptr), "output");
+  expect_refused(leapp_input_info(robot, 0, nullptr), "info");
+  expect_refused(leapp_output_info(robot, 0, nullptr), "info");
+  expect_refused(leapp_set_input(robot, 0, nullptr, 16), "elements");
+  expect_refused(leapp_set_input_value(robot, nullptr, "h", values.data(), 16), "node");
+  expect_refused(leapp_set_input_value(robot, "policy", nullptr, values.data(), 16), "input");
+  expect_refused(leapp_set_input_value(robot, "policy", "h", nullptr, 16), "elements");
+  expect_refused(leapp_get_state(robot, nullptr, sizeof(values)), "state");
+  expect_refused(leapp_set_state(robot, nullptr, sizeof(values)), "state");
+  expect_refused(leapp_statistics(robot, nullptr), "out");
+  leapp_options_init(nullptr);
+}
+
+TEST(CTest, ANullManagerIsRefused) {
+  std::size_t index = 0;
+  leapp_tensor_info info{};
+  leapp_latency latency{};
+  std::array<float, 4> values{};
+  expect_refused(leapp_find_input(nullptr, "pre/x", &index), "manager");
+  expect_refused(leapp_find_output(nullptr, "post/y", &index), "manager");
+  expect_refused(leapp_input_info(nullptr, 0, &info), "manager");
+  expect_refused(leapp_output_info(nullptr, 0, &info), "manager");
+  expect_refused(leapp_set_input(nullptr, 0, values.data(), 16), "manager");
+  expect_refused(leapp_bind_input(nullptr, 0, values.data()), "manager");
+  expect_refused(leapp_bind_output(nullptr, 0, values.data()), "manager");
+  expect_refused(leapp_touch(nullptr, 0), "manager");
+  expect_refused(leapp_prepare(nullptr, 1), "manager");
+  expect_refused(leapp_tick(nullptr), "manager");
+  expect_refused(leapp_set_input_value(nullptr, "policy", "h", values.data(), 16), "manager");
+  expect_refused(leapp_reset(nullptr), "manager");
+  expect_refused(leapp_get_state(nullptr, values.data(), 16), "manager");
+  expect_refused(leapp_set_state(nullptr, values.data(), 16), "manager");
+  expect_refused(leapp_statistics(nullptr, &latency), "manager");
+  EXPECT_EQ(leapp_input_count(nullptr), 0u);
+  EXPECT_EQ(leapp_output_count(nullptr), 0u);
+  EXPECT_EQ(leapp_input_name(nullptr, 0), nullptr);
+  EXPECT_EQ(leapp_output_name(nullptr, 0), nullptr);
+  EXPECT_EQ(leapp_output(nullptr, 0), nullptr);
+  EXPECT_EQ(leapp_state_bytes(nullptr), 0u);
+}
+
+TEST(CTest, OptionsThatWereNotInitialisedAreRefused) {
+  leapp_manager* robot = nullptr;
+  leapp_options options{};
+  EXPECT_EQ(leapp_load("nowhere.yaml", &options, &robot), LEAPP_VALUE);
+  EXPECT_THAT(leapp_last_error(), ::testing::HasSubstr("options.size is 0"));
+  EXPECT_EQ(robot, nullptr);
 }
 
 }  // namespace
