@@ -11,6 +11,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <filesystem>
 #include <memory>
@@ -124,6 +125,13 @@ struct Options {
   bool fast = false;
 };
 
+constexpr const char* kUsage =
+    "usage: 07_mujoco_balance [bundle.yaml] [--seed N] [--episodes N] [--fast]\n"
+    "  bundle.yaml     balancer/balancer.yaml unless given\n"
+    "  --seed N        of pushes and commands (1)\n"
+    "  --episodes N    how many (3)\n"
+    "  --fast          do not wait for real time";
+
 Options parse(int argc, char** argv) {
   Options options;
   for (int i = 1; i < argc; ++i) {
@@ -134,6 +142,11 @@ Options parse(int argc, char** argv) {
       options.seed = std::stoull(argv[++i]);
     } else if (word == "--episodes" && i + 1 < argc) {
       options.episodes = std::stoi(argv[++i]);
+    } else if (word == "--help" || word == "-h") {
+      std::printf("%s\n", kUsage);
+      std::exit(0);
+    } else if (word.starts_with('-')) {
+      throw std::invalid_argument("cannot make sense of " + std::string(word) + "\n" + kUsage);
     } else {
       options.yaml = word;
     }
