@@ -43,6 +43,11 @@ BenchReport measure(const Arguments& arguments) {
   report.steps = manager.description();
   report.frequency =
       arguments.hz > 0 ? std::optional(arguments.hz) : frequency_of(manager.bundle());
+  if (arguments.strict && !report.period()) {
+    throw Error(ErrorKind::kUsage,
+                "bench --strict has no period to compare with: " + arguments.yaml +
+                    " states no frequency (pipeline.configs.frequency); give one with --hz");
+  }
   for (const auto& [name, value] : manager.get_mock_input()) {
     manager.set_input(manager.input_port(name), value.data());
   }
@@ -81,15 +86,16 @@ Command add_bench(CLI::App& program) {
   add_json(*app, arguments->json);
   app->add_option("--ticks", arguments->ticks, "how many")
       ->capture_default_str()
-      ->check(CLI::PositiveNumber);
+      ->check(CLI::Range(1, kMaxTicks));
   app->add_option("--warm-up", arguments->warm_up, "ticks before those that count")
       ->capture_default_str()
-      ->check(CLI::NonNegativeNumber);
+      ->check(CLI::Range(0, kMaxTicks));
   app->add_option("--hz", arguments->hz, "ticks per second, instead of the bundle's frequency")
       ->check(CLI::Range(1e-9, 1e9));
   app->add_option("--svg", arguments->svg, "also write a picture");
   app->add_flag("--strict", arguments->strict, "exit with 4 when a tick misses the period");
   arguments->engine.add_to(*app);
+  arguments->engine.add_no_merge_to(*app);
   app->footer("Example: leapp bench walker/walker.yaml --svg bench.svg");
   return {app, [arguments] { return run(*arguments); }};
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
@@ -37,7 +38,9 @@ std::size_t BenchReport::misses() const {
 
 std::chrono::nanoseconds BenchReport::percentile(double share) const {
   if (ticks.empty()) return {};
-  return ticks[static_cast<std::size_t>(share * static_cast<double>(ticks.size() - 1))];
+  // The least tick that `share` of all ticks do not exceed, as the histograms of the nodes have it.
+  const auto rank = static_cast<std::size_t>(std::ceil(share * static_cast<double>(ticks.size())));
+  return ticks[std::clamp<std::size_t>(rank, 1, ticks.size()) - 1];
 }
 
 LatencySummary BenchReport::tick() const {

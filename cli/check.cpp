@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
@@ -26,7 +27,12 @@ int run(const Arguments& arguments) {
     done.emplace_back("files: every checksum agrees");
     if (!arguments.files_only) {
       InferenceManager manager(arguments.yaml, options);
-      for (const std::string& line : manager.description()) done.push_back("model: " + line);
+      // With a node that has no model none is loaded, and the tick says so.
+      const bool loaded = std::all_of(bundle.models.begin(), bundle.models.end(),
+                                      [](const Model& model) { return model.file.has_value(); });
+      if (loaded) {
+        for (const std::string& line : manager.description()) done.push_back("model: " + line);
+      }
       manager.run_policy(manager.get_mock_input());
       done.emplace_back("tick: runs on mock input");
     }
@@ -62,6 +68,7 @@ Command add_check(CLI::App& program) {
   add_json(*app, arguments->json);
   app->add_flag("--files-only", arguments->files_only, "load and run no model");
   arguments->engine.add_to(*app);
+  arguments->engine.add_no_merge_to(*app);
   app->footer("Example: leapp check walker/walker.yaml");
   return {app, [arguments] { return run(*arguments); }};
 }

@@ -24,6 +24,9 @@ inline constexpr int kUsage = 2;
 inline constexpr int kLacking = 3;
 inline constexpr int kTooSlow = 4;
 
+/// The most ticks one command runs.
+inline constexpr int kMaxTicks = 1'000'000'000;
+
 /// kLacking or kWrong.
 int exit_code(const Error& error);
 
@@ -50,8 +53,10 @@ struct EngineFlags {
   std::string provider;
   bool no_merge = false;
   bool allow_outside_files = false;
+  std::uint64_t max_tensor_bytes = BundleOptions{}.max_tensor_bytes;
 
   void add_to(CLI::App& app);
+  void add_no_merge_to(CLI::App& app);  ///< for commands that run more than one step
   RuntimeOptions options() const;
 };
 

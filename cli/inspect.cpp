@@ -1,4 +1,5 @@
 #include <cstdio>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "commands.h"
@@ -138,7 +139,9 @@ Command add_inspect(CLI::App& program) {
   add_json(*app, arguments->json);
   app->footer("Example: leapp inspect walker/walker.yaml");
   return {app, [arguments] {
-            const Bundle bundle = read_bundle(arguments->yaml);
+            BundleOptions options;  // looking needs no memory for tensors
+            options.max_tensor_bytes = std::numeric_limits<std::uint64_t>::max();
+            const Bundle bundle = read_bundle(arguments->yaml, options);
             if (arguments->json) {
               std::printf("%s\n", json_text(to_json(bundle)).c_str());
             } else {

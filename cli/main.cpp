@@ -14,9 +14,14 @@ void EngineFlags::add_to(CLI::App& app) {
       ->delimiter(',');
   app.add_flag("--spinning", spinning, "let idle threads burn a core to answer sooner");
   app.add_option("--provider", provider, "cpu, cuda, ..: where models run");
-  app.add_flag("--no-merge", no_merge, "run every node by itself");
   app.add_flag("--allow-outside-files", allow_outside_files,
                "let model files lie outside the bundle's folder");
+  app.add_option("--max-tensor-bytes", max_tensor_bytes, "of all tensors of one tick together")
+      ->capture_default_str();
+}
+
+void EngineFlags::add_no_merge_to(CLI::App& app) {
+  app.add_flag("--no-merge", no_merge, "run every node by itself");
 }
 
 RuntimeOptions EngineFlags::options() const {
@@ -27,6 +32,7 @@ RuntimeOptions EngineFlags::options() const {
   options.engine.provider = provider;
   options.merge = no_merge ? Merge::kOff : Merge::kAuto;
   options.bundle.allow_outside_files = allow_outside_files;
+  options.bundle.max_tensor_bytes = max_tensor_bytes;
   return options;
 }
 
@@ -56,6 +62,22 @@ constexpr const char* kExitCodes =
     "slow\n"
     "(bench --strict).";
 
+// The parser would only say that a subcommand is required.
+std::string unknown_first_word(int argc, char** argv, const std::vector<Command>& commands) {
+  if (argc < 2) return {};
+  const std::string word = argv[1];
+  for (const char* option : {"--help", "-h", "--version"}) {
+    if (word == option) return {};
+  }
+  std::string names;
+  for (const Command& command : commands) {
+    if (command.app->get_name() == word) return {};
+    names += (names.empty() ? "" : ", ") + command.app->get_name();
+  }
+  return std::string(word.starts_with('-') ? "unknown option '" : "unknown command '") + word +
+         "'; the commands are: " + names + " (leapp --help)";
+}
+
 int main(int argc, char** argv) {
   CLI::App program("Look at exported policy pipelines, check, run, measure and merge them.",
                    "leapp");
@@ -66,6 +88,10 @@ int main(int argc, char** argv) {
   for (const auto add : {add_inspect, add_check, add_run, add_bench, add_merge}) {
     commands.push_back(add(program));
     commands.back().app->footer(commands.back().app->get_footer() + "\n\n" + kExitCodes);
+  }
+  if (const std::string unknown = unknown_first_word(argc, argv, commands); !unknown.empty()) {
+    std::fprintf(stderr, "leapp: %s\n", unknown.c_str());
+    return kUsage;
   }
   try {
     program.parse(argc, argv);

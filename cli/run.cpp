@@ -115,11 +115,12 @@ Command add_run(CLI::App& program) {
   add_json(*app, arguments->json);
   app->add_option("--ticks", arguments->ticks, "how many")
       ->capture_default_str()
-      ->check(CLI::PositiveNumber);
+      ->check(CLI::Range(1, kMaxTicks));
   app->add_option("--seed", arguments->seed, "of the mock input")->capture_default_str();
   app->add_option("--input", arguments->input, "a safetensors file, keys are node/port");
   app->add_option("--output", arguments->output, "write the last outputs to a safetensors file");
   arguments->engine.add_to(*app);
+  arguments->engine.add_no_merge_to(*app);
   app->footer("Example: leapp run walker/walker.yaml --ticks 100 --input obs.safetensors");
   return {app, [arguments] { return run(*arguments); }};
 }

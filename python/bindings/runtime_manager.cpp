@@ -237,6 +237,7 @@ class PyManager {
     options.on_deadline_miss = deadline_callback(settings["on_deadline_miss"]);
     options.measure = settings["measure"].cast<bool>();
     options.bundle.allow_outside_files = settings["allow_outside_files"].cast<bool>();
+    options.bundle.max_tensor_bytes = settings["max_tensor_bytes"].cast<std::uint64_t>();
     return options;
   }
 

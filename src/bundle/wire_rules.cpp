@@ -163,7 +163,8 @@ class PipelineChecker {
                        "with this port of shape " + to_string(port.shape) +
                            " the tensors of one tick exceed the limit of " +
                            std::to_string(options_.max_tensor_bytes) +
-                           " bytes; raise max_tensor_bytes if you trust this bundle");
+                           " bytes; raise max_tensor_bytes (of InferenceManager; "
+                           "--max-tensor-bytes of the command) if you trust this bundle");
       }
     };
     for (const Model& model : bundle_.models) {

@@ -60,9 +60,12 @@ class InferenceManager::Impl {
   std::vector<std::string> description() const {
     std::vector<std::string> lines;
     for (std::size_t i = 0; i < plan().steps.size(); ++i) {
-      const std::string engine =
-          i < loaded_.engines.size() ? loaded_.engines[i]->description() : "no model";
-      lines.push_back(plan().steps[i].model.name + ": " + engine);
+      const Model& model = plan().steps[i].model;
+      const bool loaded = i < loaded_.engines.size();  // none is where one node has no model
+      lines.push_back(model.name + ": " +
+                      (loaded       ? loaded_.engines[i]->description()
+                       : model.file ? model.backend.value_or("a") + " model, not loaded"
+                                    : "no model"));
     }
     return lines;
   }

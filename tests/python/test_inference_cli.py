@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import yaml
 from ready_bundle import Bundle
 from safetensors.numpy import load_file, save_file
 
@@ -89,6 +90,16 @@ class TestCheck:
         assert report["ok"] is False
         assert "SHA256 checksum mismatch" in report["error"]
 
+    def test_node_without_model(self, policy: str) -> None:
+        settings = yaml.safe_load(Path(policy).read_text())
+        settings["models"]["pre"]["parameters"] = dict.fromkeys(
+            ["model_path", "md5sum", "sha256sum", "backend"]
+        )
+        Path(policy).write_text(yaml.safe_dump(settings, sort_keys=False))
+        done = leapp("check", policy, code=1)
+        assert "model: " not in done.stdout
+        assert "node 'pre' was exported without a model" in done.stderr
+
     def test_files_only_needs_no_engine(self, policy: str) -> None:
         leapp("check", policy, "--files-only", LEAPP_ONNXRUNTIME="/nowhere")
 
@@ -142,11 +153,17 @@ class TestBench:
         leapp("bench", policy, "--ticks", 50, "--hz", "1e9", "--strict", code=4)
         leapp("bench", policy, "--ticks", 50, "--hz", "1e9")
 
+    def test_percentiles_are_not_understated(self, policy: str) -> None:
+        tick = asked("bench", policy, "--ticks", 100)["tick"]
+        assert tick["p999_us"] == tick["max_us"]
+
     @pytest.mark.parametrize("frequency", [".nan", "-5", "0", "fast", "1.0e+300", "[1]"])
     def test_strange_frequency(self, policy: str, frequency: str) -> None:
         text = Path(policy).read_text()
         Path(policy).write_text(text.replace("frequency: 50", f"frequency: {frequency}"))
         assert "states no frequency" in leapp("bench", policy, "--ticks", 20).stdout
+        strict = leapp("bench", policy, "--ticks", 20, "--strict", code=1)
+        assert "bench --strict has no period to compare with" in strict.stderr
         leapp("bench", policy, "--ticks", 20, "--hz", 0, code=2)
         leapp("bench", policy, "--ticks", 20, "--warm-up", -1, code=2)
 
@@ -166,6 +183,38 @@ class TestMerge:
         two = asked("run", policy, *ticks, tmp_path / "a.safetensors")
         assert one["one/policy.y"] == two["policy/y"]
 
+    def test_bundle_of_one_node(self, policy: str, tmp_path: Path) -> None:
+        report = asked("merge", policy, tmp_path / "one")
+        again = asked("merge", report["bundle"], tmp_path / "two")
+        assert again["inputs"] == ["one.pre.x", "one.policy.h_in"]
+        assert asked("check", again["bundle"])["ok"] is True
+
+    def test_own_folder(self, policy: str) -> None:
+        before = Path(policy).read_text()
+        done = leapp("merge", policy, Path(policy).parent, code=1)
+        assert "it would be overwritten; name another folder" in done.stderr
+        assert Path(policy).read_text() == before
+
+    def test_large_model(self, tmp_path: Path) -> None:
+        from onnx import TensorProto, helper, numpy_helper, save
+
+        ports = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [1, 4]) for name in "xy"]
+        weights = numpy_helper.from_array(np.zeros((9 << 20,), np.float32), "w")
+        nodes = [
+            helper.make_node("ReduceMax", ["w"], ["m"], keepdims=0),
+            helper.make_node("Add", ["x", "m"], ["y"]),
+        ]
+        graph = helper.make_graph(nodes, "g", ports[:1], ports[1:], [weights])
+        opsets = [helper.make_opsetid("", 20)]
+        save(helper.make_model(graph, opset_imports=opsets, ir_version=9), tmp_path / "big.onnx")
+        bundle = Bundle(tmp_path).node("big", tmp_path / "big.onnx", ["x"], ["y"])
+        done = leapp("merge", bundle.input("big", "x").output("big", "y").write(), "one", code=1)
+        assert "with 'big' the models have 377" in done.stderr
+        assert "only up to 33554432 (32 MiB) are merged" in done.stderr
+
+    def test_help_offers_what_has_an_effect(self) -> None:
+        assert "--no-merge" not in leapp("merge", "--help").stdout
+
 
 class TestUsage:
     def test_help_has_examples_and_exit_codes(self) -> None:
@@ -180,6 +229,22 @@ class TestUsage:
     @pytest.mark.parametrize("arguments", [[], ["fly"], ["run"], ["run", "x", "--ticks", "-1"]])
     def test_wrong_usage(self, arguments: list[str]) -> None:
         leapp(*arguments, code=2)
+
+    def test_unknown_command(self) -> None:
+        assert "unknown command 'fly'; the commands are: inspect" in leapp("fly", code=2).stderr
+        assert "unknown option '--fly'" in leapp("--fly", code=2).stderr
+
+    @pytest.mark.parametrize("command", ["run", "bench"])
+    def test_no_ticks(self, command: str) -> None:
+        done = leapp(command, "x.yaml", "--ticks", 0, code=2)
+        assert "0 not in range 1 to 1000000000" in done.stderr
+
+    def test_large_tensors(self, policy: str) -> None:
+        done = leapp("run", policy, "--max-tensor-bytes", 16, code=1)
+        assert "--max-tensor-bytes of the command" in done.stderr
+        text = Path(policy).read_text().replace("- 4\n", "- 1099511627776\n")
+        Path(policy).write_text(text)
+        assert "[1, 1099511627776]" in leapp("inspect", policy).stdout
 
     def test_missing_bundle(self) -> None:
         assert "not found" in leapp("inspect", "/nowhere/x.yaml", code=1).stderr

@@ -264,6 +264,11 @@ class TestOptions:
         manager = InferenceManager(affine, deadline=1e-9, on_deadline_miss=fail)
         assert manager({"n/x": torch.ones(1, 4)})["n/y"].tolist() == [[3.0] * 4]
 
+    def test_a_large_bundle_must_be_trusted(self, affine: str) -> None:
+        with pytest.raises(leapp.LeappValueError, match=r"raise max_tensor_bytes \(of Inference"):
+            InferenceManager(affine, max_tensor_bytes=31)
+        InferenceManager(affine, max_tensor_bytes=32)
+
 
 class TestThreads:
     def test_python_goes_on_while_models_run(self, bundle: Bundle) -> None:

@@ -62,6 +62,7 @@ class InferenceManager:
         on_deadline_miss: Callable[[int, float, float], None] | None = None,
         measure: bool = False,
         allow_outside_files: bool = False,
+        max_tensor_bytes: int = 1 << 30,
     ) -> None:
         """Load the bundle.
 
@@ -84,6 +85,8 @@ class InferenceManager:
             on_deadline_miss: Called for each of them with (tick, seconds taken, deadline).
             measure: Keep latency histograms, see ``statistics()``.
             allow_outside_files: Let model files lie outside the bundle's folder.
+            max_tensor_bytes: How much memory a bundle may ask for: all tensors of one tick
+                together. Raise it for a large pipeline that you trust.
 
         Raises:
             LeappNotFoundError: A file is not there.
@@ -106,6 +109,7 @@ class InferenceManager:
             "on_deadline_miss": on_deadline_miss,
             "measure": measure,
             "allow_outside_files": allow_outside_files,
+            "max_tensor_bytes": max_tensor_bytes,
         }
         self._manager = _runtime.Manager(
             self._path, settings, _array_module(array), {"pt2": ExportedProgramEngine}
