@@ -94,6 +94,26 @@ int exchange(const fs::path& a, const fs::path& b) {
   return ::renameat2(AT_FDCWD, a.c_str(), AT_FDCWD, b.c_str(), RENAME_EXCHANGE) == 0 ? 0 : errno;
 }
 
+// Exports into one folder are put in place one after the other: what a commit carries over must not
+// be swapped away meanwhile. Held on the folder above, so that it leaves no file behind.
+class CommitLock {
+ public:
+  explicit CommitLock(const fs::path& target)
+      : descriptor_(::open(fs::absolute(target).parent_path().c_str(),
+                           O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
+    while (descriptor_ >= 0 && ::flock(descriptor_, LOCK_EX) != 0 && errno == EINTR) {
+    }
+  }
+  ~CommitLock() {
+    if (descriptor_ >= 0) ::close(descriptor_);
+  }
+  CommitLock(const CommitLock&) = delete;
+  CommitLock& operator=(const CommitLock&) = delete;
+
+ private:
+  int descriptor_;
+};
+
 }  // namespace
 
 StagedDirectory::StagedDirectory(const std::filesystem::path& target) {
@@ -128,6 +148,7 @@ StagedDirectory::~StagedDirectory() {
 
 void StagedDirectory::commit() {
   demand(!path_.empty(), "a staged folder is committed once");
+  const CommitLock one_at_a_time(target_);
   for (const auto& entry : fs::directory_iterator(path_)) {
     const fs::path place = target_ / entry.path().filename();
     if (entry.is_directory() || !fs::is_directory(fs::symlink_status(place))) continue;
