@@ -49,6 +49,12 @@ std::string operating_system() {
   return version.empty() ? name : name + " " + version;
 }
 
+// A file of the bundle, as its YAML states it.
+FileEntry entry_of(const std::filesystem::path& file) {
+  const Checksums sums = hash_file(file);
+  return {file.filename().string(), sums.md5, sums.sha256};
+}
+
 Port to_port(const std::string& name, const ir::TensorType& type, const Semantics& semantics) {
   return {name, type.dtype, type.shape, semantics};
 }
@@ -297,15 +303,11 @@ CompiledNode Compiler::compile(Draft& draft) {
 void Compiler::write_model(const Node& node, Backend backend, const ir::Graph& graph,
                            CompiledNode& compiled) {
   Model& model = compiled.model;
-  const auto entry = [&](const std::filesystem::path& file) {
-    const Checksums sums = hash_file(file);
-    return FileEntry{file.filename().string(), sums.md5, sums.sha256};
-  };
   if (backend == Backend::kTorchScript) {
     const auto file = staged_.path() / (node.name + ".pt");
     torchscript::write(graph, file,
                        {.optimize = bool_param(node.backend_params, "optimize").value_or(false)});
-    model.file = entry(file);
+    model.file = entry_of(file);
     model.backend = "jit";
     return;
   }
@@ -320,7 +322,7 @@ void Compiler::write_model(const Node& node, Backend backend, const ir::Graph& g
   options.external_data = bool_param(node.backend_params, "external_data").value_or(false);
   options.graph_name = node.name;
   const OnnxExport written = export_onnx(graph, staged_.path() / (node.name + ".onnx"), options);
-  model.file = entry(written.files.front());
+  model.file = entry_of(written.files.front());
   for (std::size_t i = 1; i < written.files.size(); ++i) {
     model.external_data.push_back(
         {written.files[i].filename().string(), "", sha256_file(written.files[i])});
@@ -349,17 +351,12 @@ void Compiler::write_bridged(const Node& node, Backend backend, const ir::Graph&
   const auto file = staged_.path() / (node.name + (onnx ? ".onnx" : ".pt2"));
   hooks().bridge(*node.export_with, renamed, file, node.backend_params);
   Model& model = compiled.model;
-  const Checksums sums = hash_file(file);
-  model.file = FileEntry{file.filename().string(), sums.md5, sums.sha256};
+  model.file = entry_of(file);
   model.backend = onnx ? "onnx" : "pt2";
   if (onnx) {
     model.opset_version = int_param(node.backend_params, "opset_version").value_or(20);
-    const auto data = file.string() + ".data";
-    if (std::filesystem::exists(data)) {
-      const Checksums data_sums = hash_file(data);
-      model.external_data.push_back(
-          {file.filename().string() + ".data", data_sums.md5, data_sums.sha256});
-    }
+    const std::filesystem::path data = file.string() + ".data";
+    if (std::filesystem::exists(data)) model.external_data.push_back(entry_of(data));
   } else {
     model.torch_version = options_.torch_version.value_or(TORCH_VERSION);
   }
@@ -432,10 +429,9 @@ void Compiler::write_initial_values(Bundle& bundle) const {
       values.push_back({to_string(target), interop::view_of(keep.back())});
     }
   }
-  const std::string name = session_.graph_name() + "_initial_values.safetensors";
-  write_safetensors(staged_.path() / name, values);
-  const Checksums sums = hash_file(staged_.path() / name);
-  bundle.pipeline.initial_values = FileEntry{name, sums.md5, sums.sha256};
+  const auto file = staged_.path() / (session_.graph_name() + "_initial_values.safetensors");
+  write_safetensors(file, values);
+  bundle.pipeline.initial_values = entry_of(file);
 }
 
 void Compiler::write_yaml(const Bundle& bundle) const {

@@ -1,10 +1,15 @@
 #include "session/dropped.h"
 
+#include <algorithm>
 #include <map>
 #include <set>
 
 namespace leapp::session {
 namespace {
+
+bool was_traced_once(const Node* node) {
+  return node->samples.size() == 1;
+}
 
 // The tensor objects of ours that keep each piece of memory alive.
 std::map<const c10::StorageImpl*, std::set<const c10::TensorImpl*>> own_holders(
@@ -61,9 +66,10 @@ bool has_successor(const Node& node, const at::Tensor& dropped) {
 
 std::vector<std::string> describe_dropped(const std::vector<Node*>& nodes) {
   std::vector<std::string> sentences;
+  if (std::none_of(nodes.begin(), nodes.end(), was_traced_once)) return sentences;
   const auto holders = own_holders(nodes);
   for (const Node* node : nodes) {
-    if (node->samples.size() != 1) continue;
+    if (!was_traced_once(node)) continue;
     for (const MemoryUse& use : node->samples.front().memory) {
       if (!use.state.empty() || use.left.defined() || !use.before || !use.found.has_storage()) {
         continue;

@@ -72,15 +72,16 @@ void Session::on_call(const c10::OperatorHandle& op, c10::DispatchKeySet keys,
     trace::step_aside(op, keys, stack);  // its casts come back as operators of their own
     return;
   }
-  const trace::HiddenWrite hidden = trace::traits_of(op).hidden_write(*stack);
+  const trace::OpTraits& own_traits = trace::traits_of(op);
+  const trace::HiddenWrite hidden = own_traits.hidden_write(*stack);
   if (hidden == trace::HiddenWrite::kInside) {
     trace::step_aside(op, keys, stack);
     return;
   }
   // What runs is the operator itself; what is noted is one that says all it does.
-  const c10::OperatorHandle& noted =
-      hidden == trace::HiddenWrite::kItself ? trace::honest_batch_norm() : op;
-  const trace::OpTraits& traits = trace::traits_of(noted);
+  const bool swaps = hidden == trace::HiddenWrite::kItself;
+  const c10::OperatorHandle& noted = swaps ? trace::honest_batch_norm() : op;
+  const trace::OpTraits& traits = swaps ? trace::traits_of(noted) : own_traits;
   const trace::Unobserved guard;
   if (traits.only_metadata) {
     op.callBoxed(stack);

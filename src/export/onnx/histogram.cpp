@@ -113,7 +113,8 @@ Value points_of(Value x) {
   return reshape(x, {dims == 0 ? 0 : x.count() / dims, dims});
 }
 
-void convert_histogramdd_edges(OpContext& context) {
+/// The edges of each dimension where the call says how many bins it has.
+std::vector<Value> histogramdd_edges(OpContext& context) {
   const Value points = points_of(context.tensor("self"));
   const Dims bins = context.ints("bins");
   std::vector<Value> edges;
@@ -121,7 +122,11 @@ void convert_histogramdd_edges(OpContext& context) {
     const Value column = select(points, 1, static_cast<std::int64_t>(d));
     edges.push_back(edges_for(context, column, bins[d], d));
   }
-  context.set_list(0, edges);
+  return edges;
+}
+
+void convert_histogramdd_edges(OpContext& context) {
+  context.set_list(0, histogramdd_edges(context));
 }
 
 Value histogramdd(OpContext& context, const std::vector<Value>& edges) {
@@ -152,14 +157,7 @@ Value convert_histogramdd_tensors(OpContext& context) {
 }
 
 Value convert_histogramdd_counts(OpContext& context) {
-  const Value points = points_of(context.tensor("self"));
-  const Dims bins = context.ints("bins");
-  std::vector<Value> edges;
-  for (std::size_t d = 0; d < bins.size(); ++d) {
-    const Value column = select(points, 1, static_cast<std::int64_t>(d));
-    edges.push_back(edges_for(context, column, bins[d], d));
-  }
-  return histogramdd(context, edges);
+  return histogramdd(context, histogramdd_edges(context));
 }
 
 void convert_embedding_bag(OpContext& context) {
