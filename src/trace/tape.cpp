@@ -30,6 +30,9 @@ bool is_foreign(const c10::Storage& storage) {
   return storage.allocator() == nullptr;
 }
 
+// How many results may be dead before their memory is given back.
+constexpr std::size_t kYoung = 64;
+
 }  // namespace
 
 Tape::Tape(CaptureTable& captures) : captures_(captures) {
@@ -40,6 +43,7 @@ Tape::Tape(CaptureTable& captures) : captures_(captures) {
   results_.reserve(kCalls);
   variables_.reserve(2 * kCalls);
   stores_.reserve(2 * kCalls);
+  young_.reserve(kYoung);
 }
 
 VarId Tape::new_variable(const at::Tensor& tensor, Variable::Origin origin, StoreId store) {
@@ -52,7 +56,27 @@ VarId Tape::new_variable(const at::Tensor& tensor, Variable::Origin origin, Stor
                         {}});
   by_impl_.insert_or_assign(tensor.unsafeGetTensorImpl(), id);
   if (store != kNobody) stores_[static_cast<std::size_t>(store)].variables.push_back(id);
+  young_.push_back(id);
+  if (young_.size() == kYoung) let_go_of_the_dead();
   return id;
+}
+
+// A weak reference keeps the object's own memory from being used again. Most results die within a
+// few operators; those that do not are looked at once and stay.
+void Tape::let_go_of_the_dead() {
+  for (const VarId id : young_) {
+    Variable& young = variable(id);
+    if (!young.impl.expired()) continue;
+    const auto named = by_impl_.find(young.impl._unsafe_get_target());
+    if (named != by_impl_.end() && named->second == id) by_impl_.erase(named);
+    young.impl.reset();
+    if (young.store == kNobody) continue;
+    Store& memory = store(young.store);
+    if (!memory.storage.expired()) continue;
+    by_storage_.erase(memory.storage._unsafe_get_target());
+    memory.storage.reset();
+  }
+  young_.clear();
 }
 
 StoreId Tape::new_store(const at::Tensor& tensor) {
