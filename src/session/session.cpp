@@ -2,7 +2,9 @@
 
 #include <ATen/EmptyTensor.h>
 #include <ATen/core/grad_mode.h>
+#include <ATen/ops/add.h>
 #include <ATen/ops/alias.h>
+#include <ATen/ops/mul.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -122,17 +124,21 @@ void Session::start(const StartOptions& options) {
           "the folder " + folder.string() + " cannot be made: " + failure.message() +
               ". Give leapp.start() a save_path you may write to.");
   const trace::FrameRef frame = trace::capture_source();
-  const Lock lock(*this);
   const bool was_active = active();
-  reset();
-  options_ = options;
-  graph_name_ = last;
-  folder_ = folder.has_filename() ? folder : folder.parent_path();
-  log_file_.open(folder_ / "log.txt");
-  set_log_record([this](LogLevel level, std::string_view text) { log_file_.write(level, text); });
-  started_once_ = true;
-  active_ = true;
-  trace::set_observer(this);
+  {
+    const Lock lock(*this);
+    reset();
+    options_ = options;
+    graph_name_ = last;
+    folder_ = folder.has_filename() ? folder : folder.parent_path();
+    log_file_.open(folder_ / "log.txt");
+    set_log_record([this](LogLevel level, std::string_view text) { log_file_.write(level, text); });
+    started_once_ = true;
+    active_ = true;
+    trace::set_observer(this);
+  }
+  touch_recorder();
+  const Lock lock(*this);
   if (was_active) {
     queue(LogLevel::kWarning,
           "leapp.start() was called while a session was active: what it had traced is dropped. "
@@ -140,6 +146,25 @@ void Session::start(const StartOptions& options) {
           frame);
   }
   queue(LogLevel::kInfo, "Tracing '" + graph_name_ + "' into " + folder_.string());
+}
+
+// One small pass that leaves nothing behind. The code and the tables it runs through are cold when
+// a program starts tracing; the user's first pass should not pay for that.
+void Session::touch_recorder() {
+  const c10::impl::ExcludeDispatchKeyGuard own_operators_only(c10::python_ks);
+  const at::Tensor one(at::detail::empty_cpu({1}, at::TensorOptions(at::kFloat)));
+  at::Tensor x;
+  {
+    const Lock lock(*this);
+    x = add_inputs("start", {{"x", one}}, {}).front();
+    messages_.clear();
+  }
+  const at::Tensor y = at::add(at::mul(x, one), one);
+  const bool seen = is_traced(y);  // not inside a transform of functorch, say
+  const Lock lock(*this);
+  if (seen) complete(nodes_.front(), {{"y", y}}, {}, {});
+  messages_.clear();
+  reset();
 }
 
 void Session::stop() {

@@ -127,6 +127,7 @@ class Session final : public trace::Observer {
   void warn_of_baked_values(const Node& node, const trace::Recording& recording);
   void tag_outputs(const Node& node, const NamedTensors& tensors, const OutputOptions& options);
   void reset();
+  void touch_recorder();
   void queue(LogLevel level, std::string text, trace::FrameRef where = {});
   void queue_once(LogLevel level, std::string text, trace::FrameRef where);
 

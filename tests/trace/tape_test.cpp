@@ -65,6 +65,26 @@ TEST_F(TapeTest, MemoryLentToAnotherLibraryIsKnownByItsAddress) {
   EXPECT_EQ(tape_.variable(*found).store, tape_.variable(var).store);
 }
 
+TEST_F(TapeTest, ALongTapeLetsGoOfDeadResultsAndKeepsTheOthers) {
+  const at::Tensor x = at::ones({2});
+  const VarId var = tape_.add_input(x, 0);
+  const at::Tensor kept = mul(x, x);
+  const VarId kept_var = *tape_.find(kept);
+  const at::Tensor view = kept.view({2, 1});
+  const c10::weak_intrusive_ptr<c10::TensorImpl> dead = [&] {
+    const at::Tensor result = mul(x, x);
+    return c10::weak_intrusive_ptr<c10::TensorImpl>(result.getIntrusivePtr());
+  }();
+  EXPECT_EQ(dead.weak_use_count(), 2U);  // ours and the tape's
+  at::Tensor last = x;
+  for (int i = 0; i < 300; ++i) last = mul(last, x);
+  EXPECT_EQ(dead.weak_use_count(), 1U);
+  EXPECT_EQ(tape_.find(x), var);
+  EXPECT_EQ(tape_.find(kept), kept_var);
+  EXPECT_EQ(tape_.variable(*tape_.find(view)).store, tape_.variable(kept_var).store);
+  EXPECT_FALSE(tape_.find(at::ones({2})).has_value());
+}
+
 TEST_F(TapeTest, MovingATensorToOtherMemoryMakesItAnotherValue) {
   at::Tensor x = at::ones({2});
   const VarId var = tape_.add_input(x, 0);
