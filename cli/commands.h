@@ -27,7 +27,7 @@ inline constexpr int kTooSlow = 4;
 /// The most ticks one command runs.
 inline constexpr int kMaxTicks = 1'000'000'000;
 
-/// kLacking or kWrong.
+/// kUsage for a wrong option, kLacking, or kWrong.
 int exit_code(const Error& error);
 
 /// What a command returns is the program's exit code.

@@ -37,11 +37,49 @@ Json to_json(const Metadata& metadata) {
       metadata.value);
 }
 
+// One entry for each dimension: null, a list of names, or the period of a time axis.
+Json to_json(const ElementNames& names) {
+  Json list = Json::array();
+  for (const auto& dimension : names) {
+    if (const auto* axis = std::get_if<TemporalAxis>(&dimension)) {
+      list.push_back({{"temporal_period_ms", axis->period_ms}});
+    } else if (const auto* words = std::get_if<std::vector<std::string>>(&dimension)) {
+      list.push_back(*words);
+    } else {
+      list.push_back(nullptr);
+    }
+  }
+  return list;
+}
+
+Json to_json(const FileEntry& file) {
+  const auto or_null = [](const std::string& text) { return text.empty() ? Json() : Json(text); };
+  return {{"path", file.path},
+          {"md5sum", or_null(file.md5sum)},
+          {"sha256sum", or_null(file.sha256sum)}};
+}
+
+template <typename T>
+Json or_null(const std::optional<T>& value) {
+  return value ? Json(*value) : Json();
+}
+
+Json to_json(const SystemInformation& information) {
+  return {{"cuda_version", or_null(information.cuda_version)},
+          {"config_version", information.config_version},
+          {"leapp_version", or_null(information.leapp_version)},
+          {"os", or_null(information.os)},
+          {"python_version", or_null(information.python_version)},
+          {"torch_version", or_null(information.torch_version)}};
+}
+
 Json to_json(const std::vector<Port>& ports) {
   Json list = Json::array();
   for (const Port& port : ports) {
     Json entry = {{"name", port.name}, {"dtype", name_of(port.dtype)}, {"shape", port.shape}};
     if (port.semantics.kind) entry["kind"] = *port.semantics.kind;
+    if (port.semantics.element_names)
+      entry["element_names"] = to_json(*port.semantics.element_names);
     if (!port.semantics.extra.empty()) entry["extra"] = to_json(port.semantics.extra);
     list.push_back(std::move(entry));
   }
@@ -75,6 +113,15 @@ Json to_json(const Bundle& bundle) {
                   {"file", model.file ? Json(model.file->path) : Json()},
                   {"inputs", to_json(model.inputs)},
                   {"outputs", to_json(model.outputs)}};
+    if (model.file) {
+      entry["md5sum"] = to_json(*model.file)["md5sum"];
+      entry["sha256sum"] = to_json(*model.file)["sha256sum"];
+    }
+    for (const FileEntry& file : model.external_data) {
+      entry["external_data"].push_back(to_json(file));
+    }
+    if (model.opset_version) entry["opset_version"] = *model.opset_version;
+    if (model.torch_version) entry["torch_version"] = *model.torch_version;
     models.push_back(std::move(entry));
   }
   return {{"file", bundle.file.string()},
@@ -84,7 +131,10 @@ Json to_json(const Bundle& bundle) {
           {"outputs", names_of(bundle.pipeline.outputs)},
           {"data_flow", to_json(bundle.pipeline.data_flow)},
           {"feedback_flow", to_json(bundle.pipeline.feedback_flow)},
-          {"configs", to_json(bundle.pipeline.configs)}};
+          {"initial_values",
+           bundle.pipeline.initial_values ? to_json(*bundle.pipeline.initial_values) : Json()},
+          {"configs", to_json(bundle.pipeline.configs)},
+          {"system_information", to_json(bundle.system_information)}};
 }
 
 void print_ports(const std::string& title, const Bundle& bundle,

@@ -1,9 +1,13 @@
 // leapp: look at a bundle, check it, run it, measure it, merge it. Needs no Python and no torch.
 #include <cstdio>
 #include <exception>
+#include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
 
 #include "commands.h"
+#include "leapp/log.h"
+#include "text.h"
 
 namespace leapp::cli {
 
@@ -46,6 +50,7 @@ void add_json(CLI::App& app, bool& json) {
 
 int exit_code(const Error& error) {
   const std::string text = error.what();
+  if (text.starts_with("options")) return kUsage;  // options: .., options of node 'a': ..
   const bool lacking = text.find("ONNX Runtime was not found") != std::string::npos ||
                        text.find("which needs libtorch") != std::string::npos ||
                        text.find("the TorchScript engine cannot run on") != std::string::npos ||
@@ -78,7 +83,23 @@ std::string unknown_first_word(int argc, char** argv, const std::vector<Command>
          "'; the commands are: " + names + " (leapp --help)";
 }
 
+// Where one JSON object was asked for, a failure is one too.
+int say_failure(const Command& command, const std::string& error, int code) {
+  if (command.app->count("--json") > 0) {
+    const nlohmann::ordered_json report = {{"ok", false}, {"error", error}, {"exit_code", code}};
+    std::printf("%s\n", json_text(report).c_str());
+  } else {
+    std::fprintf(stderr, "leapp: %s\n", error.c_str());
+  }
+  return code;
+}
+
 int main(int argc, char** argv) {
+  set_log_sink(
+      [](LogLevel, std::string_view line) {
+        std::fprintf(stderr, "leapp: warning: %.*s\n", static_cast<int>(line.size()), line.data());
+      },
+      LogLevel::kWarning);
   CLI::App program("Look at exported policy pipelines, check, run, measure and merge them.",
                    "leapp");
   program.set_version_flag("--version", "leapp " LEAPP_VERSION);
@@ -98,16 +119,15 @@ int main(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return program.exit(error) == 0 ? kDone : kUsage;
   }
-  try {
-    for (const Command& command : commands) {
-      if (command.app->parsed()) return command.run();
+  for (const Command& command : commands) {
+    if (!command.app->parsed()) continue;
+    try {
+      return command.run();
+    } catch (const Error& error) {
+      return say_failure(command, error.what(), exit_code(error));
+    } catch (const std::exception& error) {
+      return say_failure(command, error.what(), kWrong);
     }
-  } catch (const Error& error) {
-    std::fprintf(stderr, "leapp: %s\n", error.what());
-    return exit_code(error);
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "leapp: %s\n", error.what());
-    return kWrong;
   }
   return kUsage;
 }

@@ -17,6 +17,7 @@ struct Arguments {
   int ticks = 1;
   std::uint32_t seed = 0;
   std::string input;
+  bool mock = false;
   std::string output;
   EngineFlags engine;
 };
@@ -92,12 +93,30 @@ void print(const TensorMap& outputs, bool json) {
   if (json) std::printf("%s\n", json_text(object).c_str());
 }
 
+// From the file, made up, or both. A value that nobody gave is made up only where that was asked
+// for.
+TensorMap inputs_for(const InferenceManager& manager, const Arguments& arguments) {
+  if (arguments.input.empty()) return manager.get_mock_input(arguments.seed);
+  TensorMap given = read_tensors(arguments.input);
+  TensorMap inputs = arguments.mock ? manager.get_mock_input(arguments.seed) : TensorMap();
+  // By the port's own name, however it is written in the file.
+  for (auto& [name, tensor] : given) {
+    inputs.insert_or_assign(manager.inputs()[manager.input_port(name).index()], std::move(tensor));
+  }
+  std::string missing;
+  for (const std::string& name : manager.inputs()) {
+    if (!inputs.contains(name)) missing += (missing.empty() ? "" : ", ") + name;
+  }
+  if (!missing.empty()) {
+    throw Error(ErrorKind::kValue, "--input " + arguments.input + " lacks a value for: " + missing +
+                                       "; add them, or let --mock make them up");
+  }
+  return inputs;
+}
+
 int run(const Arguments& arguments) {
   InferenceManager manager(arguments.yaml, arguments.engine.options());
-  TensorMap inputs = manager.get_mock_input(arguments.seed);
-  if (!arguments.input.empty()) {
-    for (auto& [name, tensor] : read_tensors(arguments.input)) inputs[name] = std::move(tensor);
-  }
+  const TensorMap inputs = inputs_for(manager, arguments);
   TensorMap outputs;
   for (int i = 0; i < arguments.ticks; ++i) outputs = manager.run_policy(inputs);
   print(outputs, arguments.json);
@@ -117,7 +136,10 @@ Command add_run(CLI::App& program) {
       ->capture_default_str()
       ->check(CLI::Range(1, kMaxTicks));
   app->add_option("--seed", arguments->seed, "of the mock input")->capture_default_str();
-  app->add_option("--input", arguments->input, "a safetensors file, keys are node/port");
+  app->add_option(
+      "--input", arguments->input,
+      "a safetensors file with every input, keys are node/port; without it, mock input");
+  app->add_flag("--mock", arguments->mock, "make up the inputs that the file lacks");
   app->add_option("--output", arguments->output, "write the last outputs to a safetensors file");
   arguments->engine.add_to(*app);
   arguments->engine.add_no_merge_to(*app);

@@ -34,7 +34,7 @@ extern "C" {
 #define LEAPP_API __attribute__((visibility("default")))
 
 /* Grows with every addition to this header. */
-#define LEAPP_C_VERSION 1
+#define LEAPP_C_VERSION 2
 LEAPP_API uint32_t leapp_c_version(void);
 
 typedef struct leapp_manager leapp_manager;
@@ -86,9 +86,13 @@ typedef struct leapp_options {
   int32_t measure;       /* 0 or 1 */
   double deadline;       /* seconds a tick may take; 0 means none */
   const char* provider;  /* "cpu", "cuda", ..; null means the best one there is */
+  /* Since version 2. */
+  uint64_t max_tensor_bytes;   /* of all tensors of one tick; raise it for a pipeline you trust */
+  int32_t allow_outside_files; /* 0 or 1: let model files lie outside the bundle's folder */
 } leapp_options;
 
-/* The defaults: one thread, no spinning, merge on, no guard, no measuring. */
+/* The defaults: one thread, no spinning, merge on, no guard, no measuring, 1 GiB of tensors, no
+ * outside files. */
 LEAPP_API void leapp_options_init(leapp_options* options);
 
 /* Loads a bundle; `options` may be null. `out` is untouched on failure. */
@@ -150,6 +154,18 @@ typedef struct leapp_latency {
   uint64_t deadline_misses;
 } leapp_latency;
 LEAPP_API leapp_status leapp_statistics(const leapp_manager* manager, leapp_latency* out);
+
+/* Since version 2: what LEAPP has to say beside errors, see log.h. One sink per process; null ends
+ * it. `line` is valid during the call, which may come from any thread. */
+typedef enum leapp_log_level {
+  LEAPP_LOG_DEBUG = 0,
+  LEAPP_LOG_INFO = 1,
+  LEAPP_LOG_WARNING = 2,
+  LEAPP_LOG_ERROR = 3
+} leapp_log_level;
+typedef void (*leapp_log_sink)(void* context, leapp_log_level level, const char* line);
+LEAPP_API leapp_status leapp_set_log_sink(leapp_log_sink sink, void* context,
+                                          leapp_log_level least);
 
 #ifdef __cplusplus
 }

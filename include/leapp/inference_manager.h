@@ -162,9 +162,10 @@ class LEAPP_EXPORT InferenceManager {
   /// next tick). An input that another node computes in every tick cannot be set.
   void set_input_value(std::string_view node, std::string_view input, const ConstTensorView& value);
 
-  /// The value of any port, as of now: what an output held after the last tick, what an input would
-  /// read in the next. Inside merged nodes it is computed again on request, from the inputs as they
-  /// are now.
+  /// The value of any port: what the last tick computed, for an external input what was given, for
+  /// a feedback input what the next tick would read. Inside merged nodes it is computed again on
+  /// request, from what the last tick read; where that is gone, because set_input() came after it,
+  /// it is an error. Memory bound as an input counts as it is now.
   Tensor value(std::string_view node, std::string_view port) const;
 
   /// Gives every feedback input its initial value again, in time proportional to its bytes.

@@ -7,8 +7,9 @@ namespace leapp {
 
 struct NodeOutcome {
   std::string node;
-  bool passed = true;
-  std::string error;  ///< why its model could not be run at all; empty when it ran
+  bool passed = true;             ///< nothing was found wrong; see not_compared
+  std::string error = {};         ///< why its model could not be run at all; empty when it ran
+  std::string not_compared = {};  ///< why its values were not compared; empty when they were
 };
 
 }  // namespace leapp

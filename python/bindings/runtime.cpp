@@ -2,15 +2,45 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl/filesystem.h>
 
+#include <memory>
+#include <string_view>
+
 #include "error_translation.h"
 #include "leapp/engine.h"
+#include "leapp/log.h"
 #include "runtime_manager.h"
 
 namespace py = pybind11;
+
+namespace leapp::python {
+namespace {
+
+void set_console(const py::object& emit, int level) {
+  // May be dropped on any thread.
+  const std::shared_ptr<py::object> held(new py::object(emit), [](py::object* object) {
+    const py::gil_scoped_acquire acquire;
+    delete object;
+  });
+  const auto sink = [held](LogLevel at, std::string_view message) {
+    const py::gil_scoped_acquire acquire;
+    try {
+      (*held)(static_cast<int>(at), message);
+    } catch (py::error_already_set& error) {
+      error.discard_as_unraisable("leapp");  // a console that is gone must not stop anything
+    }
+  };
+  set_log_sink(sink, static_cast<LogLevel>(level));
+}
+
+}  // namespace
+}  // namespace leapp::python
 
 PYBIND11_MODULE(_runtime, module) {
   module.attr("__version__") = LEAPP_VERSION;
   py::register_local_exception_translator(leapp::python::translate);
   module.def("use_onnxruntime", &leapp::use_onnxruntime, py::arg("path"));
+  module.def("set_console", &leapp::python::set_console, py::arg("emit"), py::arg("level"));
+  // The interpreter must not be called into once it goes away.
+  py::module_::import("atexit").attr("register")(py::cpp_function([] { leapp::set_log_sink({}); }));
   leapp::python::bind_manager(module);
 }

@@ -4,14 +4,12 @@
 #include <torch/csrc/autograd/python_variable.h>
 #include <torch/csrc/utils/pybind.h>
 
-#include <atomic>
 #include <optional>
 #include <string>
 #include <tuple>
 #include <utility>
 #include <vector>
 
-#include "base/log.h"
 #include "error_translation.h"
 #include "leapp/leapp.h"
 #include "trace/dispatcher.h"
@@ -26,8 +24,6 @@ namespace leapp::python {
 namespace {
 
 using Tensors = std::vector<at::Tensor>;
-
-std::atomic<int> console_level = static_cast<int>(LogLevel::kWarning);
 
 /// Calls without the interpreter lock. Python exceptions of callbacks pass through.
 template <typename Call>
@@ -173,19 +169,6 @@ Tensors buffer(const std::string& node, const py::sequence& entries) {
   return unlocked([&] { return annotate::register_buffer(node, tensors); });
 }
 
-void set_console(const py::object& emit, int level) {
-  console_level = level;
-  set_log_sink([held = keep(emit)](LogLevel at, std::string_view message) {
-    if (static_cast<int>(at) < console_level.load(std::memory_order_relaxed)) return;
-    const py::gil_scoped_acquire acquire;
-    try {
-      (*held)(static_cast<int>(at), message);
-    } catch (py::error_already_set& error) {
-      error.discard_as_unraisable("leapp");  // a console that is gone must not stop a trace
-    }
-  });
-}
-
 /// Hides the thread's operators while Python is inside of a with statement: it looks at traced
 /// values to show or compare them, which must leave no trace.
 class UnobservedScope {
@@ -258,7 +241,6 @@ void install_hooks() {
     remove_frame_hooks();
     remove_export_hooks();
     remove_python_converters();
-    set_log_sink({});
   }));
 }
 
@@ -313,7 +295,6 @@ PYBIND11_MODULE(_trace, module) {
       py::arg("tensor"), py::arg("text"));
   module.def(
       "warn", [](const std::string& text) { unlocked([&] { warn(text); }); }, py::arg("text"));
-  module.def("set_console", &set_console, py::arg("emit"), py::arg("level"));
   module.def("user_location", [] { return current_location().to_string(); });
   module.def("restore_sequence_slot", [slot = SequenceSlot()] { slot.restore(); });
   py::class_<UnobservedScope>(module, "Unobserved")

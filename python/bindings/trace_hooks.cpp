@@ -3,6 +3,7 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 #include <torch/csrc/Exceptions.h>
+#include <torch/csrc/utils/pybind.h>
 
 #include <cstdint>
 #include <filesystem>
@@ -53,6 +54,14 @@ void bridge(const std::string& backend, const ir::Graph& graph, const std::files
   std::filesystem::remove(script);
 }
 
+std::vector<at::Tensor> replay(const std::filesystem::path& file,
+                               const std::vector<at::Tensor>& inputs) {
+  const py::gil_scoped_acquire acquire;
+  return py::module_::import("leapp._bridge")
+      .attr("replay")(file.string(), inputs)
+      .cast<std::vector<at::Tensor>>();
+}
+
 // An operator's exceptions reach Python through libtorch, which knows this one and RuntimeError.
 void rethrow(const Error& error) {
   const py::gil_scoped_acquire acquire;
@@ -65,7 +74,8 @@ void rethrow(const Error& error) {
 }  // namespace
 
 void install_export_hooks() {
-  session::set_hooks({.tensor_names = tensor_names, .rethrow = rethrow, .bridge = bridge});
+  session::set_hooks(
+      {.tensor_names = tensor_names, .rethrow = rethrow, .bridge = bridge, .replay = replay});
 }
 
 void remove_export_hooks() {

@@ -7,15 +7,24 @@
 namespace leapp {
 namespace {
 
-std::mutex sink_mutex;
-std::shared_ptr<const LogSink> current_sink = std::make_shared<LogSink>();
-std::shared_ptr<const LogSink> current_record = std::make_shared<LogSink>();
+struct Receiver {
+  LogSink sink;
+  LogLevel least = LogLevel::kDebug;
 
-LogSink replace(std::shared_ptr<const LogSink>& slot, LogSink sink) {
-  auto next = std::make_shared<const LogSink>(std::move(sink));
-  const std::lock_guard lock(sink_mutex);
+  void take(LogLevel level, std::string_view message) const {
+    if (sink && level >= least) sink(level, message);
+  }
+};
+
+std::mutex receiver_mutex;
+std::shared_ptr<const Receiver> current_sink = std::make_shared<Receiver>();
+std::shared_ptr<const Receiver> current_record = std::make_shared<Receiver>();
+
+LogSink replace(std::shared_ptr<const Receiver>& slot, Receiver receiver) {
+  auto next = std::make_shared<const Receiver>(std::move(receiver));
+  const std::lock_guard lock(receiver_mutex);
   std::swap(next, slot);
-  return *next;
+  return next->sink;
 }
 
 }  // namespace
@@ -34,24 +43,25 @@ std::string_view name_of(LogLevel level) noexcept {
   return "?";
 }
 
-LogSink set_log_sink(LogSink sink) {
-  return replace(current_sink, std::move(sink));
+LogSink set_log_sink(LogSink sink, LogLevel least) {
+  return replace(current_sink, {std::move(sink), least});
 }
+
 LogSink set_log_record(LogSink record) {
-  return replace(current_record, std::move(record));
+  return replace(current_record, {std::move(record), LogLevel::kDebug});
 }
 
 void log(LogLevel level, std::string_view message) {
-  std::shared_ptr<const LogSink> sink;
-  std::shared_ptr<const LogSink> record;
+  std::shared_ptr<const Receiver> sink;
+  std::shared_ptr<const Receiver> record;
   {
-    const std::lock_guard lock(sink_mutex);
+    const std::lock_guard lock(receiver_mutex);
     sink = current_sink;
     record = current_record;
   }
   // Called outside the lock: a sink may itself log, or wait for Python's interpreter lock.
-  if (*record) (*record)(level, message);
-  if (*sink) (*sink)(level, message);
+  record->take(level, message);
+  sink->take(level, message);
 }
 
 }  // namespace leapp

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "leapp/inference_manager.h"
+#include "leapp/log.h"
 
 using leapp::ErrorKind;
 
@@ -115,6 +116,8 @@ leapp::RuntimeOptions runtime_options(const leapp_options* given) {
     result.deadline = std::chrono::duration_cast<std::chrono::nanoseconds>(
         std::chrono::duration<double>(options.deadline));
   }
+  result.bundle.max_tensor_bytes = options.max_tensor_bytes;
+  result.bundle.allow_outside_files = options.allow_outside_files != 0;
   return result;
 }
 
@@ -139,7 +142,9 @@ void leapp_options_init(leapp_options* options) {
               .check_finite = 0,
               .measure = 0,
               .deadline = 0,
-              .provider = nullptr};
+              .provider = nullptr,
+              .max_tensor_bytes = leapp::BundleOptions{}.max_tensor_bytes,
+              .allow_outside_files = 0};
 }
 
 leapp_status leapp_load(const char* yaml, const leapp_options* options, leapp_manager** out) {
@@ -358,6 +363,20 @@ leapp_status leapp_statistics(const leapp_manager* manager, leapp_latency* out) 
             .p999 = tick.p999.count(),
             .max = tick.max.count(),
             .deadline_misses = statistics.deadline_misses};
+  });
+}
+
+leapp_status leapp_set_log_sink(leapp_log_sink sink, void* context, leapp_log_level least) {
+  return guarded([&] {
+    if (sink == nullptr) {
+      leapp::set_log_sink({});
+      return;
+    }
+    leapp::set_log_sink(
+        [sink, context](leapp::LogLevel level, std::string_view line) {
+          sink(context, static_cast<leapp_log_level>(level), std::string(line).c_str());
+        },
+        static_cast<leapp::LogLevel>(least));
   });
 }
 

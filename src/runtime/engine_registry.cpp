@@ -17,9 +17,13 @@ const EnginePlugin& torch_plugin(const std::string& node) {
     try {
       return open_engine_plugin(kTorchPlugin);
     } catch (const Error& error) {
-      throw Error(
-          error.kind(),
-          "node '" + node + "' is a TorchScript model, which needs libtorch: " + error.what());
+      throw Error(error.kind(),
+                  "node '" + node +
+                      "' is a TorchScript model, which needs libtorch (libtorch.so). Install "
+                      "PyTorch ('pip install torch'), put its libraries on the library path "
+                      "(LD_LIBRARY_PATH=<torch>/lib), or export the node with 'onnx', which needs "
+                      "none. " +
+                      error.what());
     }
   }();
   return plugin;

@@ -121,6 +121,7 @@ class InferenceManager::Impl {
     const std::string name = port_name(node, input);
     if (const auto external = input_index_.find(name); external != input_index_.end()) {
       check_external(external->second, value);
+      keep_inputs();
       session_.set_input(external->second, value.data);
       session_.hold(external->second);
       return;
@@ -163,7 +164,7 @@ class InferenceManager::Impl {
     if (const auto out = plan().outputs.find(name); out != plan().outputs.end()) {
       return session_.read(session_.now(out->second));
     }
-    return session_.has_ticked() ? inner_value(*model, name) : Tensor(found->dtype, found->shape);
+    return session_.ticks() > 0 ? inner_value(*model, name) : Tensor(found->dtype, found->shape);
   }
 
   void reset() {
@@ -203,10 +204,7 @@ class InferenceManager::Impl {
     session_.require_idle();
     require(ticks >= 0, ErrorKind::kValue, "prepare() cannot run a negative number of ticks");
     require(loaded_.cannot_run.empty(), ErrorKind::kUsage, loaded_.cannot_run);
-    const TensorMap former_state = state();
-    std::vector<Tensor> former_inputs;
-    for (std::size_t i = 0; i < plan().external_inputs.size(); ++i)
-      former_inputs.push_back(session_.read(session_.input(i)));
+    const Session::Values former = session_.values();
     const TensorMap mock = get_mock_input(0);
     for (std::size_t i = 0; i < plan().external_inputs.size(); ++i) {
       if (!session_.input_is_bound(i)) {
@@ -219,12 +217,7 @@ class InferenceManager::Impl {
       session_.change_halves();
     }
     if (result) session_.record();
-    for (std::size_t i = 0; i < plan().external_inputs.size(); ++i) {
-      if (!session_.input_is_bound(i)) {
-        session_.store(session_.input(i), former_inputs[i].data()).value();
-      }
-    }
-    set_state(former_state);
+    session_.set_values(former);
     result.value();
   }
 
@@ -260,6 +253,30 @@ class InferenceManager::Impl {
     check_fit(name, session_.input(index), value);
   }
 
+  // What the last tick read, before a call that is in no hurry changes it.
+  void keep_inputs() {
+    if (session_.ticks() == 0 || session_.inputs_changed()) return;
+    kept_inputs_.clear();
+    for (std::size_t i = 0; i < plan().external_inputs.size(); ++i) {
+      kept_inputs_.insert_or_assign(plan().external_inputs[i], session_.read(session_.input(i)));
+    }
+    kept_tick_ = session_.ticks();
+  }
+
+  // What an input read in the last tick.
+  Tensor read_last(const std::string& name) const {
+    const bool external = input_index_.contains(name);
+    if (external && session_.inputs_changed()) {
+      require(
+          kept_tick_ == session_.ticks(), ErrorKind::kUsage,
+          "values inside merged nodes are not kept: they are computed again when they are asked "
+          "for, and the inputs changed since the last tick. Ask before setting inputs, or load "
+          "the bundle with merge off.");
+      return kept_inputs_.at(name);
+    }
+    return session_.read(session_.before(plan().inputs.at(name)));
+  }
+
   // A port inside merged nodes.
   Tensor inner_value(const Model& model, const std::string& name) const {
     for (const PlannedStep& step : plan().steps) {
@@ -267,7 +284,7 @@ class InferenceManager::Impl {
         if (&bundle().models[index] != &model) continue;
         std::unique_ptr<Inspector>& inspector = inspectors_[step.model.name];
         if (!inspector) inspector = std::make_unique<Inspector>(bundle(), step, options_);
-        return inspector->value(name, plan(), session_);
+        return inspector->value(name, [&](const std::string& input) { return read_last(input); });
       }
     }
     throw Error(ErrorKind::kInternal, "no step runs node '" + model.name + "'");
@@ -277,6 +294,8 @@ class InferenceManager::Impl {
   LoadedBundle loaded_;
   Session session_;
   mutable std::map<std::string, std::unique_ptr<Inspector>> inspectors_;  // made on request
+  TensorMap kept_inputs_;  // what tick number kept_tick_ read
+  std::uint64_t kept_tick_ = 0;
   std::unordered_map<std::string, std::size_t> input_index_;
   std::unordered_map<std::string, std::size_t> output_index_;
 };

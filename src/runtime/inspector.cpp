@@ -20,10 +20,10 @@ Inspector::Inspector(const Bundle& bundle, const PlannedStep& step, const Runtim
   session_ = std::make_unique<Session>(plan_, engines_, options_, std::string());
 }
 
-Tensor Inspector::value(const std::string& port, const Plan& plan, const Session& session) {
+Tensor Inspector::value(const std::string& port,
+                        const std::function<Tensor(const std::string&)>& read) {
   for (std::size_t i = 0; i < plan_.external_inputs.size(); ++i) {
-    const Access& read = plan.inputs.at(plan_.external_inputs[i]);
-    session_->set_input(i, session.read(session.before(read)).data());
+    session_->set_input(i, read(plan_.external_inputs[i]).data());
   }
   session_->tick().value();
   const auto output = plan_.outputs.find(port);

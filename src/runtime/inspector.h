@@ -1,6 +1,7 @@
 // Looks inside merged nodes: runs them one by one on what the merged graph last read.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -18,9 +19,9 @@ class Inspector {
  public:
   Inspector(const Bundle& bundle, const PlannedStep& step, const RuntimeOptions& options);
 
-  /// The value of the port "node/port" in the last tick of `session`, which runs `plan`. Throws
-  /// Error when a node fails.
-  Tensor value(const std::string& port, const Plan& plan, const Session& session);
+  /// The value of the port "node/port" in the tick for which `read` gives the values that the step
+  /// took in, by "node/port". Throws Error when a node fails.
+  Tensor value(const std::string& port, const std::function<Tensor(const std::string&)>& read);
 
  private:
   Bundle part_;

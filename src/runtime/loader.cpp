@@ -57,8 +57,9 @@ std::string find_node_without_model(const Bundle& bundle) {
   for (const Model& model : bundle.models) {
     if (!model.file || !model.backend) {
       return "node '" + model.name +
-             "' was exported without a model (export_with=None), so the pipeline can be inspected "
-             "but not run; export it with a backend, or give it a model_path";
+             "' was exported without a model (export_with=None, or a node of non_traced), so the "
+             "pipeline can be inspected but not run; export it with a backend, or give it a "
+             "model_path";
     }
   }
   return {};

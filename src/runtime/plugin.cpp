@@ -59,9 +59,9 @@ const EnginePlugin& open_engine_plugin(const std::string& library) {
     }
     return *plugin;
   }
-  throw Error(ErrorKind::kNotFound, "engine plugin '" + library +
+  throw Error(ErrorKind::kNotFound, "The engine plugin '" + library +
                                         "' was not found or could not be opened; tried:" + tried +
-                                        "\nSet LEAPP_ENGINE_PATH to the folder that holds it.");
+                                        "\nLEAPP_ENGINE_PATH may name the folder that holds it.");
 }
 
 }  // namespace leapp

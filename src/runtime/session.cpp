@@ -193,6 +193,7 @@ void Session::touch(std::size_t input) noexcept {
   ExternalInput& external = inputs_[input];
   external.supplied = true;
   external.held = false;
+  inputs_changed_ = true;
   if (external.ages) external.fresh = Clock::now();
 }
 
@@ -327,7 +328,8 @@ Result<void> Session::run_measured() noexcept {
 }
 
 Result<void> Session::commit() noexcept {
-  has_ticked_ = true;
+  ++ticks_;
+  inputs_changed_ = false;
   parity_ = 1 - parity_;
   bool copied = false;
   const auto copy = [&](void* to, const void* from, std::size_t bytes) -> Result<void> {
@@ -356,6 +358,28 @@ Result<void> Session::commit() noexcept {
   return memory_ && copied ? memory_->synchronize() : Result<void>();
 }
 
+Session::Values Session::values() const {
+  Values copy{parity_, {}};
+  for (std::size_t i = 0; i < plan_.values.size(); ++i) {
+    std::array<Tensor, 2>& halves = copy.halves.emplace_back();
+    for (std::size_t half = 0; half < (plan_.values[i].doubled ? 2u : 1u); ++half) {
+      halves[half] = read(buffers_.view(i, half));
+    }
+  }
+  return copy;
+}
+
+void Session::set_values(const Values& former) {
+  parity_ = former.parity;
+  for (std::size_t i = 0; i < plan_.values.size(); ++i) {
+    const auto bound = [&](const ExternalInput& input) { return input.value == i && input.bound; };
+    if (std::any_of(inputs_.begin(), inputs_.end(), bound)) continue;
+    for (std::size_t half = 0; half < (plan_.values[i].doubled ? 2u : 1u); ++half) {
+      store(buffers_.view(i, half), former.halves[i][half].data()).value();
+    }
+  }
+}
+
 void Session::record() {
   recordings_ = {};
   if (!memory_) return;
@@ -377,10 +401,11 @@ void Session::finish(Clock::time_point start) noexcept {
   if (options_.deadline && took > *options_.deadline) {
     ++deadline_misses_;
     if (options_.on_deadline_miss) {
-      options_.on_deadline_miss({.tick = ticks_, .took = took, .deadline = *options_.deadline});
+      options_.on_deadline_miss(
+          {.tick = observed_ticks_, .took = took, .deadline = *options_.deadline});
     }
   }
-  ++ticks_;
+  ++observed_ticks_;
 }
 
 Statistics Session::statistics() const {

@@ -33,8 +33,10 @@ class Session {
   const TensorView& now(const Access& access) const noexcept {
     return buffers_.view(access.value, parity_);
   }
-  /// Whether a tick has succeeded yet.
-  bool has_ticked() const noexcept { return has_ticked_; }
+  /// How many ticks have succeeded.
+  std::uint64_t ticks() const noexcept { return ticks_; }
+  /// Whether an external input was given a value since the last tick that succeeded.
+  bool inputs_changed() const noexcept { return inputs_changed_; }
   /// What an input read in the last tick.
   const TensorView& before(const Access& access) const noexcept {
     return buffers_.view(access.value, access.last_tick ? 1 - parity_ : parity_);
@@ -69,6 +71,14 @@ class Session {
   /// The nodes alone, in the current half: no checks, no statistics, no change of halves.
   Result<void> run_nodes() noexcept;
   void change_halves() noexcept { parity_ = 1 - parity_; }
+  /// Everything that a run of the nodes changes, to go back to. Memory that the caller bound as an
+  /// input is left out.
+  struct Values {
+    std::size_t parity = 0;
+    std::vector<std::array<Tensor, 2>> halves;  ///< of every value of the plan
+  };
+  Values values() const;
+  void set_values(const Values& former);
   /// Records the nodes on a device that can, for both halves; they must have run before. Says in
   /// the log when they cannot be.
   void record();
@@ -117,7 +127,8 @@ class Session {
   std::shared_ptr<DeviceMemory> memory_;  // null: the host's
   Buffers buffers_;
   std::size_t parity_ = 0;  // the half that holds what the last tick wrote
-  bool has_ticked_ = false;
+  std::uint64_t ticks_ = 0;
+  bool inputs_changed_ = false;
 
   std::vector<std::unique_ptr<Binding>> bindings_;
   // The bindings to run, in order, when half 0 or half 1 is read. Steps that touch no pair have the
@@ -134,7 +145,7 @@ class Session {
   std::vector<std::size_t> next_state_;
 
   bool observed_ = false;  // whether a tick looks at the clock at all
-  std::uint64_t ticks_ = 0;
+  std::uint64_t observed_ticks_ = 0;
   std::uint64_t deadline_misses_ = 0;
   std::optional<Histogram> tick_latency_;
   std::vector<Histogram> step_latency_;

@@ -93,6 +93,7 @@ class Compiler {
   };
 
   void check_complete() const;
+  void check_non_traced() const;
   std::vector<Draft> draft() const;
   void find_shared(std::vector<Draft>& drafts);
   void choose_states(std::vector<Draft>& drafts) const;
@@ -125,12 +126,31 @@ class Compiler {
 
 void Compiler::check_complete() const {
   for (const Node& node : session_.nodes()) {
-    if (node.complete()) continue;
-    const auto where = trace::resolve_source(node.pass.opened_at).to_string();
-    throw Error(ErrorKind::kUsage, (where.empty() ? "" : where + ": ") + "node '" + node.name +
-                                       "' was created but never completed. Call "
-                                       "annotate.output_tensors('" +
-                                       node.name + "', ...).");
+    const bool left_open = node.pass.open;
+    if (node.complete() && !left_open) continue;
+    const std::string at = trace::resolve_source(node.pass.opened_at).to_string();
+    const std::string where = at.empty() ? "" : at + ": ";
+    const std::string advice = "Call annotate.output_tensors('" + node.name + "', ...)";
+    require(node.complete(), ErrorKind::kUsage,
+            where + "node '" + node.name + "' was created but never completed. " + advice + ".");
+    say(LogLevel::kWarning, where + "pass " + std::to_string(node.passes + 1) + " of node '" +
+                                node.name + "' was never completed, so it counts for nothing. " +
+                                advice + " in every pass.");
+  }
+}
+
+// A name in non_traced that no node has is most often a misspelt one.
+void Compiler::check_non_traced() const {
+  std::string known;
+  for (const Node& node : session_.nodes()) {
+    known += (known.empty() ? "'" : ", '") + node.name + "'";
+  }
+  for (const std::string& name : session_.options().non_traced) {
+    const auto is_it = [&](const Node& node) { return node.name == name; };
+    if (std::any_of(session_.nodes().begin(), session_.nodes().end(), is_it)) continue;
+    say(LogLevel::kWarning,
+        "leapp.start(non_traced=..) names '" + name +
+            "', but there was no such node; there were: " + (known.empty() ? "none" : known));
   }
 }
 
@@ -399,6 +419,10 @@ void Compiler::name_found_states(Node& node) const {
 
 void Compiler::take_own_model(const Node& node, CompiledNode& compiled) {
   const auto given = text_param(node.backend_params, "model_path");
+  if (!given && !node.traced) {
+    say(LogLevel::kInfo, "node '" + node.name + "' is listed in non_traced: it gets no model");
+    return;
+  }
   if (!given) {
     say(LogLevel::kWarning,
         "node '" + node.name +
@@ -455,6 +479,7 @@ void Compiler::draw_bundle(const Bundle& bundle) const {
 
 std::vector<NodeOutcome> Compiler::run() {
   check_complete();
+  check_non_traced();
   if (hooks().tensor_names) names_ = hooks().tensor_names();
   std::vector<Draft> drafts = draft();
   find_shared(drafts);
@@ -509,7 +534,7 @@ std::vector<NodeOutcome> Compiler::run() {
             failures + ". Nothing was written; " + (session_.folder() / "log.txt").string() +
                 " has the details, and strict=False keeps the files for a closer look.");
   } else if (options_.validate) {
-    for (const CompiledNode& node : nodes_) outcomes.push_back({node.model.name, true, ""});
+    for (const CompiledNode& node : nodes_) outcomes.push_back({.node = node.model.name});
   }
   staged_.commit();
   say(LogLevel::kInfo, "Bundle written to " + session_.folder().string());

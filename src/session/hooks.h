@@ -1,10 +1,13 @@
 // What a front end in another language adds to an export.
 #pragma once
 
+#include <ATen/core/Tensor.h>
+
 #include <filesystem>
 #include <functional>
 #include <string>
 #include <unordered_map>
+#include <vector>
 
 #include "ir/graph.h"
 #include "leapp/error.h"
@@ -27,6 +30,11 @@ struct Hooks {
   std::function<void(const std::string& backend, const ir::Graph& graph,
                      const std::filesystem::path& file, const Metadata::Map& params)>
       bridge;
+  /// Runs a model file that only the front end can run (backend "pt2") and returns its outputs. May
+  /// be empty: then such models are not validated.
+  std::function<std::vector<at::Tensor>(const std::filesystem::path& file,
+                                        const std::vector<at::Tensor>& inputs)>
+      replay;
 };
 
 /// Installs the hooks for the whole process.

@@ -56,7 +56,8 @@ std::vector<at::Tensor> Session::output_tensors(const std::string& name,
   });
   Current current;
   for (const auto& group : ask) current.push_back(group ? group() : std::vector<at::Tensor>());
-  locked(frame, [&] { complete(open_node(name, "output_tensors"), tensors, options, current); });
+  locked(frame,
+         [&] { complete(open_node(name, "output_tensors"), tensors, options, current, frame); });
   return refs_of(tensors);
 }
 
@@ -93,17 +94,34 @@ void Session::declare_outputs(Node& node, const NamedTensors& tensors,
 }
 
 void Session::check_outputs_again(const Node& node, const NamedTensors& tensors,
-                                  const OutputOptions& options) const {
+                                  const OutputOptions& options, trace::FrameRef frame) {
   const std::size_t count = tensors.size() + options.static_outputs.size();
   const auto check = [&](const TensorSemantics& entry) {
     NodePort port;
     port.name = entry.name;
     port.dtype = interop::to_dtype(entry.ref.scalar_type());
     port.shape = entry.ref.sizes().vec();
-    check_reentry(node, node.outputs, port, "output");
+    port.semantics = entry.semantics;
+    check_reentry(node, node.outputs, port, "output", frame);
   };
   for (const TensorSemantics& entry : tensors) check(entry);
   for (const TensorSemantics& entry : options.static_outputs) check(entry);
+  if (options.export_with != node.export_with) {
+    const auto quoted = [](const std::optional<std::string>& backend) {
+      return backend ? "'" + *backend + "'" : std::string("None");
+    };
+    queue_once(LogLevel::kWarning,
+               "node '" + node.name + "' is exported with " + quoted(node.export_with) +
+                   ", as its first pass said: export_with=" + quoted(options.export_with) +
+                   " of a later pass changes nothing",
+               frame);
+  }
+  if (options.backend_params != node.backend_params) {
+    queue_once(LogLevel::kWarning,
+               "the backend_params of node '" + node.name +
+                   "' are those of its first pass: others in a later pass change nothing",
+               frame);
+  }
   if (count != node.outputs.size()) {
     throw PlacedError{ErrorKind::kUsage,
                       "Reentering " + node.name + " with new i/o: " + std::to_string(count) +
@@ -125,10 +143,21 @@ void Session::check_outputs_again(const Node& node, const NamedTensors& tensors,
                           "' was declared in the first pass and is missing now",
                       {}};
   }
+  const std::map<std::string, at::Tensor>& updated = node.samples.front().states_after;
+  for (const Pass::State& state : node.pass.states) {
+    if (state.updated.defined() == (updated.count(state.name) > 0)) continue;
+    throw PlacedError{
+        ErrorKind::kUsage,
+        "Reentering " + node.name + " with new i/o: state '" + state.name + "' " +
+            (state.updated.defined() ? "is updated now, but was not in the first pass"
+                                     : "was updated in the first pass and is not now") +
+            ". Call annotate.update_state() in every pass or in none.",
+        {}};
+  }
 }
 
 void Session::complete(Node& node, const NamedTensors& tensors, const OutputOptions& options,
-                       const Current& current) {
+                       const Current& current, trace::FrameRef frame) {
   const bool first = !node.complete();
   for (const TensorSemantics& entry : options.static_outputs) {
     if (!tape_ || !entry.ref.defined()) continue;
@@ -148,7 +177,7 @@ void Session::complete(Node& node, const NamedTensors& tensors, const OutputOpti
     }
     declare_outputs(node, tensors, options);
   } else {
-    check_outputs_again(node, tensors, options);
+    check_outputs_again(node, tensors, options, frame);
   }
   if (node.pass.recorded) {
     Sample sample;
@@ -161,6 +190,8 @@ void Session::complete(Node& node, const NamedTensors& tensors, const OutputOpti
     }
     node.samples.push_back(std::move(sample));
     note_writers(node);
+  } else if (first) {
+    node.samples.push_back(unrecorded_sample(node, tensors, options));
   }
   if (first) {
     node.export_with = options.export_with;
@@ -173,6 +204,27 @@ void Session::complete(Node& node, const NamedTensors& tensors, const OutputOpti
   tag_outputs(node, tensors, options);
   ++node.passes;
   end_pass(node);
+}
+
+// Of a node without a model nothing is compared, but what feeds back into it has a first value.
+Sample Session::unrecorded_sample(const Node& node, const NamedTensors& tensors,
+                                  const OutputOptions& options) {
+  Sample sample;
+  for (const NodePort& port : node.inputs) {
+    sample.inputs.push_back(node.pass.input_values.at(port.name));
+  }
+  for (const Pass::State& state : node.pass.states) {
+    if (!state.updated.defined()) {
+      sample.inputs.push_back(state.initial);
+      continue;
+    }
+    sample.states_before[state.name] = state.initial;
+    sample.states_after[state.name] = state.updated;
+  }
+  for (const auto* outputs : {&tensors, &options.static_outputs}) {
+    for (const TensorSemantics& entry : *outputs) sample.outputs.push_back(copy_of(entry.ref));
+  }
+  return sample;
 }
 
 std::vector<VarId> Session::output_variables(const Node& node, const NamedTensors& tensors,

@@ -7,6 +7,7 @@
 #include "base/check.h"
 #include "interop/convert.h"
 #include "leapp/engine.h"
+#include "session/hooks.h"
 #include "session/session.h"
 
 namespace leapp::session {
@@ -34,34 +35,88 @@ at::Tensor on_host(const at::Tensor& tensor) {
   return tensor.to(at::kCPU).contiguous();
 }
 
-void run_sample(const CompiledNode& node, Engine& engine, std::size_t index,
-                NodeValidation& report) {
-  const Sample& sample = node.node->samples[index];
-  std::vector<at::Tensor> keep;
-  std::vector<ConstTensorView> inputs;
+std::vector<at::Tensor> inputs_of(const CompiledNode& node, const Sample& sample) {
+  std::vector<at::Tensor> inputs;
   for (const Port& port : node.model.inputs) {
-    const at::Tensor value = sample_input(node, sample, port.name);
-    require(value.defined(), ErrorKind::kInternal, "no traced value for input '" + port.name + "'");
-    keep.push_back(on_host(value));
-    inputs.push_back(interop::view_of(keep.back()));
+    inputs.push_back(sample_input(node, sample, port.name));
+    require(inputs.back().defined(), ErrorKind::kInternal,
+            "no traced value for input '" + port.name + "'");
   }
-  std::vector<TensorView> outputs;
-  std::vector<ConstTensorView> exported;
-  std::vector<ConstTensorView> traced;
-  for (std::size_t i = 0; i < node.model.outputs.size(); ++i) {
-    const Port& port = node.model.outputs[i];
-    keep.push_back(at::empty(port.shape, interop::to_scalar_type(port.dtype)));
-    outputs.push_back({keep.back().data_ptr(), port.dtype, port.shape});
-    exported.emplace_back(outputs.back());
-    const at::Tensor value =
-        lookup(node.node->outputs, sample.outputs, sample.states_after, node.output_names[i]);
-    require(value.defined(), ErrorKind::kInternal,
-            "no traced value for output '" + port.name + "'");
-    keep.push_back(on_host(value));
-    traced.push_back(interop::view_of(keep.back()));
+  return inputs;
+}
+
+std::vector<at::Tensor> outputs_of(const CompiledNode& node, const Sample& sample) {
+  std::vector<at::Tensor> outputs;
+  for (const std::string& name : node.output_names) {
+    const at::Tensor value = lookup(node.node->outputs, sample.outputs, sample.states_after, name);
+    require(value.defined(), ErrorKind::kInternal, "no traced value for output '" + name + "'");
+    outputs.push_back(on_host(value));
   }
-  engine.bind(inputs, outputs)->run().value();
-  report.add_sample(index, traced, exported);
+  return outputs;
+}
+
+std::vector<at::Tensor> run_on_host(const CompiledNode& node, Engine& engine,
+                                    std::vector<at::Tensor> inputs) {
+  std::vector<ConstTensorView> read;
+  for (at::Tensor& input : inputs) {
+    input = on_host(input);
+    read.push_back(interop::view_of(input));
+  }
+  std::vector<at::Tensor> outputs;
+  std::vector<TensorView> written;
+  for (const Port& port : node.model.outputs) {
+    outputs.push_back(at::empty(port.shape, interop::to_scalar_type(port.dtype)));
+    written.push_back({outputs.back().data_ptr(), port.dtype, port.shape});
+  }
+  engine.bind(read, written)->run().value();
+  return outputs;
+}
+
+std::vector<ConstTensorView> views_of(const std::vector<at::Tensor>& tensors) {
+  std::vector<ConstTensorView> views;
+  for (const at::Tensor& tensor : tensors) views.push_back(interop::view_of(tensor));
+  return views;
+}
+
+// Why the values of a node that has a model cannot be compared; empty when they can.
+std::string why_not_compared(const CompiledNode& node) {
+  if (node.node->random) {
+    return "it draws random numbers, so its outputs differ in every run; that its model runs was "
+           "checked, its values were not";
+  }
+  if (node.model.backend == "pt2" && !hooks().replay) {
+    return "it is a torch.export program, which only Python can run";
+  }
+  return {};
+}
+
+// Runs the node's file on each sample and compares, where there is something to compare with.
+NodeOutcome validate(const CompiledNode& node, const std::filesystem::path& file,
+                     const std::filesystem::path& log_path, Tolerance tolerance) {
+  NodeValidation report(node.model.name, node.output_names, tolerance, log_path.string());
+  const std::string not_compared = why_not_compared(node);
+  const bool in_front_end = node.model.backend == "pt2";
+  if (in_front_end && !hooks().replay) return report.finish(not_compared);
+  std::unique_ptr<Engine> engine;
+  for (std::size_t i = 0; i < node.node->samples.size(); ++i) {
+    const Sample& sample = node.node->samples[i];
+    try {
+      if (!engine && !in_front_end) engine = load_engine(node.model, file);
+      const std::vector<at::Tensor> inputs = inputs_of(node, sample);
+      std::vector<at::Tensor> exported =
+          in_front_end ? hooks().replay(file, inputs) : run_on_host(node, *engine, inputs);
+      for (at::Tensor& output : exported) output = on_host(output);
+      if (!not_compared.empty()) {
+        report.add_run();
+        continue;
+      }
+      const std::vector<at::Tensor> traced = outputs_of(node, sample);
+      report.add_sample(i, views_of(traced), views_of(exported));
+    } catch (const std::exception& error) {
+      report.add_error(i, error.what());
+    }
+  }
+  return report.finish(not_compared);
 }
 
 }  // namespace
@@ -89,34 +144,10 @@ std::vector<NodeOutcome> validate_nodes(const std::vector<CompiledNode>& nodes,
   for (const CompiledNode& node : nodes) {
     if (!node.model.file) {
       session.say(LogLevel::kInfo, "node '" + node.model.name + "' has no model to validate");
-      outcomes.push_back({node.model.name, true, ""});
+      outcomes.push_back({.node = node.model.name});  // treated as successful
       continue;
     }
-    if (node.node->random) {
-      session.say(LogLevel::kWarning, "node '" + node.model.name +
-                                          "' draws random numbers: its outputs cannot be compared, "
-                                          "so it is not validated");
-      outcomes.push_back({node.model.name, true, ""});
-      continue;
-    }
-    if (node.model.backend == "pt2") {
-      session.say(LogLevel::kWarning, "node '" + node.model.name +
-                                          "' is an exported program, which only Python runs: it is "
-                                          "not validated here");
-      outcomes.push_back({node.model.name, true, ""});
-      continue;
-    }
-    NodeValidation report(node.model.name, node.output_names, tolerance, log_path.string());
-    std::unique_ptr<Engine> engine;
-    for (std::size_t i = 0; i < node.node->samples.size(); ++i) {
-      try {
-        if (!engine) engine = load_engine(node.model, folder / node.model.file->path);
-        run_sample(node, *engine, i, report);
-      } catch (const std::exception& error) {
-        report.add_error(i, error.what());
-      }
-    }
-    outcomes.push_back(report.finish());
+    outcomes.push_back(validate(node, folder / node.model.file->path, log_path, tolerance));
   }
   log_validation_summary(outcomes);
   return outcomes;

@@ -284,10 +284,18 @@ Node& Session::enter_pass(const std::string& name) {
 }
 
 void Session::check_reentry(const Node& node, const std::vector<NodePort>& ports,
-                            const NodePort& port, const char* side) const {
+                            const NodePort& port, const char* side, trace::FrameRef frame) {
   const auto it = std::find_if(ports.begin(), ports.end(),
                                [&](const NodePort& known) { return known.name == port.name; });
-  if (it != ports.end() && it->dtype == port.dtype && it->shape == port.shape) return;
+  if (it != ports.end() && it->dtype == port.dtype && it->shape == port.shape) {
+    if (port.semantics == Semantics{} || port.semantics == it->semantics) return;
+    queue_once(LogLevel::kWarning,
+               std::string(side) + " '" + port.name + "' of node '" + node.name +
+                   "' has another kind, element names or extra keys than in the first pass: the "
+                   "bundle has those of the first pass",
+               frame);
+    return;
+  }
   std::string text = "Reentering " + node.name + " with new i/o: " + side + " " +
                      describe_port(port) + ", but the first pass had ";
   if (it != ports.end()) {
@@ -333,12 +341,12 @@ at::Tensor Session::add_input(Node& node, const TensorSemantics& entry, trace::F
     throw PlacedError{ErrorKind::kUsage,
                       "Duplicate i/o name '" + entry.name + "' in node '" + node.name +
                           "': it was given in this pass already. Names must be unique within a "
-                          "node.",
+                          "node; a pass ends with annotate.output_tensors().",
                       frame};
   }
   NodePort* known = &port;
   if (node.complete()) {
-    check_reentry(node, node.inputs, port, "input");
+    check_reentry(node, node.inputs, port, "input", frame);
     known = &*std::find_if(node.inputs.begin(), node.inputs.end(),
                            [&](const NodePort& p) { return p.name == port.name; });
   }
@@ -425,10 +433,11 @@ std::vector<at::Tensor> Session::state_tensors(const std::string& name,
                                                const NamedTensors& tensors) {
   if (!active()) return refs_of(tensors);
   const trace::FrameRef frame = trace::capture_source();
-  return locked(frame, [&] { return add_states(name, tensors); });
+  return locked(frame, [&] { return add_states(name, tensors, frame); });
 }
 
-std::vector<at::Tensor> Session::add_states(const std::string& name, const NamedTensors& tensors) {
+std::vector<at::Tensor> Session::add_states(const std::string& name, const NamedTensors& tensors,
+                                            trace::FrameRef frame) {
   Node& node = open_node(name, "state_tensors");
   std::vector<at::Tensor> handles;
   for (const TensorSemantics& entry : tensors) {
@@ -442,7 +451,7 @@ std::vector<at::Tensor> Session::add_states(const std::string& name, const Named
                         {}};
     }
     if (node.complete()) {
-      check_reentry(node, node.states, port, "state");
+      check_reentry(node, node.states, port, "state", frame);
     } else {
       node.states.push_back(std::move(port));
     }

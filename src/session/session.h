@@ -95,7 +95,8 @@ class Session final : public trace::Observer {
   std::vector<at::Tensor> add_inputs(const std::string& name, const NamedTensors& tensors,
                                      trace::FrameRef frame);
   at::Tensor add_input(Node& node, const TensorSemantics& entry, trace::FrameRef frame);
-  std::vector<at::Tensor> add_states(const std::string& name, const NamedTensors& tensors);
+  std::vector<at::Tensor> add_states(const std::string& name, const NamedTensors& tensors,
+                                     trace::FrameRef frame);
   std::vector<at::Tensor> set_states(const std::string& name, const NamedTensors& tensors);
   void add_buffers(const std::string& name, const NamedTensors& buffers,
                    std::function<std::vector<at::Tensor>()> current, const char* call);
@@ -104,15 +105,17 @@ class Session final : public trace::Observer {
                  std::size_t count);
   void check_thread(const Node& node) const;
   void check_reentry(const Node& node, const std::vector<NodePort>& ports, const NodePort& port,
-                     const char* side) const;
+                     const char* side, trace::FrameRef frame);
 
   // passes.cpp: what happens when a pass ends.
   using Current = std::vector<std::vector<at::Tensor>>;  // the buffers' tensors, group by group
   void complete(Node& node, const NamedTensors& tensors, const OutputOptions& options,
-                const Current& current);
+                const Current& current, trace::FrameRef frame);
   void declare_outputs(Node& node, const NamedTensors& tensors, const OutputOptions& options);
   void check_outputs_again(const Node& node, const NamedTensors& tensors,
-                           const OutputOptions& options) const;
+                           const OutputOptions& options, trace::FrameRef frame);
+  static Sample unrecorded_sample(const Node& node, const NamedTensors& tensors,
+                                  const OutputOptions& options);
   trace::Recording record(Node& node, const NamedTensors& tensors, const OutputOptions& options,
                           const Current& current, Sample& sample);
   std::vector<VarId> output_variables(const Node& node, const NamedTensors& tensors,

@@ -54,9 +54,11 @@ void NodeValidation::fail(std::size_t sample) {
   (sample == 0 ? first_failed_ : later_failed_) = true;
 }
 
-NodeOutcome NodeValidation::finish() {
+NodeOutcome NodeValidation::finish(const std::string& not_compared) {
   const bool passed = !first_failed_ && !later_failed_;
-  if (passed) {
+  if (passed && !not_compared.empty()) {
+    log(LogLevel::kWarning, "  [NOT VALIDATED] " + node_ + ": " + not_compared);
+  } else if (passed) {
     log(LogLevel::kInfo, "  [PASS] " + node_ + " passed validation (" + std::to_string(samples_) +
                              (samples_ == 1 ? " sample)" : " samples)"));
   } else if (!first_failed_ && error_.empty()) {
@@ -66,7 +68,7 @@ NodeOutcome NodeValidation::finish() {
             "probably been exported as a constant; declare it with annotate.input_tensors() or, if "
             "the node keeps it, with annotate.state_tensors()");
   }
-  return {node_, passed, error_};
+  return {node_, passed, error_, not_compared};
 }
 
 void log_validation_summary(const std::vector<NodeOutcome>& outcomes) {
@@ -74,15 +76,20 @@ void log_validation_summary(const std::vector<NodeOutcome>& outcomes) {
     return std::to_string(std::count_if(outcomes.begin(), outcomes.end(), predicate)) + "/" +
            std::to_string(outcomes.size());
   };
+  const auto passed = [](const NodeOutcome& o) { return o.passed && o.not_compared.empty(); };
   const auto failed = [](const NodeOutcome& o) { return !o.passed && o.error.empty(); };
   const auto errored = [](const NodeOutcome& o) { return !o.error.empty(); };
+  const auto skipped = [](const NodeOutcome& o) { return o.passed && !o.not_compared.empty(); };
+  const auto say = [&](const std::string& title, auto&& predicate) {
+    const bool any = std::any_of(outcomes.begin(), outcomes.end(), predicate);
+    log(any ? LogLevel::kWarning : LogLevel::kInfo, "  " + title + ": " + count(predicate));
+  };
   log(LogLevel::kInfo, "Validation Summary");
-  log(LogLevel::kInfo, "  Passed: " + count([](const NodeOutcome& o) { return o.passed; }));
-  if (std::any_of(outcomes.begin(), outcomes.end(), failed)) {
-    log(LogLevel::kWarning, "  Failed: " + count(failed));
-  }
-  if (std::any_of(outcomes.begin(), outcomes.end(), errored)) {
-    log(LogLevel::kWarning, "  Errored: " + count(errored));
+  log(LogLevel::kInfo, "  Passed: " + count(passed));
+  say("Failed", failed);
+  say("Errored", errored);
+  if (std::any_of(outcomes.begin(), outcomes.end(), skipped)) {
+    log(LogLevel::kInfo, "  Not validated: " + count(skipped));
   }
 }
 

@@ -24,11 +24,15 @@ class LEAPP_EXPORT NodeValidation {
   void add_sample(std::size_t sample, const std::vector<ConstTensorView>& traced,
                   const std::vector<ConstTensorView>& exported);
 
+  /// Notes that the model ran on this sample, but that there is nothing to compare with.
+  void add_run() { ++samples_; }
+
   /// Notes that the model could not be run at all on this sample.
   void add_error(std::size_t sample, const std::string& error);
 
-  /// Logs the node's line of the report, and a hint where only re-entries failed.
-  NodeOutcome finish();
+  /// Logs the node's line of the report, and a hint where only re-entries failed. `not_compared`
+  /// says why values were not compared, where they were not.
+  NodeOutcome finish(const std::string& not_compared = {});
 
  private:
   void report(std::size_t sample, std::size_t output, const Comparison& comparison) const;
@@ -44,7 +48,7 @@ class LEAPP_EXPORT NodeValidation {
   std::string error_;
 };
 
-/// Logs how many nodes passed, failed, and could not be run.
+/// Logs how many nodes passed, failed, could not be run, and were not compared.
 LEAPP_EXPORT void log_validation_summary(const std::vector<NodeOutcome>& outcomes);
 
 /// "Model validation failed for 2 node(s): a, b", or an empty text when all passed.

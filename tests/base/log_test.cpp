@@ -22,6 +22,16 @@ TEST(Log, LinesGoToTheSinkThatIsSet) {
   EXPECT_THAT(lines, testing::ElementsAre("WARNING: hot"));
 }
 
+TEST(Log, LinesBelowTheLeastLevelAreNotHandedOver) {
+  std::vector<std::string> lines;
+  LogSink former = set_log_sink([&](LogLevel, std::string_view line) { lines.emplace_back(line); },
+                                LogLevel::kWarning);
+  log(LogLevel::kInfo, "mild");
+  log(LogLevel::kWarning, "hot");
+  set_log_sink(std::move(former));
+  EXPECT_THAT(lines, testing::ElementsAre("hot"));
+}
+
 TEST(Log, ASinkMayLogItself) {
   int depth = 0;
   LogSink former = set_log_sink([&](LogLevel, std::string_view) {

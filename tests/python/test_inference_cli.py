@@ -73,6 +73,23 @@ class TestInspect:
         assert found["inputs"] == ["pre/x"]
         assert found["data_flow"] == {"pre/y": ["policy/x"]}
         assert found["configs"] == {"frequency": 50}
+        assert found["nodes"][1]["sha256sum"]
+        assert found["nodes"][1]["opset_version"] == 20
+        assert found["system_information"]["config_version"] == found["config_version"]
+
+    def test_json_has_what_ports_mean(self, tmp_path: Path) -> None:
+        bundle = Bundle(tmp_path).node("n", "affine.onnx", ["x"], ["y"])
+        yaml = bundle.input("n", "x").output("n", "y")
+        port = bundle.models["n"]["inputs"][0]
+        port |= {"kind": "state/joint/position", "element_names": [None, list("abcd")], "unit": "m"}
+        assert asked("inspect", yaml.write())["nodes"][0]["inputs"][0] == {
+            "name": "x",
+            "dtype": "float32",
+            "shape": [1, 4],
+            "kind": "state/joint/position",
+            "element_names": [None, list("abcd")],
+            "extra": {"unit": "m"},
+        }
 
 
 class TestCheck:
@@ -120,6 +137,14 @@ class TestRun:
         kept = load_file(tmp_path / "out.safetensors")
         assert kept["policy/y"].tolist() == [[1.5, 4.5, 7.5, 10.5]]
 
+    def test_missing_inputs_are_named(self, tmp_path: Path) -> None:
+        bundle = Bundle(tmp_path).node("n", "clamp_sum.onnx", ["a", "b"], ["y"])
+        yaml = bundle.input("n", "a", "b").output("n", "y").write()
+        save_file({"n/a": np.zeros((1, 4), np.float32)}, tmp_path / "in.safetensors")
+        done = leapp("run", yaml, "--input", tmp_path / "in.safetensors", code=1)
+        assert "lacks a value for: n/b; add them, or let --mock make them up" in done.stderr
+        leapp("run", yaml, "--input", tmp_path / "in.safetensors", "--mock")
+
     def test_mock_input_repeats(self, policy: str) -> None:
         assert leapp("run", policy).stdout == leapp("run", policy).stdout
         assert leapp("run", policy).stdout != leapp("run", policy, "--seed", 1).stdout
@@ -162,8 +187,8 @@ class TestBench:
         text = Path(policy).read_text()
         Path(policy).write_text(text.replace("frequency: 50", f"frequency: {frequency}"))
         assert "states no frequency" in leapp("bench", policy, "--ticks", 20).stdout
-        strict = leapp("bench", policy, "--ticks", 20, "--strict", code=1)
-        assert "bench --strict has no period to compare with" in strict.stderr
+        strict = leapp("bench", policy, "--ticks", 20, "--strict", code=2)
+        assert "options: --strict has no period to compare with" in strict.stderr
         leapp("bench", policy, "--ticks", 20, "--hz", 0, code=2)
         leapp("bench", policy, "--ticks", 20, "--warm-up", -1, code=2)
 
@@ -248,3 +273,23 @@ class TestUsage:
 
     def test_missing_bundle(self) -> None:
         assert "not found" in leapp("inspect", "/nowhere/x.yaml", code=1).stderr
+
+    @pytest.mark.parametrize("command", ["inspect", "check", "run", "bench"])
+    def test_failure_as_json(self, command: str) -> None:
+        report = asked(command, "/nowhere/x.yaml", code=1)
+        assert report["ok"] is False
+        assert "not found" in report["error"]
+        assert report["exit_code"] == 1
+
+    @pytest.mark.parametrize(
+        "options",
+        [["--threads", "-1"], ["--affinity", "0"], ["--threads", "2", "--affinity", "9999"]],
+    )
+    def test_wrong_options_are_wrong_usage(self, policy: str, options: list[str]) -> None:
+        assert "options: " in leapp("run", policy, *options, code=2).stderr
+
+    def test_strict_without_a_period_is_wrong_usage(self, policy: str) -> None:
+        settings = yaml.safe_load(Path(policy).read_text())
+        del settings["pipeline"]["configs"]
+        Path(policy).write_text(yaml.safe_dump(settings, sort_keys=False))
+        assert "give one with --hz" in leapp("bench", policy, "--strict", code=2).stderr

@@ -16,7 +16,7 @@ from conftest import Workbench
 from torch import nn
 
 import leapp
-from leapp import InferenceManager, annotate
+from leapp import InferenceManager, TensorSemantics, annotate
 
 
 def double(x: torch.Tensor, node: str = "n", **options: Any) -> Any:
@@ -578,3 +578,105 @@ class TestWorkedExample:
         result = module(x)
         result = result[0] if isinstance(result, (tuple, list)) else result
         torch.testing.assert_close(result, (x - x.mean()) / (x.std() + 1e-6))
+
+
+class TestLaterPasses:
+    """The first pass decides; what a later one says otherwise is pointed out with its line."""
+
+    @staticmethod
+    def passes(bench: Workbench, capfd: pytest.CaptureFixture[str], **second: Any) -> str:
+        with bench.trace():
+            for options in ({"export_with": "jit"}, {"export_with": "jit", **second}):
+                x = annotate.input_tensors("n", {"x": torch.ones(3)})
+                annotate.output_tensors("n", {"y": x * 2}, **options)
+        return capfd.readouterr().err
+
+    def test_another_backend(self, bench: Workbench, capfd: pytest.CaptureFixture[str]) -> None:
+        said = self.passes(bench, capfd, export_with="onnx")
+        assert "exported with 'jit', as its first pass said: export_with='onnx'" in said
+        assert "test_spec_lifecycle.py" in said
+
+    def test_other_parameters(self, bench: Workbench, capfd: pytest.CaptureFixture[str]) -> None:
+        said = self.passes(bench, capfd, backend_params={"optimize": True})
+        assert "the backend_params of node 'n' are those of its first pass" in said
+
+    def test_the_same_again(self, bench: Workbench, capfd: pytest.CaptureFixture[str]) -> None:
+        assert self.passes(bench, capfd) == ""
+
+    @pytest.mark.parametrize("side", ["input", "output"])
+    def test_another_kind(
+        self, bench: Workbench, capfd: pytest.CaptureFixture[str], side: str
+    ) -> None:
+        with bench.trace():
+            for kind in ("a", "b"):
+                into = TensorSemantics("x", torch.ones(3), kind=kind if side == "input" else None)
+                x = annotate.input_tensors("n", into)
+                out = TensorSemantics("y", x * 2, kind=kind if side == "output" else None)
+                annotate.output_tensors("n", out, export_with="jit")
+        said = capfd.readouterr().err
+        assert f"{side} '{'x' if side == 'input' else 'y'}' of node 'n' has another kind" in said
+        assert "test_spec_lifecycle.py" in said
+
+    @pytest.mark.parametrize("first", [True, False])
+    def test_state_updated_in_one_pass_only(self, bench: Workbench, first: bool) -> None:
+        def one_pass(update: bool) -> None:
+            x = annotate.input_tensors("n", {"x": torch.ones(3)})
+            h = annotate.state_tensors("n", {"h": torch.zeros(3)})
+            if update:
+                annotate.update_state("n", {"h": h + x})
+            annotate.output_tensors("n", {"y": x + h}, export_with="jit")
+
+        with bench.trace():
+            one_pass(first)
+            with pytest.raises(Exception, match=r"Reentering n with new i/o: state 'h' .*updated"):
+                one_pass(not first)
+
+    def test_a_later_pass_that_stays_open(
+        self, bench: Workbench, capfd: pytest.CaptureFixture[str]
+    ) -> None:
+        with bench.trace():
+            x = annotate.input_tensors("n", {"x": torch.ones(3)})
+            annotate.output_tensors("n", {"y": x * 2}, export_with="jit")
+            annotate.input_tensors("n", {"x": torch.ones(3)})
+        assert bench.compile() == {"n": True}
+        said = capfd.readouterr().err
+        assert "pass 2 of node 'n' was never completed" in said
+        assert "test_spec_lifecycle.py" in said
+
+    def test_a_first_pass_that_stays_open_names_its_line(self, bench: Workbench) -> None:
+        with bench.trace():
+            annotate.input_tensors("n", {"x": torch.ones(3)})
+        with pytest.raises(Exception, match=r"test_spec_lifecycle\.py:\d+.*never completed"):
+            bench.compile()
+
+
+class TestNonTraced:
+    def test_unknown_names_are_pointed_out(
+        self, bench: Workbench, capfd: pytest.CaptureFixture[str]
+    ) -> None:
+        with bench.trace(non_traced=["camera"]):
+            x = annotate.input_tensors("kamera", {"x": torch.ones(3)})
+            annotate.output_tensors("kamera", {"y": x * 2}, export_with="jit")
+        bench.compile()
+        assert "names 'camera', but there was no such node; there were: 'kamera'" in (
+            capfd.readouterr().err
+        )
+
+    def test_state_and_feedback_keep_their_first_values(self, bench: Workbench) -> None:
+        memory = torch.full((3,), 4.0)
+        with bench.trace(non_traced="camera"):
+            for _ in range(2):
+                x, _ = annotate.input_tensors("camera", {"x": torch.ones(3), "memory": memory})
+                h = annotate.state_tensors("camera", {"h": torch.full((3,), 5.0)})
+                annotate.update_state("camera", {"h": h + x})
+                y = annotate.output_tensors("camera", {"y": x * 2})
+                y = annotate.input_tensors("policy", {"y": y})
+                memory = annotate.output_tensors("policy", {"z": y + 1}, export_with="jit")
+        bench.compile()
+        assert bench.yaml()["pipeline"]["feedback_flow"] == {
+            "camera/h": ["camera/h"],
+            "policy/z": ["camera/memory"],
+        }
+        manager = bench.manager()
+        assert manager.value_dict["camera"]["memory"].tolist() == [4.0] * 3
+        assert manager.value_dict["camera"]["h"].tolist() == [5.0] * 3

@@ -306,3 +306,30 @@ class TestBakedValues:
         bench.compile()
         shown = capfd.readouterr()
         assert "WARN" not in (shown.out + shown.err).upper()
+
+
+class TestNotCompared:
+    """What cannot be compared is said to be so, and never counted as passed."""
+
+    @pytest.mark.filterwarnings("ignore")
+    def test_exported_programs_are_validated(self, bench: Workbench) -> None:
+        with bench.trace():
+            for tick in range(2):
+                x = annotate.input_tensors("n", {"x": torch.ones(3) * tick})
+                h = annotate.state_tensors("n", {"h": torch.zeros(3)})
+                annotate.update_state("n", {"h": h + x})
+                offset = torch.full((3,), float(tick))
+                annotate.output_tensors("n", {"y": x + offset}, export_with="pt2")
+        assert bench.compile(strict=False) == {"n": False}
+        assert "n/y sample 1: Mismatch detected" in bench.log()
+
+    def test_random_nodes_are_run_but_not_passed(
+        self, bench: Workbench, capfd: pytest.CaptureFixture[str]
+    ) -> None:
+        with bench.trace():
+            x = annotate.input_tensors("n", {"x": torch.ones(3)})
+            annotate.output_tensors("n", {"y": x + torch.rand_like(x)}, export_with="jit")
+        assert bench.compile() == {"n": True}
+        assert "[NOT VALIDATED] n: it draws random numbers" in capfd.readouterr().err
+        assert "Passed: 0/1" in bench.log()
+        assert "Not validated: 1/1" in bench.log()

@@ -3,9 +3,12 @@
 #include <gmock/gmock.h>
 
 #include <array>
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 
+#include "base/log.h"
 #include "test_bundle.h"
 
 extern "C" int run_c_program(const char* yaml, char* problem, size_t size);
@@ -92,6 +95,46 @@ TEST(CTest, OptionsThatWereNotInitialisedAreRefused) {
   EXPECT_EQ(leapp_load("nowhere.yaml", &options, &robot), LEAPP_VALUE);
   EXPECT_THAT(leapp_last_error(), ::testing::HasSubstr("options.size is 0"));
   EXPECT_EQ(robot, nullptr);
+}
+
+TEST(CTest, TheLimitOnTensorsCanBeSet) {
+  find_libraries();
+  TestBundle test;
+  add_policy(test);
+  const std::string yaml = test.write();
+  leapp_options options;
+  leapp_options_init(&options);
+  EXPECT_EQ(options.max_tensor_bytes, std::uint64_t{1} << 30);
+  options.max_tensor_bytes = 16;
+  leapp_manager* robot = nullptr;
+  EXPECT_EQ(leapp_load(yaml.c_str(), &options, &robot), LEAPP_VALUE);
+  EXPECT_THAT(leapp_last_error(), ::testing::HasSubstr("max_tensor_bytes"));
+}
+
+TEST(CTest, OptionsOfTheFirstVersionStillCount) {
+  find_libraries();
+  TestBundle test;
+  add_policy(test);
+  leapp_options options;
+  leapp_options_init(&options);
+  options.size = offsetof(leapp_options, max_tensor_bytes);
+  options.max_tensor_bytes = 0;  // not there for such a caller
+  leapp_manager* robot = nullptr;
+  ASSERT_EQ(leapp_load(test.write().c_str(), &options, &robot), LEAPP_OK) << leapp_last_error();
+  leapp_free(robot);
+}
+
+TEST(CTest, LinesOfTheLogGoToTheSink) {
+  std::string lines;
+  const auto sink = [](void* context, leapp_log_level level, const char* line) {
+    *static_cast<std::string*>(context) += std::to_string(level) + " " + line + "\n";
+  };
+  ASSERT_EQ(leapp_set_log_sink(sink, &lines, LEAPP_LOG_WARNING), LEAPP_OK);
+  log(LogLevel::kInfo, "mild");
+  log(LogLevel::kWarning, "hot");
+  ASSERT_EQ(leapp_set_log_sink(nullptr, nullptr, LEAPP_LOG_WARNING), LEAPP_OK);
+  log(LogLevel::kError, "unheard");
+  EXPECT_EQ(lines, "2 hot\n");
 }
 
 }  // namespace

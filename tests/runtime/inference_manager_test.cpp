@@ -528,7 +528,7 @@ TEST_F(InferenceManagerTest, ANodeWithoutAModelCanBeInspectedButNotRun) {
   InferenceManager manager(test.write());
   EXPECT_THAT(manager.inputs(), ElementsAre("pre/x"));
   EXPECT_THAT(message_of([&] { manager.run_policy(manager.get_mock_input()); }),
-              HasSubstr("node 'pre' was exported without a model (export_with=None)"));
+              HasSubstr("node 'pre' was exported without a model (export_with=None"));
   EXPECT_THAT(message_of([&] { manager.prepare(); }), HasSubstr("without a model"));
 }
 

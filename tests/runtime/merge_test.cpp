@@ -122,6 +122,34 @@ TEST_F(MergeTest, EveryPortCanStillBeRead) {
   }
 }
 
+TEST_F(MergeTest, InnerPortsAreThoseOfTheLastTick) {
+  add_policy(test);
+  const auto yaml = test.write();
+  InferenceManager merged(yaml);
+  InferenceManager separate(yaml, {.merge = Merge::kOff});
+  const TensorMap in = {{"pre/x", row({0.1f, 0.2f, -0.3f, -0.9f})}};
+  for (InferenceManager* manager : {&merged, &separate}) {
+    manager->run_policy(in);
+    manager->set_input_value("pre", "x", row({9, 9, 9, 9}).view());
+    manager->prepare();
+    manager->reset();
+  }
+  for (const char* name :
+       {"pre/x", "pre/y", "policy/x", "policy/y", "post/a", "post/b", "post/y"}) {
+    const PortRef ref = *parse_port_ref(name);
+    EXPECT_EQ(merged.value(ref.node, ref.port), separate.value(ref.node, ref.port)) << name;
+  }
+  // A loop in real time keeps nothing, so the value cannot be told any more.
+  merged.run_policy({});
+  EXPECT_THAT(floats(merged.value("pre", "y")), Each(19));
+  const Tensor ones = row({1, 1, 1, 1});
+  merged.set_input(merged.input_port("pre/x"), ones.data());
+  EXPECT_THAT(message_of([&] { merged.value("pre", "y"); }),
+              HasSubstr("values inside merged nodes are not kept"));
+  merged.tick().value();
+  EXPECT_THAT(floats(merged.value("pre", "y")), Each(3));
+}
+
 TEST_F(MergeTest, ReadingAnInnerPortChangesNothing) {
   test.node("pre", "affine.onnx", {port("x")}, {port("y")})
       .node("policy", "recurrent.onnx", {port("x"), port("h_in")}, {port("y"), port("h_out")})

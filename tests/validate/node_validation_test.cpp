@@ -82,6 +82,19 @@ TEST_F(NodeValidationTest, AModelThatCannotRunIsAnError) {
             "ERROR policy sample 0: the exported model could not be run: no such operator");
 }
 
+TEST_F(NodeValidationTest, WhatWasNotComparedIsNotCalledAPass) {
+  NodeValidation validation("sampler", {"a"}, {}, "");
+  validation.add_run();
+  const NodeOutcome outcome = validation.finish("it draws random numbers");
+  EXPECT_TRUE(outcome.passed);
+  EXPECT_EQ(outcome.not_compared, "it draws random numbers");
+  log_validation_summary({outcome, {.node = "b"}});
+  EXPECT_THAT(lines_,
+              ElementsAre("WARNING   [NOT VALIDATED] sampler: it draws random numbers",
+                          "INFO Validation Summary", "INFO   Passed: 1/2", "INFO   Failed: 0/2",
+                          "INFO   Errored: 0/2", "INFO   Not validated: 1/2"));
+}
+
 TEST_F(NodeValidationTest, TheSummaryCountsAndNames) {
   const std::vector<NodeOutcome> outcomes = {
       {"a", true, ""}, {"b", false, ""}, {"c", false, "crashed"}};

@@ -70,6 +70,13 @@ def export(
         ) from error
 
 
+def replay(file: str, inputs: Sequence[torch.Tensor]) -> list[torch.Tensor]:
+    """Run a program that ``export`` wrote as ``"pt2"`` and return its outputs."""
+    with _quietly(), torch.no_grad():
+        result = torch.export.load(file).module()(*inputs)
+    return list(result) if isinstance(result, (tuple, list)) else [result]
+
+
 @contextlib.contextmanager
 def _quietly() -> Iterator[None]:
     """Keep the exporters from talking: to standard output, of deprecation, of other packages."""

@@ -22,6 +22,21 @@ _PATIENCE_S = 1.0
 _bar: ProgressBar | None = None
 
 
+#: The least level that is shown; None until the compiled library was told.
+_shown: int | None = None
+
+
+def show(level: int | None = None) -> None:
+    """Print the library's lines from ``level`` on; None keeps what was said, or else warnings."""
+    global _shown
+    if level is None and _shown is not None:
+        return
+    from . import _runtime
+
+    _shown = WARNING if level is None else level
+    _runtime.set_console(emit, _shown)
+
+
 def emit(level: int, message: str) -> None:
     """Print a line as ``[WARNING]: message``, in colour on a terminal."""
     stream = sys.stderr

@@ -1,11 +1,13 @@
 """The compiled, torch-free half of the package."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 __version__: str
 
 def use_onnxruntime(path: str | Path) -> None: ...
+def set_console(emit: Callable[[int, str], None], level: int) -> None: ...
 
 class Manager:
     def __init__(

@@ -57,7 +57,7 @@ def start(
 
     _interop.restore()
     _verbose = verbose
-    _trace.set_console(_console.emit, _console.DEBUG if verbose else _console.WARNING)
+    _console.show(_console.DEBUG if verbose else _console.WARNING)
     _trace.start(graph, folder, verbose, dry_run, excluded, max_cached_io)
     _graph = (graph, os.path.join(folder, graph))
     _tracing.reset()
@@ -123,14 +123,14 @@ def compile_graph(
     if graph_configs is not None:
         configs = (graph_configs.frequency, graph_configs.extra or {})
     level = _console.DEBUG if (_verbose if verbose is None else verbose) else _console.WARNING
-    _trace.set_console(_console.emit, level)
+    _console.show(level)
     try:
         with _console.ProgressBar() as progress:
             report = _trace.compile_graph(
                 visualize, verbose, validate, dry_run, rtol, atol, strict, configs, progress
             )
     finally:
-        _trace.set_console(_console.emit, _console.DEBUG if _verbose else _console.WARNING)
+        _console.show(_console.DEBUG if _verbose else _console.WARNING)
     if not validate or dry_run:
         return True
     return {

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from . import _runtime
+from . import _console, _runtime
 from ._exported_program import ExportedProgramEngine
 from .errors import LeappImportError, LeappValueError
 
@@ -23,6 +23,8 @@ __all__ = ["InferenceManager", "Node"]
 
 #: A torch tensor or a NumPy array.
 Array = Any
+
+_console.show()
 
 
 @dataclass(frozen=True)
@@ -181,7 +183,8 @@ class InferenceManager:
     def value_dict(self) -> Mapping[str, Mapping[str, Array]]:
         """The value of every port, ``value_dict[node][port]``, as a copy made when it is asked for.
 
-        An input shows what the next tick would read, an output what the last one left.
+        What nodes computed is that of the last tick, also where nodes run merged. An external
+        input shows what was given, a feedback input what the next tick would read.
         """
         return _Values(self._manager, self.models)
 

@@ -1,0 +1,33 @@
+// Where LEAPP says things: route its lines into a logger of your own.
+//
+//   leapp::set_log_sink([](leapp::LogLevel level, std::string_view line) {
+//     my_logger.write(leapp::name_of(level), line);
+//   });
+//
+// The library itself never prints: it hands lines to one sink per process, and drops them when
+// there is none, which is how it starts. Errors are thrown, not logged; what comes here are
+// warnings and remarks. Thread-safe.
+#pragma once
+
+#include <functional>
+#include <string_view>
+
+#include "leapp/visibility.h"
+
+namespace leapp {
+
+enum class LogLevel { kDebug, kInfo, kWarning, kError };
+
+/// "DEBUG", "INFO", "WARNING", "ERROR".
+LEAPP_EXPORT std::string_view name_of(LogLevel level) noexcept;
+
+/// Called in the thread that has something to say, never while LEAPP holds a lock. Lines carry no
+/// line break at the end, but a graph or a report has some inside.
+using LogSink = std::function<void(LogLevel level, std::string_view line)>;
+
+/// Replaces the sink and returns the former one; an empty function means "drop". Lines below
+/// `least` are not handed over. A sink that is being called in another thread meanwhile may still
+/// get that one line.
+LEAPP_EXPORT LogSink set_log_sink(LogSink sink, LogLevel least = LogLevel::kDebug);
+
+}  // namespace leapp
