@@ -162,7 +162,7 @@ void Session::touch_recorder() {
   const at::Tensor y = at::add(at::mul(x, one), one);
   const bool seen = is_traced(y);  // not inside a transform of functorch, say
   const Lock lock(*this);
-  if (seen) complete(nodes_.front(), {{"y", y}}, {}, {});
+  if (seen) complete(nodes_.front(), {{"y", y}}, {}, {}, {});
   messages_.clear();
   reset();
 }
