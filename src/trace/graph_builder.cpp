@@ -11,6 +11,8 @@
 #include "base/check.h"
 #include "interop/convert.h"
 #include "trace/dispatcher.h"
+#include "trace/op_traits.h"
+#include "trace/shape_run.h"
 
 namespace leapp::trace {
 namespace {
@@ -270,12 +272,27 @@ void GraphBuilder::run(const c10::OperatorHandle& op, torch::jit::Stack* stack,
     }
   }
   recorded.signature = interop::signature_of(meant);
-  op.callBoxed(stack);
+  compute(op, stack);
   const std::size_t returns = schema.returns().size();
   for (std::size_t i = 0; i < returns; ++i) {
     recorded.results.push_back(define((*stack)[stack->size() - returns + i]));
   }
   graph_.append(std::move(recorded));
+}
+
+void GraphBuilder::compute(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
+  if (run_for_ == RunFor::kShapes) {
+    const OpTraits& traits = traits_of(op);
+    const bool value_matters = traits.escape != Escape::kNone || traits.has_size_of_values(*stack);
+    require(!made_up_ || !value_matters, ErrorKind::kExport,
+            op.schema().name() + " reads a value that was made up");
+    if (is_large_product(op, *stack)) {
+      made_up_ = true;
+      run_on_shapes(op, stack);
+      return;
+    }
+  }
+  op.callBoxed(stack);
 }
 
 ir::ValueId GraphBuilder::define_tensor(const at::Tensor& tensor) {

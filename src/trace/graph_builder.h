@@ -22,11 +22,17 @@
 
 namespace leapp::trace {
 
+/// What operators are run for.
+enum class RunFor {
+  kValues,
+  kShapes,  ///< large products give zeros; Error(kExport) where a value comes to matter
+};
+
 class GraphBuilder {
  public:
   /// `name` is asked for the name of each tensor that becomes a constant; may be empty.
-  explicit GraphBuilder(std::function<std::string(const at::Tensor&)> name)
-      : name_(std::move(name)) {}
+  GraphBuilder(std::function<std::string(const at::Tensor&)> name, RunFor run_for)
+      : name_(std::move(name)), run_for_(run_for) {}
 
   /// Makes the tensor an input of the graph.
   ir::ValueId add_input(std::string name, const at::Tensor& tensor);
@@ -53,6 +59,7 @@ class GraphBuilder {
                   const ir::SourceLocation& where);
   at::Tensor as_type(const at::Tensor& tensor, const at::Tensor& like,
                      const ir::SourceLocation& where);
+  void compute(const c10::OperatorHandle& op, torch::jit::Stack* stack);
   bool depends_on_inputs(const c10::IValue& value) const;
   ir::Argument argument(const c10::IValue& value, const c10::Type& type);
   ir::Result define(const c10::IValue& value);
@@ -60,6 +67,8 @@ class GraphBuilder {
   ir::ValueId constant(const at::Tensor& tensor);
 
   std::function<std::string(const at::Tensor&)> name_;
+  RunFor run_for_;
+  bool made_up_ = false;  // some results are zeros instead of what the operator gives
   ir::Graph graph_;
   ska::flat_hash_map<const c10::TensorImpl*, Known> known_;
   std::map<ConstantKey, ir::ValueId> constants_;

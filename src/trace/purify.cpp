@@ -6,6 +6,7 @@
 #include <ATen/ops/empty_strided.h>
 #include <c10/core/InferenceMode.h>
 
+#include <algorithm>
 #include <map>
 #include <string>
 #include <utility>
@@ -96,8 +97,11 @@ class Observing {
 
 class Purifier final : public Observer {
  public:
-  Purifier(const Recording& recording, const PurifyOptions& options)
-      : recording_(recording), tape_(*recording.tape), options_(options), builder_(options.name) {}
+  Purifier(const Recording& recording, const PurifyOptions& options, RunFor run_for)
+      : recording_(recording),
+        tape_(*recording.tape),
+        options_(options),
+        builder_(options.name, run_for) {}
 
   Purified run(const std::vector<at::Tensor>& examples);
 
@@ -344,11 +348,28 @@ Purified Purifier::run(const std::vector<at::Tensor>& examples) {
   return done;
 }
 
+// Whether shapes can be expected to do. An operator of the user's may do anything with its values,
+// and what as_strided() means depends on strides, which a shape run may get differently.
+bool shapes_may_do(const Recording& recording) {
+  return std::all_of(recording.calls.begin(), recording.calls.end(), [&](std::int32_t index) {
+    const Call& call = recording.tape->calls()[static_cast<std::size_t>(index)];
+    const std::string& name = call.op.schema().name();
+    return name.rfind("aten::", 0) == 0 && name != "aten::as_strided";
+  });
+}
+
 }  // namespace
 
 Purified purify(const Recording& recording, const std::vector<at::Tensor>& examples,
                 const PurifyOptions& options) {
-  return Purifier(recording, options).run(examples);
+  if (shapes_may_do(recording)) {
+    try {
+      return Purifier(recording, options, RunFor::kShapes).run(examples);
+    } catch (const std::exception&) {
+      // A made-up value may be one that an operator does not take; real ones tell.
+    }
+  }
+  return Purifier(recording, options, RunFor::kValues).run(examples);
 }
 
 }  // namespace leapp::trace

@@ -3,7 +3,8 @@
 // The recorded calls are replayed once on ATen's functional tensors: PyTorch's own
 // functionalisation turns views and in-place writes into pure operators, and those are what is
 // recorded the second time. Whatever depends on no input and no state is computed here and becomes
-// a constant.
+// a constant. Large products that depend on an input are only asked for the shape of their results
+// unless a value turns out to matter.
 #pragma once
 
 #include <functional>
