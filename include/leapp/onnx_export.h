@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "leapp/bundle.h"
 #include "leapp/visibility.h"
 
 namespace leapp {
@@ -33,7 +34,8 @@ struct OnnxExport {
   /// a name that the graph uses on both becomes {name}_in and {name}_out.
   std::vector<std::string> inputs;
   std::vector<std::string> outputs;
-  std::vector<std::filesystem::path> files;  ///< the model first, then its external data
+  /// The model first, then its external data, with the checksums a bundle states.
+  std::vector<FileEntry> files;
 };
 
 /// Converts the graph and writes it to `path`. Weights go from the graph's memory to the file

@@ -4,8 +4,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/hash.h"
 #include "bundle/field_location.h"
-#include "bundle/hash.h"
 #include "bundle/rules.h"
 #include "bundle/utf8.h"
 #include "leapp/bundle.h"

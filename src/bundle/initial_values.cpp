@@ -2,7 +2,7 @@
 
 #include <unordered_map>
 
-#include "bundle/hash.h"
+#include "base/hash.h"
 #include "bundle/utf8.h"
 #include "leapp/error.h"
 

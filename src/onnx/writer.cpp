@@ -3,11 +3,13 @@
 #include <cstring>
 #include <fstream>
 #include <functional>
+#include <future>
 #include <protozero/pbf_writer.hpp>
 #include <protozero/varint.hpp>
 #include <string_view>
 
 #include "base/check.h"
+#include "base/hash.h"
 #include "onnx/fields.h"
 
 namespace leapp::onnx {
@@ -298,12 +300,22 @@ class File {
   std::uint64_t written_ = 0;
 };
 
-/// Writes the weights to their own file and returns them with a place instead of bytes. Tensors
-/// under a kilobyte stay inline: shapes and axes must be readable without the second file.
-std::vector<Tensor> move_out(const std::vector<Tensor>& weights,
-                             const std::filesystem::path& path) {
+/// Weights with a place instead of bytes, and the file that has their bytes.
+struct MovedOut {
+  std::vector<Tensor> placed;
+  FileEntry file;
+};
+
+/// Writes the weights to their own file. Tensors under a kilobyte stay inline: shapes and axes must
+/// be readable without the second file.
+MovedOut move_out(const std::vector<Tensor>& weights, const std::filesystem::path& path) {
   constexpr std::size_t kSmall = 1024;
   File file(path);
+  Digest sha256(Digest::Kind::kSha256);
+  const auto write = [&](std::string_view bytes) {
+    file.write(bytes);
+    sha256.update(bytes);
+  };
   std::vector<Tensor> placed;
   placed.reserve(weights.size());
   const std::string padding(kAlignment, '\0');
@@ -311,14 +323,39 @@ std::vector<Tensor> move_out(const std::vector<Tensor>& weights,
     placed.push_back(weight);
     if (!has_raw(weight) || weight.raw.size < kSmall) continue;
     const std::uint64_t rest = file.written() % kAlignment;
-    if (rest != 0) file.write(std::string_view(padding).substr(rest));
+    if (rest != 0) write(std::string_view(padding).substr(rest));
     placed.back().external =
         ExternalData{path.filename().string(), file.written(), weight.raw.size};
     placed.back().raw = {};
-    file.write(view(weight.raw));
+    write(view(weight.raw));
   }
   file.close();
-  return placed;
+  return {std::move(placed), {path.filename().string(), "", sha256.finish()}};
+}
+
+/// Writes the model file. Both checksums are taken from memory, MD5 beside the writing.
+FileEntry write_file(const Model& model, const std::vector<Tensor>& weights,
+                     const std::filesystem::path& path) {
+  Digest md5(Digest::Kind::kMd5);
+  Digest sha256(Digest::Kind::kSha256);
+  std::uint64_t total = 0;
+  for (const Tensor& weight : weights) total += weight.raw.size;
+  const bool beside = total >= kWorthAThread;
+  std::future<void> slower;
+  if (beside) {
+    slower = std::async(std::launch::async, [&] {
+      pour(model, weights, [&](std::string_view bytes) { md5.update(bytes); });
+    });
+  }
+  File file(path);
+  pour(model, weights, [&](std::string_view bytes) {
+    file.write(bytes);
+    sha256.update(bytes);
+    if (!beside) md5.update(bytes);
+  });
+  file.close();
+  if (beside) slower.get();
+  return {path.filename().string(), md5.finish(), sha256.finish()};
 }
 
 }  // namespace
@@ -329,23 +366,15 @@ std::string serialize(const Model& model) {
   return whole;
 }
 
-std::vector<std::filesystem::path> write_model(const Model& model,
-                                               const std::filesystem::path& path,
-                                               const WriteOptions& options) {
+std::vector<FileEntry> write_model(const Model& model, const std::filesystem::path& path,
+                                   const WriteOptions& options) {
   std::uint64_t total = 0;
   for (const Tensor& weight : model.graph.initializers) total += weight.raw.size;
-  std::vector<std::filesystem::path> files = {path};
-  std::vector<Tensor> placed;
-  const std::vector<Tensor>* weights = &model.graph.initializers;
-  if (options.external_data || total > options.max_inline_bytes) {
-    files.push_back(path.string() + ".data");
-    placed = move_out(*weights, files.back());
-    weights = &placed;
+  if (!options.external_data && total <= options.max_inline_bytes) {
+    return {write_file(model, model.graph.initializers, path)};
   }
-  File file(path);
-  pour(model, *weights, [&](std::string_view bytes) { file.write(bytes); });
-  file.close();
-  return files;
+  const MovedOut out = move_out(model.graph.initializers, path.string() + ".data");
+  return {write_file(model, out.placed, path), out.file};
 }
 
 }  // namespace leapp::onnx

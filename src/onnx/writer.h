@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "leapp/bundle.h"
 #include "leapp/visibility.h"
 #include "onnx/model.h"
 
@@ -23,10 +24,11 @@ struct WriteOptions {
 LEAPP_EXPORT std::string serialize(const Model& model);
 
 /// Writes the model to `path` and, where needed, its weights to `path` + ".data", each aligned to
-/// 64 bytes so that engines can map them. Returns the files written, the model first. Throws an
-/// Error of kind kIo that names the file.
-LEAPP_EXPORT std::vector<std::filesystem::path> write_model(const Model& model,
-                                                            const std::filesystem::path& path,
-                                                            const WriteOptions& options = {});
+/// 64 bytes so that engines can map them. Returns the files written, relative to the folder of
+/// `path`, the model first; their checksums are taken on the way (no MD5 of external data). Throws
+/// an Error of kind kIo that names the file.
+LEAPP_EXPORT std::vector<FileEntry> write_model(const Model& model,
+                                                const std::filesystem::path& path,
+                                                const WriteOptions& options = {});
 
 }  // namespace leapp::onnx

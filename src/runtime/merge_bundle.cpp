@@ -3,7 +3,6 @@
 #include <unordered_map>
 
 #include "base/check.h"
-#include "bundle/hash.h"
 #include "bundle/initial_values.h"
 #include "bundle/staging.h"
 #include "leapp/merge.h"
@@ -105,10 +104,9 @@ class BundleMerger {
     }
     rename_values(model.graph, names);
     model.graph.name = node_;
-    const std::string file = node_ + ".onnx";
-    onnx::write_model(model, folder / file);
-    const Checksums sums = hash_file(folder / file);
-    merged_.models[0].file = FileEntry{file, sums.md5, sums.sha256};
+    const std::vector<FileEntry> files = onnx::write_model(model, folder / (node_ + ".onnx"));
+    merged_.models[0].file = files.front();
+    merged_.models[0].external_data.assign(files.begin() + 1, files.end());
     if (!initial_values.empty()) {
       std::vector<std::pair<PortRef, ConstTensorView>> values;
       for (const auto& [name, tensor] : initial_values) {

@@ -7,7 +7,7 @@
 #include <set>
 
 #include "base/check.h"
-#include "bundle/hash.h"
+#include "base/hash.h"
 #include "bundle/safetensors.h"
 #include "bundle/staging.h"
 #include "export/torchscript/torchscript.h"
@@ -341,12 +341,9 @@ void Compiler::write_model(const Node& node, Backend backend, const ir::Graph& g
   options.optimize = bool_param(node.backend_params, "optimize").value_or(true);
   options.external_data = bool_param(node.backend_params, "external_data").value_or(false);
   options.graph_name = node.name;
-  const OnnxExport written = export_onnx(graph, staged_.path() / (node.name + ".onnx"), options);
-  model.file = entry_of(written.files.front());
-  for (std::size_t i = 1; i < written.files.size(); ++i) {
-    model.external_data.push_back(
-        {written.files[i].filename().string(), "", sha256_file(written.files[i])});
-  }
+  OnnxExport written = export_onnx(graph, staged_.path() / (node.name + ".onnx"), options);
+  model.file = std::move(written.files.front());
+  model.external_data.assign(written.files.begin() + 1, written.files.end());
   model.backend = "onnx";
   model.opset_version = options.opset_version;
 }

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/check.h"
-#include "bundle/hash.h"
+#include "base/hash.h"
 #include "onnx/reader.h"
 
 namespace leapp::session {

@@ -1,4 +1,4 @@
-#include "bundle/hash.h"
+#include "base/hash.h"
 #include "support.h"
 
 namespace leapp {

@@ -1,6 +1,6 @@
 #include "bundle/initial_values.h"
 
-#include "bundle/hash.h"
+#include "base/hash.h"
 #include "support.h"
 
 namespace leapp {

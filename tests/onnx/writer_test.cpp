@@ -6,6 +6,7 @@
 #include <cstring>
 #include <filesystem>
 
+#include "base/hash.h"
 #include "leapp/error.h"
 #include "onnx/reader.h"
 #include "sample_model.h"
@@ -42,16 +43,33 @@ TEST_F(Writer, FileAndStringAreTheSame) {
   const Model model = model_with_weights();
   const auto files = write_model(model, folder_ / "m.onnx");
   ASSERT_EQ(files.size(), 1U);
-  EXPECT_EQ(fs::file_size(files[0]), serialize(model).size());
-  EXPECT_EQ(serialize(read_model(files[0])), serialize(model));
+  EXPECT_EQ(files[0].path, "m.onnx");
+  EXPECT_EQ(fs::file_size(folder_ / "m.onnx"), serialize(model).size());
+  EXPECT_EQ(serialize(read_model(folder_ / "m.onnx")), serialize(model));
+}
+
+TEST_F(Writer, StatesTheChecksumsOfWhatItWrote) {
+  Model model = model_with_weights();
+  const auto check = [&](const WriteOptions& options) {
+    for (const FileEntry& file : write_model(model, folder_ / "m.onnx", options)) {
+      const Checksums sums = hash_file(folder_ / file.path);
+      EXPECT_EQ(file.sha256sum, sums.sha256) << file.path;
+      EXPECT_EQ(file.md5sum, file.path == "m.onnx" ? sums.md5 : "") << file.path;
+    }
+  };
+  check({});
+  check({.external_data = true});
+  model.graph.initializers.push_back(  // large enough for a thread beside the writing
+      testing::float_tensor("larger", std::vector<float>(kWorthAThread / sizeof(float), 1.5F)));
+  check({});
 }
 
 TEST_F(Writer, MovesWeightsOutOnRequestAndBack) {
   const Model model = model_with_weights();
   const auto files = write_model(model, folder_ / "m.onnx", {.external_data = true});
   ASSERT_EQ(files.size(), 2U);
-  EXPECT_EQ(files[1], folder_ / "m.onnx.data");
-  Model read = read_model(files[0]);
+  EXPECT_EQ(files[1].path, "m.onnx.data");
+  Model read = read_model(folder_ / "m.onnx");
   const Tensor& other = read.graph.initializers.at(2);
   ASSERT_TRUE(other.external.has_value());
   EXPECT_EQ(other.external->location, "m.onnx.data");

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "bundle/hash.h"
+#include "base/hash.h"
 #include "bundle/safetensors.h"
 #include "leapp/bundle.h"
 #include "leapp/tensor.h"

@@ -1,6 +1,6 @@
-#include "bundle/hash.h"
+#include "base/hash.h"
 
-#include "support.h"
+#include "../bundle/support.h"
 
 namespace leapp {
 namespace {

@@ -1,0 +1,58 @@
+// Checksums, as bundles state them for their files.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+#include "leapp/visibility.h"
+
+struct evp_md_ctx_st;  // OpenSSL's
+
+namespace leapp {
+
+/// Both checksums in lower-case hex.
+struct Checksums {
+  std::string md5;
+  std::string sha256;
+
+  bool operator==(const Checksums&) const = default;
+};
+
+/// A checksum of bytes that come in pieces. Each object is used by one thread at a time.
+class LEAPP_EXPORT Digest {
+ public:
+  enum class Kind { kMd5, kSha256 };
+
+  explicit Digest(Kind kind);
+  ~Digest();
+  Digest(const Digest&) = delete;
+  Digest& operator=(const Digest&) = delete;
+
+  void update(std::string_view bytes);
+
+  /// Lower-case hex. Call once, last. MD5 is there for tools that still ask for it and guards
+  /// nothing: on a machine whose OpenSSL refuses it (FIPS) this is empty.
+  std::string finish();
+
+ private:
+  Kind kind_;
+  bool usable_;
+  evp_md_ctx_st* context_;
+};
+
+/// From this many bytes on it pays to have MD5, which takes longer than all the rest of writing a
+/// file, in a thread of its own.
+inline constexpr std::uint64_t kWorthAThread = std::uint64_t{4} << 20;
+
+/// Checksums of bytes in memory.
+LEAPP_EXPORT Checksums hash_bytes(std::string_view bytes);
+
+/// Checksums of a file, read once in pieces. Throws Error(kIo) when it cannot be read.
+LEAPP_EXPORT Checksums hash_file(const std::filesystem::path& path);
+
+/// The sha256 alone, at a third of the cost.
+LEAPP_EXPORT std::string sha256_file(const std::filesystem::path& path);
+
+}  // namespace leapp
