@@ -172,7 +172,9 @@ class PyManager {
     bound_outputs_[port.index()] = array.is_none() ? py::object() : std::move(array);
   }
 
-  py::dict mock_input(std::uint32_t seed) const { return to_dict(manager_->get_mock_input(seed)); }
+  py::dict mock_input(std::uint32_t seed) const {
+    return to_dict(manager_->get_mock_input(seed), manager_->inputs());
+  }
 
   void set_input_value(const std::string& node, const std::string& input, py::handle value) {
     Tensor copy = like_input(node, input);
@@ -184,7 +186,7 @@ class PyManager {
     return arrays_.make(manager_->value(node, port).view());
   }
 
-  py::dict state() const { return to_dict(manager_->state()); }
+  py::dict state() const { return to_dict(manager_->state(), manager_->feedback_inputs()); }
 
   void set_state(const py::dict& state) {
     TensorMap tensors;
@@ -305,9 +307,12 @@ class PyManager {
     return Tensor(port->dtype, port->shape);
   }
 
-  py::dict to_dict(const TensorMap& tensors) const {
+  // In the order of the names.
+  py::dict to_dict(const TensorMap& tensors, const std::vector<std::string>& names) const {
     py::dict dict;
-    for (const auto& [name, tensor] : tensors) dict[py::str(name)] = arrays_.make(tensor.view());
+    for (const std::string& name : names) {
+      dict[py::str(name)] = arrays_.make(tensors.at(name).view());
+    }
     return dict;
   }
 

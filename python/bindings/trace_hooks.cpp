@@ -54,6 +54,11 @@ void bridge(const std::string& backend, const ir::Graph& graph, const std::files
   std::filesystem::remove(script);
 }
 
+std::string missing(const std::string& backend) {
+  const py::gil_scoped_acquire acquire;
+  return py::module_::import("leapp._bridge").attr("missing")(backend).cast<std::string>();
+}
+
 std::vector<at::Tensor> replay(const std::filesystem::path& file,
                                const std::vector<at::Tensor>& inputs) {
   const py::gil_scoped_acquire acquire;
@@ -74,8 +79,11 @@ void rethrow(const Error& error) {
 }  // namespace
 
 void install_export_hooks() {
-  session::set_hooks(
-      {.tensor_names = tensor_names, .rethrow = rethrow, .bridge = bridge, .replay = replay});
+  session::set_hooks({.tensor_names = tensor_names,
+                      .rethrow = rethrow,
+                      .bridge = bridge,
+                      .missing = missing,
+                      .replay = replay});
 }
 
 void remove_export_hooks() {

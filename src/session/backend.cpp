@@ -65,6 +65,12 @@ void check_backend_params(Backend backend, const Metadata::Map& params) {
             "backend parameter '" + name + "' is unknown to this backend. It takes " +
                 (known.at(backend).empty() ? "none" : join(known.at(backend))) + ".");
   }
+  // Of the right type here, where the caller's line is known.
+  int_param(params, "opset_version");
+  for (const char* flag : {"optimize", "external_data", "copy_original_model"}) {
+    bool_param(params, flag);
+  }
+  text_param(params, "model_path");
 }
 
 std::optional<bool> bool_param(const Metadata::Map& params, const std::string& key) {

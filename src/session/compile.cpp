@@ -170,7 +170,20 @@ trace::Purified Compiler::purify(const Node& node, Backend backend) const {
 
 std::vector<Compiler::Draft> Compiler::draft() const {
   std::vector<Draft> drafts;
-  for (Node& node : session_.nodes()) drafts.push_back({&node, parse_backend(node.export_with)});
+  for (Node& node : session_.nodes()) {
+    Backend backend = parse_backend(node.export_with);
+    const std::string missing = backend == Backend::kBridgedOnnx && hooks().missing
+                                    ? hooks().missing(*node.export_with)
+                                    : "";
+    if (!missing.empty() && node.traced) {
+      backend = Backend::kOnnx;  // the same format, so that the pipeline is exported all the same
+      say(LogLevel::kWarning, "node '" + node.name + "': export_with='" + *node.export_with +
+                                  "' needs the Python package " + missing +
+                                  ", which is not installed ('pip install " + missing +
+                                  "'): it is exported by LEAPP's own converters, as with 'onnx'");
+    }
+    drafts.push_back({&node, backend});
+  }
   std::sort(drafts.begin(), drafts.end(),
             [](const Draft& a, const Draft& b) { return a.node->completion < b.node->completion; });
   return drafts;

@@ -30,6 +30,8 @@ struct Hooks {
   std::function<void(const std::string& backend, const ir::Graph& graph,
                      const std::filesystem::path& file, const Metadata::Map& params)>
       bridge;
+  /// What is not installed that the bridge needs for a backend, in words; empty when all is there.
+  std::function<std::string(const std::string& backend)> missing;
   /// Runs a model file that only the front end can run (backend "pt2") and returns its outputs. May
   /// be empty: then such models are not validated.
   std::function<std::vector<at::Tensor>(const std::filesystem::path& file,

@@ -175,8 +175,6 @@ class TestParameters:
 
     @pytest.mark.parametrize("name", ["onnx-dynamo", "onnx-torchscript"])
     def test_onnx_by_torch(self, bench: Workbench, name: str) -> None:
-        if name == "onnx-dynamo":
-            pytest.importorskip("onnxscript", reason="the extra for onnx-dynamo is not installed")
         with bench.trace():
             x = annotate.input_tensors("n", {"x": torch.ones(2)})
             annotate.output_tensors("n", {"y": torch.relu(x)}, export_with=name)
@@ -184,6 +182,17 @@ class TestParameters:
         assert bench.yaml()["models"]["n"]["parameters"]["backend"] == "onnx"
         x = torch.randn(2)
         torch.testing.assert_close(bench.manager()({"n/x": x})["n/y"], torch.relu(x))
+
+    def test_onnx_without_what_torch_needs(
+        self, bench: Workbench, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("leapp._bridge._NEEDED", {"onnx-dynamo": ("no_such_package",)})
+        with bench.trace():
+            x = annotate.input_tensors("n", {"x": torch.ones(1, 3, 8, 8)})
+            y = torch.nn.functional.avg_pool2d(torch.nn.functional.silu(x), 2)
+            annotate.output_tensors("n", {"y": y}, export_with="onnx-dynamo")
+        assert bench.compile() == {"n": True}
+        assert "needs the Python package no_such_package" in capfd.readouterr().err
 
     @pytest.mark.parametrize("name", ["pt2", "exported-program"])
     def test_pt2(self, bench: Workbench, name: str) -> None:

@@ -140,6 +140,14 @@ class TestRun:
         assert mock["n/x"].dtype == dtype
         manager(mock)
 
+    def test_mock_input_is_in_the_order_of_the_inputs(self, bench: Workbench) -> None:
+        with bench.trace():
+            z, a = annotate.input_tensors("n", {"z": torch.ones(2), "a": torch.ones(2)})
+            annotate.output_tensors("n", {"y": z - a}, export_with="jit")
+        bench.compile()
+        manager = bench.manager()
+        assert list(manager.get_mock_input()) == manager.inputs == ["n/z", "n/a"]
+
     def test_value_dict(self, pair: Workbench) -> None:
         manager = pair.manager()
         obs = torch.randn(1, 3)

@@ -8,6 +8,7 @@ exporter takes that as it is; the others take the operators it calls when it run
 from __future__ import annotations
 
 import contextlib
+import importlib.util
 import io
 import logging
 import warnings
@@ -21,7 +22,16 @@ from .errors import LeappExportError, LeappImportError
 #: Parameters of ours that torch.onnx.export(dynamo=True) takes under the same name.
 _DYNAMO_PARAMS = ("report", "verify", "optimize", "external_data")
 
+#: Packages that PyTorch's exporters import and do not bring.
+_NEEDED = {"onnx-dynamo": ("onnx", "onnxscript")}
+
 _OPSET = 20
+
+
+def missing(backend: str) -> str:
+    """Return the packages that a backend needs and that are not installed, as for pip."""
+    needed = _NEEDED.get(backend, ())
+    return " ".join(name for name in needed if importlib.util.find_spec(name) is None)
 
 
 def export(
