@@ -61,9 +61,8 @@ Value convert_nanmean(OpContext& context) {
 Value extreme(const char* op_type, Value x, const Dims& dims, bool keep_dims) {
   const Value found = reduce(op_type, x, dims, keep_dims);
   if (!is_floating_point(x.dtype())) return found;
-  // A sum of held numbers is NaN if and only if one of them is; cheaper than a mask.
-  const Value held = clamp(x, scalar_like(x, -1), scalar_like(x, 1));
-  return where(is_nan(sum(held, dims, keep_dims)), NAN, found);
+  // A sum of magnitudes is NaN if and only if one of them is; cheaper than a mask.
+  return where(is_nan(sum(abs(x), dims, keep_dims)), NAN, found);
 }
 
 Value convert_amax(OpContext& context) {
