@@ -39,18 +39,29 @@ std::string_view text_of(py::handle key) {
   return {text, static_cast<std::size_t>(size)};
 }
 
+// The value of a setting, or an error that names it.
+template <typename T>
+T setting(const std::string& name, py::handle value, const char* expected) {
+  try {
+    return value.cast<T>();
+  } catch (const py::cast_error&) {
+    throw Error(ErrorKind::kType, name + " must be " + expected + ", not " +
+                                      std::string(py::str(py::type::of(value).attr("__name__"))));
+  }
+}
+
 EngineOptions engine_options(const py::dict& settings) {
   EngineOptions options;
   for (const auto& [key, value] : settings) {
     const std::string name = py::str(key);
     if (name == "threads") {
-      options.threads = value.cast<int>();
+      options.threads = setting<int>(name, value, "a whole number");
     } else if (name == "affinity") {
-      options.affinity = value.cast<std::vector<int>>();
+      options.affinity = setting<std::vector<int>>(name, value, "a list of processors");
     } else if (name == "spinning") {
-      options.spinning = value.cast<bool>();
+      options.spinning = setting<bool>(name, value, "True or False");
     } else if (name == "provider") {
-      options.provider = value.cast<std::string>();
+      options.provider = setting<std::string>(name, value, "the name of a provider");
     } else {
       throw Error(ErrorKind::kValue, "there is no engine option '" + name +
                                          "'; there are: threads, affinity, spinning, provider");
@@ -227,19 +238,24 @@ class PyManager {
     for (const auto& [node, values] : py::dict(settings["nodes"])) {
       options.nodes[py::str(node)] = engine_options(py::reinterpret_borrow<py::dict>(values));
     }
-    options.merge = settings["merge"].cast<bool>() ? Merge::kAuto : Merge::kOff;
+    options.merge =
+        setting<bool>("merge", settings["merge"], "True or False") ? Merge::kAuto : Merge::kOff;
     const auto finite = settings["finite"].cast<std::tuple<bool, bool, bool>>();
     options.finite = {std::get<0>(finite), std::get<1>(finite), std::get<2>(finite)};
     for (const auto& [port, limit] : py::dict(settings["staleness"])) {
-      options.staleness[py::str(port)] = from_seconds(limit.cast<double>());
+      options.staleness[py::str(port)] =
+          from_seconds(setting<double>("staleness", limit, "a number of seconds"));
     }
     if (!settings["deadline"].is_none()) {
-      options.deadline = from_seconds(settings["deadline"].cast<double>());
+      options.deadline =
+          from_seconds(setting<double>("deadline", settings["deadline"], "a number of seconds"));
     }
     options.on_deadline_miss = deadline_callback(settings["on_deadline_miss"]);
-    options.measure = settings["measure"].cast<bool>();
-    options.bundle.allow_outside_files = settings["allow_outside_files"].cast<bool>();
-    options.bundle.max_tensor_bytes = settings["max_tensor_bytes"].cast<std::uint64_t>();
+    options.measure = setting<bool>("measure", settings["measure"], "True or False");
+    options.bundle.allow_outside_files =
+        setting<bool>("allow_outside_files", settings["allow_outside_files"], "True or False");
+    options.bundle.max_tensor_bytes = setting<std::uint64_t>(
+        "max_tensor_bytes", settings["max_tensor_bytes"], "a number of bytes");
     return options;
   }
 

@@ -322,8 +322,12 @@ class BundleReader {
 std::string read_whole_file(const std::filesystem::path& path, const BundleOptions& options) {
   const std::string name = path.string();
   if (path.extension() != ".yaml") {  // B1
+    std::error_code ignored;
     throw Error(ErrorKind::kValue,
-                name + ": [B1] the name of a bundle's description must end with .yaml");
+                name + ": [B1] the name of a bundle's description must end with .yaml" +
+                    (std::filesystem::is_directory(path, ignored)
+                         ? "; this is a folder: give the .yaml file in it"
+                         : ""));
   }
   std::error_code error;
   const auto status = std::filesystem::status(path, error);

@@ -1,6 +1,8 @@
 // The files a bundle names: where they are, and whether they are still what was exported.
 #include <algorithm>
+#include <fstream>
 #include <initializer_list>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -57,6 +59,14 @@ std::vector<NamedFile> list_files(const Bundle& bundle) {
   return files;
 }
 
+// What a clone without Git LFS holds in place of a large file.
+bool is_lfs_pointer(const fs::path& path) {
+  constexpr std::string_view kStart = "version https://git-lfs";
+  std::string start(kStart.size(), '\0');
+  std::ifstream file(path, std::ios::binary);
+  return file.read(start.data(), static_cast<std::streamsize>(start.size())) && start == kStart;
+}
+
 }  // namespace
 
 std::filesystem::path resolve_file(const std::filesystem::path& folder, const std::string& path,
@@ -103,7 +113,9 @@ void verify_files(const Bundle& bundle, const std::filesystem::path& folder,
                   locate_field(bundle.file, file.checksum_field) +
                       "[B21] SHA256 checksum mismatch for " + file.what + ", " + path.string() +
                       ": expected " + file.entry->sha256sum + ", found " + found +
-                      "; the file was changed or damaged after the export: export again");
+                      (is_lfs_pointer(path)
+                           ? "; this is a pointer of Git LFS, not the file: run 'git lfs pull'"
+                           : "; the file was changed or damaged after the export: export again"));
     }
   }
 }

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "base/check.h"
+#include "leapp/onnx_export.h"
 
 namespace leapp::session {
 namespace {
@@ -66,7 +67,12 @@ void check_backend_params(Backend backend, const Metadata::Map& params) {
                 (known.at(backend).empty() ? "none" : join(known.at(backend))) + ".");
   }
   // Of the right type here, where the caller's line is known.
-  int_param(params, "opset_version");
+  const auto opset = int_param(params, "opset_version");
+  require(
+      backend != Backend::kOnnx || !opset || (*opset >= kMinOnnxOpset && *opset <= kMaxOnnxOpset),
+      ErrorKind::kValue,
+      "opset_version is " + std::to_string(opset.value_or(0)) + ", and LEAPP writes opset " +
+          std::to_string(kMinOnnxOpset) + " to " + std::to_string(kMaxOnnxOpset));
   for (const char* flag : {"optimize", "external_data", "copy_original_model"}) {
     bool_param(params, flag);
   }

@@ -490,6 +490,11 @@ void Compiler::draw_bundle(const Bundle& bundle) const {
 std::vector<NodeOutcome> Compiler::run() {
   check_complete();
   check_non_traced();
+  if (session_.nodes().empty()) {
+    say(LogLevel::kWarning,
+        "no node was traced between leapp.start() and leapp.stop(): the bundle is empty. Run the "
+        "annotated code in between.");
+  }
   if (hooks().tensor_names) names_ = hooks().tensor_names();
   std::vector<Draft> drafts = draft();
   find_shared(drafts);

@@ -65,12 +65,7 @@ void Session::declare_outputs(Node& node, const NamedTensors& tensors,
                               const OutputOptions& options) {
   std::vector<NodePort> ports;
   const auto add = [&](const TensorSemantics& entry, bool is_static) {
-    NodePort port;
-    require(entry.ref.defined(), ErrorKind::kType, "output '" + entry.name + "' has no tensor");
-    port.name = entry.name;
-    port.semantics = entry.semantics;
-    port.dtype = interop::to_dtype(entry.ref.scalar_type());
-    port.shape = entry.ref.sizes().vec();
+    NodePort port = describe(entry);
     port.is_static = is_static;
     for (const NodePort& other : ports) {
       if (other.name != port.name) continue;
@@ -97,12 +92,7 @@ void Session::check_outputs_again(const Node& node, const NamedTensors& tensors,
                                   const OutputOptions& options, trace::FrameRef frame) {
   const std::size_t count = tensors.size() + options.static_outputs.size();
   const auto check = [&](const TensorSemantics& entry) {
-    NodePort port;
-    port.name = entry.name;
-    port.dtype = interop::to_dtype(entry.ref.scalar_type());
-    port.shape = entry.ref.sizes().vec();
-    port.semantics = entry.semantics;
-    check_reentry(node, node.outputs, port, "output", frame);
+    check_reentry(node, node.outputs, describe(entry), "output", frame);
   };
   for (const TensorSemantics& entry : tensors) check(entry);
   for (const TensorSemantics& entry : options.static_outputs) check(entry);
@@ -183,6 +173,7 @@ void Session::complete(Node& node, const NamedTensors& tensors, const OutputOpti
     Sample sample;
     trace::Recording recording = record(node, tensors, options, current, sample);
     if (first) {
+      check_any_effect(node, recording, sample);
       warn_of_baked_values(node, recording);
       node.recording = std::move(recording);
     } else {
@@ -204,6 +195,21 @@ void Session::complete(Node& node, const NamedTensors& tensors, const OutputOpti
   tag_outputs(node, tensors, options);
   ++node.passes;
   end_pass(node);
+}
+
+// A node may have state alone, or write what others read; but then it does something.
+void Session::check_any_effect(const Node& node, const trace::Recording& recording,
+                               const Sample& sample) {
+  const auto writes = [](const MemoryUse& use) { return use.after != nullptr; };
+  if (!node.outputs.empty() || !recording.states.empty() ||
+      std::any_of(sample.memory.begin(), sample.memory.end(), writes)) {
+    return;
+  }
+  throw PlacedError{ErrorKind::kValue,
+                    "output_tensors() of node '" + node.name +
+                        "' names no output, and the node keeps no state: there is nothing to "
+                        "export. Name at least one output.",
+                    {}};
 }
 
 // Of a node without a model nothing is compared, but what feeds back into it has a first value.

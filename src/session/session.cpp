@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <sstream>
 
 #include "base/check.h"
 #include "interop/convert.h"
@@ -33,8 +34,31 @@ at::Tensor handle_for(const at::Tensor& tensor) {
   return differentiable ? at::alias(tensor) : trace::alias_of(tensor);
 }
 
+std::string describe_port(const NodePort& port) {
+  return "'" + port.name + "' " + std::string(name_of(port.dtype)) + " " + to_string(port.shape);
+}
+
+}  // namespace
+
+namespace {
+
+// A port has a type and a shape, and elements one after the other.
+void require_dense(const TensorSemantics& entry) {
+  if (entry.ref.layout() == at::kStrided || entry.ref.layout() == at::kMkldnn) return;
+  std::ostringstream layout;
+  layout << entry.ref.layout();
+  throw PlacedError{ErrorKind::kType,
+                    "port '" + entry.name + "' is a tensor of layout " + layout.str() +
+                        "; only dense tensors can be ports. Pass .to_dense(), or its values and "
+                        "indices apart.",
+                    {}};
+}
+
+}  // namespace
+
 NodePort describe(const TensorSemantics& entry) {
   require(entry.ref.defined(), ErrorKind::kType, "port '" + entry.name + "' has no tensor");
+  require_dense(entry);
   NodePort port;
   port.name = entry.name;
   port.semantics = entry.semantics;
@@ -42,12 +66,6 @@ NodePort describe(const TensorSemantics& entry) {
   port.shape = entry.ref.sizes().vec();
   return port;
 }
-
-std::string describe_port(const NodePort& port) {
-  return "'" + port.name + "' " + std::string(name_of(port.dtype)) + " " + to_string(port.shape);
-}
-
-}  // namespace
 
 at::Tensor copy_of(const at::Tensor& tensor) {
   if (tensor.is_cpu() && tensor.layout() == at::kStrided && tensor.is_contiguous() &&

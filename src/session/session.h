@@ -114,6 +114,8 @@ class Session final : public trace::Observer {
   void declare_outputs(Node& node, const NamedTensors& tensors, const OutputOptions& options);
   void check_outputs_again(const Node& node, const NamedTensors& tensors,
                            const OutputOptions& options, trace::FrameRef frame);
+  static void check_any_effect(const Node& node, const trace::Recording& recording,
+                               const Sample& sample);
   static Sample unrecorded_sample(const Node& node, const NamedTensors& tensors,
                                   const OutputOptions& options);
   trace::Recording record(Node& node, const NamedTensors& tensors, const OutputOptions& options,

@@ -64,6 +64,9 @@ auto Session::locked(trace::FrameRef frame, Work&& work) {
 /// The tensors of a payload, in order.
 std::vector<at::Tensor> refs_of(const NamedTensors& tensors);
 
+/// The port that an entry of a payload makes. Throws PlacedError for what no port can be.
+NodePort describe(const TensorSemantics& entry);
+
 /// A contiguous copy that autograd and the recorder ignore.
 at::Tensor copy_of(const at::Tensor& tensor);
 

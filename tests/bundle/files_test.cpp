@@ -46,6 +46,12 @@ TEST_F(FilesTest, b21_AChangedModelIsFound) {
   EXPECT_THAT(refusal(), HasSubstr("expected " + bundle_.models[1].file->sha256sum + ", found "));
 }
 
+TEST_F(FilesTest, b21_APointerOfGitLfsIsRecognised) {
+  folder_.write("w/policy.onnx", "version https://git-lfs.github.com/spec/v1\noid sha256:0\n");
+  EXPECT_THAT(refusal(), HasSubstr("SHA256 checksum mismatch"));
+  EXPECT_THAT(refusal(), HasSubstr("run 'git lfs pull'"));
+}
+
 TEST_F(FilesTest, b21_AMismatchNamesTheLine) {
   folder_.write("w/policy.onnx", "");
   EXPECT_THAT(refusal(), StartsWith(bundle_.file.string() + ":49:18: [B21] "));

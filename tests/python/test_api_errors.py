@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from conftest import Workbench
 
 import leapp
 from leapp import TensorSemantics, annotate
@@ -88,3 +89,67 @@ def test_extra_may_hold_a_kind_when_none_is_given() -> None:
     assert TensorSemantics(name="x", ref=torch.ones(2), extra={"kind": "mine"}).extra
     with pytest.raises(ValueError, match="may not overwrite 'kind'"):
         TensorSemantics(name="x", ref=torch.ones(2), kind="k", extra={"kind": "mine"})
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "text"),
+    [
+        (lambda: leapp.start("g", verbose="no"), TypeError, r"verbose=\.\.\) must be True or Fa"),
+        (lambda: leapp.start("g", max_cached_io="5"), TypeError, "whole number, got str"),
+        (lambda: leapp.start("g", max_cached_io=2.5), TypeError, "whole number, got float"),
+        (lambda: leapp.compile_graph(strict="yes"), TypeError, r"strict=\.\.\) must be True or F"),
+        (lambda: leapp.compile_graph(rtol="1e-3"), TypeError, r"rtol=\.\.\) must be a number, got"),
+        (lambda: leapp.compile_graph(atol=-1.0), ValueError, "must not be negative, got -1.0"),
+        (lambda: leapp.compile_graph(atol=float("nan")), ValueError, "must not be negative"),
+    ],
+)
+def test_options_of_the_wrong_kind(call: Callable[[], Any], error: type, text: str) -> None:
+    with pytest.raises(error, match=text) as caught:
+        call()
+    assert re.match(HERE, str(caught.value))
+
+
+@pytest.mark.parametrize(
+    ("port", "error", "text"),
+    [
+        (torch.eye(2).to_sparse(), TypeError, "port 'x' is a tensor of layout Sparse"),
+        (np.array(["a"]), TypeError, "port 'x' is an array of <U1"),
+    ],
+)
+def test_what_no_port_can_be(bench: Workbench, port: Any, error: type, text: str) -> None:
+    with bench.trace(), pytest.raises(error, match=text) as caught:
+        annotate.input_tensors("n", {"x": port})
+    assert re.match(HERE, str(caught.value))
+
+
+@pytest.mark.parametrize("opset", ["eleven", 9])
+def test_an_opset_that_cannot_be_is_refused_at_the_call(bench: Workbench, opset: Any) -> None:
+    with bench.trace():
+        x = annotate.input_tensors("n", {"x": torch.ones(2)})
+        options = {"export_with": "onnx", "backend_params": {"opset_version": opset}}
+        with pytest.raises(leapp.LeappError, match=HERE + ".*node 'n': .*opset_version"):
+            annotate.output_tensors("n", {"y": x * 2}, **options)
+
+
+def test_a_node_without_any_effect(bench: Workbench) -> None:
+    with bench.trace():
+        annotate.input_tensors("n", {"x": torch.ones(2)})
+        with pytest.raises(ValueError, match="names no output, and the node keeps no state"):
+            annotate.output_tensors("n", {}, export_with="jit")
+
+
+def test_a_node_with_state_alone(bench: Workbench) -> None:
+    total = torch.zeros(2)
+    with bench.trace():
+        for _ in range(2):
+            x = annotate.input_tensors("n", {"x": torch.ones(2)})
+            total += x
+            annotate.output_tensors("n", {}, export_with="jit")
+    assert bench.compile() == {"n": True}
+
+
+def test_a_session_without_nodes(bench: Workbench, capfd: pytest.CaptureFixture[str]) -> None:
+    with bench.trace():
+        pass
+    bench.compile()
+    assert "no node was traced between leapp.start() and leapp.stop()" in capfd.readouterr().err

@@ -308,6 +308,37 @@ class TestThreads:
         assert after - before > 100
 
 
+class TestWrongCalls:
+    """What a newcomer gives by mistake is said in words."""
+
+    @pytest.mark.parametrize(
+        ("options", "text"),
+        [
+            ({"threads": "2"}, "threads must be a whole number, not str"),
+            ({"affinity": 3}, "affinity must be a list of processors, not int"),
+            ({"provider": 5}, "provider must be the name of a provider, not int"),
+            ({"deadline": "soon"}, "deadline must be a number of seconds, not str"),
+            ({"staleness": {"n/x": "old"}}, "staleness must be a number of seconds, not str"),
+            ({"max_tensor_bytes": -1}, "max_tensor_bytes must be a number of bytes, not int"),
+        ],
+    )
+    def test_options(self, recurrent: str, options: dict[str, Any], text: str) -> None:
+        with pytest.raises(TypeError, match=text):
+            InferenceManager(recurrent, **options)
+
+    def test_a_tensor_for_the_dict(self, recurrent: str) -> None:
+        with pytest.raises(TypeError, match=r"dict of values by 'node/port', got Tensor; .*: n/x"):
+            InferenceManager(recurrent)(torch.ones(1, 4))  # type: ignore[arg-type]
+
+    def test_a_folder(self, recurrent: str) -> None:
+        with pytest.raises(ValueError, match=r"must end with \.yaml; this is a folder"):
+            InferenceManager(Path(recurrent).parent)
+
+    def test_no_path(self) -> None:
+        with pytest.raises(TypeError, match="path of a bundle's .yaml file, got NoneType"):
+            InferenceManager(None)  # type: ignore[arg-type]
+
+
 class TestExportedProgram:
     """The backend pt2, which runs in Python only."""
 

@@ -52,6 +52,17 @@ def start(
             raise LeappTypeError.at_caller(
                 f"leapp.start(non_traced=..) takes names of nodes, got {type(node).__name__}."
             )
+    for option, value in (
+        ("verbose", verbose),
+        ("dry_run", dry_run),
+        ("global_patching", global_patching),
+    ):
+        _check_flag("start", option, value)
+    if isinstance(max_cached_io, bool) or not hasattr(type(max_cached_io), "__index__"):
+        raise LeappTypeError.at_caller(
+            f"leapp.start(max_cached_io=..) must be a whole number, got "
+            f"{type(max_cached_io).__name__}."
+        )
     _state.load()
     from . import _interop, _trace, _tracing
 
@@ -112,6 +123,24 @@ def compile_graph(
             f"compile_graph(graph_configs=..) expects GraphConfigs, got "
             f"{type(graph_configs).__name__}."
         )
+    for option, flag in (
+        ("visualize", visualize),
+        ("verbose", False if verbose is None else verbose),
+        ("validate", validate),
+        ("dry_run", dry_run),
+        ("strict", strict),
+    ):
+        _check_flag("compile_graph", option, flag)
+    for option, tolerance in (("rtol", rtol), ("atol", atol)):
+        if not hasattr(type(tolerance), "__float__"):
+            raise LeappTypeError.at_caller(
+                f"leapp.compile_graph({option}=..) must be a number, got "
+                f"{type(tolerance).__name__}."
+            )
+        if not tolerance >= 0:  # nor NaN
+            raise LeappValueError.at_caller(
+                f"leapp.compile_graph({option}=..) must not be negative, got {tolerance}."
+            )
     if not _state.loaded():
         raise LeappError.at_caller(
             "leapp.compile_graph(): nothing was traced; call leapp.start(), run the annotated "
@@ -187,6 +216,14 @@ def _split(name: object, save_path: object) -> tuple[str, str]:
             f"names the graph, as in 'walker' or '/tmp/walker'."
         )
     return graph, folder or "."
+
+
+def _check_flag(call: str, option: str, value: object) -> None:
+    """Raise unless the value is good for True or False."""
+    if not hasattr(type(value), "__bool__"):
+        raise LeappTypeError.at_caller(
+            f"leapp.{call}({option}=..) must be True or False, got {type(value).__name__}."
+        )
 
 
 def _checked_patches(patching: Any) -> list[FunctionPatch]:

@@ -134,7 +134,17 @@ def mirror_leapp_tags(source: Any, target: Any) -> None:
 
 def _entries_of(flat: Flat) -> _Entries:
     """Return the payload's entries with every array as a tensor over the same memory."""
-    return [(name, to_tensor(value), meaning) for name, value, meaning in flat.entries]
+    return [(name, _tensor_of(name, value), meaning) for name, value, meaning in flat.entries]
+
+
+def _tensor_of(name: str, value: Any) -> torch.Tensor:
+    """Return a tensor over the array's memory; raise where no tensor has such elements."""
+    try:
+        return to_tensor(value)
+    except TypeError as error:
+        raise LeappTypeError.at_caller(
+            f"port '{name}' is an array of {value.dtype}, which no tensor can hold: {error}"
+        ) from error
 
 
 def _point_out_constants(what: str, node: str, flat: Flat) -> None:

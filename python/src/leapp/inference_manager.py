@@ -12,12 +12,13 @@ from __future__ import annotations
 import importlib.util
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from os import PathLike
 from pathlib import Path
 from typing import Any, Literal
 
 from . import _console, _runtime
 from ._exported_program import ExportedProgramEngine
-from .errors import LeappImportError, LeappValueError
+from .errors import LeappImportError, LeappTypeError, LeappValueError
 
 __all__ = ["InferenceManager", "Node"]
 
@@ -94,12 +95,17 @@ class InferenceManager:
             LeappNotFoundError: A file is not there.
             LeappValueError: The bundle, a checksum, a wire or a model is wrong.
         """
+        if not isinstance(model_path, (str, PathLike)):
+            raise LeappTypeError(
+                f"InferenceManager() takes the path of a bundle's .yaml file, got "
+                f"{type(model_path).__name__}"
+            )
         find_onnxruntime()
         self._path = Path(model_path)
         settings = {
             "engine": {
                 "threads": threads,
-                "affinity": list(affinity),
+                "affinity": affinity,
                 "spinning": spinning,
                 "provider": provider,
             },
@@ -155,7 +161,14 @@ class InferenceManager:
         Returns:
             A new array for each of ``outputs``; it is the caller's to keep.
         """
-        return self._manager.run(inputs if type(inputs) is dict else dict(inputs))
+        if type(inputs) is not dict:
+            if not isinstance(inputs, Mapping):
+                raise LeappTypeError(
+                    f"run_policy() takes a dict of values by 'node/port', got "
+                    f"{type(inputs).__name__}; this pipeline takes: {', '.join(self.inputs)}"
+                )
+            inputs = dict(inputs)
+        return self._manager.run(inputs)
 
     __call__ = run_policy
 
