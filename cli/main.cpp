@@ -122,7 +122,11 @@ int main(int argc, char** argv) {
   for (const Command& command : commands) {
     if (!command.app->parsed()) continue;
     try {
-      return command.run();
+      const int code = command.run();
+      if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
+        return say_failure(command, "standard output could not be written", kWrong);
+      }
+      return code;
     } catch (const Error& error) {
       return say_failure(command, error.what(), exit_code(error));
     } catch (const std::exception& error) {

@@ -161,7 +161,10 @@ void write_safetensors(const std::filesystem::path& path,
   std::ofstream stream(path, std::ios::binary | std::ios::trunc);
   stream.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
   stream.close();
-  require(!stream.fail(), ErrorKind::kIo, path.string() + ": the file could not be written");
+  require(!stream.fail(), ErrorKind::kIo,
+          path.string() +
+              ": the file could not be written: check that the folder exists, is writable and has "
+              "space left");
 }
 
 }  // namespace leapp

@@ -68,6 +68,11 @@ def test_missing_package_is_named(
         _bridge.export("onnx-dynamo", script, INPUTS, ["y"], str(tmp_path / "n.onnx"), {})
 
 
+def test_full_disk_is_an_error(script: str) -> None:
+    with pytest.raises(OSError, match="/dev/full could not be written: .*No space left"):
+        _bridge.export("pt2", script, INPUTS, ["y"], "/dev/full", {})
+
+
 def test_exporter_that_fails_is_named(tmp_path: Path) -> None:
     with pytest.raises(
         leapp.LeappExportError, match="export_with='pt2': PyTorch's exporter failed"

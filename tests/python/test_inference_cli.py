@@ -274,6 +274,13 @@ class TestUsage:
     def test_missing_bundle(self) -> None:
         assert "not found" in leapp("inspect", "/nowhere/x.yaml", code=1).stderr
 
+    def test_output_that_cannot_be_written(self, policy: str) -> None:
+        assert COMMAND is not None
+        with Path("/dev/full").open("w") as full:
+            done = subprocess.run([COMMAND, "inspect", policy], stdout=full, stderr=subprocess.PIPE)
+        assert done.returncode == 1
+        assert b"standard output could not be written" in done.stderr
+
     @pytest.mark.parametrize("command", ["inspect", "check", "run", "bench"])
     def test_failure_as_json(self, command: str) -> None:
         report = asked(command, "/nowhere/x.yaml", code=1)

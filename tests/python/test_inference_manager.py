@@ -335,7 +335,7 @@ class TestWrongCalls:
             InferenceManager(Path(recurrent).parent)
 
     def test_no_path(self) -> None:
-        with pytest.raises(TypeError, match="path of a bundle's .yaml file, got NoneType"):
+        with pytest.raises(TypeError, match=r"path of a bundle's \.yaml file, got NoneType"):
             InferenceManager(None)  # type: ignore[arg-type]
 
 

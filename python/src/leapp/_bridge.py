@@ -13,11 +13,12 @@ import io
 import logging
 import warnings
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import torch
 
-from .errors import LeappExportError, LeappImportError
+from .errors import LeappExportError, LeappImportError, LeappIoError
 
 #: Parameters of ours that torch.onnx.export(dynamo=True) takes under the same name.
 _DYNAMO_PARAMS = ("report", "verify", "optimize", "external_data")
@@ -66,13 +67,18 @@ def export(
             elif backend == "onnx-dynamo":
                 _to_onnx_by_dynamo(module, examples, names, outputs, file, params)
             else:
-                torch.export.save(_program(module, examples, names), file)
+                # To memory first: libtorch ends the process when a file cannot be written.
+                buffer = io.BytesIO()
+                torch.export.save(_program(module, examples, names), buffer)
+                Path(file).write_bytes(buffer.getbuffer())
     except ImportError as error:
         raise LeappImportError(
             f"export_with='{backend}' goes through PyTorch's exporter, which needs a package that "
             f"is missing ({error}). Run 'pip install onnx onnxscript', or use export_with='onnx', "
             f"which needs neither."
         ) from error
+    except OSError as error:
+        raise LeappIoError(f"{file} could not be written: {error}") from error
     except Exception as error:
         raise LeappExportError(
             f"export_with='{backend}': PyTorch's exporter failed: {error}. export_with='onnx' and "

@@ -3,9 +3,12 @@
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <torch/csrc/jit/api/module.h>
 #include <torch/csrc/jit/ir/ir.h>
+#include <torch/csrc/jit/serialization/export.h>
 #include <torch/script.h>
 
 #include <cctype>
+#include <cstddef>
+#include <fstream>
 #include <set>
 #include <string>
 #include <vector>
@@ -199,13 +202,24 @@ torch::jit::Module Lowering::run() {
 void write(const ir::Graph& graph, const std::filesystem::path& file, const Options& options) {
   torch::jit::Module module = Lowering(graph).run();
   module.eval();
+  std::ofstream stream(file, std::ios::binary | std::ios::trunc);
   try {
     if (options.optimize) module = torch::jit::optimize_for_inference(module);
-    module.save(file.string());
+    // libtorch's writer ends the process when writing fails, so it is told that it never does.
+    torch::jit::ExportModule(module, [&](const void* bytes, std::size_t size) {
+      if (stream) {
+        stream.write(static_cast<const char*>(bytes), static_cast<std::streamsize>(size));
+      }
+      return size;
+    });
   } catch (const std::exception& error) {
     throw Error(ErrorKind::kExport,
                 "TorchScript could not be written to " + file.string() + ": " + error.what());
   }
+  stream.close();
+  require(!stream.fail(), ErrorKind::kIo,
+          "cannot write the TorchScript file " + file.string() +
+              ": check that the folder exists, is writable and has space left");
 }
 
 }  // namespace leapp::torchscript
