@@ -22,7 +22,7 @@ int run(const Arguments& arguments) {
   try {
     const RuntimeOptions options = arguments.engine.options();
     const Bundle bundle = read_bundle(arguments.yaml, options.bundle);
-    done.push_back("structure: " + std::to_string(bundle.models.size()) + " nodes, wires agree");
+    done.push_back("structure: " + count_text(bundle.models.size(), "node") + ", wires agree");
     verify_files(bundle, options.bundle);
     done.emplace_back("files: every checksum agrees");
     if (!arguments.files_only) {

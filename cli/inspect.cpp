@@ -150,7 +150,8 @@ void print_ports(const std::string& title, const Bundle& bundle,
 }
 
 void print(const Bundle& bundle) {
-  std::printf("%s: %zu nodes, config version %s\n", bundle.file.c_str(), bundle.models.size(),
+  std::printf("%s: %s, config version %s\n", bundle.file.c_str(),
+              count_text(bundle.models.size(), "node").c_str(),
               bundle.system_information.config_version.c_str());
   std::printf("\nnodes, in order of execution\n");
   std::vector<std::vector<std::string>> rows;

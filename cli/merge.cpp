@@ -35,8 +35,9 @@ Command add_merge(CLI::App& program) {
               for (const Port& port : model.outputs) report["outputs"].push_back(port.name);
               std::printf("%s\n", json_text(report).c_str());
             } else {
-              std::printf("wrote %s: %zu inputs, %zu outputs\n", merged.file.c_str(),
-                          model.inputs.size(), model.outputs.size());
+              std::printf("wrote %s: %s, %s\n", merged.file.c_str(),
+                          count_text(model.inputs.size(), "input").c_str(),
+                          count_text(model.outputs.size(), "output").c_str());
             }
             return kDone;
           }};

@@ -40,6 +40,10 @@ std::string time_text(std::chrono::nanoseconds time) {
   return text.data();
 }
 
+std::string count_text(std::size_t count, const std::string& noun) {
+  return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
+}
+
 std::string json_text(const nlohmann::ordered_json& json) {
   return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }

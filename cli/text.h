@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
@@ -13,6 +14,9 @@ std::string table(const std::vector<std::vector<std::string>>& rows, bool right 
 
 /// "12.3 us", "1.24 ms".
 std::string time_text(std::chrono::nanoseconds time);
+
+/// "1 node", "2 nodes".
+std::string count_text(std::size_t count, const std::string& noun);
 
 /// Indented. What is not UTF-8, such as a name from a broken model, has its bytes replaced.
 std::string json_text(const nlohmann::ordered_json& json);

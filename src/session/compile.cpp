@@ -552,7 +552,10 @@ std::vector<NodeOutcome> Compiler::run() {
     for (const CompiledNode& node : nodes_) outcomes.push_back({.node = node.model.name});
   }
   staged_.commit();
-  say(LogLevel::kInfo, "Bundle written to " + session_.folder().string());
+  say(LogLevel::kInfo, (dry_run_ ? "Dry run: the structure, without models and their validation, "
+                                   "was written to "
+                                 : "Bundle written to ") +
+                           session_.folder().string());
   return outcomes;
 }
 

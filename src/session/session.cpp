@@ -211,7 +211,8 @@ void Session::stop() {
         }
       }
     }
-    queue(LogLevel::kInfo, "Tracing stopped: " + std::to_string(nodes_.size()) + " nodes");
+    queue(LogLevel::kInfo, "Tracing stopped: " + std::to_string(nodes_.size()) +
+                               (nodes_.size() == 1 ? " node" : " nodes"));
   });
   log_file_.flush();
 }

@@ -69,7 +69,7 @@ def test_missing_package_is_named(
 
 
 def test_full_disk_is_an_error(script: str) -> None:
-    with pytest.raises(OSError, match="/dev/full could not be written: .*No space left"):
+    with pytest.raises(OSError, match=r"/dev/full could not be written: .*No space left"):
         _bridge.export("pt2", script, INPUTS, ["y"], "/dev/full", {})
 
 
