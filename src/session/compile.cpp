@@ -17,6 +17,7 @@
 #include "leapp/leapp.h"
 #include "leapp/onnx_export.h"
 #include "session/backend.h"
+#include "session/carried_states.h"
 #include "session/dropped.h"
 #include "session/hooks.h"
 #include "session/own_model.h"
@@ -102,6 +103,7 @@ class Compiler {
   trace::Purified purify(const Node& node, Backend backend) const;
   void say_states(const Draft& draft, const std::vector<bool>& used) const;
   const SharedState* feeder_of(const Node& node, std::size_t state) const;
+  const CarriedFeed* port_of(const Node& node, std::size_t state) const;
   void write_model(const Node& node, Backend backend, const ir::Graph& graph,
                    CompiledNode& compiled);
   void write_bridged(const Node& node, Backend backend, const ir::Graph& graph,
@@ -121,6 +123,7 @@ class Compiler {
   StagedDirectory staged_;
   TensorNames names_;
   std::vector<SharedState> shared_;
+  std::vector<CarriedFeed> carried_;
   std::vector<CompiledNode> nodes_;
 };
 
@@ -195,6 +198,7 @@ void Compiler::find_shared(std::vector<Draft>& drafts) {
     if (draft.has_graph()) nodes.push_back(draft.node);
   }
   std::vector<std::string> warnings;
+  carried_ = add_carried_states(nodes, warnings);
   shared_ = find_shared_states(nodes, warnings);
   for (std::string& dropped : describe_dropped(nodes)) warnings.push_back(std::move(dropped));
   for (const std::string& warning : warnings) say(LogLevel::kWarning, warning);
@@ -206,6 +210,13 @@ const SharedState* Compiler::feeder_of(const Node& node, std::size_t state) cons
     return shared.to == &node && shared.to_state == state;
   });
   return it == shared_.end() ? nullptr : &*it;
+}
+
+const CarriedFeed* Compiler::port_of(const Node& node, std::size_t state) const {
+  const auto it = std::find_if(carried_.begin(), carried_.end(), [&](const CarriedFeed& feed) {
+    return feed.to == &node && feed.to_state == state;
+  });
+  return it == carried_.end() ? nullptr : &*it;
 }
 
 // What one node needs of its state may make another one put it out, and so need more itself.
@@ -240,9 +251,14 @@ void Compiler::say_states(const Draft& draft, const std::vector<bool>& used) con
     const trace::StateCandidate& state = node.recording.states[i];
     if (!draft.choice.in[i] || state.kind == trace::StateCandidate::Kind::kExplicit) continue;
     const SharedState* feeder = feeder_of(node, i);
-    say(LogLevel::kInfo, "state of node '" + node.name + "': '" + state.name + "', which " +
-                             (feeder == nullptr ? "a pass reads and writes"
-                                                : "node '" + feeder->from->name + "' writes"));
+    const CarriedFeed* port = port_of(node, i);
+    say(LogLevel::kInfo,
+        "state of node '" + node.name + "': '" + state.name + "', which " +
+            (feeder != nullptr ? "node '" + feeder->from->name + "' writes"
+             : port != nullptr ? "is '" + port->port + "' of node '" + port->from->name + "'"
+             : state.kind == trace::StateCandidate::Kind::kCarried
+                 ? std::string("each pass replaces by a value of its own")
+                 : std::string("a pass reads and writes")));
   }
 }
 
@@ -321,6 +337,10 @@ CompiledNode Compiler::compile(Draft& draft) {
   for (std::size_t i = 0; i < draft.choice.in.size(); ++i) {
     if (!draft.choice.in[i]) continue;
     const std::string& name = node.recording.states[i].name;
+    if (const CarriedFeed* port = port_of(node, i)) {
+      compiled.state_wires.push_back({name, port->from->id, port->port, false});
+      continue;
+    }
     const SharedState* feeder = feeder_of(node, i);
     const Node& from = feeder == nullptr ? node : *feeder->from;
     compiled.state_wires.push_back(

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "leapp/leapp.h"
+#include "session/carried.h"
 #include "session/tags.h"
 #include "trace/recording.h"
 
@@ -113,6 +114,7 @@ struct Node {
   Pass pass;
   trace::Recording recording;  ///< of the first pass
   std::vector<Sample> samples;
+  Carried carried;  ///< from the second pass on
   std::vector<std::string>
       notes;  ///< likely baked-in values found on re-entry; hints for validation
 

@@ -5,6 +5,7 @@
 
 #include "base/check.h"
 #include "interop/convert.h"
+#include "session/alignment.h"
 #include "session/backend.h"
 #include "session/session.h"
 #include "session/session_lock.h"
@@ -177,6 +178,7 @@ void Session::complete(Node& node, const NamedTensors& tensors, const OutputOpti
       warn_of_baked_values(node, recording);
       node.recording = std::move(recording);
     } else {
+      follow_carried(node, recording);
       compare_passes(node, recording);
     }
     node.samples.push_back(std::move(sample));
@@ -263,6 +265,7 @@ trace::Recording Session::record(Node& node, const NamedTensors& tensors,
                                  Sample& sample) {
   trace::Recording recording;
   recording.tape = tape_;
+  recording.first_call = node.pass.first_call;
   std::vector<std::size_t> untraced;
   const std::vector<VarId> outputs = output_variables(node, tensors, untraced);
   for (std::size_t i = 0; i < tensors.size(); ++i) {
@@ -280,6 +283,7 @@ trace::Recording Session::record(Node& node, const NamedTensors& tensors,
   }
   find_states(node, current, recording, sample);
   find_memory(node, current, recording, sample);
+  recording.end_call = static_cast<std::int32_t>(tape_->calls().size());
   for (const std::size_t i : untraced) {
     // An output may depend on nothing but state: a clock, say.
     const auto calls = trace::slice(*tape_, {outputs[i]});
@@ -484,6 +488,35 @@ void Session::warn_of_baked_values(const Node& node, const trace::Recording& rec
   }
 }
 
+// Tensors from outside that the program replaces from pass to pass.
+void Session::follow_carried(Node& node, const trace::Recording& again) {
+  const auto pass_of = [&](const trace::Recording& recording) {
+    CarriedPass pass;
+    pass.tape = recording.tape;
+    for (std::int32_t i = recording.first_call; i < recording.end_call; ++i) {
+      const NodeId owner = recording.tape->calls()[static_cast<std::size_t>(i)].node;
+      if (owner == kNobody || owner == node.id) pass.calls.push_back(i);
+    }
+    for (const trace::Recording::Port& port : recording.inputs) pass.inputs[port.name] = port.var;
+    return pass;
+  };
+  const auto known_state = [&](VarId var) {
+    const trace::Recording& first = node.recording;
+    const auto store = first.tape->variable(var).store;
+    return std::any_of(first.states.begin(), first.states.end(), [&](const auto& state) {
+      return state.before == var ||
+             (store != kNobody && first.tape->variable(state.before).store == store);
+    });
+  };
+  const auto port_of = [&](const at::Tensor& tensor) -> std::optional<CarriedPort> {
+    const auto tag = tags_.find(tensor);
+    if (!tag || !tag->exact() || writer_of(tensor) != nullptr) return std::nullopt;
+    return CarriedPort{tag->node, tag->port};
+  };
+  if (node.passes == 1) node.carried.add(pass_of(node.recording), known_state, port_of);
+  node.carried.add(pass_of(again), known_state, port_of);
+}
+
 // A re-entry that runs other operators, or the same ones with other numbers, shows that something
 // the export takes for constant is not.
 void Session::compare_passes(Node& node, const trace::Recording& again) {
@@ -500,6 +533,7 @@ void Session::compare_passes(Node& node, const trace::Recording& again) {
   const auto compare_outside = [&](VarId old_var, VarId new_var, const trace::Call& a,
                                    const trace::Call& b) {
     if (old_var == kNobody || new_var == kNobody) return;
+    if (node.carried.explains(new_var)) return;
     if (compared[static_cast<std::size_t>(old_var)]) return;
     compared[static_cast<std::size_t>(old_var)] = true;
     using Origin = trace::Variable::Origin;
@@ -532,16 +566,10 @@ void Session::compare_passes(Node& node, const trace::Recording& again) {
                   " reads changed. If it varies, pass it through annotate.input_tensors()",
         b.frame);
   };
-  const std::size_t count = std::min(first.calls.size(), again.calls.size());
-  for (std::size_t i = 0; i < count; ++i) {
-    const trace::Call& a = old_tape.calls()[static_cast<std::size_t>(first.calls[i])];
-    const trace::Call& b = new_tape.calls()[static_cast<std::size_t>(again.calls[i])];
-    if (a.op.operator_name() != b.op.operator_name()) {
-      note("control flow changed: " + c10::toString(b.op.operator_name()) + " ran where " +
-               c10::toString(a.op.operator_name()) + " ran before",
-           b.frame);
-      return;
-    }
+  const Alignment aligned = align({old_tape, first.calls}, {new_tape, again.calls});
+  for (const auto& [old_index, new_index] : aligned.pairs) {
+    const trace::Call& a = old_tape.calls()[static_cast<std::size_t>(old_index)];
+    const trace::Call& b = new_tape.calls()[static_cast<std::size_t>(new_index)];
     const trace::Arg* old_args = old_tape.args_of(a);
     const trace::Arg* new_args = new_tape.args_of(b);
     const auto& declared = a.op.schema().arguments();
@@ -564,14 +592,24 @@ void Session::compare_passes(Node& node, const trace::Recording& again) {
       }
     }
   }
-  if (first.calls.size() != again.calls.size()) {
-    const bool longer = again.calls.size() > count;
-    const trace::Call& call = longer
-                                  ? new_tape.calls()[static_cast<std::size_t>(again.calls[count])]
-                                  : old_tape.calls()[static_cast<std::size_t>(first.calls[count])];
-    note("control flow changed: " + c10::toString(call.op.operator_name()) +
-             (longer ? " ran, which did not run before" : " did not run, which ran before"),
-         call.frame);
+  if (!aligned.difference) return;
+  const auto [old_index, new_index] = *aligned.difference;
+  const auto call_at = [](const trace::Tape& tape, std::int32_t index) -> const trace::Call& {
+    return tape.calls()[static_cast<std::size_t>(index)];
+  };
+  const auto name_at = [&](const trace::Tape& tape, std::int32_t index) {
+    return c10::toString(call_at(tape, index).op.operator_name());
+  };
+  if (old_index < 0) {
+    note("control flow changed: " + name_at(new_tape, new_index) + " ran, which did not run before",
+         call_at(new_tape, new_index).frame);
+  } else if (new_index < 0) {
+    note("control flow changed: " + name_at(old_tape, old_index) + " did not run, which ran before",
+         call_at(old_tape, old_index).frame);
+  } else {
+    note("control flow changed: " + name_at(new_tape, new_index) + " ran where " +
+             name_at(old_tape, old_index) + " ran before",
+         call_at(new_tape, new_index).frame);
   }
 }
 

@@ -129,6 +129,7 @@ class Session final : public trace::Observer {
   void note_writers(const Node& node);
   const MemoryUse::Writer* writer_of(const at::Tensor& tensor) const;
   void compare_passes(Node& node, const trace::Recording& again);
+  void follow_carried(Node& node, const trace::Recording& again);
   void warn_of_baked_values(const Node& node, const trace::Recording& recording);
   void tag_outputs(const Node& node, const NamedTensors& tensors, const OutputOptions& options);
   void reset();

@@ -223,6 +223,13 @@ std::vector<SharedState> Sharing::run(std::vector<std::string>& warnings) {
     shared.push_back({to.node, to_state, from.node, from_state});
     grown.insert({to.node, from.node});
   }
+  for (Node* node : nodes_) {
+    const auto& states = node->recording.states;
+    if (std::any_of(states.begin(), states.end(),
+                    [](const auto& state) { return state.kind == Kind::kCarried; })) {
+      grown.insert(node);
+    }
+  }
   for (Node* node : grown) complete_slice(*node);
   return shared;
 }

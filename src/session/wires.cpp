@@ -76,7 +76,7 @@ Pipeline connect(const std::vector<CompiledNode>& nodes) {
       if (port.source) wire(to, port.name, port.source->node, port.source->port, false);
     }
     for (const CompiledNode::StateWire& state : to.state_wires) {
-      wire(to, state.input, state.from, state.output, true);
+      wire(to, state.input, state.from, state.output, state.only_state);
     }
   }
   Pipeline pipeline;

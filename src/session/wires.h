@@ -22,6 +22,7 @@ struct CompiledNode {
     std::string input;
     NodeId from = kNobody;  ///< the node itself, or one it shares the state with
     std::string output;
+    bool only_state = true;  ///< false: it is an output of the node in its own right
   };
   std::vector<StateWire> state_wires;
 };

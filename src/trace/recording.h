@@ -16,6 +16,7 @@ struct StateCandidate {
     kDeclared,  ///< module or register_buffer, changed by the pass
     kFound,     ///< memory from outside that the pass writes to
     kShared,    ///< memory from outside that another node writes to, or reads after this one wrote
+    kCarried,   ///< a tensor that later passes replace by a value of the pass before
   };
   Kind kind = Kind::kFound;
   std::string name;
@@ -35,7 +36,9 @@ struct Recording {
     at::Tensor value;
   };
 
-  std::shared_ptr<const Tape> tape;
+  std::shared_ptr<Tape> tape;
+  std::int32_t first_call = 0;      ///< of the pass, on the tape
+  std::int32_t end_call = 0;        ///< one past its last
   std::vector<std::int32_t> calls;  ///< indices into the tape, ascending
   std::vector<Port> inputs;
   std::vector<Port> outputs;

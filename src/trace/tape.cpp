@@ -136,6 +136,30 @@ std::optional<VarId> Tape::find(const at::Tensor& tensor) {
   return add_alias(tensor, memory);
 }
 
+std::optional<VarId> Tape::known(const c10::TensorImpl* object, const at::Tensor& alias) const {
+  const StoreId memory = find_store(alias);
+  const auto it = by_impl_.find(object);
+  if (it != by_impl_.end() && variable(it->second).store == memory) return it->second;
+  if (memory == kNobody) return std::nullopt;
+  const auto& candidates = store(memory).variables;
+  for (auto id = candidates.rbegin(); id != candidates.rend(); ++id) {
+    const auto impl = variable(*id).impl.lock();
+    const at::Tensor there = variable(*id).held.defined() ? variable(*id).held : at::Tensor(impl);
+    if (there.defined() && same_geometry(there, alias)) return *id;
+  }
+  return std::nullopt;
+}
+
+void Tape::set_argument(std::int32_t call, std::int32_t arg, std::int32_t item, VarId var) {
+  Arg& given =
+      args_[static_cast<std::size_t>(calls_[static_cast<std::size_t>(call)].first_arg + arg)];
+  if (item < 0) {
+    given.var = var;
+  } else {
+    list_items_[static_cast<std::size_t>(given.list_begin + item)] = var;
+  }
+}
+
 VarId Tape::use(const at::Tensor& tensor) {
   if (const auto known = find(tensor)) return *known;
   return add_outside(tensor);
@@ -199,6 +223,7 @@ VarId Tape::add_alias(const at::Tensor& tensor, StoreId memory) {
     add_value(static_cast<std::int64_t>(distance) / tensor.element_size());
     calls_.back().relative = true;
   }
+  calls_.back().found_in_memory = true;
   const VarId id = new_variable(tensor, Variable::Origin::kResult, memory);
   variable(id).node = node;
   variable(id).call = static_cast<std::int32_t>(calls_.size()) - 1;

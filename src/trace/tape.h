@@ -83,6 +83,7 @@ struct Call {
   FrameRef frame;
   bool hidden_alias = false;  ///< a result shares memory with an argument, the schema denies it
   bool relative = false;      ///< as_strided of ours: the offset counts from its argument's start
+  bool found_in_memory = false;  ///< ours: names a tensor that was met in memory already known
 };
 
 class Tape {
@@ -95,6 +96,10 @@ class Tape {
 
   /// The variable, if the tensor is known by itself or through its memory.
   std::optional<VarId> find(const at::Tensor& tensor);
+
+  /// The newest variable that is this object, which may be gone, or that has the very elements of
+  /// `alias`, a tensor in its memory. Adds nothing.
+  std::optional<VarId> known(const c10::TensorImpl* object, const at::Tensor& alias) const;
 
   /// Declares `tensor` to be an input of the node: a fresh value from here on.
   VarId add_input(const at::Tensor& tensor, NodeId node);
@@ -120,6 +125,9 @@ class Tape {
 
   /// Notes that the last call wrote to the variable's memory; spreads the node to its aliases.
   void note_write(VarId var, NodeId node);
+
+  /// Gives a call another tensor: its argument `arg`, or item `item` of that where it is a list.
+  void set_argument(std::int32_t call, std::int32_t arg, std::int32_t item, VarId var);
 
   const std::vector<Call>& calls() const noexcept { return calls_; }
   std::vector<Call>& calls() noexcept { return calls_; }

@@ -1,0 +1,32 @@
+// Which calls of a later pass are those of an earlier one.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "trace/tape.h"
+
+namespace leapp::session {
+
+/// Some calls of a tape, by index, ascending.
+struct CallList {
+  const trace::Tape& tape;
+  const std::vector<std::int32_t>& calls;
+};
+
+struct Alignment {
+  std::vector<std::pair<std::int32_t, std::int32_t>> pairs;  ///< indices into the two tapes
+  /// The first two calls that have no counterpart; -1 where that list has ended.
+  std::optional<std::pair<std::int32_t, std::int32_t>> difference;
+};
+
+/// Whether the operator takes a tensor for its shape and type only.
+bool makes_constant(const c10::OperatorHandle& op);
+
+/// Pairs the same operators in order. A call that works on no node's values may be missing on
+/// either side (a constant that is made once and kept, say), and so may one that changes nothing.
+Alignment align(const CallList& first, const CallList& again);
+
+}  // namespace leapp::session

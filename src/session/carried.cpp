@@ -1,0 +1,386 @@
+#include "session/carried.h"
+
+#include <ATen/ops/equal.h>
+
+#include <algorithm>
+
+#include "session/alignment.h"
+#include "trace/dispatcher.h"
+#include "trace/op_traits.h"
+
+namespace leapp::session {
+namespace {
+
+using trace::kNobody;
+using trace::Tape;
+using trace::VarId;
+using Origin = trace::Variable::Origin;
+
+const c10::TensorImpl* object_of(const trace::Variable& variable) {
+  return variable.impl._unsafe_get_target();
+}
+
+at::Tensor tensor_of(const trace::Variable& variable) {
+  if (auto impl = variable.impl.lock()) return at::Tensor(std::move(impl));
+  return variable.held;
+}
+
+// A tensor that was there before the pass: met as such, or as a view of memory that was.
+bool is_from_outside(const Tape& tape, VarId var) {
+  const trace::Variable& variable = tape.variable(var);
+  if (variable.store != kNobody && tape.store(variable.store).fresh) return false;
+  if (variable.origin == Origin::kOutside) return true;
+  if (variable.origin != Origin::kResult) return false;
+  const trace::Call& call = tape.calls()[static_cast<std::size_t>(variable.call)];
+  return call.found_in_memory && call.node == kNobody;
+}
+
+bool is_constant(const Tape& tape, VarId var) {
+  const trace::Variable& variable = tape.variable(var);
+  if (variable.origin == Origin::kOutside) return true;
+  if (variable.origin != Origin::kResult || variable.call < 0) return false;
+  const trace::Call& call = tape.calls()[static_cast<std::size_t>(variable.call)];
+  return call.node == kNobody || makes_constant(call.op);
+}
+
+at::Tensor content_of(const Tape& tape, VarId var) {
+  const trace::Variable& variable = tape.variable(var);
+  const auto capture = variable.store == kNobody ? nullptr : tape.store(variable.store).capture;
+  const at::Tensor alias = variable.held.defined() ? variable.held : tensor_of(variable);
+  return capture && alias.defined() ? capture->content(alias) : alias;
+}
+
+at::Tensor copied(const at::Tensor& tensor) {
+  return tensor.defined() ? tensor.detach().clone(at::MemoryFormat::Contiguous) : tensor;
+}
+
+bool same_type(const at::Tensor& a, const at::Tensor& b) {
+  return a.defined() && b.defined() && a.scalar_type() == b.scalar_type() && a.sizes() == b.sizes();
+}
+
+// Computes a constant of the tape again.
+at::Tensor evaluate(const Tape& tape, VarId var) {
+  if (tape.variable(var).origin == Origin::kOutside) return copied(content_of(tape, var));
+  std::map<VarId, at::Tensor> values;
+  const auto value_of = [&](VarId id) -> c10::IValue {
+    if (id == kNobody) return {};
+    const auto it = values.find(id);
+    if (it != values.end()) return it->second;
+    return values[id] = copied(content_of(tape, id));
+  };
+  for (const std::int32_t index : trace::slice(tape, {var})) {
+    const trace::Call& call = tape.calls()[static_cast<std::size_t>(index)];
+    if (call.relative) return {};
+    torch::jit::Stack stack;
+    const trace::Arg* args = tape.args_of(call);
+    const auto& declared = call.op.schema().arguments();
+    for (std::size_t i = 0; i < declared.size(); ++i) {
+      if (args[i].kind == trace::Arg::Kind::kValue) {
+        stack.push_back(args[i].value);
+      } else if (args[i].kind == trace::Arg::Kind::kTensor) {
+        stack.push_back(value_of(args[i].var));
+      } else {
+        c10::List<at::Tensor> list;
+        for (std::int32_t k = 0; k < args[i].list_size; ++k) {
+          const VarId item = tape.list_item(args[i].list_begin + k);
+          if (item == kNobody) return {};  // an index with gaps: not worth the effort
+          list.push_back(value_of(item).toTensor());
+        }
+        if (declared[i].type()->str().find('?') != std::string::npos) return {};
+        stack.emplace_back(std::move(list));
+      }
+    }
+    call.op.callBoxed(&stack);
+    const trace::CallResult* results = tape.results_of(call);
+    for (std::size_t i = 0; i < stack.size(); ++i) {
+      if (!results[i].is_tensor) continue;
+      if (!results[i].is_list) {
+        if (results[i].var != kNobody) values[results[i].var] = stack[i].toTensor();
+        continue;
+      }
+      const auto items = stack[i].toTensorVector();
+      for (std::int32_t k = 0; k < results[i].list_size; ++k) {
+        values[tape.list_item(results[i].list_begin + k)] = items.at(static_cast<std::size_t>(k));
+      }
+    }
+  }
+  const auto it = values.find(var);
+  return it == values.end() ? at::Tensor() : copied(it->second);
+}
+
+template <typename Visit>
+void for_each_argument(const Tape& tape, const trace::Call& call, Visit&& visit) {
+  const trace::Arg* args = tape.args_of(call);
+  const auto count = static_cast<std::int32_t>(call.op.schema().arguments().size());
+  for (std::int32_t k = 0; k < count; ++k) {
+    if (args[k].kind == trace::Arg::Kind::kTensor) visit(k, -1, args[k].var);
+    for (std::int32_t item = 0; item < args[k].list_size; ++item) {
+      visit(k, item, tape.list_item(args[k].list_begin + item));
+    }
+  }
+}
+
+std::optional<VarId> argument_at(const Tape& tape, const trace::Call& call, std::int32_t arg,
+                                 std::int32_t item) {
+  const trace::Arg& given = tape.args_of(call)[arg];
+  if (item < 0) {
+    if (given.kind != trace::Arg::Kind::kTensor) return std::nullopt;
+    return given.var;
+  }
+  if (given.kind != trace::Arg::Kind::kTensorList || item >= given.list_size) return std::nullopt;
+  return tape.list_item(given.list_begin + item);
+}
+
+template <typename Visit>
+void for_each_result_pair(const Tape& a, const trace::Call& first, const Tape& b,
+                          const trace::Call& again, Visit&& visit) {
+  const trace::CallResult* old_results = a.results_of(first);
+  const trace::CallResult* new_results = b.results_of(again);
+  for (std::size_t i = 0; i < first.op.schema().returns().size(); ++i) {
+    if (!old_results[i].is_tensor || !new_results[i].is_tensor) continue;
+    if (!old_results[i].is_list) visit(old_results[i].var, new_results[i].var);
+    const std::int32_t items = std::min(old_results[i].list_size, new_results[i].list_size);
+    for (std::int32_t k = 0; k < items; ++k) {
+      visit(a.list_item(old_results[i].list_begin + k), b.list_item(new_results[i].list_begin + k));
+    }
+  }
+}
+
+}  // namespace
+
+void Carried::start(const CarriedPass& pass, const std::function<bool(trace::VarId)>& known_state) {
+  first_ = pass;
+  const Tape& tape = *pass.tape;
+  for (const std::int32_t index : pass.calls) {
+    const trace::Call& call = tape.calls()[static_cast<std::size_t>(index)];
+    for_each_argument(tape, call, [&](std::int32_t arg, std::int32_t item, VarId var) {
+      if (var == kNobody || !is_constant(tape, var) || known_state(var)) return;
+      const trace::StoreId store = tape.variable(var).store;
+      if (store != kNobody && tape.store(store).last_write >= pass.calls.front()) {
+        // A constant that was filled in place counts as long as it is one.
+        if (tape.variable(var).origin == Origin::kOutside && !tape.store(store).fresh) return;
+        if (tape.store(store).last_write >= index) return;
+      }
+      sites_.push_back({index, arg, item, var, object_of(tape.variable(var)), {}, {}, false});
+    });
+  }
+}
+
+std::set<Carried::Source> Carried::sources_of(std::int32_t site, const c10::TensorImpl* object,
+                                              const at::Tensor& tensor, const Reads& reads,
+                                              const PortOf& port_of) const {
+  std::set<Source> sources;
+  if (const auto it = reads.find(object); it != reads.end()) {
+    for (const std::int32_t other : it->second) {
+      const at::Tensor theirs =
+          content_of(*first_.tape, sites_[static_cast<std::size_t>(other)].initial);
+      if (other == site || !theirs.defined() || same_type(theirs, tensor)) {
+        sources.insert({kNobody, other, {}});
+      }
+    }
+    // What the first pass computed without its inputs is a value of its own as well.
+    if (passes_ > 1) return sources;
+  }
+  if (const auto known = previous_.tape->known(object, tensor)) {
+    const auto it = in_first_.find(*known);
+    if (passes_ == 1) {
+      const trace::Variable& variable = previous_.tape->variable(*known);
+      if (variable.origin != Origin::kOutside) sources.insert({*known, -1, {}});
+    } else if (it != in_first_.end()) {
+      sources.insert({it->second, -1, {}});
+    }
+  }
+  if (!sources.empty()) return sources;
+  if (const auto port = port_of(tensor)) sources.insert({kNobody, -1, *port});
+  return sources;
+}
+
+void Carried::add(const CarriedPass& pass, const std::function<bool(trace::VarId)>& known_state,
+                  const PortOf& port_of) {
+  explained_.clear();
+  ++passes_;
+  if (passes_ == 1) {
+    start(pass, known_state);
+    previous_ = pass;
+    return;
+  }
+  --passes_;  // while the pass is looked at: the number of those before it
+  const Tape& old_tape = *first_.tape;
+  const Tape& new_tape = *pass.tape;
+  const Alignment aligned = align({old_tape, first_.calls}, {new_tape, pass.calls});
+  apart_ |= aligned.difference.has_value();
+  Reads reads;
+  for (std::size_t i = 0; i < sites_.size(); ++i) {
+    if (sites_[i].read != nullptr) reads[sites_[i].read].push_back(static_cast<std::int32_t>(i));
+  }
+  std::map<VarId, VarId> in_first;
+  for (const auto& [name, var] : pass.inputs) {
+    const auto it = first_.inputs.find(name);
+    if (it != first_.inputs.end()) in_first[var] = it->second;
+  }
+  std::vector<const c10::TensorImpl*> read_now(sites_.size(), nullptr);
+  std::size_t site = 0;
+  for (const auto& [old_index, new_index] : aligned.pairs) {
+    const trace::Call& a = old_tape.calls()[static_cast<std::size_t>(old_index)];
+    const trace::Call& b = new_tape.calls()[static_cast<std::size_t>(new_index)];
+    for_each_result_pair(old_tape, a, new_tape, b, [&](VarId was, VarId is) {
+      if (was != kNobody && is != kNobody) in_first[is] = was;
+    });
+    while (site < sites_.size() && sites_[site].call < old_index) ++site;
+    for (; site < sites_.size() && sites_[site].call == old_index; ++site) {
+      Site& here = sites_[site];
+      const auto var = argument_at(new_tape, b, here.arg, here.item);
+      if (!var || *var == kNobody || !is_from_outside(new_tape, *var)) continue;
+      const at::Tensor tensor = tensor_of(new_tape.variable(*var));
+      read_now[site] = object_of(new_tape.variable(*var));
+      const auto number = static_cast<std::int32_t>(site);
+      std::set<Source> sources = sources_of(number, read_now[site], tensor, reads, port_of);
+      const bool moved = here.read != read_now[site];
+      if (moved && sources.empty()) {
+        const at::Tensor before =
+            here.found.empty() ? content_of(old_tape, here.initial) : here.found.back();
+        const at::Tensor now = content_of(new_tape, *var);
+        // Another object with the same content: the program makes it anew.
+        if (same_type(before, now) && at::equal(before, now)) sources.insert({kNobody, number, {}});
+      }
+      if (moved && sources.count({kNobody, number, {}}) == 0) {
+        if (!here.changed) {
+          here.found.assign(passes_, evaluate(old_tape, here.initial));
+          here.changed = true;
+        }
+        if (!sources.empty()) explained_.insert(*var);
+      }
+      if (here.changed) here.found.push_back(copied(content_of(new_tape, *var)));
+      if (here.sources) {
+        std::erase_if(*here.sources, [&](const Source& s) { return sources.count(s) == 0; });
+      } else {
+        here.sources = std::move(sources);
+      }
+    }
+  }
+  for (std::size_t i = 0; i < sites_.size(); ++i) {
+    sites_[i].read = read_now[i];
+    if (sites_[i].changed && sites_[i].found.size() == passes_) sites_[i].found.emplace_back();
+  }
+  previous_ = pass;
+  in_first_ = std::move(in_first);
+  ++passes_;
+}
+
+std::optional<Carried::Source> Carried::source_of(const Site& site) const {
+  if (!site.sources) return std::nullopt;
+  std::optional<Source> found;
+  for (const Source& source : *site.sources) {
+    // A place where the first pass read a value of its own says no more than the value.
+    if (source.site >= 0 && !sites_[static_cast<std::size_t>(source.site)].changed &&
+        site.sources->count({sites_[static_cast<std::size_t>(source.site)].initial, -1, {}}) > 0) {
+      continue;
+    }
+    if (found) return std::nullopt;
+    found = source;
+  }
+  return found;
+}
+
+std::string Carried::describe(const Site& site) const {
+  const trace::Call& call = first_.tape->calls()[static_cast<std::size_t>(site.call)];
+  const std::string where = trace::resolve_source(call.frame).to_string();
+  const at::Tensor tensor =
+      site.found.empty() ? content_of(*first_.tape, site.initial) : site.found.front();
+  return (where.empty() ? "" : where + ": ") + call.op.schema().name() + " reads a tensor" +
+         (tensor.defined() ? " of shape " + c10::str(tensor.sizes()) : std::string());
+}
+
+Carried::Findings Carried::find(const trace::Recording& recording) const {
+  Findings findings;
+  const auto has_changed = [](const Site& site) { return site.changed; };
+  if (apart_ || std::none_of(sites_.begin(), sites_.end(), has_changed)) return findings;
+  const Tape& tape = *first_.tape;
+  std::vector<VarId> roots;
+  for (const auto& port : recording.outputs) roots.push_back(port.var);
+  for (const auto& state : recording.states) {
+    if (state.after != kNobody) roots.push_back(state.after);
+  }
+  std::set<std::int32_t> needed;  // sites
+  std::set<std::int32_t> asked;   // sites whose value another one takes
+  std::vector<std::int32_t> order;
+  for (bool again = true; again;) {
+    again = false;
+    const std::vector<std::int32_t> calls = trace::slice(tape, roots);
+    for (std::size_t i = 0; i < sites_.size(); ++i) {
+      const Site& site = sites_[i];
+      const auto number = static_cast<std::int32_t>(i);
+      if (needed.count(number) > 0) continue;
+      const bool reached = std::binary_search(calls.begin(), calls.end(), site.call);
+      if (!reached && (asked.count(number) == 0 || !site.changed)) continue;
+      if (!site.changed) {
+        // It may yet take the value of another place that the same tensor was in.
+        const bool doubtful =
+            site.sources && site.sources->size() > 1 &&
+            std::any_of(site.sources->begin(), site.sources->end(), [&](const Source& source) {
+              return source.site >= 0 && sites_[static_cast<std::size_t>(source.site)].changed;
+            });
+        if (!doubtful) continue;
+        findings.doubts.push_back(
+            describe(site) +
+            " that the first pass also read elsewhere, where later passes replaced it: whether it "
+            "is a constant cannot be told after " +
+            std::to_string(passes_) +
+            " passes. Trace more passes, or let each place begin with a tensor of its own "
+            "(.clone()).");
+        return findings;
+      }
+      const std::optional<Source> source = source_of(site);
+      const bool complete = source.has_value() &&
+                            std::all_of(site.found.begin(), site.found.end(), [&](const auto& t) {
+                              return same_type(site.found.front(), t);
+                            });
+      if (!complete) {
+        findings.doubts.push_back(describe(site) +
+                                  " that changes from pass to pass, and its value does not always "
+                                  "come from the same place in the pass before, so it cannot be "
+                                  "exported as state. Declare it with annotate.state_tensors() and "
+                                  "annotate.update_state(), or pass it through "
+                                  "annotate.input_tensors().");
+        return findings;
+      }
+      needed.insert(number);
+      order.push_back(number);
+      if (source->var != kNobody) roots.push_back(source->var);
+      if (source->site >= 0) asked.insert(source->site);
+      again = true;
+    }
+  }
+  std::map<std::pair<VarId, Source>, std::size_t> known;
+  std::map<std::int32_t, std::size_t> state_at;
+  for (const std::int32_t number : order) {
+    const Site& site = sites_[static_cast<std::size_t>(number)];
+    const auto key = std::pair(site.initial, *source_of(site));
+    const auto it = known.find(key);
+    if (it != known.end()) {
+      findings.states[it->second].sites.push_back(number);
+      state_at[number] = it->second;
+      continue;
+    }
+    known[key] = state_at[number] = findings.states.size();
+    findings.states.push_back(
+        {site.initial, site.found.front(), key.second, {number}, site.found, std::nullopt});
+  }
+  for (State& state : findings.states) {
+    if (state.source.site < 0) continue;
+    const auto it = state_at.find(state.source.site);
+    if (it != state_at.end()) {
+      state.same_as_state = it->second;
+    } else {
+      state.source.var = sites_[static_cast<std::size_t>(state.source.site)].initial;
+    }
+  }
+  return findings;
+}
+
+void Carried::redirect(std::int32_t site, trace::VarId var) const {
+  const Site& at = sites_[static_cast<std::size_t>(site)];
+  first_.tape->set_argument(at.call, at.arg, at.item, var);
+}
+
+}  // namespace leapp::session

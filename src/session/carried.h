@@ -1,0 +1,108 @@
+// State that the program keeps by itself: `self.h = f(x, self.h)`, a queue of past observations.
+//
+// Nobody declares it and nothing is written in place: a later pass simply reads another tensor
+// where the first one read its initial value, and that tensor is one the pass before computed,
+// took in, or read at another place. A `Carried` follows the tensors from outside through the
+// passes of one node. Where every pass agrees on where they come from, they become state.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "trace/recording.h"
+
+namespace leapp::session {
+
+/// One pass, as it is handed to a Carried.
+struct CarriedPass {
+  std::shared_ptr<trace::Tape> tape;
+  std::vector<std::int32_t> calls;             ///< all that ran in the pass, of no other node
+  std::map<std::string, trace::VarId> inputs;  ///< by name
+};
+
+/// An output of a node, as the value of a tensor.
+struct CarriedPort {
+  trace::NodeId node = trace::kNobody;
+  std::string port;
+
+  auto operator<=>(const CarriedPort&) const = default;
+};
+
+class Carried {
+ public:
+  /// Where a value came from: a variable of the first pass, what another site read, or an output.
+  struct Source {
+    trace::VarId var = trace::kNobody;
+    std::int32_t site = -1;
+    CarriedPort port = {};
+
+    auto operator<=>(const Source&) const = default;
+  };
+  /// A state that was found.
+  struct State {
+    trace::VarId initial = trace::kNobody;     ///< what the first pass read, a constant there
+    at::Tensor value;                          ///< its value then
+    Source source;                             ///< where a later pass gets it from
+    std::vector<std::int32_t> sites;           ///< where the first pass reads it
+    std::vector<at::Tensor> found;             ///< what each pass read
+    std::optional<std::size_t> same_as_state;  ///< source.site: the state that is read there
+  };
+  struct Findings {
+    std::vector<State> states;
+    std::vector<std::string> doubts;  ///< sentences; then there are no states
+  };
+
+  /// Asks who put a tensor out: an output as it is, or nothing.
+  using PortOf = std::function<std::optional<CarriedPort>(const at::Tensor&)>;
+
+  /// Takes a pass in. `known_state` tells the variables of the first pass that are state already.
+  void add(const CarriedPass& pass, const std::function<bool(trace::VarId)>& known_state,
+           const PortOf& port_of);
+
+  /// Whether the pass that was added last read, as `var`, something whose source is known.
+  bool explains(trace::VarId var) const { return explained_.count(var) > 0; }
+
+  /// The states that `recording`, of the first pass, needs.
+  Findings find(const trace::Recording& recording) const;
+
+  /// Makes the first pass read `var` at a site.
+  void redirect(std::int32_t site, trace::VarId var) const;
+
+ private:
+  // A place where the first pass reads something that depends on none of its inputs.
+  struct Site {
+    std::int32_t call;
+    std::int32_t arg;
+    std::int32_t item;  // -1: no list
+    trace::VarId initial;
+    const c10::TensorImpl* read = nullptr;    // by the pass before; null: nothing from outside
+    std::optional<std::set<Source>> sources;  // what every pass so far allows
+    std::vector<at::Tensor> found;            // once it has changed: per pass
+    bool changed = false;
+  };
+
+  void start(const CarriedPass& pass, const std::function<bool(trace::VarId)>& known_state);
+  using Reads = std::map<const c10::TensorImpl*, std::vector<std::int32_t>>;  // sites, by object
+  std::set<Source> sources_of(std::int32_t site, const c10::TensorImpl* object,
+                              const at::Tensor& tensor, const Reads& reads,
+                              const PortOf& port_of) const;
+  std::optional<Source> source_of(const Site& site) const;  // the only one that is left
+  std::string describe(const Site& site) const;
+
+  CarriedPass first_;
+  CarriedPass previous_;
+  std::map<trace::VarId, trace::VarId> in_first_;  // variables of previous_ by those of first_
+  std::vector<Site> sites_;
+  std::set<trace::VarId> explained_;
+  std::size_t passes_ = 0;
+  bool apart_ = false;  // the passes ran different operators
+};
+
+}  // namespace leapp::session

@@ -1,0 +1,170 @@
+"""State that nobody declares: attributes and containers that the policy replaces every tick."""
+
+from __future__ import annotations
+
+import collections
+from typing import NamedTuple
+
+import torch
+from torch import nn
+
+from leapp import annotate
+
+from . import Policy, Ports, normal, program
+from .helpers import actor
+
+
+class _Plain(Policy):
+    def sense(self, rng: torch.Generator) -> Ports:
+        return {"policy/obs": normal(rng, 1, 4)}
+
+    def forward(self, obs: torch.Tensor) -> torch.Tensor:
+        raise NotImplementedError
+
+    def step(self, inputs: Ports) -> Ports:
+        obs = annotate.input_tensors("policy", {"obs": inputs["policy/obs"]})
+        action = annotate.output_tensors(
+            "policy", {"action": self.forward(obs)}, export_with=self.backend
+        )
+        return {"policy/action": action}
+
+
+@program(traced=2)
+class PidAttributes(_Plain):
+    """A controller whose integral and last error are attributes."""
+
+    def build(self) -> None:
+        self.integral, self.error = torch.zeros(1, 4), torch.zeros(1, 4)
+
+    def forward(self, obs: torch.Tensor) -> torch.Tensor:
+        self.integral = (self.integral + 0.02 * obs).clamp(-1, 1)
+        rate = (obs - self.error) / 0.02
+        self.error = obs
+        return 2.0 * obs + 0.5 * self.integral + 0.1 * rate
+
+
+@program(traced=2)
+class UsedBeforeReplaced(_Plain):
+    """What replaces the state reaches no output of the same tick."""
+
+    def build(self) -> None:
+        self.trace = torch.zeros(1, 4)
+
+    def forward(self, obs: torch.Tensor) -> torch.Tensor:
+        action = obs + 0.5 * self.trace
+        self.trace = 0.9 * self.trace + obs
+        return action
+
+
+@program(traced=2)
+class LazyGruState(_Plain):
+    """The hidden state is None at first, so that nn.GRU begins with zeros of its own."""
+
+    def build(self) -> None:
+        self.gru, self.head = nn.GRU(4, 6), nn.Linear(6, 2)
+        self.hidden: torch.Tensor | None = None
+
+    def forward(self, obs: torch.Tensor) -> torch.Tensor:
+        out, self.hidden = self.gru(obs[None], self.hidden)
+        action: torch.Tensor = self.head(out[0])
+        return action
+
+
+@program(traced=3)
+class SharedZeros(_Plain):
+    """Both parts of an LSTM's state begin with one tensor."""
+
+    def build(self) -> None:
+        self.cell, self.head = nn.LSTMCell(4, 6), nn.Linear(6, 2)
+        self.state: tuple[torch.Tensor, torch.Tensor] | None = None
+
+    def forward(self, obs: torch.Tensor) -> torch.Tensor:
+        if self.state is None:
+            zeros = obs.new_zeros(obs.shape[0], 6)
+            self.state = (zeros, zeros)
+        self.state = self.cell(obs, self.state)
+        action: torch.Tensor = self.head(self.state[0])
+        return action
+
+
+class _Memory(NamedTuple):
+    fast: torch.Tensor
+    slow: torch.Tensor
+
+
+@program(traced=4)
+class NamedTupleState(_Plain):
+    """Two filters in a tuple that is made anew."""
+
+    def build(self) -> None:
+        self.memory = _Memory(torch.zeros(1, 4), torch.ones(1, 4))
+
+    def forward(self, obs: torch.Tensor) -> torch.Tensor:
+        fast = torch.lerp(self.memory.fast, obs, 0.5)
+        self.memory = _Memory(fast, 0.9 * self.memory.slow + 0.1 * fast)
+        return self.memory.fast - self.memory.slow
+
+
+@program(traced=2)
+class DequeOfObservations(_Plain):
+    """A queue of the last observations, filled with tensors of their own."""
+
+    def build(self) -> None:
+        self.queue = collections.deque([torch.zeros(1, 4) for _ in range(3)], maxlen=3)
+        self.net = actor(12, 2)
+
+    def forward(self, obs: torch.Tensor) -> torch.Tensor:
+        self.queue.append(obs)
+        action: torch.Tensor = self.net(torch.cat(list(self.queue), -1))
+        return action
+
+
+@program(traced=3)
+class ListOfOneTensor(_Plain):
+    """The same, all of it one tensor at first: known once it has turned over."""
+
+    def build(self) -> None:
+        self.past = [torch.zeros(1, 4)] * 3
+        self.net = actor(12, 2)
+
+    def forward(self, obs: torch.Tensor) -> torch.Tensor:
+        self.past = [*self.past[1:], obs]
+        action: torch.Tensor = self.net(torch.cat(self.past, -1))
+        return action
+
+
+@program(traced=2)
+class ActionKeptAfterTheNode(_Plain):
+    """The last action is kept, as a copy, after the node has closed."""
+
+    def build(self) -> None:
+        self.last, self.net = torch.zeros(1, 2), actor(6, 2)
+
+    def forward(self, obs: torch.Tensor) -> torch.Tensor:
+        action: torch.Tensor = self.net(torch.cat([obs, self.last], -1))
+        return action
+
+    def step(self, inputs: Ports) -> Ports:
+        outputs = super().step(inputs)
+        self.last = outputs["policy/action"].detach().clone()
+        return outputs
+
+
+@program(traced=2)
+class LaterNodesAction(Policy):
+    """One node reads what another, later one put out in the tick before."""
+
+    def build(self) -> None:
+        self.last, self.net = torch.zeros(1, 2), actor(6, 2)
+
+    def sense(self, rng: torch.Generator) -> Ports:
+        return {"observe/joints": normal(rng, 1, 4)}
+
+    def step(self, inputs: Ports) -> Ports:
+        joints = annotate.input_tensors("observe", {"joints": inputs["observe/joints"]})
+        obs = torch.cat([joints, self.last], -1)
+        obs = annotate.output_tensors("observe", {"obs": obs}, export_with=self.backend)
+        obs = annotate.input_tensors("policy", {"obs": obs})
+        action = torch.tanh(self.net(obs))
+        self.last = annotate.output_tensors("policy", {"action": action}, export_with=self.backend)
+        return {"policy/action": self.last}
