@@ -55,6 +55,9 @@ LEAPP_EXPORT bool is_active() noexcept;
 /// node under way, or one that came out of a node. False when no session is active.
 LEAPP_EXPORT bool is_traced(const at::Tensor& tensor);
 
+/// Whether a pass of the session read this tensor, or others in its memory, as one from outside.
+LEAPP_EXPORT bool was_read(const at::Tensor& tensor);
+
 /// Says that a traced value left the graph in a way no operator shows (a list of numbers, a NumPy
 /// function): `text` becomes a warning with the caller's line, once per line. Does nothing for
 /// tensors that are not traced.

@@ -288,6 +288,10 @@ PYBIND11_MODULE(_trace, module) {
       },
       py::arg("tensor"));
   module.def(
+      "was_read",
+      [](const at::Tensor& tensor) { return unlocked([&] { return was_read(tensor); }); },
+      py::arg("tensor"));
+  module.def(
       "note_escape",
       [](const at::Tensor& tensor, const std::string& text) {
         unlocked([&] { note_escape(tensor, text); });

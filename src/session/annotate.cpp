@@ -19,6 +19,9 @@ bool is_active() noexcept {
 bool is_traced(const at::Tensor& tensor) {
   return Session::instance().is_traced(tensor);
 }
+bool was_read(const at::Tensor& tensor) {
+  return Session::instance().was_read(tensor);
+}
 void note_escape(const at::Tensor& tensor, const std::string& text) {
   Session::instance().note_escape(tensor, text);
 }

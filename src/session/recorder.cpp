@@ -140,6 +140,20 @@ VarId Session::note_argument(const at::Tensor& tensor, trace::FrameRef frame,
   return var;
 }
 
+// Whether random numbers decide the variable's value.
+bool Session::was_drawn(VarId var) const {
+  const auto is_random = [&](VarId id) {
+    const auto it = outsiders_.find(id);
+    return it != outsiders_.end() && it->second.random;
+  };
+  bool found = is_random(var);
+  for (const std::int32_t index : trace::slice(*tape_, {var})) {
+    trace::for_each_variable(*tape_, tape_->calls()[static_cast<std::size_t>(index)],
+                             [&](VarId id) { found |= is_random(id); });
+  }
+  return found;
+}
+
 void Session::before_recorded_call(const trace::OpTraits& traits, const c10::OperatorHandle& op,
                                    const torch::jit::Stack& stack, trace::FrameRef frame,
                                    PendingCall& pending) {
@@ -189,6 +203,16 @@ void Session::before_recorded_call(const trace::OpTraits& traits, const c10::Ope
                      "torch.where() or a sum over the mask to keep sizes fixed.",
                  frame);
     }
+  }
+  if (pending.node == kNobody && traits.escape != trace::Escape::kNone && !outsiders_.empty() &&
+      pending.arguments.front().var != kNobody && was_drawn(pending.arguments.front().var)) {
+    queue_once(
+        LogLevel::kWarning,
+        op.schema().name() +
+            " turns random numbers into a number or a choice of branch while a node is open: "
+            "what was drawn now is exported as a constant. Use a deterministic policy for "
+            "export, or pass the draw through annotate.input_tensors().",
+        frame);
   }
   pending.random = traits.is_random(stack);
   for (const at::Tensor& tensor : pending.written_tensors) {

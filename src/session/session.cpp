@@ -622,6 +622,23 @@ bool Session::is_traced(const at::Tensor& tensor) {
   return tags_.find(tensor).has_value();
 }
 
+bool Session::was_read(const at::Tensor& tensor) {
+  const Lock lock(*this);
+  if (!tensor.defined() || !tensor.has_storage()) return false;
+  const c10::StorageImpl* memory = tensor.storage().unsafeGetStorageImpl();
+  for (const Node& node : nodes_) {
+    for (const Sample& sample : node.samples) {
+      for (const MemoryUse& use : sample.memory) {
+        if (use.found.defined() && use.found.has_storage() &&
+            use.found.storage().unsafeGetStorageImpl() == memory) {
+          return true;
+        }
+      }
+    }
+  }
+  return false;
+}
+
 std::vector<at::Tensor> refs_of(const NamedTensors& tensors) {
   std::vector<at::Tensor> refs;
   refs.reserve(tensors.size());

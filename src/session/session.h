@@ -60,6 +60,7 @@ class Session final : public trace::Observer {
   /// Says that a traced value leaves through something the dispatcher does not see.
   void note_escape(const at::Tensor& tensor, const std::string& what);
   bool is_traced(const at::Tensor& tensor);
+  bool was_read(const at::Tensor& tensor);
 
   void on_call(const c10::OperatorHandle& op, c10::DispatchKeySet keys,
                torch::jit::Stack* stack) override;
@@ -143,6 +144,7 @@ class Session final : public trace::Observer {
   void after_recorded_call(const trace::OpTraits& traits, const c10::OperatorHandle& op,
                            const torch::jit::Stack& stack, trace::FrameRef frame,
                            PendingCall& pending);
+  bool was_drawn(VarId var) const;
   VarId note_argument(const at::Tensor& tensor, trace::FrameRef frame, PendingCall& pending);
   void run_outside_nodes(const trace::OpTraits& traits, const c10::OperatorHandle& op,
                          torch::jit::Stack* stack);

@@ -41,7 +41,8 @@ class Annotate:
             return passthrough("input_tensors", node_name, tensors)
         values = _state.input_dict(node_name, tensors)
         if values is not NotImplemented:
-            _state.open_nodes.add(node_name)
+            _state.open_node(node_name)
+            _state.declared(node_name, tensors)
             return values
         from . import _tracing
 
@@ -76,7 +77,7 @@ class Annotate:
         if static_outputs is None and backend_params is None:
             values = _state.output_dict(node_name, tensors, export_with)
             if values is not NotImplemented:
-                _state.open_nodes.discard(node_name)
+                _state.close_node(node_name)
                 return values
         from . import _tracing
 

@@ -8,19 +8,22 @@ patches hand out arrays that stay traced, and name the values that leave. Functi
 from __future__ import annotations
 
 import functools
+import random
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
 import torch
 
-from . import _indexing, _state, _trace
+from . import _indexing, _state, _surroundings, _trace
 from ._numpy import (
     TracedArray,
     attached,
     fresh,
+    from_numpy,
     holds_traced,
     is_traced,
     note_escape,
@@ -64,6 +67,10 @@ def install(global_patching: bool, patching: Iterable[FunctionPatch]) -> None:
         _patch_tensor()
         _patch_constructors()
         _patch_random()
+        _patch_clocks()
+        _patch_checks()
+        _surroundings.reset()
+        _state.watch(_surroundings.opened, _surroundings.closed, _surroundings.declared)
     for patch in patching:
         _patch_function(patch)
 
@@ -72,6 +79,8 @@ def restore() -> None:
     """Leave PyTorch and NumPy as they were found."""
     global _stance
     _patches.restore()
+    _state.watch()
+    _surroundings.restore()
     _trace.restore_sequence_slot()
     if _stance is not None:
         _stance.__exit__(None, None, None)
@@ -183,35 +192,74 @@ def _patch_constructors() -> None:
     _patches.set(np, "full", _full_constructor(np.full))
     for name in ("tensor", "as_tensor"):
         _patches.set(torch, name, _tensor_constructor(getattr(torch, name)))
+    _patches.set(torch, "from_numpy", _from_numpy(torch.from_numpy))
+    _patches.set(np, "from_dlpack", _from_dlpack(np.from_dlpack))
 
 
-#: NumPy's own random functions. Those of a Generator object cannot be replaced.
-_DRAWS = (
+#: Random functions of NumPy and of Python. Those of a NumPy Generator cannot be replaced.
+_NUMPY_DRAWS = (
     "choice", "exponential", "normal", "permutation", "rand", "randint", "randn", "random",
     "random_sample", "standard_normal", "uniform",
 )  # fmt: skip
+_PYTHON_DRAWS = (
+    "choice", "choices", "expovariate", "gauss", "normalvariate", "randint", "random", "randrange",
+    "sample", "shuffle", "triangular", "uniform",
+)  # fmt: skip
+_CLOCKS = ("monotonic", "perf_counter", "process_time", "time", "time_ns")
 
 
 def _patch_random() -> None:
-    """Name the numbers that NumPy draws inside a node."""
-    warned: set[str] = set()
-    for name in _DRAWS:
-        _patches.set(np.random, name, _drawing(name, getattr(np.random, name), warned))
+    """Name the numbers that are drawn inside a node."""
+    for name in _NUMPY_DRAWS:
+        _patches.set(np.random, name, _drawing(f"np.random.{name}()", getattr(np.random, name)))
+    for name in _PYTHON_DRAWS:
+        _patches.set(random, name, _drawing(f"random.{name}()", getattr(random, name)))
 
 
-def _drawing(name: str, original: Callable[..., Any], warned: set[str]) -> Callable[..., Any]:
+def _drawing(name: str, original: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(original)
     def draw(*args: Any, **options: Any) -> Any:
-        if _state.open_nodes and (where := _trace.user_location()) not in warned:
-            warned.add(where)
-            _trace.warn(
-                f"np.random.{name}() draws random numbers while a node is open: what it uses of "
-                f"them is exported as a constant. If they are meant to change, pass them through "
+        if _state.open_nodes and _surroundings.called_by_user():
+            _surroundings.warn_once(
+                f"{name} draws random numbers while a node is open: what it uses of them is "
+                f"exported as a constant. If they are meant to change, pass them through "
                 f"annotate.input_tensors()."
             )
         return original(*args, **options)
 
     return draw
+
+
+def _patch_checks() -> None:
+    """Let distributions check their parameters without it counting as a branch of the program."""
+    owner: Any = torch.distributions.Distribution
+    for name in ("__init__", "_validate_sample"):
+        _patches.set(owner, name, _unobserved(getattr(owner, name)))
+
+
+def _unobserved(original: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(original)
+    def check(*args: Any, **options: Any) -> Any:
+        with _trace.Unobserved():
+            return original(*args, **options)
+
+    return check
+
+
+def _patch_clocks() -> None:
+    """Remember where the time is read inside a node."""
+    for name in _CLOCKS:
+        _patches.set(time, name, _clock(name, getattr(time, name)))
+
+
+def _clock(name: str, original: Callable[[], Any]) -> Callable[[], Any]:
+    @functools.wraps(original)
+    def read() -> Any:
+        if _state.open_nodes and _surroundings.called_by_user():
+            _surroundings.suspect(f"time.{name}() is read")
+        return original()
+
+    return read
 
 
 def _array_constructor(original: Callable[..., Any]) -> Callable[..., Any]:
@@ -249,7 +297,7 @@ def _array_of(data: Sequence[Any], made: np.ndarray[Any, Any]) -> Any:
     if not holds_traced(data):
         return fresh(made)
     try:
-        stacked = _stacked(data, torch.from_numpy(made))
+        stacked = _stacked(data, from_numpy(made))
     except TypeError:  # a type that PyTorch does not have
         stacked = None
     if stacked is not None:
@@ -287,6 +335,14 @@ def _tensor_constructor(original: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(original)
     def construct(*args: Any, **options: Any) -> Any:
         data = args[0] if args else options.get("data")
+        if _state.open_nodes and isinstance(data, (np.ndarray, np.generic)):
+            _surroundings.drawn()
+        if isinstance(data, TracedArray):
+            made = to_tensor(data).to(dtype=options.get("dtype"), device=options.get("device"))
+            if original.__name__ == "as_tensor":
+                return made
+            made = made.detach().clone()
+            return made.requires_grad_() if options.get("requires_grad") else made
         if not isinstance(data, (list, tuple)) or not _may_hold_traced(data):
             return original(*args, **options)
         if not holds_traced(data):
@@ -300,6 +356,27 @@ def _tensor_constructor(original: Callable[..., Any]) -> Callable[..., Any]:
         return stacked.requires_grad_() if options.get("requires_grad") else stacked
 
     return construct
+
+
+def _from_numpy(original: Callable[[Any], torch.Tensor]) -> Callable[[Any], torch.Tensor]:
+    @functools.wraps(original)
+    def construct(array: Any) -> torch.Tensor:
+        if _state.open_nodes:
+            _surroundings.drawn()
+        return original(array)
+
+    return construct
+
+
+def _from_dlpack(original: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(original)
+    def from_dlpack(given: Any, /, **options: Any) -> Any:
+        array = original(given, **options)
+        if isinstance(given, torch.Tensor) and (_state.open_nodes or is_traced(given)):
+            return attached(array, given)
+        return array
+
+    return from_dlpack
 
 
 def _without(options: dict[str, Any], name: str) -> dict[str, Any]:

@@ -44,7 +44,7 @@ class Stage:
                     flat.add(key, item)
             else:
                 flat.add(name, value)
-        values = iter(_tracing.open_node(self._node, flat))
+        values = iter(_tracing.open_node(self._node, flat, self._function, *bound.args[:1]))
         for name, kind, value in self._ports_of(bound):
             if kind is inspect.Parameter.VAR_POSITIONAL:
                 bound.arguments[name] = tuple(next(values) for _ in value)

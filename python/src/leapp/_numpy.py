@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 #: NumPy's own functions: while a session is tracing, the names in its module make traced arrays.
 new_array, new_empty = np.array, np.empty
+#: PyTorch's likewise.
+from_numpy = torch.from_numpy
 
 #: Tensors over memory of NumPy's own that was written to, by address. They keep that memory known
 #: for the rest of the session: tensors made for single operations are gone before the next one.
@@ -38,6 +40,13 @@ class TracedArray(np.ndarray[Any, Any]):
 
     #: The tensor over exactly these elements, where it is known.
     _tensor: torch.Tensor | None = None
+    #: Whether it is, or comes from, an array that was there before the node: it may be state, so
+    #: what is computed with it is recorded in any pass, and passes can be compared.
+    _kept = False
+
+    def __array_finalize__(self, source: Any) -> None:
+        """Tell views of what they are views of."""
+        self._kept = getattr(source, "_kept", False)
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
         """Run a ufunc on NumPy and on PyTorch."""
@@ -186,7 +195,7 @@ def to_tensor(value: Any) -> torch.Tensor:
         return torch.flip(to_tensor(np.flip(array, backwards)), backwards)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # read-only memory: nobody writes to it here
-        return torch.from_numpy(array)
+        return from_numpy(array)
 
 
 def to_written_tensor(value: Any) -> torch.Tensor:
@@ -208,7 +217,7 @@ def fresh(array: Any) -> Any:
     if type(array) is not np.ndarray or not _state.open_nodes or not array.flags.owndata:
         return array
     try:
-        return traced_view(torch.from_numpy(array).clone())
+        return traced_view(from_numpy(array).clone())
     except (TypeError, ValueError):  # a type or layout that PyTorch does not have
         return array
 

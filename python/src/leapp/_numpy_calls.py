@@ -20,6 +20,7 @@ from ._numpy import (
     TracedArray,
     attached,
     fresh,
+    from_numpy,
     holds_traced,
     is_traced,
     new_array,
@@ -124,21 +125,32 @@ def _compute(
 ) -> Any:
     """Call NumPy, and PyTorch beside it; return NumPy's values in memory PyTorch recorded."""
     expected = numpy_call(*_map(_numpy_value, args), **_map(_numpy_value, kwargs))
-    if not holds_traced((args, kwargs)):
+    traced = holds_traced((args, kwargs))
+    kept = not traced and any(getattr(value, "_kept", False) for value in _leaves((args, kwargs)))
+    if not traced and not kept:
         return _map(fresh, expected)
     reason = "PyTorch has no equivalent"
     if torch_call is not None:
         try:
             found = torch_call(*_map(_torch_value, args), **_map(_torch_value, kwargs))
-            return _reconciled(expected, found, args)
+            result = _reconciled(expected, found, args)
+            return _map(_keep, result) if kept else result
         except _DisagreementError as disagreement:
             reason = str(disagreement)
         except Exception as error:  # whatever PyTorch objects to, NumPy has answered already
             reason = f"PyTorch says: {error}"
     if isinstance(expected, np.ndarray) and _is_view(expected, args):
         return attached(expected, None)
+    if not traced:
+        return _map(fresh, expected)
     _note_escape(name, args, kwargs, reason)
     return expected
+
+
+def _keep(value: Any) -> Any:
+    if isinstance(value, TracedArray):
+        value._kept = True
+    return value
 
 
 def _compute_with_out(
@@ -229,7 +241,7 @@ def _reconciled(expected: Any, found: Any, args: Any) -> Any:
         tensor = tensor.reshape(values.shape)  # they differ on dimensions of one element
     if tensor is None or tuple(tensor.shape) != values.shape:
         raise _DisagreementError("its PyTorch equivalent gives another shape")
-    dtype = torch.from_numpy(new_empty(0, values.dtype)).dtype
+    dtype = from_numpy(new_empty(0, values.dtype)).dtype
     if tensor.dtype != dtype:
         tensor = tensor.to(dtype)
     elif not tensor.is_contiguous() or tensor._is_view() or tensor.requires_grad:
@@ -283,7 +295,7 @@ def _torch_value(value: Any) -> Any:
     if isinstance(value, (np.ndarray, torch.Tensor)):
         return tnp.ndarray(to_tensor(value))
     if isinstance(value, np.generic):
-        return tnp.ndarray(torch.from_numpy(new_array(value)))
+        return tnp.ndarray(from_numpy(new_array(value)))
     if isinstance(value, np.dtype):
         return tnp.dtype(value.name)
     if isinstance(value, type) and issubclass(value, np.generic):

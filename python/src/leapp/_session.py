@@ -86,10 +86,13 @@ def stop() -> None:
         raise LeappError.at_caller(
             "leapp.stop(): there is no active tracing session; call leapp.start() first."
         )
-    from . import _interop, _trace
+    from . import _interop, _surroundings, _trace
 
+    doubts = _surroundings.finish()
     _trace.stop()
     _interop.restore()
+    for doubt in doubts:
+        _trace.warn(doubt)
 
 
 def compile_graph(

@@ -28,10 +28,44 @@ output_dict: Callable[..., Any]
 #: Names of the nodes whose pass is under way.
 open_nodes: set[str] = set()
 
+
+def _ignore(node: str, *objects: Any) -> None:
+    pass
+
+
+#: Called when a pass of a node begins, with objects it will use, and when one ends.
+opened: Callable[..., None] = _ignore
+closed: Callable[[str], None] = _ignore
+#: Called with the values that a node's annotations name.
+declared: Callable[..., None] = _ignore
+
 #: Names of the annotated functions that are running now, innermost last.
 executing: list[str] = []
 
 _trace: ModuleType | None = None
+
+
+def watch(
+    on_open: Callable[..., None] = _ignore,
+    on_close: Callable[[str], None] = _ignore,
+    on_declare: Callable[..., None] = _ignore,
+) -> None:
+    """Ask to be told of passes, or no longer."""
+    global opened, closed, declared
+    opened, closed, declared = on_open, on_close, on_declare
+
+
+def open_node(node: str, *objects: Any) -> None:
+    """Note that a node takes inputs."""
+    if node not in open_nodes:
+        open_nodes.add(node)
+        opened(node, *objects)
+
+
+def close_node(node: str) -> None:
+    """Note that a node has its outputs."""
+    closed(node)
+    open_nodes.discard(node)
 
 
 def loaded() -> bool:

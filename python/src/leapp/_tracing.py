@@ -31,11 +31,15 @@ def input_tensors(node: str, tensors: Any) -> Any:
     return _bare(open_node(_checked(node), flatten("input_tensors", node, tensors)))
 
 
-def open_node(node: str, flat: Flat) -> tuple[Any, ...]:
-    """Hand the inputs over and return what to compute with, one value for each given."""
+def open_node(node: str, flat: Flat, *objects: Any) -> tuple[Any, ...]:
+    """Hand the inputs over and return what to compute with, one value for each given.
+
+    `objects` are further ones that the node will use.
+    """
     _point_out_constants("input", node, flat)
     values = _trace.input_tensors(node, _entries_of(flat))
-    _state.open_nodes.add(node)
+    _state.open_node(node, *objects)
+    _state.declared(node, [value for _, value, _ in flat.entries])
     return flat.restore(_in_kind(flat, values))
 
 
@@ -83,19 +87,21 @@ def close_node(
     values = _trace.output_tensors(
         node, _entries_of(flat), static, export_with, backend_params or {}
     )
-    _state.open_nodes.discard(node)
+    _state.close_node(node)
     return flat.restore(_as_given(flat, values))
 
 
 def state_tensors(node: str, tensors: Any) -> Any:
     """Declare recurrent state."""
     flat = flatten("state_tensors", _checked(node), tensors, flat=True)
+    _state.declared(node, [value for _, value, _ in flat.entries])
     return _bare(flat.restore(_in_kind(flat, _trace.state_tensors(node, _entries_of(flat)))))
 
 
 def update_state(node: str, tensors: Any) -> Any:
     """Give declared states their next value."""
     flat = flatten("update_state", _checked(node), tensors, flat=True)
+    _state.declared(node, [value for _, value, _ in flat.entries])
     return _bare(flat.restore(_as_given(flat, _trace.update_state(node, _entries_of(flat)))))
 
 
@@ -103,6 +109,7 @@ def register_buffer(node: str, tensors: Any) -> Any:
     """Declare persistent tensors that are written in place."""
     flat = flatten("register_buffer", _checked(node), tensors)
     _point_out_constants("buffer", node, flat)
+    _state.declared(node, [value for _, value, _ in flat.entries])
     return _bare(flat.restore(_in_kind(flat, _trace.register_buffer(node, _entries_of(flat)))))
 
 
@@ -119,6 +126,7 @@ def module(node: str, model: torch.nn.Module, buffer_names: Sequence[str] | None
         (path.replace(".", "_"), buffer, None)
         for (path, _, _), buffer in zip(owners, buffers, strict=True)
     ]
+    _state.declared(node, buffers)
     _trace.module(node, entries, current)
 
 

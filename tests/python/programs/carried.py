@@ -5,6 +5,7 @@ from __future__ import annotations
 import collections
 from typing import NamedTuple
 
+import numpy as np
 import torch
 from torch import nn
 
@@ -168,3 +169,57 @@ class LaterNodesAction(Policy):
         action = torch.tanh(self.net(obs))
         self.last = annotate.output_tensors("policy", {"action": action}, export_with=self.backend)
         return {"policy/action": self.last}
+
+
+@program(traced=2)
+class NumpyRing(_Plain):
+    """A NumPy buffer of the object's own, written in place inside the node."""
+
+    def build(self) -> None:
+        self.past, self.net = np.zeros((3, 4), np.float32), actor(12, 2)
+
+    def forward(self, obs: torch.Tensor) -> torch.Tensor:
+        self.past[:-1] = self.past[1:]
+        self.past[-1] = obs.numpy()[0]
+        action: torch.Tensor = self.net(torch.from_numpy(self.past).flatten()[None])
+        return action
+
+
+@program(traced=2)
+class NumpyFeedback(_Plain):
+    """The last action comes back through a NumPy buffer."""
+
+    def build(self) -> None:
+        self.last, self.net = np.zeros((1, 2), np.float32), actor(6, 2)
+
+    def forward(self, obs: torch.Tensor) -> torch.Tensor:
+        action: torch.Tensor = self.net(torch.cat([obs, torch.from_numpy(self.last)], -1))
+        self.last[:] = action.numpy()
+        return action
+
+
+@program(traced=2)
+class NumpyMean(_Plain):
+    """A NumPy array that is replaced by one computed from it."""
+
+    def build(self) -> None:
+        self.mean, self.net = np.ones(4, np.float32), actor(4, 2)
+
+    def forward(self, obs: torch.Tensor) -> torch.Tensor:
+        self.mean = 0.9 * self.mean + 0.1 * obs.numpy()[0]
+        action: torch.Tensor = self.net(torch.tensor(self.mean)[None])
+        return action
+
+
+@program(traced=3)
+class NumpyHistory(_Plain):
+    """A NumPy history that is rolled and copied."""
+
+    def build(self) -> None:
+        self.past, self.net = np.zeros((3, 4), np.float32), actor(12, 2)
+
+    def forward(self, obs: torch.Tensor) -> torch.Tensor:
+        self.past = np.roll(self.past, -1, axis=0)
+        self.past[-1] = obs.numpy()[0]
+        action: torch.Tensor = self.net(torch.from_numpy(self.past.copy()).flatten()[None])
+        return action

@@ -1,0 +1,172 @@
+"""What takes part in a node without an operator: arrays, generators, clocks, plain numbers."""
+
+from __future__ import annotations
+
+import collections
+import math
+import random
+import time
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from conftest import Workbench
+
+import leapp
+from leapp import annotate
+
+
+class _Policy:
+    """A node whose function is given; called as often as a test asks for."""
+
+    def __init__(self, **attributes: Any) -> None:
+        vars(self).update(attributes)
+
+    def function(self, x: torch.Tensor) -> torch.Tensor:
+        raise NotImplementedError
+
+    def step(self, x: torch.Tensor) -> torch.Tensor:
+        x = annotate.input_tensors("node", {"x": x})
+        y: torch.Tensor = annotate.output_tensors(
+            "node", {"y": self.function(x)}, export_with="jit"
+        )
+        return y
+
+
+def _trace(bench: Workbench, policy: _Policy, passes: int = 1) -> str:
+    leapp.start("g", save_path=str(bench.folder))
+    with torch.no_grad():
+        for _ in range(passes):
+            policy.step(torch.randn(3))
+    leapp.stop()
+    leapp.compile_graph(visualize=False)
+    return bench.log()
+
+
+class _Generator(_Policy):
+    def function(self, x: torch.Tensor) -> torch.Tensor:
+        return x + torch.from_numpy(self.rng.normal(size=3).astype(np.float32))
+
+
+@pytest.mark.parametrize("make", [np.random.default_rng, np.random.RandomState])
+def test_numbers_of_a_generator_are_named(bench: Workbench, make: Any) -> None:
+    log = _trace(bench, _Generator(rng=make(0)))
+    assert "test_api_surroundings.py" in log
+    assert "'self.rng' drew random numbers that come in here" in log
+
+
+class _Scalar(_Policy):
+    def function(self, x: torch.Tensor) -> torch.Tensor:
+        return x * float(self.rng.uniform(0, 1))
+
+
+@pytest.mark.parametrize("make", [np.random.default_rng, random.Random])
+def test_single_numbers_of_a_generator_are_named(bench: Workbench, make: Any) -> None:
+    log = _trace(bench, _Scalar(rng=make(0)))
+    assert "'self.rng' drew random numbers while node 'node' was open" in log
+
+
+def test_a_generator_used_between_nodes_is_no_matter(bench: Workbench) -> None:
+    class Policy(_Policy):
+        def function(self, x: torch.Tensor) -> torch.Tensor:
+            return x * 2
+
+        def step(self, x: torch.Tensor) -> torch.Tensor:
+            return super().step(x + float(self.rng.uniform()))
+
+    assert "[WARNING]" not in _trace(bench, Policy(rng=np.random.default_rng(0)))
+
+
+def test_pythons_random_numbers_are_named_with_their_line(bench: Workbench) -> None:
+    class Policy(_Policy):
+        def function(self, x: torch.Tensor) -> torch.Tensor:
+            return x + random.uniform(-1, 1)
+
+    log = _trace(bench, Policy())
+    assert "Policy.function: random.uniform() draws random numbers" in log
+
+
+class _Clock(_Policy):
+    def function(self, x: torch.Tensor) -> torch.Tensor:
+        return x * (0.0 * time.time() + 1.0)
+
+
+def test_a_clock_is_named_when_only_one_pass_was_traced(bench: Workbench) -> None:
+    assert "time.time() is read while node 'node' is open" in _trace(bench, _Clock())
+    assert "time.time()" not in _trace(bench, _Clock(), passes=2)
+
+
+class _Counter(_Policy):
+    def function(self, x: torch.Tensor) -> torch.Tensor:
+        self.count += 1
+        return x * math.cos(0.0 * self.count)
+
+
+def test_a_number_that_changed_is_named_after_one_pass(bench: Workbench) -> None:
+    log = _trace(bench, _Counter(count=0))
+    assert "'self.count' was 0 when node 'node' was opened" in log
+    assert "and is 1 now" in log
+    assert "self.count" not in _trace(bench, _Counter(count=0), passes=2)
+
+
+class _Replaced(_Policy):
+    def function(self, x: torch.Tensor) -> torch.Tensor:
+        self.h = x if self.h is None else 0.5 * self.h + x
+        return self.h
+
+
+@pytest.mark.parametrize("first", [None, torch.zeros(3)])
+def test_a_tensor_that_was_replaced_is_named_after_one_pass(bench: Workbench, first: Any) -> None:
+    assert "'self.h' was replaced while node 'node'" in _trace(bench, _Replaced(h=first))
+
+
+def test_a_declared_state_is_not_suspected(bench: Workbench) -> None:
+    class Policy(_Policy):
+        def function(self, x: torch.Tensor) -> torch.Tensor:
+            h = annotate.state_tensors("node", {"h": self.h})
+            self.h = annotate.update_state("node", {"h": 0.5 * h + x})
+            return self.h * 2
+
+    assert "[WARNING]" not in _trace(bench, Policy(h=torch.zeros(3)))
+
+
+def test_a_delay_longer_than_the_passes_is_named(bench: Workbench) -> None:
+    class Policy(_Policy):
+        def function(self, x: torch.Tensor) -> torch.Tensor:
+            self.line.append(2 * x)
+            return self.line.popleft() + 0 * x
+
+    line = collections.deque([torch.zeros(3)] * 2)
+    assert "no later pass has read yet" in _trace(bench, Policy(line=line), passes=2)
+
+
+def test_arrays_of_an_object_are_its_own_again_after_the_session(bench: Workbench) -> None:
+    class Policy(_Policy):
+        def function(self, x: torch.Tensor) -> torch.Tensor:
+            assert type(self.buffer) is not np.ndarray
+            return x + torch.from_numpy(self.buffer)
+
+    buffer = np.ones(3, np.float32)
+    policy = Policy(buffer=buffer, more={"inner": [buffer]})
+    _trace(bench, policy)
+    assert policy.buffer is buffer
+    assert policy.more["inner"][0] is buffer
+
+
+def test_random_numbers_that_choose_a_branch_are_named(bench: Workbench) -> None:
+    class Policy(_Policy):
+        def function(self, x: torch.Tensor) -> torch.Tensor:
+            return x if torch.rand(1) > 2 else -x
+
+    log = _trace(bench, Policy())
+    assert "Policy.function: aten::is_nonzero turns random numbers" in log
+
+
+def test_a_distribution_checks_its_parameters_without_a_word(bench: Workbench) -> None:
+    class Policy(_Policy):
+        def function(self, x: torch.Tensor) -> torch.Tensor:
+            choice = torch.distributions.Categorical(logits=x, validate_args=True)
+            return choice.probs - choice.log_prob(choice.probs.argmax())
+
+    assert "[WARNING]" not in _trace(bench, Policy())
