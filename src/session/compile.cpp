@@ -12,6 +12,7 @@
 #include "bundle/staging.h"
 #include "export/torchscript/torchscript.h"
 #include "interop/convert.h"
+#include "ir/masks.h"
 #include "ir/passes.h"
 #include "leapp/bundle.h"
 #include "leapp/leapp.h"
@@ -316,6 +317,7 @@ CompiledNode Compiler::compile(Draft& draft) {
   ir::remove_identities(graph);
   ir::merge_constants(graph);
   ir::merge_duplicates(graph);
+  ir::spread_selections(graph);
   ir::name_modules(graph);
   ir::verify(graph);
   say(LogLevel::kDebug, "Graph of node '" + node.name + "':\n" + ir::to_text(graph));

@@ -249,3 +249,44 @@ class EmptyAndScalar(_OneNode):
             "scalar": x.sum() - gain,
             "clamped": torch.clamp(x, max=gain),
         }
+
+
+@program()
+class MaskedUpdates(_OneNode):
+    """What a computed mask selects is computed with and put back; the mask's size varies."""
+
+    def sense(self, rng: torch.Generator) -> Ports:
+        return {"maths/x": normal(rng, 3, 4), "maths/gain": normal(rng, 4)}
+
+    def maths(self, *values: torch.Tensor) -> dict[str, torch.Tensor]:
+        x, gain = values
+        leaky = x.clone()
+        leaky[leaky < 0] = leaky[leaky < 0] * 0.1
+        positive = torch.zeros_like(x)
+        positive[x > 0] = x[x > 0]
+        wrapped = 3 * x
+        wrapped[wrapped.abs() > 2] -= 0.5
+        wrapped[wrapped > 10] = 0.0
+        rows = x.clone()
+        done = rows[:, 0] > 0.5
+        rows[done] = torch.tanh(rows[done] * gain) + 1
+        return {"leaky": leaky, "positive": positive, "wrapped": wrapped, "rows": rows}
+
+
+@program()
+class MaskedStatistics(_OneNode):
+    """Statistics of what a computed mask selects."""
+
+    def sense(self, rng: torch.Generator) -> Ports:
+        return {"maths/x": normal(rng, 3, 40), "maths/y": normal(rng, 40, 2)}
+
+    def maths(self, *values: torch.Tensor) -> dict[str, torch.Tensor]:
+        x, y = values
+        near = x.abs() < 1.5
+        return {
+            "mean": x[near].mean(),
+            "sum": (2 * x[near]).sum(),
+            "nearest": x[near].abs().min(),
+            "farthest": x[near].max(),
+            "rows": y[y[:, 0] > 0].mean(),
+        }

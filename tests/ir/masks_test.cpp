@@ -1,0 +1,126 @@
+#include "ir/masks.h"
+
+#include <gtest/gtest.h>
+
+#include "graph_builder.h"
+
+namespace leapp::ir {
+namespace {
+
+using testing::add_op;
+
+const TensorType kFull{DType::kFloat32, {2, 3}};
+const TensorType kMask{DType::kBool, {2, 3}};
+
+std::vector<std::string> names(const Graph& graph) {
+  std::vector<std::string> result;
+  for (const Op& op : graph.ops()) result.push_back(op.signature->name);
+  return result;
+}
+
+Op op_of(const char* name, const char* overload, std::vector<std::string> parameters,
+         std::vector<Argument> arguments) {
+  Signature made = *testing::signature(name, std::move(parameters));
+  made.overload = overload;
+  return {std::make_shared<const Signature>(std::move(made)), std::move(arguments), {}, {}, ""};
+}
+
+ValueId add(Graph& graph, Op op, const TensorType& type) {
+  const ValueId result = graph.add_result(type);
+  op.results.push_back({false, {result}});
+  graph.append(std::move(op));
+  return result;
+}
+
+ValueId select(Graph& graph, ValueId self, ValueId mask, const TensorType& type) {
+  return add(graph,
+             op_of("aten::index", "Tensor", {"self", "indices"},
+                   {ValueRef{self}, std::vector<ValueRef>{{mask}}}),
+             type);
+}
+
+ValueId put(Graph& graph, ValueId self, ValueId mask, ValueId values) {
+  return add(graph,
+             op_of("aten::index_put", "", {"self", "indices", "values", "accumulate"},
+                   {ValueRef{self}, std::vector<ValueRef>{{mask}}, ValueRef{values}, false}),
+             graph.type(self));
+}
+
+TEST(MasksTest, WhatIsPutBackIsChosenInTheEnd) {
+  Graph graph;
+  const ValueId x = graph.add_input("x", kFull);
+  const ValueId mask = add_op(graph, "aten::isnan", {x}, kMask);
+  const ValueId some = select(graph, x, mask, {DType::kFloat32, {4}});
+  const ValueId changed = add_op(graph, "aten::tanh", {some}, {DType::kFloat32, {4}});
+  graph.add_output("y", put(graph, x, mask, changed));
+  spread_selections(graph);
+  verify(graph);
+  EXPECT_EQ(names(graph), (std::vector<std::string>{"aten::isnan", "aten::tanh", "aten::where"}));
+  EXPECT_EQ(graph.type(graph.ops()[1].result()), kFull);
+}
+
+TEST(MasksTest, AMaskOfRowsIsGivenTheMissingDimension) {
+  Graph graph;
+  const ValueId x = graph.add_input("x", kFull);
+  const ValueId rows = graph.add_input("rows", {DType::kBool, {2}});
+  const ValueId some = select(graph, x, rows, {DType::kFloat32, {1, 3}});
+  const ValueId changed = add_op(graph, "aten::neg", {some}, {DType::kFloat32, {1, 3}});
+  graph.add_output("y", put(graph, x, rows, changed));
+  spread_selections(graph);
+  verify(graph);
+  EXPECT_EQ(names(graph), (std::vector<std::string>{"aten::neg", "aten::reshape", "aten::where"}));
+}
+
+TEST(MasksTest, ASelectionOfAnotherMaskStays) {
+  Graph graph;
+  const ValueId x = graph.add_input("x", kFull);
+  const ValueId one = graph.add_input("one", kMask);
+  const ValueId other = graph.add_input("other", kMask);
+  const ValueId some = select(graph, x, one, {DType::kFloat32, {4}});
+  graph.add_output("y", put(graph, x, other, some));
+  spread_selections(graph);
+  EXPECT_EQ(names(graph), (std::vector<std::string>{"aten::index", "aten::index_put"}));
+}
+
+TEST(MasksTest, WhatMixesElementsStays) {
+  Graph graph;
+  const ValueId x = graph.add_input("x", kFull);
+  const ValueId mask = graph.add_input("mask", kMask);
+  const ValueId some = select(graph, x, mask, {DType::kFloat32, {4}});
+  const ValueId sorted = add_op(graph, "aten::cumsum", {some}, {DType::kFloat32, {4}});
+  graph.add_output("y", put(graph, x, mask, sorted));
+  spread_selections(graph);
+  EXPECT_EQ(names(graph),
+            (std::vector<std::string>{"aten::index", "aten::cumsum", "aten::index_put"}));
+}
+
+TEST(MasksTest, AnOperandWithAnElementForEachSelectedOneStays) {
+  Graph graph;
+  const ValueId x = graph.add_input("x", kFull);
+  const ValueId mask = graph.add_input("mask", kMask);
+  const ValueId four = graph.add_input("four", {DType::kFloat32, {4}});
+  const ValueId some = select(graph, x, mask, {DType::kFloat32, {4}});
+  const ValueId changed = add_op(graph, "aten::add", {some, four}, {DType::kFloat32, {4}});
+  graph.add_output("y", put(graph, x, mask, changed));
+  spread_selections(graph);
+  EXPECT_EQ(names(graph),
+            (std::vector<std::string>{"aten::index", "aten::add", "aten::index_put"}));
+}
+
+TEST(MasksTest, AMeanCountsTheMask) {
+  Graph graph;
+  const ValueId x = graph.add_input("x", kFull);
+  const ValueId mask = graph.add_input("mask", kMask);
+  const ValueId some = select(graph, x, mask, {DType::kFloat32, {4}});
+  graph.add_output(
+      "y",
+      add(graph, op_of("aten::mean", "", {"self", "dtype"}, {ValueRef{some}, std::monostate()}),
+          {DType::kFloat32, {}}));
+  spread_selections(graph);
+  verify(graph);
+  EXPECT_EQ(names(graph), (std::vector<std::string>{"aten::where", "aten::sum", "aten::sum",
+                                                    "aten::div", "aten::div"}));
+}
+
+}  // namespace
+}  // namespace leapp::ir
