@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import math
 import pickle
 import re
 from collections.abc import Callable
@@ -415,6 +416,11 @@ ESCAPES: list[tuple[str, Callable[[torch.Tensor], Any]]] = [
     ("np.allclose", lambda x: np.allclose(x.numpy(), 1)),
     ("np.lexsort", lambda x: np.lexsort(x.numpy())),
     ("A NumPy function on a tensor", lambda x: np.sin(x)),
+    ("made of a traced element", lambda x: np.float32(x.numpy()[0, 0])),
+    ("made of a traced element", lambda x: np.int64(x.numpy()[0, 0] * 10)),
+    ("made of a traced element", lambda x: np.bool_(x.numpy()[0, 0] > 0)),
+    ("float()", lambda x: np.float64(x.numpy().max())),
+    ("float()", lambda x: math.sin(x.numpy()[0, 0])),
 ]
 
 
@@ -486,3 +492,39 @@ def test_patched_function_sees_traced_values_only(bench: Workbench) -> None:
     assert len(calls) == 1
     bench.compile()
     assert torch.equal(bench.manager()({"n/x": torch.zeros(2)})["n/y"], torch.ones(2))
+
+
+def test_an_element_is_a_number_that_stays_traced(bench: Workbench) -> None:
+    def compute(x: torch.Tensor) -> torch.Tensor:
+        array = x.numpy()
+        w, a, b = array[0, 0], array[0, 1], array[1, 0]
+        array = array.copy()
+        array[0, 0] = 7.0  # w is what it was
+        built = np.array([w, abs(a), b**2, 2 - w, round(b, 1), max(2.0, 1.0) * w, -a], np.float32)
+        built[1] = np.hypot(w, b)
+        y = torch.zeros(9)
+        y[:7] = torch.from_numpy(built)
+        y[7] = torch.as_tensor(a)
+        y[8] = (x[0] * w + b * x[1]).sum() + torch.tensor(w) + array[0, 0]
+        return y
+
+    data = torch.from_numpy(TRACED.copy())
+    with bench.trace():
+        x = annotate.input_tensors("n", {"x": data})
+        annotate.output_tensors("n", {"y": compute(x)}, export_with="jit")
+    assert "[WARNING]" not in bench.log()
+    bench.compile()
+    fresh = torch.from_numpy(TRACED[::-1].copy() * 0.5)
+    torch.testing.assert_close(bench.manager()({"n/x": fresh})["n/y"], compute(fresh))
+
+
+def test_an_address_that_is_taken_is_named(
+    bench: Workbench, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with bench.trace():
+        x = annotate.input_tensors("n", {"x": torch.from_numpy(TRACED.copy())})
+        assert x.data_ptr() == x.numpy().ctypes.data
+        annotate.output_tensors("n", {"y": x * 2}, export_with="jit")
+    shown = capfd.readouterr().err
+    assert ".data_ptr() takes a traced value out" in shown
+    assert ".ctypes takes a traced value out" in shown

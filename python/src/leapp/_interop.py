@@ -20,6 +20,7 @@ import torch
 
 from . import _indexing, _state, _surroundings, _trace
 from ._numpy import (
+    Number,
     TracedArray,
     attached,
     fresh,
@@ -27,6 +28,7 @@ from ._numpy import (
     holds_traced,
     is_traced,
     note_escape,
+    plain,
     to_tensor,
     traced_view,
 )
@@ -115,7 +117,7 @@ def _patch_tensor() -> None:
     to_numpy, to_array, to_list = tensor.numpy, tensor.__array__, tensor.tolist
     show, to_text = tensor.__repr__, tensor.__format__
     get_item, set_item = tensor.__getitem__, tensor.__setitem__
-    deep_copy = tensor.__deepcopy__
+    deep_copy, address = tensor.__deepcopy__, tensor.data_ptr
 
     @functools.wraps(to_numpy)
     def numpy(self: torch.Tensor, *, force: bool = False) -> Any:
@@ -146,6 +148,12 @@ def _patch_tensor() -> None:
         memo[id(self)] = made
         return made
 
+    @functools.wraps(address)
+    def data_ptr(self: torch.Tensor) -> int:
+        if _state.open_nodes and _surroundings.called_by_user() and _trace.is_traced(self):
+            note_escape(self, ".data_ptr()")
+        return int(address(self))
+
     @functools.wraps(show)
     def __repr__(self: torch.Tensor, **kwargs: Any) -> Any:  # noqa: N807
         with _trace.Unobserved():  # showing a value is not using it
@@ -163,6 +171,8 @@ def _patch_tensor() -> None:
 
     @functools.wraps(set_item)
     def __setitem__(self: torch.Tensor, index: Any, value: Any) -> None:  # noqa: N807
+        if isinstance(value, (TracedArray, Number)):
+            value = to_tensor(value)
         dynamic = _indexing.split(index)
         if dynamic is None:
             set_item(self, index, value)
@@ -174,6 +184,7 @@ def _patch_tensor() -> None:
         __array__,
         tolist,
         __deepcopy__,
+        data_ptr,
         __repr__,
         __format__,
         __getitem__,
@@ -274,7 +285,9 @@ def _array_constructor(original: Callable[..., Any]) -> Callable[..., Any]:
         if not _may_hold_traced(data):
             return fresh(original(*args, **options))
         if isinstance(data, (list, tuple)):
-            return _array_of(data, original(*args, **options))
+            return _array_of(data, original(_numbers(data), *args[1:], **options))
+        if isinstance(data, Number):
+            data = data._array
         if isinstance(data, torch.Tensor):
             if not is_traced(data):
                 return original(*args, **options)
@@ -337,7 +350,7 @@ def _tensor_constructor(original: Callable[..., Any]) -> Callable[..., Any]:
         data = args[0] if args else options.get("data")
         if _state.open_nodes and isinstance(data, (np.ndarray, np.generic)):
             _surroundings.drawn()
-        if isinstance(data, TracedArray):
+        if isinstance(data, (TracedArray, Number)):
             made = to_tensor(data).to(dtype=options.get("dtype"), device=options.get("device"))
             if original.__name__ == "as_tensor":
                 return made
@@ -387,6 +400,8 @@ def _numbers(data: Any) -> Any:
     """Return nested lists with NumPy's own numbers where elements of traced arrays were."""
     if isinstance(data, (list, tuple)):
         return [_numbers(item) for item in data]
+    if isinstance(data, Number):
+        return plain(data)
     return data.view(np.ndarray)[()] if isinstance(data, TracedArray) else data
 
 
@@ -394,10 +409,12 @@ def _may_hold_traced(data: Any) -> bool:
     """Whether a traced value may be in there; quick for numbers."""
     if isinstance(data, (list, tuple)):
         kinds = set(map(type, data))
-        if not any(issubclass(kind, (torch.Tensor, np.ndarray, list, tuple)) for kind in kinds):
+        if not any(
+            issubclass(kind, (torch.Tensor, np.ndarray, Number, list, tuple)) for kind in kinds
+        ):
             return False
         return any(map(_may_hold_traced, data))
-    return isinstance(data, (TracedArray, torch.Tensor))
+    return isinstance(data, (TracedArray, Number, torch.Tensor))
 
 
 def _stacked(data: Sequence[Any], made: torch.Tensor) -> torch.Tensor | None:
@@ -422,7 +439,7 @@ def _stack(data: Any) -> torch.Tensor:
         items = [_stack(item) for item in data]
         dtype = functools.reduce(torch.promote_types, (item.dtype for item in items))
         return torch.stack([item.to(dtype) for item in items])
-    if isinstance(data, np.ndarray):
+    if isinstance(data, (np.ndarray, Number)):
         return to_tensor(data)
     return data if isinstance(data, torch.Tensor) else torch.scalar_tensor(data)
 

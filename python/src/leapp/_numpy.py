@@ -57,7 +57,7 @@ class TracedArray(np.ndarray[Any, Any]):
         return _calls().function(func, args, kwargs)
 
     def __getitem__(self, index: Any) -> Any:
-        """Index; an element comes back as a 0-d array so that it stays traced."""
+        """Index; an element comes back as a number that stays traced."""
         return _calls().get_item(self, index)
 
     def __setitem__(self, index: Any, value: Any) -> None:
@@ -68,6 +68,11 @@ class TracedArray(np.ndarray[Any, Any]):
     def T(self) -> Any:  # noqa: N802
         """The array with its dimensions reversed."""
         return self.transpose()
+
+    @property
+    def ctypes(self) -> Any:
+        """The memory for C functions, which leaves the graph."""
+        return left(self, ".ctypes").ctypes
 
     @property
     def flat(self) -> Any:
@@ -142,6 +147,16 @@ class TracedArray(np.ndarray[Any, Any]):
         return self.copy()
 
 
+class Number:
+    """An element of a traced array, in an array of its own; see ``_numpy_number``."""
+
+    __slots__ = ("_array",)
+
+    def __init__(self, array: TracedArray) -> None:
+        """Take an array without dimensions."""
+        self._array = array
+
+
 def _method(name: str) -> Any:
     """Return a method of TracedArray that does on NumPy and PyTorch what ndarray's does."""
     original = getattr(np.ndarray, name)
@@ -164,7 +179,9 @@ for _name in (
 
 
 def plain(value: Any) -> Any:
-    """Return the array without its class; anything else as it is."""
+    """Return the array or number without its class; anything else as it is."""
+    if isinstance(value, Number):
+        return value._array.view(np.ndarray)[()]
     return value.view(np.ndarray) if isinstance(value, TracedArray) else value
 
 
@@ -185,6 +202,8 @@ def to_tensor(value: Any) -> torch.Tensor:
     """Return a tensor over the array's memory; a tensor is returned as it is."""
     if isinstance(value, torch.Tensor):
         return value
+    if isinstance(value, Number):
+        value = value._array
     array = plain(value)
     if isinstance(value, TracedArray):
         tensor = value._tensor
@@ -205,7 +224,7 @@ def to_written_tensor(value: Any) -> torch.Tensor:
     while isinstance(owner, np.ndarray):
         owner = owner.base
     if not isinstance(owner, torch.Tensor):
-        _written[tensor.data_ptr()] = tensor
+        _written[torch._C.TensorBase.data_ptr(tensor)] = tensor
     return tensor
 
 
@@ -226,7 +245,7 @@ def is_traced(value: Any) -> bool:
     """Whether the value is a tensor or an array that the session knows."""
     if isinstance(value, torch.Tensor):
         return _trace.is_traced(value)
-    if isinstance(value, np.ndarray):
+    if isinstance(value, (np.ndarray, Number)):
         try:
             return _trace.is_traced(to_tensor(value))
         except TypeError:  # a type that PyTorch does not have
@@ -265,7 +284,7 @@ def _covers(tensor: torch.Tensor, array: np.ndarray[Any, Any]) -> bool:
     return (
         tuple(tensor.shape) == array.shape
         and tensor.element_size() == array.itemsize
-        and tensor.data_ptr() == array.__array_interface__["data"][0]
+        and torch._C.TensorBase.data_ptr(tensor) == array.__array_interface__["data"][0]
         and all(
             stride * array.itemsize == step or size == 1
             for stride, step, size in zip(tensor.stride(), array.strides, array.shape, strict=True)

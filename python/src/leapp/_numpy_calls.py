@@ -17,6 +17,7 @@ import torch
 
 from . import _state, _trace
 from ._numpy import (
+    Number,
     TracedArray,
     attached,
     fresh,
@@ -31,6 +32,7 @@ from ._numpy import (
     to_written_tensor,
     traced_view,
 )
+from ._numpy_number import number_of
 from ._numpy_table import NOT_VALUES, WRITERS, numpy_of_torch, torch_function, torch_method
 
 #: How far NumPy and PyTorch may be apart before they count as different functions.
@@ -84,14 +86,16 @@ def method(name: str, args: Any, kwargs: dict[str, Any]) -> Any:
 
 
 def get_item(array: TracedArray, index: Any) -> Any:
-    """Index an array; an element comes back as a 0-d array."""
+    """Index an array; an element comes back as a number, which later writes do not change."""
     at = _map(plain, index)
     result = plain(array)[at]
     if not _state.is_active():
         return result
-    if not isinstance(result, np.ndarray):
+    if not isinstance(result, np.ndarray) and not holds_traced(index):
         at = (*(at if isinstance(at, tuple) else (at,)), ...)
-        result = plain(array)[at]
+        element = traced_view(to_tensor(array)[at].clone())
+        element._kept = array._kept
+        return number_of(element)
     if np.may_share_memory(result, plain(array)) and not holds_traced(index):
         try:
             return attached(result, to_tensor(array)[at])
@@ -148,8 +152,9 @@ def _compute(
 
 
 def _keep(value: Any) -> Any:
-    if isinstance(value, TracedArray):
-        value._kept = True
+    array = value._array if isinstance(value, Number) else value
+    if isinstance(array, TracedArray):
+        array._kept = True
     return value
 
 
@@ -250,7 +255,7 @@ def _reconciled(expected: Any, found: Any, args: Any) -> Any:
         raise _DisagreementError("its PyTorch equivalent gives other values")
     array = traced_view(tensor)
     np.copyto(plain(array), values)
-    return array
+    return number_of(array) if isinstance(expected, np.generic) else array
 
 
 def _agree(values: np.ndarray[Any, Any], tensor: torch.Tensor) -> bool:
@@ -292,7 +297,7 @@ def _numpy_value(value: Any) -> Any:
 def _torch_value(value: Any) -> Any:
     """Return what PyTorch's NumPy-compatible functions take."""
     tnp = numpy_of_torch()
-    if isinstance(value, (np.ndarray, torch.Tensor)):
+    if isinstance(value, (np.ndarray, torch.Tensor, Number)):
         return tnp.ndarray(to_tensor(value))
     if isinstance(value, np.generic):
         return tnp.ndarray(from_numpy(new_array(value)))

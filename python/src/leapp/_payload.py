@@ -61,6 +61,7 @@ class Flat:
         return tuple(_fill(template, values) for template in self._templates)
 
     def _flatten(self, name: str, value: Any, meaning: Meaning | None = None) -> Any:
+        value = getattr(value, "_array", value) if type(value).__name__ == "TracedNumber" else value
         if is_array(value):
             self.entries.append((name, value, meaning))
             return _Slot(len(self.entries) - 1)
