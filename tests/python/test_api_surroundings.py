@@ -170,3 +170,27 @@ def test_a_distribution_checks_its_parameters_without_a_word(bench: Workbench) -
             return choice.probs - choice.log_prob(choice.probs.argmax())
 
     assert "[WARNING]" not in _trace(bench, Policy())
+
+
+def test_a_number_that_is_chosen_by_is_named_after_any_number_of_passes(bench: Workbench) -> None:
+    class Policy(_Policy):
+        def function(self, x: torch.Tensor) -> torch.Tensor:
+            self.count += 1
+            return -x if self.count % 5 == 0 else x
+
+    log = _trace(bench, Policy(count=0), passes=2)
+    assert "'self.count' went from 0 to 2 over 2 passes" in log
+    assert "the program chooses by it" in log
+
+
+_global_count = 0
+
+
+def test_a_variable_of_the_module_is_named(bench: Workbench) -> None:
+    class Policy(_Policy):
+        def function(self, x: torch.Tensor) -> torch.Tensor:
+            global _global_count
+            _global_count += 1
+            return x * (0.0 * _global_count + 1.0)
+
+    assert "'_global_count' was 0 when node 'node' was opened" in _trace(bench, Policy())

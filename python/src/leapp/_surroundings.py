@@ -12,10 +12,15 @@ When a node is first opened, the objects that the calling code can reach are loo
 
 from __future__ import annotations
 
+import ast
 import collections
+import functools
+import inspect
 import random
+import re
 import sys
 import sysconfig
+import textwrap
 from collections.abc import Iterator, MutableSequence
 from types import FrameType, FunctionType, MethodType, ModuleType
 from typing import Any
@@ -35,12 +40,15 @@ _LIBRARIES = tuple(
 _NUMBERS = (bool, int, float)
 _Generator = np.random.Generator | np.random.RandomState | random.Random
 
+#: A name for it, the dict that holds it, its key there, its value, the class or module it is of.
+_Number = tuple[str, dict[str, Any], str, Any, Any]
+
 #: (where it is held, key, the array, its traced view), to be put back.
 _replaced: list[tuple[Any, Any, Any, Any]] = []
 #: Generators by id, with a name for each and the state it was last seen in.
 _generators: dict[int, tuple[_Generator, str, Any]] = {}
-#: Numbers as a node's first pass found them: (owner's name, holder, key, value), by node.
-_numbers: dict[str, list[tuple[str, Any, Any, Any]]] = {}
+#: Numbers as a node's first pass found them, by node.
+_numbers: dict[str, list[_Number]] = {}
 #: Tensors and arrays likewise, in the order in which a value holds them.
 _tensors: dict[str, list[tuple[str, Any, Any, list[Any]]]] = {}
 #: What the same places held after the first pass.
@@ -144,6 +152,7 @@ def finish() -> list[str]:
     """Return what only a second pass could have decided, at the end of a session."""
     sentences: list[str] = []
     for node, numbers in _numbers.items():
+        sentences += _changed_numbers(node, numbers)
         if _passes[node] != 1:
             sentences += _kept_tensors(node)
             continue
@@ -153,17 +162,68 @@ def finish() -> list[str]:
                 f"with it is exported as a constant: pass it through annotate.input_tensors(), or "
                 f"trace a second pass to find out."
             )
-        for owner, holder, key, before in numbers:
-            now = _size_of(holder.get(key)) if isinstance(holder, dict) else None
-            if now is None or type(now) is not type(before) or now == before:
-                continue
-            sentences.append(
+        sentences += _replaced_tensors(node)
+    return sentences
+
+
+def _changed_numbers(node: str, numbers: list[_Number]) -> Iterator[str]:
+    """Yield a sentence for each number of the program that the node may depend on."""
+    for owner, holder, key, before, of in numbers:
+        now = _size_of(holder.get(key))
+        if now is None or type(now) is not type(before) or now == before:
+            continue
+        if isinstance(of, ModuleType) and not _is_rebound(of, key):
+            continue  # a loop's variable, say
+        if _passes[node] == 1:
+            yield (
                 f"'{owner}' was {before} when node '{node}' was opened ({_places[node]}) and is "
                 f"{now} now. If the node computes with it, its value is exported as a constant: "
                 f"keep it in a tensor to make it state, or trace a second pass to find out."
             )
-        sentences += _replaced_tensors(node)
-    return sentences
+        elif any(_decides(part, key) for part in getattr(of, "__mro__", (of,))):
+            yield (
+                f"'{owner}' went from {before} to {now} over {_passes[node]} passes of node "
+                f"'{node}' ({_places[node]}), and the program chooses by it: what none of these "
+                f"passes did is not exported. Keep it in a tensor, and choose with torch.where()."
+            )
+
+
+@functools.cache
+def _source_of(owner: Any) -> str:
+    try:
+        return textwrap.dedent(inspect.getsource(owner))
+    except (OSError, TypeError):
+        return ""
+
+
+def _is_rebound(module: ModuleType, name: str) -> bool:
+    """Whether a function of the module assigns to that variable of it."""
+    return re.search(rf"^\s*global\b.*\b{re.escape(name)}\b", _source_of(module), re.M) is not None
+
+
+@functools.cache
+def _decides(owner: Any, name: str) -> bool:
+    """Whether code of the class or module chooses by that attribute or variable."""
+    try:
+        tree = ast.parse(_source_of(owner))
+    except SyntaxError:
+        return False
+    choices: list[ast.AST] = []
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.If, ast.While, ast.IfExp)):
+            choices.append(node.test)
+        elif isinstance(node, ast.Subscript):
+            choices.append(node.slice)
+        elif isinstance(node, ast.Match):
+            choices.append(node.subject)
+        elif isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Mod, ast.FloorDiv)):
+            choices.append(node)
+    return any(
+        (isinstance(part, ast.Attribute) and part.attr == name)
+        or (isinstance(part, ast.Name) and part.id == name and isinstance(owner, ModuleType))
+        for choice in choices
+        for part in ast.walk(choice)
+    )
 
 
 def _replaced_tensors(node: str) -> Iterator[str]:
@@ -247,7 +307,7 @@ class _Walk:
 
     def __init__(
         self,
-        numbers: list[tuple[str, Any, Any, Any]],
+        numbers: list[_Number],
         tensors: list[tuple[str, Any, Any, list[Any]]],
     ) -> None:
         self._numbers = numbers
@@ -256,11 +316,21 @@ class _Walk:
 
     def visit_globals(self, frame: FrameType) -> None:
         """Look at the variables of the module that a frame runs in."""
+        self._visit_module(sys.modules.get(frame.f_globals.get("__name__", "")))
         for name in frame.f_code.co_names:
-            if name in frame.f_globals:
+            if name in frame.f_globals and type(frame.f_globals[name]) not in _NUMBERS:
                 self.visit(frame.f_globals[name], name, frame.f_globals, name)
 
-    def visit(self, value: Any, name: str, holder: Any, key: Any) -> None:
+    def _visit_module(self, module: ModuleType | None) -> None:
+        """Look at the numbers among a module's variables."""
+        if module is None or id(module) in self._seen:
+            return
+        self._seen.add(id(module))
+        for name, value in list(vars(module).items()):
+            if type(value) in _NUMBERS:
+                self.visit(value, name, vars(module), name, module)
+
+    def visit(self, value: Any, name: str, holder: Any, key: Any, of: Any = None) -> None:
         """Look at a value that is `holder[key]`; `holder` is None where it cannot be replaced."""
         leaves = _leaves_of(value) if _may_hold_state(value) else []
         if isinstance(holder, dict) and _may_hold_state(value):
@@ -269,7 +339,7 @@ class _Walk:
             leaves += self._replace(value, holder, key)
             return
         if isinstance(holder, dict) and _size_of(value) is not None:
-            self._numbers.append((name, holder, key, _size_of(value)))
+            self._numbers.append((name, holder, key, _size_of(value), of))
         if isinstance(value, _NUMBERS) or id(value) in self._seen:
             return
         if len(self._seen) > _MOST_OBJECTS:
@@ -285,9 +355,10 @@ class _Walk:
             for index, item in enumerate(list(value)[:64]):
                 self.visit(item, f"{name}[{index}]", inside, index)
         elif _is_users_object(value):
+            self._visit_module(sys.modules.get(type(value).__module__))
             attributes = vars(value)
             for inner, item in list(attributes.items()):
-                self.visit(item, f"{name}.{inner}", attributes, inner)
+                self.visit(item, f"{name}.{inner}", attributes, inner, type(value))
         elif isinstance(value, torch.nn.Module):
             for inner, item in value.named_children():
                 self.visit(item, f"{name}.{inner}", None, None)

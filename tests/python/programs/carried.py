@@ -223,3 +223,30 @@ class NumpyHistory(_Plain):
         self.past[-1] = obs.numpy()[0]
         action: torch.Tensor = self.net(torch.from_numpy(self.past.copy()).flatten()[None])
         return action
+
+
+@program(traced=2)
+class ResetInTheFirstTick(_Plain):
+    """The filter is reset to zeros like the first observation."""
+
+    def build(self) -> None:
+        self.fresh, self.mean = True, torch.ones(1, 4)
+
+    def forward(self, obs: torch.Tensor) -> torch.Tensor:
+        if self.fresh:
+            self.mean, self.fresh = torch.zeros_like(obs), False
+        self.mean = 0.5 * self.mean + 0.5 * obs
+        return self.mean
+
+
+@program(traced=3)
+class BiquadFilter(_Plain):
+    """Four delays that begin with one tensor."""
+
+    def build(self) -> None:
+        self.x1 = self.x2 = self.y1 = self.y2 = torch.zeros(1, 4)
+
+    def forward(self, obs: torch.Tensor) -> torch.Tensor:
+        out = 0.2 * obs + 0.4 * self.x1 + 0.2 * self.x2 + 0.3 * self.y1 - 0.1 * self.y2
+        self.x2, self.x1, self.y2, self.y1 = self.x1, obs, self.y1, out
+        return out
