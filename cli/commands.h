@@ -52,6 +52,7 @@ struct EngineFlags {
   bool spinning = false;
   std::string provider;
   bool no_merge = false;
+  bool no_translate = false;
   bool allow_outside_files = false;
   std::uint64_t max_tensor_bytes = BundleOptions{}.max_tensor_bytes;
 

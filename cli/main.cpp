@@ -18,6 +18,7 @@ void EngineFlags::add_to(CLI::App& app) {
       ->delimiter(',');
   app.add_flag("--spinning", spinning, "let idle threads burn a core to answer sooner");
   app.add_option("--provider", provider, "cpu, cuda, ..: where models run");
+  app.add_flag("--no-translate", no_translate, "run TorchScript in libtorch, not in ONNX Runtime");
   app.add_flag("--allow-outside-files", allow_outside_files,
                "let model files lie outside the bundle's folder");
   app.add_option("--max-tensor-bytes", max_tensor_bytes, "of all tensors of one tick together")
@@ -34,6 +35,7 @@ RuntimeOptions EngineFlags::options() const {
   options.engine.affinity = affinity;
   options.engine.spinning = spinning;
   options.engine.provider = provider;
+  options.engine.translate = !no_translate;
   options.merge = no_merge ? Merge::kOff : Merge::kAuto;
   options.bundle.allow_outside_files = allow_outside_files;
   options.bundle.max_tensor_bytes = max_tensor_bytes;

@@ -89,10 +89,11 @@ typedef struct leapp_options {
   /* Since version 2. */
   uint64_t max_tensor_bytes;   /* of all tensors of one tick; raise it for a pipeline you trust */
   int32_t allow_outside_files; /* 0 or 1: let model files lie outside the bundle's folder */
+  int32_t translate;           /* 0 or 1: let TorchScript on the CPU run in ONNX Runtime */
 } leapp_options;
 
 /* The defaults: one thread, no spinning, merge on, no guard, no measuring, 1 GiB of tensors, no
- * outside files. */
+ * outside files, TorchScript translated. */
 LEAPP_API void leapp_options_init(leapp_options* options);
 
 /* Loads a bundle; `options` may be null. `out` is untouched on failure. */

@@ -47,6 +47,10 @@ struct EngineOptions {
   /// "cpu", "cuda", or an execution provider's own name. Empty: the best one that is there. One
   /// that is asked for and missing is an error.
   std::string provider = {};
+  /// Whether a TorchScript model on the CPU may run in ONNX Runtime, which takes a fraction of the
+  /// time. It is translated when it is loaded; the results are its own up to rounding. Models that
+  /// cannot be translated, and all where ONNX Runtime is missing, run in libtorch either way.
+  bool translate = true;
 
   bool operator==(const EngineOptions&) const = default;
 };
@@ -118,6 +122,11 @@ class LEAPP_EXPORT Engine {
   /// names node and port, when a view has another type or shape than its port.
   virtual std::unique_ptr<Binding> bind(std::span<const ConstTensorView> inputs,
                                         std::span<const TensorView> outputs) = 0;
+
+  /// Said once, before the first bind() that counts, to an engine that is going to run: where nodes
+  /// are merged, only to the one they became. What takes its time and pays over many ticks belongs
+  /// here.
+  virtual void settle() {}
 
   /// The memory the model works in, when that is not the host's. bind() takes host memory all the
   /// same, and copies.
@@ -207,7 +216,7 @@ struct EnginePlugin {
                                          const Model& signature, const EngineOptions& options);
 };
 
-inline constexpr std::uint32_t kEngineAbi = 3;
+inline constexpr std::uint32_t kEngineAbi = 4;
 
 /// Opens a plugin: a path, or a file name that is looked for in $LEAPP_ENGINE_PATH (folders joined
 /// by ':'), then beside this library, then where the system looks. Throws Error(kNotFound) with the

@@ -43,6 +43,9 @@ struct OnnxExport {
 LEAPP_EXPORT OnnxExport export_onnx(const ir::Graph& graph, const std::filesystem::path& path,
                                     const OnnxExportOptions& options = {});
 
+/// Converts the graph to a model in memory, weights inline.
+LEAPP_EXPORT std::string to_onnx(const ir::Graph& graph, const OnnxExportOptions& options = {});
+
 /// Whether there is a converter for an operator, "aten::linear" say. Composite operators that have
 /// one should reach the exporter whole, the others taken apart.
 LEAPP_EXPORT bool can_convert_to_onnx(std::string_view qualified_name);

@@ -62,9 +62,12 @@ EngineOptions engine_options(const py::dict& settings) {
       options.spinning = setting<bool>(name, value, "True or False");
     } else if (name == "provider") {
       options.provider = setting<std::string>(name, value, "the name of a provider");
+    } else if (name == "translate") {
+      options.translate = setting<bool>(name, value, "True or False");
     } else {
-      throw Error(ErrorKind::kValue, "there is no engine option '" + name +
-                                         "'; there are: threads, affinity, spinning, provider");
+      throw Error(ErrorKind::kValue,
+                  "there is no engine option '" + name +
+                      "'; there are: threads, affinity, spinning, provider, translate");
     }
   }
   return options;

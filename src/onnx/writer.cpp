@@ -362,6 +362,9 @@ FileEntry write_file(const Model& model, const std::vector<Tensor>& weights,
 
 std::string serialize(const Model& model) {
   std::string whole;
+  std::size_t weights = 0;
+  for (const Tensor& weight : model.graph.initializers) weights += weight.raw.size;
+  whole.reserve(weights + weights / 64);  // and a little for the rest, so that it rarely moves
   pour(model, model.graph.initializers, [&](std::string_view bytes) { whole += bytes; });
   return whole;
 }

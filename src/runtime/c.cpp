@@ -107,6 +107,7 @@ leapp::RuntimeOptions runtime_options(const leapp_options* given) {
   result.engine.threads = options.threads;
   result.engine.spinning = options.spinning != 0;
   if (options.provider != nullptr) result.engine.provider = options.provider;
+  result.engine.translate = options.translate != 0;
   result.merge = options.merge != 0 ? leapp::Merge::kAuto : leapp::Merge::kOff;
   result.finite = {.inputs = (options.check_finite & LEAPP_FINITE_INPUTS) != 0,
                    .state = (options.check_finite & LEAPP_FINITE_STATE) != 0,
@@ -144,7 +145,8 @@ void leapp_options_init(leapp_options* options) {
               .deadline = 0,
               .provider = nullptr,
               .max_tensor_bytes = leapp::BundleOptions{}.max_tensor_bytes,
-              .allow_outside_files = 0};
+              .allow_outside_files = 0,
+              .translate = 1};
 }
 
 leapp_status leapp_load(const char* yaml, const leapp_options* options, leapp_manager** out) {

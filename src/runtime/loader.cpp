@@ -95,6 +95,7 @@ void load_steps(LoadedBundle& loaded, const RuntimeOptions& options) {
       loaded.engines.push_back(std::move(single[i]));
     }
   }
+  for (const std::unique_ptr<Engine>& engine : loaded.engines) engine->settle();
   loaded.plan = steps == wanted ? plan : make_plan(bundle, steps);
 }
 

@@ -127,6 +127,9 @@ void Session::reset() {
 }
 
 void Session::start(const StartOptions& options) {
+  require(trace::can_observe(), ErrorKind::kUsage,
+          "leapp.start(): another copy of LEAPP, or another tool that observes PyTorch's operators "
+          "(TESTING_ONLY_GenericMode), is loaded in this process, and there can be one only");
   const std::filesystem::path name = expand_home(options.name);
   const std::string last =
       name.has_filename() ? name.filename().string() : name.parent_path().filename().string();

@@ -32,7 +32,21 @@ void fallback(const c10::OperatorHandle& op, c10::DispatchKeySet keys, torch::ji
   }
 }
 
+// Takes the key when the library is loaded, unless somebody has it.
+bool take_key() {
+  if (c10::Dispatcher::singleton().hasBackendFallbackForDispatchKey(kKey)) return false;
+  static torch::Library library(torch::Library::IMPL, "_", kKey, __FILE__, __LINE__);
+  library.fallback(torch::CppFunction::makeFromBoxedFunction<&fallback>());
+  return true;
+}
+
+const bool has_key = take_key();
+
 }  // namespace
+
+bool can_observe() noexcept {
+  return has_key;
+}
 
 bool is_wrapped(const at::Tensor& tensor) {
   return tensor.key_set().has_any(kTransforms);
@@ -41,6 +55,13 @@ bool is_wrapped(const at::Tensor& tensor) {
 void set_observer(Observer* observer) noexcept {
   current_observer = observer;
   c10::impl::tls_set_dispatch_key_included(kKey, observer != nullptr);
+}
+
+Observing::Observing(Observer& observer) noexcept : former_(current_observer) {
+  set_observer(&observer);
+}
+Observing::~Observing() {
+  set_observer(former_);
 }
 
 void call_unobserved(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
@@ -60,7 +81,3 @@ Unobserved::~Unobserved() {
 }
 
 }  // namespace leapp::trace
-
-TORCH_LIBRARY_IMPL(_, TESTING_ONLY_GenericMode, m) {
-  m.fallback(torch::CppFunction::makeFromBoxedFunction<&leapp::trace::fallback>());
-}

@@ -26,9 +26,25 @@ class Observer {
 /// Whether the tensor is a wrapper of vmap or another transform, without memory of its own.
 bool is_wrapped(const at::Tensor& tensor);
 
+/// Whether observers see anything. False in a second copy of this library in one process: the place
+/// in the dispatcher can be had once.
+bool can_observe() noexcept;
+
 /// Makes the observer see this thread's operators; nullptr ends that. The observer must outlive its
 /// installation.
 void set_observer(Observer* observer) noexcept;
+
+/// Makes the observer see this thread's operators while it lives, in place of any other.
+class Observing {
+ public:
+  explicit Observing(Observer& observer) noexcept;
+  ~Observing();
+  Observing(const Observing&) = delete;
+  Observing& operator=(const Observing&) = delete;
+
+ private:
+  Observer* former_;
+};
 
 /// Runs the operator; what it calls inside stays unseen.
 void call_unobserved(const c10::OperatorHandle& op, torch::jit::Stack* stack);

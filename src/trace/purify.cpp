@@ -87,14 +87,6 @@ class Functionalising {
   functional::FunctionalizationReapplyViewsGuard views_{true};
 };
 
-class Observing {
- public:
-  explicit Observing(Observer& observer) { set_observer(&observer); }
-  ~Observing() { set_observer(nullptr); }
-  Observing(const Observing&) = delete;
-  Observing& operator=(const Observing&) = delete;
-};
-
 class Purifier final : public Observer {
  public:
   Purifier(const Recording& recording, const PurifyOptions& options, RunFor run_for)

@@ -240,6 +240,28 @@ class TestOptions:
             manager({"n/x": torch.full((1, 4), torch.nan)})
         assert manager.description()[0].startswith("n: ONNX Runtime")
 
+    def test_torchscript_runs_in_onnx_runtime_unless_told_otherwise(self, tmp_path: Path) -> None:
+        layers = torch.nn.Sequential(
+            torch.nn.Conv1d(2, 8, 3), torch.nn.BatchNorm1d(8), torch.nn.ELU(), torch.nn.Flatten(),
+            torch.nn.LayerNorm(48), torch.nn.Linear(48, 5), torch.nn.Softmax(-1),
+        ).eval()  # fmt: skip
+        leapp.start("t", save_path=str(tmp_path))
+        x = leapp.annotate.input_tensors("n", {"x": torch.randn(1, 2, 8)})
+        leapp.annotate.output_tensors("n", {"y": layers(x)}, export_with="jit")
+        leapp.stop()
+        leapp.compile_graph(visualize=False)
+        yaml = tmp_path / "t" / "t.yaml"
+        translated, own = InferenceManager(yaml), InferenceManager(yaml, translate=False)
+        single = InferenceManager(yaml, nodes={"n": {"translate": False}})
+        assert "translated from TorchScript" in translated.description()[0]
+        assert own.description()[0].startswith("n: TorchScript")
+        assert single.description() == own.description()
+        for _ in range(5):
+            value = torch.randn(1, 2, 8)
+            expected = layers(value)
+            assert torch.equal(own({"n/x": value})["n/y"], expected)
+            torch.testing.assert_close(translated({"n/x": value})["n/y"], expected)
+
     @pytest.mark.parametrize(
         ("options", "text"),
         [

@@ -148,8 +148,12 @@ TEST_P(AllocationTest, TickAllocatesNothing) {
   options.finite = {true, true, true};
   options.deadline = std::chrono::seconds(10);
   options.staleness = {{"pre/x", std::chrono::seconds(10)}};
-  for (const Merge merge : {Merge::kOff, Merge::kAuto}) {
+  for (const auto& [merge, translate] : {std::pair(Merge::kOff, false),
+                                         {Merge::kAuto, false},
+                                         {Merge::kOff, true},
+                                         {Merge::kAuto, true}}) {
     options.merge = merge;
+    options.engine.translate = translate;
     InferenceManager manager(test.write(), options);
     const InputPort in = manager.input_port("pre/x");
     const OutputPort out = manager.output_port("policy/y");

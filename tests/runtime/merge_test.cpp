@@ -187,15 +187,21 @@ TEST_F(MergeTest, TorchScriptNodesMergeToo) {
       .output("post/twice")
       .output("post/square");
   const auto yaml = test.write();
-  InferenceManager merged(yaml);
-  InferenceManager separate(yaml, {.merge = Merge::kOff});
+  InferenceManager merged(yaml, {.engine = {.translate = false}});
+  InferenceManager separate(yaml, {.engine = {.translate = false}, .merge = Merge::kOff});
+  InferenceManager translated(yaml);
   ASSERT_THAT(merged.description(), SizeIs(1));
   EXPECT_THAT(merged.description()[0], HasSubstr("pre+policy+post: TorchScript"));
+  ASSERT_THAT(translated.description(), SizeIs(1));
+  EXPECT_THAT(translated.description()[0], HasSubstr("translated from TorchScript"));
   for (int tick = 0; tick < 10; ++tick) {
     const TensorMap in = {{"pre/x", row({0.5f, -1, 2, 0})}};
-    ASSERT_EQ(merged.run_policy(in), separate.run_policy(in));
+    const TensorMap out = merged.run_policy(in);
+    ASSERT_EQ(out, separate.run_policy(in));
     ASSERT_EQ(merged.state(), separate.state());
     ASSERT_EQ(merged.value("policy", "x"), separate.value("policy", "x"));
+    ASSERT_EQ(translated.run_policy(in), out);  // sums and products of few numbers round alike
+    ASSERT_EQ(translated.value("policy", "x"), separate.value("policy", "x"));
   }
 }
 

@@ -57,6 +57,7 @@ class InferenceManager:
         affinity: Sequence[int] = (),
         spinning: bool = False,
         provider: str = "",
+        translate: bool = True,
         nodes: Mapping[str, Mapping[str, Any]] | None = None,
         merge: bool = True,
         check_finite: bool | Sequence[Literal["inputs", "state", "outputs"]] = False,
@@ -79,7 +80,11 @@ class InferenceManager:
             provider: Where models run: ``"cpu"``, ``"cuda"``, ``"cuda:1"``, or an execution
                 provider of ONNX Runtime. Empty means the best that it has for ONNX models and the
                 CPU for TorchScript. With all nodes on one CUDA device, tensors stay on it.
-            nodes: Other values of threads, affinity, spinning and provider for single nodes.
+            translate: Let TorchScript models on the CPU run in ONNX Runtime, which takes a fraction
+                of the time; results are the same up to rounding. Models that cannot be translated
+                run in libtorch either way.
+            nodes: Other values of threads, affinity, spinning, provider and translate for single
+                nodes.
             merge: Run nodes of one backend that follow each other as one, where results agree.
             check_finite: Refuse NaN and infinity in these values; True means all of them. A tick
                 that meets one fails and leaves the state as it was.
@@ -108,6 +113,7 @@ class InferenceManager:
                 "affinity": affinity,
                 "spinning": spinning,
                 "provider": provider,
+                "translate": translate,
             },
             "nodes": {name: dict(values) for name, values in (nodes or {}).items()},
             "merge": merge,

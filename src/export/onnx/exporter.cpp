@@ -88,6 +88,11 @@ Value bind_input(Builder& builder, const ir::TensorType& type, const std::string
 
 onnx::Model convert(const ir::Graph& graph, const OnnxExport& ports,
                     const OnnxExportOptions& options) {
+  require(options.opset_version >= kMinOnnxOpset && options.opset_version <= kMaxOnnxOpset,
+          ErrorKind::kValue,
+          "opset_version is " + std::to_string(options.opset_version) +
+              ", and LEAPP writes opset " + std::to_string(kMinOnnxOpset) + " to " +
+              std::to_string(kMaxOnnxOpset));
   Builder builder(options.opset_version);
   ValueMap values(graph, builder);
   std::vector<Value> inputs;
@@ -135,13 +140,12 @@ std::vector<std::string> onnx_convertible_ops() {
   return names;
 }
 
+std::string to_onnx(const ir::Graph& graph, const OnnxExportOptions& options) {
+  return onnx::serialize(convert(graph, port_names(graph), options));
+}
+
 OnnxExport export_onnx(const ir::Graph& graph, const std::filesystem::path& path,
                        const OnnxExportOptions& options) {
-  require(options.opset_version >= kMinOnnxOpset && options.opset_version <= kMaxOnnxOpset,
-          ErrorKind::kValue,
-          "opset_version is " + std::to_string(options.opset_version) +
-              ", and LEAPP writes opset " + std::to_string(kMinOnnxOpset) + " to " +
-              std::to_string(kMaxOnnxOpset));
   OnnxExport done = port_names(graph);
   const onnx::Model model = convert(graph, done, options);
   done.files = onnx::write_model(model, path, {.external_data = options.external_data});

@@ -14,7 +14,8 @@ std::unique_ptr<Engine> load_onnx_engine(const Model& model, const std::filesyst
                                          const EngineOptions& options);
 
 /// The same for a serialised model in memory, which is no longer needed afterwards.
-std::unique_ptr<Engine> load_onnx_engine(const Model& model, std::span<const std::byte> bytes,
-                                         const EngineOptions& options);
+LEAPP_EXPORT std::unique_ptr<Engine> load_onnx_engine(const Model& model,
+                                                      std::span<const std::byte> bytes,
+                                                      const EngineOptions& options);
 
 }  // namespace leapp

@@ -4,7 +4,7 @@
 // by TorchScript's interpreter directly. The usual way, through the profiling executor, rewrites
 // the graph during the first calls: the first ticks of a robot would be its slowest, for nothing on
 // a CPU. Inputs are read where they lie; libtorch allocates each output, which is then copied to
-// the buffer it is bound to.
+// the buffer it is bound to. Most models on a CPU go on to run in ONNX Runtime: see translation.h.
 #include <ATen/Parallel.h>
 #include <c10/core/DeviceGuard.h>
 #include <c10/core/InferenceMode.h>
@@ -18,6 +18,7 @@
 #include "runtime/engines/torch/torch_device.h"
 #include "runtime/engines/torch/torch_dtype.h"
 #include "runtime/engines/torch/torch_program.h"
+#include "runtime/engines/torch/translation.h"
 
 namespace leapp {
 namespace {
@@ -157,9 +158,19 @@ class TorchBinding final : public Binding {
 
 class TorchEngine final : public Engine {
  public:
-  explicit TorchEngine(LoadedModel model) : model_(std::move(model)) {}
+  TorchEngine(LoadedModel model, EngineOptions options)
+      : model_(std::move(model)), options_(std::move(options)) {}
+
+  void settle() override {
+    if (!options_.translate || !model_.device.is_cpu()) return;
+    translated_ = translate(model_.signature, model_.program, options_);
+    if (!translated_) return;
+    model_.program = {};  // the weights are in the translation now
+    model_.graph = {};
+  }
 
   std::string description() const override {
+    if (translated_) return translated_->description() + ", translated from TorchScript";
     return "TorchScript " TORCH_VERSION ", " +
            (model_.device.is_cpu() ? "CPU" : model_.device.str());
   }
@@ -167,6 +178,7 @@ class TorchEngine final : public Engine {
   std::unique_ptr<Binding> bind(std::span<const ConstTensorView> inputs,
                                 std::span<const TensorView> outputs) override {
     check_views(model_.signature, inputs, outputs);
+    if (translated_) return translated_->bind(inputs, outputs);
     return std::make_unique<TorchBinding>(model_, inputs, outputs, at::Device(at::kCPU));
   }
 
@@ -182,6 +194,8 @@ class TorchEngine final : public Engine {
 
  private:
   LoadedModel model_;
+  EngineOptions options_;
+  std::unique_ptr<Engine> translated_;  // runs instead, where there is one
 };
 
 // Turns what libtorch throws while loading into an Error.
@@ -196,7 +210,8 @@ std::unique_ptr<Engine> make_engine(const Model& signature, const EngineOptions&
   try {
     auto [graph, program] = load(device);
     return std::make_unique<TorchEngine>(
-        LoadedModel{signature, std::move(graph), std::move(program), device, options.threads});
+        LoadedModel{signature, std::move(graph), std::move(program), device, options.threads},
+        options);
   } catch (const Error&) {
     throw;
   } catch (const c10::Error& error) {

@@ -74,6 +74,7 @@ TorchProgram finish(const std::shared_ptr<jit::Graph>& graph, const std::string&
   jit::LowerSimpleTuples(graph);
   jit::EliminateDeadCode(graph);
   TorchProgram program;
+  program.graph = graph;
   program.code = jit::Code(graph, name);
   return program;
 }

@@ -15,6 +15,7 @@ namespace leapp {
 /// A flat graph that takes tensors and leaves as many tensors on the stack as the model has
 /// outputs.
 struct TorchProgram {
+  std::shared_ptr<torch::jit::Graph> graph;
   torch::jit::Code code;
   /// The module, when the graph still reads its attributes: it is then the first input.
   std::optional<c10::IValue> self;

@@ -1,0 +1,132 @@
+#include "trace/script_graph.h"
+
+#include <ATen/core/grad_mode.h>
+#include <torch/csrc/jit/ir/constants.h>
+
+#include <string>
+#include <unordered_map>
+
+#include "base/check.h"
+#include "ir/passes.h"
+#include "trace/dispatcher.h"
+#include "trace/graph_builder.h"
+#include "trace/op_traits.h"
+
+namespace leapp::trace {
+namespace {
+
+namespace jit = torch::jit;
+
+// Lists and tuples made of values, or taken apart. False for every other node.
+bool rearranges(const jit::Node& node, jit::Stack& stack) {
+  if (node.kind() == c10::prim::ListConstruct) {
+    c10::impl::GenericList list(node.output()->type()->expectRef<c10::ListType>().getElementType());
+    for (const c10::IValue& item : stack) list.push_back(item);
+    stack.assign(1, c10::IValue(std::move(list)));
+  } else if (node.kind() == c10::prim::TupleConstruct) {
+    stack.assign(1, c10::IValue(c10::ivalue::Tuple::create(stack)));
+  } else if (node.kind() == c10::prim::ListUnpack) {
+    stack = stack.front().toList().vec();
+  } else if (node.kind() == c10::prim::TupleUnpack) {
+    stack = stack.front().toTuple()->elements().vec();
+  } else {
+    return false;
+  }
+  require(stack.size() == node.outputs().size(), ErrorKind::kExport,
+          "a list has another length than the graph expects");
+  return true;
+}
+
+class ScriptReader final : public Observer {
+ public:
+  explicit ScriptReader(const std::function<bool(const std::string&)>& keep) : keep_(keep) {}
+
+  ScriptGraph read(const jit::Graph& graph, const std::vector<at::Tensor>& examples);
+
+  void on_call(const c10::OperatorHandle& op, c10::DispatchKeySet keys, jit::Stack* stack) override;
+
+ private:
+  void run(const jit::Node& node);
+
+  const std::function<bool(const std::string&)>& keep_;
+  GraphBuilder builder_{nullptr, RunFor::kValues};
+  std::unordered_map<const jit::Value*, c10::IValue> values_;
+};
+
+void ScriptReader::on_call(const c10::OperatorHandle& op, c10::DispatchKeySet keys,
+                           jit::Stack* stack) {
+  const std::string& name = op.schema().name();
+  const OpTraits& traits = traits_of(op);
+  require(!traits.mutates && !traits.only_metadata, ErrorKind::kExport, name + " writes to memory");
+  require(traits.escape == Escape::kNone && !traits.has_size_of_values(*stack), ErrorKind::kExport,
+          name + " depends on values where a graph does not");
+  require(!traits.is_random(*stack), ErrorKind::kExport, name + " draws random numbers");
+  const bool composite = op.hasKernelForDispatchKey(c10::DispatchKey::CompositeImplicitAutograd);
+  if (composite && !keep_(c10::toString(op.operator_name()))) {
+    step_aside(op, keys, stack);
+  } else {
+    builder_.run(op, stack, {});
+  }
+}
+
+void ScriptReader::run(const jit::Node& node) {
+  require(node.blocks().empty(), ErrorKind::kExport, "the graph branches");
+  if (node.kind() == c10::prim::Constant) {
+    values_[node.output()] = *jit::toIValue(node.output());
+    return;
+  }
+  jit::Stack stack;
+  for (const jit::Value* input : node.inputs()) stack.push_back(values_.at(input));
+  if (!rearranges(node, stack)) {
+    const c10::FunctionSchema* schema = node.maybeSchema();
+    const auto op = schema == nullptr
+                        ? std::nullopt
+                        : c10::Dispatcher::singleton().findSchema(schema->operator_name());
+    require(op.has_value(), ErrorKind::kExport,
+            std::string(node.kind().toQualString()) + " is no operator of the dispatcher's");
+    op->callBoxed(&stack);
+  }
+  for (std::size_t i = 0; i < stack.size(); ++i) values_[node.outputs()[i]] = stack[i];
+}
+
+ScriptGraph ScriptReader::read(const jit::Graph& graph, const std::vector<at::Tensor>& examples) {
+  require(can_observe(), ErrorKind::kExport, "another copy of LEAPP observes the operators");
+  const at::NoGradGuard no_grad;
+  for (std::size_t i = 0; i < examples.size(); ++i) {
+    builder_.add_input("in" + std::to_string(i), examples[i]);
+    values_[graph.inputs()[i]] = examples[i];
+  }
+  {
+    const Observing observing(*this);
+    for (const jit::Node* node : graph.nodes()) run(*node);
+  }
+  ScriptGraph result;
+  std::vector<ir::ValueId> outputs;
+  for (const jit::Value* output : graph.outputs()) {
+    const c10::IValue& value = values_.at(output);
+    require(value.isTensor() && value.toTensor().defined(), ErrorKind::kExport,
+            "an output is no tensor");
+    result.outputs.push_back(value.toTensor());
+    outputs.push_back(builder_.value_of(value.toTensor()));
+  }
+  result.graph = std::move(builder_.graph());
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    result.graph.add_output("out" + std::to_string(i), outputs[i]);
+  }
+  return result;
+}
+
+}  // namespace
+
+ScriptGraph read_script(const jit::Graph& graph, const std::vector<at::Tensor>& examples,
+                        const std::function<bool(const std::string&)>& keep) {
+  ScriptGraph read = ScriptReader(keep).read(graph, examples);
+  ir::remove_dead_code(read.graph);
+  ir::remove_identities(read.graph);
+  ir::merge_constants(read.graph);
+  ir::merge_duplicates(read.graph);
+  ir::verify(read.graph);
+  return read;
+}
+
+}  // namespace leapp::trace
