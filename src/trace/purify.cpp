@@ -235,10 +235,13 @@ void Purifier::replay(const Call& call) {
   } catch (const Error&) {
     throw;
   } catch (const std::exception& error) {
+    // PyTorch appends where in its own sources an error was raised.
+    const auto* own = dynamic_cast<const c10::Error*>(&error);
     throw Error(ErrorKind::kExport,
                 c10::toString(call.op.operator_name()) + " at " +
                     (where_.known() ? where_.to_string() : "an unknown line") +
-                    " could not be turned into a pure operation: " + error.what());
+                    " could not be turned into a pure operation: " +
+                    (own == nullptr ? error.what() : own->what_without_backtrace()));
   }
   const CallResult* results = tape_.results_of(call);
   for (std::size_t i = 0; i < stack.size(); ++i) assign(results[i], stack[i]);
