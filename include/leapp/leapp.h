@@ -58,6 +58,11 @@ LEAPP_EXPORT bool is_traced(const at::Tensor& tensor);
 /// Whether a pass of the session read this tensor, or others in its memory, as one from outside.
 LEAPP_EXPORT bool was_read(const at::Tensor& tensor);
 
+/// For front ends that index by a traced number: `copy` stands for the view that plain indexing
+/// would give, so what is written to it must be put back before the node closes.
+LEAPP_EXPORT void pick(const at::Tensor& copy);
+LEAPP_EXPORT void put_back(const at::Tensor& copy);
+
 /// Says that a traced value left the graph in a way no operator shows (a list of numbers, a NumPy
 /// function): `text` becomes a warning with the caller's line, once per line. Does nothing for
 /// tensors that are not traced.

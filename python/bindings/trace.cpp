@@ -292,6 +292,11 @@ PYBIND11_MODULE(_trace, module) {
       [](const at::Tensor& tensor) { return unlocked([&] { return was_read(tensor); }); },
       py::arg("tensor"));
   module.def(
+      "pick", [](const at::Tensor& copy) { unlocked([&] { pick(copy); }); }, py::arg("copy"));
+  module.def(
+      "put_back", [](const at::Tensor& copy) { unlocked([&] { put_back(copy); }); },
+      py::arg("copy"));
+  module.def(
       "note_escape",
       [](const at::Tensor& tensor, const std::string& text) {
         unlocked([&] { note_escape(tensor, text); });

@@ -22,6 +22,12 @@ bool is_traced(const at::Tensor& tensor) {
 bool was_read(const at::Tensor& tensor) {
   return Session::instance().was_read(tensor);
 }
+void pick(const at::Tensor& copy) {
+  Session::instance().pick(copy);
+}
+void put_back(const at::Tensor& copy) {
+  Session::instance().put_back(copy);
+}
 void note_escape(const at::Tensor& tensor, const std::string& text) {
   Session::instance().note_escape(tensor, text);
 }

@@ -61,6 +61,8 @@ class Session final : public trace::Observer {
   void note_escape(const at::Tensor& tensor, const std::string& what);
   bool is_traced(const at::Tensor& tensor);
   bool was_read(const at::Tensor& tensor);
+  void pick(const at::Tensor& copy);
+  void put_back(const at::Tensor& copy);
 
   void on_call(const c10::OperatorHandle& op, c10::DispatchKeySet keys,
                torch::jit::Stack* stack) override;
@@ -131,6 +133,7 @@ class Session final : public trace::Observer {
   const MemoryUse::Writer* writer_of(const at::Tensor& tensor) const;
   void compare_passes(Node& node, const trace::Recording& again);
   void follow_carried(Node& node, const trace::Recording& again);
+  void check_picked(const Node& node) const;
   void warn_of_baked_values(const Node& node, const trace::Recording& recording);
   void tag_outputs(const Node& node, const NamedTensors& tensors, const OutputOptions& options);
   void reset();

@@ -194,3 +194,36 @@ def test_a_variable_of_the_module_is_named(bench: Workbench) -> None:
             return x * (0.0 * _global_count + 1.0)
 
     assert "'_global_count' was 0 when node 'node' was opened" in _trace(bench, Policy())
+
+
+class _Ring(_Policy):
+    def function(self, x: torch.Tensor) -> torch.Tensor:
+        head = annotate.state_tensors("node", {"head": self.head})
+        self.write(self.ring, head, x)
+        self.head = annotate.update_state("node", {"head": (head + 1) % 3})
+        return self.ring.sum(0)
+
+
+def _ring(write: Any) -> _Ring:
+    return _Ring(ring=torch.zeros(3, 3), head=torch.tensor(0), write=write)
+
+
+def test_a_write_to_a_chosen_element_that_would_be_lost_is_refused(bench: Workbench) -> None:
+    def write(ring: torch.Tensor, head: torch.Tensor, x: torch.Tensor) -> None:
+        ring[head].copy_(x)
+
+    with pytest.raises(leapp.LeappError, match=r"write: aten::copy_ writes to an element that a"):
+        _trace(bench, _ring(write))
+    leapp.stop()
+
+
+def test_a_chosen_element_that_is_changed_and_put_back_is_right(bench: Workbench) -> None:
+    def write(ring: torch.Tensor, head: torch.Tensor, x: torch.Tensor) -> None:
+        ring[head] = x
+        ring[head] += 1
+
+    _trace(bench, _ring(write), passes=2)
+    plain, robot = _ring(write), bench.manager()
+    for _ in range(5):
+        x = torch.randn(3)
+        torch.testing.assert_close(robot({"node/x": x})["node/y"], plain.step(x))

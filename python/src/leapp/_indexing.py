@@ -67,6 +67,7 @@ def get(tensor: torch.Tensor, index: Any, rest: list[Any], numbers: list[torch.T
     ):
         wrapped = _non_negative(number, result.shape[place])
         result = result.index_select(place, wrapped).squeeze(place)
+    _trace.pick(result)  # plain indexing gives a view
     return result
 
 
@@ -82,7 +83,9 @@ def put(
         indices[place] = _non_negative(number, view.shape[place])
     for place in reversed(places):
         del shape[place]
-    if not isinstance(value, torch.Tensor):
+    if isinstance(value, torch.Tensor):
+        _trace.put_back(value)  # tensor[number] += 1
+    else:
         value = torch.tensor(value, dtype=view.dtype, device=view.device)
     value = value.to(view.dtype).expand(shape)
     if places[-1] - places[0] == len(places) - 1:

@@ -272,7 +272,9 @@ def _is_value(value: Any) -> bool:
 def _was_read(value: Any) -> bool:
     """Whether a node read a tensor or array that was there before it."""
     if isinstance(value, torch.Tensor):
-        return _trace.was_read(value)
+        # A counter may be read as a number, as by tensor[counter], which no operator shows.
+        counts = value.numel() == 1 and not value.is_floating_point()
+        return counts or _trace.was_read(value)
     return isinstance(value, np.ndarray)
 
 
