@@ -12,7 +12,10 @@ import leapp
 
 def main() -> None:
     folder = Path(sys.argv[1] if len(sys.argv) > 1 else ".")
-    robot = leapp.InferenceManager(str(folder / "from_cpp" / "from_cpp.yaml"))
+    bundle = folder / "from_cpp" / "from_cpp.yaml"
+    if not bundle.exists():
+        sys.exit(f"{bundle} is not there: build/release/examples/05_trace_from_cpp writes it")
+    robot = leapp.InferenceManager(bundle)
     for tick in range(3):
         sensors = np.array([[1.0, 2.0, 3.0, 4.0]], dtype=np.float32)
         action = robot.run_policy({"observe/sensors": sensors})["policy/action"]

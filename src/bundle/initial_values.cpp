@@ -1,16 +1,35 @@
 #include "bundle/initial_values.h"
 
+#include <algorithm>
 #include <unordered_map>
 
 #include "base/hash.h"
+#include "base/log.h"
 #include "bundle/utf8.h"
 #include "leapp/error.h"
 
 namespace leapp {
+namespace {
+
+// A dry run leaves models out, and initial values with them.
+bool can_run(const Bundle& bundle) {
+  return std::all_of(bundle.models.begin(), bundle.models.end(),
+                     [](const Model& model) { return model.file.has_value(); });
+}
+
+}  // namespace
 
 SafeTensors read_initial_values(const Bundle& bundle, const std::filesystem::path& folder,
                                 const BundleOptions& options) {
-  if (!bundle.pipeline.initial_values) return {};
+  if (!bundle.pipeline.initial_values) {
+    if (!bundle.pipeline.feedback_flow.empty() && can_run(bundle)) {
+      log(LogLevel::kWarning,
+          bundle.file.string() +
+              ": the bundle names no initial values (pipeline.initial_values), so every feedback "
+              "input starts as zeros");
+    }
+    return {};
+  }
   const auto path = resolve_file(folder, bundle.pipeline.initial_values->path, options);
   SafeTensors values = SafeTensors::read(path, options.max_tensor_bytes);
   std::unordered_map<std::string, const Port*> inputs;

@@ -11,9 +11,10 @@
 
 namespace leapp {
 
-/// Reads the file that `bundle.pipeline.initial_values` names; no tensors when it names none. Names
-/// of the tensors are "node/input". Throws Error(kValue), [B20], where a name is no input of the
-/// bundle or dtype or shape differ from the port's. Inputs that are not named start as zeros.
+/// Reads the file that `bundle.pipeline.initial_values` names; no tensors when it names none,
+/// with a warning where there is feedback that then starts as zeros. Names of the tensors are
+/// "node/input". Throws Error(kValue), [B20], where a name is no input of the bundle, dtype or
+/// shape differ from the port's, or a feedback input is left out.
 LEAPP_EXPORT SafeTensors read_initial_values(const Bundle& bundle,
                                              const std::filesystem::path& folder,
                                              const BundleOptions& options = {});

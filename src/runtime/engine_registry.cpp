@@ -78,7 +78,10 @@ std::unique_ptr<Engine> EngineRegistry::load(const Model& model, const std::file
   std::string known;
   for (const Entry& entry : entries_) known += (known.empty() ? "" : ", ") + entry.backend;
   throw Error(ErrorKind::kValue, "Unsupported backend '" + backend + "' of node '" + model.name +
-                                     "'; this runtime has: " + known);
+                                     "'; this runtime has: " + known +
+                                     (backend == "pt2" ? "; programs of torch.export run in "
+                                                         "Python only"
+                                                       : ""));
 }
 
 std::unique_ptr<Engine> EngineRegistry::load_merged(const Bundle& part,

@@ -1,6 +1,7 @@
 #include "bundle/initial_values.h"
 
 #include "base/hash.h"
+#include "base/log.h"
 #include "support.h"
 
 namespace leapp {
@@ -42,8 +43,12 @@ TEST_F(InitialValuesTest, b20_MustHoldEveryFeedbackInput) {
               HasSubstr("[B20] there is no initial value for the feedback input 'pre/last'"));
 }
 
-TEST_F(InitialValuesTest, NoFileMeansNoValues) {
+TEST_F(InitialValuesTest, b20_NoFileMeansZerosAndAWarning) {
+  std::string line;
+  LogSink former = set_log_sink([&](LogLevel, std::string_view text) { line = text; });
   EXPECT_TRUE(read_initial_values(test::make_bundle(), folder_.path()).tensors().empty());
+  set_log_sink(std::move(former));
+  EXPECT_THAT(line, HasSubstr("so every feedback input starts as zeros"));
 }
 
 TEST_F(InitialValuesTest, b20_MustBelongToAnInputAndFitIt) {

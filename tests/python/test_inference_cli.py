@@ -274,6 +274,11 @@ class TestUsage:
     def test_missing_bundle(self) -> None:
         assert "not found" in leapp("inspect", "/nowhere/x.yaml", code=1).stderr
 
+    def test_programs_for_python_only(self, policy: str) -> None:
+        Path(policy).write_text(Path(policy).read_text().replace("backend: onnx", "backend: pt2"))
+        done = leapp("run", policy, code=1)
+        assert "programs of torch.export run in Python only" in done.stderr
+
     def test_output_that_cannot_be_written(self, policy: str) -> None:
         assert COMMAND is not None
         with Path("/dev/full").open("w") as full:

@@ -51,9 +51,9 @@ def test_a_layer_may_not_include_one_above_it(lint: ModuleType, tree: Path) -> N
 
 
 def test_programs_use_public_headers_only(lint: ModuleType, tree: Path) -> None:
-    write(tree, "cli/main.cpp", '#include "leapp/bundle.h"\n#include "base/hash.h"\n')
+    write(tree, "cli/main.cpp", '#include "leapp/bundle.h"\n#include "bundle/hash.h"\n')
     assert [str(finding) for finding in lint.check_users(tree)] == [
-        'cli/main.cpp:2: includes "base/hash.h" of src/; cli/ uses public headers only'
+        'cli/main.cpp:2: includes "bundle/hash.h" of src/; cli/ uses public headers only'
     ]
 
 
