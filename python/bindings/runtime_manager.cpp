@@ -275,7 +275,7 @@ class PyManager {
           throw Error(ErrorKind::kUsage, "node '" + model.name +
                                              "' is a TorchScript model, which needs PyTorch ('pip "
                                              "install torch'): " +
-                                             error.what());
+                                             std::string(py::str(error.value())));
         }
       }
       return standard.load(model, file, options);
