@@ -94,7 +94,8 @@ std::unique_ptr<Engine> translate(const Model& signature, const TorchProgram& pr
     require(!program.self, ErrorKind::kValue, "it keeps attributes");
     require(weights_of(*program.graph) <= kMaxWeights, ErrorKind::kValue, "it is too large");
     const std::vector<at::Tensor> examples = make_examples(signature);
-    const trace::ScriptGraph script = trace::read_script(*program.graph, examples, can_convert_to_onnx);
+    const trace::ScriptGraph script =
+        trace::read_script(*program.graph, examples, can_convert_to_onnx);
     const std::string onnx = to_onnx(script.graph);
     EngineOptions on_cpu = options;
     on_cpu.provider = "cpu";
@@ -103,8 +104,8 @@ std::unique_ptr<Engine> translate(const Model& signature, const TorchProgram& pr
     prove(*engine, signature, examples, script.outputs);
     return engine;
   } catch (const std::exception& error) {
-    log(LogLevel::kDebug, "node '" + signature.name + "' runs in libtorch, as TorchScript: " +
-                              error.what());
+    log(LogLevel::kDebug,
+        "node '" + signature.name + "' runs in libtorch, as TorchScript: " + error.what());
     return nullptr;
   }
 }
