@@ -61,12 +61,13 @@ void ScriptReader::on_call(const c10::OperatorHandle& op, c10::DispatchKeySet ke
   require(traits.escape == Escape::kNone && !traits.has_size_of_values(*stack), ErrorKind::kExport,
           name + " depends on values where a graph does not");
   require(!traits.is_random(*stack), ErrorKind::kExport, name + " draws random numbers");
-  const bool composite = op.hasKernelForDispatchKey(c10::DispatchKey::CompositeImplicitAutograd);
-  if (composite && !keep_(c10::toString(op.operator_name()))) {
-    step_aside(op, keys, stack);
-  } else {
+  if (keep_(c10::toString(op.operator_name()))) {
     builder_.run(op, stack, {});
+    return;
   }
+  const bool composite = op.hasKernelForDispatchKey(c10::DispatchKey::CompositeImplicitAutograd);
+  require(composite, ErrorKind::kExport, name + " is not to be had, nor can it be taken apart");
+  step_aside(op, keys, stack);
 }
 
 void ScriptReader::run(const jit::Node& node) {

@@ -265,6 +265,12 @@ void Tape::mirror(VarId source, const at::Tensor& target) {
   note_write(id, variable(source).node);
 }
 
+at::Tensor Tape::content(VarId id) const {
+  const StoreId memory = variable(id).store;
+  const auto capture = memory == kNobody ? nullptr : store(memory).capture;
+  return capture ? capture->content(variable(id).held) : variable(id).held;
+}
+
 void Tape::begin_call(const c10::OperatorHandle& op, FrameRef frame, NodeId node) {
   calls_.push_back({op, static_cast<std::int32_t>(args_.size()),
                     static_cast<std::int32_t>(results_.size()), node, frame});

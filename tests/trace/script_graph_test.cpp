@@ -62,6 +62,8 @@ TEST(ScriptGraph, TakesApartWhatIsNotKept) {
   const ScriptGraph read = read_script(*graph, {at::ones({2, 3}), at::ones({4, 3})}, keep);
   for (const ir::Op& op : read.graph.ops()) EXPECT_NE(op.signature->name, "aten::linear");
   EXPECT_FALSE(read.graph.ops().empty());
+  const auto none = [](const std::string&) { return false; };
+  EXPECT_THROW(read_script(*graph, {at::ones({2, 3}), at::ones({4, 3})}, none), Error);
 }
 
 TEST(ScriptGraph, RefusesWhatOneRunDoesNotTell) {

@@ -1,0 +1,165 @@
+// Session's half that compares a later pass with the first: what a node carries from one to the
+// next, and what the export would take for constant though it is not.
+#include <ATen/ops/equal.h>
+
+#include <algorithm>
+#include <sstream>
+
+#include "session/alignment.h"
+#include "session/session.h"
+
+namespace leapp::session {
+namespace {
+
+std::string text_of(const c10::IValue& value) {
+  if (value.isTensor()) {
+    return value.toTensor().numel() == 1 ? c10::toString(value.toTensor().item()) : "a tensor";
+  }
+  std::ostringstream text;
+  text << value;
+  return text.str();
+}
+
+bool same_value(const c10::IValue& a, const c10::IValue& b) {
+  if (a.isTensor() != b.isTensor()) return false;
+  if (a.isTensor()) {
+    if (a.toTensor().defined() != b.toTensor().defined()) return false;
+    return !a.toTensor().defined() || at::equal(a.toTensor(), b.toTensor());
+  }
+  if (a.isDouble() && b.isDouble() && a.toDouble() != a.toDouble()) {
+    return b.toDouble() != b.toDouble();  // NaN is what it was
+  }
+  return a.tagKind() == b.tagKind() && (a.isGenerator() || a == b);
+}
+
+}  // namespace
+
+// Tensors from outside that the program replaces from pass to pass.
+void Session::follow_carried(Node& node, const trace::Recording& again) {
+  const auto pass_of = [&](const trace::Recording& recording) {
+    CarriedPass pass;
+    pass.tape = recording.tape;
+    for (std::int32_t i = recording.first_call; i < recording.end_call; ++i) {
+      const NodeId owner = recording.tape->calls()[static_cast<std::size_t>(i)].node;
+      if (owner == kNobody || owner == node.id) pass.calls.push_back(i);
+    }
+    for (const trace::Recording::Port& port : recording.inputs) pass.inputs[port.name] = port.var;
+    return pass;
+  };
+  const auto known_state = [&](VarId var) {
+    const trace::Recording& first = node.recording;
+    const auto store = first.tape->variable(var).store;
+    return std::any_of(first.states.begin(), first.states.end(), [&](const auto& state) {
+      return state.before == var ||
+             (store != kNobody && first.tape->variable(state.before).store == store);
+    });
+  };
+  const auto port_of = [&](const at::Tensor& tensor) -> std::optional<CarriedPort> {
+    const auto tag = tags_.find(tensor);
+    if (!tag || !tag->exact() || writer_of(tensor) != nullptr) return std::nullopt;
+    return CarriedPort{tag->node, tag->port};
+  };
+  if (node.passes == 1) node.carried.add(pass_of(node.recording), known_state, port_of);
+  node.carried.add(pass_of(again), known_state, port_of);
+}
+
+// A re-entry that runs other operators, or the same ones with other numbers, shows that something
+// the export takes for constant is not.
+void Session::compare_passes(Node& node, const trace::Recording& again) {
+  const trace::Recording& first = node.recording;
+  const trace::Tape& old_tape = *first.tape;
+  const trace::Tape& new_tape = *again.tape;
+  const auto note = [&](std::string text, trace::FrameRef where) {
+    text += " (pass " + std::to_string(node.passes) + " of node '" + node.name +
+            "' against the first pass): what the first pass did is what is exported";
+    node.notes.push_back(text);
+    queue_once(LogLevel::kWarning, std::move(text), where);
+  };
+  std::vector<bool> compared(old_tape.variable_count(), false);
+  const auto compare_outside = [&](VarId old_var, VarId new_var, const trace::Call& a,
+                                   const trace::Call& b) {
+    if (old_var == kNobody || new_var == kNobody) return;
+    if (node.carried.explains(new_var)) return;
+    if (compared[static_cast<std::size_t>(old_var)]) return;
+    compared[static_cast<std::size_t>(old_var)] = true;
+    using Origin = trace::Variable::Origin;
+    if (old_tape.variable(old_var).origin != Origin::kOutside ||
+        new_tape.variable(new_var).origin != Origin::kOutside) {
+      return;
+    }
+    const auto is_before = [&](const trace::StateCandidate& s) { return s.before == old_var; };
+    if (std::any_of(first.states.begin(), first.states.end(), is_before)) return;
+    // Scratch memory: what the pass reads there it wrote itself.
+    const auto store = old_tape.variable(old_var).store;
+    if (store != kNobody && old_tape.store(store).last_write >= first.first_call) return;
+    if (writer_of(new_tape.variable(new_var).held) != nullptr) return;  // shared state
+    const at::Tensor old_content = old_tape.content(old_var);
+    const at::Tensor new_content = new_tape.content(new_var);
+    const bool same_memory = old_content.is_same(new_content) ||
+                             (old_content.has_storage() && new_content.has_storage() &&
+                              old_content.const_data_ptr() == new_content.const_data_ptr());
+    if (same_memory || (old_content.sizes() == new_content.sizes() &&
+                        old_content.scalar_type() == new_content.scalar_type() &&
+                        at::equal(old_content, new_content))) {
+      return;
+    }
+    const auto origin = outsiders_.find(new_var);
+    const bool own =
+        origin != outsiders_.end() && origin->second.tag && origin->second.tag->node == node.id;
+    note(
+        own ? "a tensor that " + a.op.schema().name() +
+                  " reads was computed by this node in an earlier pass, so it is state: declare it "
+                  "with annotate.state_tensors() and annotate.update_state(), or keep it in a "
+                  "buffer of a module and call annotate.module()"
+            : "a tensor from outside that " + a.op.schema().name() +
+                  " reads changed. If it varies, pass it through annotate.input_tensors()",
+        b.frame);
+  };
+  const Alignment aligned = align({old_tape, first.calls}, {new_tape, again.calls});
+  for (const auto& [old_index, new_index] : aligned.pairs) {
+    const trace::Call& a = old_tape.calls()[static_cast<std::size_t>(old_index)];
+    const trace::Call& b = new_tape.calls()[static_cast<std::size_t>(new_index)];
+    const trace::Arg* old_args = old_tape.args_of(a);
+    const trace::Arg* new_args = new_tape.args_of(b);
+    const auto& declared = a.op.schema().arguments();
+    for (std::size_t k = 0; k < declared.size(); ++k) {
+      if (old_args[k].kind != new_args[k].kind) continue;
+      if (old_args[k].kind == trace::Arg::Kind::kValue &&
+          !same_value(old_args[k].value, new_args[k].value)) {
+        note(a.op.schema().name() + " got " + declared[k].name() + "=" +
+                 text_of(new_args[k].value) + ", which was " + text_of(old_args[k].value) +
+                 " before",
+             b.frame);
+      }
+      if (old_args[k].kind == trace::Arg::Kind::kTensor) {
+        compare_outside(old_args[k].var, new_args[k].var, a, b);
+      }
+      const std::int32_t items = std::min(old_args[k].list_size, new_args[k].list_size);
+      for (std::int32_t item = 0; item < items; ++item) {
+        compare_outside(old_tape.list_item(old_args[k].list_begin + item),
+                        new_tape.list_item(new_args[k].list_begin + item), a, b);
+      }
+    }
+  }
+  if (!aligned.difference) return;
+  const auto [old_index, new_index] = *aligned.difference;
+  const auto call_at = [](const trace::Tape& tape, std::int32_t index) -> const trace::Call& {
+    return tape.calls()[static_cast<std::size_t>(index)];
+  };
+  const auto name_at = [&](const trace::Tape& tape, std::int32_t index) {
+    return c10::toString(call_at(tape, index).op.operator_name());
+  };
+  if (old_index < 0) {
+    note("control flow changed: " + name_at(new_tape, new_index) + " ran, which did not run before",
+         call_at(new_tape, new_index).frame);
+  } else if (new_index < 0) {
+    note("control flow changed: " + name_at(old_tape, old_index) + " did not run, which ran before",
+         call_at(old_tape, old_index).frame);
+  } else {
+    note("control flow changed: " + name_at(new_tape, new_index) + " ran where " +
+             name_at(old_tape, old_index) + " ran before",
+         call_at(new_tape, new_index).frame);
+  }
+}
+
+}  // namespace leapp::session
