@@ -45,6 +45,10 @@ struct StartOptions {
 /// Begins a session. When one is already active it is dropped, with a warning.
 LEAPP_EXPORT void start(const StartOptions& options);
 
+/// Runs the recorder once on nothing, so that the first pass is no slower than others. start()
+/// does; a front end that has work to do after it does so again.
+LEAPP_EXPORT void touch();
+
 /// Ends tracing; what was traced waits for compile_graph().
 LEAPP_EXPORT void stop();
 

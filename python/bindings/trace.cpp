@@ -304,6 +304,7 @@ PYBIND11_MODULE(_trace, module) {
       py::arg("tensor"), py::arg("text"));
   module.def(
       "warn", [](const std::string& text) { unlocked([&] { warn(text); }); }, py::arg("text"));
+  module.def("touch", [] { unlocked([] { touch(); }); });
   module.def("user_location", [] { return current_location().to_string(); });
   module.def("restore_sequence_slot", [slot = SequenceSlot()] { slot.restore(); });
   py::class_<UnobservedScope>(module, "Unobserved")

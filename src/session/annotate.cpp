@@ -9,6 +9,10 @@ using session::Session;
 
 void start(const StartOptions& options) {
   Session::instance().start(options);
+  touch();
+}
+void touch() {
+  Session::instance().touch();
 }
 void stop() {
   Session::instance().stop();

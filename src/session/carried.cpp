@@ -161,7 +161,8 @@ void Carried::start(const CarriedPass& pass, const std::function<bool(trace::Var
         if (tape.variable(var).origin == Origin::kOutside && !tape.store(store).fresh) return;
         if (tape.store(store).last_write >= index) return;
       }
-      sites_.push_back({index, arg, item, var, object_of(tape.variable(var)), {}, {}, false});
+      sites_.push_back(
+          {index, arg, item, var, object_of(tape.variable(var)), {}, {}, false, false});
     });
   }
 }
@@ -173,21 +174,20 @@ std::set<Carried::Source> Carried::sources_of(std::int32_t site, const c10::Tens
   if (const auto it = reads.find(object); it != reads.end()) {
     for (const std::int32_t other : it->second) {
       const at::Tensor theirs =
-          content_of(*first_.tape, sites_[static_cast<std::size_t>(other)].initial);
-      if (other == site || !theirs.defined() || same_type(theirs, tensor)) {
-        sources.insert({kNobody, other, {}});
-      }
+          other == site ? tensor
+                        : content_of(*first_.tape, sites_[static_cast<std::size_t>(other)].initial);
+      if (!theirs.defined() || same_type(theirs, tensor)) sources.insert({kNobody, other, {}});
     }
     // What the first pass computed without its inputs is a value of its own as well.
     if (passes_ > 1) return sources;
   }
   if (const auto known = previous_.tape->known(object, tensor)) {
-    const auto it = in_first_.find(*known);
     if (passes_ == 1) {
       const trace::Variable& variable = previous_.tape->variable(*known);
       if (variable.origin != Origin::kOutside) sources.insert({*known, -1, {}});
-    } else if (it != in_first_.end()) {
-      sources.insert({it->second, -1, {}});
+    } else if (static_cast<std::size_t>(*known) < in_first_.size() &&
+               in_first_[static_cast<std::size_t>(*known)] != kNobody) {
+      sources.insert({in_first_[static_cast<std::size_t>(*known)], -1, {}});
     }
   }
   if (!sources.empty()) return sources;
@@ -213,10 +213,10 @@ void Carried::add(const CarriedPass& pass, const std::function<bool(trace::VarId
   for (std::size_t i = 0; i < sites_.size(); ++i) {
     if (sites_[i].read != nullptr) reads[sites_[i].read].push_back(static_cast<std::int32_t>(i));
   }
-  std::map<VarId, VarId> in_first;
+  std::vector<VarId> in_first(new_tape.variable_count(), kNobody);
   for (const auto& [name, var] : pass.inputs) {
     const auto it = first_.inputs.find(name);
-    if (it != first_.inputs.end()) in_first[var] = it->second;
+    if (it != first_.inputs.end()) in_first[static_cast<std::size_t>(var)] = it->second;
   }
   std::vector<const c10::TensorImpl*> read_now(sites_.size(), nullptr);
   std::size_t site = 0;
@@ -224,16 +224,18 @@ void Carried::add(const CarriedPass& pass, const std::function<bool(trace::VarId
     const trace::Call& a = old_tape.calls()[static_cast<std::size_t>(old_index)];
     const trace::Call& b = new_tape.calls()[static_cast<std::size_t>(new_index)];
     for_each_result_pair(old_tape, a, new_tape, b, [&](VarId was, VarId is) {
-      if (was != kNobody && is != kNobody) in_first[is] = was;
+      if (was != kNobody && is != kNobody) in_first[static_cast<std::size_t>(is)] = was;
     });
     while (site < sites_.size() && sites_[site].call < old_index) ++site;
     for (; site < sites_.size() && sites_[site].call == old_index; ++site) {
       Site& here = sites_[site];
       const auto var = argument_at(new_tape, b, here.arg, here.item);
       if (!var || *var == kNobody || !is_from_outside(new_tape, *var)) continue;
-      const at::Tensor tensor = tensor_of(new_tape.variable(*var));
       read_now[site] = object_of(new_tape.variable(*var));
       const auto number = static_cast<std::int32_t>(site);
+      // A weight: what it always was.
+      if (here.read == read_now[site] && here.settled) continue;
+      const at::Tensor tensor = tensor_of(new_tape.variable(*var));
       std::set<Source> sources = sources_of(number, read_now[site], tensor, reads, port_of);
       const bool moved = here.read != read_now[site];
       if (moved && sources.empty()) {
@@ -256,6 +258,8 @@ void Carried::add(const CarriedPass& pass, const std::function<bool(trace::VarId
       } else {
         here.sources = std::move(sources);
       }
+      here.settled =
+          !here.changed && here.sources->size() == 1 && here.sources->begin()->site == number;
     }
   }
   for (std::size_t i = 0; i < sites_.size(); ++i) {

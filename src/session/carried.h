@@ -86,6 +86,7 @@ class Carried {
     std::optional<std::set<Source>> sources;  // what every pass so far allows
     std::vector<at::Tensor> found;            // once it has changed: per pass
     bool changed = false;
+    bool settled = false;  // it can only be what it was in the pass before
   };
 
   void start(const CarriedPass& pass, const std::function<bool(trace::VarId)>& known_state);
@@ -98,7 +99,7 @@ class Carried {
 
   CarriedPass first_;
   CarriedPass previous_;
-  std::map<trace::VarId, trace::VarId> in_first_;  // variables of previous_ by those of first_
+  std::vector<trace::VarId> in_first_;  // variables of previous_: those of first_ they are, if any
   std::vector<Site> sites_;
   std::set<trace::VarId> explained_;
   std::size_t passes_ = 0;

@@ -26,10 +26,6 @@ std::filesystem::path expand_home(const std::string& path) {
   return expanded.append(path, 1);
 }
 
-}  // namespace
-
-namespace {
-
 // A port has a type and a shape, and elements one after the other.
 void require_dense(const TensorSemantics& entry) {
   if (entry.ref.layout() == at::kStrided || entry.ref.layout() == at::kMkldnn) return;
@@ -134,20 +130,16 @@ void Session::start(const StartOptions& options) {
               ". Give leapp.start() a save_path you may write to.");
   const trace::FrameRef frame = trace::capture_source();
   const bool was_active = active();
-  {
-    const Lock lock(*this);
-    reset();
-    options_ = options;
-    graph_name_ = last;
-    folder_ = folder.has_filename() ? folder : folder.parent_path();
-    log_file_.open(folder_ / "log.txt");
-    set_log_record([this](LogLevel level, std::string_view text) { log_file_.write(level, text); });
-    started_once_ = true;
-    active_ = true;
-    trace::set_observer(this);
-  }
-  touch_recorder();
   const Lock lock(*this);
+  reset();
+  options_ = options;
+  graph_name_ = last;
+  folder_ = folder.has_filename() ? folder : folder.parent_path();
+  log_file_.open(folder_ / "log.txt");
+  set_log_record([this](LogLevel level, std::string_view text) { log_file_.write(level, text); });
+  started_once_ = true;
+  active_ = true;
+  trace::set_observer(this);
   if (was_active) {
     queue(LogLevel::kWarning,
           "leapp.start() was called while a session was active: what it had traced is dropped. "
@@ -157,9 +149,7 @@ void Session::start(const StartOptions& options) {
   queue(LogLevel::kInfo, "Tracing '" + graph_name_ + "' into " + folder_.string());
 }
 
-// One small pass that leaves nothing behind. The code and the tables it runs through are cold when
-// a program starts tracing; the user's first pass should not pay for that.
-void Session::touch_recorder() {
+void Session::touch() {
   const c10::impl::ExcludeDispatchKeyGuard own_operators_only(c10::python_ks);
   const at::Tensor one(at::detail::empty_cpu({1}, at::TensorOptions(at::kFloat)));
   at::Tensor x;

@@ -38,6 +38,10 @@ class Session final : public trace::Observer {
   static Session& instance();
 
   void start(const StartOptions& options);
+  /// Runs one small pass that leaves nothing behind, before anything is traced. The code and the
+  /// tables it goes through are cold when a program starts tracing, and the user's first pass
+  /// should not pay for that.
+  void touch();
   void stop();
   bool active() const noexcept { return active_.load(std::memory_order_acquire); }
 
@@ -137,7 +141,6 @@ class Session final : public trace::Observer {
   void warn_of_baked_values(const Node& node, const trace::Recording& recording);
   void tag_outputs(const Node& node, const NamedTensors& tensors, const OutputOptions& options);
   void reset();
-  void touch_recorder();
   void queue(LogLevel level, std::string text, trace::FrameRef where = {});
   void queue_once(LogLevel level, std::string text, trace::FrameRef where);
 

@@ -71,7 +71,7 @@ def install(global_patching: bool, patching: Iterable[FunctionPatch]) -> None:
         _patch_random()
         _patch_clocks()
         _patch_checks()
-        _surroundings.reset()
+        _surroundings.begin()
         _state.watch(_surroundings.opened, _surroundings.closed, _surroundings.declared)
     for patch in patching:
         _patch_function(patch)

@@ -73,6 +73,7 @@ def start(
     _graph = (graph, os.path.join(folder, graph))
     _tracing.reset()
     _interop.install(global_patching, patches)
+    _trace.touch()
 
 
 def stop() -> None:

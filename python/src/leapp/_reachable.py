@@ -1,0 +1,266 @@
+"""What the code that calls LEAPP can reach: its variables, the objects in them, their attributes.
+
+Everything is looked through when a session starts. When a node opens, in the middle of the user's
+control loop, what was found is only copied, dict by dict; what the copies mean is worked out when
+the session ends.
+"""
+
+from __future__ import annotations
+
+import collections
+import contextlib
+import itertools
+import operator
+import random
+import sys
+import sysconfig
+from collections.abc import Iterator, MutableSequence
+from types import (
+    BuiltinFunctionType,
+    CodeType,
+    FrameType,
+    FunctionType,
+    MethodType,
+    ModuleType,
+    NoneType,
+)
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+
+from ._numpy import TracedArray
+
+Generator = np.random.Generator | np.random.RandomState | random.Random
+
+#: How much is looked at: enough for a policy, a moment for a simulator.
+_MOST_OBJECTS, _MOST_FRAMES, _MOST_ITEMS = 1000, 12, 64
+
+_LIBRARIES = tuple(
+    {sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")}
+)
+_NOT_USERS = (*_LIBRARIES, "<")
+_NUMBERS = (bool, int, float)
+_PLAIN = frozenset((*_NUMBERS, str, NoneType))
+#: Types of values that hold nothing.
+_PASSIVE = frozenset(
+    (BuiltinFunctionType, ModuleType, str, bytes, type, torch.dtype, torch.device, torch.Size)
+)
+
+
+class Holder(NamedTuple):
+    """A dict of variables or attributes."""
+
+    name: str  # of the object; empty for a module
+    values: dict[Any, Any]
+    of: Any  # the class or module whose code works with them; None for a plain dict
+
+    def label(self, key: Any) -> str:
+        """Return a name for what is held under a key."""
+        if self.of is None:
+            return f"{self.name}[{key!r}]"
+        return f"{self.name}.{key}" if self.name else str(key)
+
+
+class Place(NamedTuple):
+    """A value as a snapshot found it."""
+
+    name: str
+    holder: Holder
+    key: Any
+    value: Any
+
+    def now(self) -> Any:
+        """Return what is there now."""
+        return self.holder.values.get(self.key)
+
+
+class Snapshot:
+    """What every holder and list held at one moment."""
+
+    def __init__(self, holders: list[Holder], lists: list[Any]) -> None:
+        """Copy them, which is all that happens now."""
+        self._copies = [(holder, holder.values.copy()) for holder in holders]
+        self._lists = {id(value): list(value) for value in lists}
+
+    def places(self) -> Iterator[Place]:
+        """Yield every value."""
+        for holder, copy in self._copies:
+            for key, value in copy.items():
+                if type(value) not in _PASSIVE:
+                    yield Place(holder.label(key), holder, key, value)
+
+    def find(self, place: Place) -> Any:
+        """Return what a place of an earlier snapshot held at this one."""
+        for holder, copy in self._copies:
+            if holder.values is place.holder.values:
+                return copy.get(place.key)
+        return None
+
+    def leaves_of(self, value: Any) -> list[Any]:
+        """Return the tensors and arrays that were in a value."""
+        return leaves_of(value, self._lists)
+
+    def size_of(self, value: Any) -> Any:
+        """Return a number as it was, a list of numbers as its length and anything else as None."""
+        return size_of(self._lists.get(id(value), value) if type(value) is list else value)
+
+
+class Reachable:
+    """Everything that was found so far."""
+
+    def __init__(self) -> None:
+        self.generators: list[tuple[Generator, str]] = []
+        #: (where it is held, key, the array), not replaced yet.
+        self.arrays: list[tuple[Any, Any, np.ndarray[Any, Any]]] = []
+        self._holders: list[Holder] = []
+        self._lists: list[Any] = []
+        self._copies: list[dict[Any, Any]] = []  # of the holders, as they were looked through
+        self._seen: dict[int, Any] = {}  # held, so that nothing else takes its place
+        self._frames: set[tuple[int, int, int]] = set()
+
+    def look_again(self) -> None:
+        """Look through holders that have changed since."""
+        for index, holder in enumerate(self._holders[:]):
+            now, copy = holder.values, self._copies[index]
+            if len(now) != len(copy) or not all(map(operator.is_, now.values(), copy.values())):
+                self._copies[index] = now.copy()
+                self._visit_items(holder)
+
+    def snapshot(self) -> Snapshot:
+        """Return what everything holds now."""
+        return Snapshot(self._holders, self._lists)
+
+    def visit_frames(self, frame: FrameType | None) -> None:
+        """Look at the variables of the user's frames from here on outwards."""
+        for _ in range(_MOST_FRAMES):
+            if frame is None:
+                return
+            if _is_users_code(frame.f_code, frame.f_globals):
+                variables, code = frame.f_locals, frame.f_code
+                owner = variables.get(code.co_varnames[0]) if code.co_varnames else None
+                known = (id(frame), id(code), id(owner))
+                if known in self._frames:
+                    return  # and so are those further out
+                self._frames.add(known)
+                self._visit_module(sys.modules.get(frame.f_globals.get("__name__", "")))
+                for name, value in variables.items():
+                    if type(value) not in _PASSIVE and id(value) not in self._seen:
+                        self.visit(value, name)
+            frame = frame.f_back
+
+    def visit(self, value: Any, name: str, holder: Any = None, key: Any = None) -> None:
+        """Look at a value that is `holder[key]`; `holder` is None where it cannot be replaced."""
+        if type(value) is np.ndarray:
+            if holder is not None and value.dtype.kind in "fiub" and value.flags.writeable:
+                self.arrays.append((holder, key, value))
+            return
+        if type(value) in _PLAIN or isinstance(value, torch.Tensor):
+            return
+        if len(self._seen) > _MOST_OBJECTS or not self._is_new(value):
+            return
+        if isinstance(value, Generator):
+            self.generators.append((value, name))
+        elif type(value) is dict:
+            self._hold(Holder(name, value, None))
+        elif isinstance(value, (list, tuple, collections.deque)):
+            self._lists.append(value)
+            inside = value if isinstance(value, MutableSequence) else None
+            for index, item in enumerate(itertools.islice(value, _MOST_ITEMS)):
+                self.visit(item, f"{name}[{index}]", inside, index)
+        elif _is_users_object(value):
+            self._visit_module(sys.modules.get(type(value).__module__))
+            self._hold(Holder(name, vars(value), type(value)))
+        elif isinstance(value, torch.nn.Module):
+            for inner, item in value.named_children():
+                self.visit(item, f"{name}.{inner}")
+        elif isinstance(value, MethodType):
+            self.visit(value.__self__, name)
+        elif isinstance(value, FunctionType) and value.__closure__:
+            for inner, cell in zip(value.__code__.co_freevars, value.__closure__, strict=True):
+                with contextlib.suppress(ValueError):  # not filled yet
+                    self.visit(cell.cell_contents, inner)
+
+    def _visit_module(self, module: ModuleType | None) -> None:
+        if module is not None and self._is_new(module):
+            self._hold(Holder("", vars(module), module))
+
+    def _hold(self, holder: Holder) -> None:
+        self._holders.append(holder)
+        self._copies.append(holder.values.copy())
+        self._visit_items(holder)
+
+    def _visit_items(self, holder: Holder) -> None:
+        for key, value in list(holder.values.items()):
+            if type(value) not in _PASSIVE and id(value) not in self._seen:
+                self.visit(value, holder.label(key), holder.values, key)
+
+    def _is_new(self, value: Any) -> bool:
+        if id(value) in self._seen:
+            return False
+        self._seen[id(value)] = value
+        return True
+
+
+def leaves_of(value: Any, lists: dict[int, list[Any]] | None = None) -> list[Any]:
+    """Return the tensors and arrays in a value that may be nested.
+
+    `lists` has the contents of lists where those of another moment are meant.
+    """
+    if isinstance(value, (torch.Tensor, np.ndarray)):
+        return [value]
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, (list, tuple, collections.deque)):
+        inside = value if lists is None else lists.get(id(value), value)
+        items = list(itertools.islice(inside, _MOST_ITEMS))
+        if _PLAIN.issuperset(map(type, items)):
+            return []
+        return [leaf for item in items for leaf in leaves_of(item, lists)]
+    inner = getattr(value, "ref", None)  # TensorSemantics
+    return [inner] if isinstance(inner, (torch.Tensor, np.ndarray)) else []
+
+
+def size_of(value: Any) -> Any:
+    """Return a number as it is, a list of numbers as its length and anything else as None."""
+    if type(value) in _NUMBERS:
+        return value
+    if type(value) is list and all(type(item) in _NUMBERS for item in value):
+        return f"of length {len(value)}"
+    return None
+
+
+def may_hold_state(value: Any) -> bool:
+    """Whether a value is one that state is kept in, or will be."""
+    return value is None or isinstance(
+        value, (torch.Tensor, np.ndarray, list, tuple, dict, collections.deque)
+    )
+
+
+def is_users(frame: FrameType | None) -> bool:
+    """Whether a frame runs code of neither a library nor a string."""
+    return frame is not None and not frame.f_code.co_filename.startswith(_NOT_USERS)
+
+
+def _is_users_object(value: Any) -> bool:
+    if isinstance(value, (type, ModuleType, FunctionType, MethodType, torch.Tensor, TracedArray)):
+        return False
+    if not hasattr(value, "__dict__"):
+        return False
+    module = sys.modules.get(type(value).__module__)
+    file = getattr(module, "__file__", None)
+    return type(value).__module__ == "__main__" or (
+        file is not None and not file.startswith(_LIBRARIES)
+    )
+
+
+#: By code: whether it is the user's. Held, so that no other takes its place.
+_codes: dict[CodeType, bool] = {}
+
+
+def _is_users_code(code: CodeType, variables: dict[str, Any]) -> bool:
+    known = _codes.get(code)
+    if known is None:
+        own = variables.get("__name__", "").partition(".")[0] == __package__
+        known = _codes[code] = not own and not code.co_filename.startswith(_NOT_USERS)
+    return known
