@@ -53,7 +53,7 @@ class _Generator(_Policy):
 def test_numbers_of_a_generator_are_named(bench: Workbench, make: Any) -> None:
     log = _trace(bench, _Generator(rng=make(0)))
     assert "test_api_surroundings.py" in log
-    assert "'self.rng' drew random numbers that come in here" in log
+    assert "'policy.rng' drew random numbers that come in here" in log
 
 
 class _Scalar(_Policy):
@@ -64,7 +64,7 @@ class _Scalar(_Policy):
 @pytest.mark.parametrize("make", [np.random.default_rng, random.Random])
 def test_single_numbers_of_a_generator_are_named(bench: Workbench, make: Any) -> None:
     log = _trace(bench, _Scalar(rng=make(0)))
-    assert "'self.rng' drew random numbers while node 'node' was open" in log
+    assert "'policy.rng' drew random numbers while node 'node' was open" in log
 
 
 def test_a_generator_used_between_nodes_is_no_matter(bench: Workbench) -> None:
@@ -105,9 +105,9 @@ class _Counter(_Policy):
 
 def test_a_number_that_changed_is_named_after_one_pass(bench: Workbench) -> None:
     log = _trace(bench, _Counter(count=0))
-    assert "'self.count' was 0 when node 'node' was opened" in log
+    assert "'policy.count' was 0 when node 'node' was opened" in log
     assert "and is 1 now" in log
-    assert "self.count" not in _trace(bench, _Counter(count=0), passes=2)
+    assert "policy.count" not in _trace(bench, _Counter(count=0), passes=2)
 
 
 class _Replaced(_Policy):
@@ -118,7 +118,7 @@ class _Replaced(_Policy):
 
 @pytest.mark.parametrize("first", [None, torch.zeros(3)])
 def test_a_tensor_that_was_replaced_is_named_after_one_pass(bench: Workbench, first: Any) -> None:
-    assert "'self.h' was replaced while node 'node'" in _trace(bench, _Replaced(h=first))
+    assert "'policy.h' was replaced while node 'node'" in _trace(bench, _Replaced(h=first))
 
 
 def test_a_declared_state_is_not_suspected(bench: Workbench) -> None:
@@ -179,7 +179,7 @@ def test_a_number_that_is_chosen_by_is_named_after_any_number_of_passes(bench: W
             return -x if self.count % 5 == 0 else x
 
     log = _trace(bench, Policy(count=0), passes=2)
-    assert "'self.count' went from 0 to 2 over 2 passes" in log
+    assert "'policy.count' went from 0 to 2 over 2 passes" in log
     assert "the program chooses by it" in log
 
 
