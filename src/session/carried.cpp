@@ -181,9 +181,9 @@ std::set<Carried::Source> Carried::sources_of(std::int32_t site, const c10::Tens
     // What the first pass computed without its inputs is a value of its own as well.
     if (passes_ > 1) return sources;
   }
-  if (const auto known = previous_.tape->known(object, tensor)) {
+  if (const auto known = previous_->known(object, tensor)) {
     if (passes_ == 1) {
-      const trace::Variable& variable = previous_.tape->variable(*known);
+      const trace::Variable& variable = previous_->variable(*known);
       if (variable.origin != Origin::kOutside) sources.insert({*known, -1, {}});
     } else if (static_cast<std::size_t>(*known) < in_first_.size() &&
                in_first_[static_cast<std::size_t>(*known)] != kNobody) {
@@ -201,7 +201,7 @@ void Carried::add(const CarriedPass& pass, const std::function<bool(trace::VarId
   ++passes_;
   if (passes_ == 1) {
     start(pass, known_state);
-    previous_ = pass;
+    previous_ = pass.tape;
     return;
   }
   --passes_;  // while the pass is looked at: the number of those before it
@@ -210,13 +210,16 @@ void Carried::add(const CarriedPass& pass, const std::function<bool(trace::VarId
   const Alignment aligned = align({old_tape, first_.calls}, {new_tape, pass.calls});
   apart_ |= aligned.difference.has_value();
   Reads reads;
-  for (std::size_t i = 0; i < sites_.size(); ++i) {
-    if (sites_[i].read != nullptr) reads[sites_[i].read].push_back(static_cast<std::int32_t>(i));
-  }
+  const auto find_reads = [&] {
+    for (std::size_t i = 0; i < sites_.size(); ++i) {
+      if (sites_[i].read != nullptr) reads[sites_[i].read].push_back(static_cast<std::int32_t>(i));
+    }
+  };
   std::vector<VarId> in_first(new_tape.variable_count(), kNobody);
-  for (const auto& [name, var] : pass.inputs) {
-    const auto it = first_.inputs.find(name);
-    if (it != first_.inputs.end()) in_first[static_cast<std::size_t>(var)] = it->second;
+  for (const trace::Recording::Port& input : pass.inputs) {
+    const auto it = std::find_if(first_.inputs.begin(), first_.inputs.end(),
+                                 [&](const auto& port) { return port.name == input.name; });
+    if (it != first_.inputs.end()) in_first[static_cast<std::size_t>(input.var)] = it->var;
   }
   std::vector<const c10::TensorImpl*> read_now(sites_.size(), nullptr);
   std::size_t site = 0;
@@ -235,6 +238,7 @@ void Carried::add(const CarriedPass& pass, const std::function<bool(trace::VarId
       const auto number = static_cast<std::int32_t>(site);
       // A weight: what it always was.
       if (here.read == read_now[site] && here.settled) continue;
+      if (reads.empty()) find_reads();
       const at::Tensor tensor = tensor_of(new_tape.variable(*var));
       std::set<Source> sources = sources_of(number, read_now[site], tensor, reads, port_of);
       const bool moved = here.read != read_now[site];
@@ -266,7 +270,7 @@ void Carried::add(const CarriedPass& pass, const std::function<bool(trace::VarId
     sites_[i].read = read_now[i];
     if (sites_[i].changed && sites_[i].found.size() == passes_) sites_[i].found.emplace_back();
   }
-  previous_ = pass;
+  previous_ = pass.tape;
   in_first_ = std::move(in_first);
   ++passes_;
 }

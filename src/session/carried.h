@@ -23,8 +23,8 @@ namespace leapp::session {
 /// One pass, as it is handed to a Carried.
 struct CarriedPass {
   std::shared_ptr<trace::Tape> tape;
-  std::vector<std::int32_t> calls;             ///< all that ran in the pass, of no other node
-  std::map<std::string, trace::VarId> inputs;  ///< by name
+  std::vector<std::int32_t> calls;  ///< all that ran in the pass, of no other node
+  std::vector<trace::Recording::Port> inputs;
 };
 
 /// An output of a node, as the value of a tensor.
@@ -98,8 +98,8 @@ class Carried {
   std::string describe(const Site& site) const;
 
   CarriedPass first_;
-  CarriedPass previous_;
-  std::vector<trace::VarId> in_first_;  // variables of previous_: those of first_ they are, if any
+  std::shared_ptr<trace::Tape> previous_;  // of the pass before
+  std::vector<trace::VarId> in_first_;  // previous_'s variables: those of first_ they are, if any
   std::vector<Site> sites_;
   std::set<trace::VarId> explained_;
   std::size_t passes_ = 0;

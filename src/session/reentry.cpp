@@ -26,9 +26,13 @@ bool same_value(const c10::IValue& a, const c10::IValue& b) {
     if (a.toTensor().defined() != b.toTensor().defined()) return false;
     return !a.toTensor().defined() || at::equal(a.toTensor(), b.toTensor());
   }
-  if (a.isDouble() && b.isDouble() && a.toDouble() != a.toDouble()) {
-    return b.toDouble() != b.toDouble();  // NaN is what it was
+  if (a.isDouble() && b.isDouble()) {
+    const bool both_nan = a.toDouble() != a.toDouble() && b.toDouble() != b.toDouble();
+    return both_nan || a.toDouble() == b.toDouble();
   }
+  if (a.isInt() && b.isInt()) return a.toInt() == b.toInt();
+  if (a.isBool() && b.isBool()) return a.toBool() == b.toBool();
+  if (a.isNone() && b.isNone()) return true;
   return a.tagKind() == b.tagKind() && (a.isGenerator() || a == b);
 }
 
@@ -43,7 +47,7 @@ void Session::follow_carried(Node& node, const trace::Recording& again) {
       const NodeId owner = recording.tape->calls()[static_cast<std::size_t>(i)].node;
       if (owner == kNobody || owner == node.id) pass.calls.push_back(i);
     }
-    for (const trace::Recording::Port& port : recording.inputs) pass.inputs[port.name] = port.var;
+    pass.inputs = recording.inputs;
     return pass;
   };
   const auto known_state = [&](VarId var) {
