@@ -240,12 +240,19 @@ bool GraphBuilder::run_simpler(const c10::OperatorHandle& op, torch::jit::Stack*
   return false;
 }
 
+bool GraphBuilder::is_constant(const c10::OperatorHandle& op,
+                               const torch::jit::Stack& stack) const {
+  const auto count = static_cast<std::ptrdiff_t>(op.schema().arguments().size());
+  return std::none_of(stack.end() - count, stack.end(),
+                      [&](const c10::IValue& value) { return depends_on_inputs(value); });
+}
+
 void GraphBuilder::run(const c10::OperatorHandle& op, torch::jit::Stack* stack,
                        const ir::SourceLocation& where) {
   const c10::FunctionSchema& schema = op.schema();
   const std::size_t count = schema.arguments().size();
   const c10::IValue* args = stack->data() + (stack->size() - count);
-  if (std::none_of(args, args + count, [&](const auto& v) { return depends_on_inputs(v); })) {
+  if (is_constant(op, *stack)) {
     call_unobserved(op, stack);
     return;
   }

@@ -37,6 +37,9 @@ class GraphBuilder {
   /// Makes the tensor an input of the graph.
   ir::ValueId add_input(std::string name, const at::Tensor& tensor);
 
+  /// Whether no argument on the stack depends on an input: run() then records nothing.
+  bool is_constant(const c10::OperatorHandle& op, const torch::jit::Stack& stack) const;
+
   /// Runs the operator and records it when one of its tensors depends on an input.
   void run(const c10::OperatorHandle& op, torch::jit::Stack* stack,
            const ir::SourceLocation& where);

@@ -61,7 +61,7 @@ void ScriptReader::on_call(const c10::OperatorHandle& op, c10::DispatchKeySet ke
   require(traits.escape == Escape::kNone && !traits.has_size_of_values(*stack), ErrorKind::kExport,
           name + " depends on values where a graph does not");
   require(!traits.is_random(*stack), ErrorKind::kExport, name + " draws random numbers");
-  if (keep_(c10::toString(op.operator_name()))) {
+  if (builder_.is_constant(op, *stack) || keep_(c10::toString(op.operator_name()))) {
     builder_.run(op, stack, {});
     return;
   }
