@@ -41,8 +41,11 @@ class Annotate:
             return passthrough("input_tensors", node_name, tensors)
         values = _state.input_dict(node_name, tensors)
         if values is not NotImplemented:
-            _state.open_node(node_name)
-            _state.declared(node_name, tensors)
+            if node_name in _state.settled:
+                _state.open_nodes.add(node_name)
+            else:
+                _state.open_node(node_name)
+                _state.declared(node_name, tensors)
             return values
         from . import _tracing
 
@@ -77,7 +80,10 @@ class Annotate:
         if static_outputs is None and backend_params is None:
             values = _state.output_dict(node_name, tensors, export_with)
             if values is not NotImplemented:
-                _state.close_node(node_name)
+                if node_name in _state.settled:
+                    _state.open_nodes.discard(node_name)
+                else:
+                    _state.close_node(node_name)
                 return values
         from . import _tracing
 

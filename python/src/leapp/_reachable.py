@@ -118,6 +118,7 @@ class Reachable:
         self._copies: list[dict[Any, Any]] = []  # of the holders, as they were looked through
         self._seen: dict[int, Any] = {}  # held, so that nothing else takes its place
         self._frames: set[tuple[int, int, int]] = set()
+        self._last = (0, 0, -1)  # the innermost frame that was looked at, and how far it had come
 
     def look_again(self) -> None:
         """Look through holders that have changed since."""
@@ -133,11 +134,19 @@ class Reachable:
 
     def visit_frames(self, frame: FrameType | None) -> None:
         """Look at the variables of the user's frames from here on outwards."""
+        innermost = True
         for _ in range(_MOST_FRAMES):
             if frame is None:
                 return
             if _is_users_code(frame.f_code, frame.f_globals):
-                variables, code = frame.f_locals, frame.f_code
+                code = frame.f_code
+                if innermost:
+                    innermost = False
+                    (known_frame, known_code, done), come = self._last, frame.f_lasti
+                    self._last = (id(frame), id(code), come)
+                    if known_frame == id(frame) and known_code == id(code) and done < come:
+                        return  # it has gone on since: the same call, further down
+                variables = frame.f_locals
                 owner = variables.get(code.co_varnames[0]) if code.co_varnames else None
                 known = (id(frame), id(code), id(owner))
                 if known in self._frames:

@@ -39,6 +39,9 @@ closed: Callable[[str], None] = _ignore
 #: Called with the values that a node's annotations name.
 declared: Callable[..., None] = _ignore
 
+#: Nodes of which nobody wants to be told any more.
+settled: set[str] = set()
+
 #: Names of the annotated functions that are running now, innermost last.
 executing: list[str] = []
 
@@ -53,6 +56,7 @@ def watch(
     """Ask to be told of passes, or no longer."""
     global opened, closed, declared
     opened, closed, declared = on_open, on_close, on_declare
+    settled.clear()
 
 
 def open_node(node: str, *objects: Any) -> None:

@@ -17,6 +17,7 @@ from __future__ import annotations
 import ast
 import collections
 import functools
+import gc
 import inspect
 import random
 import re
@@ -68,6 +69,7 @@ def begin() -> None:
     for table in (_generators, _before, _after, _named, _passes, _places, _suspicions, _said):
         table.clear()
     _reachable.visit_frames(sys._getframe(1))
+    gc.collect(0)  # what was made here is due for it, and would have it in the first pass
 
 
 def restore() -> None:
@@ -85,8 +87,9 @@ def opened(node: str, *objects: Any) -> None:
     global _reachable, _first_node
     _passes[node] += 1
     if _passes[node] > 1:
-        if _passes[node] == 2 and node in _before:
+        if node in _before and node not in _after:
             _after[node] = _reachable.snapshot()
+        _state.settled.add(node)
         return
     _places[node] = _trace.user_location()
     if _after:  # others are in their second pass: what was found before their first is old
@@ -195,7 +198,7 @@ def _changed_numbers(node: str, snapshot: Snapshot) -> Iterator[str]:
             )
         elif any(_decides(part, key) for part in getattr(of, "__mro__", (of,))):
             yield (
-                f"'{owner}' went from {before} to {now} over {_passes[node]} passes of node "
+                f"'{owner}' went from {before} to {now} over the passes of node "
                 f"'{node}' ({_places[node]}), and the program chooses by it: what none of these "
                 f"passes did is not exported. Keep it in a tensor, and choose with torch.where()."
             )
@@ -278,7 +281,7 @@ def _kept_tensors(node: str) -> Iterator[str]:
         yield (
             f"'{place.name}' holds a value that the first pass of node '{node}' ({_places[node]}) "
             f"put there and that no later pass has read yet: if one will, as at the end of a "
-            f"delay, it is state that {_passes[node]} passes do not show. Trace more passes, or "
+            f"delay, it is state that the passes so far do not show. Trace more passes, or "
             f"declare it with annotate.state_tensors()."
         )
 
