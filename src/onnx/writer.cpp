@@ -300,6 +300,12 @@ class File {
   std::uint64_t written_ = 0;
 };
 
+std::uint64_t bytes_of(const std::vector<Tensor>& weights) {
+  std::uint64_t total = 0;
+  for (const Tensor& weight : weights) total += weight.raw.size;
+  return total;
+}
+
 /// Weights with a place instead of bytes, and the file that has their bytes.
 struct MovedOut {
   std::vector<Tensor> placed;
@@ -338,9 +344,7 @@ FileEntry write_file(const Model& model, const std::vector<Tensor>& weights,
                      const std::filesystem::path& path) {
   Digest md5(Digest::Kind::kMd5);
   Digest sha256(Digest::Kind::kSha256);
-  std::uint64_t total = 0;
-  for (const Tensor& weight : weights) total += weight.raw.size;
-  const bool beside = total >= kWorthAThread;
+  const bool beside = bytes_of(weights) >= kWorthAThread;
   std::future<void> slower;
   if (beside) {
     slower = std::async(std::launch::async, [&] {
@@ -362,8 +366,7 @@ FileEntry write_file(const Model& model, const std::vector<Tensor>& weights,
 
 std::string serialize(const Model& model) {
   std::string whole;
-  std::size_t weights = 0;
-  for (const Tensor& weight : model.graph.initializers) weights += weight.raw.size;
+  const std::uint64_t weights = bytes_of(model.graph.initializers);
   whole.reserve(weights + weights / 64);  // and a little for the rest, so that it rarely moves
   pour(model, model.graph.initializers, [&](std::string_view bytes) { whole += bytes; });
   return whole;
@@ -371,9 +374,7 @@ std::string serialize(const Model& model) {
 
 std::vector<FileEntry> write_model(const Model& model, const std::filesystem::path& path,
                                    const WriteOptions& options) {
-  std::uint64_t total = 0;
-  for (const Tensor& weight : model.graph.initializers) total += weight.raw.size;
-  if (!options.external_data && total <= options.max_inline_bytes) {
+  if (!options.external_data && bytes_of(model.graph.initializers) <= options.max_inline_bytes) {
     return {write_file(model, model.graph.initializers, path)};
   }
   const MovedOut out = move_out(model.graph.initializers, path.string() + ".data");

@@ -43,13 +43,6 @@ bool is_constant(const Tape& tape, VarId var) {
   return call.node == kNobody || makes_constant(call.op);
 }
 
-at::Tensor content_of(const Tape& tape, VarId var) {
-  const trace::Variable& variable = tape.variable(var);
-  const auto capture = variable.store == kNobody ? nullptr : tape.store(variable.store).capture;
-  const at::Tensor alias = variable.held.defined() ? variable.held : tensor_of(variable);
-  return capture && alias.defined() ? capture->content(alias) : alias;
-}
-
 at::Tensor copied(const at::Tensor& tensor) {
   return tensor.defined() ? tensor.detach().clone(at::MemoryFormat::Contiguous) : tensor;
 }
@@ -60,13 +53,13 @@ bool same_type(const at::Tensor& a, const at::Tensor& b) {
 
 // Computes a constant of the tape again.
 at::Tensor evaluate(const Tape& tape, VarId var) {
-  if (tape.variable(var).origin == Origin::kOutside) return copied(content_of(tape, var));
+  if (tape.variable(var).origin == Origin::kOutside) return copied(tape.content(var));
   std::map<VarId, at::Tensor> values;
   const auto value_of = [&](VarId id) -> c10::IValue {
     if (id == kNobody) return {};
     const auto it = values.find(id);
     if (it != values.end()) return it->second;
-    return values[id] = copied(content_of(tape, id));
+    return values[id] = copied(tape.content(id));
   };
   for (const std::int32_t index : trace::slice(tape, {var})) {
     const trace::Call& call = tape.calls()[static_cast<std::size_t>(index)];
@@ -175,7 +168,7 @@ std::set<Carried::Source> Carried::sources_of(std::int32_t site, const c10::Tens
     for (const std::int32_t other : it->second) {
       const at::Tensor theirs =
           other == site ? tensor
-                        : content_of(*first_.tape, sites_[static_cast<std::size_t>(other)].initial);
+                        : first_.tape->content(sites_[static_cast<std::size_t>(other)].initial);
       if (!theirs.defined() || same_type(theirs, tensor)) sources.insert({kNobody, other, {}});
     }
     // What the first pass computed without its inputs is a value of its own as well.
@@ -244,8 +237,8 @@ void Carried::add(const CarriedPass& pass, const std::function<bool(trace::VarId
       const bool moved = here.read != read_now[site];
       if (moved && sources.empty()) {
         const at::Tensor before =
-            here.found.empty() ? content_of(old_tape, here.initial) : here.found.back();
-        const at::Tensor now = content_of(new_tape, *var);
+            here.found.empty() ? old_tape.content(here.initial) : here.found.back();
+        const at::Tensor now = new_tape.content(*var);
         // Another object with the same content: the program makes it anew.
         if (same_type(before, now) && at::equal(before, now)) sources.insert({kNobody, number, {}});
       }
@@ -256,7 +249,7 @@ void Carried::add(const CarriedPass& pass, const std::function<bool(trace::VarId
         }
         if (!sources.empty()) explained_.insert(*var);
       }
-      if (here.changed) here.found.push_back(copied(content_of(new_tape, *var)));
+      if (here.changed) here.found.push_back(copied(new_tape.content(*var)));
       if (here.sources) {
         std::erase_if(*here.sources, [&](const Source& s) { return sources.count(s) == 0; });
       } else {
@@ -294,7 +287,7 @@ std::string Carried::describe(const Site& site) const {
   const trace::Call& call = first_.tape->calls()[static_cast<std::size_t>(site.call)];
   const std::string where = trace::resolve_source(call.frame).to_string();
   const at::Tensor tensor =
-      site.found.empty() ? content_of(*first_.tape, site.initial) : site.found.front();
+      site.found.empty() ? first_.tape->content(site.initial) : site.found.front();
   return (where.empty() ? "" : where + ": ") + call.op.schema().name() + " reads a tensor" +
          (tensor.defined() ? " of shape " + c10::str(tensor.sizes()) : std::string());
 }

@@ -1,11 +1,8 @@
 // Session's half that closes a pass: what the node put out, what it changed, what it depends on.
-#include <ATen/ops/equal.h>
-
 #include <algorithm>
 
 #include "base/check.h"
 #include "interop/convert.h"
-#include "session/alignment.h"
 #include "session/backend.h"
 #include "session/session.h"
 #include "session/session_lock.h"

@@ -3,7 +3,7 @@
 #include <ATen/EmptyTensor.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/add.h>
-#include <ATen/ops/alias.h>
+#include <ATen/ops/equal.h>
 #include <ATen/ops/mul.h>
 
 #include <algorithm>

@@ -143,8 +143,7 @@ std::optional<VarId> Tape::known(const c10::TensorImpl* object, const at::Tensor
   if (memory == kNobody) return std::nullopt;
   const auto& candidates = store(memory).variables;
   for (auto id = candidates.rbegin(); id != candidates.rend(); ++id) {
-    const auto impl = variable(*id).impl.lock();
-    const at::Tensor there = variable(*id).held.defined() ? variable(*id).held : at::Tensor(impl);
+    const at::Tensor there = tensor(*id);
     if (there.defined() && same_geometry(there, alias)) return *id;
   }
   return std::nullopt;
@@ -203,11 +202,7 @@ VarId Tape::add_alias(const at::Tensor& tensor, StoreId memory) {
   VarId same = kNobody;
   VarId root = kNobody;
   for (auto it = candidates.rbegin(); it != candidates.rend(); ++it) {
-    const Variable& candidate = variable(*it);
-    const auto impl = candidate.impl.lock();
-    const at::Tensor known = candidate.held.defined() ? candidate.held
-                             : impl                   ? at::Tensor(impl)
-                                                      : at::Tensor();
+    const at::Tensor known = this->tensor(*it);
     if (!known.defined()) continue;
     if (same == kNobody && same_geometry(known, tensor)) same = *it;
     if (known.scalar_type() == tensor.scalar_type()) root = *it;
@@ -219,8 +214,7 @@ VarId Tape::add_alias(const at::Tensor& tensor, StoreId memory) {
   begin_call(same != kNobody ? alias_op() : as_strided_op(), FrameRef{}, node);
   add_tensor(base);
   if (same == kNobody) {
-    const auto impl = variable(base).impl.lock();
-    const at::Tensor from = variable(base).held.defined() ? variable(base).held : at::Tensor(impl);
+    const at::Tensor from = this->tensor(base);
     const auto distance = static_cast<const std::byte*>(tensor.const_data_ptr()) -
                           static_cast<const std::byte*>(from.const_data_ptr());
     add_value(tensor.sizes().vec());
@@ -265,10 +259,16 @@ void Tape::mirror(VarId source, const at::Tensor& target) {
   note_write(id, variable(source).node);
 }
 
+at::Tensor Tape::tensor(VarId id) const {
+  if (variable(id).held.defined()) return variable(id).held;
+  return at::Tensor(variable(id).impl.lock());
+}
+
 at::Tensor Tape::content(VarId id) const {
   const StoreId memory = variable(id).store;
   const auto capture = memory == kNobody ? nullptr : store(memory).capture;
-  return capture ? capture->content(variable(id).held) : variable(id).held;
+  const at::Tensor alias = tensor(id);
+  return capture && alias.defined() ? capture->content(alias) : alias;
 }
 
 void Tape::begin_call(const c10::OperatorHandle& op, FrameRef frame, NodeId node) {

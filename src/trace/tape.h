@@ -144,7 +144,9 @@ class Tape {
   Variable& variable(VarId id) { return variables_[static_cast<std::size_t>(id)]; }
   const Store& store(StoreId id) const { return stores_[static_cast<std::size_t>(id)]; }
   Store& store(StoreId id) { return stores_[static_cast<std::size_t>(id)]; }
-  /// What a tensor from outside held when it was first met.
+  /// The variable's tensor, or an alias of it; undefined when it is gone.
+  at::Tensor tensor(VarId id) const;
+  /// What it holds; for memory from outside, what that held when it was first met.
   at::Tensor content(VarId id) const;
   std::size_t variable_count() const noexcept { return variables_.size(); }
   std::size_t store_count() const noexcept { return stores_.size(); }

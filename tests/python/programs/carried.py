@@ -12,22 +12,11 @@ from torch import nn
 from leapp import annotate
 
 from . import Policy, Ports, normal, program
-from .helpers import actor
+from .helpers import OneNode, actor
 
 
-class _Plain(Policy):
-    def sense(self, rng: torch.Generator) -> Ports:
-        return {"policy/obs": normal(rng, 1, 4)}
-
-    def forward(self, obs: torch.Tensor) -> torch.Tensor:
-        raise NotImplementedError
-
-    def step(self, inputs: Ports) -> Ports:
-        obs = annotate.input_tensors("policy", {"obs": inputs["policy/obs"]})
-        action = annotate.output_tensors(
-            "policy", {"action": self.forward(obs)}, export_with=self.backend
-        )
-        return {"policy/action": action}
+class _Plain(OneNode):
+    size = (1, 4)
 
 
 @program(traced=2)

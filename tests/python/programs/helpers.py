@@ -5,6 +5,10 @@ from __future__ import annotations
 import torch
 from torch import nn
 
+from leapp import annotate
+
+from . import Policy, Ports, normal
+
 
 def actor(inputs: int, outputs: int, width: int = 32) -> nn.Sequential:
     """A small actor network."""
@@ -15,6 +19,25 @@ def actor(inputs: int, outputs: int, width: int = 32) -> nn.Sequential:
         nn.ELU(),
         nn.Linear(width, outputs),
     ).eval()
+
+
+class OneNode(Policy):
+    """One node ``policy`` around ``forward`` of one observation."""
+
+    size: tuple[int, ...] = (1, 8)
+
+    def sense(self, rng: torch.Generator) -> Ports:
+        return {"policy/obs": normal(rng, *self.size)}
+
+    def forward(self, obs: torch.Tensor) -> torch.Tensor:
+        raise NotImplementedError
+
+    def step(self, inputs: Ports) -> Ports:
+        obs = annotate.input_tensors("policy", {"obs": inputs["policy/obs"]})
+        action = annotate.output_tensors(
+            "policy", {"action": self.forward(obs)}, export_with=self.backend
+        )
+        return {"policy/action": action}
 
 
 def clip_observations(obs: torch.Tensor, limit: float) -> torch.Tensor:

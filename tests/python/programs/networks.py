@@ -9,30 +9,11 @@ from torch.nn import functional as F
 from leapp import annotate
 
 from . import Policy, Ports, normal, program
-from .helpers import actor
-
-
-class _Net(Policy):
-    """One node ``policy`` around ``forward`` of one observation."""
-
-    size: tuple[int, ...] = (1, 8)
-
-    def sense(self, rng: torch.Generator) -> Ports:
-        return {"policy/obs": normal(rng, *self.size)}
-
-    def forward(self, obs: torch.Tensor) -> torch.Tensor:
-        raise NotImplementedError
-
-    def step(self, inputs: Ports) -> Ports:
-        obs = annotate.input_tensors("policy", {"obs": inputs["policy/obs"]})
-        action = annotate.output_tensors(
-            "policy", {"action": self.forward(obs)}, export_with=self.backend
-        )
-        return {"policy/action": action}
+from .helpers import OneNode, actor
 
 
 @program()
-class GaussianHead(_Net):
+class GaussianHead(OneNode):
     """A distribution object whose mean is taken; log-probability of it as well."""
 
     def build(self) -> None:
@@ -48,7 +29,7 @@ class GaussianHead(_Net):
 
 
 @program()
-class MaskedCategorical(_Net):
+class MaskedCategorical(OneNode):
     """Logits masked with -inf by a mask input, then softmax and argmax."""
 
     def build(self) -> None:
@@ -78,7 +59,7 @@ class MaskedCategorical(_Net):
 
 
 @program()
-class MixtureOfExperts(_Net):
+class MixtureOfExperts(OneNode):
     """Two of four experts by topk, gathered, weighted, scattered."""
 
     def build(self) -> None:
@@ -93,7 +74,7 @@ class MixtureOfExperts(_Net):
 
 
 @program()
-class EnsembleByVmap(_Net):
+class EnsembleByVmap(OneNode):
     """torch.vmap over observations with a small function."""
 
     size = (5, 8)
@@ -109,7 +90,7 @@ class EnsembleByVmap(_Net):
 
 
 @program()
-class Residual(_Net):
+class Residual(OneNode):
     """Layer norm, GELU and residual blocks."""
 
     def build(self) -> None:
@@ -127,7 +108,7 @@ class Residual(_Net):
 
 
 @program()
-class ActivationZoo(_Net):
+class ActivationZoo(OneNode):
     """Many activations, some in place on fresh tensors."""
 
     def forward(self, obs: torch.Tensor) -> torch.Tensor:
@@ -140,7 +121,7 @@ class ActivationZoo(_Net):
 
 
 @program()
-class SpectralAndWeightNorm(_Net):
+class SpectralAndWeightNorm(OneNode):
     """Parametrised weights are constants of the export."""
 
     def build(self) -> None:
@@ -156,7 +137,7 @@ class SpectralAndWeightNorm(_Net):
 
 
 @program()
-class HyperNetwork(_Net):
+class HyperNetwork(OneNode):
     """Weights computed from the observation, applied with bmm."""
 
     def build(self) -> None:
@@ -168,7 +149,7 @@ class HyperNetwork(_Net):
 
 
 @program()
-class Film(_Net):
+class Film(OneNode):
     """Feature-wise modulation with split sizes."""
 
     def build(self) -> None:
@@ -181,7 +162,7 @@ class Film(_Net):
 
 
 @program()
-class BatchedCommands(_Net):
+class BatchedCommands(OneNode):
     """A batch of environments through one network with per-row choices."""
 
     size = (16, 8)
@@ -196,7 +177,7 @@ class BatchedCommands(_Net):
 
 
 @program()
-class HalfPrecisionTrunk(_Net):
+class HalfPrecisionTrunk(OneNode):
     """Computation in bfloat16-rounded numbers: casts there and back."""
 
     def forward(self, obs: torch.Tensor) -> torch.Tensor:
@@ -230,7 +211,7 @@ class Embeddings(Policy):
 
 
 @program()
-class GradientInTheLoop(_Net):
+class GradientInTheLoop(OneNode):
     """Eager gradients are on and parameters require them; the graph is only the forward part."""
 
     def build(self) -> None:
@@ -248,7 +229,7 @@ class GradientInTheLoop(_Net):
 
 
 @program()
-class InferenceMode(_Net):
+class InferenceMode(OneNode):
     """Everything under inference_mode."""
 
     def build(self) -> None:
