@@ -114,10 +114,31 @@ def _run_compiled_functions_eagerly() -> None:
 def _patch_tensor() -> None:
     """Let traced tensors become traced arrays, and name the values that leave."""
     tensor: Any = torch.Tensor
-    to_numpy, to_array, to_list = tensor.numpy, tensor.__array__, tensor.tolist
-    show, to_text = tensor.__repr__, tensor.__format__
-    get_item, set_item = tensor.__getitem__, tensor.__setitem__
-    deep_copy, address = tensor.__deepcopy__, tensor.data_ptr
+    originals = (getattr(tensor, name) for name in _TENSOR_METHODS)
+    for name, function in zip(_TENSOR_METHODS, _tensor_methods(*originals), strict=True):
+        _patches.set(tensor, name, function)
+    _trace.restore_sequence_slot()
+
+
+_TENSOR_METHODS = (
+    "numpy", "__array__", "tolist", "__deepcopy__", "data_ptr", "__repr__", "__format__",
+    "__getitem__", "__setitem__",
+)  # fmt: skip
+
+
+@functools.cache
+def _tensor_methods(
+    to_numpy: Any,
+    to_array: Any,
+    to_list: Any,
+    deep_copy: Any,
+    address: Any,
+    show: Any,
+    to_text: Any,
+    get_item: Any,
+    set_item: Any,
+) -> tuple[Callable[..., Any], ...]:
+    """Return what takes the place of these methods, in their order."""
 
     @functools.wraps(to_numpy)
     def numpy(self: torch.Tensor, *, force: bool = False) -> Any:
@@ -179,7 +200,7 @@ def _patch_tensor() -> None:
         else:
             _indexing.put(self, index, *dynamic, value)
 
-    for function in (
+    return (
         numpy,
         __array__,
         tolist,
@@ -189,9 +210,7 @@ def _patch_tensor() -> None:
         __format__,
         __getitem__,
         __setitem__,
-    ):
-        _patches.set(tensor, function.__name__, function)
-    _trace.restore_sequence_slot()
+    )
 
 
 def _patch_constructors() -> None:
@@ -227,6 +246,7 @@ def _patch_random() -> None:
         _patches.set(random, name, _drawing(f"random.{name}()", getattr(random, name)))
 
 
+@functools.cache
 def _drawing(name: str, original: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(original)
     def draw(*args: Any, **options: Any) -> Any:
@@ -248,6 +268,7 @@ def _patch_checks() -> None:
         _patches.set(owner, name, _unobserved(getattr(owner, name)))
 
 
+@functools.cache
 def _unobserved(original: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(original)
     def check(*args: Any, **options: Any) -> Any:
@@ -263,6 +284,7 @@ def _patch_clocks() -> None:
         _patches.set(time, name, _clock(name, getattr(time, name)))
 
 
+@functools.cache
 def _clock(name: str, original: Callable[[], Any]) -> Callable[[], Any]:
     @functools.wraps(original)
     def read() -> Any:
@@ -273,6 +295,7 @@ def _clock(name: str, original: Callable[[], Any]) -> Callable[[], Any]:
     return read
 
 
+@functools.cache
 def _array_constructor(original: Callable[..., Any]) -> Callable[..., Any]:
     """Return NumPy's ``array`` or a relative of it that keeps traced values traced."""
     copies = original.__name__ == "array"
@@ -322,6 +345,7 @@ def _array_of(data: Sequence[Any], made: np.ndarray[Any, Any]) -> Any:
     return made
 
 
+@functools.cache
 def _constant_constructor(original: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(original)
     def construct(*args: Any, **options: Any) -> Any:
@@ -330,6 +354,7 @@ def _constant_constructor(original: Callable[..., Any]) -> Callable[..., Any]:
     return construct
 
 
+@functools.cache
 def _full_constructor(original: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(original)
     def construct(shape: Any, fill_value: Any, dtype: Any = None, **options: Any) -> Any:
@@ -342,6 +367,7 @@ def _full_constructor(original: Callable[..., Any]) -> Callable[..., Any]:
     return construct
 
 
+@functools.cache
 def _tensor_constructor(original: Callable[..., Any]) -> Callable[..., Any]:
     """Return ``torch.tensor`` or ``torch.as_tensor`` that keep traced values in lists traced."""
 
@@ -371,6 +397,7 @@ def _tensor_constructor(original: Callable[..., Any]) -> Callable[..., Any]:
     return construct
 
 
+@functools.cache
 def _from_numpy(original: Callable[[Any], torch.Tensor]) -> Callable[[Any], torch.Tensor]:
     @functools.wraps(original)
     def construct(array: Any) -> torch.Tensor:
@@ -381,6 +408,7 @@ def _from_numpy(original: Callable[[Any], torch.Tensor]) -> Callable[[Any], torc
     return construct
 
 
+@functools.cache
 def _from_dlpack(original: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(original)
     def from_dlpack(given: Any, /, **options: Any) -> Any:

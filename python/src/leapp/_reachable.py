@@ -78,21 +78,23 @@ class Place(NamedTuple):
 class Snapshot:
     """What every holder and list held at one moment."""
 
-    def __init__(self, holders: list[Holder], lists: list[Any]) -> None:
-        """Copy them, which is all that happens now."""
-        self._copies = [(holder, holder.values.copy()) for holder in holders]
+    def __init__(
+        self, holders: list[Holder], copies: list[dict[Any, Any]], lists: list[Any]
+    ) -> None:
+        """Take copies of the holders, and make those of the lists."""
+        self._holders, self._copies = holders[:], copies[:]
         self._lists = {id(value): list(value) for value in lists}
 
     def places(self) -> Iterator[Place]:
         """Yield every value."""
-        for holder, copy in self._copies:
+        for holder, copy in zip(self._holders, self._copies, strict=True):
             for key, value in copy.items():
                 if type(value) not in _PASSIVE:
                     yield Place(holder.label(key), holder, key, value)
 
     def find(self, place: Place) -> Any:
         """Return what a place of an earlier snapshot held at this one."""
-        for holder, copy in self._copies:
+        for holder, copy in zip(self._holders, self._copies, strict=True):
             if holder.values is place.holder.values:
                 return copy.get(place.key)
         return None
@@ -115,22 +117,30 @@ class Reachable:
         self.arrays: list[tuple[Any, Any, np.ndarray[Any, Any]]] = []
         self._holders: list[Holder] = []
         self._lists: list[Any] = []
-        self._copies: list[dict[Any, Any]] = []  # of the holders, as they were looked through
+        self._copies: list[dict[Any, Any]] = []  # of the holders, as they last were; not written
         self._seen: dict[int, Any] = {}  # held, so that nothing else takes its place
         self._frames: set[tuple[int, int, int]] = set()
         self._last = (0, 0, -1)  # the innermost frame that was looked at, and how far it had come
 
     def look_again(self) -> None:
         """Look through holders that have changed since."""
-        for index, holder in enumerate(self._holders[:]):
-            now, copy = holder.values, self._copies[index]
-            if len(now) != len(copy) or not all(map(operator.is_, now.values(), copy.values())):
-                self._copies[index] = now.copy()
-                self._visit_items(holder)
+        for holder in self._refresh():
+            self._visit_items(holder)
 
     def snapshot(self) -> Snapshot:
         """Return what everything holds now."""
-        return Snapshot(self._holders, self._lists)
+        self._refresh()
+        return Snapshot(self._holders, self._copies, self._lists)
+
+    def _refresh(self) -> list[Holder]:
+        """Copy the holders that have changed since they were copied, and return them."""
+        changed = []
+        for index, (holder, copy) in enumerate(zip(self._holders, self._copies, strict=True)):
+            now = holder.values
+            if len(now) != len(copy) or not all(map(operator.is_, now.values(), copy.values())):
+                self._copies[index] = now.copy()
+                changed.append(holder)
+        return changed
 
     def visit_frames(self, frame: FrameType | None) -> None:
         """Look at the variables of the user's frames from here on outwards."""
@@ -200,7 +210,10 @@ class Reachable:
         self._visit_items(holder)
 
     def _visit_items(self, holder: Holder) -> None:
+        of_module = isinstance(holder.of, ModuleType)
         for key, value in list(holder.values.items()):
+            if of_module and key.startswith("__"):
+                continue  # __builtins__ and the like are Python's
             if type(value) not in _PASSIVE and id(value) not in self._seen:
                 self.visit(value, holder.label(key), holder.values, key)
 
@@ -263,13 +276,15 @@ def _is_users_object(value: Any) -> bool:
     )
 
 
-#: By code: whether it is the user's. Held, so that no other takes its place.
-_codes: dict[CodeType, bool] = {}
+#: By the id of code, whose own hash runs over every instruction: whether it is the user's, and the
+#: code itself, so that no other takes its place.
+_codes: dict[int, tuple[bool, CodeType]] = {}
 
 
 def _is_users_code(code: CodeType, variables: dict[str, Any]) -> bool:
-    known = _codes.get(code)
+    known = _codes.get(id(code))
     if known is None:
         own = variables.get("__name__", "").partition(".")[0] == __package__
-        known = _codes[code] = not own and not code.co_filename.startswith(_NOT_USERS)
-    return known
+        known = (not own and not code.co_filename.startswith(_NOT_USERS), code)
+        _codes[id(code)] = known
+    return known[0]
