@@ -59,6 +59,11 @@ LEAPP_EXPORT bool is_active() noexcept;
 /// node under way, or one that came out of a node. False when no session is active.
 LEAPP_EXPORT bool is_traced(const at::Tensor& tensor);
 
+/// Whether another pass may find another value here: the tensor is traced, or a node is open and
+/// the program had it, or what it was computed from, before. False for what is written out in the
+/// code.
+LEAPP_EXPORT bool may_vary(const at::Tensor& tensor);
+
 /// Whether a pass of the session read this tensor, or others in its memory, as one from outside.
 LEAPP_EXPORT bool was_read(const at::Tensor& tensor);
 

@@ -282,6 +282,12 @@ PYBIND11_MODULE(_trace, module) {
       py::arg("node"));
 
   module.def(
+      "may_vary",
+      [](const at::Tensor& tensor) {
+        return !UnobservedScope::entered() && unlocked([&] { return may_vary(tensor); });
+      },
+      py::arg("tensor"));
+  module.def(
       "is_traced",
       [](const at::Tensor& tensor) {
         return !UnobservedScope::entered() && unlocked([&] { return is_traced(tensor); });

@@ -23,6 +23,9 @@ bool is_active() noexcept {
 bool is_traced(const at::Tensor& tensor) {
   return Session::instance().is_traced(tensor);
 }
+bool may_vary(const at::Tensor& tensor) {
+  return Session::instance().may_vary(tensor);
+}
 bool was_read(const at::Tensor& tensor) {
   return Session::instance().was_read(tensor);
 }

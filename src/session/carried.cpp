@@ -146,6 +146,7 @@ void Carried::start(const CarriedPass& pass, const std::function<bool(trace::Var
   const Tape& tape = *pass.tape;
   for (const std::int32_t index : pass.calls) {
     const trace::Call& call = tape.calls()[static_cast<std::size_t>(index)];
+    if (call.found_in_memory && call.node == kNobody) continue;  // nothing that the program reads
     for_each_argument(tape, call, [&](std::int32_t arg, std::int32_t item, VarId var) {
       if (var == kNobody || !is_constant(tape, var) || known_state(var)) return;
       const trace::StoreId store = tape.variable(var).store;
@@ -176,8 +177,9 @@ std::set<Carried::Source> Carried::sources_of(std::int32_t site, const c10::Tens
   }
   if (const auto known = previous_->known(object, tensor)) {
     if (passes_ == 1) {
-      const trace::Variable& variable = previous_->variable(*known);
-      if (variable.origin != Origin::kOutside) sources.insert({*known, -1, {}});
+      const bool outside = previous_->variable(*known).origin == Origin::kOutside ||
+                           is_from_outside(*previous_, *known);
+      if (!outside) sources.insert({*known, -1, {}});
     } else if (static_cast<std::size_t>(*known) < in_first_.size() &&
                in_first_[static_cast<std::size_t>(*known)] != kNobody) {
       sources.insert({in_first_[static_cast<std::size_t>(*known)], -1, {}});

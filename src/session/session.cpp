@@ -14,6 +14,7 @@
 #include "base/check.h"
 #include "interop/convert.h"
 #include "session/session_lock.h"
+#include "trace/recording.h"
 
 namespace leapp::session {
 namespace {
@@ -338,6 +339,28 @@ bool Session::is_traced(const at::Tensor& tensor) {
   const auto var = tape_ ? tape_->find(tensor) : std::nullopt;
   if (var && tape_->variable(*var).node != kNobody) return true;
   return tags_.find(tensor).has_value();
+}
+
+bool Session::may_vary(const at::Tensor& tensor) {
+  if (is_traced(tensor)) return true;
+  static const c10::OperatorName literal("aten::lift_fresh", "");  // torch.tensor(3)
+  const Lock lock(*this);
+  if (!tape_ || recording_ == 0 || !tensor.defined() || trace::is_wrapped(tensor)) return false;
+  const auto is_programs = [&](VarId id) {
+    const trace::Variable& variable = tape_->variable(id);
+    return variable.origin == trace::Variable::Origin::kOutside &&
+           (variable.store == kNobody || !tape_->store(variable.store).fresh);
+  };
+  const auto var = tape_->find(tensor);
+  if (!var || is_programs(*var)) return true;
+  for (const std::int32_t index : trace::slice(*tape_, {*var})) {
+    const trace::Call& call = tape_->calls()[static_cast<std::size_t>(index)];
+    if (call.op.operator_name() == literal) continue;
+    bool found = false;
+    trace::for_each_variable(*tape_, call, [&](VarId id) { found |= is_programs(id); });
+    if (found) return true;
+  }
+  return false;
 }
 
 bool Session::was_read(const at::Tensor& tensor) {

@@ -64,6 +64,7 @@ class Session final : public trace::Observer {
   /// Says that a traced value leaves through something the dispatcher does not see.
   void note_escape(const at::Tensor& tensor, const std::string& what);
   bool is_traced(const at::Tensor& tensor);
+  bool may_vary(const at::Tensor& tensor);
   bool was_read(const at::Tensor& tensor);
   void pick(const at::Tensor& copy);
   void put_back(const at::Tensor& copy);

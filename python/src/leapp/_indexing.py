@@ -1,4 +1,4 @@
-"""Indexing by a traced number: ``ring[head]`` where ``head`` is a 0-d integer tensor.
+"""Indexing by a number that may vary: ``ring[head]`` where ``head`` is a 0-d integer tensor.
 
 PyTorch reads such an index as a Python number before any operator runs, so the number of the traced
 pass would be exported. These functions say the same with operators that take the index as a tensor.
@@ -16,33 +16,33 @@ from . import _trace
 _INTEGERS = frozenset((torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8))
 
 
-def _is_traced_number(item: Any) -> bool:
+def _is_number(item: Any) -> bool:
     return (
         isinstance(item, torch.Tensor)
         and item.dim() == 0
         and item.dtype in _INTEGERS
-        and _trace.is_traced(item)
+        and _trace.may_vary(item)
     )
 
 
 def split(index: Any) -> tuple[list[Any], list[torch.Tensor]] | None:
-    """Take the traced numbers out of an index.
+    """Take the numbers that may vary out of an index.
 
     Returns the index with a full slice in their places, and the numbers, or None where nothing is
-    to be done: no traced number, or other tensors in the index, which PyTorch handles as tensors.
+    to be done: no such number, or other tensors in the index, which PyTorch handles as tensors.
     """
     items = list(index) if isinstance(index, tuple) else [index]
-    numbers = [item for item in items if _is_traced_number(item)]
+    numbers = [item for item in items if _is_number(item)]
     if not numbers:
         return None
-    rest = [slice(None) if _is_traced_number(item) else item for item in items]
+    rest = [slice(None) if _is_number(item) else item for item in items]
     if not all(item is None or isinstance(item, int | slice | EllipsisType) for item in rest):
         return None
     return rest, numbers
 
 
 def _dimensions(index: Any, ndim: int) -> list[int]:
-    """Where the traced numbers' dimensions are after the rest of the index was applied."""
+    """Where those numbers' dimensions are after the rest of the index was applied."""
     items = list(index) if isinstance(index, tuple) else [index]
     taken = sum(1 for item in items if item is not None and item is not Ellipsis)
     places: list[int] = []
@@ -50,7 +50,7 @@ def _dimensions(index: Any, ndim: int) -> list[int]:
     for item in items:
         if item is Ellipsis:
             at += ndim - taken
-        elif _is_traced_number(item):
+        elif _is_number(item):
             places.append(at)
             at += 1
         elif item is None or isinstance(item, slice):

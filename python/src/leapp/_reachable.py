@@ -115,10 +115,14 @@ class Reachable:
         self.generators: list[tuple[Generator, str]] = []
         #: (where it is held, key, the array), not replaced yet.
         self.arrays: list[tuple[Any, Any, np.ndarray[Any, Any]]] = []
+        #: (where it is held, key, the tensor), where the same tensor is held elsewhere too.
+        self.shared: list[tuple[Any, Any, torch.Tensor]] = []
         self._holders: list[Holder] = []
         self._lists: list[Any] = []
         self._copies: list[dict[Any, Any]] = []  # of the holders, as they last were; not written
         self._seen: dict[int, Any] = {}  # held, so that nothing else takes its place
+        #: By id, tensors that places hold, with the first place of each.
+        self._tensors: dict[int, tuple[tuple[int, Any], torch.Tensor]] = {}
         self._frames: set[tuple[int, int, int]] = set()
         self._last = (0, 0, -1)  # the innermost frame that was looked at, and how far it had come
 
@@ -174,7 +178,13 @@ class Reachable:
             if holder is not None and value.dtype.kind in "fiub" and value.flags.writeable:
                 self.arrays.append((holder, key, value))
             return
-        if type(value) in _PLAIN or isinstance(value, torch.Tensor):
+        if type(value) in _PLAIN:
+            return
+        if isinstance(value, torch.Tensor):
+            if holder is not None and type(value) is torch.Tensor and not value.requires_grad:
+                place = (id(holder), key)
+                if self._tensors.setdefault(id(value), (place, value))[0] != place:
+                    self.shared.append((holder, key, value))
             return
         if len(self._seen) > _MOST_OBJECTS or not self._is_new(value):
             return

@@ -4,6 +4,8 @@ The objects that the calling code can reach are looked through, see _reachable:
 
 - NumPy arrays they hold are replaced by traced ones over the same memory, so that a buffer that
   is written inside a node becomes state like any other;
+- a tensor that several places hold, as in ``[zeros] * 3``, is replaced by one of its own in each,
+  over the same memory: which place a node reads it from tells what it will read there next;
 - random generators are remembered: one that was used while the node was open gave it numbers that
   are exported as constants;
 - plain numbers and tensors are remembered: what has been replaced by the end of a session in which
@@ -45,7 +47,7 @@ from ._reachable import (
 
 #: What can be reached, and the node that opened first since that was last looked through.
 _reachable, _first_node = Reachable(), ""
-#: (where it is held, key, the array, its traced view), to be put back.
+#: (where it is held, key, the array or tensor, what is there instead), to be put back.
 _replaced: list[tuple[Any, Any, Any, Any]] = []
 #: Generators by id, with a name for each and the state it was last seen in.
 _generators: dict[int, tuple[Generator, str, Any]] = {}
@@ -73,13 +75,13 @@ def begin() -> None:
 
 
 def restore() -> None:
-    """Put the arrays back that were replaced, where they still are, and let go of everything."""
+    """Put back what was replaced, where that still is, and let go of everything."""
     global _reachable, _first_node
     _reachable, _first_node = Reachable(), ""
     while _replaced:
-        holder, key, array, view = _replaced.pop()
-        if _is_there(holder, key, view):
-            holder[key] = array
+        holder, key, value, other = _replaced.pop()
+        if _is_there(holder, key, other):
+            holder[key] = value
 
 
 def opened(node: str, *objects: Any) -> None:
@@ -99,7 +101,7 @@ def opened(node: str, *objects: Any) -> None:
     _reachable.visit_frames(sys._getframe(1))
     for value in objects:
         _reachable.visit(value, type(value).__name__)
-    _replace_arrays()
+    _replace_values()
     for generator, name in _reachable.generators:
         _generators[id(generator)] = (generator, name, _position(generator))
     if not _first_node:
@@ -107,15 +109,26 @@ def opened(node: str, *objects: Any) -> None:
         _before[node] = _reachable.snapshot()
 
 
-def _replace_arrays() -> None:
-    """Put traced arrays in the places of arrays, where these still are."""
+def _replace_values() -> None:
+    """Put traced arrays in the places of arrays, and own tensors in those of shared ones."""
     while _reachable.arrays:
         holder, key, array = _reachable.arrays.pop()
         if _is_there(holder, key, array):
             view = attached(array, None)
             view._kept = True
-            holder[key] = view
-            _replaced.append((holder, key, array, view))
+            _replace(holder, key, array, view)
+    if not _reachable.shared:
+        return
+    with _trace.Unobserved():
+        while _reachable.shared:
+            holder, key, tensor = _reachable.shared.pop()
+            if _is_there(holder, key, tensor):
+                _replace(holder, key, tensor, tensor.detach())
+
+
+def _replace(holder: Any, key: Any, value: Any, other: Any) -> None:
+    holder[key] = other
+    _replaced.append((holder, key, value, other))
 
 
 def _is_there(holder: Any, key: Any, value: Any) -> bool:

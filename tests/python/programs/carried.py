@@ -60,7 +60,7 @@ class LazyGruState(_Plain):
         return action
 
 
-@program(traced=3)
+@program(traced=2)
 class SharedZeros(_Plain):
     """Both parts of an LSTM's state begin with one tensor."""
 
@@ -109,9 +109,9 @@ class DequeOfObservations(_Plain):
         return action
 
 
-@program(traced=3)
+@program(traced=2)
 class ListOfOneTensor(_Plain):
-    """The same, all of it one tensor at first: known once it has turned over."""
+    """The same, all of it one tensor at first."""
 
     def build(self) -> None:
         self.past = [torch.zeros(1, 4)] * 3
@@ -228,7 +228,7 @@ class ResetInTheFirstTick(_Plain):
         return self.mean
 
 
-@program(traced=3)
+@program(traced=2)
 class BiquadFilter(_Plain):
     """Four delays that begin with one tensor."""
 
@@ -239,3 +239,30 @@ class BiquadFilter(_Plain):
         out = 0.2 * obs + 0.4 * self.x1 + 0.2 * self.x2 + 0.3 * self.y1 - 0.1 * self.y2
         self.x2, self.x1, self.y2, self.y1 = self.x1, obs, self.y1, out
         return out
+
+
+@program(traced=2)
+class RingByOwnIndex(_Plain):
+    """A ring buffer whose index is an undeclared tensor."""
+
+    def build(self) -> None:
+        self.ring, self.next = torch.zeros(5, 1, 4), torch.tensor(0)
+
+    def forward(self, obs: torch.Tensor) -> torch.Tensor:
+        self.ring[self.next] = obs
+        self.next = (self.next + 1) % 5
+        return self.ring.mean(0) + self.ring[self.next]
+
+
+@program(traced=2)
+class ChunkByCounter(_Plain):
+    """A chunk of actions, made anew every fourth tick and read by a counter."""
+
+    def build(self) -> None:
+        self.chunk, self.tick, self.head = torch.zeros(4, 2), torch.tensor(0), actor(4, 8)
+
+    def forward(self, obs: torch.Tensor) -> torch.Tensor:
+        self.chunk = torch.where(self.tick % 4 == 0, self.head(obs).view(4, 2), self.chunk)
+        action = self.chunk[self.tick % 4]
+        self.tick = self.tick + 1
+        return action
