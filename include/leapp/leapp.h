@@ -67,10 +67,18 @@ LEAPP_EXPORT bool may_vary(const at::Tensor& tensor);
 /// Whether a pass of the session read this tensor, or others in its memory, as one from outside.
 LEAPP_EXPORT bool was_read(const at::Tensor& tensor);
 
-/// For front ends that index by a traced number: `copy` stands for the view that plain indexing
-/// would give, so what is written to it must be put back before the node closes.
-LEAPP_EXPORT void pick(const at::Tensor& copy);
-LEAPP_EXPORT void put_back(const at::Tensor& copy);
+/// For front ends that index by numbers that may vary: `of` with its dimensions `places` taken at
+/// `numbers`, 0-d integer tensors, so that these stay in the graph. What is returned is a copy that
+/// behaves as the view that plain indexing gives, until its node closes.
+LEAPP_EXPORT at::Tensor pick(const at::Tensor& of, const std::vector<std::int64_t>& places,
+                             const std::vector<at::Tensor>& numbers);
+/// Writes to those elements.
+LEAPP_EXPORT void put(const at::Tensor& of, const std::vector<std::int64_t>& places,
+                      const std::vector<at::Tensor>& numbers, const at::Tensor& value);
+/// Says that a copy is about to be put where it came from, as `of[number] += 1` does, so that this
+/// need not happen twice.
+LEAPP_EXPORT void put_back(const at::Tensor& copy, const at::Tensor& of,
+                           const std::vector<at::Tensor>& numbers);
 
 /// Says that a traced value left the graph in a way no operator shows (a list of numbers, a NumPy
 /// function): `text` becomes a warning with the caller's line, once per line. Does nothing for

@@ -297,11 +297,25 @@ PYBIND11_MODULE(_trace, module) {
       "was_read",
       [](const at::Tensor& tensor) { return unlocked([&] { return was_read(tensor); }); },
       py::arg("tensor"));
+  using Places = std::vector<std::int64_t>;
+  using Numbers = std::vector<at::Tensor>;
   module.def(
-      "pick", [](const at::Tensor& copy) { unlocked([&] { pick(copy); }); }, py::arg("copy"));
+      "pick",
+      [](const at::Tensor& of, const Places& places, const Numbers& numbers) {
+        return unlocked([&] { return pick(of, places, numbers); });
+      },
+      py::arg("of"), py::arg("places"), py::arg("numbers"));
   module.def(
-      "put_back", [](const at::Tensor& copy) { unlocked([&] { put_back(copy); }); },
-      py::arg("copy"));
+      "put",
+      [](const at::Tensor& of, const Places& places, const Numbers& numbers,
+         const at::Tensor& value) { unlocked([&] { put(of, places, numbers, value); }); },
+      py::arg("of"), py::arg("places"), py::arg("numbers"), py::arg("value"));
+  module.def(
+      "put_back",
+      [](const at::Tensor& copy, const at::Tensor& of, const Numbers& numbers) {
+        unlocked([&] { put_back(copy, of, numbers); });
+      },
+      py::arg("copy"), py::arg("of"), py::arg("numbers"));
   module.def(
       "note_escape",
       [](const at::Tensor& tensor, const std::string& text) {

@@ -29,11 +29,17 @@ bool may_vary(const at::Tensor& tensor) {
 bool was_read(const at::Tensor& tensor) {
   return Session::instance().was_read(tensor);
 }
-void pick(const at::Tensor& copy) {
-  Session::instance().pick(copy);
+at::Tensor pick(const at::Tensor& of, const std::vector<std::int64_t>& places,
+                const std::vector<at::Tensor>& numbers) {
+  return Session::instance().pick(of, places, numbers);
 }
-void put_back(const at::Tensor& copy) {
-  Session::instance().put_back(copy);
+void put_back(const at::Tensor& copy, const at::Tensor& of,
+              const std::vector<at::Tensor>& numbers) {
+  Session::instance().put_back(copy, of, numbers);
+}
+void put(const at::Tensor& of, const std::vector<std::int64_t>& places,
+         const std::vector<at::Tensor>& numbers, const at::Tensor& value) {
+  session::put(of, places, numbers, value);
 }
 void note_escape(const at::Tensor& tensor, const std::string& text) {
   Session::instance().note_escape(tensor, text);
@@ -43,47 +49,50 @@ void warn(const std::string& text) {
 }
 
 namespace annotate {
+namespace {
+
+// The session, ready for an annotation at that place.
+Session& here(const std::source_location& where) {
+  trace::set_cpp_location(where);
+  Session::instance().settle_picks();
+  return Session::instance();
+}
+
+}  // namespace
 
 std::vector<at::Tensor> input_tensors(const std::string& node, const NamedTensors& tensors,
                                       std::source_location where) {
-  trace::set_cpp_location(where);
-  return Session::instance().input_tensors(node, tensors);
+  return here(where).input_tensors(node, tensors);
 }
 
 std::vector<at::Tensor> output_tensors(const std::string& node, const NamedTensors& tensors,
                                        const OutputOptions& options, std::source_location where) {
-  trace::set_cpp_location(where);
-  return Session::instance().output_tensors(node, tensors, options);
+  return here(where).output_tensors(node, tensors, options);
 }
 
 std::vector<at::Tensor> state_tensors(const std::string& node, const NamedTensors& tensors,
                                       std::source_location where) {
-  trace::set_cpp_location(where);
-  return Session::instance().state_tensors(node, tensors);
+  return here(where).state_tensors(node, tensors);
 }
 
 std::vector<at::Tensor> update_state(const std::string& node, const NamedTensors& tensors,
                                      std::source_location where) {
-  trace::set_cpp_location(where);
-  return Session::instance().update_state(node, tensors);
+  return here(where).update_state(node, tensors);
 }
 
 void module(const std::string& node, const NamedTensors& buffers,
             std::function<std::vector<at::Tensor>()> current, std::source_location where) {
-  trace::set_cpp_location(where);
-  Session::instance().module(node, buffers, std::move(current));
+  here(where).module(node, buffers, std::move(current));
 }
 
 std::vector<at::Tensor> register_buffer(const std::string& node, const NamedTensors& buffers,
                                         std::source_location where) {
-  trace::set_cpp_location(where);
-  return Session::instance().register_buffer(node, buffers);
+  return here(where).register_buffer(node, buffers);
 }
 
 void mirror_leapp_tags(const at::Tensor& source, const at::Tensor& target,
                        std::source_location where) {
-  trace::set_cpp_location(where);
-  Session::instance().mirror_tags(source, target);
+  here(where).mirror_tags(source, target);
 }
 
 void abandon(const std::string& node) noexcept {

@@ -137,7 +137,6 @@ void Session::complete(Node& node, const NamedTensors& tensors, const OutputOpti
     check_outputs_again(node, tensors, options, frame);
   }
   if (node.pass.recorded) {
-    check_picked(node);
     Sample sample;
     trace::Recording recording = record(node, tensors, options, current, sample);
     if (first) {
@@ -200,38 +199,6 @@ Sample Session::unrecorded_sample(const Node& node, const NamedTensors& tensors,
     for (const TensorSemantics& entry : *outputs) sample.outputs.push_back(copy_of(entry.ref));
   }
   return sample;
-}
-
-void Session::pick(const at::Tensor& copy) {
-  const Lock lock(*this);
-  const auto var = tape_ ? tape_->find(copy) : std::nullopt;
-  if (var && tape_->variable(*var).store != kNobody) {
-    tape_->store(tape_->variable(*var).store).picked = true;
-  }
-}
-
-void Session::put_back(const at::Tensor& copy) {
-  const Lock lock(*this);
-  const auto var = tape_ ? tape_->find(copy) : std::nullopt;
-  if (var && tape_->variable(*var).store != kNobody) {
-    tape_->store(tape_->variable(*var).store).picked_write = -1;
-  }
-}
-
-// What was written to a copy that stands for a view did not reach the tensor it is of.
-void Session::check_picked(const Node& node) const {
-  for (trace::StoreId id = 0; id < static_cast<trace::StoreId>(tape_->store_count()); ++id) {
-    const std::int32_t write = tape_->store(id).picked_write;
-    if (write < node.pass.first_call) continue;
-    const trace::Call& call = tape_->calls()[static_cast<std::size_t>(write)];
-    if (call.node != kNobody && call.node != node.id) continue;
-    throw PlacedError{ErrorKind::kUsage,
-                      call.op.schema().name() +
-                          " writes to an element that a traced number chose, tensor[number]: it is "
-                          "a copy while tracing, so the write would be lost. Assign to the element "
-                          "instead: tensor[number] = value.",
-                      call.frame};
-  }
 }
 
 std::vector<VarId> Session::output_variables(const Node& node, const NamedTensors& tensors,

@@ -78,6 +78,17 @@ void Session::on_call(const c10::OperatorHandle& op, c10::DispatchKeySet keys,
     trace::step_aside(op, keys, stack);
     return;
   }
+  if (picking_.load(std::memory_order_relaxed)) {
+    std::vector<const c10::StorageImpl*> touched;
+    for (std::size_t i = 0; i < own_traits.writes.size(); ++i) {
+      for_each_tensor(stack->at(stack->size() - own_traits.writes.size() + i),
+                      [&](const at::Tensor& tensor) {
+                        if (!tensor.has_storage()) return;
+                        touched.push_back(tensor.storage().unsafeGetStorageImpl());
+                      });
+    }
+    settle_picks([&] { return picks_.next(*tape_, touched); });
+  }
   // What runs is the operator itself; what is noted is one that says all it does.
   const bool swaps = hidden == trace::HiddenWrite::kItself;
   const c10::OperatorHandle& noted = swaps ? trace::honest_batch_norm() : op;
@@ -107,6 +118,53 @@ void Session::on_call(const c10::OperatorHandle& op, c10::DispatchKeySet keys,
     const Lock lock(*this);
     if (tape_) after_recorded_call(traits, noted, *stack, frame, pending);
   }
+}
+
+at::Tensor Session::pick(const at::Tensor& of, const std::vector<std::int64_t>& places,
+                         const std::vector<at::Tensor>& numbers) {
+  at::Tensor copy = take(of, places, numbers);
+  const Lock lock(*this);
+  if (tape_ && recording_ > 0 && tape_->find(copy) && of.has_storage()) {
+    picks_.add(*tape_, {copy, of, places, numbers});
+    picking_ = true;
+  }
+  return copy;
+}
+
+void Session::put_back(const at::Tensor& copy, const at::Tensor& of,
+                       const std::vector<at::Tensor>& numbers) {
+  const Lock lock(*this);
+  Picks::Pick* pick = picks_.find(copy, of, numbers);
+  if (pick != nullptr) Picks::agree(*tape_, *pick);
+}
+
+template <typename Next>
+void Session::settle_picks(Next&& next) {
+  thread_local bool settling = false;  // these operators come here as well
+  if (settling) return;
+  settling = true;
+  try {
+    for (;;) {
+      std::optional<Picks::Step> step;
+      {
+        const Lock lock(*this);
+        if (tape_) step = next();
+        if (picks_.empty()) picking_ = false;
+      }
+      if (!step) break;
+      step->take();
+      const Lock lock(*this);
+      Picks::agree(*tape_, *step->pick);
+    }
+  } catch (...) {
+    settling = false;
+    throw;
+  }
+  settling = false;
+}
+
+void Session::settle_picks() {
+  if (picking_) settle_picks([&] { return picks_.next(*tape_); });
 }
 
 VarId Session::note_argument(const at::Tensor& tensor, trace::FrameRef frame,

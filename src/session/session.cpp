@@ -237,6 +237,8 @@ void Session::end_pass(Node& node) {
     if (tape_->store(id).node == node.id) tape_->store(id).node = kNobody;
   }
   if (--recording_ == 0) {
+    picks_.clear();
+    picking_ = false;
     tape_.reset();
     outsiders_.clear();
   }

@@ -17,6 +17,7 @@
 #include "leapp/leapp.h"
 #include "session/log_file.h"
 #include "session/node.h"
+#include "session/picks.h"
 #include "session/tags.h"
 #include "trace/capture.h"
 #include "trace/dispatcher.h"
@@ -66,8 +67,12 @@ class Session final : public trace::Observer {
   bool is_traced(const at::Tensor& tensor);
   bool may_vary(const at::Tensor& tensor);
   bool was_read(const at::Tensor& tensor);
-  void pick(const at::Tensor& copy);
-  void put_back(const at::Tensor& copy);
+  at::Tensor pick(const at::Tensor& of, const std::vector<std::int64_t>& places,
+                  const std::vector<at::Tensor>& numbers);
+  void put_back(const at::Tensor& copy, const at::Tensor& of,
+                const std::vector<at::Tensor>& numbers);
+  /// Lets picks agree with the tensors they are of: before annotations look at any of them.
+  void settle_picks();
 
   void on_call(const c10::OperatorHandle& op, c10::DispatchKeySet keys,
                torch::jit::Stack* stack) override;
@@ -138,7 +143,6 @@ class Session final : public trace::Observer {
   const MemoryUse::Writer* writer_of(const at::Tensor& tensor) const;
   void compare_passes(Node& node, const trace::Recording& again);
   void follow_carried(Node& node, const trace::Recording& again);
-  void check_picked(const Node& node) const;
   void warn_of_baked_values(const Node& node, const trace::Recording& recording);
   void tag_outputs(const Node& node, const NamedTensors& tensors, const OutputOptions& options);
   void reset();
@@ -152,6 +156,8 @@ class Session final : public trace::Observer {
                            const torch::jit::Stack& stack, trace::FrameRef frame,
                            PendingCall& pending);
   bool was_drawn(VarId var) const;
+  template <typename Next>
+  void settle_picks(Next&& next);
   VarId note_argument(const at::Tensor& tensor, trace::FrameRef frame, PendingCall& pending);
   void run_outside_nodes(const trace::OpTraits& traits, const c10::OperatorHandle& op,
                          torch::jit::Stack* stack);
@@ -170,6 +176,8 @@ class Session final : public trace::Observer {
   std::deque<Node> nodes_;  // references stay valid
   trace::CaptureTable captures_;
   std::shared_ptr<trace::Tape> tape_;  // while a recorded pass is under way
+  Picks picks_;                        // of tape_
+  std::atomic<bool> picking_ = false;  // whether there are any; read without the lock
   TagTable tags_;
   struct Written {
     c10::weak_intrusive_ptr<c10::StorageImpl> storage;  // keeps the address from being reused

@@ -335,7 +335,6 @@ void Tape::note_write(VarId var, NodeId node) {
   }
   Store& written = store(memory);
   written.last_write = static_cast<std::int32_t>(calls_.size()) - 1;
-  if (written.picked) written.picked_write = written.last_write;
   if (node == kNobody) return;
   written.node = node;
   for (const VarId alias : written.variables) variable(alias).node = node;

@@ -53,8 +53,6 @@ struct Store {
   std::int32_t last_write = -1;          ///< index of the last call that wrote to it
   std::shared_ptr<Capture> capture;  ///< content when first met; null for memory made on the tape
   bool fresh = false;                ///< captured, but made while the tape ran: never state
-  bool picked = false;  ///< a copy in place of the view that indexing by a traced number would give
-  std::int32_t picked_write = -1;  ///< such a copy: the last call that wrote to it
   /// Further storages over the same bytes, as NumPy makes them; held so that no address comes back.
   std::vector<c10::weak_intrusive_ptr<c10::StorageImpl>> shares = {};
 };

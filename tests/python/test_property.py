@@ -410,3 +410,43 @@ def test_random_stateful_program(
 
     with torch.no_grad():
         export_and_compare(backend, step, renew)
+
+
+def use_view(views: list[Tensor], numbers: list[Tensor], what: int, which: int, k: int) -> None:
+    """Index, read or write one of the views, by numbers that the inputs decide or by plain ones."""
+    view, number = views[which % len(views)], numbers[k % len(numbers)]
+    if what % 8 == 0:
+        view.mul_(0.5)
+    elif what % 8 == 1:
+        view += views[k % len(views)].mean()
+    elif view.dim() == 0:
+        view.neg_()
+    elif what % 8 == 2:
+        views.append(view[k % view.shape[0]])
+    elif what % 8 == 3:
+        view[..., 0] = 0.1 * k
+    elif what % 8 == 4:
+        view[number] = view[0] + 1
+    elif what % 8 == 5:
+        view[number] += 1
+    else:
+        views.append(view[number])
+
+
+uses = st.lists(st.tuples(*[st.integers(0, 99)] * 3), min_size=3, max_size=9)
+
+
+@backends
+@few
+@given(program=uses)
+def test_random_views_by_number(backend: str, program: list[tuple[int, int, int]]) -> None:
+    def step(x: Tensor, y: Tensor, i: Tensor) -> Tensor:
+        table = x.mean() * torch.linspace(-1, 1, 27).reshape(3, 3, 3)
+        numbers = [i.flatten()[0] % 3, i.flatten()[-1] % 2, -1 - i.sum() % 3]
+        views = [table]
+        for what, which, k in program:
+            use_view(views, numbers, what, which, k)
+        return table.sum(0) + sum(n * view.sum() for n, view in enumerate(views))
+
+    with torch.no_grad():
+        export_and_compare(backend, step, lambda: None)

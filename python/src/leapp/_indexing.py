@@ -60,41 +60,18 @@ def _dimensions(index: Any, ndim: int) -> list[int]:
 
 def get(tensor: torch.Tensor, index: Any, rest: list[Any], numbers: list[torch.Tensor]) -> Any:
     """``tensor[index]``."""
-    result = tensor[tuple(rest)]
-    # From the last dimension on, so that the earlier places stay what they are.
-    for place, number in reversed(
-        list(zip(_dimensions(index, tensor.dim()), numbers, strict=True))
-    ):
-        wrapped = _non_negative(number, result.shape[place])
-        result = result.index_select(place, wrapped).squeeze(place)
-    _trace.pick(result)  # plain indexing gives a view
-    return result
+    return _trace.pick(tensor[tuple(rest)], _dimensions(index, tensor.dim()), numbers)
 
 
 def put(
     tensor: torch.Tensor, index: Any, rest: list[Any], numbers: list[torch.Tensor], value: Any
 ) -> None:
     """``tensor[index] = value``."""
+    if isinstance(value, torch.Tensor):
+        _trace.put_back(value, tensor, numbers)  # tensor[number] += 1
     view = tensor[tuple(rest)]
     places = _dimensions(index, tensor.dim())
-    indices: list[torch.Tensor | None] = [None] * view.dim()
-    shape = list(view.shape)
-    for place, number in zip(places, numbers, strict=True):
-        indices[place] = _non_negative(number, view.shape[place])
-    for place in reversed(places):
-        del shape[place]
-    if isinstance(value, torch.Tensor):
-        _trace.put_back(value)  # tensor[number] += 1
-    else:
+    shape = [size for place, size in enumerate(view.shape) if place not in places]
+    if not isinstance(value, torch.Tensor):
         value = torch.tensor(value, dtype=view.dtype, device=view.device)
-    value = value.to(view.dtype).expand(shape)
-    if places[-1] - places[0] == len(places) - 1:
-        value = value.unsqueeze(places[0])  # the numbers broadcast to one dimension, in place
-    else:
-        value = value.unsqueeze(0)
-    torch.ops.aten.index_put_(view, indices, value)
-
-
-def _non_negative(number: torch.Tensor, size: int) -> torch.Tensor:
-    number = number.to(torch.int64).reshape(1)
-    return torch.where(number < 0, number + size, number)
+    _trace.put(view, places, numbers, value.to(view.dtype).expand(shape))
