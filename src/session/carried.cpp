@@ -43,6 +43,11 @@ bool is_constant(const Tape& tape, VarId var) {
   return call.node == kNobody || makes_constant(call.op);
 }
 
+bool was_written(const Tape& tape, VarId var, std::int32_t since) {
+  const trace::StoreId store = tape.variable(var).store;
+  return store != kNobody && tape.store(store).last_write >= since;
+}
+
 at::Tensor copied(const at::Tensor& tensor) {
   return tensor.defined() ? tensor.detach().clone(at::MemoryFormat::Contiguous) : tensor;
 }
@@ -141,31 +146,44 @@ void for_each_result_pair(const Tape& a, const trace::Call& first, const Tape& b
 
 }  // namespace
 
-void Carried::start(const CarriedPass& pass, const std::function<bool(trace::VarId)>& known_state) {
+void Carried::start(const CarriedPass& pass, const CarriedContext& context) {
   first_ = pass;
   const Tape& tape = *pass.tape;
+  std::set<std::int32_t> met;  // candidates
   for (const std::int32_t index : pass.calls) {
     const trace::Call& call = tape.calls()[static_cast<std::size_t>(index)];
     if (call.found_in_memory && call.node == kNobody) continue;  // nothing that the program reads
     for_each_argument(tape, call, [&](std::int32_t arg, std::int32_t item, VarId var) {
-      if (var == kNobody || !is_constant(tape, var) || known_state(var)) return;
+      if (var == kNobody || !is_constant(tape, var)) return;
+      const std::optional<std::int32_t> candidate = context.candidate(var);
+      if (!candidate) return;
+      if (*candidate >= 0) {
+        if (!met.insert(*candidate).second) return;
+        Site& site = sites_.emplace_back(Site{index, arg, item, var});
+        site.read = object_of(tape.variable(var));
+        site.candidate = *candidate;
+        site.left = context.left(*candidate);
+        return;
+      }
       const trace::StoreId store = tape.variable(var).store;
       if (store != kNobody && tape.store(store).last_write >= pass.calls.front()) {
         // A constant that was filled in place counts as long as it is one.
         if (tape.variable(var).origin == Origin::kOutside && !tape.store(store).fresh) return;
         if (tape.store(store).last_write >= index) return;
       }
-      sites_.push_back(
-          {index, arg, item, var, object_of(tape.variable(var)), {}, {}, false, false});
+      sites_.emplace_back(Site{index, arg, item, var}).read = object_of(tape.variable(var));
     });
   }
 }
 
 std::set<Carried::Source> Carried::sources_of(std::int32_t site, const c10::TensorImpl* object,
                                               const at::Tensor& tensor, const Reads& reads,
-                                              const PortOf& port_of) const {
+                                              const CarriedContext& context) const {
   std::set<Source> sources;
-  if (const auto it = reads.find(object); it != reads.end()) {
+  const auto known = previous_->known(object, tensor);
+  // What the pass before wrote to is not what it read there.
+  const bool rewritten = known && was_written(*previous_, *known, previous_begin_);
+  if (const auto it = reads.find(object); it != reads.end() && !rewritten) {
     for (const std::int32_t other : it->second) {
       const at::Tensor theirs =
           other == site ? tensor
@@ -175,28 +193,52 @@ std::set<Carried::Source> Carried::sources_of(std::int32_t site, const c10::Tens
     // What the first pass computed without its inputs is a value of its own as well.
     if (passes_ > 1) return sources;
   }
-  if (const auto known = previous_->known(object, tensor)) {
+  if (known) {
     if (passes_ == 1) {
       const bool outside = previous_->variable(*known).origin == Origin::kOutside ||
                            is_from_outside(*previous_, *known);
-      if (!outside) sources.insert({*known, -1, {}});
+      if (!outside || rewritten) sources.insert({*known, -1, {}});
     } else if (static_cast<std::size_t>(*known) < in_first_.size() &&
                in_first_[static_cast<std::size_t>(*known)] != kNobody) {
       sources.insert({in_first_[static_cast<std::size_t>(*known)], -1, {}});
     }
   }
   if (!sources.empty()) return sources;
-  if (const auto port = port_of(tensor)) sources.insert({kNobody, -1, *port});
+  if (const auto port = context.port_of(tensor)) sources.insert({kNobody, -1, *port});
   return sources;
 }
 
-void Carried::add(const CarriedPass& pass, const std::function<bool(trace::VarId)>& known_state,
-                  const PortOf& port_of) {
+// Looks at what a pass found in the memory of a candidate. True when the program has put another
+// tensor in its place, from one of the sources.
+bool Carried::follow_memory(Site& site, const Tape& tape, VarId var,
+                            const std::set<Source>& sources, const CarriedContext& context) {
+  const trace::StoreId own = first_.tape->variable(site.initial).store;
+  const at::Tensor now = tape.content(var);
+  const auto in_place = [&](const Source& source) {
+    return source.var != kNobody && first_.tape->variable(source.var).store == own;
+  };
+  const bool replaced = !sources.empty() && std::none_of(sources.begin(), sources.end(), in_place);
+  if (!replaced && !context.is_shared(tensor_of(tape.variable(var)))) {
+    const auto is_now = [&](const at::Tensor& other) {
+      return same_type(now, other) && at::equal(now, other);
+    };
+    const bool as_left = is_now(site.left);
+    const bool as_first = is_now(first_.tape->content(site.initial));
+    site.continued |= as_left && !as_first;
+    site.renewed |= as_first && !as_left;
+    site.strange |= !as_first && !as_left;
+  }
+  site.left = copied(tensor_of(tape.variable(var)));
+  return replaced;
+}
+
+void Carried::add(const CarriedPass& pass, const CarriedContext& context) {
   explained_.clear();
   ++passes_;
   if (passes_ == 1) {
-    start(pass, known_state);
+    start(pass, context);
     previous_ = pass.tape;
+    previous_begin_ = pass.calls.empty() ? 0 : pass.calls.front();
     return;
   }
   --passes_;  // while the pass is looked at: the number of those before it
@@ -231,11 +273,13 @@ void Carried::add(const CarriedPass& pass, const std::function<bool(trace::VarId
       if (!var || *var == kNobody || !is_from_outside(new_tape, *var)) continue;
       read_now[site] = object_of(new_tape.variable(*var));
       const auto number = static_cast<std::int32_t>(site);
+      in_first[static_cast<std::size_t>(*var)] = here.initial;
       // A weight: what it always was.
       if (here.read == read_now[site] && here.settled) continue;
       if (reads.empty()) find_reads();
       const at::Tensor tensor = tensor_of(new_tape.variable(*var));
-      std::set<Source> sources = sources_of(number, read_now[site], tensor, reads, port_of);
+      std::set<Source> sources = sources_of(number, read_now[site], tensor, reads, context);
+      if (here.candidate >= 0 && !follow_memory(here, new_tape, *var, sources, context)) continue;
       const bool moved = here.read != read_now[site];
       if (moved && sources.empty()) {
         const at::Tensor before =
@@ -266,6 +310,7 @@ void Carried::add(const CarriedPass& pass, const std::function<bool(trace::VarId
     if (sites_[i].changed && sites_[i].found.size() == passes_) sites_[i].found.emplace_back();
   }
   previous_ = pass.tape;
+  previous_begin_ = pass.calls.empty() ? 0 : pass.calls.front();
   in_first_ = std::move(in_first);
   ++passes_;
 }
@@ -297,6 +342,18 @@ std::string Carried::describe(const Site& site) const {
 Carried::Findings Carried::find(const trace::Recording& recording) const {
   Findings findings;
   const auto has_changed = [](const Site& site) { return site.changed; };
+  for (const Site& site : sites_) {
+    if (site.candidate < 0 || site.changed || apart_) continue;
+    if (site.renewed && !site.continued && !site.strange) {
+      findings.renewed.push_back(site.candidate);
+    } else if (site.strange) {
+      findings.notes.push_back(
+          describe(site) +
+          " and writes to it, so that it is exported as state; but a later pass found something "
+          "there that the pass before had not left. If it changes from outside, pass it through "
+          "annotate.input_tensors().");
+    }
+  }
   if (apart_ || std::none_of(sites_.begin(), sites_.end(), has_changed)) return findings;
   const Tape& tape = *first_.tape;
   std::vector<VarId> roots;
@@ -366,8 +423,13 @@ Carried::Findings Carried::find(const trace::Recording& recording) const {
       continue;
     }
     known[key] = state_at[number] = findings.states.size();
-    findings.states.push_back(
-        {site.initial, site.found.front(), key.second, {number}, site.found, std::nullopt});
+    findings.states.push_back({site.initial,
+                               site.found.front(),
+                               key.second,
+                               {number},
+                               site.found,
+                               std::nullopt,
+                               site.candidate});
   }
   for (State& state : findings.states) {
     if (state.source.site < 0) continue;

@@ -4,6 +4,9 @@
 // where the first one read its initial value, and that tensor is one the pass before computed,
 // took in, or read at another place. A `Carried` follows the tensors from outside through the
 // passes of one node. Where every pass agrees on where they come from, they become state.
+//
+// Memory that the first pass writes to is state already, in place. It is followed too, because the
+// program may replace it afterwards, or make it anew for every pass.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -35,6 +38,19 @@ struct CarriedPort {
   auto operator<=>(const CarriedPort&) const = default;
 };
 
+/// What the session knows of tensors that a Carried meets.
+struct CarriedContext {
+  /// A variable of the first pass: the candidate for state whose memory it is, or -1; nullopt when
+  /// it was declared with its value, so that there is nothing to follow.
+  std::function<std::optional<std::int32_t>(trace::VarId)> candidate;
+  /// What the first pass left in the memory of a candidate.
+  std::function<at::Tensor(std::int32_t)> left;
+  /// Who put a tensor out, if it is an output as it is.
+  std::function<std::optional<CarriedPort>(const at::Tensor&)> port_of;
+  /// Whether another node wrote what this memory holds.
+  std::function<bool(const at::Tensor&)> is_shared;
+};
+
 class Carried {
  public:
   /// Where a value came from: a variable of the first pass, what another site read, or an output.
@@ -53,18 +69,17 @@ class Carried {
     std::vector<std::int32_t> sites;           ///< where the first pass reads it
     std::vector<at::Tensor> found;             ///< what each pass read
     std::optional<std::size_t> same_as_state;  ///< source.site: the state that is read there
+    std::int32_t candidate = -1;               ///< it is this one already: only its source is new
   };
   struct Findings {
     std::vector<State> states;
-    std::vector<std::string> doubts;  ///< sentences; then there are no states
+    std::vector<std::int32_t> renewed;  ///< candidates that every pass finds as the first one did
+    std::vector<std::string> doubts;    ///< sentences; then there are no states
+    std::vector<std::string> notes;     ///< sentences about candidates, which stay what they are
   };
 
-  /// Asks who put a tensor out: an output as it is, or nothing.
-  using PortOf = std::function<std::optional<CarriedPort>(const at::Tensor&)>;
-
-  /// Takes a pass in. `known_state` tells the variables of the first pass that are state already.
-  void add(const CarriedPass& pass, const std::function<bool(trace::VarId)>& known_state,
-           const PortOf& port_of);
+  /// Takes a pass in.
+  void add(const CarriedPass& pass, const CarriedContext& context);
 
   /// Whether the pass that was added last read, as `var`, something whose source is known.
   bool explains(trace::VarId var) const { return explained_.count(var) > 0; }
@@ -82,23 +97,33 @@ class Carried {
     std::int32_t arg;
     std::int32_t item;  // -1: no list
     trace::VarId initial;
-    const c10::TensorImpl* read = nullptr;    // by the pass before; null: nothing from outside
-    std::optional<std::set<Source>> sources;  // what every pass so far allows
-    std::vector<at::Tensor> found;            // once it has changed: per pass
+    const c10::TensorImpl* read = nullptr;         // by the pass before; null: nothing from outside
+    std::optional<std::set<Source>> sources = {};  // what every pass so far allows
+    std::vector<at::Tensor> found = {};            // once it has changed: per pass
     bool changed = false;
     bool settled = false;  // it can only be what it was in the pass before
+
+    // Where the first pass first touches memory that it writes to.
+    std::int32_t candidate = -1;
+    at::Tensor left = {};    // what the pass before left there
+    bool continued = false;  // a pass found that
+    bool renewed = false;    // a pass found what the first one did, and not that
+    bool strange = false;    // a pass found something else
   };
 
-  void start(const CarriedPass& pass, const std::function<bool(trace::VarId)>& known_state);
+  void start(const CarriedPass& pass, const CarriedContext& context);
   using Reads = std::map<const c10::TensorImpl*, std::vector<std::int32_t>>;  // sites, by object
   std::set<Source> sources_of(std::int32_t site, const c10::TensorImpl* object,
                               const at::Tensor& tensor, const Reads& reads,
-                              const PortOf& port_of) const;
+                              const CarriedContext& context) const;
+  bool follow_memory(Site& site, const trace::Tape& tape, trace::VarId var,
+                     const std::set<Source>& sources, const CarriedContext& context);
   std::optional<Source> source_of(const Site& site) const;  // the only one that is left
   std::string describe(const Site& site) const;
 
   CarriedPass first_;
   std::shared_ptr<trace::Tape> previous_;  // of the pass before
+  std::int32_t previous_begin_ = 0;        // its first call
   std::vector<trace::VarId> in_first_;  // previous_'s variables: those of first_ they are, if any
   std::vector<Site> sites_;
   std::set<trace::VarId> explained_;

@@ -32,6 +32,13 @@ bool holds_outputs_of(const Node& from, const std::string& port, const Node& to,
   return true;
 }
 
+// Memory that is made anew for every pass: what it held at first is a constant.
+void drop_state(trace::Recording& recording, std::int32_t candidate) {
+  trace::StateCandidate& state = recording.states[static_cast<std::size_t>(candidate)];
+  state.before = recording.tape->add_outside(recording.tape->content(state.before).clone(), true);
+  state.after = kNobody;
+}
+
 std::string unused_name(const Node& node) {
   const auto taken = [&](const std::string& name) {
     const auto is_it = [&](const auto& port) { return port.name == name; };
@@ -51,12 +58,18 @@ void add_states(Node& node, const std::vector<Node*>& nodes, const Carried::Find
   trace::Recording& recording = node.recording;
   std::vector<VarId> before;
   for (const Carried::State& state : findings.states) {
+    if (state.candidate >= 0) {
+      before.push_back(recording.states[static_cast<std::size_t>(state.candidate)].before);
+      continue;
+    }
     before.push_back(recording.tape->add_outside(state.value, true));
     for (const std::int32_t site : state.sites) node.carried.redirect(site, before.back());
   }
   for (std::size_t i = 0; i < findings.states.size(); ++i) {
     const Carried::State& state = findings.states[i];
-    const std::string name = unused_name(node);
+    const bool own = state.candidate >= 0;
+    const auto index = own ? static_cast<std::size_t>(state.candidate) : recording.states.size();
+    const std::string name = own ? recording.states[index].name : unused_name(node);
     VarId after = state.same_as_state ? before[*state.same_as_state] : state.source.var;
     const CarriedPort& port = state.source.port;
     const bool fed = port.node != kNobody && port.node != node.id;
@@ -65,11 +78,12 @@ void add_states(Node& node, const std::vector<Node*>& nodes, const Carried::Find
         if (output.name == port.port) after = output.var;
       }
     }
-    if (fed)
-      feeds.push_back({&node, recording.states.size(), node_called(nodes, port.node), port.port});
-    recording.states.push_back({Kind::kCarried, name, before[i], after, fed});
+    if (fed) feeds.push_back({&node, index, node_called(nodes, port.node), port.port});
+    if (!own) recording.states.emplace_back();
+    recording.states[index] = {Kind::kCarried, name, before[i], after, fed};
     for (std::size_t k = 0; k < node.samples.size() && k < state.found.size(); ++k) {
       node.samples[k].states_before[name] = state.found[k];
+      node.samples[k].states_after.erase(name);
       if (k + 1 < state.found.size()) node.samples[k].states_after[name] = state.found[k + 1];
     }
   }
@@ -86,6 +100,10 @@ std::vector<CarriedFeed> add_carried_states(const std::vector<Node*>& nodes,
     for (const std::string& doubt : findings.doubts) {
       warnings.push_back("node '" + node->name + "': " + doubt);
     }
+    for (const std::string& note : findings.notes) {
+      warnings.push_back("node '" + node->name + "': " + note);
+    }
+    for (const std::int32_t candidate : findings.renewed) drop_state(node->recording, candidate);
     if (!findings.doubts.empty() || findings.states.empty()) continue;
     const auto is_sound = [&](const Carried::State& state) {
       const CarriedPort& port = state.source.port;

@@ -50,21 +50,36 @@ void Session::follow_carried(Node& node, const trace::Recording& again) {
     pass.inputs = recording.inputs;
     return pass;
   };
-  const auto known_state = [&](VarId var) {
-    const trace::Recording& first = node.recording;
+  const trace::Recording& first = node.recording;
+  CarriedContext context;
+  context.candidate = [&](VarId var) -> std::optional<std::int32_t> {
     const auto store = first.tape->variable(var).store;
-    return std::any_of(first.states.begin(), first.states.end(), [&](const auto& state) {
-      return state.before == var ||
-             (store != kNobody && first.tape->variable(state.before).store == store);
-    });
+    for (std::size_t i = 0; i < first.states.size(); ++i) {
+      const trace::StateCandidate& state = first.states[i];
+      if (state.before != var &&
+          (store == kNobody || first.tape->variable(state.before).store != store)) {
+        continue;
+      }
+      if (state.kind == trace::StateCandidate::Kind::kExplicit) return std::nullopt;
+      return static_cast<std::int32_t>(i);
+    }
+    return -1;
   };
-  const auto port_of = [&](const at::Tensor& tensor) -> std::optional<CarriedPort> {
+  context.left = [&](std::int32_t candidate) {
+    const std::string& name = first.states[static_cast<std::size_t>(candidate)].name;
+    return node.samples.front().states_after.at(name);
+  };
+  context.port_of = [&](const at::Tensor& tensor) -> std::optional<CarriedPort> {
     const auto tag = tags_.find(tensor);
     if (!tag || !tag->exact() || writer_of(tensor) != nullptr) return std::nullopt;
     return CarriedPort{tag->node, tag->port};
   };
-  if (node.passes == 1) node.carried.add(pass_of(node.recording), known_state, port_of);
-  node.carried.add(pass_of(again), known_state, port_of);
+  context.is_shared = [&](const at::Tensor& tensor) {
+    const MemoryUse::Writer* writer = writer_of(tensor);
+    return writer != nullptr && writer->node != node.id;
+  };
+  if (node.passes == 1) node.carried.add(pass_of(first), context);
+  node.carried.add(pass_of(again), context);
 }
 
 // A re-entry that runs other operators, or the same ones with other numbers, shows that something

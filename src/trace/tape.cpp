@@ -136,8 +136,9 @@ std::optional<VarId> Tape::find(const at::Tensor& tensor) {
   return add_alias(tensor, memory);
 }
 
-std::optional<VarId> Tape::known(const c10::TensorImpl* object, const at::Tensor& alias) const {
-  const StoreId memory = find_store(alias);
+std::optional<VarId> Tape::known(const c10::TensorImpl* object, const at::Tensor& alias) {
+  StoreId memory = find_store(alias);
+  if (memory == kNobody) memory = find_shared_memory(alias);
   const auto it = by_impl_.find(object);
   if (it != by_impl_.end() && variable(it->second).store == memory) return it->second;
   if (memory == kNobody) return std::nullopt;

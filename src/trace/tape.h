@@ -98,8 +98,8 @@ class Tape {
   std::optional<VarId> find(const at::Tensor& tensor);
 
   /// The newest variable that is this object, which may be gone, or that has the very elements of
-  /// `alias`, a tensor in its memory. Adds nothing.
-  std::optional<VarId> known(const c10::TensorImpl* object, const at::Tensor& alias) const;
+  /// `alias`, a tensor in its memory. Adds no variable.
+  std::optional<VarId> known(const c10::TensorImpl* object, const at::Tensor& alias);
 
   /// Declares `tensor` to be an input of the node: a fresh value from here on.
   VarId add_input(const at::Tensor& tensor, NodeId node);

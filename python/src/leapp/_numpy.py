@@ -214,7 +214,10 @@ def to_tensor(value: Any) -> torch.Tensor:
         return torch.flip(to_tensor(np.flip(array, backwards)), backwards)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # read-only memory: nobody writes to it here
-        return from_numpy(array)
+        if not isinstance(value, TracedArray):
+            return from_numpy(array)
+        with _trace.Unobserved():  # its memory is met as it is, by whatever works on it
+            return from_numpy(array)
 
 
 def to_written_tensor(value: Any) -> torch.Tensor:

@@ -266,3 +266,60 @@ class ChunkByCounter(_Plain):
         action = self.chunk[self.tick % 4]
         self.tick = self.tick + 1
         return action
+
+
+@program(traced=2)
+class ResetInPlaceThenReplaced(_Plain):
+    """A hidden state whose rows are reset in place before it is replaced."""
+
+    def build(self) -> None:
+        self.cell, self.hidden = nn.GRUCell(4, 6), torch.zeros(1, 6)
+
+    def forward(self, obs: torch.Tensor) -> torch.Tensor:
+        self.hidden[obs[:, 0] < 0] = 0.0
+        self.hidden = self.cell(obs, self.hidden)
+        return self.hidden
+
+
+@program(traced=3)
+class NumpyInPlaceThenReplaced(_Plain):
+    """The same in NumPy."""
+
+    def build(self) -> None:
+        self.mean = np.zeros((1, 4), np.float32)
+
+    def forward(self, obs: torch.Tensor) -> torch.Tensor:
+        self.mean *= np.float32(0.9)
+        self.mean = self.mean + obs.numpy()
+        return torch.from_numpy(self.mean * 2)
+
+
+@program(traced=2)
+class DoubleBuffer(_Plain):
+    """Two buffers that change places every tick."""
+
+    def build(self) -> None:
+        self.front, self.back = torch.zeros(1, 4), torch.zeros(1, 4)
+
+    def forward(self, obs: torch.Tensor) -> torch.Tensor:
+        self.back.copy_(0.5 * self.front + obs)
+        self.front, self.back = self.back, self.front
+        return 2 * self.front
+
+
+@program(traced=2)
+class ScratchMadeOutside(Policy):
+    """Memory that is made before the node opens, anew in every tick, and written inside."""
+
+    def sense(self, rng: torch.Generator) -> Ports:
+        return {"node/obs": normal(rng, 1, 4)}
+
+    def step(self, inputs: Ports) -> Ports:
+        scratch, scale = torch.zeros(1, 6), torch.full((1, 4), 2.0)
+        obs = annotate.input_tensors("node", {"obs": inputs["node/obs"]})
+        scratch[:, 1:5] += obs
+        scale.mul_(obs)
+        action = annotate.output_tensors(
+            "node", {"action": scratch.sum(-1, keepdim=True) + scale}, export_with=self.backend
+        )
+        return {"node/action": action}
