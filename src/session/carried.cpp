@@ -315,6 +315,20 @@ void Carried::add(const CarriedPass& pass, const CarriedContext& context) {
   ++passes_;
 }
 
+bool Carried::was_computed(const Tape& tape, VarId var) const {
+  if (previous_ == nullptr) return false;
+  const trace::Variable& variable = tape.variable(var);
+  const auto known = previous_->known(object_of(variable), tensor_of(variable));
+  return known && trace::depends_on(*previous_, *known, [&](VarId id) {
+           return previous_->variable(id).origin == Origin::kInput;
+         });
+}
+
+bool Carried::changes(VarId initial) const {
+  return std::any_of(sites_.begin(), sites_.end(),
+                     [&](const Site& site) { return site.changed && site.initial == initial; });
+}
+
 std::optional<Carried::Source> Carried::source_of(const Site& site) const {
   if (!site.sources) return std::nullopt;
   std::optional<Source> found;

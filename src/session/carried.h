@@ -84,6 +84,13 @@ class Carried {
   /// Whether the pass that was added last read, as `var`, something whose source is known.
   bool explains(trace::VarId var) const { return explained_.count(var) > 0; }
 
+  /// Whether a tensor from outside, on the tape of a pass not added yet, was computed from inputs
+  /// by the pass before.
+  bool was_computed(const trace::Tape& tape, trace::VarId var) const;
+
+  /// Whether later passes read another value where the first one read this.
+  bool changes(trace::VarId initial) const;
+
   /// The states that `recording`, of the first pass, needs.
   Findings find(const trace::Recording& recording) const;
 

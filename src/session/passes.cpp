@@ -141,6 +141,7 @@ void Session::complete(Node& node, const NamedTensors& tensors, const OutputOpti
     trace::Recording recording = record(node, tensors, options, current, sample);
     if (first) {
       check_any_effect(node, recording, sample);
+      warn_of_escapes(node, recording);
       warn_of_baked_values(node, recording);
       node.recording = std::move(recording);
     } else {
@@ -250,22 +251,17 @@ trace::Recording Session::record(Node& node, const NamedTensors& tensors,
   find_states(node, current, recording, sample);
   find_memory(node, current, recording, sample);
   recording.end_call = static_cast<std::int32_t>(tape_->calls().size());
+  std::copy_if(escapes_.begin(), escapes_.end(), std::back_inserter(recording.escapes),
+               [&](const auto& escape) { return escape.call >= recording.first_call; });
   for (const std::size_t i : untraced) {
     // An output may depend on nothing but state: a clock, say.
-    const auto calls = trace::slice(*tape_, {outputs[i]});
-    bool from_state = false;
-    const auto look = [&](VarId var) {
-      for (const trace::StateCandidate& state : recording.states) {
+    const auto is_state = [&](VarId var) {
+      return std::any_of(recording.states.begin(), recording.states.end(), [&](const auto& state) {
         const auto store = tape_->variable(state.before).store;
-        from_state |=
-            var == state.before || (store != kNobody && tape_->variable(var).store == store);
-      }
+        return var == state.before || (store != kNobody && tape_->variable(var).store == store);
+      });
     };
-    look(outputs[i]);
-    for (const std::int32_t index : calls) {
-      trace::for_each_variable(*tape_, tape_->calls()[static_cast<std::size_t>(index)], look);
-    }
-    if (from_state) continue;
+    if (trace::depends_on(*tape_, outputs[i], is_state)) continue;
     throw PlacedError{
         ErrorKind::kUsage,
         "outputs of node '" + node.name + "' are non-traced tensors: '" + tensors[i].name +

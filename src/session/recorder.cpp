@@ -204,12 +204,7 @@ bool Session::was_drawn(VarId var) const {
     const auto it = outsiders_.find(id);
     return it != outsiders_.end() && it->second.random;
   };
-  bool found = is_random(var);
-  for (const std::int32_t index : trace::slice(*tape_, {var})) {
-    trace::for_each_variable(*tape_, tape_->calls()[static_cast<std::size_t>(index)],
-                             [&](VarId id) { found |= is_random(id); });
-  }
-  return found;
+  return trace::depends_on(*tape_, var, is_random);
 }
 
 void Session::before_recorded_call(const trace::OpTraits& traits, const c10::OperatorHandle& op,
@@ -271,6 +266,12 @@ void Session::before_recorded_call(const trace::OpTraits& traits, const c10::Ope
             "what was drawn now is exported as a constant. Use a deterministic policy for "
             "export, or pass the draw through annotate.input_tensors().",
         frame);
+  }
+  if (pending.node == kNobody && traits.escape != trace::Escape::kNone &&
+      pending.arguments.front().var != kNobody) {
+    escapes_.push_back({pending.arguments.front().var, frame,
+                        escape_text(op.schema().name(), traits.escape),
+                        static_cast<std::int32_t>(tape_->calls().size())});
   }
   pending.random = traits.is_random(stack);
   for (const at::Tensor& tensor : pending.written_tensors) {

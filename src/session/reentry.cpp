@@ -79,7 +79,32 @@ void Session::follow_carried(Node& node, const trace::Recording& again) {
     return writer != nullptr && writer->node != node.id;
   };
   if (node.passes == 1) node.carried.add(pass_of(first), context);
+  warn_of_escapes(node, again);
   node.carried.add(pass_of(again), context);
+  const auto changes = [&](VarId var) { return node.carried.changes(var); };
+  for (const trace::Recording::Escape& escape : first.escapes) {
+    if (!trace::depends_on(*first.tape, escape.var, changes)) continue;
+    queue_once(LogLevel::kWarning, escape.text, escape.where);
+  }
+}
+
+// Numbers and choices that are no input's, but that of memory the node writes to, or of what it
+// computed in the pass before.
+void Session::warn_of_escapes(const Node& node, const trace::Recording& recording) {
+  const trace::Tape& tape = *recording.tape;
+  const auto changes = [&](VarId var) {
+    const trace::Variable& variable = tape.variable(var);
+    if (variable.origin != trace::Variable::Origin::kOutside || variable.store == kNobody) {
+      return false;
+    }
+    const trace::Store& store = tape.store(variable.store);
+    if (store.fresh) return false;
+    return store.last_write >= recording.first_call || node.carried.was_computed(tape, var);
+  };
+  for (const trace::Recording::Escape& escape : recording.escapes) {
+    if (!trace::depends_on(tape, escape.var, changes)) continue;
+    queue_once(LogLevel::kWarning, escape.text, escape.where);
+  }
 }
 
 // A re-entry that runs other operators, or the same ones with other numbers, shows that something

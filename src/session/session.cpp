@@ -241,6 +241,7 @@ void Session::end_pass(Node& node) {
     picking_ = false;
     tape_.reset();
     outsiders_.clear();
+    escapes_.clear();
   }
 }
 
@@ -330,9 +331,13 @@ void Session::note_escape(const at::Tensor& tensor, const std::string& what) {
   const trace::FrameRef frame = trace::capture_source();
   const Lock lock(*this);
   if (!tape_ || !tensor.defined() || trace::is_wrapped(tensor)) return;
-  const auto var = tape_->find(tensor);
-  if (!var || tape_->variable(*var).node == kNobody) return;
-  queue_once(LogLevel::kWarning, what, frame);
+  if (recording_ == 0) return;
+  const VarId var = tape_->use(tensor);
+  if (tape_->variable(var).node == kNobody) {
+    escapes_.push_back({var, frame, what, static_cast<std::int32_t>(tape_->calls().size())});
+  } else {
+    queue_once(LogLevel::kWarning, what, frame);
+  }
 }
 
 bool Session::is_traced(const at::Tensor& tensor) {
@@ -355,6 +360,7 @@ bool Session::may_vary(const at::Tensor& tensor) {
   };
   const auto var = tape_->find(tensor);
   if (!var || is_programs(*var)) return true;
+  // Not depends_on(): what is written out in the code comes from outside as well.
   for (const std::int32_t index : trace::slice(*tape_, {*var})) {
     const trace::Call& call = tape_->calls()[static_cast<std::size_t>(index)];
     if (call.op.operator_name() == literal) continue;

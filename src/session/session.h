@@ -143,6 +143,7 @@ class Session final : public trace::Observer {
   const MemoryUse::Writer* writer_of(const at::Tensor& tensor) const;
   void compare_passes(Node& node, const trace::Recording& again);
   void follow_carried(Node& node, const trace::Recording& again);
+  void warn_of_escapes(const Node& node, const trace::Recording& recording);
   void warn_of_baked_values(const Node& node, const trace::Recording& recording);
   void tag_outputs(const Node& node, const NamedTensors& tensors, const OutputOptions& options);
   void reset();
@@ -191,6 +192,7 @@ class Session final : public trace::Observer {
     std::string op;
   };
   std::map<VarId, Outside> outsiders_;  // of tape_: worth a warning if they end up as constants
+  std::vector<trace::Recording::Escape> escapes_;  // of tape_
   LogFile log_file_;
   std::vector<Message> messages_;
   std::set<std::pair<std::string, std::pair<const void*, int>>> said_;

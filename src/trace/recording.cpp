@@ -84,4 +84,14 @@ std::vector<std::int32_t> slice(const Tape& tape, const std::vector<VarId>& root
   return slicer.run();
 }
 
+bool depends_on(const Tape& tape, VarId var, const std::function<bool(VarId)>& asked) {
+  bool found = asked(var);
+  for (const std::int32_t index : slice(tape, {var})) {
+    if (found) break;
+    for_each_variable(tape, tape.calls()[static_cast<std::size_t>(index)],
+                      [&](VarId id) { found |= asked(id); });
+  }
+  return found;
+}
+
 }  // namespace leapp::trace

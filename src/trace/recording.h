@@ -1,6 +1,7 @@
 // What one pass of a node did: the part of a tape that its outputs and its state depend on.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -35,6 +36,13 @@ struct Recording {
     std::string name;
     at::Tensor value;
   };
+  /// A value that no input decides, read as a number or a choice of branch.
+  struct Escape {
+    VarId var = kNobody;
+    FrameRef where;
+    std::string text;       ///< what to say should it turn out to change
+    std::int32_t call = 0;  ///< number of calls before it, on the tape
+  };
 
   std::shared_ptr<Tape> tape;
   std::int32_t first_call = 0;      ///< of the pass, on the tape
@@ -44,11 +52,15 @@ struct Recording {
   std::vector<Port> outputs;
   std::vector<Constant> static_outputs;  ///< outputs that are constants, after the others
   std::vector<StateCandidate> states;
+  std::vector<Escape> escapes;
 };
 
 /// Chooses, by walking backwards, the calls that `roots` depend on: producers, and every write to
 /// memory that is read later. Conservative: what is superfluous falls away in the pure graph.
 std::vector<std::int32_t> slice(const Tape& tape, const std::vector<VarId>& roots);
+
+/// Whether the value of `var` depends on one that `asked` is true for, or is one.
+bool depends_on(const Tape& tape, VarId var, const std::function<bool(VarId)>& asked);
 
 /// Visits the tensors a call takes.
 template <typename Visit>

@@ -277,7 +277,7 @@ def note_escape(value: Any, how: str, reason: str = "") -> None:
 
 def left(array: TracedArray, how: str) -> np.ndarray[Any, Any]:
     """Say that the array's values leave the graph, and return it without its class."""
-    if _state.is_active() and is_traced(array):
+    if _state.is_active() and (array._kept or is_traced(array)):
         note_escape(array, how)
     return array.view(np.ndarray)
 
