@@ -67,6 +67,9 @@ LEAPP_EXPORT bool may_vary(const at::Tensor& tensor);
 /// Whether a pass of the session read this tensor, or others in its memory, as one from outside.
 LEAPP_EXPORT bool was_read(const at::Tensor& tensor);
 
+/// Whether the first pass of a node took this tensor in.
+LEAPP_EXPORT bool was_input(const at::Tensor& tensor);
+
 /// For front ends that index by numbers that may vary: `of` with its dimensions `places` taken at
 /// `numbers`, 0-d integer tensors, so that these stay in the graph. What is returned is a copy that
 /// behaves as the view that plain indexing gives, until its node closes.

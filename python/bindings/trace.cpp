@@ -294,6 +294,10 @@ PYBIND11_MODULE(_trace, module) {
       },
       py::arg("tensor"));
   module.def(
+      "was_input",
+      [](const at::Tensor& tensor) { return unlocked([&] { return was_input(tensor); }); },
+      py::arg("tensor"));
+  module.def(
       "was_read",
       [](const at::Tensor& tensor) { return unlocked([&] { return was_read(tensor); }); },
       py::arg("tensor"));

@@ -26,6 +26,9 @@ bool is_traced(const at::Tensor& tensor) {
 bool may_vary(const at::Tensor& tensor) {
   return Session::instance().may_vary(tensor);
 }
+bool was_input(const at::Tensor& tensor) {
+  return Session::instance().was_input(tensor);
+}
 bool was_read(const at::Tensor& tensor) {
   return Session::instance().was_read(tensor);
 }

@@ -288,6 +288,7 @@ void Carried::add(const CarriedPass& pass, const CarriedContext& context) {
         // Another object with the same content: the program makes it anew.
         if (same_type(before, now) && at::equal(before, now)) sources.insert({kNobody, number, {}});
       }
+      if (moved) moved_in_.push_back(tensor);
       if (moved && sources.count({kNobody, number, {}}) == 0) {
         if (!here.changed) {
           here.found.assign(passes_, evaluate(old_tape, here.initial));
@@ -322,6 +323,12 @@ bool Carried::was_computed(const Tape& tape, VarId var) const {
   return known && trace::depends_on(*previous_, *known, [&](VarId id) {
            return previous_->variable(id).origin == Origin::kInput;
          });
+}
+
+bool Carried::has_read(const at::Tensor& tensor) const {
+  return std::any_of(moved_in_.begin(), moved_in_.end(), [&](const at::Tensor& read) {
+    return read.defined() && read.is_alias_of(tensor);
+  });
 }
 
 bool Carried::changes(VarId initial) const {

@@ -88,6 +88,9 @@ class Carried {
   /// by the pass before.
   bool was_computed(const trace::Tape& tape, trace::VarId var) const;
 
+  /// Whether a later pass read this tensor where the first one had read another.
+  bool has_read(const at::Tensor& tensor) const;
+
   /// Whether later passes read another value where the first one read this.
   bool changes(trace::VarId initial) const;
 
@@ -134,6 +137,7 @@ class Carried {
   std::vector<trace::VarId> in_first_;  // previous_'s variables: those of first_ they are, if any
   std::vector<Site> sites_;
   std::set<trace::VarId> explained_;
+  std::vector<at::Tensor> moved_in_;  // what later passes read in the place of other tensors
   std::size_t passes_ = 0;
   bool apart_ = false;  // the passes ran different operators
 };

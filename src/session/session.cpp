@@ -371,11 +371,24 @@ bool Session::may_vary(const at::Tensor& tensor) {
   return false;
 }
 
+bool Session::was_input(const at::Tensor& tensor) {
+  const Lock lock(*this);
+  if (!tensor.defined() || !tensor.has_storage()) return false;
+  return std::any_of(nodes_.begin(), nodes_.end(), [&](const Node& node) {
+    if (node.recording.tape == nullptr) return false;
+    return std::any_of(node.recording.inputs.begin(), node.recording.inputs.end(),
+                       [&](const trace::Recording::Port& port) {
+                         return node.recording.tape->tensor(port.var).is_alias_of(tensor);
+                       });
+  });
+}
+
 bool Session::was_read(const at::Tensor& tensor) {
   const Lock lock(*this);
   if (!tensor.defined() || !tensor.has_storage()) return false;
   const c10::StorageImpl* memory = tensor.storage().unsafeGetStorageImpl();
   for (const Node& node : nodes_) {
+    if (node.carried.has_read(tensor)) return true;
     for (const Sample& sample : node.samples) {
       for (const MemoryUse& use : sample.memory) {
         if (use.found.defined() && use.found.has_storage() &&

@@ -67,6 +67,7 @@ class Session final : public trace::Observer {
   bool is_traced(const at::Tensor& tensor);
   bool may_vary(const at::Tensor& tensor);
   bool was_read(const at::Tensor& tensor);
+  bool was_input(const at::Tensor& tensor);
   at::Tensor pick(const at::Tensor& of, const std::vector<std::int64_t>& places,
                   const std::vector<at::Tensor>& numbers);
   void put_back(const at::Tensor& copy, const at::Tensor& of,

@@ -14,12 +14,13 @@ import operator
 import random
 import sys
 import sysconfig
-from collections.abc import Iterator, MutableSequence
+from collections.abc import Iterable, Iterator, MutableSequence
 from types import (
     BuiltinFunctionType,
     CodeType,
     FrameType,
     FunctionType,
+    MappingProxyType,
     MethodType,
     ModuleType,
     NoneType,
@@ -40,20 +41,50 @@ _LIBRARIES = tuple(
     {sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")}
 )
 _NOT_USERS = (*_LIBRARIES, "<")
-_NUMBERS = (bool, int, float)
-_PLAIN = frozenset((*_NUMBERS, str, NoneType))
+_NUMBERS = (bool, int, float, np.integer, np.floating, np.bool_)
+_PLAIN = frozenset((bool, int, float, str, NoneType))
 #: Types of values that hold nothing.
 _PASSIVE = frozenset(
     (BuiltinFunctionType, ModuleType, str, bytes, type, torch.dtype, torch.device, torch.Size)
 )
 
 
+class Cells:
+    """The variables that a function shares with the one around it, as a dict of them."""
+
+    def __init__(self, function: FunctionType) -> None:
+        """Take those of a function that has some."""
+        self._cells = dict(
+            zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
+        )
+
+    def copy(self) -> dict[str, Any]:
+        """Return what they hold now; those not filled yet are left out."""
+        found = {}
+        for name, cell in self._cells.items():
+            with contextlib.suppress(ValueError):
+                found[name] = cell.cell_contents
+        return found
+
+    def __len__(self) -> int:
+        """Return how many hold something."""
+        return len(self.copy())
+
+    def values(self) -> Iterable[Any]:
+        """Return what they hold."""
+        return self.copy().values()
+
+    def get(self, name: str) -> Any:
+        """Return what one of them holds."""
+        return self.copy().get(name)
+
+
 class Holder(NamedTuple):
     """A dict of variables or attributes."""
 
     name: str  # of the object; empty for a module
-    values: dict[Any, Any]
-    of: Any  # the class or module whose code works with them; None for a plain dict
+    values: Any  # dict-like: attributes may be those of a class, variables those of a closure
+    of: Any  # the class, module or function whose code works with them; None for a plain dict
 
     def label(self, key: Any) -> str:
         """Return a name for what is held under a key."""
@@ -72,7 +103,10 @@ class Place(NamedTuple):
 
     def now(self) -> Any:
         """Return what is there now."""
-        return self.holder.values.get(self.key)
+        try:
+            return self.holder.values.get(self.key)
+        except AttributeError:  # a list
+            return self.holder.values[self.key] if self.key < len(self.holder.values) else None
 
 
 class Snapshot:
@@ -83,7 +117,8 @@ class Snapshot:
     ) -> None:
         """Take copies of the holders, and make those of the lists."""
         self._holders, self._copies = holders[:], copies[:]
-        self._lists = {id(value): list(value) for value in lists}
+        self._named_lists = lists[:]
+        self._lists = {id(value): list(value) for _, value in lists}
 
     def places(self) -> Iterator[Place]:
         """Yield every value."""
@@ -91,6 +126,18 @@ class Snapshot:
             for key, value in copy.items():
                 if type(value) not in _PASSIVE:
                     yield Place(holder.label(key), holder, key, value)
+        for name, inside in self._named_lists:
+            if not isinstance(inside, MutableSequence):
+                continue
+            for index, value in enumerate(self._lists[id(inside)][:_MOST_ITEMS]):
+                if isinstance(value, _NUMBERS):
+                    yield Place(f"{name}[{index}]", Holder(name, inside, None), index, value)
+
+    def modules(self) -> Iterator[ModuleType]:
+        """Yield the modules of the program's code."""
+        for holder in self._holders:
+            if isinstance(holder.of, ModuleType):
+                yield holder.of
 
     def find(self, place: Place) -> Any:
         """Return what a place of an earlier snapshot held at this one."""
@@ -104,21 +151,21 @@ class Snapshot:
         return leaves_of(value, self._lists)
 
     def size_of(self, value: Any) -> Any:
-        """Return a number as it was, a list of numbers as its length and anything else as None."""
-        return size_of(self._lists.get(id(value), value) if type(value) is list else value)
+        """Return a number as it was, a list as its length and anything else as None."""
+        return size_of(self._lists.get(id(value), value) if is_queue(value) else value)
 
 
 class Reachable:
     """Everything that was found so far."""
 
     def __init__(self) -> None:
-        self.generators: list[tuple[Generator, str]] = []
+        self.generators: list[tuple[Generator | Iterator[Any], str]] = []
         #: (where it is held, key, the array), not replaced yet.
         self.arrays: list[tuple[Any, Any, np.ndarray[Any, Any]]] = []
         #: (where it is held, key, the tensor), where the same tensor is held elsewhere too.
         self.shared: list[tuple[Any, Any, torch.Tensor]] = []
         self._holders: list[Holder] = []
-        self._lists: list[Any] = []
+        self._lists: list[tuple[str, Any]] = []
         self._copies: list[dict[Any, Any]] = []  # of the holders, as they last were; not written
         self._seen: dict[int, Any] = {}  # held, so that nothing else takes its place
         #: By id, tensors that places hold, with the first place of each.
@@ -188,17 +235,19 @@ class Reachable:
             return
         if len(self._seen) > _MOST_OBJECTS or not self._is_new(value):
             return
-        if isinstance(value, Generator):
+        if isinstance(value, Generator) or is_iterator(value):
             self.generators.append((value, name))
         elif type(value) is dict:
             self._hold(Holder(name, value, None))
         elif isinstance(value, (list, tuple, collections.deque)):
-            self._lists.append(value)
+            self._lists.append((name, value))
             inside = value if isinstance(value, MutableSequence) else None
             for index, item in enumerate(itertools.islice(value, _MOST_ITEMS)):
                 self.visit(item, f"{name}[{index}]", inside, index)
         elif _is_users_object(value):
             self._visit_module(sys.modules.get(type(value).__module__))
+            for kind in type(value).__mro__:
+                self._visit_class(kind)
             self._hold(Holder(name, vars(value), type(value)))
         elif isinstance(value, torch.nn.Module):
             for inner, item in value.named_children():
@@ -206,9 +255,13 @@ class Reachable:
         elif isinstance(value, MethodType):
             self.visit(value.__self__, name)
         elif isinstance(value, FunctionType) and value.__closure__:
-            for inner, cell in zip(value.__code__.co_freevars, value.__closure__, strict=True):
-                with contextlib.suppress(ValueError):  # not filled yet
-                    self.visit(cell.cell_contents, inner)
+            self._hold(Holder("", Cells(value), value))
+
+    def _visit_class(self, kind: type) -> None:
+        """Hold the attributes of a class of the user's, where it has some that may change."""
+        kept = [item for item in vars(kind).values() if isinstance(item, (*_NUMBERS, list, dict))]
+        if kept and _is_users_module(kind.__module__) and self._is_new(kind):
+            self._hold(Holder(kind.__name__, vars(kind), kind))
 
     def _visit_module(self, module: ModuleType | None) -> None:
         if module is not None and self._is_new(module):
@@ -220,12 +273,13 @@ class Reachable:
         self._visit_items(holder)
 
     def _visit_items(self, holder: Holder) -> None:
-        of_module = isinstance(holder.of, ModuleType)
-        for key, value in list(holder.values.items()):
-            if of_module and key.startswith("__"):
+        hidden = isinstance(holder.of, ModuleType) or isinstance(holder.values, MappingProxyType)
+        inside = holder.values if isinstance(holder.values, dict) else None
+        for key, value in list(holder.values.copy().items()):
+            if hidden and key.startswith("__"):
                 continue  # __builtins__ and the like are Python's
             if type(value) not in _PASSIVE and id(value) not in self._seen:
-                self.visit(value, holder.label(key), holder.values, key)
+                self.visit(value, holder.label(key), inside, key)
 
     def _is_new(self, value: Any) -> bool:
         if id(value) in self._seen:
@@ -254,12 +308,25 @@ def leaves_of(value: Any, lists: dict[int, list[Any]] | None = None) -> list[Any
 
 
 def size_of(value: Any) -> Any:
-    """Return a number as it is, a list of numbers as its length and anything else as None."""
-    if type(value) in _NUMBERS:
+    """Return a number as it is, a list as its length and anything else as None."""
+    if isinstance(value, _NUMBERS):
         return value
-    if type(value) is list and all(type(item) in _NUMBERS for item in value):
-        return f"of length {len(value)}"
-    return None
+    return f"of length {len(value)}" if is_queue(value) else None
+
+
+def is_iterator(value: Any) -> bool:
+    """Whether a value is one of Python's own iterators, or a generator."""
+    return isinstance(value, Iterator) and type(value).__module__ in ("builtins", "itertools")
+
+
+def is_queue(value: Any) -> bool:
+    """Whether a value is a list or deque."""
+    return isinstance(value, (list, collections.deque))
+
+
+def holds_numbers(value: Any) -> bool:
+    """Whether a value is a number or a list of them."""
+    return all(isinstance(item, _NUMBERS) for item in (value if is_queue(value) else [value]))
 
 
 def may_hold_state(value: Any) -> bool:
@@ -279,11 +346,12 @@ def _is_users_object(value: Any) -> bool:
         return False
     if not hasattr(value, "__dict__"):
         return False
-    module = sys.modules.get(type(value).__module__)
-    file = getattr(module, "__file__", None)
-    return type(value).__module__ == "__main__" or (
-        file is not None and not file.startswith(_LIBRARIES)
-    )
+    return _is_users_module(type(value).__module__)
+
+
+def _is_users_module(name: str) -> bool:
+    file = getattr(sys.modules.get(name), "__file__", None)
+    return name == "__main__" or (file is not None and not file.startswith(_LIBRARIES))
 
 
 #: By the id of code, whose own hash runs over every instruction: whether it is the user's, and the

@@ -25,8 +25,9 @@ import random
 import re
 import sys
 import textwrap
+import warnings
 from collections.abc import Iterator
-from types import ModuleType
+from types import GeneratorType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -35,10 +36,11 @@ import torch
 from . import _state, _trace
 from ._numpy import TracedArray, attached, is_traced
 from ._reachable import (
-    Generator,
     Place,
     Reachable,
     Snapshot,
+    holds_numbers,
+    is_iterator,
     is_users,
     leaves_of,
     may_hold_state,
@@ -50,7 +52,7 @@ _reachable, _first_node = Reachable(), ""
 #: (where it is held, key, the array or tensor, what is there instead), to be put back.
 _replaced: list[tuple[Any, Any, Any, Any]] = []
 #: Generators by id, with a name for each and the state it was last seen in.
-_generators: dict[int, tuple[Generator, str, Any]] = {}
+_generators: dict[int, tuple[Any, str, Any]] = {}
 #: What there was when the first pass of a node began, and when its second did.
 _before: dict[str, Snapshot] = {}
 _after: dict[str, Snapshot] = {}
@@ -157,8 +159,9 @@ def drawn(when: str = "") -> None:
         if now == before:
             continue
         _generators[key] = (generator, name, now)
+        what = "gave out values" if is_iterator(generator) else "drew random numbers"
         warn_once(
-            f"{type(generator).__name__} '{name}' drew random numbers"
+            f"{type(generator).__name__} '{name}' {what}"
             f"{' ' + when if when else ' that come in here'}: what a node uses of them is exported "
             f"as a constant. If they are meant to change, pass them through "
             f"annotate.input_tensors()."
@@ -201,15 +204,19 @@ def _changed_numbers(node: str, snapshot: Snapshot) -> Iterator[str]:
         of, before, now = holder.of, snapshot.size_of(place.value), size_of(place.now())
         if now is None or type(now) is not type(before) or now == before:
             continue
+        once = _passes[node] == 1
+        if once and not holds_numbers(place.value):
+            continue  # what a list of tensors holds is looked at elsewhere
         if isinstance(of, ModuleType) and not _is_rebound(of, key):
             continue  # a loop's variable, say
-        if _passes[node] == 1:
+        if once:
             yield (
                 f"'{owner}' was {before} when node '{node}' was opened ({_places[node]}) and is "
                 f"{now} now. If the node computes with it, its value is exported as a constant: "
                 f"keep it in a tensor to make it state, or trace a second pass to find out."
             )
-        elif any(_decides(part, key) for part in getattr(of, "__mro__", (of,))):
+        elif any(_choices_of(module) & _words(owner) for module in snapshot.modules()):
+            before, now = (str(size).removeprefix("of ") for size in (before, now))
             yield (
                 f"'{owner}' went from {before} to {now} over the passes of node "
                 f"'{node}' ({_places[node]}), and the program chooses by it: what none of these "
@@ -230,29 +237,41 @@ def _is_rebound(module: ModuleType, name: str) -> bool:
     return re.search(rf"^\s*global\b.*\b{re.escape(name)}\b", _source_of(module), re.M) is not None
 
 
+def _words(owner: str) -> set[str]:
+    """Return the last name in a label like ``agent.counts['n']``, and its keys."""
+    return set(re.findall(r"[A-Za-z_]\w*", owner.rpartition(".")[2]))
+
+
 @functools.cache
-def _decides(owner: Any, name: str) -> bool:
-    """Whether code of the class or module chooses by that attribute or variable."""
+def _choices_of(module: ModuleType) -> set[str]:
+    """Return the names that the module's code chooses by."""
     try:
-        tree = ast.parse(_source_of(owner))
+        tree = ast.parse(_source_of(module))
     except SyntaxError:
-        return False
+        return set()
     choices: list[ast.AST] = []
     for node in ast.walk(tree):
         if isinstance(node, (ast.If, ast.While, ast.IfExp)):
             choices.append(node.test)
-        elif isinstance(node, ast.Subscript):
-            choices.append(node.slice)
         elif isinstance(node, ast.Match):
             choices.append(node.subject)
-        elif isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Mod, ast.FloorDiv)):
+        elif isinstance(node, ast.Compare) or (
+            isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Mod, ast.FloorDiv))
+        ):
             choices.append(node)
-    return any(
-        (isinstance(part, ast.Attribute) and part.attr == name)
-        or (isinstance(part, ast.Name) and part.id == name and isinstance(owner, ModuleType))
-        for choice in choices
-        for part in ast.walk(choice)
-    )
+        elif isinstance(node, ast.Subscript) and not isinstance(node.slice, ast.Constant):
+            choices.append(node.slice)
+        elif isinstance(node, ast.Return) and isinstance(node.value, (ast.Attribute, ast.Name)):
+            choices.append(node.value)
+    found: set[str] = set()
+    for part in (part for choice in choices for part in ast.walk(choice)):
+        if isinstance(part, ast.Attribute):
+            found.add(part.attr)
+        elif isinstance(part, ast.Name):
+            found.add(part.id)
+        elif isinstance(part, ast.Constant) and isinstance(part.value, str):
+            found.add(part.value)
+    return found
 
 
 def _kept_state(snapshot: Snapshot) -> Iterator[tuple[Place, list[Any]]]:
@@ -285,9 +304,11 @@ def _replaced_tensors(node: str) -> Iterator[str]:
 
 def _kept_tensors(node: str) -> Iterator[str]:
     """Yield a sentence for each value of the first pass that no later one has used so far."""
-    for place, before in _kept_state(_before[node]):
+    places = list(_kept_state(_before[node]))
+    known = {id(value) for _, before in places for value in before}
+    now = {id(value) for place, _ in places for value in leaves_of(place.now())}
+    for place, before in places:
         after = _after[node].leaves_of(_after[node].find(place))
-        now, known = set(map(id, leaves_of(place.now()))), set(map(id, before))
         kept = [value for value in after if id(value) in now and id(value) not in known]
         if not before or not any(_is_value(value) and not _was_read(value) for value in kept):
             continue
@@ -300,9 +321,9 @@ def _kept_tensors(node: str) -> Iterator[str]:
 
 
 def _is_value(value: Any) -> bool:
-    """Whether a tensor or array was computed by a node."""
+    """Whether a tensor or array was computed by a node, or went into one."""
     if isinstance(value, torch.Tensor):
-        return _trace.is_traced(value)
+        return _trace.is_traced(value) or _trace.was_input(value)
     return isinstance(value, TracedArray) and is_traced(value)
 
 
@@ -323,11 +344,32 @@ def warn_once(text: str) -> None:
         _trace.warn(text)
 
 
-def _position(generator: Generator) -> Any:
+def _position(generator: Any) -> Any:
     """Return where a generator is in its sequence, as something to compare."""
+    if is_iterator(generator):
+        return _step(generator)
     if isinstance(generator, random.Random):
         return generator.getstate()
     with _trace.Unobserved():  # NumPy makes arrays to answer
         if isinstance(generator, np.random.Generator):
             return repr(generator.bit_generator.state)
         return repr(generator.get_state(legacy=False))
+
+
+def _step(value: Any) -> tuple[Any, ...]:
+    """Return the numbers that tell how far an iterator has come."""
+    if isinstance(value, (int, float)):
+        return (value,)
+    if isinstance(value, tuple):
+        return tuple(number for item in value for number in _step(item))
+    if isinstance(value, GeneratorType):
+        frame = value.gi_frame
+        return () if frame is None else (frame.f_lasti, *_step(tuple(frame.f_locals.values())))
+    if not is_iterator(value):
+        return ()
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # Python means to give this up
+            return _step(tuple(value.__reduce__()[1:]))
+    except TypeError:  # one that cannot be copied
+        return ()

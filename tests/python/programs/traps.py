@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import itertools
 
 import torch
 from torch import nn
@@ -190,3 +191,79 @@ class QueueOfObservations(_Trap):
         stacked = torch.stack([*self.history, obs])
         self.history.append(obs)
         return stacked.mean(0)
+
+
+@trap(traced=2)
+class BranchOnUndeclaredState(_Trap):
+    """A branch by a tensor that is an input's in later passes only."""
+
+    def build(self) -> None:
+        self.sum = torch.zeros(1, 4)
+
+    def forward(self, obs: torch.Tensor) -> torch.Tensor:
+        if self.sum.abs().sum() > 6.0:
+            self.sum = torch.zeros(1, 4)
+        self.sum = self.sum + obs
+        return self.sum * 2
+
+
+@trap(traced=2)
+class BranchOnCountInPlace(_Trap):
+    """A branch by memory that the node writes and that reaches no output."""
+
+    def build(self) -> None:
+        self.count = torch.zeros((), dtype=torch.long)
+
+    def forward(self, obs: torch.Tensor) -> torch.Tensor:
+        self.count += 1
+        return obs * 0 if self.count >= 5 else obs * 2
+
+
+@trap(traced=2)
+class CountInAList(_Trap):
+    def build(self) -> None:
+        self.counts = [0]
+
+    def forward(self, obs: torch.Tensor) -> torch.Tensor:
+        self.counts[0] += 1
+        return obs * 0 if self.counts[0] % 5 == 0 else obs * 2
+
+
+@trap(traced=2)
+class CountInAClosure(_Trap):
+    def build(self) -> None:
+        calls = 0
+
+        def double(obs: torch.Tensor) -> torch.Tensor:
+            nonlocal calls
+            calls += 1
+            return obs * 0 if calls % 5 == 0 else obs * 2
+
+        self.double = double
+
+    def forward(self, obs: torch.Tensor) -> torch.Tensor:
+        return self.double(obs)
+
+
+@trap(traced=1)
+class GainsInTurn(_Trap):
+    """An iterator that goes on with every tick."""
+
+    def build(self) -> None:
+        self.gains = itertools.cycle([1.0, 2.0])
+
+    def forward(self, obs: torch.Tensor) -> torch.Tensor:
+        return obs * next(self.gains)
+
+
+@trap(traced=2)
+class DelayOfTwo(_Trap):
+    """What the first pass keeps is read for the first time in the third."""
+
+    def build(self) -> None:
+        self.older, self.old = torch.zeros(1, 4), torch.zeros(1, 4)
+
+    def forward(self, obs: torch.Tensor) -> torch.Tensor:
+        action = obs - self.older
+        self.older, self.old = self.old, obs
+        return action
