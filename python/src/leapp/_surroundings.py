@@ -215,7 +215,7 @@ def _changed_numbers(node: str, snapshot: Snapshot) -> Iterator[str]:
                 f"{now} now. If the node computes with it, its value is exported as a constant: "
                 f"keep it in a tensor to make it state, or trace a second pass to find out."
             )
-        elif any(_choices_of(module) & _words(owner) for module in snapshot.modules()):
+        elif _is_chosen_by(place, snapshot):
             before, now = (str(size).removeprefix("of ") for size in (before, now))
             yield (
                 f"'{owner}' went from {before} to {now} over the passes of node "
@@ -237,18 +237,37 @@ def _is_rebound(module: ModuleType, name: str) -> bool:
     return re.search(rf"^\s*global\b.*\b{re.escape(name)}\b", _source_of(module), re.M) is not None
 
 
+def _is_chosen_by(place: Place, snapshot: Snapshot) -> bool:
+    """Whether code that works with a place of the program chooses by what is there."""
+    words, of = _words(place.name), place.holder.of
+    owners = of.__mro__ if isinstance(of, type) else () if of is None else (of,)
+    if any(words & _names_of(owner, choices=False) for owner in owners):
+        return any(words & _names_of(owner, choices=True) for owner in owners)
+    # Nobody in particular works with it: a plain container, or an object that only holds values.
+    return any(words & _names_of(module, choices=True) for module in snapshot.modules())
+
+
 def _words(owner: str) -> set[str]:
     """Return the last name in a label like ``agent.counts['n']``, and its keys."""
     return set(re.findall(r"[A-Za-z_]\w*", owner.rpartition(".")[2]))
 
 
 @functools.cache
-def _choices_of(module: ModuleType) -> set[str]:
-    """Return the names that the module's code chooses by."""
+def _names_of(owner: Any, choices: bool) -> set[str]:
+    """Return the names in the code of a class, module or function: all, or those it chooses by."""
     try:
-        tree = ast.parse(_source_of(module))
+        tree = ast.parse(_source_of(owner))
     except SyntaxError:
         return set()
+    if choices:
+        return _names_in(_choices_in(tree))
+    fields = [item for item in ast.walk(tree) if isinstance(item, ast.AnnAssign)]  # of a dataclass
+    return _names_in([tree]) - {
+        item.target.id for item in fields if isinstance(item.target, ast.Name)
+    }
+
+
+def _choices_in(tree: ast.AST) -> list[ast.AST]:
     choices: list[ast.AST] = []
     for node in ast.walk(tree):
         if isinstance(node, (ast.If, ast.While, ast.IfExp)):
@@ -263,8 +282,12 @@ def _choices_of(module: ModuleType) -> set[str]:
             choices.append(node.slice)
         elif isinstance(node, ast.Return) and isinstance(node.value, (ast.Attribute, ast.Name)):
             choices.append(node.value)
+    return choices
+
+
+def _names_in(trees: list[ast.AST]) -> set[str]:
     found: set[str] = set()
-    for part in (part for choice in choices for part in ast.walk(choice)):
+    for part in (part for tree in trees for part in ast.walk(tree)):
         if isinstance(part, ast.Attribute):
             found.add(part.attr)
         elif isinstance(part, ast.Name):
