@@ -67,6 +67,14 @@ LEAPP_EXPORT bool may_vary(const at::Tensor& tensor);
 /// Whether a pass of the session read this tensor, or others in its memory, as one from outside.
 LEAPP_EXPORT bool was_read(const at::Tensor& tensor);
 
+/// For front ends: the program made this tensor outside of nodes, and no operator showed it.
+LEAPP_EXPORT void note_made(const at::Tensor& tensor);
+
+/// The tensors whose values a node's first pass used though the program made them outside of nodes,
+/// during the session: each with the line that used it.
+LEAPP_EXPORT std::vector<std::pair<at::Tensor, std::string>> raw_constants_of(
+    const std::string& node);
+
 /// Whether the first pass of a node took this tensor in.
 LEAPP_EXPORT bool was_input(const at::Tensor& tensor);
 

@@ -294,6 +294,13 @@ PYBIND11_MODULE(_trace, module) {
       },
       py::arg("tensor"));
   module.def(
+      "raw_constants_of",
+      [](const std::string& node) { return unlocked([&] { return raw_constants_of(node); }); },
+      py::arg("node"));
+  module.def(
+      "note_made", [](const at::Tensor& tensor) { unlocked([&] { note_made(tensor); }); },
+      py::arg("tensor"));
+  module.def(
       "was_input",
       [](const at::Tensor& tensor) { return unlocked([&] { return was_input(tensor); }); },
       py::arg("tensor"));

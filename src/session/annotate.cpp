@@ -26,6 +26,12 @@ bool is_traced(const at::Tensor& tensor) {
 bool may_vary(const at::Tensor& tensor) {
   return Session::instance().may_vary(tensor);
 }
+std::vector<std::pair<at::Tensor, std::string>> raw_constants_of(const std::string& node) {
+  return Session::instance().raw_constants_of(node);
+}
+void note_made(const at::Tensor& tensor) {
+  Session::instance().note_made(tensor);
+}
 bool was_input(const at::Tensor& tensor) {
   return Session::instance().was_input(tensor);
 }

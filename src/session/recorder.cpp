@@ -371,6 +371,18 @@ void Session::after_recorded_call(const trace::OpTraits& traits, const c10::Oper
   tape_->calls()[index].hidden_alias = shares;
 }
 
+void Session::note_made(const at::Tensor& tensor) {
+  constexpr std::size_t kMany = 4096;
+  const Lock lock(*this);
+  if (!active() || !tensor.has_storage()) return;
+  if (made_.size() >= kMany) {
+    std::erase_if(made_, [](const auto& entry) { return entry.second.expired(); });
+    if (made_.size() >= kMany) return;  // a program that keeps so much is not short of names
+  }
+  const c10::Storage& storage = tensor.storage();
+  made_.insert_or_assign(storage.unsafeGetStorageImpl(), storage.getWeakStorageImpl());
+}
+
 void Session::run_outside_nodes(const trace::OpTraits& traits, const c10::OperatorHandle& op,
                                 torch::jit::Stack* stack) {
   std::optional<Tag> tag;
@@ -388,6 +400,11 @@ void Session::run_outside_nodes(const trace::OpTraits& traits, const c10::Operat
     }
   }
   op.callBoxed(stack);
+  if (traits.returns_tensors && !traits.mutates && !traits.aliases) {
+    for (std::size_t i = stack->size() - op.schema().returns().size(); i < stack->size(); ++i) {
+      for_each_tensor(stack->at(i), [&](const at::Tensor& tensor) { note_made(tensor); });
+    }
+  }
   if (!tag) return;
   const trace::FrameRef frame = trace::capture_source();
   const Lock lock(*this);

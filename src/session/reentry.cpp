@@ -201,7 +201,8 @@ void Session::compare_passes(Node& node, const trace::Recording& again) {
          call_at(old_tape, old_index).frame);
   } else {
     note("control flow changed: " + name_at(new_tape, new_index) + " ran where " +
-             name_at(old_tape, old_index) + " ran before",
+             name_at(old_tape, old_index) +
+             " ran before, so if only the very first tick differs, run it before leapp.start()",
          call_at(new_tape, new_index).frame);
   }
 }

@@ -106,6 +106,10 @@ void Session::reset() {
   tags_.clear();
   writers_.clear();
   outsiders_.clear();
+  escapes_.clear();
+  picks_.clear();
+  picking_ = false;
+  made_.clear();
   said_.clear();
   recording_ = 0;
   functions_ = 0;
@@ -182,6 +186,7 @@ void Session::stop() {
                         {}};
     }
     active_ = false;
+    made_.clear();
     recording_ = 0;
     tape_.reset();
     trace::set_observer(nullptr);
@@ -369,6 +374,37 @@ bool Session::may_vary(const at::Tensor& tensor) {
     if (found) return true;
   }
   return false;
+}
+
+std::vector<std::pair<at::Tensor, std::string>> Session::raw_constants_of(const std::string& name) {
+  std::vector<std::pair<at::Tensor, trace::FrameRef>> found;
+  {
+    const Lock lock(*this);
+    const Node* node = find(name);
+    if (node == nullptr || node->recording.tape == nullptr) return {};
+    const trace::Recording& recording = node->recording;
+    const trace::Tape& tape = *recording.tape;
+    std::set<trace::StoreId> seen = {kNobody};
+    for (const trace::StateCandidate& state : recording.states) {
+      seen.insert(tape.variable(state.before).store);
+    }
+    for (const std::int32_t index : recording.calls) {
+      const trace::Call& call = tape.calls()[static_cast<std::size_t>(index)];
+      trace::for_each_variable(tape, call, [&](VarId var) {
+        const trace::Variable& variable = tape.variable(var);
+        if (variable.origin != trace::Variable::Origin::kOutside) return;
+        if (!seen.insert(variable.store).second || tape.store(variable.store).fresh) return;
+        if (made_.count(variable.held.storage().unsafeGetStorageImpl()) == 0) return;
+        if (tags_.find(variable.held)) return;  // a node's value, which is named by itself
+        found.emplace_back(variable.held, call.frame);
+      });
+    }
+  }
+  std::vector<std::pair<at::Tensor, std::string>> placed;
+  for (auto& [tensor, frame] : found) {
+    placed.emplace_back(std::move(tensor), trace::resolve_source(frame).to_string());
+  }
+  return placed;
 }
 
 bool Session::was_input(const at::Tensor& tensor) {

@@ -68,6 +68,9 @@ class Session final : public trace::Observer {
   bool may_vary(const at::Tensor& tensor);
   bool was_read(const at::Tensor& tensor);
   bool was_input(const at::Tensor& tensor);
+  /// Remembers what the program makes between nodes: a node that reads it was not given it.
+  void note_made(const at::Tensor& tensor);
+  std::vector<std::pair<at::Tensor, std::string>> raw_constants_of(const std::string& node);
   at::Tensor pick(const at::Tensor& of, const std::vector<std::int64_t>& places,
                   const std::vector<at::Tensor>& numbers);
   void put_back(const at::Tensor& copy, const at::Tensor& of,
@@ -194,6 +197,8 @@ class Session final : public trace::Observer {
   };
   std::map<VarId, Outside> outsiders_;  // of tape_: worth a warning if they end up as constants
   std::vector<trace::Recording::Escape> escapes_;  // of tape_
+  // Memory that operators outside of nodes made; weak, which keeps an address from being reused.
+  std::map<const c10::StorageImpl*, c10::weak_intrusive_ptr<c10::StorageImpl>> made_;
   LogFile log_file_;
   std::vector<Message> messages_;
   std::set<std::pair<std::string, std::pair<const void*, int>>> said_;

@@ -83,8 +83,17 @@ StoreId Tape::new_store(const at::Tensor& tensor) {
   if (!tensor.has_storage()) return kNobody;
   const c10::Storage& storage = tensor.storage();
   const auto id = static_cast<StoreId>(stores_.size());
-  stores_.push_back(
-      {storage.getWeakStorageImpl(), address_of(storage), {}, kNobody, -1, nullptr, false});
+  const std::byte* address = address_of(storage);
+  const auto offset = tensor.storage_offset() * static_cast<std::int64_t>(tensor.element_size());
+  stores_.push_back({storage.getWeakStorageImpl(),
+                     address,
+                     address == nullptr ? nullptr : address + offset,
+                     tensor.scalar_type(),
+                     {},
+                     kNobody,
+                     -1,
+                     nullptr,
+                     false});
   by_storage_.insert_or_assign(storage.unsafeGetStorageImpl(), id);
   return id;
 }
@@ -208,6 +217,12 @@ VarId Tape::add_alias(const at::Tensor& tensor, StoreId memory) {
     if (same == kNobody && same_geometry(known, tensor)) same = *it;
     if (known.scalar_type() == tensor.scalar_type()) root = *it;
   }
+  const std::byte* begin = store(memory).root;
+  if (root != kNobody) {
+    begin = static_cast<const std::byte*>(this->tensor(root).const_data_ptr());
+  } else if (same == kNobody && store(memory).dtype == tensor.scalar_type()) {
+    root = candidates.front();  // gone, but its memory lives on: `tensor.data = result`
+  }
   if (same == kNobody && root == kNobody) return add_outside(tensor);
 
   const VarId base = same != kNobody ? same : root;
@@ -215,9 +230,7 @@ VarId Tape::add_alias(const at::Tensor& tensor, StoreId memory) {
   begin_call(same != kNobody ? alias_op() : as_strided_op(), FrameRef{}, node);
   add_tensor(base);
   if (same == kNobody) {
-    const at::Tensor from = this->tensor(base);
-    const auto distance = static_cast<const std::byte*>(tensor.const_data_ptr()) -
-                          static_cast<const std::byte*>(from.const_data_ptr());
+    const auto distance = static_cast<const std::byte*>(tensor.const_data_ptr()) - begin;
     add_value(tensor.sizes().vec());
     add_value(tensor.strides().vec());
     add_value(static_cast<std::int64_t>(distance) / tensor.element_size());

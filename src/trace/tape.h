@@ -48,6 +48,8 @@ struct Variable {
 struct Store {
   c10::weak_intrusive_ptr<c10::StorageImpl> storage;
   const std::byte* address;              ///< first byte; valid while the storage lives
+  const std::byte* root;                 ///< where the root's elements began
+  at::ScalarType dtype;                  ///< of the root
   c10::SmallVector<VarId, 4> variables;  ///< all variables in it; the first one is the root
   NodeId node = kNobody;                 ///< the open node whose data was written to it
   std::int32_t last_write = -1;          ///< index of the last call that wrote to it

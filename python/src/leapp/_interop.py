@@ -383,7 +383,10 @@ def _tensor_constructor(original: Callable[..., Any]) -> Callable[..., Any]:
             made = made.detach().clone()
             return made.requires_grad_() if options.get("requires_grad") else made
         if not isinstance(data, (list, tuple)) or not _may_hold_traced(data):
-            return original(*args, **options)
+            made = original(*args, **options)
+            if isinstance(data, np.ndarray) and not _state.open_nodes:
+                _trace.note_made(made)
+            return made
         if not holds_traced(data):
             return original(*args, **options)
         with _trace.Unobserved():  # raises what it would raise without LEAPP
@@ -403,7 +406,10 @@ def _from_numpy(original: Callable[[Any], torch.Tensor]) -> Callable[[Any], torc
     def construct(array: Any) -> torch.Tensor:
         if _state.open_nodes:
             _surroundings.drawn()
-        return original(array)
+            return original(array)
+        made = original(array)
+        _trace.note_made(made)
+        return made
 
     return construct
 

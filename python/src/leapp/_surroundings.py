@@ -187,6 +187,8 @@ def finish() -> list[str]:
     for node, before in _before.items():
         sentences += _changed_numbers(node, before)
         sentences += _replaced_tensors(node) if _passes[node] == 1 else _kept_tensors(node)
+    for node in _passes:
+        sentences += _raw_tensors(node) if _passes[node] == 1 else ()
     for node, suspicions in _suspicions.items():
         for place in suspicions if _passes[node] == 1 else ():
             sentences.append(
@@ -295,6 +297,29 @@ def _names_in(trees: list[ast.AST]) -> set[str]:
         elif isinstance(part, ast.Constant) and isinstance(part.value, str):
             found.add(part.value)
     return found
+
+
+def _raw_tensors(node: str) -> Iterator[str]:
+    """Yield a sentence for each tensor that came up during the session and that nothing holds."""
+    raw = _trace.raw_constants_of(node)
+    if not raw:
+        return
+    _reachable.look_again()
+    held = [
+        leaf
+        for place in _reachable.snapshot().places()
+        if place.holder.of is not None or "." in place.name.partition("[")[0]
+        for leaf in leaves_of(place.value)
+        if isinstance(leaf, torch.Tensor)
+    ]
+    for tensor, where in raw:
+        if any(tensor.untyped_storage()._cdata == leaf.untyped_storage()._cdata for leaf in held):
+            continue  # made once, and kept
+        yield (
+            f"node '{node}' uses a tensor of shape {list(tensor.shape)} that is not among its "
+            f"inputs ({where}): its present value is exported as a constant. If it varies, pass it "
+            f"through annotate.input_tensors()."
+        )
 
 
 def _kept_state(snapshot: Snapshot) -> Iterator[tuple[Place, list[Any]]]:

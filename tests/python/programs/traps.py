@@ -267,3 +267,17 @@ class DelayOfTwo(_Trap):
         action = obs - self.older
         self.older, self.old = self.old, obs
         return action
+
+
+@trap(traced=1)
+class ForgottenSensor(_Trap):
+    """A second sensor that never went through input_tensors()."""
+
+    def sense(self, rng: torch.Generator) -> Ports:
+        return {"policy/obs": normal(rng, 1, 4), "other": normal(rng, 1, 4)}
+
+    def step(self, inputs: Ports) -> Ports:
+        obs = annotate.input_tensors("policy", {"obs": inputs["policy/obs"]})
+        action = obs * 2 + inputs["other"]
+        action = annotate.output_tensors("policy", {"action": action}, export_with=self.backend)
+        return {"policy/action": action}
