@@ -321,9 +321,30 @@ def programs(backend: str = "jit") -> Numbers:
     return verdicts
 
 
-def main() -> None:
+def hold_to_one_core() -> None:
+    """Let PyTorch and ONNX Runtime use one thread, whoever calls them.
+
+    A mask of processors would not do: ONNX Runtime gives the threads of its default pool masks of
+    their own, over all processors there are.
+    """
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     torch.set_num_threads(1)
+    try:
+        import onnxruntime
+    except ImportError:
+        return
+    make = onnxruntime.SessionOptions
+
+    def one_thread() -> Any:
+        options = make()
+        options.intra_op_num_threads = 1
+        return options
+
+    onnxruntime.SessionOptions = one_thread
+
+
+def main() -> None:
+    hold_to_one_core()
     name, *arguments = sys.argv[1:]
     options: dict[str, Any] = dict(argument.split("=", 1) for argument in arguments)
     for key in ("count", "gigabytes"):

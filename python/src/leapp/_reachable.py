@@ -230,7 +230,8 @@ class Reachable:
         if isinstance(value, torch.Tensor):
             if holder is not None and type(value) is torch.Tensor and not value.requires_grad:
                 place = (id(holder), key)
-                if self._tensors.setdefault(id(value), (place, value))[0] != place:
+                first = self._tensors.setdefault(id(value), (place, value))[0]
+                if first != place and "_buffers[" not in name:  # those are the module's own
                     self.shared.append((holder, key, value))
             return
         if len(self._seen) > _MOST_OBJECTS or not self._is_new(value):
