@@ -174,6 +174,11 @@ void Carried::start(const CarriedPass& pass, const CarriedContext& context) {
       sites_.emplace_back(Site{index, arg, item, var}).read = object_of(tape.variable(var));
     });
   }
+  std::map<VarId, std::int32_t> first_sites;
+  for (std::size_t i = 0; i < sites_.size(); ++i) {
+    const auto number = static_cast<std::int32_t>(i);
+    sites_[i].like = first_sites.try_emplace(sites_[i].initial, number).first->second;
+  }
 }
 
 std::set<Carried::Source> Carried::sources_of(std::int32_t site, const c10::TensorImpl* object,
@@ -308,6 +313,9 @@ void Carried::add(const CarriedPass& pass, const CarriedContext& context) {
   }
   for (std::size_t i = 0; i < sites_.size(); ++i) {
     sites_[i].read = read_now[i];
+    if (read_now[i] != read_now[static_cast<std::size_t>(sites_[i].like)]) {
+      sites_[i].like = static_cast<std::int32_t>(i);
+    }
     if (sites_[i].changed && sites_[i].found.size() == passes_) sites_[i].found.emplace_back();
   }
   previous_ = pass.tape;
@@ -345,6 +353,11 @@ std::optional<Carried::Source> Carried::source_of(const Site& site) const {
         site.sources->count({sites_[static_cast<std::size_t>(source.site)].initial, -1, {}}) > 0) {
       continue;
     }
+    // Nor do places that always read one tensor say more than the first of them.
+    const bool known = found && found->site >= 0 && source.site >= 0 &&
+                       sites_[static_cast<std::size_t>(found->site)].like ==
+                           sites_[static_cast<std::size_t>(source.site)].like;
+    if (known) continue;
     if (found) return std::nullopt;
     found = source;
   }

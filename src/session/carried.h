@@ -111,7 +111,8 @@ class Carried {
     std::optional<std::set<Source>> sources = {};  // what every pass so far allows
     std::vector<at::Tensor> found = {};            // once it has changed: per pass
     bool changed = false;
-    bool settled = false;  // it can only be what it was in the pass before
+    bool settled = false;    // it can only be what it was in the pass before
+    std::int32_t like = -1;  // the first site that has read the same tensor in every pass so far
 
     // Where the first pass first touches memory that it writes to.
     std::int32_t candidate = -1;

@@ -182,6 +182,27 @@ np.ascontiguousarray(a.T)
 np.array([a[0], a[1] * 2])
 np.array([a[0, 0], 5.0, a[0, 1]], dtype=np.float32)
 np.zeros_like(a) + a
+np.empty_like(a) * 0 + a
+np.mean([a, a * 2], axis=0)
+np.sum((a, -a, a), axis=0)
+np.max([a[0], a[1] * 2])
+np.maximum.reduce([a, a[::-1], -a])
+np.logical_or.reduce([a > 3, a < 2])
+np.add([a[0, 0], a[0, 1]], 1)
+np.hypot(*a[:, 0])
+np.linalg.norm([a[0, 0], a[0, 1]])
+np.dot([a[0, 0], a[1, 2]], [1.0, 2.0])
+np.concatenate([a[0], [a[0, 0], a[1, 1]], [1.0]])
+np.vstack([[a[0], a[1]], [a[1], a[0]]])
+np.array([a[0], a[1]]).T @ [a[0, 0], 2.0]
+np.vectorize(lambda v: v * 2)(a)
+np.apply_along_axis(lambda v: v - v[0], 1, a)
+np.apply_along_axis(lambda v: v.sum(), 0, a)
+np.diff(a, prepend=0.0)
+np.diff(a, append=a[:, :1])
+np.convolve(a[0], [0.25, 0.5, 0.25])
+np.convolve(a[0], [0.25, 0.5, 0.25], mode="same")
+np.convolve(a[0], [0.25, 0.5], mode="valid")
 [row * 2 for row in a][1]
 copy.deepcopy(a) * 2
 """.strip().splitlines()
@@ -340,6 +361,10 @@ def test_memory_that_a_tensor_takes_over_stays_traced(bench: Workbench) -> None:
 @pytest.mark.parametrize(
     ("text", "compute"),
     [
+        (
+            "np.random.default_rng()' drew",
+            lambda x: x + torch.from_numpy(np.random.default_rng(3).standard_normal(3)).float(),
+        ),
         ("np.random.rand() draws", lambda x: x + torch.from_numpy(np.random.rand(3)).float()),
         ("gives as many elements as the values", lambda x: x * len(x[x > 0])),
         ("gives as many elements as the values", lambda x: x * torch.nonzero(x).shape[0]),

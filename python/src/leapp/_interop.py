@@ -18,8 +18,9 @@ from typing import Any
 import numpy as np
 import torch
 
-from . import _indexing, _state, _surroundings, _trace
+from . import _indexing, _numpy_lists, _state, _surroundings, _trace
 from ._numpy import (
+    LISTS,
     Number,
     TracedArray,
     attached,
@@ -27,6 +28,7 @@ from ._numpy import (
     from_numpy,
     holds_traced,
     is_traced,
+    may_hold_traced,
     note_escape,
     plain,
     to_tensor,
@@ -215,6 +217,8 @@ def _tensor_methods(
 
 def _patch_constructors() -> None:
     """Let arrays and tensors made of traced values stay traced."""
+    for owner, name, replacement in _numpy_lists.replacements():
+        _patches.set(owner, name, replacement)
     for name in ("array", "asarray", "asanyarray", "ascontiguousarray"):
         _patches.set(np, name, _array_constructor(getattr(np, name)))
     for name in ("zeros", "ones", "empty", "eye", "identity", "arange", "linspace"):
@@ -242,6 +246,7 @@ def _patch_random() -> None:
     """Name the numbers that are drawn inside a node."""
     for name in _NUMPY_DRAWS:
         _patches.set(np.random, name, _drawing(f"np.random.{name}()", getattr(np.random, name)))
+    _patches.set(np.random, "default_rng", _generator_constructor(np.random.default_rng))
     for name in _PYTHON_DRAWS:
         _patches.set(random, name, _drawing(f"random.{name}()", getattr(random, name)))
 
@@ -259,6 +264,18 @@ def _drawing(name: str, original: Callable[..., Any]) -> Callable[..., Any]:
         return original(*args, **options)
 
     return draw
+
+
+@functools.cache
+def _generator_constructor(original: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(original)
+    def construct(*args: Any, **options: Any) -> Any:
+        generator = original(*args, **options)
+        if _state.open_nodes and _surroundings.called_by_user():
+            _surroundings.follow(generator, "np.random.default_rng()")
+        return generator
+
+    return construct
 
 
 def _patch_checks() -> None:
@@ -305,14 +322,14 @@ def _array_constructor(original: Callable[..., Any]) -> Callable[..., Any]:
         if not args or type(args[0]) is np.ndarray:
             return original(*args, **options)
         data = args[0]
-        if not _may_hold_traced(data):
+        if not may_hold_traced(data):
             return fresh(original(*args, **options))
-        if isinstance(data, (list, tuple)):
+        if isinstance(data, LISTS):
             return _array_of(data, original(_numbers(data), *args[1:], **options))
         if isinstance(data, Number):
             data = data._array
         if isinstance(data, torch.Tensor):
-            if not is_traced(data):
+            if not _state.open_nodes and not is_traced(data):
                 return original(*args, **options)
             data = data.numpy()
         dtype = args[1] if len(args) > 1 else options.get("dtype")
@@ -330,8 +347,8 @@ def _array_constructor(original: Callable[..., Any]) -> Callable[..., Any]:
 
 def _array_of(data: Sequence[Any], made: np.ndarray[Any, Any]) -> Any:
     """Return the array NumPy made of a list, put together out of the traced values in it."""
-    if not holds_traced(data):
-        return fresh(made)
+    if not _state.open_nodes and not holds_traced(data):
+        return made
     try:
         stacked = _stacked(data, from_numpy(made))
     except TypeError:  # a type that PyTorch does not have
@@ -341,8 +358,8 @@ def _array_of(data: Sequence[Any], made: np.ndarray[Any, Any]) -> Any:
     for value in _leaves(data):
         if is_traced(value):
             note_escape(value, "An array made of a list")
-            break
-    return made
+            return made
+    return fresh(made)
 
 
 @functools.cache
@@ -358,7 +375,7 @@ def _constant_constructor(original: Callable[..., Any]) -> Callable[..., Any]:
 def _full_constructor(original: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(original)
     def construct(shape: Any, fill_value: Any, dtype: Any = None, **options: Any) -> Any:
-        if not is_traced(fill_value):
+        if not isinstance(fill_value, (TracedArray, Number)) and not is_traced(fill_value):
             return fresh(original(shape, fill_value, dtype, **options))
         result = np.empty(shape, fill_value.dtype if dtype is None else dtype, **options)
         result[...] = fill_value
@@ -382,12 +399,14 @@ def _tensor_constructor(original: Callable[..., Any]) -> Callable[..., Any]:
                 return made
             made = made.detach().clone()
             return made.requires_grad_() if options.get("requires_grad") else made
-        if not isinstance(data, (list, tuple)) or not _may_hold_traced(data):
+        if not isinstance(data, LISTS) or not may_hold_traced(data):
             made = original(*args, **options)
             if isinstance(data, np.ndarray) and not _state.open_nodes:
                 _trace.note_made(made)
             return made
-        if not holds_traced(data):
+        # Elements of arrays may be state that is in its first pass.
+        elements = any(isinstance(leaf, (TracedArray, Number)) for leaf in _leaves(data))
+        if not elements and not holds_traced(data):
             return original(*args, **options)
         with _trace.Unobserved():  # raises what it would raise without LEAPP
             made = original(_numbers(data), *args[1:], **_without(options, "data"))
@@ -406,6 +425,8 @@ def _from_numpy(original: Callable[[Any], torch.Tensor]) -> Callable[[Any], torc
     def construct(array: Any) -> torch.Tensor:
         if _state.open_nodes:
             _surroundings.drawn()
+            if isinstance(array, TracedArray) and min(array.strides, default=0) >= 0:
+                return to_tensor(array).detach()  # which the recorder sees being made
             return original(array)
         made = original(array)
         _trace.note_made(made)
@@ -432,29 +453,19 @@ def _without(options: dict[str, Any], name: str) -> dict[str, Any]:
 
 def _numbers(data: Any) -> Any:
     """Return nested lists with NumPy's own numbers where elements of traced arrays were."""
-    if isinstance(data, (list, tuple)):
+    if isinstance(data, LISTS):
         return [_numbers(item) for item in data]
     if isinstance(data, Number):
         return plain(data)
     return data.view(np.ndarray)[()] if isinstance(data, TracedArray) else data
 
 
-def _may_hold_traced(data: Any) -> bool:
-    """Whether a traced value may be in there; quick for numbers."""
-    if isinstance(data, (list, tuple)):
-        kinds = set(map(type, data))
-        if not any(
-            issubclass(kind, (torch.Tensor, np.ndarray, Number, list, tuple)) for kind in kinds
-        ):
-            return False
-        return any(map(_may_hold_traced, data))
-    return isinstance(data, (TracedArray, Number, torch.Tensor))
-
-
 def _stacked(data: Sequence[Any], made: torch.Tensor) -> torch.Tensor | None:
     """Return what was made of a list, put together out of its values; None if that fails."""
     try:
-        found = _stack(data).to(made.dtype).reshape(made.shape)
+        found = _stack(data).to(made.dtype)
+        if found.shape != made.shape:
+            found = found.reshape(made.shape)
     except (RuntimeError, TypeError):
         return None
     with _trace.Unobserved():
@@ -463,16 +474,16 @@ def _stacked(data: Sequence[Any], made: torch.Tensor) -> torch.Tensor | None:
 
 
 def _leaves(data: Any) -> list[Any]:
-    if isinstance(data, (list, tuple)):
+    if isinstance(data, LISTS):
         return [leaf for item in data for leaf in _leaves(item)]
     return [data]
 
 
 def _stack(data: Any) -> torch.Tensor:
-    if isinstance(data, (list, tuple)):
+    if isinstance(data, LISTS):
         items = [_stack(item) for item in data]
         dtype = functools.reduce(torch.promote_types, (item.dtype for item in items))
-        return torch.stack([item.to(dtype) for item in items])
+        return torch.stack([i if i.dtype == dtype else i.to(dtype) for i in items])
     if isinstance(data, (np.ndarray, Number)):
         return to_tensor(data)
     return data if isinstance(data, torch.Tensor) else torch.scalar_tensor(data)

@@ -9,6 +9,8 @@ any array over it is traced as well.
 
 from __future__ import annotations
 
+import collections
+import functools
 import warnings
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +24,9 @@ if TYPE_CHECKING:
 
 #: NumPy's own functions: while a session is tracing, the names in its module make traced arrays.
 new_array, new_empty = np.array, np.empty
+#: What NumPy takes for a list of items.
+LISTS = (list, tuple, collections.deque)
+
 #: PyTorch's likewise.
 from_numpy = torch.from_numpy
 
@@ -29,10 +34,15 @@ from_numpy = torch.from_numpy
 #: for the rest of the session: tensors made for single operations are gone before the next one.
 _written: dict[int, torch.Tensor] = {}
 
+#: By the id of an array that owns memory, the array and the tensor over it. All tensors over that
+#: memory share its storage, whichever part of it a node meets first.
+_owners: dict[int, tuple[np.ndarray[Any, Any], torch.Tensor]] = {}
+
 
 def reset() -> None:
     """Forget the memory of the former session."""
     _written.clear()
+    _owners.clear()
 
 
 class TracedArray(np.ndarray[Any, Any]):
@@ -40,13 +50,6 @@ class TracedArray(np.ndarray[Any, Any]):
 
     #: The tensor over exactly these elements, where it is known.
     _tensor: torch.Tensor | None = None
-    #: Whether it is, or comes from, an array that was there before the node: it may be state, so
-    #: what is computed with it is recorded in any pass, and passes can be compared.
-    _kept = False
-
-    def __array_finalize__(self, source: Any) -> None:
-        """Tell views of what they are views of."""
-        self._kept = getattr(source, "_kept", False)
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
         """Run a ufunc on NumPy and on PyTorch."""
@@ -212,6 +215,9 @@ def to_tensor(value: Any) -> torch.Tensor:
     backwards = tuple(axis for axis, stride in enumerate(array.strides) if stride < 0)
     if backwards:  # PyTorch knows no negative strides
         return torch.flip(to_tensor(np.flip(array, backwards)), backwards)
+    known = _in_known_memory(array)
+    if known is not None:
+        return known
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # read-only memory: nobody writes to it here
         if not isinstance(value, TracedArray):
@@ -231,17 +237,49 @@ def to_written_tensor(value: Any) -> torch.Tensor:
     return tensor
 
 
+def kept(array: np.ndarray[Any, Any]) -> TracedArray:
+    """Return an array that the program keeps as a traced one.
+
+    It has one tensor for good, so that passes can tell whether they met the same array.
+    """
+    owner = _owner_of(array)
+    view = array.view(TracedArray)
+    with warnings.catch_warnings(), _trace.Unobserved():
+        warnings.simplefilter("ignore", UserWarning)  # read-only memory: nobody writes to it here
+        try:
+            if isinstance(owner, np.ndarray) and id(owner) not in _owners:
+                _owners[id(owner)] = (owner, from_numpy(owner))
+        except (TypeError, ValueError):  # a type or layout that PyTorch does not have
+            return view
+    tensor = _in_known_memory(array)
+    if tensor is not None and _covers(tensor, array):
+        view._tensor = tensor
+    return view
+
+
 def fresh(array: Any) -> Any:
     """Return a new array of constants in memory that the open node knows as its own.
 
-    Traced values written to it are seen then, and its content is not mistaken for state.
+    Traced values written to it are seen then, and its content is not mistaken for state. It is
+    what the array holds when it is first used: NumPy's generators fill theirs after asking for it.
     """
     if type(array) is not np.ndarray or not _state.open_nodes or not array.flags.owndata:
         return array
     try:
-        return traced_view(from_numpy(array).clone())
+        dtype = torch_type(array.dtype)
+        steps = [step // array.itemsize for step in array.strides]
+        view = traced_view(torch.empty_strided(array.shape, steps, dtype=dtype))
     except (TypeError, ValueError):  # a type or layout that PyTorch does not have
         return array
+    np.copyto(view.view(np.ndarray), array)
+    return view
+
+
+@functools.cache
+def torch_type(dtype: np.dtype[Any]) -> torch.dtype:
+    """Return PyTorch's name for a type of elements; TypeError where it has none."""
+    with _trace.Unobserved():
+        return from_numpy(new_empty(0, dtype)).dtype
 
 
 def is_traced(value: Any) -> bool:
@@ -258,18 +296,32 @@ def is_traced(value: Any) -> bool:
 
 def holds_traced(value: Any) -> bool:
     """Whether anything traced is in the value, which may be nested."""
-    if isinstance(value, (list, tuple)):
+    if isinstance(value, LISTS):
         return any(map(holds_traced, value))
     if isinstance(value, dict):
         return any(map(holds_traced, value.values()))
     return is_traced(value)
 
 
+def may_hold_traced(data: Any) -> bool:
+    """Whether a traced value may be in there; quick for numbers."""
+    if isinstance(data, LISTS):
+        kinds = set(map(type, data))
+        if not any(issubclass(kind, (torch.Tensor, np.ndarray, Number, *LISTS)) for kind in kinds):
+            return False
+        return any(map(may_hold_traced, data))
+    return isinstance(data, (TracedArray, Number, torch.Tensor))
+
+
 def note_escape(value: Any, how: str, reason: str = "") -> None:
-    """Warn that a traced value leaves the graph."""
+    """Warn that a value leaves the graph, if it is traced or turns out to be state."""
     because = f" ({reason})" if reason else ""
+    try:
+        tensor = to_tensor(value)
+    except TypeError:  # a type that PyTorch does not have
+        return
     _trace.note_escape(
-        to_tensor(value),
+        tensor,
         f"{how} takes a traced value out of the graph{because}: whatever is computed from it is "
         f"exported as a constant. Stay with PyTorch to keep it in the model.",
     )
@@ -277,17 +329,43 @@ def note_escape(value: Any, how: str, reason: str = "") -> None:
 
 def left(array: TracedArray, how: str) -> np.ndarray[Any, Any]:
     """Say that the array's values leave the graph, and return it without its class."""
-    if _state.is_active() and (array._kept or is_traced(array)):
+    if _state.is_active():
         note_escape(array, how)
     return array.view(np.ndarray)
 
 
+def _owner_of(array: np.ndarray[Any, Any]) -> Any:
+    """Return the tensor whose memory an array lies in, or else the array that it is a view of."""
+    while isinstance(array.base, np.ndarray):
+        array = array.base
+    return array.base if isinstance(array.base, torch.Tensor) else array
+
+
+def _in_known_memory(array: np.ndarray[Any, Any]) -> torch.Tensor | None:
+    """Return a tensor over an array in memory of a tensor, or of an array that is kept."""
+    owner = _owner_of(array)
+    if not isinstance(owner, torch.Tensor):
+        owner = _owners.get(id(owner), (None, None))[1]
+    if owner is None or not array.itemsize:
+        return None
+    if any(step < 0 or step % array.itemsize for step in array.strides):
+        return None
+    with _trace.Unobserved():
+        memory = owner.untyped_storage()
+        distance = array.__array_interface__["data"][0] - memory.data_ptr()
+        if distance < 0 or distance % array.itemsize:
+            return None
+        steps = [step // array.itemsize for step in array.strides]
+        made = torch.empty(0, dtype=torch_type(array.dtype))
+        return made.set_(memory, distance // array.itemsize, array.shape, steps)
+
+
 def _covers(tensor: torch.Tensor, array: np.ndarray[Any, Any]) -> bool:
     """Whether the tensor is over exactly the array's elements."""
-    return (
-        tuple(tensor.shape) == array.shape
-        and tensor.element_size() == array.itemsize
-        and torch._C.TensorBase.data_ptr(tensor) == array.__array_interface__["data"][0]
+    if tuple(tensor.shape) != array.shape or tensor.element_size() != array.itemsize:
+        return False
+    return not array.size or (
+        torch._C.TensorBase.data_ptr(tensor) == array.__array_interface__["data"][0]
         and all(
             stride * array.itemsize == step or size == 1
             for stride, step, size in zip(tensor.stride(), array.strides, array.shape, strict=True)

@@ -25,13 +25,14 @@ from ._numpy import (
     holds_traced,
     is_traced,
     new_array,
-    new_empty,
     note_escape,
     plain,
     to_tensor,
     to_written_tensor,
+    torch_type,
     traced_view,
 )
+from ._numpy_lists import apply_along_axis, as_array, as_arrays
 from ._numpy_number import number_of
 from ._numpy_table import NOT_VALUES, WRITERS, numpy_of_torch, torch_function, torch_method
 
@@ -54,6 +55,7 @@ def ufunc(function: Any, method: str, inputs: tuple[Any, ...], kwargs: dict[str,
     name = f"np.{function.__name__}" + ("" if method == "__call__" else f".{method}")
     if method == "at":
         return _write(name, call, None, inputs, kwargs)
+    inputs = tuple(map(as_array, inputs))
     result = _compute(name, call, torch_function(function, method), inputs, kwargs)
     if out is None:
         return result
@@ -70,6 +72,11 @@ def function(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     if not _state.is_active() or func in NOT_VALUES:
         return func(*_map(plain, args), **_map(plain, kwargs))
     name = f"{func.__module__}.{func.__name__}".replace("numpy", "np", 1)
+    if func.__name__ == "empty_like":
+        return fresh(func(*_map(plain, args), **_map(plain, kwargs)))
+    if func.__name__ == "apply_along_axis":
+        return apply_along_axis(*args, **kwargs)
+    args = as_arrays(func, args)
     if func in WRITERS:
         return _write(name, func, torch_function(func), args, kwargs)
     return _compute_with_out(name, func, torch_function(func), args, kwargs)
@@ -80,6 +87,8 @@ def method(name: str, args: Any, kwargs: dict[str, Any]) -> Any:
     call = getattr(np.ndarray, name)
     if not _state.is_active():
         return call(*_map(plain, args), **_map(plain, kwargs))
+    if name != "choose":
+        args = tuple(map(as_array, args))
     if name in ("fill", "partition", "put", "sort"):
         return _write(f".{name}()", call, torch_method(name), args, kwargs)
     return _compute_with_out(f".{name}()", call, torch_method(name), args, kwargs)
@@ -93,9 +102,7 @@ def get_item(array: TracedArray, index: Any) -> Any:
         return result
     if not isinstance(result, np.ndarray) and not holds_traced(index):
         at = (*(at if isinstance(at, tuple) else (at,)), ...)
-        element = traced_view(to_tensor(array)[at].clone())
-        element._kept = array._kept
-        return number_of(element)
+        return number_of(traced_view(to_tensor(array)[at].clone()))
     if np.may_share_memory(result, plain(array)) and not holds_traced(index):
         try:
             return attached(result, to_tensor(array)[at])
@@ -117,7 +124,7 @@ def set_item(array: TracedArray, index: Any, value: Any) -> None:
     def put(target: Any, where: Any, what: Any) -> None:
         target[where] = what
 
-    _write("item assignment", put, put, (array, index, value), {})
+    _write("item assignment", put, put, (array, index, as_array(value)), {})
 
 
 def _compute(
@@ -130,32 +137,33 @@ def _compute(
     """Call NumPy, and PyTorch beside it; return NumPy's values in memory PyTorch recorded."""
     expected = numpy_call(*_map(_numpy_value, args), **_map(_numpy_value, kwargs))
     traced = holds_traced((args, kwargs))
-    kept = not traced and any(getattr(value, "_kept", False) for value in _leaves((args, kwargs)))
-    if not traced and not kept:
-        return _map(fresh, expected)
+    if not traced and not _state.open_nodes:
+        return _map(_untraced, expected)
+    # What is not traced may be state that is in its first pass: it is recorded in any, so that
+    # passes can be compared.
     reason = "PyTorch has no equivalent"
     if torch_call is not None:
         try:
             found = torch_call(*_map(_torch_value, args), **_map(_torch_value, kwargs))
-            result = _reconciled(expected, found, args)
-            return _map(_keep, result) if kept else result
+            return _reconciled(expected, found, args)
         except _DisagreementError as disagreement:
             reason = str(disagreement)
         except Exception as error:  # whatever PyTorch objects to, NumPy has answered already
             reason = f"PyTorch says: {error}"
     if isinstance(expected, np.ndarray) and _is_view(expected, args):
         return attached(expected, None)
-    if not traced:
-        return _map(fresh, expected)
     _note_escape(name, args, kwargs, reason)
-    return expected
+    return expected if traced else _map(fresh, expected)
 
 
-def _keep(value: Any) -> Any:
-    array = value._array if isinstance(value, Number) else value
-    if isinstance(array, TracedArray):
-        array._kept = True
-    return value
+def _untraced(value: Any) -> Any:
+    """Return what was computed between nodes as an array whose use in one is recorded."""
+    if type(value) is not np.ndarray:
+        return value
+    try:
+        return attached(value, to_tensor(value))
+    except TypeError:  # a type that PyTorch does not have
+        return attached(value, None)
 
 
 def _compute_with_out(
@@ -180,7 +188,8 @@ def _write(
     kwargs: dict[str, Any],
 ) -> None:
     """Call a function that writes to its first argument, so that the write is recorded."""
-    target, rest = args[0], args[1:]
+    target = args[0]
+    rest = tuple(value.copy() if _overlaps(value, target) else value for value in args[1:])
     expected = new_array(plain(target))
     numpy_call(expected, *_map(_numpy_value, rest), **_map(_numpy_value, kwargs))
     reason = "PyTorch has no equivalent"
@@ -203,6 +212,11 @@ def _write(
             reason = f"PyTorch says: {error}"
     _note_escape(name, args, kwargs, reason)
     _assign(target, expected)
+
+
+def _overlaps(value: Any, target: Any) -> bool:
+    """Whether an array is a view of what is written to; NumPy reads it before it writes."""
+    return isinstance(value, TracedArray) and np.may_share_memory(plain(value), plain(target))
 
 
 def _assign(target: Any, value: Any) -> None:
@@ -246,7 +260,7 @@ def _reconciled(expected: Any, found: Any, args: Any) -> Any:
         tensor = tensor.reshape(values.shape)  # they differ on dimensions of one element
     if tensor is None or tuple(tensor.shape) != values.shape:
         raise _DisagreementError("its PyTorch equivalent gives another shape")
-    dtype = from_numpy(new_empty(0, values.dtype)).dtype
+    dtype = torch_type(values.dtype)
     if tensor.dtype != dtype:
         tensor = tensor.to(dtype)
     elif not tensor.is_contiguous() or tensor._is_view() or tensor.requires_grad:
@@ -273,9 +287,8 @@ def _agree(values: np.ndarray[Any, Any], tensor: torch.Tensor) -> bool:
 def _note_escape(name: str, args: Any, kwargs: dict[str, Any], reason: str) -> None:
     """Say that a NumPy call was not traced, if there was anything to trace."""
     for value in _leaves((args, kwargs)):
-        if is_traced(value):
+        if isinstance(value, (TracedArray, Number)) or is_traced(value):
             note_escape(value, name, reason)
-            return
 
 
 def _is_view(result: np.ndarray[Any, Any], args: Any) -> bool:

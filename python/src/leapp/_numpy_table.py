@@ -27,6 +27,17 @@ WRITERS: frozenset[Any] = frozenset(
     getattr(np, name) for name in "copyto put put_along_axis place putmask fill_diagonal".split()
 )
 
+#: Functions that take several arrays in a list.
+TAKE_LISTS: frozenset[Any] = frozenset(
+    getattr(np, name)
+    for name in "choose column_stack concatenate dstack hstack lexsort select stack vstack".split()
+) | {np.linalg.multi_dot}
+
+#: Functions whose lists are no arrays, and hold none.
+TAKE_OTHER_LISTS: frozenset[Any] = frozenset(
+    getattr(np, name) for name in "block piecewise save savez savez_compressed".split()
+)
+
 #: What ``ufunc.reduce`` and ``ufunc.accumulate`` are called.
 _REDUCE = {
     "add": "sum",
@@ -36,6 +47,8 @@ _REDUCE = {
     "logical_and": "all",
     "logical_or": "any",
 }
+#: The longest kernel that is written out, term by term: ONNX Runtime convolves no float64.
+_MOST_TAPS = 64
 _ACCUMULATE = {"add": "cumsum", "multiply": "cumprod"}
 
 
@@ -131,8 +144,28 @@ def _own_functions() -> dict[str, Callable[..., Any]]:
         return wrap(torch.linalg.norm(tensor, ord=ord, dim=axis, keepdim=keepdims))
 
     def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> Any:
+        tensor = tensor_of(a)
+        shape = list(tensor.shape)
+        shape[axis] = 1
         edges = [None if e is None else tensor_of(e) for e in (prepend, append)]
-        return wrap(torch.diff(tensor_of(a), n, axis, prepend=edges[0], append=edges[1]))
+        first, last = (e.expand(shape) if e is not None and e.ndim == 0 else e for e in edges)
+        return wrap(torch.diff(tensor, n, axis, prepend=first, append=last))
+
+    def convolve(a: Any, v: Any, mode: str = "full") -> Any:
+        signal, kernel = tensor_of(a), tensor_of(v)
+        if signal.numel() < kernel.numel():
+            signal, kernel = kernel, signal
+        count, taps = signal.numel(), kernel.numel()
+        if taps > _MOST_TAPS:
+            return tnp.convolve(a, v, mode)
+        padded = torch.nn.functional.pad(signal, (taps - 1, taps - 1))
+        parts = [padded.narrow(0, taps - 1 - k, count + taps - 1) * kernel[k] for k in range(taps)]
+        begin, length = {
+            "full": (0, count + taps - 1),
+            "same": ((taps - 1) // 2, count),
+            "valid": (taps - 1, count - taps + 1),
+        }[mode]
+        return wrap(functools.reduce(torch.add, parts).narrow(0, begin, length))
 
     def interp(
         x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None
@@ -219,6 +252,7 @@ def _own_functions() -> dict[str, Callable[..., Any]]:
         "bitwise_invert": tnp.invert,
         "cbrt": cbrt,
         "concat": tnp.concatenate,
+        "convolve": convolve,
         "copyto": copyto,
         "cross": cross,
         "diff": diff,

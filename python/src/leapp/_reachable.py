@@ -30,7 +30,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 
-from ._numpy import TracedArray
+from ._numpy import Number, TracedArray
 
 Generator = np.random.Generator | np.random.RandomState | random.Random
 
@@ -162,6 +162,8 @@ class Reachable:
         self.generators: list[tuple[Generator | Iterator[Any], str]] = []
         #: (where it is held, key, the array), not replaced yet.
         self.arrays: list[tuple[Any, Any, np.ndarray[Any, Any]]] = []
+        #: (where it is held, key, the number of NumPy's), not replaced yet.
+        self.numbers: list[tuple[Any, Any, np.generic[Any]]] = []
         #: (where it is held, key, the tensor), where the same tensor is held elsewhere too.
         self.shared: list[tuple[Any, Any, torch.Tensor]] = []
         self._holders: list[Holder] = []
@@ -177,6 +179,10 @@ class Reachable:
         """Look through holders that have changed since."""
         for holder in self._refresh():
             self._visit_items(holder)
+
+    def class_of(self, values: Any) -> Any:
+        """Return the class or module that works with a dict of attributes, or None."""
+        return next((holder.of for holder in self._holders if holder.values is values), None)
 
     def snapshot(self) -> Snapshot:
         """Return what everything holds now."""
@@ -233,6 +239,10 @@ class Reachable:
                 first = self._tensors.setdefault(id(value), (place, value))[0]
                 if first != place and "_buffers[" not in name:  # those are the module's own
                     self.shared.append((holder, key, value))
+            return
+        if isinstance(value, np.generic):
+            if holder is not None and value.dtype.kind in "fiub":
+                self.numbers.append((holder, key, value))
             return
         if len(self._seen) > _MOST_OBJECTS or not self._is_new(value):
             return
@@ -304,6 +314,8 @@ def leaves_of(value: Any, lists: dict[int, list[Any]] | None = None) -> list[Any
         if _PLAIN.issuperset(map(type, items)):
             return []
         return [leaf for item in items for leaf in leaves_of(item, lists)]
+    if isinstance(value, Number):
+        return [value._array]
     inner = getattr(value, "ref", None)  # TensorSemantics
     return [inner] if isinstance(inner, (torch.Tensor, np.ndarray)) else []
 
@@ -333,7 +345,7 @@ def holds_numbers(value: Any) -> bool:
 def may_hold_state(value: Any) -> bool:
     """Whether a value is one that state is kept in, or will be."""
     return value is None or isinstance(
-        value, (torch.Tensor, np.ndarray, list, tuple, dict, collections.deque)
+        value, (torch.Tensor, np.ndarray, Number, list, tuple, dict, collections.deque)
     )
 
 

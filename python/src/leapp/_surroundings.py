@@ -3,7 +3,8 @@
 The objects that the calling code can reach are looked through, see _reachable:
 
 - NumPy arrays they hold are replaced by traced ones over the same memory, so that a buffer that
-  is written inside a node becomes state like any other;
+  is written inside a node becomes state like any other; so are numbers of NumPy's that a method
+  reads and assigns to;
 - a tensor that several places hold, as in ``[zeros] * 3``, is replaced by one of its own in each,
   over the same memory: which place a node reads it from tells what it will read there next;
 - random generators are remembered: one that was used while the node was open gave it numbers that
@@ -18,6 +19,7 @@ from __future__ import annotations
 
 import ast
 import collections
+import dis
 import functools
 import gc
 import inspect
@@ -27,14 +29,15 @@ import sys
 import textwrap
 import warnings
 from collections.abc import Iterator
-from types import GeneratorType, ModuleType
+from types import FunctionType, GeneratorType, ModuleType
 from typing import Any
 
 import numpy as np
 import torch
 
 from . import _state, _trace
-from ._numpy import TracedArray, attached, is_traced
+from ._numpy import TracedArray, is_traced, kept, new_array
+from ._numpy_number import number_of
 from ._reachable import (
     Place,
     Reachable,
@@ -105,7 +108,7 @@ def opened(node: str, *objects: Any) -> None:
         _reachable.visit(value, type(value).__name__)
     _replace_values()
     for generator, name in _reachable.generators:
-        _generators[id(generator)] = (generator, name, _position(generator))
+        follow(generator, name)
     if not _first_node:
         _first_node = node
         _before[node] = _reachable.snapshot()
@@ -116,9 +119,11 @@ def _replace_values() -> None:
     while _reachable.arrays:
         holder, key, array = _reachable.arrays.pop()
         if _is_there(holder, key, array):
-            view = attached(array, None)
-            view._kept = True
-            _replace(holder, key, array, view)
+            _replace(holder, key, array, kept(array))
+    while _reachable.numbers:
+        holder, key, number = _reachable.numbers.pop()
+        if _is_there(holder, key, number) and _carries(_reachable.class_of(holder), key):
+            _replace(holder, key, number, number_of(kept(new_array(number))))
     if not _reachable.shared:
         return
     with _trace.Unobserved():
@@ -150,6 +155,11 @@ def declared(node: str, values: Any) -> None:
     """Note what an annotation of the first pass names."""
     if _passes[node] == 1:
         _named.append(dict(values) if type(values) is dict else values)
+
+
+def follow(generator: Any, name: str) -> None:
+    """Remember a random generator, to say so when it is used."""
+    _generators[id(generator)] = (generator, name, _position(generator))
 
 
 def drawn(when: str = "") -> None:
@@ -320,6 +330,27 @@ def _raw_tensors(node: str) -> Iterator[str]:
             f"inputs ({where}): its present value is exported as a constant. If it varies, pass it "
             f"through annotate.input_tensors()."
         )
+
+
+def _carries(owner: Any, name: str) -> bool:
+    """Whether code of the class carries a value in that attribute from one call to the next."""
+    return isinstance(owner, type) and any(name in _carried_by(part) for part in owner.__mro__)
+
+
+@functools.cache
+def _carried_by(owner: type) -> set[str]:
+    """Return the attributes that a method of the class both reads and assigns to."""
+    found: set[str] = set()
+    for name, method in vars(owner).items():
+        if not isinstance(method, FunctionType) or name == "__init__":
+            continue
+        used: dict[str, set[Any]] = {"LOAD": set(), "STORE": set()}
+        for step in dis.get_instructions(method):
+            how, _, what = step.opname.partition("_")
+            if what in ("ATTR", "METHOD") and how in used:
+                used[how].add(step.argval)
+        found |= used["LOAD"] & used["STORE"]
+    return found
 
 
 def _kept_state(snapshot: Snapshot) -> Iterator[tuple[Place, list[Any]]]:

@@ -91,6 +91,7 @@ for _module in (
     "indexing",
     "language",
     "interop",
+    "arrays",
     "traps",
 ):
     importlib.import_module(f"{__name__}.{_module}")

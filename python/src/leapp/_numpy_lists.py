@@ -1,0 +1,144 @@
+"""NumPy functions on lists of traced values.
+
+NumPy asks arrays what to do with them, but not the lists that hold some: ``np.mean([a, b])`` copies
+their memory, and nobody sees it. While a session is tracing, its functions are given an array that
+is put together out of the list instead.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from . import _state
+from ._numpy import LISTS, TracedArray, is_traced, may_hold_traced, note_escape
+from ._numpy_table import NOT_VALUES, TAKE_LISTS, TAKE_OTHER_LISTS
+
+_LEFT_ALONE = NOT_VALUES | TAKE_OTHER_LISTS
+
+
+def replacements() -> Iterator[tuple[Any, str, Any]]:
+    """Yield (owner, attribute, what to put there) for all of NumPy that takes lists."""
+    for owner, name, original, replacement in _all_replacements():
+        if vars(owner).get(name) is original:  # and not what someone else has put there
+            yield owner, name, replacement
+
+
+@functools.cache
+def _all_replacements() -> tuple[tuple[Any, str, Any, Any], ...]:
+    found: list[tuple[Any, str, Any, Any]] = []
+    for module in (np, np.linalg, np.fft):
+        for name, original in vars(module).items():
+            if isinstance(original, np.ufunc):
+                found.append((module, name, original, _Ufunc(original)))
+            elif hasattr(original, "_implementation") and original not in _LEFT_ALONE:
+                found.append((module, name, original, _of_function(original)))
+    of_class = vars(np.vectorize)["__call__"]
+    return (*found, (np.vectorize, "__call__", of_class, _of_vectorize(of_class)))
+
+
+def as_array(value: Any) -> Any:
+    """Return a list that holds traced values as an array; anything else as it is."""
+    if type(value) in LISTS and may_hold_traced(value):
+        return np.array(value)  # which is patched as well
+    return value
+
+
+def as_arrays(function: Any, args: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return a function's arguments with arrays where lists are that hold traced values."""
+    if function in TAKE_LISTS:
+        return tuple(
+            list(map(as_array, value)) if type(value) in LISTS and may_hold_traced(value) else value
+            for value in args
+        )
+    return args if function in TAKE_OTHER_LISTS else tuple(map(as_array, args))
+
+
+def apply_along_axis(function: Any, axis: int, array: Any, *args: Any, **options: Any) -> Any:
+    """Do what NumPy's does, on slices that stay traced."""
+    slices = np.moveaxis(array, axis, -1)
+    outer = slices.shape[:-1]
+    items = [function(slices[at], *args, **options) for at in np.ndindex(outer)]
+    result = np.array(items)
+    inner = result.shape[1:]
+    result = result.reshape((*outer, *inner))
+    first = axis % array.ndim
+    places = range(len(outer), len(outer) + len(inner))
+    return np.moveaxis(result, list(places), list(range(first, first + len(inner))))
+
+
+@functools.cache
+def _of_function(original: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(original)
+    def call(*args: Any, **options: Any) -> Any:
+        if _state.open_nodes:
+            args = as_arrays(original, args)
+        return original(*args, **options)
+
+    return call
+
+
+class _Ufunc:
+    """A ufunc that takes lists of traced values."""
+
+    __slots__ = ("_ufunc",)
+
+    def __init__(self, ufunc: np.ufunc) -> None:
+        """Take the ufunc to call."""
+        self._ufunc = ufunc
+
+    #: It passes for a ufunc.
+    __class__ = property(lambda self: np.ufunc)
+
+    def __call__(self, *args: Any, **options: Any) -> Any:
+        """Call it."""
+        if _state.open_nodes:
+            args = tuple(map(as_array, args))
+        return self._ufunc(*args, **options)
+
+    def __getattr__(self, name: str) -> Any:
+        """Return what it has; its methods take lists of traced values, too."""
+        found = getattr(self._ufunc, name)
+        if name in ("accumulate", "outer", "reduce", "reduceat"):
+            return _of_function(found)
+        return found
+
+    def __repr__(self) -> str:
+        """Show as NumPy does."""
+        return repr(self._ufunc)
+
+    def __eq__(self, other: object) -> bool:
+        """Be the ufunc."""
+        return self._ufunc is (other._ufunc if type(other) is _Ufunc else other)
+
+    def __hash__(self) -> int:
+        """Be the ufunc."""
+        return hash(self._ufunc)
+
+    def __reduce__(self) -> str:
+        """Pickle by name."""
+        return self._ufunc.__name__
+
+
+def _of_vectorize(original: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(original)
+    def call(self: Any, *args: Any, **options: Any) -> Any:
+        args = tuple(map(as_array, args))
+        traced = [value for value in args if isinstance(value, TracedArray)]
+        if not _state.open_nodes or not traced:
+            return original(self, *args, **options)
+        shape = np.broadcast_shapes(*map(np.shape, args))
+        if not options and self.signature is None and not self.excluded and 0 not in shape:
+            spread = [np.broadcast_to(value, shape) for value in args]
+            items = [self.pyfunc(*(value[at] for value in spread)) for at in np.ndindex(shape)]
+            if not isinstance(items[0], tuple):
+                dtype = self.otypes or getattr(items[0], "dtype", None) or np.array(items[0]).dtype
+                return np.array(items).astype(dtype).reshape(shape)
+        for value in filter(is_traced, traced):
+            note_escape(value, "np.vectorize")
+        return original(self, *args, **options)
+
+    return call

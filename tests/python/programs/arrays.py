@@ -1,0 +1,195 @@
+"""State that is kept in NumPy arrays and numbers."""
+
+from __future__ import annotations
+
+import abc
+import collections
+
+import numpy as np
+import torch
+
+from leapp import annotate
+
+from . import Policy, Ports, normal, program
+
+
+class ArrayPolicy(Policy):
+    """A node that takes four numbers and computes with NumPy."""
+
+    def sense(self, rng: torch.Generator) -> Ports:
+        return {"filter/x": normal(rng, 4)}
+
+    def step(self, inputs: Ports) -> Ports:
+        x = annotate.input_tensors("filter", {"x": inputs["filter/x"]})
+        y = torch.as_tensor(self.compute(x.numpy()))
+        y = annotate.output_tensors("filter", {"y": y}, export_with=self.backend)
+        return {"filter/y": y}
+
+    @abc.abstractmethod
+    def compute(self, x: np.ndarray) -> np.ndarray | torch.Tensor:
+        """What the node computes."""
+
+
+def zeros(*shape: int) -> np.ndarray:
+    return np.zeros(shape or (4,), dtype=np.float32)
+
+
+@program()
+class KalmanFilter(ArrayPolicy):
+    """A constant matrix times a state, before either meets an input."""
+
+    def build(self) -> None:
+        self.model = np.eye(4, dtype=np.float32) + np.eye(4, k=1, dtype=np.float32) * 0.1
+        self.state = zeros()
+
+    def compute(self, x: np.ndarray) -> np.ndarray:
+        predicted = self.model @ self.state
+        self.state = predicted + np.float32(0.5) * (x - predicted)
+        return self.state * 1
+
+
+@program()
+class ShiftedRows(ArrayPolicy):
+    """A history that is moved up within its own memory, with and without a copy."""
+
+    def build(self) -> None:
+        self.rows, self.others = zeros(3, 4), zeros(3, 4)
+
+    def compute(self, x: np.ndarray) -> np.ndarray:
+        self.rows[:-1] = self.rows[1:].copy()
+        self.rows[-1] = x
+        self.others[1:] = self.others[:-1]
+        self.others[0] = x
+        return (self.rows * self.others).sum(axis=0)
+
+
+@program()
+class CopiedRow(ArrayPolicy):
+    """The row of the last tick, copied before it is written."""
+
+    def build(self) -> None:
+        self.rows = zeros(3, 4)
+
+    def compute(self, x: np.ndarray) -> np.ndarray:
+        last = self.rows[-1].copy()
+        self.rows[-1] = x
+        return x - last
+
+
+@program()
+class ArrayQueue(ArrayPolicy):
+    """A list and a deque of arrays, put together by several functions."""
+
+    def build(self) -> None:
+        self.list = [zeros() for _ in range(3)]
+        self.deque = collections.deque([zeros() for _ in range(3)], maxlen=3)
+
+    def compute(self, x: np.ndarray) -> np.ndarray:
+        self.list.append(x.copy())
+        self.list.pop(0)
+        self.deque.append(x)
+        mean = np.mean(self.list, axis=0) + np.array(self.deque).max(axis=0)
+        return mean + np.concatenate(self.deque)[:4] + np.maximum.reduce(self.list)
+
+
+@program()
+class AppendedRows(ArrayPolicy):
+    """np.append() with a list of one array."""
+
+    def build(self) -> None:
+        self.rows = zeros(3, 4)
+
+    def compute(self, x: np.ndarray) -> np.ndarray:
+        self.rows = np.append(self.rows[1:], [x], axis=0)
+        return self.rows.mean(axis=0)
+
+
+@program()
+class CopyTo(ArrayPolicy):
+    """np.copyto() to a row of an array."""
+
+    def build(self) -> None:
+        self.rows = zeros(3, 4)
+
+    def compute(self, x: np.ndarray) -> np.ndarray:
+        np.copyto(self.rows[2], x + self.rows[2] * np.float32(0.5))
+        return self.rows[2] * 1
+
+
+@program()
+class NumbersAsState(ArrayPolicy):
+    """Numbers of NumPy's that are replaced every tick, beside one that is not."""
+
+    def build(self) -> None:
+        self.mean, self.last, self.gain = np.float32(0), np.float32(1), np.float32(2)
+
+    def compute(self, x: np.ndarray) -> np.ndarray:
+        self.mean = self.mean * np.float32(0.9) + x[0]
+        step = x[1] - self.last
+        self.last = x[1]
+        assert isinstance(self.gain, np.float32)
+        return x * self.mean + step * self.gain
+
+
+@program()
+class ArrayOfTensor(ArrayPolicy):
+    """A tensor and its arrays, each written in place of the other."""
+
+    def build(self) -> None:
+        self.a, self.b = torch.zeros(4), torch.zeros(4)
+        self.of_a, self.of_b = self.a.numpy(), self.b.numpy()
+
+    def compute(self, x: np.ndarray) -> torch.Tensor:
+        self.of_a[:] = self.of_a * np.float32(0.5) + x
+        before = torch.from_numpy(self.of_b * 2)
+        self.b.copy_(self.b * 0.5 + torch.from_numpy(x))
+        return self.a + before
+
+
+@program()
+class MadeInTheFirstTick(ArrayPolicy):
+    """State that the first tick makes."""
+
+    def build(self) -> None:
+        self.state: np.ndarray | None = None
+
+    def compute(self, x: np.ndarray) -> np.ndarray:
+        if self.state is None:
+            self.state = np.zeros(4, dtype=np.float32)
+        self.state = self.state * np.float32(0.5) + x
+        return self.state * 2
+
+
+@program()
+class DelayReadTwice(ArrayPolicy):
+    """Two ticks of delay, each of them read in two places."""
+
+    def build(self) -> None:
+        self.last, self.one_before = torch.zeros(4), torch.ones(4)
+
+    def compute(self, x: np.ndarray) -> torch.Tensor:
+        y = self.last * 2 + self.last.exp() + self.one_before * 3 + self.one_before.sin()
+        now = torch.from_numpy(x)
+        self.last, self.one_before = now.clone(), self.last
+        return y + now
+
+
+@program()
+class SeededDraws(ArrayPolicy):
+    """A constant that a seeded generator fills in C."""
+
+    def compute(self, x: np.ndarray) -> np.ndarray:
+        offsets = np.random.default_rng(3).standard_normal(4)
+        order = np.random.default_rng(4).permutation(4)
+        return (x + offsets)[order]
+
+
+@program()
+class FunctionOfElements(ArrayPolicy):
+    """Python functions that NumPy calls for each element or row."""
+
+    def compute(self, x: np.ndarray) -> np.ndarray:
+        table = np.stack([x, x * 2])
+        rows = np.apply_along_axis(lambda row: row[::-1] - row.mean(), 1, table)
+        sums = np.apply_along_axis(np.sum, 0, table)
+        return np.vectorize(lambda a, b: a * 2 + b)(x, 1.0) + rows[1] + sums
