@@ -103,6 +103,7 @@ class Compiler {
   CompiledNode describe_only(const Node& node) const;
   trace::Purified purify(const Node& node, Backend backend) const;
   void say_states(const Draft& draft, const std::vector<bool>& used) const;
+  std::string first_sign(const std::vector<NodeOutcome>& outcomes) const;
   const SharedState* feeder_of(const Node& node, std::size_t state) const;
   const CarriedFeed* port_of(const Node& node, std::size_t state) const;
   void write_model(const Node& node, Backend backend, const ir::Graph& graph,
@@ -204,6 +205,19 @@ void Compiler::find_shared(std::vector<Draft>& drafts) {
   for (std::string& dropped : describe_dropped(nodes)) warnings.push_back(std::move(dropped));
   for (const std::string& warning : warnings) say(LogLevel::kWarning, warning);
   for (Node* node : nodes) name_found_states(*node);
+}
+
+// What the first node that failed did otherwise in a later pass, as a sentence.
+std::string Compiler::first_sign(const std::vector<NodeOutcome>& outcomes) const {
+  for (const NodeOutcome& outcome : outcomes) {
+    if (outcome.passed) continue;
+    for (const Node& node : session_.nodes()) {
+      if (node.name != outcome.node || node.notes.empty()) continue;
+      const auto& [text, where] = node.notes.front();
+      return "First sign: " + trace::resolve_source(where).to_string() + ": " + text + ". ";
+    }
+  }
+  return {};
 }
 
 const SharedState* Compiler::feeder_of(const Node& node, std::size_t state) const {
@@ -568,7 +582,8 @@ std::vector<NodeOutcome> Compiler::run() {
                               {options_.rtol, options_.atol});
     const std::string failures = describe_failures(outcomes);
     require(failures.empty() || !options_.strict, ErrorKind::kValidation,
-            failures + ". Nothing was written; " + (session_.folder() / "log.txt").string() +
+            failures + ". " + first_sign(outcomes) + "Nothing was written; " +
+                (session_.folder() / "log.txt").string() +
                 " has the details, and strict=False keeps the files for a closer look.");
   } else if (options_.validate) {
     for (const CompiledNode& node : nodes_) outcomes.push_back({.node = node.model.name});

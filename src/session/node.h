@@ -115,8 +115,8 @@ struct Node {
   trace::Recording recording;  ///< of the first pass
   std::vector<Sample> samples;
   Carried carried;  ///< from the second pass on
-  std::vector<std::string>
-      notes;  ///< likely baked-in values found on re-entry; hints for validation
+  /// What later passes did otherwise than the first, should validation fail; and where.
+  std::vector<std::pair<std::string, trace::FrameRef>> notes;
 
   bool complete() const noexcept { return passes > 0; }
 };

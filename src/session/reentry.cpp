@@ -116,7 +116,7 @@ void Session::compare_passes(Node& node, const trace::Recording& again) {
   const auto note = [&](std::string text, trace::FrameRef where) {
     text += " (pass " + std::to_string(node.passes) + " of node '" + node.name +
             "' against the first pass): what the first pass did is what is exported";
-    node.notes.push_back(text);
+    node.notes.emplace_back(text, where);
     queue_once(LogLevel::kWarning, std::move(text), where);
   };
   std::vector<bool> compared(old_tape.variable_count(), false);
