@@ -64,6 +64,10 @@ LEAPP_EXPORT bool is_traced(const at::Tensor& tensor);
 /// code.
 LEAPP_EXPORT bool may_vary(const at::Tensor& tensor);
 
+/// For front ends that see the program read how large a tensor is: warns, with the user's line,
+/// where the values of a traced tensor decided that, for the number becomes part of the model.
+LEAPP_EXPORT void note_size(const at::Tensor& tensor);
+
 /// Whether a pass of the session read this tensor, or others in its memory, as one from outside.
 LEAPP_EXPORT bool was_read(const at::Tensor& tensor);
 

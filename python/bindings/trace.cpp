@@ -305,6 +305,12 @@ PYBIND11_MODULE(_trace, module) {
       [](const at::Tensor& tensor) { return unlocked([&] { return was_input(tensor); }); },
       py::arg("tensor"));
   module.def(
+      "note_size",
+      [](const at::Tensor& tensor) {
+        if (!UnobservedScope::entered()) unlocked([&] { note_size(tensor); });
+      },
+      py::arg("tensor"));
+  module.def(
       "was_read",
       [](const at::Tensor& tensor) { return unlocked([&] { return was_read(tensor); }); },
       py::arg("tensor"));

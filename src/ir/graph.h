@@ -116,6 +116,8 @@ struct Op {
   std::vector<Result> results;      ///< as many as signature->returns
   SourceLocation source;
   std::string module_path;  ///< "encoder.layers.0" where a module was running; may be empty
+  /// Works only with the sizes of now, although the values of an input decide one of them.
+  bool fixed_size = false;
 
   /// The argument of that name. It is our bug if the operator has no such parameter.
   LEAPP_EXPORT const Argument& argument(std::string_view parameter) const;

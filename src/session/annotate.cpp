@@ -35,6 +35,9 @@ void note_made(const at::Tensor& tensor) {
 bool was_input(const at::Tensor& tensor) {
   return Session::instance().was_input(tensor);
 }
+void note_size(const at::Tensor& tensor) {
+  Session::instance().note_size(tensor);
+}
 bool was_read(const at::Tensor& tensor) {
   return Session::instance().was_read(tensor);
 }

@@ -25,6 +25,7 @@
 #include "session/replay.h"
 #include "session/session.h"
 #include "session/sharing.h"
+#include "session/sizes.h"
 #include "session/wires.h"
 #include "trace/purify.h"
 #include "trace/state_choice.h"
@@ -331,9 +332,15 @@ CompiledNode Compiler::compile(Draft& draft) {
   ir::remove_identities(graph);
   ir::merge_constants(graph);
   ir::merge_duplicates(graph);
-  ir::spread_selections(graph);
+  ir::spread_selections(
+      graph, draft.backend == Backend::kOnnx ? ir::Spread::kRows : ir::Spread::kElements);
   ir::name_modules(graph);
   ir::verify(graph);
+  for (const ir::Op& op : graph.ops()) {
+    if (!op.fixed_size) continue;
+    const std::string where = op.source.known() ? op.source.to_string() + ": " : "";
+    say(LogLevel::kWarning, where + op.signature->name + kFixedSize);
+  }
   say(LogLevel::kDebug, "Graph of node '" + node.name + "':\n" + ir::to_text(graph));
 
   CompiledNode compiled;

@@ -6,6 +6,7 @@
 #include "session/backend.h"
 #include "session/session.h"
 #include "session/session_lock.h"
+#include "session/sizes.h"
 #include "trace/purify.h"
 
 namespace leapp::session {
@@ -139,6 +140,7 @@ void Session::complete(Node& node, const NamedTensors& tensors, const OutputOpti
   if (node.pass.recorded) {
     Sample sample;
     trace::Recording recording = record(node, tensors, options, current, sample);
+    if (sizes_vary_) warn_of_varying_ports(node, recording, frame);
     if (first) {
       check_any_effect(node, recording, sample);
       warn_of_escapes(node, recording);
@@ -164,6 +166,19 @@ void Session::complete(Node& node, const NamedTensors& tensors, const OutputOpti
   tag_outputs(node, tensors, options);
   ++node.passes;
   end_pass(node);
+}
+
+void Session::warn_of_varying_ports(const Node& node, const trace::Recording& recording,
+                                    trace::FrameRef frame) {
+  const auto look = [&](const char* side, const std::string& name, VarId var) {
+    if (var == kNobody || tape_->variable(var).varying == 0) return;
+    queue_once(LogLevel::kWarning,
+               std::string(side) + " '" + name + "' of node '" + node.name + "'" + kVaryingPort,
+               frame);
+  };
+  for (const trace::Recording::Port& port : recording.outputs) look("output", port.name, port.var);
+  for (const trace::StateCandidate& state : recording.states)
+    look("state", state.name, state.after);
 }
 
 // A node may have state alone, or write what others read; but then it does something.

@@ -9,6 +9,7 @@
 #include "session/hooks.h"
 #include "session/session.h"
 #include "session/session_lock.h"
+#include "session/sizes.h"
 
 namespace leapp::session {
 namespace {
@@ -59,6 +60,7 @@ struct Session::PendingCall {
   NodeId node = kNobody;
   bool random = false;
   std::optional<Tag> tag;  // of the first argument that came from a node
+  std::optional<SizeQuestion> sizes;
 };
 
 void Session::on_call(const c10::OperatorHandle& op, c10::DispatchKeySet keys,
@@ -114,6 +116,7 @@ void Session::on_call(const c10::OperatorHandle& op, c10::DispatchKeySet keys,
     throw;
   }
   op.callBoxed(stack);
+  if (pending.sizes) pending.sizes->answer(op, *stack);
   {
     const Lock lock(*this);
     if (tape_) after_recorded_call(traits, noted, *stack, frame, pending);
@@ -248,14 +251,15 @@ void Session::before_recorded_call(const trace::OpTraits& traits, const c10::Ope
     if (traits.escape != trace::Escape::kNone) {
       queue_once(LogLevel::kWarning, escape_text(op.schema().name(), traits.escape), frame);
     }
-    if (traits.has_size_of_values(stack)) {
-      queue_once(LogLevel::kWarning,
-                 op.schema().name() +
-                     " gives as many elements as the values of a traced tensor say: a number of "
-                     "elements (len(), .shape, .numel()) is exported as it is now. Use "
-                     "torch.where() or a sum over the mask to keep sizes fixed.",
-                 frame);
-    }
+  }
+  if (writes_by_index(op)) {
+    PendingCall::Argument& values = pending.arguments[2];
+    values.var = before_lost_ones(*tape_, args, values.var);
+  }
+  if (pending.node != kNobody && !traits.mutates &&
+      (sizes_vary_ || traits.size_depends_on_values)) {
+    pending.sizes = ask_sizes(
+        *tape_, op, args, [&](const at::Tensor& tensor) { return writer_of(tensor) != nullptr; });
   }
   if (pending.node == kNobody && traits.escape != trace::Escape::kNone && !outsiders_.empty() &&
       pending.arguments.front().var != kNobody && was_drawn(pending.arguments.front().var)) {
@@ -369,6 +373,17 @@ void Session::after_recorded_call(const trace::OpTraits& traits, const c10::Oper
     });
   }
   tape_->calls()[index].hidden_alias = shares;
+  if (pending.sizes) sizes_vary_ = pending.sizes->note(*tape_) || sizes_vary_;
+}
+
+void Session::note_size(const at::Tensor& tensor) {
+  if (!sizes_vary_) return;
+  const trace::FrameRef frame = trace::capture_source();
+  const Lock lock(*this);
+  if (!tape_ || !tensor.defined() || trace::is_wrapped(tensor)) return;
+  const auto var = tape_->find(tensor);
+  if (!var || tape_->variable(*var).varying == 0) return;
+  queue_once(LogLevel::kWarning, kSizeRead, frame);
 }
 
 void Session::note_made(const at::Tensor& tensor) {

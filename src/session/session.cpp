@@ -113,6 +113,7 @@ void Session::reset() {
   said_.clear();
   recording_ = 0;
   functions_ = 0;
+  sizes_vary_ = false;
 }
 
 void Session::start(const StartOptions& options) {

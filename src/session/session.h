@@ -64,6 +64,8 @@ class Session final : public trace::Observer {
 
   /// Says that a traced value leaves through something the dispatcher does not see.
   void note_escape(const at::Tensor& tensor, const std::string& what);
+  /// Says that the program reads how large a tensor is.
+  void note_size(const at::Tensor& tensor);
   bool is_traced(const at::Tensor& tensor);
   bool may_vary(const at::Tensor& tensor);
   bool was_read(const at::Tensor& tensor);
@@ -148,6 +150,8 @@ class Session final : public trace::Observer {
   void compare_passes(Node& node, const trace::Recording& again);
   void follow_carried(Node& node, const trace::Recording& again);
   void warn_of_escapes(const Node& node, const trace::Recording& recording);
+  void warn_of_varying_ports(const Node& node, const trace::Recording& recording,
+                             trace::FrameRef frame);
   void warn_of_baked_values(const Node& node, const trace::Recording& recording);
   void tag_outputs(const Node& node, const NamedTensors& tensors, const OutputOptions& options);
   void reset();
@@ -180,9 +184,10 @@ class Session final : public trace::Observer {
   int functions_ = 0;
   std::deque<Node> nodes_;  // references stay valid
   trace::CaptureTable captures_;
-  std::shared_ptr<trace::Tape> tape_;  // while a recorded pass is under way
-  Picks picks_;                        // of tape_
-  std::atomic<bool> picking_ = false;  // whether there are any; read without the lock
+  std::shared_ptr<trace::Tape> tape_;     // while a recorded pass is under way
+  Picks picks_;                           // of tape_
+  std::atomic<bool> picking_ = false;     // whether there are any; read without the lock
+  std::atomic<bool> sizes_vary_ = false;  // some size was decided by traced values
   TagTable tags_;
   struct Written {
     c10::weak_intrusive_ptr<c10::StorageImpl> storage;  // keeps the address from being reused

@@ -13,6 +13,7 @@
 #include "trace/dispatcher.h"
 #include "trace/op_traits.h"
 #include "trace/shape_run.h"
+#include "trace/varying.h"
 
 namespace leapp::trace {
 namespace {
@@ -126,6 +127,48 @@ bool GraphBuilder::depends_on_inputs(const c10::IValue& value) const {
   return false;
 }
 
+Varying GraphBuilder::varying_of(const at::Tensor& tensor) const {
+  if (varying_.empty() || !tensor.defined()) return 0;
+  const auto value = known_.find(tensor.unsafeGetTensorImpl());
+  const auto it = value == known_.end() ? varying_.end() : varying_.find(value->second.value);
+  return it == varying_.end() ? 0 : it->second;
+}
+
+// reshape() and expand() name all sizes. The one that varies may be left to them.
+void GraphBuilder::let_sizes_vary(const c10::OperatorHandle& op, torch::jit::Stack* stack,
+                                  const std::vector<Varying>& varying) const {
+  const std::string& name = op.schema().name();
+  const bool expands = name == "aten::expand";
+  if (!expands && name != "aten::view" && name != "aten::reshape" && name != "aten::_unsafe_view") {
+    return;
+  }
+  const std::size_t first = stack->size() - op.schema().arguments().size();
+  torch::jit::Stack arguments(stack->begin() + static_cast<std::ptrdiff_t>(first), stack->end());
+  if (!arguments[1].isIntList()) return;
+  const auto is_fixed = [&] {
+    torch::jit::Stack result = arguments;
+    op.callBoxed(&result);
+    return try_other_sizes(op, arguments, varying, result).fixed;
+  };
+  if (!is_fixed()) return;
+  torch::jit::Stack result = arguments;
+  op.callBoxed(&result);
+  const std::vector<std::int64_t> sizes = result.back().toTensor().sizes().vec();
+  for (std::size_t d = 0; d < sizes.size(); ++d) {
+    std::vector<std::int64_t> open = sizes;
+    open[d] = -1;
+    if (!expands && std::count(sizes.begin(), sizes.end(), 0) > (sizes[d] == 0 ? 1 : 0)) continue;
+    arguments[1] = open;
+    try {
+      if (is_fixed()) continue;
+    } catch (const c10::Error&) {
+      continue;
+    }
+    (*stack)[first + 1] = arguments[1];
+    return;
+  }
+}
+
 ir::ValueId GraphBuilder::value_of(const at::Tensor& tensor) {
   if (!tensor.defined()) return ir::kNoValue;
   const auto it = known_.find(tensor.unsafeGetTensorImpl());
@@ -168,7 +211,8 @@ at::Tensor GraphBuilder::call(const char* name, const char* overload, torch::jit
   return arguments.back().toTensor();
 }
 
-// The source with the type and shape of `like`, by operators that read nothing of `like`.
+// The source with the type and shape of `like`, by operators that read nothing of `like` but sizes
+// that vary.
 at::Tensor GraphBuilder::as_type(const at::Tensor& tensor, const at::Tensor& like,
                                  const ir::SourceLocation& where) {
   at::Tensor result = tensor;
@@ -181,7 +225,9 @@ at::Tensor GraphBuilder::as_type(const at::Tensor& tensor, const at::Tensor& lik
         where);
   }
   if (tensor.sizes() != like.sizes()) {
-    result = call("aten::expand", "", {result, like.sizes().vec(), false}, where);
+    result = varying_of(like) != 0
+                 ? call("aten::expand_as", "", {result, like}, where)
+                 : call("aten::expand", "", {result, like.sizes().vec(), false}, where);
   }
   return result;
 }
@@ -208,6 +254,12 @@ bool GraphBuilder::run_simpler(const c10::OperatorHandle& op, torch::jit::Stack*
     if (name == "aten::zero" || !argument(1).isTensor()) {
       const Unobserved guard;
       const at::Scalar value = name == "aten::zero" ? at::Scalar(0) : argument(1).toScalar();
+      if (varying_of(self) != 0) {
+        return finish(call("aten::full_like", "",
+                           {self, value, c10::IValue(), c10::IValue(), c10::IValue(), c10::IValue(),
+                            c10::IValue()},
+                           where));
+      }
       return finish(at::full(self.sizes(), value, self.options()));
     }
     return finish(as_type(argument(1).toTensor(), self, where));
@@ -258,6 +310,18 @@ void GraphBuilder::run(const c10::OperatorHandle& op, torch::jit::Stack* stack,
   }
   if (run_simpler(op, stack, where)) return;
   const Unobserved guard;  // what we ask of tensors from here on is our own business
+  torch::jit::Stack before;
+  std::vector<Varying> varying;
+  if (!varying_.empty() || traits_of(op).size_depends_on_values) {
+    before.assign(stack->end() - static_cast<std::ptrdiff_t>(count), stack->end());
+    varying = varying_arguments(
+        op, before, [&](const at::Tensor& tensor) { return varying_of(tensor); },
+        [&](const at::Tensor& tensor) { return depends_on_inputs(tensor); });
+    if (!varying.empty()) {
+      let_sizes_vary(op, stack, varying);
+      before.assign(stack->end() - static_cast<std::ptrdiff_t>(count), stack->end());
+    }
+  }
   ir::Op recorded;
   recorded.source = where;
   c10::OperatorHandle meant = without_layout(op);
@@ -283,6 +347,16 @@ void GraphBuilder::run(const c10::OperatorHandle& op, torch::jit::Stack* stack,
   const std::size_t returns = schema.returns().size();
   for (std::size_t i = 0; i < returns; ++i) {
     recorded.results.push_back(define((*stack)[stack->size() - returns + i]));
+  }
+  if (!varying.empty()) {
+    const torch::jit::Stack returned(stack->end() - static_cast<std::ptrdiff_t>(returns),
+                                     stack->end());
+    const SizeTrial trial = try_other_sizes(op, before, varying, returned);
+    recorded.fixed_size = trial.fixed;
+    const std::vector<at::Tensor> tensors = tensors_in(returned.data(), returned.size());
+    for (std::size_t i = 0; i < tensors.size(); ++i) {
+      if (trial.results[i] != 0) varying_[value_of(tensors[i])] = trial.results[i];
+    }
   }
   graph_.append(std::move(recorded));
 }

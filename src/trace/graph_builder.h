@@ -19,6 +19,7 @@
 
 #include "ir/graph.h"
 #include "trace/source.h"
+#include "trace/varying.h"
 
 namespace leapp::trace {
 
@@ -64,6 +65,9 @@ class GraphBuilder {
                      const ir::SourceLocation& where);
   void compute(const c10::OperatorHandle& op, torch::jit::Stack* stack);
   bool depends_on_inputs(const c10::IValue& value) const;
+  Varying varying_of(const at::Tensor& tensor) const;
+  void let_sizes_vary(const c10::OperatorHandle& op, torch::jit::Stack* stack,
+                      const std::vector<Varying>& varying) const;
   ir::Argument argument(const c10::IValue& value, const c10::Type& type);
   ir::Result define(const c10::IValue& value);
   ir::ValueId define_tensor(const at::Tensor& tensor);
@@ -75,6 +79,7 @@ class GraphBuilder {
   ir::Graph graph_;
   ska::flat_hash_map<const c10::TensorImpl*, Known> known_;
   std::map<ConstantKey, ir::ValueId> constants_;
+  std::map<ir::ValueId, Varying> varying_;  // values with sizes that values decide
   std::vector<at::Tensor> held_constants_;  // so that a ConstantKey's address stays theirs
 };
 

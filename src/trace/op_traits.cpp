@@ -33,6 +33,16 @@ HiddenWrite normalisation(const std::string& name) {
   return composites.count(name) > 0 ? HiddenWrite::kInside : HiddenWrite::kNone;
 }
 
+// PyTorch's tag is missing on those that are made of tagged ones, and on one whose residuals alone
+// have such a size it says more than is so.
+bool size_depends_on_values(const c10::OperatorHandle& op) {
+  static const std::set<std::string> composites = {"aten::where", "aten::nonzero_numpy",
+                                                   "aten::repeat_interleave.self_Tensor"};
+  const std::string name = c10::toString(op.operator_name());
+  if (name == "aten::linalg_lstsq") return false;
+  return op.hasTag(at::Tag::dynamic_output_shape) || composites.count(name) > 0;
+}
+
 OpTraits describe(const c10::OperatorHandle& op) {
   const c10::FunctionSchema& schema = op.schema();
   OpTraits traits;
@@ -53,7 +63,13 @@ OpTraits describe(const c10::OperatorHandle& op) {
   }
   traits.may_be_random = op.hasTag(at::Tag::nondeterministic_seeded);
   traits.escape = escape_of(schema.name());
-  traits.size_depends_on_values = op.hasTag(at::Tag::dynamic_output_shape);
+  traits.size_depends_on_values = size_depends_on_values(op);
+  if (traits.size_depends_on_values) {
+    for (const char* name : {"num_classes", "output_size"}) {
+      const auto index = schema.argumentIndexWithName(name);
+      if (index) traits.size_argument = *index;
+    }
+  }
   traits.normalises = normalisation(schema.name());
   // set_data and set_ are here because a tensor that got other memory is recognised by that memory.
   static const std::set<std::string> metadata = {
@@ -82,6 +98,11 @@ bool OpTraits::is_random(const torch::jit::Stack& stack) const {
 
 bool OpTraits::has_size_of_values(const torch::jit::Stack& stack) const {
   if (!size_depends_on_values) return false;
+  if (size_argument >= 0) {
+    const c10::IValue& size =
+        stack[stack.size() - writes.size() + static_cast<std::size_t>(size_argument)];
+    return size.isNone() || (size.isInt() && size.toInt() < 0);
+  }
   // Indexing carries the tag for its masks alone.
   const c10::IValue& last = stack.back();
   if (writes.size() != 2 || !last.isOptionalTensorList()) return true;

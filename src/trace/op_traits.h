@@ -35,6 +35,7 @@ struct OpTraits {
   int dropout = -1;  ///< position of a dropout probability, or -1
   HiddenWrite normalises = HiddenWrite::kNone;
   bool size_depends_on_values = false;
+  int size_argument = -1;  ///< position of an argument that fixes that size where it is given
 
   /// Whether this very call draws random numbers (dropout in eval mode does not).
   bool is_random(const torch::jit::Stack& stack) const;

@@ -24,6 +24,7 @@
 
 #include "trace/capture.h"
 #include "trace/source.h"
+#include "trace/varying.h"
 
 namespace leapp::trace {
 
@@ -41,7 +42,8 @@ struct Variable {
   NodeId node = kNobody;   ///< the open node whose inputs it depends on
   std::int32_t call = -1;  ///< result: index of the producing call
   c10::weak_intrusive_ptr<c10::TensorImpl> impl;
-  at::Tensor held;  ///< outside or input: an alias with the geometry it had
+  at::Tensor held;      ///< outside or input: an alias with the geometry it had
+  Varying varying = 0;  ///< dimensions with as many elements as traced values say
 };
 
 /// One piece of memory that variables share.

@@ -13,7 +13,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import torch
@@ -119,12 +119,33 @@ def _patch_tensor() -> None:
     originals = (getattr(tensor, name) for name in _TENSOR_METHODS)
     for name, function in zip(_TENSOR_METHODS, _tensor_methods(*originals), strict=True):
         _patches.set(tensor, name, function)
+    _patches.set(tensor, "shape", _SHAPE)
     _trace.restore_sequence_slot()
+
+
+def _shape(tensor: torch.Tensor) -> torch.Size:
+    """Return the shape, and say so if it is that of a selection: its number would be exported."""
+    if _state.open_nodes and _surroundings.called_by_user():
+        _trace.note_size(tensor)
+    return cast(torch.Size, torch._C.TensorBase.shape.__get__(tensor))
+
+
+_SHAPE = property(_shape)
+
+
+def _size_method(original: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(original)
+    def measure(self: torch.Tensor, *args: Any, **kwargs: Any) -> Any:
+        if _state.open_nodes and _surroundings.called_by_user():
+            _trace.note_size(self)
+        return original(self, *args, **kwargs)
+
+    return measure
 
 
 _TENSOR_METHODS = (
     "numpy", "__array__", "tolist", "__deepcopy__", "data_ptr", "__repr__", "__format__",
-    "__getitem__", "__setitem__",
+    "__getitem__", "__setitem__", "__len__", "size", "numel", "nelement",
 )  # fmt: skip
 
 
@@ -139,6 +160,7 @@ def _tensor_methods(
     to_text: Any,
     get_item: Any,
     set_item: Any,
+    *sizes: Any,
 ) -> tuple[Callable[..., Any], ...]:
     """Return what takes the place of these methods, in their order."""
 
@@ -212,6 +234,7 @@ def _tensor_methods(
         __format__,
         __getitem__,
         __setitem__,
+        *map(_size_method, sizes),
     )
 
 

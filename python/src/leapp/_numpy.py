@@ -67,6 +67,31 @@ class TracedArray(np.ndarray[Any, Any]):
         """Write; PyTorch does it, so that it is recorded."""
         _calls().set_item(self, index, value)
 
+    def _note_size(self) -> None:
+        if self._tensor is not None and _state.open_nodes:
+            _trace.note_size(self._tensor)
+
+    def __len__(self) -> int:
+        """Count the items; where values decided that, it is said."""
+        self._note_size()
+        return len(plain(self))
+
+    @property
+    def size(self) -> int:  # type: ignore[override]
+        """The number of elements."""
+        self._note_size()
+        return plain(self).size  # type: ignore[no-any-return]
+
+    @property
+    def shape(self) -> tuple[int, ...]:  # type: ignore[override]
+        """The sizes of the dimensions."""
+        self._note_size()
+        return plain(self).shape  # type: ignore[no-any-return]
+
+    @shape.setter
+    def shape(self, value: Any) -> None:
+        np.ndarray.shape.__set__(self, value)  # type: ignore[attr-defined]
+
     @property
     def T(self) -> Any:  # noqa: N802
         """The array with its dimensions reversed."""

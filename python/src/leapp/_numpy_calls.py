@@ -256,8 +256,11 @@ def _reconciled(expected: Any, found: Any, args: Any) -> Any:
     tensor = _tensor_of(found)
     if isinstance(expected, np.ndarray) and _is_view(expected, args):
         return attached(expected, tensor)
-    if tensor is not None and tensor.squeeze().shape == np.squeeze(values).shape:
-        tensor = tensor.reshape(values.shape)  # they differ on dimensions of one element
+    if tensor is not None and tuple(tensor.shape) != values.shape:
+        with _trace.Unobserved():
+            squeezed = tuple(tensor.squeeze().shape)
+        if squeezed == np.squeeze(values).shape:
+            tensor = tensor.reshape(values.shape)  # they differ on dimensions of one element
     if tensor is None or tuple(tensor.shape) != values.shape:
         raise _DisagreementError("its PyTorch equivalent gives another shape")
     dtype = torch_type(values.dtype)

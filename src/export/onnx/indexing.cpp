@@ -18,7 +18,7 @@ std::vector<Value> positions_of(OpContext& context, Value mask) {
   const auto bits = constant_ints(mask);
   context.need(bits.has_value(),
                "it selects by a mask that is computed, so the size of its result is only known "
-               "when running",
+               "when running, and what is done with it needs to know that",
                "Use torch.where(mask, x, other), which keeps the shape.");
   std::vector<Dims> positions(mask.shape().size());
   for (std::size_t i = 0; i < bits->size(); ++i) {
@@ -96,6 +96,26 @@ Value convert_masked_select(OpContext& context) {
   const std::vector<Value> positions =
       positions_of(context, reshape(expand(mask, shape), {element_count(shape)}));
   return gather(reshape(expand(x, shape), {element_count(shape)}), positions[0], 0);
+}
+
+/// Counts, or sums of weights, of each number below the size that `minlength` gave.
+Value convert_bincount(OpContext& context) {
+  const Value x = context.tensor("self");
+  const Type type = context.result_type();
+  const std::int64_t bins = type.shape.at(0);
+  context.need(context.integer("minlength") >= bins,
+               "it has as many bins as the largest number says, a size that is only known when "
+               "running",
+               "Say torch.bincount(x, minlength=n) with an n above all numbers, or use "
+               "torch.zeros(n).scatter_add(0, x, torch.ones_like(x)).");
+  if (x.count() == 0 || bins == 0) return full(context.builder(), type, 0);
+  const Value index = cast(x, DType::kInt64);
+  const Value weights = context.optional_tensor("weights");
+  const Value ones = weights.defined() ? cast(weights, type.dtype)
+                                       : full(context.builder(), {type.dtype, index.shape()}, 1);
+  // Neither here nor in PyTorch do negative numbers count from the end: they are refused.
+  const Value held = where(index < 0.0, scalar_like(index, static_cast<double>(bins)), index);
+  return scatter_elements(full(context.builder(), type, 0), held, ones, 0, "add");
 }
 
 /// The first `size` places that are not zero; the rest is filled.
@@ -209,9 +229,9 @@ void register_indexing(ConverterRegistry& registry) {
   registry.add("aten::_unsafe_masked_index", convert_masked_index);
   registry.add("aten::masked_select", convert_masked_select);
   registry.add("aten::nonzero_static", convert_nonzero_static);
-  registry.add({"aten::nonzero", "aten::bincount", "aten::_unique2", "aten::unique_dim",
-                "aten::unique_consecutive", "aten::unique_dim_consecutive",
-                "aten::repeat_interleave.Tensor", "aten::argwhere"},
+  registry.add("aten::bincount", convert_bincount);
+  registry.add({"aten::nonzero", "aten::_unique2", "aten::unique_dim", "aten::unique_consecutive",
+                "aten::unique_dim_consecutive", "aten::repeat_interleave.Tensor", "aten::argwhere"},
                refuse_size);
 }
 

@@ -1,0 +1,62 @@
+// Numbers of elements that traced values decide, while they are being recorded.
+#pragma once
+
+#include <ATen/core/dispatch/Dispatcher.h>
+#include <ATen/core/stack.h>
+
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "trace/tape.h"
+#include "trace/varying.h"
+
+namespace leapp::session {
+
+// What is said where such a number becomes part of what is exported.
+inline constexpr const char* kSizeRead =
+    "the program reads the size of a tensor (len(), .shape, .numel()) that gives as many elements "
+    "as the values of a traced tensor say: the number is exported as it is now. Use torch.where() "
+    "or a sum over the mask to keep sizes fixed.";
+inline constexpr const char* kFixedSize =
+    " works on a tensor that gives as many elements as the values of a traced tensor say, and only "
+    "with as many as there are now: the number is exported as it is now. Use torch.where() or a "
+    "sum over the mask to keep sizes fixed.";
+inline constexpr const char* kVaryingPort =
+    " gives as many elements as the values of a traced tensor say: its shape is exported as it is "
+    "now. Use torch.where() or a sum over the mask to keep sizes fixed.";
+
+/// Which sizes of a call's results traced values decide: asked before the call runs, answered after
+/// it without a lock, then noted on the tape.
+class SizeQuestion {
+ public:
+  SizeQuestion(torch::jit::Stack arguments, std::vector<trace::Varying> varying)
+      : arguments_(std::move(arguments)), varying_(std::move(varying)) {}
+
+  /// `stack` ends with what the operator returned.
+  void answer(const c10::OperatorHandle& op, const torch::jit::Stack& stack);
+  /// Marks the results; returns whether any size varies.
+  bool note(trace::Tape& tape) const;
+
+ private:
+  torch::jit::Stack arguments_;
+  std::vector<trace::Varying> varying_;
+  torch::jit::Stack returned_;
+  trace::SizeTrial trial_;
+};
+
+/// The question, if there is one. `is_state` tells tensors that nodes write to, for a mask that is
+/// the program's own may be one of them.
+std::optional<SizeQuestion> ask_sizes(trace::Tape& tape, const c10::OperatorHandle& op,
+                                      const c10::IValue* arguments,
+                                      const std::function<bool(const at::Tensor&)>& is_state);
+
+/// Whether the operator is index_put in one of its forms.
+bool writes_by_index(const c10::OperatorHandle& op);
+
+/// `y[mask] = values` drops the leading dimensions of one element that `values` has, also where one
+/// element is only what the mask selected now. Returns what the values were before that, as far as
+/// index_put takes them.
+trace::VarId before_lost_ones(trace::Tape& tape, const c10::IValue* arguments, trace::VarId values);
+
+}  // namespace leapp::session

@@ -1,0 +1,214 @@
+#include "trace/varying.h"
+
+#include <ATen/ops/empty.h>
+#include <ATen/ops/empty_strided.h>
+#include <c10/util/Exception.h>
+
+#include <algorithm>
+#include <optional>
+#include <string>
+
+#include "trace/op_traits.h"
+
+namespace leapp::trace {
+namespace {
+
+// A size of one is special, and no size becomes that by adding two.
+constexpr std::int64_t kMore = 2;
+
+bool is_mask(const at::Tensor& tensor) {
+  return tensor.scalar_type() == at::kBool || tensor.scalar_type() == at::kByte;
+}
+
+bool varies(Varying dims, std::size_t dim) {
+  return dim < 64 && ((dims >> dim) & 1U) != 0;
+}
+
+at::Tensor on_meta(const at::Tensor& tensor, Varying dims, std::int64_t more) {
+  const at::TensorOptions options = tensor.options().device(at::kMeta).requires_grad(false);
+  if (dims == 0 || more == 0) {
+    return at::empty_strided(tensor.sizes(), tensor.strides(), options);
+  }
+  std::vector<std::int64_t> sizes = tensor.sizes().vec();
+  for (std::size_t d = 0; d < sizes.size(); ++d) sizes[d] += varies(dims, d) ? more : 0;
+  return at::empty(sizes, options);
+}
+
+// The call's arguments on shapes alone. Masks in an index become the positions that they stand for.
+torch::jit::Stack shapes_of(const torch::jit::Stack& arguments, const std::vector<Varying>& varying,
+                            std::int64_t more) {
+  torch::jit::Stack made;
+  std::size_t next = 0;
+  for (const c10::IValue& value : arguments) {
+    if (value.isTensor()) {
+      const at::Tensor& tensor = value.toTensor();
+      made.emplace_back(tensor.defined() ? on_meta(tensor, varying[next], more) : tensor);
+      ++next;
+    } else if (value.isOptionalTensorList()) {
+      c10::List<std::optional<at::Tensor>> items;
+      for (const c10::IValue& item : value.toListRef()) {
+        const Varying dims = varying[next++];
+        if (!item.isTensor() || !item.toTensor().defined()) {
+          items.push_back(std::nullopt);
+          continue;
+        }
+        const at::Tensor& index = item.toTensor();
+        if (!is_mask(index)) {
+          items.push_back(on_meta(index, dims, more));
+          continue;
+        }
+        const std::int64_t count = index.count_nonzero().item<std::int64_t>();
+        for (std::int64_t d = 0; d < index.dim(); ++d) {
+          items.push_back(at::empty({count + (dims != 0 ? more : 0)},
+                                    at::TensorOptions(at::kLong).device(at::kMeta)));
+        }
+      }
+      made.emplace_back(std::move(items));
+    } else if (value.isTensorList()) {
+      c10::List<at::Tensor> items;
+      for (const c10::IValue& item : value.toListRef()) {
+        items.push_back(on_meta(item.toTensor(), varying[next++], more));
+      }
+      made.emplace_back(std::move(items));
+    } else if (value.isDevice()) {
+      made.emplace_back(c10::Device(at::kMeta));
+    } else {
+      made.push_back(value);
+    }
+  }
+  return made;
+}
+
+std::optional<std::vector<at::Tensor>> run(const c10::OperatorHandle& op, torch::jit::Stack stack) {
+  try {
+    op.callBoxed(&stack);
+  } catch (const std::exception&) {
+    return std::nullopt;
+  }
+  return tensors_in(stack.data(), stack.size());
+}
+
+// What may be said of results without knowing the operator: sizes that vary stay recognisable.
+std::vector<Varying> by_size(const std::vector<at::Tensor>& arguments,
+                             const std::vector<Varying>& varying,
+                             const std::vector<at::Tensor>& results) {
+  std::vector<Varying> found;
+  for (const at::Tensor& result : results) {
+    Varying dims = 0;
+    for (std::int64_t d = 0; result.defined() && d < std::min<std::int64_t>(result.dim(), 64); ++d) {
+      for (std::size_t i = 0; i < arguments.size(); ++i) {
+        if (varying[i] == 0) continue;
+        for (std::int64_t k = 0; k < arguments[i].dim(); ++k) {
+          const bool same = varies(varying[i], static_cast<std::size_t>(k)) &&
+                            arguments[i].size(k) == result.size(d);
+          if (same) dims |= Varying{1} << d;
+        }
+      }
+    }
+    found.push_back(dims);
+  }
+  return found;
+}
+
+// Which of its tensors decides the size of the result; -1: the masks in an index.
+int deciding_argument(const c10::OperatorHandle& op) {
+  const std::string& name = op.schema().name();
+  if (name == "aten::index") return -1;
+  const bool second = name == "aten::masked_select" || op.schema().overload_name() == "self_Tensor";
+  return second ? 1 : 0;
+}
+
+// What varies in the results of an operator that finds as many elements as there are.
+std::vector<Varying> as_many_as_found(const c10::OperatorHandle& op,
+                                      const torch::jit::Stack& arguments,
+                                      const std::vector<at::Tensor>& results) {
+  std::vector<Varying> found(results.size(), 1);
+  const std::string& name = op.schema().name();
+  const bool unique = name.find("unique") != std::string::npos;
+  if (unique && found.size() > 1) found[1] = 0;  // where each element went to
+  // With a minimum that was not exceeded the program takes care that it is not.
+  if (name == "aten::bincount") found[0] = results[0].size(0) > arguments[2].toInt() ? 1 : 0;
+  const auto position = op.schema().argumentIndexWithName("dim");
+  if (position && arguments[static_cast<std::size_t>(*position)].isInt()) {
+    const at::Tensor& self = arguments[0].toTensor();
+    const std::int64_t dim = arguments[static_cast<std::size_t>(*position)].toInt();
+    found[0] = Varying{1} << std::min<std::int64_t>(dim < 0 ? dim + self.dim() : dim, 63);
+  }
+  return found;
+}
+
+}  // namespace
+
+std::vector<Varying> varying_arguments(const c10::OperatorHandle& op,
+                                       const torch::jit::Stack& arguments,
+                                       const std::function<Varying(const at::Tensor&)>& known,
+                                       const std::function<bool(const at::Tensor&)>& is_traced) {
+  const bool decides = traits_of(op).has_size_of_values(arguments);
+  const int deciding = decides ? deciding_argument(op) : -1;
+  std::vector<Varying> varying;
+  const auto add = [&](const c10::IValue& value, bool may_decide) {
+    Varying dims = 0;
+    if (value.isTensor() && value.toTensor().defined()) {
+      dims = known(value.toTensor());
+      if (may_decide && is_traced(value.toTensor())) dims |= 1;
+    }
+    varying.push_back(dims);
+  };
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    if (arguments[i].isTensor()) {
+      add(arguments[i], static_cast<int>(i) == deciding);
+    } else if (arguments[i].isTensorList() || arguments[i].isOptionalTensorList()) {
+      for (const c10::IValue& item : arguments[i].toListRef()) {
+        add(item, decides && item.isTensor() && item.toTensor().defined() &&
+                      is_mask(item.toTensor()));
+      }
+    }
+  }
+  const bool any = std::any_of(varying.begin(), varying.end(), [](Varying dims) { return dims; });
+  return any ? varying : std::vector<Varying>();
+}
+
+std::vector<at::Tensor> tensors_in(const c10::IValue* values, std::size_t count) {
+  std::vector<at::Tensor> found;
+  for (std::size_t i = 0; i < count; ++i) {
+    if (values[i].isTensor()) {
+      found.push_back(values[i].toTensor());
+    } else if (values[i].isTensorList() || values[i].isOptionalTensorList()) {
+      for (const c10::IValue& item : values[i].toListRef()) {
+        found.push_back(item.isTensor() ? item.toTensor() : at::Tensor());
+      }
+    }
+  }
+  return found;
+}
+
+SizeTrial try_other_sizes(const c10::OperatorHandle& op, const torch::jit::Stack& arguments,
+                          const std::vector<Varying>& varying, const torch::jit::Stack& results) {
+  const std::vector<at::Tensor> given = tensors_in(arguments.data(), arguments.size());
+  const std::vector<at::Tensor> returned = tensors_in(results.data(), results.size());
+  SizeTrial trial{by_size(given, varying, returned)};
+  const OpTraits& traits = traits_of(op);
+  if (traits.mutates || traits.may_be_random) return trial;
+  if (traits.has_size_of_values(arguments) && op.schema().name() != "aten::index") {
+    trial.results = as_many_as_found(op, arguments, returned);
+    return trial;
+  }
+  const auto as_it_was = run(op, shapes_of(arguments, varying, 0));
+  if (!as_it_was) return trial;
+  const auto other = run(op, shapes_of(arguments, varying, kMore));
+  trial.fixed = !other || other->size() != as_it_was->size();
+  if (trial.fixed || other->size() != returned.size()) return trial;
+  for (std::size_t i = 0; i < returned.size(); ++i) {
+    if (!returned[i].defined() || !(*other)[i].defined()) continue;
+    const auto before = (*as_it_was)[i].sizes();
+    const auto after = (*other)[i].sizes();
+    trial.results[i] = 0;
+    trial.fixed |= before.size() != after.size();
+    for (std::size_t d = 0; d < std::min(before.size(), after.size()) && d < 64; ++d) {
+      if (before[d] != after[d]) trial.results[i] |= Varying{1} << d;
+    }
+  }
+  return trial;
+}
+
+}  // namespace leapp::trace
