@@ -38,9 +38,22 @@ const std::shared_ptr<const Signature>& sum_signature() {
   return known;
 }
 
+const std::shared_ptr<const Signature>& sum_along_signature() {
+  static const auto known = signature(
+      "aten::sum", "dim_IntList",
+      {{"self", "Tensor"}, {"dim", "int[]"}, {"keepdim", "bool"}, {"dtype", "ScalarType?"}});
+  return known;
+}
+
 const std::shared_ptr<const Signature>& div_signature() {
   static const auto known =
       signature("aten::div", "Tensor", {{"self", "Tensor"}, {"other", "Tensor"}});
+  return known;
+}
+
+const std::shared_ptr<const Signature>& add_signature() {
+  static const auto known = signature(
+      "aten::add", "Tensor", {{"self", "Tensor"}, {"other", "Tensor"}, {"alpha", "Scalar"}});
   return known;
 }
 
@@ -390,23 +403,28 @@ class Spreader {
   // Says the op without its selection, where that can be done.
   bool replace(const Op& op) {
     const std::string name = op.signature->qualified_name();
-    if (name == "aten::index_put") return replace_put(op);
+    if (name == "aten::index_put") return replace_put(op, "values", mask_of(op));
+    if (rows_ && name == "aten::masked_scatter") {
+      return replace_put(op, "source", one(op.argument("mask")));
+    }
     return replace_reduction(op, name);
   }
 
-  bool replace_put(const Op& op) {
-    const Selection* values = selection(one(op.argument("values")));
+  bool replace_put(const Op& op, const char* source, ValueId by) {
+    const Selection* values = selection(one(op.argument(source)));
     const ValueId self = one(op.argument("self"));
-    if (values == nullptr || self == kNoValue || mask_of(op) != values->mask) return false;
-    const bool* accumulate = std::get_if<bool>(&op.argument("accumulate"));
-    if (accumulate == nullptr || *accumulate ||
-        graph_.type(self).dtype != graph_.type(values->full).dtype) {
+    if (values == nullptr || self == kNoValue || by != values->mask) return false;
+    if (selection(self) != nullptr || unknown_.count(self) > 0) return false;
+    const DType dtype = graph_.type(self).dtype;
+    const bool adds = op.has("accumulate") && op.argument("accumulate") != Argument(false);
+    if (dtype != graph_.type(values->full).dtype || (adds && (!rows_ || !is_float(dtype)))) {
       return false;
     }
     const Selection put = *values;
     Shape wanted = shape_of(self);
     const Shape& mask_shape = shape_of(put.mask);
     const std::size_t behind = rest_of(put).size();
+    if (behind > 0 && !op.has("indices")) return false;  // its mask would be spread otherwise
     // What was put into another shape is put back as it was, if that is what it was selected from.
     if (wanted.size() != mask_shape.size() + behind || (!put.shaped && put.flat)) return false;
     if (!std::equal(mask_shape.begin(), mask_shape.end(), wanted.begin())) return false;
@@ -418,6 +436,15 @@ class Spreader {
     Selection apart = put;
     apart.full = unflattened(put, op);
     apart.flat = false;
+    if (adds) {
+      const ValueId term = filled(apart, 0.0, op);
+      made_.push_back({add_signature(),
+                       {ValueRef{self}, ValueRef{term}, std::int64_t{1}},
+                       op.results,
+                       op.source,
+                       op.module_path});
+      return true;
+    }
     const ValueId mask = spread_mask(apart, behind, op);
     made_.push_back({where_signature(),
                      {ValueRef{mask}, ValueRef{apart.full}, ValueRef{self}},
@@ -438,6 +465,7 @@ class Spreader {
         {"aten::all", 1.0}};
     static const std::map<std::string, double> neutral_along = {
         {"aten::sum.dim_IntList", 0.0},
+        {"aten::mean.dim", 0.0},
         {"aten::amax", -std::numeric_limits<double>::infinity()},
         {"aten::amin", std::numeric_limits<double>::infinity()},
         {"aten::any.dim", 0.0},
@@ -464,17 +492,27 @@ class Spreader {
       base.flat = true;
     }
     const ValueId kept = filled(base, along ? neutral_along.at(name) : neutral.at(name), op);
-    if (name != "aten::mean") {
-      std::vector<Argument> arguments = op.arguments;
-      arguments.at(0) = ValueRef{kept};
+    std::vector<Argument> arguments = op.arguments;
+    arguments.at(0) = ValueRef{kept};
+    if (op.signature->name != "aten::mean") {
       made_.push_back({op.signature, std::move(arguments), op.results, op.source, op.module_path});
       return true;
     }
+    // As many as the mask has, times the sizes of the other dimensions that are summed over.
+    double each = static_cast<double>(element_count(rest_of(base)));
+    if (along) {
+      each = 1;
+      const Shape& shape = shape_of(base.full);
+      const auto rank = static_cast<std::int64_t>(shape.size());
+      for (const std::int64_t dim : dims_of(op, rank)) {
+        if (dim > 0) each *= static_cast<double>(shape[static_cast<std::size_t>(dim)]);
+      }
+    }
     const TensorType type = graph_.type(op.result());
-    const ValueId total = append(sum_signature(), {ValueRef{kept}, std::monostate()}, type, op);
+    const ValueId total =
+        append(along ? sum_along_signature() : sum_signature(), std::move(arguments), type, op);
     const ValueId count = append(sum_signature(), {ValueRef{base.mask}, std::monostate()},
                                  {DType::kInt64, {}, type.device}, op);
-    const auto each = static_cast<double>(element_count(rest_of(base)));
     const ValueId mean = append(div_signature(), {ValueRef{total}, ValueRef{count}}, type, op);
     made_.push_back({div_signature(),
                      {ValueRef{mean}, ValueRef{scalar(type.dtype, each)}},
@@ -482,6 +520,16 @@ class Spreader {
                      op.source,
                      op.module_path});
     return true;
+  }
+
+  // The dimensions a reduction goes over; all where it names none.
+  static std::vector<std::int64_t> dims_of(const Op& op, std::int64_t rank) {
+    std::vector<std::int64_t> dims;
+    if (const auto* given = std::get_if<std::vector<std::int64_t>>(&op.argument("dim"))) {
+      for (const std::int64_t dim : *given) dims.push_back(dim < 0 ? dim + rank : dim);
+    }
+    for (std::int64_t dim = 0; dims.empty() && dim < rank; ++dim) dims.push_back(dim);
+    return dims;
   }
 
   Graph& graph_;

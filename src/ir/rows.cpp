@@ -141,6 +141,14 @@ bool inserts_dim(const Call& call) {
   return call.only("self") && call.spares_rows("dim", call.rank("self") + 1);
 }
 
+// A cell of a recurrent network, with its state of the same rows.
+bool is_cell(const Call& call) {
+  if (!call.is_selected("input") || call.rank("input") != 2) return false;
+  bool states = true;
+  for_each_value(call.op.argument("hx"), [&](ValueId id) { states = states && call.selected(id); });
+  return states;
+}
+
 using Rule = bool (*)(const Call&);
 
 Rule rule_for(const std::string& name) {
@@ -157,8 +165,10 @@ Rule rule_for(const std::string& name) {
         {"aten::convolution", is_batch_of_images},
         {"aten::expand", expands_rows},
         {"aten::flatten", flattens_others},
+        {"aten::gru_cell", is_cell},
         {"aten::layer_norm", normalises_layer},
         {"aten::linear", is_linear},
+        {"aten::lstm_cell", is_cell},
         {"aten::matmul", multiplies},
         {"aten::max_pool1d", is_batch_of_images},
         {"aten::max_pool2d", is_batch_of_images},
@@ -169,19 +179,30 @@ Rule rule_for(const std::string& name) {
         {"aten::permute", permutes_others},
         {"aten::reshape", reshapes_rows},
         {"aten::rms_norm", normalises_layer},
+        {"aten::rnn_relu_cell", is_cell},
+        {"aten::rnn_tanh_cell", is_cell},
         {"aten::stack", joins},
         {"aten::transpose", swaps_others},
         {"aten::unsqueeze", inserts_dim},
     };
-    for (const char* name_along :
-         {"aten::_log_softmax", "aten::_softmax", "aten::all", "aten::amax", "aten::amin",
-          "aten::any", "aten::argmax", "aten::argmin", "aten::chunk", "aten::cumprod",
-          "aten::cumsum", "aten::glu", "aten::index_select", "aten::linalg_cross",
-          "aten::linalg_norm", "aten::linalg_vector_norm", "aten::log_softmax", "aten::logsumexp",
-          "aten::max", "aten::mean", "aten::min", "aten::narrow", "aten::norm", "aten::prod",
-          "aten::select", "aten::slice", "aten::softmax", "aten::sort", "aten::split",
-          "aten::split_with_sizes", "aten::squeeze", "aten::std", "aten::sum", "aten::topk",
-          "aten::unbind", "aten::var"}) {
+    for (const char* name_along : {"aten::_log_softmax", "aten::_softmax",
+                                   "aten::all",          "aten::amax",
+                                   "aten::amin",         "aten::any",
+                                   "aten::argmax",       "aten::argmin",
+                                   "aten::chunk",        "aten::cumprod",
+                                   "aten::cumsum",       "aten::glu",
+                                   "aten::index_select", "aten::linalg_cross",
+                                   "aten::linalg_norm",  "aten::linalg_vector_norm",
+                                   "aten::log_softmax",  "aten::logsumexp",
+                                   "aten::max",          "aten::mean",
+                                   "aten::min",          "aten::narrow",
+                                   "aten::norm",         "aten::prod",
+                                   "aten::select",       "aten::slice",
+                                   "aten::softmax",      "aten::sort",
+                                   "aten::split",        "aten::split_with_sizes",
+                                   "aten::squeeze",      "aten::std",
+                                   "aten::sum",          "aten::topk",
+                                   "aten::unbind",       "aten::var"}) {
       made[name_along] = along_other_dim;
     }
     return made;

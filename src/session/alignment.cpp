@@ -10,8 +10,10 @@ namespace leapp::session {
 
 namespace {
 
-// TorchScript's executor puts these in once it has seen a function run.
+// TorchScript's executor puts these in once it has seen a function run, and PyTorch's indexing
+// those that are passed over where it selects a single element.
 bool changes_nothing(const trace::Call& call) {
+  if (call.passed_over) return true;
   static const c10::OperatorName detach("aten::detach", "");
   static const c10::OperatorName alias("aten::alias", "");
   return call.op.operator_name() == detach || call.op.operator_name() == alias;

@@ -71,7 +71,7 @@ trace::VarId before_lost_ones(trace::Tape& tape, const c10::IValue* arguments,
                               trace::VarId values) {
   static const c10::OperatorName view("aten::view", "");
   if (values == trace::kNobody || tape.variable(values).call < 0) return values;
-  const trace::Call& maker = tape.calls()[static_cast<std::size_t>(tape.variable(values).call)];
+  trace::Call& maker = tape.calls()[static_cast<std::size_t>(tape.variable(values).call)];
   if (maker.op.operator_name() != view) return values;
   const trace::VarId source = tape.args_of(maker)[0].var;
   const at::Tensor before = source == trace::kNobody ? at::Tensor() : tape.tensor(source);
@@ -84,7 +84,9 @@ trace::VarId before_lost_ones(trace::Tape& tape, const c10::IValue* arguments,
   const auto all = before.sizes();
   const auto rest = all.begin() + lost;
   const bool ones = std::all_of(all.begin(), rest, [](std::int64_t size) { return size == 1; });
-  return ones && std::equal(rest, all.end(), sizes.begin(), sizes.end()) ? source : values;
+  if (!ones || !std::equal(rest, all.end(), sizes.begin(), sizes.end())) return values;
+  maker.passed_over = &maker == &tape.calls().back();
+  return source;
 }
 
 }  // namespace leapp::session

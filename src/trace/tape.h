@@ -88,6 +88,7 @@ struct Call {
   bool hidden_alias = false;  ///< a result shares memory with an argument, the schema denies it
   bool relative = false;      ///< as_strided of ours: the offset counts from its argument's start
   bool found_in_memory = false;  ///< ours: names a tensor that was met in memory already known
+  bool passed_over = false;      ///< a view whose reader was given what it is a view of
 };
 
 class Tape {

@@ -13,8 +13,12 @@
 namespace leapp::trace {
 namespace {
 
-// A size of one is special, and no size becomes that by adding two.
-constexpr std::int64_t kMore = 2;
+// Another size, never one, which is special. What divides the size divides the other too: it may
+// be the number of rows times that of columns.
+std::int64_t other_size(std::int64_t size) {
+  constexpr std::int64_t kDivisible = 5040;
+  return size == 0 ? kDivisible : 3 * size;
+}
 
 bool is_mask(const at::Tensor& tensor) {
   return tensor.scalar_type() == at::kBool || tensor.scalar_type() == at::kByte;
@@ -24,25 +28,26 @@ bool varies(Varying dims, std::size_t dim) {
   return dim < 64 && ((dims >> dim) & 1U) != 0;
 }
 
-at::Tensor on_meta(const at::Tensor& tensor, Varying dims, std::int64_t more) {
+at::Tensor on_meta(const at::Tensor& tensor, Varying dims, bool other) {
   const at::TensorOptions options = tensor.options().device(at::kMeta).requires_grad(false);
-  if (dims == 0 || more == 0) {
+  if (dims == 0 || !other) {
     return at::empty_strided(tensor.sizes(), tensor.strides(), options);
   }
   std::vector<std::int64_t> sizes = tensor.sizes().vec();
-  for (std::size_t d = 0; d < sizes.size(); ++d) sizes[d] += varies(dims, d) ? more : 0;
+  for (std::size_t d = 0; d < sizes.size(); ++d)
+    sizes[d] = varies(dims, d) ? other_size(sizes[d]) : sizes[d];
   return at::empty(sizes, options);
 }
 
 // The call's arguments on shapes alone. Masks in an index become the positions that they stand for.
 torch::jit::Stack shapes_of(const torch::jit::Stack& arguments, const std::vector<Varying>& varying,
-                            std::int64_t more) {
+                            bool other) {
   torch::jit::Stack made;
   std::size_t next = 0;
   for (const c10::IValue& value : arguments) {
     if (value.isTensor()) {
       const at::Tensor& tensor = value.toTensor();
-      made.emplace_back(tensor.defined() ? on_meta(tensor, varying[next], more) : tensor);
+      made.emplace_back(tensor.defined() ? on_meta(tensor, varying[next], other) : tensor);
       ++next;
     } else if (value.isOptionalTensorList()) {
       c10::List<std::optional<at::Tensor>> items;
@@ -54,20 +59,20 @@ torch::jit::Stack shapes_of(const torch::jit::Stack& arguments, const std::vecto
         }
         const at::Tensor& index = item.toTensor();
         if (!is_mask(index)) {
-          items.push_back(on_meta(index, dims, more));
+          items.push_back(on_meta(index, dims, other));
           continue;
         }
-        const std::int64_t count = index.count_nonzero().item<std::int64_t>();
+        const auto now = index.count_nonzero().item<std::int64_t>();
+        const std::int64_t count = other && dims != 0 ? other_size(now) : now;
         for (std::int64_t d = 0; d < index.dim(); ++d) {
-          items.push_back(at::empty({count + (dims != 0 ? more : 0)},
-                                    at::TensorOptions(at::kLong).device(at::kMeta)));
+          items.push_back(at::empty({count}, at::TensorOptions(at::kLong).device(at::kMeta)));
         }
       }
       made.emplace_back(std::move(items));
     } else if (value.isTensorList()) {
       c10::List<at::Tensor> items;
       for (const c10::IValue& item : value.toListRef()) {
-        items.push_back(on_meta(item.toTensor(), varying[next++], more));
+        items.push_back(on_meta(item.toTensor(), varying[next++], other));
       }
       made.emplace_back(std::move(items));
     } else if (value.isDevice()) {
@@ -95,7 +100,8 @@ std::vector<Varying> by_size(const std::vector<at::Tensor>& arguments,
   std::vector<Varying> found;
   for (const at::Tensor& result : results) {
     Varying dims = 0;
-    for (std::int64_t d = 0; result.defined() && d < std::min<std::int64_t>(result.dim(), 64); ++d) {
+    for (std::int64_t d = 0; result.defined() && d < std::min<std::int64_t>(result.dim(), 64);
+         ++d) {
       for (std::size_t i = 0; i < arguments.size(); ++i) {
         if (varying[i] == 0) continue;
         for (std::int64_t k = 0; k < arguments[i].dim(); ++k) {
@@ -159,8 +165,8 @@ std::vector<Varying> varying_arguments(const c10::OperatorHandle& op,
       add(arguments[i], static_cast<int>(i) == deciding);
     } else if (arguments[i].isTensorList() || arguments[i].isOptionalTensorList()) {
       for (const c10::IValue& item : arguments[i].toListRef()) {
-        add(item, decides && item.isTensor() && item.toTensor().defined() &&
-                      is_mask(item.toTensor()));
+        add(item,
+            decides && item.isTensor() && item.toTensor().defined() && is_mask(item.toTensor()));
       }
     }
   }
@@ -193,9 +199,9 @@ SizeTrial try_other_sizes(const c10::OperatorHandle& op, const torch::jit::Stack
     trial.results = as_many_as_found(op, arguments, returned);
     return trial;
   }
-  const auto as_it_was = run(op, shapes_of(arguments, varying, 0));
+  const auto as_it_was = run(op, shapes_of(arguments, varying, false));
   if (!as_it_was) return trial;
-  const auto other = run(op, shapes_of(arguments, varying, kMore));
+  const auto other = run(op, shapes_of(arguments, varying, true));
   trial.fixed = !other || other->size() != as_it_was->size();
   if (trial.fixed || other->size() != returned.size()) return trial;
   for (std::size_t i = 0; i < returned.size(); ++i) {

@@ -107,6 +107,73 @@ TEST(MasksTest, AnOperandWithAnElementForEachSelectedOneStays) {
             (std::vector<std::string>{"aten::index", "aten::add", "aten::index_put"}));
 }
 
+ValueId linear(Graph& graph, ValueId input, const TensorType& type) {
+  const ValueId weight = graph.add_input("weight", {DType::kFloat32, {2, 3}});
+  return add(graph,
+             op_of("aten::linear", "", {"input", "weight", "bias"},
+                   {ValueRef{input}, ValueRef{weight}, std::monostate()}),
+             type);
+}
+
+// rows of x through a layer, put into rows of out
+void route(Graph& graph, Spread spread) {
+  const ValueId x = graph.add_input("x", kFull);
+  const ValueId out = graph.add_input("out", {DType::kFloat32, {2, 2}});
+  const ValueId rows = graph.add_input("rows", {DType::kBool, {2}});
+  const ValueId some = select(graph, x, rows, {DType::kFloat32, {1, 3}});
+  const ValueId layer = linear(graph, some, {DType::kFloat32, {1, 2}});
+  graph.add_output("y", put(graph, out, rows, layer));
+  spread_selections(graph, spread);
+  verify(graph);
+}
+
+TEST(MasksTest, ALayerWorksOnAllRowsWhereShapesHaveToBeFixed) {
+  Graph graph;
+  route(graph, Spread::kRows);
+  EXPECT_EQ(names(graph),
+            (std::vector<std::string>{"aten::linear", "aten::reshape", "aten::where"}));
+  EXPECT_EQ(graph.type(graph.ops()[0].result()).shape, (Shape{2, 2}));
+}
+
+TEST(MasksTest, ALayerWorksOnTheSelectedRowsElsewhere) {
+  Graph graph;
+  route(graph, Spread::kElements);
+  EXPECT_EQ(names(graph),
+            (std::vector<std::string>{"aten::index", "aten::linear", "aten::index_put"}));
+}
+
+TEST(MasksTest, PlacesOfAMaskSelectAsTheMaskDoes) {
+  Graph graph;
+  const ValueId x = graph.add_input("x", kFull);
+  const ValueId rows = graph.add_input("rows", {DType::kBool, {2}});
+  const ValueId found =
+      add(graph, op_of("aten::nonzero", "", {"self"}, {ValueRef{rows}}), {DType::kInt64, {1, 1}});
+  const ValueId places =
+      add(graph, op_of("aten::squeeze", "dim", {"self", "dim"}, {ValueRef{found}, std::int64_t{1}}),
+          {DType::kInt64, {1}});
+  const ValueId some = select(graph, x, places, {DType::kFloat32, {1, 3}});
+  const ValueId changed = add_op(graph, "aten::neg", {some}, {DType::kFloat32, {1, 3}});
+  graph.add_output("y", put(graph, x, places, changed));
+  spread_selections(graph, Spread::kRows);
+  verify(graph);
+  EXPECT_EQ(names(graph), (std::vector<std::string>{"aten::neg", "aten::reshape", "aten::where"}));
+}
+
+// One row was selected now, so that what is made of it looks like a number for all.
+TEST(MasksTest, WhatMayBeAsLargeAsASelectionIsNoNumber) {
+  Graph graph;
+  const ValueId x = graph.add_input("x", {DType::kFloat32, {2}});
+  const ValueId mask = graph.add_input("mask", {DType::kBool, {2}});
+  const TensorType one{DType::kFloat32, {1}};
+  const ValueId some = select(graph, x, mask, one);
+  const ValueId mixed = add_op(graph, "aten::cumsum", {some}, one);
+  const ValueId product = add_op(graph, "aten::mul", {some, mixed}, one);
+  graph.add_output("y", put(graph, x, mask, product));
+  spread_selections(graph);
+  EXPECT_EQ(names(graph), (std::vector<std::string>{"aten::index", "aten::cumsum", "aten::mul",
+                                                    "aten::index_put"}));
+}
+
 TEST(MasksTest, AMeanCountsTheMask) {
   Graph graph;
   const ValueId x = graph.add_input("x", kFull);
