@@ -38,6 +38,7 @@ from ._numpy import (
 from .patching import FunctionPatch
 
 _ABSENT = object()
+_PLAIN_SHAPE: Any = torch._C.TensorBase.shape
 
 
 class _Patches:
@@ -128,7 +129,7 @@ def _shape(tensor: torch.Tensor) -> torch.Size:
     """Return the shape, and say so if it is that of a selection: its number would be exported."""
     if _state.open_nodes and _reads_sizes(sys._getframe(1)):
         _trace.note_size(tensor)
-    return cast(torch.Size, torch._C.TensorBase.shape.__get__(tensor))
+    return cast(torch.Size, _PLAIN_SHAPE.__get__(tensor))
 
 
 _SHAPE = property(_shape)

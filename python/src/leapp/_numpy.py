@@ -77,13 +77,13 @@ class TracedArray(np.ndarray[Any, Any]):
         return len(plain(self))
 
     @property
-    def size(self) -> int:  # type: ignore[override]
+    def size(self) -> int:
         """The number of elements."""
         self._note_size()
         return plain(self).size  # type: ignore[no-any-return]
 
     @property
-    def shape(self) -> tuple[int, ...]:  # type: ignore[override]
+    def shape(self) -> tuple[int, ...]:
         """The sizes of the dimensions."""
         self._note_size()
         return plain(self).shape  # type: ignore[no-any-return]
