@@ -121,9 +121,9 @@ def us(value: float | None) -> str:
 
 def ticks(bench: RuntimeBench) -> Iterator[str]:
     yield "Median microseconds of a tick on one core, one thread for everybody. *Raw*: ONNX Runtime"
-    yield "by hand, one session a node; *alone*: ONNX Runtime on the merged graph. Goals: separate at"
-    yield "most 1.05 times raw, merged at most 1.03 times alone, Python at least 3 and C++ at least 4"
-    yield "times faster than the peer."
+    yield "by hand, one session a node; *alone*: ONNX Runtime on the merged graph. Goals: separate"
+    yield "at most 1.05 times raw, merged at most 1.03 times alone, Python at least 3 and C++ at"
+    yield "least 4 times faster than the peer."
     yield ""
     yield (
         "| bundle | raw | separate | over raw | alone | merged | over alone | Python | peer "
