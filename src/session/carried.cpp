@@ -213,6 +213,25 @@ std::set<Carried::Source> Carried::sources_of(std::int32_t site, const c10::Tens
   return sources;
 }
 
+// The same in passes further back: the end of a delay.
+std::set<Carried::Source> Carried::older_sources_of(const c10::TensorImpl* object,
+                                                    const at::Tensor& tensor) const {
+  for (std::size_t back = 2; back <= passes_; ++back) {
+    const Former& former = formers_[passes_ - back];
+    const auto known = former.tape->known(object, tensor);
+    if (!known) continue;
+    const bool outside = former.tape->variable(*known).origin == Origin::kOutside ||
+                         is_from_outside(*former.tape, *known);
+    if (outside && !was_written(*former.tape, *known, former.begin)) continue;
+    const auto index = static_cast<std::size_t>(*known);
+    VarId var = *known;
+    if (back < passes_) var = index < former.in_first.size() ? former.in_first[index] : kNobody;
+    if (var == kNobody) continue;
+    return {{var, -1, {}, static_cast<std::int32_t>(back)}};
+  }
+  return {};
+}
+
 // Looks at what a pass found in the memory of a candidate. True when the program has put another
 // tensor in its place, from one of the sources.
 bool Carried::follow_memory(Site& site, const Tape& tape, VarId var,
@@ -286,6 +305,12 @@ void Carried::add(const CarriedPass& pass, const CarriedContext& context) {
       std::set<Source> sources = sources_of(number, read_now[site], tensor, reads, context);
       if (here.candidate >= 0 && !follow_memory(here, new_tape, *var, sources, context)) continue;
       const bool moved = here.read != read_now[site];
+      if (moved && sources.empty()) sources = older_sources_of(read_now[site], tensor);
+      const bool unknown = moved && sources.empty() && !here.sources;
+      if (!here.sources) {
+        // A delay shows first when all that was there at first has been used up.
+        std::erase_if(sources, [&](const Source& s) { return s.delay != here.waited + 1; });
+      }
       if (moved && sources.empty()) {
         const at::Tensor before =
             here.found.empty() ? old_tape.content(here.initial) : here.found.back();
@@ -302,6 +327,10 @@ void Carried::add(const CarriedPass& pass, const CarriedContext& context) {
         if (!sources.empty()) explained_.insert(*var);
       }
       if (here.changed) here.found.push_back(copied(new_tape.content(*var)));
+      if (unknown) {
+        ++here.waited;
+        continue;
+      }
       if (here.sources) {
         std::erase_if(*here.sources, [&](const Source& s) { return sources.count(s) == 0; });
       } else {
@@ -318,6 +347,7 @@ void Carried::add(const CarriedPass& pass, const CarriedContext& context) {
     }
     if (sites_[i].changed && sites_[i].found.size() == passes_) sites_[i].found.emplace_back();
   }
+  formers_.push_back({previous_, previous_begin_, std::move(in_first_)});
   previous_ = pass.tape;
   previous_begin_ = pass.calls.empty() ? 0 : pass.calls.front();
   in_first_ = std::move(in_first);
@@ -371,6 +401,22 @@ std::string Carried::describe(const Site& site) const {
       site.found.empty() ? first_.tape->content(site.initial) : site.found.front();
   return (where.empty() ? "" : where + ": ") + call.op.schema().name() + " reads a tensor" +
          (tensor.defined() ? " of shape " + c10::str(tensor.sizes()) : std::string());
+}
+
+// Makes the last state one that takes its value from several passes back: each link of the chain
+// holds what the next pass will read, and the last takes the value in.
+void Carried::add_chain(std::vector<State>& states, std::int32_t delay) {
+  const Source source = {states.back().source.var, -1, states.back().source.port};
+  const std::vector<at::Tensor> found = states.back().found;
+  for (std::int32_t link = 1; link < delay; ++link) {
+    states.back().source = {};
+    states.back().same_as_state = states.size();
+    State next;
+    next.found.assign(found.begin() + link, found.end());
+    next.value = next.found.front();
+    states.push_back(std::move(next));
+  }
+  if (delay > 1) states.back().source = source;
 }
 
 Carried::Findings Carried::find(const trace::Recording& recording) const {
@@ -464,6 +510,7 @@ Carried::Findings Carried::find(const trace::Recording& recording) const {
                                site.found,
                                std::nullopt,
                                site.candidate});
+    add_chain(findings.states, key.second.delay);
   }
   for (State& state : findings.states) {
     if (state.source.site < 0) continue;

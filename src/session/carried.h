@@ -58,10 +58,11 @@ class Carried {
     trace::VarId var = trace::kNobody;
     std::int32_t site = -1;
     CarriedPort port = {};
+    std::int32_t delay = 1;  ///< how many passes ago
 
     auto operator<=>(const Source&) const = default;
   };
-  /// A state that was found.
+  /// A state that was found. One whose source lies several passes back is a chain of them.
   struct State {
     trace::VarId initial = trace::kNobody;     ///< what the first pass read, a constant there
     at::Tensor value;                          ///< its value then
@@ -111,8 +112,9 @@ class Carried {
     std::optional<std::set<Source>> sources = {};  // what every pass so far allows
     std::vector<at::Tensor> found = {};            // once it has changed: per pass
     bool changed = false;
-    bool settled = false;    // it can only be what it was in the pass before
-    std::int32_t like = -1;  // the first site that has read the same tensor in every pass so far
+    bool settled = false;     // it can only be what it was in the pass before
+    std::int32_t waited = 0;  // passes so far that found something of unknown origin there
+    std::int32_t like = -1;   // the first site that has read the same tensor in every pass so far
 
     // Where the first pass first touches memory that it writes to.
     std::int32_t candidate = -1;
@@ -133,6 +135,16 @@ class Carried {
   std::string describe(const Site& site) const;
 
   CarriedPass first_;
+  std::set<Source> older_sources_of(const c10::TensorImpl* object, const at::Tensor& tensor) const;
+  static void add_chain(std::vector<State>& states, std::int32_t delay);
+
+  // A pass before the last one.
+  struct Former {
+    std::shared_ptr<trace::Tape> tape;
+    std::int32_t begin;
+    std::vector<trace::VarId> in_first;  // empty for the first pass itself
+  };
+  std::vector<Former> formers_;
   std::shared_ptr<trace::Tape> previous_;  // of the pass before
   std::int32_t previous_begin_ = 0;        // its first call
   std::vector<trace::VarId> in_first_;  // previous_'s variables: those of first_ they are, if any

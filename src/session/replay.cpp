@@ -94,6 +94,20 @@ std::string why_not_compared(const CompiledNode& node) {
   return {};
 }
 
+// Whether the sample lacks the value of a state: the links of a delay do in the last passes,
+// because nobody has read them yet.
+bool is_cut_short(const CompiledNode& node, const Sample& sample) {
+  const auto& states = node.node->recording.states;
+  const auto& inputs = node.model.inputs;
+  return std::any_of(states.begin(), states.end(),
+                     [](const trace::StateCandidate& state) {
+                       return state.kind == trace::StateCandidate::Kind::kCarried;
+                     }) &&
+         std::any_of(inputs.begin(), inputs.end(), [&](const Port& port) {
+           return !sample_input(node, sample, port.name).defined();
+         });
+}
+
 // Runs the node's file on each sample and compares, where there is something to compare with.
 NodeOutcome validate(const CompiledNode& node, const std::filesystem::path& file,
                      const std::filesystem::path& log_path, Tolerance tolerance) {
@@ -104,6 +118,7 @@ NodeOutcome validate(const CompiledNode& node, const std::filesystem::path& file
   std::unique_ptr<Engine> engine;
   for (std::size_t i = 0; i < node.node->samples.size(); ++i) {
     const Sample& sample = node.node->samples[i];
+    if (is_cut_short(node, sample)) continue;
     try {
       if (!engine && !in_front_end) engine = load_engine(node.model, file);
       const std::vector<at::Tensor> inputs = inputs_of(node, sample);

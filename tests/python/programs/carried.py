@@ -323,3 +323,29 @@ class ScratchMadeOutside(Policy):
             "node", {"action": scratch.sum(-1, keepdim=True) + scale}, export_with=self.backend
         )
         return {"node/action": action}
+
+
+@program(traced=3)
+class DelayOfTwo(_Plain):
+    """What a tick keeps is read in the second one after it."""
+
+    def build(self) -> None:
+        self.older, self.old = torch.zeros(1, 4), torch.zeros(1, 4)
+
+    def forward(self, obs: torch.Tensor) -> torch.Tensor:
+        action = obs - self.older
+        self.older, self.old = self.old, obs
+        return action
+
+
+@program(traced=5)
+class LatencyQueue(_Plain):
+    """Actions come out of a queue three ticks after they went in; it begins with various ones."""
+
+    def build(self) -> None:
+        self.head = actor(4, 2)
+        self.queue = collections.deque(torch.full((1, 2), 0.1 * n) for n in range(3))
+
+    def forward(self, obs: torch.Tensor) -> torch.Tensor:
+        self.queue.append(self.head(obs))
+        return self.queue.popleft() + 0.1 * obs[:, :2]
