@@ -48,6 +48,12 @@ bool was_written(const Tape& tape, VarId var, std::int32_t since) {
   return store != kNobody && tape.store(store).last_write >= since;
 }
 
+// Whether a pass, which began with the call `since`, gave the variable its value.
+bool was_made(const Tape& tape, VarId var, std::int32_t since) {
+  const bool outside = tape.variable(var).origin == Origin::kOutside || is_from_outside(tape, var);
+  return !outside || was_written(tape, var, since);
+}
+
 at::Tensor copied(const at::Tensor& tensor) {
   return tensor.defined() ? tensor.detach().clone(at::MemoryFormat::Contiguous) : tensor;
 }
@@ -200,9 +206,7 @@ std::set<Carried::Source> Carried::sources_of(std::int32_t site, const c10::Tens
   }
   if (known) {
     if (passes_ == 1) {
-      const bool outside = previous_->variable(*known).origin == Origin::kOutside ||
-                           is_from_outside(*previous_, *known);
-      if (!outside || rewritten) sources.insert({*known, -1, {}});
+      if (was_made(*previous_, *known, previous_begin_)) sources.insert({*known, -1, {}});
     } else if (static_cast<std::size_t>(*known) < in_first_.size() &&
                in_first_[static_cast<std::size_t>(*known)] != kNobody) {
       sources.insert({in_first_[static_cast<std::size_t>(*known)], -1, {}});
@@ -219,10 +223,7 @@ std::set<Carried::Source> Carried::older_sources_of(const c10::TensorImpl* objec
   for (std::size_t back = 2; back <= passes_; ++back) {
     const Former& former = formers_[passes_ - back];
     const auto known = former.tape->known(object, tensor);
-    if (!known) continue;
-    const bool outside = former.tape->variable(*known).origin == Origin::kOutside ||
-                         is_from_outside(*former.tape, *known);
-    if (outside && !was_written(*former.tape, *known, former.begin)) continue;
+    if (!known || !was_made(*former.tape, *known, former.begin)) continue;
     const auto index = static_cast<std::size_t>(*known);
     VarId var = *known;
     if (back < passes_) var = index < former.in_first.size() ? former.in_first[index] : kNobody;

@@ -1,6 +1,5 @@
 #include "session/picks.h"
 
-#include <ATen/TensorIndexing.h>
 #include <ATen/ops/index_put.h>
 #include <ATen/ops/index_select.h>
 #include <ATen/ops/where.h>

@@ -32,16 +32,21 @@ def split(index: Any) -> tuple[list[Any], list[torch.Tensor]] | None:
     to be done: no such number, or other tensors in the index, which PyTorch handles as tensors.
     """
     items = list(index) if isinstance(index, tuple) else [index]
-    numbers = [item for item in items if _is_number(item)]
+    rest: list[Any] = []
+    numbers: list[torch.Tensor] = []
+    for item in items:
+        is_number = _is_number(item)  # which looks through what was recorded
+        rest.append(slice(None) if is_number else item)
+        if is_number:
+            numbers.append(item)
     if not numbers:
         return None
-    rest = [slice(None) if _is_number(item) else item for item in items]
     if not all(item is None or isinstance(item, int | slice | EllipsisType) for item in rest):
         return None
     return rest, numbers
 
 
-def _dimensions(index: Any, ndim: int) -> list[int]:
+def _dimensions(index: Any, numbers: list[torch.Tensor], ndim: int) -> list[int]:
     """Where those numbers' dimensions are after the rest of the index was applied."""
     items = list(index) if isinstance(index, tuple) else [index]
     taken = sum(1 for item in items if item is not None and item is not Ellipsis)
@@ -50,7 +55,7 @@ def _dimensions(index: Any, ndim: int) -> list[int]:
     for item in items:
         if item is Ellipsis:
             at += ndim - taken
-        elif _is_number(item):
+        elif any(item is number for number in numbers):
             places.append(at)
             at += 1
         elif item is None or isinstance(item, slice):
@@ -60,7 +65,7 @@ def _dimensions(index: Any, ndim: int) -> list[int]:
 
 def get(tensor: torch.Tensor, index: Any, rest: list[Any], numbers: list[torch.Tensor]) -> Any:
     """``tensor[index]``."""
-    return _trace.pick(tensor[tuple(rest)], _dimensions(index, tensor.dim()), numbers)
+    return _trace.pick(tensor[tuple(rest)], _dimensions(index, numbers, tensor.dim()), numbers)
 
 
 def put(
@@ -70,7 +75,7 @@ def put(
     if isinstance(value, torch.Tensor):
         _trace.put_back(value, tensor, numbers)  # tensor[number] += 1
     view = tensor[tuple(rest)]
-    places = _dimensions(index, tensor.dim())
+    places = _dimensions(index, numbers, tensor.dim())
     shape = [size for place, size in enumerate(view.shape) if place not in places]
     if not isinstance(value, torch.Tensor):
         value = torch.tensor(value, dtype=view.dtype, device=view.device)

@@ -197,8 +197,7 @@ def finish() -> list[str]:
     for node, before in _before.items():
         sentences += _changed_numbers(node, before)
         sentences += _replaced_tensors(node) if _passes[node] == 1 else _kept_tensors(node)
-    for node in _passes:
-        sentences += _raw_tensors(node) if _passes[node] == 1 else ()
+    sentences += _raw_tensors()
     for node, suspicions in _suspicions.items():
         for place in suspicions if _passes[node] == 1 else ():
             sentences.append(
@@ -309,21 +308,26 @@ def _names_in(trees: list[ast.AST]) -> set[str]:
     return found
 
 
-def _raw_tensors(node: str) -> Iterator[str]:
+def _raw_tensors() -> Iterator[str]:
     """Yield a sentence for each tensor that came up during the session and that nothing holds."""
-    raw = _trace.raw_constants_of(node)
+    raw = [
+        (node, tensor, where)
+        for node, passes in _passes.items()
+        if passes == 1
+        for tensor, where in _trace.raw_constants_of(node)
+    ]
     if not raw:
         return
     _reachable.look_again()
-    held = [
-        leaf
+    held = {
+        leaf.untyped_storage()._cdata
         for place in _reachable.snapshot().places()
         if place.holder.of is not None or "." in place.name.partition("[")[0]
         for leaf in leaves_of(place.value)
         if isinstance(leaf, torch.Tensor)
-    ]
-    for tensor, where in raw:
-        if any(tensor.untyped_storage()._cdata == leaf.untyped_storage()._cdata for leaf in held):
+    }
+    for node, tensor, where in raw:
+        if tensor.untyped_storage()._cdata in held:
             continue  # made once, and kept
         yield (
             f"node '{node}' uses a tensor of shape {list(tensor.shape)} that is not among its "
