@@ -43,15 +43,10 @@ bool is_constant(const Tape& tape, VarId var) {
   return call.node == kNobody || makes_constant(call.op);
 }
 
-bool was_written(const Tape& tape, VarId var, std::int32_t since) {
-  const trace::StoreId store = tape.variable(var).store;
-  return store != kNobody && tape.store(store).last_write >= since;
-}
-
 // Whether a pass, which began with the call `since`, gave the variable its value.
 bool was_made(const Tape& tape, VarId var, std::int32_t since) {
   const bool outside = tape.variable(var).origin == Origin::kOutside || is_from_outside(tape, var);
-  return !outside || was_written(tape, var, since);
+  return !outside || tape.written_since(var, since);
 }
 
 at::Tensor copied(const at::Tensor& tensor) {
@@ -191,9 +186,10 @@ std::set<Carried::Source> Carried::sources_of(std::int32_t site, const c10::Tens
                                               const at::Tensor& tensor, const Reads& reads,
                                               const CarriedContext& context) const {
   std::set<Source> sources;
-  const auto known = previous_->known(object, tensor);
+  const Former& previous = formers_.back();
+  const auto known = previous.tape->known(object, tensor);
   // What the pass before wrote to is not what it read there.
-  const bool rewritten = known && was_written(*previous_, *known, previous_begin_);
+  const bool rewritten = known && previous.tape->written_since(*known, previous.begin);
   if (const auto it = reads.find(object); it != reads.end() && !rewritten) {
     for (const std::int32_t other : it->second) {
       const at::Tensor theirs =
@@ -202,14 +198,15 @@ std::set<Carried::Source> Carried::sources_of(std::int32_t site, const c10::Tens
       if (!theirs.defined() || same_type(theirs, tensor)) sources.insert({kNobody, other, {}});
     }
     // What the first pass computed without its inputs is a value of its own as well.
-    if (passes_ > 1) return sources;
+    if (formers_.size() > 1) return sources;
   }
   if (known) {
-    if (passes_ == 1) {
-      if (was_made(*previous_, *known, previous_begin_)) sources.insert({*known, -1, {}});
-    } else if (static_cast<std::size_t>(*known) < in_first_.size() &&
-               in_first_[static_cast<std::size_t>(*known)] != kNobody) {
-      sources.insert({in_first_[static_cast<std::size_t>(*known)], -1, {}});
+    const std::vector<VarId>& in_first = previous.in_first;
+    if (formers_.size() == 1) {
+      if (was_made(*previous.tape, *known, previous.begin)) sources.insert({*known, -1, {}});
+    } else if (static_cast<std::size_t>(*known) < in_first.size() &&
+               in_first[static_cast<std::size_t>(*known)] != kNobody) {
+      sources.insert({in_first[static_cast<std::size_t>(*known)], -1, {}});
     }
   }
   if (!sources.empty()) return sources;
@@ -220,13 +217,14 @@ std::set<Carried::Source> Carried::sources_of(std::int32_t site, const c10::Tens
 // The same in passes further back: the end of a delay.
 std::set<Carried::Source> Carried::older_sources_of(const c10::TensorImpl* object,
                                                     const at::Tensor& tensor) const {
-  for (std::size_t back = 2; back <= passes_; ++back) {
-    const Former& former = formers_[passes_ - back];
+  for (std::size_t back = 2; back <= formers_.size(); ++back) {
+    const Former& former = formers_[formers_.size() - back];
     const auto known = former.tape->known(object, tensor);
     if (!known || !was_made(*former.tape, *known, former.begin)) continue;
     const auto index = static_cast<std::size_t>(*known);
     VarId var = *known;
-    if (back < passes_) var = index < former.in_first.size() ? former.in_first[index] : kNobody;
+    if (back < formers_.size())
+      var = index < former.in_first.size() ? former.in_first[index] : kNobody;
     if (var == kNobody) continue;
     return {{var, -1, {}, static_cast<std::int32_t>(back)}};
   }
@@ -259,14 +257,12 @@ bool Carried::follow_memory(Site& site, const Tape& tape, VarId var,
 
 void Carried::add(const CarriedPass& pass, const CarriedContext& context) {
   explained_.clear();
-  ++passes_;
-  if (passes_ == 1) {
+  const std::int32_t begin = pass.calls.empty() ? 0 : pass.calls.front();
+  if (formers_.empty()) {
     start(pass, context);
-    previous_ = pass.tape;
-    previous_begin_ = pass.calls.empty() ? 0 : pass.calls.front();
+    formers_.push_back({pass.tape, begin, {}});
     return;
   }
-  --passes_;  // while the pass is looked at: the number of those before it
   const Tape& old_tape = *first_.tape;
   const Tape& new_tape = *pass.tape;
   const Alignment aligned = align({old_tape, first_.calls}, {new_tape, pass.calls});
@@ -322,7 +318,7 @@ void Carried::add(const CarriedPass& pass, const CarriedContext& context) {
       if (moved) moved_in_.push_back(tensor);
       if (moved && sources.count({kNobody, number, {}}) == 0) {
         if (!here.changed) {
-          here.found.assign(passes_, evaluate(old_tape, here.initial));
+          here.found.assign(formers_.size(), evaluate(old_tape, here.initial));
           here.changed = true;
         }
         if (!sources.empty()) explained_.insert(*var);
@@ -346,21 +342,19 @@ void Carried::add(const CarriedPass& pass, const CarriedContext& context) {
     if (read_now[i] != read_now[static_cast<std::size_t>(sites_[i].like)]) {
       sites_[i].like = static_cast<std::int32_t>(i);
     }
-    if (sites_[i].changed && sites_[i].found.size() == passes_) sites_[i].found.emplace_back();
+    if (sites_[i].changed && sites_[i].found.size() == formers_.size())
+      sites_[i].found.emplace_back();
   }
-  formers_.push_back({previous_, previous_begin_, std::move(in_first_)});
-  previous_ = pass.tape;
-  previous_begin_ = pass.calls.empty() ? 0 : pass.calls.front();
-  in_first_ = std::move(in_first);
-  ++passes_;
+  formers_.push_back({pass.tape, begin, std::move(in_first)});
 }
 
 bool Carried::was_computed(const Tape& tape, VarId var) const {
-  if (previous_ == nullptr) return false;
+  if (formers_.empty()) return false;
+  Tape& previous = *formers_.back().tape;
   const trace::Variable& variable = tape.variable(var);
-  const auto known = previous_->known(object_of(variable), tensor_of(variable));
-  return known && trace::depends_on(*previous_, *known, [&](VarId id) {
-           return previous_->variable(id).origin == Origin::kInput;
+  const auto known = previous.known(object_of(variable), tensor_of(variable));
+  return known && trace::depends_on(previous, *known, [&](VarId id) {
+           return previous.variable(id).origin == Origin::kInput;
          });
 }
 
@@ -466,7 +460,7 @@ Carried::Findings Carried::find(const trace::Recording& recording) const {
             describe(site) +
             " that the first pass also read elsewhere, where later passes replaced it: whether it "
             "is a constant cannot be told after " +
-            std::to_string(passes_) +
+            std::to_string(formers_.size()) +
             " passes. Trace more passes, or let each place begin with a tensor of its own "
             "(.clone()).");
         return findings;

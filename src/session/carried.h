@@ -138,21 +138,17 @@ class Carried {
   std::set<Source> older_sources_of(const c10::TensorImpl* object, const at::Tensor& tensor) const;
   static void add_chain(std::vector<State>& states, std::int32_t delay);
 
-  // A pass before the last one.
+  // What is left of a pass that was added.
   struct Former {
     std::shared_ptr<trace::Tape> tape;
-    std::int32_t begin;
-    std::vector<trace::VarId> in_first;  // empty for the first pass itself
+    std::int32_t begin;                  // its first call
+    std::vector<trace::VarId> in_first;  // its variables: those of the first pass they are, if any
   };
-  std::vector<Former> formers_;
-  std::shared_ptr<trace::Tape> previous_;  // of the pass before
-  std::int32_t previous_begin_ = 0;        // its first call
-  std::vector<trace::VarId> in_first_;  // previous_'s variables: those of first_ they are, if any
+  std::vector<Former> formers_;  // all of them; the first pass has no in_first
   std::vector<Site> sites_;
   std::set<trace::VarId> explained_;
   std::vector<at::Tensor> moved_in_;  // what later passes read in the place of other tensors
-  std::size_t passes_ = 0;
-  bool apart_ = false;  // the passes ran different operators
+  bool apart_ = false;                // the passes ran different operators
 };
 
 }  // namespace leapp::session

@@ -306,8 +306,7 @@ void Session::find_states(const Node& node, const Current& current, trace::Recor
   }
 
   const auto written_in_pass = [&](VarId var) {
-    const auto store = tape_->variable(var).store;
-    return store != kNobody && tape_->store(store).last_write >= node.pass.first_call;
+    return tape_->written_since(var, node.pass.first_call);
   };
   for (std::size_t g = 0; g < node.pass.buffers.size(); ++g) {
     const auto& buffers = node.pass.buffers[g].buffers;

@@ -24,8 +24,7 @@ at::Tensor from_front(const at::Tensor& number, std::int64_t size) {
 // Whether the tensor's memory was written to since both sides of a pick were the same.
 bool was_written(trace::Tape& tape, const at::Tensor& tensor, std::int32_t agreed) {
   const auto var = tape.find(tensor);
-  if (!var || tape.variable(*var).store == trace::kNobody) return false;
-  return tape.store(tape.variable(*var).store).last_write >= agreed;
+  return var && tape.written_since(*var, agreed);
 }
 
 bool holds(const std::vector<Memory>& list, Memory memory) {

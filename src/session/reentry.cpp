@@ -134,8 +134,7 @@ void Session::compare_passes(Node& node, const trace::Recording& again) {
     const auto is_before = [&](const trace::StateCandidate& s) { return s.before == old_var; };
     if (std::any_of(first.states.begin(), first.states.end(), is_before)) return;
     // Scratch memory: what the pass reads there it wrote itself.
-    const auto store = old_tape.variable(old_var).store;
-    if (store != kNobody && old_tape.store(store).last_write >= first.first_call) return;
+    if (old_tape.written_since(old_var, first.first_call)) return;
     if (writer_of(new_tape.variable(new_var).held) != nullptr) return;  // shared state
     const at::Tensor old_content = old_tape.content(old_var);
     const at::Tensor new_content = new_tape.content(new_var);

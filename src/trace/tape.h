@@ -147,6 +147,11 @@ class Tape {
   Variable& variable(VarId id) { return variables_[static_cast<std::size_t>(id)]; }
   const Store& store(StoreId id) const { return stores_[static_cast<std::size_t>(id)]; }
   Store& store(StoreId id) { return stores_[static_cast<std::size_t>(id)]; }
+  /// Whether the call `since` or a later one wrote to the variable's memory.
+  bool written_since(VarId id, std::int32_t since) const {
+    const StoreId memory = variable(id).store;
+    return memory != kNobody && store(memory).last_write >= since;
+  }
   /// The variable's tensor, or an alias of it; undefined when it is gone.
   at::Tensor tensor(VarId id) const;
   /// What it holds; for memory from outside, what that held when it was first met.
