@@ -79,6 +79,9 @@ LEAPP_EXPORT void note_made(const at::Tensor& tensor);
 LEAPP_EXPORT std::vector<std::pair<at::Tensor, std::string>> raw_constants_of(
     const std::string& node);
 
+/// The line at which the latest pass of a node began; empty if there is no such node.
+LEAPP_EXPORT std::string opened_at(const std::string& node);
+
 /// Whether the first pass of a node took this tensor in.
 LEAPP_EXPORT bool was_input(const at::Tensor& tensor);
 

@@ -16,6 +16,7 @@
 #include "trace_convert.h"
 #include "trace_frames.h"
 #include "trace_hooks.h"
+#include "trace_look.h"
 #include "trace_onnx.h"
 
 namespace py = pybind11;
@@ -252,6 +253,7 @@ PYBIND11_MODULE(_trace, module) {
   py::register_local_exception_translator(&translate);
   install_hooks();
   bind_onnx(module);
+  bind_look(module);
 
   module.def("start", &start_session, py::arg("name"), py::arg("save_path"), py::arg("verbose"),
              py::arg("dry_run"), py::arg("non_traced"), py::arg("max_cached_io"));
@@ -296,6 +298,10 @@ PYBIND11_MODULE(_trace, module) {
   module.def(
       "raw_constants_of",
       [](const std::string& node) { return unlocked([&] { return raw_constants_of(node); }); },
+      py::arg("node"));
+  module.def(
+      "opened_at",
+      [](const std::string& node) { return unlocked([&] { return opened_at(node); }); },
       py::arg("node"));
   module.def(
       "note_made", [](const at::Tensor& tensor) { unlocked([&] { note_made(tensor); }); },

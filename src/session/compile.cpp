@@ -134,7 +134,7 @@ void Compiler::check_complete() const {
   for (const Node& node : session_.nodes()) {
     const bool left_open = node.pass.open;
     if (node.complete() && !left_open) continue;
-    const std::string at = trace::resolve_source(node.pass.opened_at).to_string();
+    const std::string at = trace::resolve_source(node.opened_at).to_string();
     const std::string where = at.empty() ? "" : at + ": ";
     const std::string advice = "Call annotate.output_tensors('" + node.name + "', ...)";
     require(node.complete(), ErrorKind::kUsage,

@@ -63,7 +63,7 @@ std::vector<at::Tensor> Session::add_inputs(const std::string& name, const Named
   const Node* before = find(name);
   const bool was_open = before != nullptr && before->pass.open;
   Node& node = enter_pass(name);
-  if (!was_open) node.pass.opened_at = frame;
+  if (!was_open) node.opened_at = frame;
   std::vector<at::Tensor> handles;
   try {
     for (const TensorSemantics& entry : tensors) handles.push_back(add_input(node, entry, frame));

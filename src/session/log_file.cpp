@@ -1,33 +1,66 @@
 #include "session/log_file.h"
 
+#include <unistd.h>
+
 #include <cerrno>
 #include <cstring>
 
 #include "base/check.h"
 
 namespace leapp::session {
+namespace {
+
+// Lines that nobody needs on the disk yet are kept up to this.
+constexpr std::size_t kMostPending = 1 << 16;
+
+// Why a file cannot be written, as an errno value; 0 if it can be.
+int obstacle_to(const std::filesystem::path& path) {
+  std::error_code failure;
+  const auto kind = std::filesystem::status(path, failure).type();
+  if (kind == std::filesystem::file_type::directory) return EISDIR;
+  const bool exists = kind != std::filesystem::file_type::not_found;
+  const std::filesystem::path needed = exists ? path : path.parent_path();
+  return ::access(needed.c_str(), W_OK) == 0 ? 0 : errno;
+}
+
+}  // namespace
 
 void LogFile::open(const std::filesystem::path& path) {
   const std::lock_guard lock(mutex_);
-  file_.reset(std::fopen(path.c_str(), "w"));
-  require(file_ != nullptr, ErrorKind::kIo,
-          "the log " + path.string() + " cannot be written: " + std::strerror(errno) +
+  write_pending();
+  file_.reset();
+  path_.clear();
+  const int obstacle = obstacle_to(path);
+  require(obstacle == 0, ErrorKind::kIo,
+          "the log " + path.string() + " cannot be written: " + std::strerror(obstacle) +
               ". Give leapp.start() a save_path you may write to.");
   path_ = path;
 }
 
 void LogFile::write(LogLevel level, std::string_view text) {
   const std::lock_guard lock(mutex_);
-  if (!file_) return;
-  const std::string_view name = name_of(level);
-  std::fprintf(file_.get(), "[%.*s]: %.*s\n", static_cast<int>(name.size()), name.data(),
-               static_cast<int>(text.size()), text.data());
-  if (level >= LogLevel::kWarning) std::fflush(file_.get());
+  if (path_.empty()) return;
+  pending_.append("[").append(name_of(level)).append("]: ").append(text).append("\n");
+  if (level >= LogLevel::kWarning || pending_.size() > kMostPending) write_pending();
 }
 
 void LogFile::flush() {
   const std::lock_guard lock(mutex_);
-  if (file_) std::fflush(file_.get());
+  write_pending();
+}
+
+void LogFile::write_pending() {
+  if (pending_.empty()) return;
+  if (!file_) {
+    // Not emptied but replaced: on ext4 an emptied file goes to the disk when it is closed.
+    ::unlink(path_.c_str());
+    file_.reset(std::fopen(path_.c_str(), "w"));
+  }
+  if (file_) {
+    std::fwrite(pending_.data(), 1, pending_.size(), file_.get());
+    std::fflush(file_.get());
+  }
+  pending_.clear();
 }
 
 }  // namespace leapp::session

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <string_view>
 
 #include "base/log.h"
@@ -13,9 +14,13 @@ namespace leapp::session {
 
 /// Thread-safe. Warnings and errors are in the file when write() returns, so that a crash loses
 /// none; other lines at the latest at flush() or when the program ends. A file that cannot be
-/// opened is an Error(kIo) from open(); once open, failures to write are ignored.
+/// written is an Error(kIo) from open(); once open, failures to write are ignored.
+///
+/// The file is made with the first lines that go into it: to make one takes longer than all else
+/// that start() does, and leaves the processor's caches to the file system.
 class LogFile {
  public:
+  ~LogFile() { flush(); }
   void open(const std::filesystem::path& path);
   void write(LogLevel level, std::string_view text);
   void flush();
@@ -25,8 +30,11 @@ class LogFile {
   struct Close {
     void operator()(std::FILE* file) const noexcept { std::fclose(file); }
   };
+  void write_pending();
+
   std::mutex mutex_;
   std::unique_ptr<std::FILE, Close> file_;
+  std::string pending_;
   std::filesystem::path path_;
 };
 

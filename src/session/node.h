@@ -94,7 +94,6 @@ struct Pass {
   std::map<std::string, at::Tensor> input_values;  ///< copies
   std::vector<State> states;
   std::vector<BufferGroup> buffers;
-  trace::FrameRef opened_at;
 };
 
 struct Node {
@@ -112,6 +111,7 @@ struct Node {
   Metadata::Map backend_params;
 
   Pass pass;
+  trace::FrameRef opened_at;  ///< where the latest pass began
   trace::Recording recording;  ///< of the first pass
   std::vector<Sample> samples;
   Carried carried;  ///< from the second pass on

@@ -79,7 +79,11 @@ std::string escape_text(const std::string& op, trace::Escape escape) {
 }
 
 Session& Session::instance() {
-  static auto* session = new Session;  // never destroyed: threads may still point to it at exit
+  // Never destroyed: threads may still point to it at exit.
+  static auto* session = [] {
+    std::atexit([] { instance().flush_log(); });
+    return new Session;
+  }();
   return *session;
 }
 
@@ -375,6 +379,16 @@ bool Session::may_vary(const at::Tensor& tensor) {
     if (found) return true;
   }
   return false;
+}
+
+std::string Session::opened_at(const std::string& name) {
+  trace::FrameRef frame;
+  {
+    const Lock lock(*this);
+    const Node* node = find(name);
+    if (node != nullptr) frame = node->opened_at;
+  }
+  return trace::resolve_source(frame).to_string();
 }
 
 std::vector<std::pair<at::Tensor, std::string>> Session::raw_constants_of(const std::string& name) {

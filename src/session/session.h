@@ -73,6 +73,7 @@ class Session final : public trace::Observer {
   /// Remembers what the program makes between nodes: a node that reads it was not given it.
   void note_made(const at::Tensor& tensor);
   std::vector<std::pair<at::Tensor, std::string>> raw_constants_of(const std::string& node);
+  std::string opened_at(const std::string& node);
   at::Tensor pick(const at::Tensor& of, const std::vector<std::int64_t>& places,
                   const std::vector<at::Tensor>& numbers);
   void put_back(const at::Tensor& copy, const at::Tensor& of,

@@ -10,7 +10,6 @@ from __future__ import annotations
 import collections
 import contextlib
 import itertools
-import operator
 import random
 import sys
 import sysconfig
@@ -30,12 +29,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 
+from . import _trace
 from ._numpy import Number, TracedArray
 
 Generator = np.random.Generator | np.random.RandomState | random.Random
 
 #: How much is looked at: enough for a policy, a moment for a simulator.
-_MOST_OBJECTS, _MOST_FRAMES, _MOST_ITEMS = 1000, 12, 64
+_MOST_OBJECTS, _MOST_ITEMS = 1000, 64
 
 _LIBRARIES = tuple(
     {sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")}
@@ -113,12 +113,16 @@ class Snapshot:
     """What every holder and list held at one moment."""
 
     def __init__(
-        self, holders: list[Holder], copies: list[dict[Any, Any]], lists: list[Any]
+        self,
+        holders: list[Holder],
+        copies: list[dict[Any, Any]],
+        list_names: list[str],
+        lists: list[Any],
     ) -> None:
         """Take copies of the holders, and make those of the lists."""
         self._holders, self._copies = holders[:], copies[:]
-        self._named_lists = lists[:]
-        self._lists = {id(value): list(value) for _, value in lists}
+        self._named_lists = list(zip(list_names, lists, strict=True))
+        self._lists = _trace.contents_of(lists)
 
     def places(self) -> Iterator[Place]:
         """Yield every value."""
@@ -167,18 +171,19 @@ class Reachable:
         #: (where it is held, key, the tensor), where the same tensor is held elsewhere too.
         self.shared: list[tuple[Any, Any, torch.Tensor]] = []
         self._holders: list[Holder] = []
-        self._lists: list[tuple[str, Any]] = []
-        self._copies: list[dict[Any, Any]] = []  # of the holders, as they last were; not written
+        self._values: list[Any] = []  # those of the holders
+        self._copies: list[dict[Any, Any]] = []  # of them, as they last were; not written
+        self._list_names: list[str] = []
+        self._lists: list[Any] = []
         self._seen: dict[int, Any] = {}  # held, so that nothing else takes its place
         #: By id, tensors that places hold, with the first place of each.
         self._tensors: dict[int, tuple[tuple[int, Any], torch.Tensor]] = {}
-        self._frames: set[tuple[int, int, int]] = set()
-        self._last = (0, 0, -1)  # the innermost frame that was looked at, and how far it had come
+        self._frames = _trace.Frames(_is_users_code)
 
     def look_again(self) -> None:
         """Look through holders that have changed since."""
-        for holder in self._refresh():
-            self._visit_items(holder)
+        for index in _trace.refresh(self._values, self._copies):
+            self._visit_items(self._holders[index])
 
     def class_of(self, values: Any) -> Any:
         """Return the class or module that works with a dict of attributes, or None."""
@@ -186,44 +191,16 @@ class Reachable:
 
     def snapshot(self) -> Snapshot:
         """Return what everything holds now."""
-        self._refresh()
-        return Snapshot(self._holders, self._copies, self._lists)
+        _trace.refresh(self._values, self._copies)
+        return Snapshot(self._holders, self._copies, self._list_names, self._lists)
 
-    def _refresh(self) -> list[Holder]:
-        """Copy the holders that have changed since they were copied, and return them."""
-        changed = []
-        for index, (holder, copy) in enumerate(zip(self._holders, self._copies, strict=True)):
-            now = holder.values
-            if len(now) != len(copy) or not all(map(operator.is_, now.values(), copy.values())):
-                self._copies[index] = now.copy()
-                changed.append(holder)
-        return changed
-
-    def visit_frames(self, frame: FrameType | None) -> None:
+    def visit_frames(self) -> None:
         """Look at the variables of the user's frames from here on outwards."""
-        innermost = True
-        for _ in range(_MOST_FRAMES):
-            if frame is None:
-                return
-            if _is_users_code(frame.f_code, frame.f_globals):
-                code = frame.f_code
-                if innermost:
-                    innermost = False
-                    (known_frame, known_code, done), come = self._last, frame.f_lasti
-                    self._last = (id(frame), id(code), come)
-                    if known_frame == id(frame) and known_code == id(code) and done < come:
-                        return  # it has gone on since: the same call, further down
-                variables = frame.f_locals
-                owner = variables.get(code.co_varnames[0]) if code.co_varnames else None
-                known = (id(frame), id(code), id(owner))
-                if known in self._frames:
-                    return  # and so are those further out
-                self._frames.add(known)
-                self._visit_module(sys.modules.get(frame.f_globals.get("__name__", "")))
-                for name, value in variables.items():
-                    if type(value) not in _PASSIVE and id(value) not in self._seen:
-                        self.visit(value, name)
-            frame = frame.f_back
+        for module, variables in self._frames.unseen():
+            self._visit_module(sys.modules.get(module.get("__name__", "")))
+            for name, value in variables.items():
+                if type(value) not in _PASSIVE and id(value) not in self._seen:
+                    self.visit(value, name)
 
     def visit(self, value: Any, name: str, holder: Any = None, key: Any = None) -> None:
         """Look at a value that is `holder[key]`; `holder` is None where it cannot be replaced."""
@@ -251,7 +228,8 @@ class Reachable:
         elif type(value) is dict:
             self._hold(Holder(name, value, None))
         elif isinstance(value, (list, tuple, collections.deque)):
-            self._lists.append((name, value))
+            self._list_names.append(name)
+            self._lists.append(value)
             inside = value if isinstance(value, MutableSequence) else None
             for index, item in enumerate(itertools.islice(value, _MOST_ITEMS)):
                 self.visit(item, f"{name}[{index}]", inside, index)
@@ -280,6 +258,7 @@ class Reachable:
 
     def _hold(self, holder: Holder) -> None:
         self._holders.append(holder)
+        self._values.append(holder.values)
         self._copies.append(holder.values.copy())
         self._visit_items(holder)
 
@@ -367,15 +346,6 @@ def _is_users_module(name: str) -> bool:
     return name == "__main__" or (file is not None and not file.startswith(_LIBRARIES))
 
 
-#: By the id of code, whose own hash runs over every instruction: whether it is the user's, and the
-#: code itself, so that no other takes its place.
-_codes: dict[int, tuple[bool, CodeType]] = {}
-
-
 def _is_users_code(code: CodeType, variables: dict[str, Any]) -> bool:
-    known = _codes.get(id(code))
-    if known is None:
-        own = variables.get("__name__", "").partition(".")[0] == __package__
-        known = (not own and not code.co_filename.startswith(_NOT_USERS), code)
-        _codes[id(code)] = known
-    return known[0]
+    own = variables.get("__name__", "").partition(".")[0] == __package__
+    return not own and not code.co_filename.startswith(_NOT_USERS)

@@ -64,7 +64,7 @@ def start(
             f"{type(max_cached_io).__name__}."
         )
     _state.load()
-    from . import _interop, _trace, _tracing
+    from . import _interop, _surroundings, _trace, _tracing
 
     _interop.restore()
     _verbose = verbose
@@ -74,6 +74,8 @@ def start(
     _tracing.reset()
     _interop.install(global_patching, patches)
     _trace.touch()
+    if global_patching:
+        _surroundings.rehearse()
 
 
 def stop() -> None:

@@ -63,8 +63,6 @@ _after: dict[str, Snapshot] = {}
 _named: list[Any] = []
 #: How often each node was opened.
 _passes: collections.Counter[str] = collections.Counter()
-#: Where each node was opened first.
-_places: dict[str, str] = {}
 #: What to say of a node that is traced only once.
 _suspicions: dict[str, list[str]] = {}
 _said: set[str] = set()
@@ -73,10 +71,23 @@ _said: set[str] = set()
 def begin() -> None:
     """Begin a session: look at what is there already."""
     restore()
-    for table in (_generators, _before, _after, _named, _passes, _places, _suspicions, _said):
-        table.clear()
-    _reachable.visit_frames(sys._getframe(1))
+    _clear()
+    _reachable.visit_frames()
     gc.collect(0)  # what was made here is due for it, and would have it in the first pass
+
+
+def rehearse() -> None:
+    """Go through what the first pass will, so that it finds everything at hand."""
+    global _first_node
+    opened("start")
+    closed("start")
+    _clear()
+    _first_node = ""
+
+
+def _clear() -> None:
+    for table in (_generators, _before, _after, _named, _passes, _suspicions, _said):
+        table.clear()
 
 
 def restore() -> None:
@@ -98,12 +109,11 @@ def opened(node: str, *objects: Any) -> None:
             _after[node] = _reachable.snapshot()
         _state.settled.add(node)
         return
-    _places[node] = _trace.user_location()
     if _after:  # others are in their second pass: what was found before their first is old
         _reachable, _first_node = Reachable(), ""
     if not _first_node:
         _reachable.look_again()
-    _reachable.visit_frames(sys._getframe(1))
+    _reachable.visit_frames()
     for value in objects:
         _reachable.visit(value, type(value).__name__)
     _replace_values()
@@ -222,7 +232,7 @@ def _changed_numbers(node: str, snapshot: Snapshot) -> Iterator[str]:
             continue  # a loop's variable, say
         if once:
             yield (
-                f"'{owner}' was {before} when node '{node}' was opened ({_places[node]}) and is "
+                f"'{owner}' was {before} when node '{node}' was opened ({_trace.opened_at(node)}) and is "
                 f"{now} now. If the node computes with it, its value is exported as a constant: "
                 f"keep it in a tensor to make it state, or trace a second pass to find out."
             )
@@ -230,7 +240,7 @@ def _changed_numbers(node: str, snapshot: Snapshot) -> Iterator[str]:
             before, now = (str(size).removeprefix("of ") for size in (before, now))
             yield (
                 f"'{owner}' went from {before} to {now} over the passes of node "
-                f"'{node}' ({_places[node]}), and the program chooses by it: what none of these "
+                f"'{node}' ({_trace.opened_at(node)}), and the program chooses by it: what none of these "
                 f"passes did is not exported. Keep it in a tensor, and choose with torch.where()."
             )
 
@@ -378,7 +388,7 @@ def _replaced_tensors(node: str) -> Iterator[str]:
         if not new or not suspicious:
             continue
         yield (
-            f"'{place.name}' was replaced while node '{node}' ({_places[node]}) was traced once. "
+            f"'{place.name}' was replaced while node '{node}' ({_trace.opened_at(node)}) was traced once. "
             f"If the node reads it in the next tick, it is state, and what it held at first is "
             f"exported as a constant: trace a second pass, or declare it with "
             f"annotate.state_tensors()."
@@ -396,7 +406,7 @@ def _kept_tensors(node: str) -> Iterator[str]:
         if not before or not any(_is_value(value) and not _was_read(value) for value in kept):
             continue
         yield (
-            f"'{place.name}' holds a value that the first pass of node '{node}' ({_places[node]}) "
+            f"'{place.name}' holds a value that the first pass of node '{node}' ({_trace.opened_at(node)}) "
             f"put there and that no later pass has read yet: if one will, as at the end of a "
             f"delay, it is state that the passes so far do not show. Trace more passes, or "
             f"declare it with annotate.state_tensors()."

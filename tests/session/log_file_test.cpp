@@ -1,0 +1,80 @@
+#include "session/log_file.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <sstream>
+#include <string>
+
+#include "leapp/error.h"
+
+namespace leapp::session {
+namespace {
+
+class LogFileTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    const std::string name = testing::UnitTest::GetInstance()->current_test_info()->name();
+    folder_ = std::filesystem::path(testing::TempDir()) / ("log_file_" + name);
+    std::filesystem::remove_all(folder_);
+    std::filesystem::create_directories(folder_);
+    path_ = folder_ / "log.txt";
+  }
+
+  std::string text() const {
+    std::ostringstream content;
+    content << std::ifstream(path_).rdbuf();
+    return content.str();
+  }
+
+  std::filesystem::path folder_;
+  std::filesystem::path path_;
+};
+
+TEST_F(LogFileTest, PutsAWarningAndWhatCameBeforeItInTheFileAtOnce) {
+  LogFile log;
+  log.open(path_);
+  log.write(LogLevel::kInfo, "one");
+  log.write(LogLevel::kWarning, "two");
+  EXPECT_EQ(text(), "[INFO]: one\n[WARNING]: two\n");
+}
+
+TEST_F(LogFileTest, PutsOtherLinesInTheFileWhenItIsFlushed) {
+  LogFile log;
+  log.open(path_);
+  log.write(LogLevel::kInfo, "one");
+  EXPECT_FALSE(std::filesystem::exists(path_));
+  log.flush();
+  EXPECT_EQ(text(), "[INFO]: one\n");
+}
+
+TEST_F(LogFileTest, PutsTheRestInTheFileWhenAnotherIsOpened) {
+  LogFile log;
+  log.open(path_);
+  log.write(LogLevel::kInfo, "one");
+  log.open(folder_ / "other.txt");
+  EXPECT_EQ(text(), "[INFO]: one\n");
+}
+
+TEST_F(LogFileTest, ReplacesTheLogOfAnEarlierSession) {
+  std::ofstream(path_) << "old\n";
+  LogFile log;
+  log.open(path_);
+  log.write(LogLevel::kError, "new");
+  EXPECT_EQ(text(), "[ERROR]: new\n");
+}
+
+TEST_F(LogFileTest, SaysWhatStandsInTheWay) {
+  std::filesystem::create_directories(path_);
+  LogFile log;
+  try {
+    log.open(path_);
+    FAIL() << "a folder cannot be written";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kIo);
+    EXPECT_NE(std::string(error.what()).find("Is a directory"), std::string::npos) << error.what();
+  }
+}
+
+}  // namespace
+}  // namespace leapp::session
