@@ -3,6 +3,7 @@
 #include <Python.h>
 #include <frameobject.h>
 
+#include <algorithm>
 #include <set>
 #include <tuple>
 #include <unordered_map>
@@ -15,6 +16,9 @@ namespace {
 
 // How far outwards frames are looked at, whoever's they are; the innermost are LEAPP's own.
 constexpr int kMostFrames = 16;
+
+// How much of a list is looked at.
+constexpr Py_ssize_t kMostItems = 64;
 
 bool hold_the_same(PyObject* now, PyObject* before) {
   if (PyDict_Size(now) != PyDict_Size(before)) return false;
@@ -43,16 +47,75 @@ py::list refresh(const py::list& values, const py::list& copies) {
   return changed;
 }
 
-py::dict contents_of(const py::list& lists) {
-  py::dict contents;
-  for (const py::handle list : lists) {
-    PyObject* items = PySequence_List(list.ptr());
-    if (items == nullptr) throw py::error_already_set();
-    contents[py::reinterpret_steal<py::object>(PyLong_FromVoidPtr(list.ptr()))] =
-        py::reinterpret_steal<py::object>(items);
+// The items of a list, tuple or deque, up to that many.
+py::list items_of(const py::handle& sequence, Py_ssize_t most) {
+  py::list items;
+  for (Py_ssize_t i = 0; i < most; ++i) {
+    PyObject* item = PySequence_GetItem(sequence.ptr(), i);
+    if (item == nullptr) throw py::error_already_set();
+    items.append(py::reinterpret_steal<py::object>(item));
   }
-  return contents;
+  return items;
 }
+
+bool begins_with(const py::handle& list, const py::handle& items) {
+  for (Py_ssize_t i = 0; i < PyList_GET_SIZE(items.ptr()); ++i) {
+    if (PyList_GET_ITEM(list.ptr(), i) != PyList_GET_ITEM(items.ptr(), i)) return false;
+  }
+  return true;
+}
+
+void refresh_lists(const py::dict& lists, py::list contents) {
+  std::size_t index = 0;
+  for (const auto& [id, named] : lists) {
+    const py::handle list = PyTuple_GET_ITEM(named.ptr(), 1);
+    const bool is_new = index == contents.size();
+    const std::size_t at = index++;
+    if (!is_new && PyTuple_Check(list.ptr())) continue;  // which do not change
+    const Py_ssize_t length = PyObject_Size(list.ptr());
+    if (length < 0) throw py::error_already_set();
+    if (!is_new && PyList_Check(list.ptr())) {
+      const py::tuple known = contents[at];
+      if (known[0].cast<Py_ssize_t>() == length && begins_with(list, known[1])) continue;
+    }
+    const py::tuple now = py::make_tuple(length, items_of(list, std::min(length, kMostItems)));
+    if (is_new) {
+      contents.append(now);
+    } else {
+      contents[at] = now;
+    }
+  }
+}
+
+py::object take(PyObject* object) {
+  return py::reinterpret_steal<py::object>(object);
+}
+
+PyFrameObject* as_frame(const py::object& frame) {
+  return reinterpret_cast<PyFrameObject*>(frame.ptr());
+}
+
+#if PY_VERSION_HEX >= 0x030B0000
+py::object globals_of(const py::object& frame) {
+  return take(PyFrame_GetGlobals(as_frame(frame)));
+}
+py::object variables_of(const py::object& frame) {
+  return take(PyFrame_GetLocals(as_frame(frame)));
+}
+int position_of(const py::object& frame) {
+  return PyFrame_GetLasti(as_frame(frame));
+}
+#else
+py::object globals_of(const py::object& frame) {
+  return frame.attr("f_globals");
+}
+py::object variables_of(const py::object& frame) {
+  return frame.attr("f_locals");
+}
+int position_of(const py::object& frame) {
+  return frame.attr("f_lasti").cast<int>();
+}
+#endif
 
 // What is known of a code object, which is held: no other takes its place.
 struct Code {
@@ -61,15 +124,15 @@ struct Code {
   bool users = false;
 };
 
-const Code& known_code(const py::object& code, const py::object& globals,
-                       const py::object& is_users) {
+const Code& known_code(const py::object& frame, const py::object& is_users) {
   // Never destroyed: the interpreter may be gone by then. A program has only so many.
   static auto& known = *new std::unordered_map<PyObject*, Code>;
+  const py::object code = take(reinterpret_cast<PyObject*>(PyFrame_GetCode(as_frame(frame))));
   const auto it = known.find(code.ptr());
   if (it != known.end()) return it->second;
   const py::tuple names = code.attr("co_varnames");
   const py::object first = names.empty() ? py::object(py::none()) : py::object(names[0]);
-  const bool users = is_users(code, globals).cast<bool>();
+  const bool users = is_users(code, globals_of(frame)).cast<bool>();
   return known.emplace(code.ptr(), Code{code, first, users}).first->second;
 }
 
@@ -82,50 +145,41 @@ class Frames {
     py::object frame = py::reinterpret_borrow<py::object>(
         reinterpret_cast<PyObject*>(PyEval_GetFrame()));  // null outside of Python
     bool innermost = true;
-    for (int depth = 0; frame && depth < kMostFrames; ++depth, frame = outer_of(frame)) {
-      const auto code = py::reinterpret_steal<py::object>(
-          reinterpret_cast<PyObject*>(PyFrame_GetCode(as_frame(frame))));
-      const py::object globals = frame.attr("f_globals");
-      const Code& known = known_code(code, globals, is_users_);
-      if (!known.users) continue;
-      if (std::exchange(innermost, false) && has_gone_on(frame, code)) break;
-      py::object variables = frame.attr("f_locals");
-      const py::object owner =
-          known.first.is_none() ? py::object(py::none()) : variables.attr("get")(known.first);
-      if (!seen_.emplace(frame.ptr(), code.ptr(), owner.ptr()).second) break;
-      found.append(py::make_tuple(globals, std::move(variables)));
+    for (int depth = 0; frame && depth < kMostFrames; ++depth) {
+      const Code& code = known_code(frame, is_users_);
+      if (code.users) {
+        if (std::exchange(innermost, false) && has_gone_on(frame, code)) break;
+        py::object variables = variables_of(frame);
+        const py::object owner = code.first.is_none() ? code.first : variables.attr("get")(code.first);
+        // What lies outside of a known frame is known as well.
+        if (!seen_.emplace(frame.ptr(), code.held.ptr(), owner.ptr()).second) break;
+        found.append(py::make_tuple(globals_of(frame), std::move(variables)));
+      }
+      frame = take(reinterpret_cast<PyObject*>(PyFrame_GetBack(as_frame(frame))));
     }
     return found;
   }
 
  private:
-  static PyFrameObject* as_frame(const py::object& frame) {
-    return reinterpret_cast<PyFrameObject*>(frame.ptr());
-  }
-  static py::object outer_of(const py::object& frame) {
-    return py::reinterpret_steal<py::object>(
-        reinterpret_cast<PyObject*>(PyFrame_GetBack(as_frame(frame))));
-  }
-
   // Whether the innermost frame is the call that was last looked at, further down.
-  bool has_gone_on(const py::object& frame, const py::object& code) {
-    const auto come = frame.attr("f_lasti").cast<long>();
-    const auto before = std::exchange(last_, {frame.ptr(), code.ptr(), come});
-    return std::get<0>(before) == frame.ptr() && std::get<1>(before) == code.ptr() &&
-           std::get<2>(before) < come;
+  bool has_gone_on(const py::object& frame, const Code& code) {
+    const int come = position_of(frame);
+    const auto [last_frame, last_code, done] =
+        std::exchange(last_, {frame.ptr(), code.held.ptr(), come});
+    return last_frame == frame.ptr() && last_code == code.held.ptr() && done < come;
   }
 
   py::object is_users_;
   // By address only. A frame that took another's place is told by what it runs and for whom.
   std::set<std::tuple<PyObject*, PyObject*, PyObject*>> seen_;
-  std::tuple<PyObject*, PyObject*, long> last_{nullptr, nullptr, -1};
+  std::tuple<PyObject*, PyObject*, int> last_{nullptr, nullptr, -1};
 };
 
 }  // namespace
 
 void bind_look(py::module_& module) {
   module.def("refresh", &refresh, py::arg("values"), py::arg("copies"));
-  module.def("contents_of", &contents_of, py::arg("lists"));
+  module.def("refresh_lists", &refresh_lists, py::arg("lists"), py::arg("contents"));
   py::class_<Frames>(module, "Frames")
       .def(py::init<py::object>(), py::arg("is_users"))
       .def("unseen", &Frames::unseen);

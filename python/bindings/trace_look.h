@@ -10,8 +10,8 @@ namespace leapp::python {
 /// - `refresh(values, copies)` compares dicts with copies of them by the identity of what they
 ///   hold, replaces the copies that are old, and returns their indices. What is no dict is asked
 ///   for a copy of itself.
-/// - `contents_of(lists)` returns the items of each list, tuple or deque in a list of its own, by
-///   the id of the former.
+/// - `refresh_lists(lists, contents)` does so with lists, tuples and deques, given as (name, list)
+///   by id. Of each, contents has (length, the first items); it is appended to where lists are new.
 /// - `Frames(is_users)` remembers the frames that were looked at. `unseen()` returns (globals,
 ///   variables) of the user's frames that were not, from the caller outwards; `is_users(code,
 ///   globals)` is asked once for each code object.

@@ -13,7 +13,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
-from types import FrameType
+from types import FrameType, ModuleType
 from typing import Any, cast
 
 import numpy as np
@@ -37,7 +37,6 @@ from ._numpy import (
 )
 from .patching import FunctionPatch
 
-_ABSENT = object()
 _PLAIN_SHAPE: Any = torch._C.TensorBase.shape
 
 
@@ -45,21 +44,34 @@ class _Patches:
     """Attributes that were replaced, and what they were."""
 
     def __init__(self) -> None:
-        self._undo: list[tuple[Any, str, Any]] = []
+        self._undo: list[tuple[Any, dict[str, Any], set[str]]] = []
 
     def set(self, owner: Any, name: str, value: Any) -> None:
         """Replace an attribute of a module or class."""
-        self._undo.append((owner, name, vars(owner).get(name, _ABSENT)))
-        setattr(owner, name, value)
+        self.update(owner, {name: value})
+
+    def update(self, owner: Any, values: dict[str, Any]) -> None:
+        """Replace attributes of a module or class."""
+        now = vars(owner)
+        former = {name: now[name] for name in values if name in now}
+        self._undo.append((owner, former, values.keys() - former.keys()))
+        _assign(owner, values)
 
     def restore(self) -> None:
         """Put everything back, last first."""
         while self._undo:
-            owner, name, former = self._undo.pop()
-            if former is _ABSENT:
+            owner, former, added = self._undo.pop()
+            _assign(owner, former)
+            for name in added:
                 delattr(owner, name)
-            else:
-                setattr(owner, name, former)
+
+
+def _assign(owner: Any, values: dict[str, Any]) -> None:
+    if isinstance(owner, ModuleType):
+        vars(owner).update(values)  # hundreds at once
+        return
+    for name, value in values.items():
+        setattr(owner, name, value)
 
 
 _patches = _Patches()
@@ -119,9 +131,8 @@ def _patch_tensor() -> None:
     """Let traced tensors become traced arrays, and name the values that leave."""
     tensor: Any = torch.Tensor
     originals = (getattr(tensor, name) for name in _TENSOR_METHODS)
-    for name, function in zip(_TENSOR_METHODS, _tensor_methods(*originals), strict=True):
-        _patches.set(tensor, name, function)
-    _patches.set(tensor, "shape", _SHAPE)
+    methods = dict(zip(_TENSOR_METHODS, _tensor_methods(*originals), strict=True))
+    _patches.update(tensor, {**methods, "shape": _SHAPE})
     _trace.restore_sequence_slot()
 
 
@@ -247,17 +258,20 @@ def _tensor_methods(
 
 def _patch_constructors() -> None:
     """Let arrays and tensors made of traced values stay traced."""
-    for owner, name, replacement in _numpy_lists.replacements():
-        _patches.set(owner, name, replacement)
-    for name in ("array", "asarray", "asanyarray", "ascontiguousarray"):
-        _patches.set(np, name, _array_constructor(getattr(np, name)))
-    for name in ("zeros", "ones", "empty", "eye", "identity", "arange", "linspace"):
-        _patches.set(np, name, _constant_constructor(getattr(np, name)))
-    _patches.set(np, "full", _full_constructor(np.full))
-    for name in ("tensor", "as_tensor"):
-        _patches.set(torch, name, _tensor_constructor(getattr(torch, name)))
-    _patches.set(torch, "from_numpy", _from_numpy(torch.from_numpy))
-    _patches.set(np, "from_dlpack", _from_dlpack(np.from_dlpack))
+    for owner, values in _numpy_lists.replacements():
+        _patches.update(owner, values)
+    _replace(np, ("array", "asarray", "asanyarray", "ascontiguousarray"), _array_constructor)
+    constants = ("zeros", "ones", "empty", "eye", "identity", "arange", "linspace")
+    _replace(np, constants, _constant_constructor)
+    _replace(np, ("full",), _full_constructor)
+    _replace(torch, ("tensor", "as_tensor"), _tensor_constructor)
+    _replace(torch, ("from_numpy",), _from_numpy)
+    _replace(np, ("from_dlpack",), _from_dlpack)
+
+
+def _replace(owner: Any, names: Iterable[str], wrap: Callable[[Any], Any]) -> None:
+    """Put around these functions of a module or class what wrap() makes of them."""
+    _patches.update(owner, {name: wrap(getattr(owner, name)) for name in names})
 
 
 #: Random functions of NumPy and of Python. Those of a NumPy Generator cannot be replaced.
@@ -274,20 +288,18 @@ _CLOCKS = ("monotonic", "perf_counter", "process_time", "time", "time_ns")
 
 def _patch_random() -> None:
     """Name the numbers that are drawn inside a node."""
-    for name in _NUMPY_DRAWS:
-        _patches.set(np.random, name, _drawing(f"np.random.{name}()", getattr(np.random, name)))
-    _patches.set(np.random, "default_rng", _generator_constructor(np.random.default_rng))
-    for name in _PYTHON_DRAWS:
-        _patches.set(random, name, _drawing(f"random.{name}()", getattr(random, name)))
+    _replace(np.random, _NUMPY_DRAWS, functools.partial(_drawing, "np.random"))
+    _replace(np.random, ("default_rng",), _generator_constructor)
+    _replace(random, _PYTHON_DRAWS, functools.partial(_drawing, "random"))
 
 
 @functools.cache
-def _drawing(name: str, original: Callable[..., Any]) -> Callable[..., Any]:
+def _drawing(module: str, original: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(original)
     def draw(*args: Any, **options: Any) -> Any:
         if _state.open_nodes and _surroundings.called_by_user():
             _surroundings.warn_once(
-                f"{name} draws random numbers while a node is open: what it uses of them is "
+                f"{module}.{original.__name__}() draws random numbers while a node is open: what it uses of them is "
                 f"exported as a constant. If they are meant to change, pass them through "
                 f"annotate.input_tensors()."
             )
@@ -310,9 +322,7 @@ def _generator_constructor(original: Callable[..., Any]) -> Callable[..., Any]:
 
 def _patch_checks() -> None:
     """Let distributions check their parameters without it counting as a branch of the program."""
-    owner: Any = torch.distributions.Distribution
-    for name in ("__init__", "_validate_sample"):
-        _patches.set(owner, name, _unobserved(getattr(owner, name)))
+    _replace(torch.distributions.Distribution, ("__init__", "_validate_sample"), _unobserved)
 
 
 @functools.cache
@@ -327,16 +337,15 @@ def _unobserved(original: Callable[..., Any]) -> Callable[..., Any]:
 
 def _patch_clocks() -> None:
     """Remember where the time is read inside a node."""
-    for name in _CLOCKS:
-        _patches.set(time, name, _clock(name, getattr(time, name)))
+    _replace(time, _CLOCKS, _clock)
 
 
 @functools.cache
-def _clock(name: str, original: Callable[[], Any]) -> Callable[[], Any]:
+def _clock(original: Callable[[], Any]) -> Callable[[], Any]:
     @functools.wraps(original)
     def read() -> Any:
         if _state.open_nodes and _surroundings.called_by_user():
-            _surroundings.suspect(f"time.{name}() is read")
+            _surroundings.suspect(f"time.{original.__name__}() is read")
         return original()
 
     return read

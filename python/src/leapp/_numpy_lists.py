@@ -20,24 +20,28 @@ from ._numpy_table import NOT_VALUES, TAKE_LISTS, TAKE_OTHER_LISTS
 _LEFT_ALONE = NOT_VALUES | TAKE_OTHER_LISTS
 
 
-def replacements() -> Iterator[tuple[Any, str, Any]]:
-    """Yield (owner, attribute, what to put there) for all of NumPy that takes lists."""
-    for owner, name, original, replacement in _all_replacements():
-        if vars(owner).get(name) is original:  # and not what someone else has put there
-            yield owner, name, replacement
+def replacements() -> Iterator[tuple[Any, dict[str, Any]]]:
+    """Yield (owner, what to put there by name) for all of NumPy that takes lists."""
+    for module, table in _of_modules():
+        now = vars(module)
+        # But not in the place of what someone else has put there.
+        yield module, {name: new for name, (old, new) in table.items() if now.get(name) is old}
+    yield np.vectorize, {"__call__": _of_vectorize(vars(np.vectorize)["__call__"])}
 
 
 @functools.cache
-def _all_replacements() -> tuple[tuple[Any, str, Any, Any], ...]:
-    found: list[tuple[Any, str, Any, Any]] = []
+def _of_modules() -> list[tuple[Any, dict[str, tuple[Any, Any]]]]:
+    """Return the modules, and by name what they hold and what takes its place."""
+    found: list[tuple[Any, dict[str, tuple[Any, Any]]]] = []
     for module in (np, np.linalg, np.fft):
+        table: dict[str, tuple[Any, Any]] = {}
         for name, original in vars(module).items():
             if isinstance(original, np.ufunc):
-                found.append((module, name, original, _Ufunc(original)))
+                table[name] = (original, _Ufunc(original))
             elif hasattr(original, "_implementation") and original not in _LEFT_ALONE:
-                found.append((module, name, original, _of_function(original)))
-    of_class = vars(np.vectorize)["__call__"]
-    return (*found, (np.vectorize, "__call__", of_class, _of_vectorize(of_class)))
+                table[name] = (original, _of_function(original))
+        found.append((module, table))
+    return found
 
 
 def as_array(value: Any) -> Any:
@@ -123,6 +127,7 @@ class _Ufunc:
         return self._ufunc.__name__
 
 
+@functools.cache
 def _of_vectorize(original: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(original)
     def call(self: Any, *args: Any, **options: Any) -> Any:

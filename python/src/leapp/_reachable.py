@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import collections
 import contextlib
+import functools
 import itertools
 import random
 import sys
@@ -36,6 +37,9 @@ Generator = np.random.Generator | np.random.RandomState | random.Random
 
 #: How much is looked at: enough for a policy, a moment for a simulator.
 _MOST_OBJECTS, _MOST_ITEMS = 1000, 64
+
+#: What a list held: how much, and the first of it.
+Contents = tuple[int, list[Any]]
 
 _LIBRARIES = tuple(
     {sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")}
@@ -116,13 +120,16 @@ class Snapshot:
         self,
         holders: list[Holder],
         copies: list[dict[Any, Any]],
-        list_names: list[str],
-        lists: list[Any],
+        lists: dict[int, tuple[str, Any]],
+        contents: list[Contents],
     ) -> None:
-        """Take copies of the holders, and make those of the lists."""
+        """Take what there is, with copies of it."""
         self._holders, self._copies = holders[:], copies[:]
-        self._named_lists = list(zip(list_names, lists, strict=True))
-        self._lists = _trace.contents_of(lists)
+        self._lists, self._contents = lists.copy(), contents[:]
+
+    @functools.cached_property
+    def _contents_by_id(self) -> dict[int, Contents]:
+        return dict(zip(self._lists, self._contents, strict=True))
 
     def places(self) -> Iterator[Place]:
         """Yield every value."""
@@ -130,10 +137,10 @@ class Snapshot:
             for key, value in copy.items():
                 if type(value) not in _PASSIVE:
                     yield Place(holder.label(key), holder, key, value)
-        for name, inside in self._named_lists:
+        for (name, inside), (_, items) in zip(self._lists.values(), self._contents, strict=True):
             if not isinstance(inside, MutableSequence):
                 continue
-            for index, value in enumerate(self._lists[id(inside)][:_MOST_ITEMS]):
+            for index, value in enumerate(items):
                 if isinstance(value, _NUMBERS):
                     yield Place(f"{name}[{index}]", Holder(name, inside, None), index, value)
 
@@ -152,11 +159,12 @@ class Snapshot:
 
     def leaves_of(self, value: Any) -> list[Any]:
         """Return the tensors and arrays that were in a value."""
-        return leaves_of(value, self._lists)
+        return leaves_of(value, self._contents_by_id)
 
     def size_of(self, value: Any) -> Any:
         """Return a number as it was, a list as its length and anything else as None."""
-        return size_of(self._lists.get(id(value), value) if is_queue(value) else value)
+        known = self._contents_by_id.get(id(value))
+        return size_of(value) if known is None else _length(known[0])
 
 
 class Reachable:
@@ -173,8 +181,8 @@ class Reachable:
         self._holders: list[Holder] = []
         self._values: list[Any] = []  # those of the holders
         self._copies: list[dict[Any, Any]] = []  # of them, as they last were; not written
-        self._list_names: list[str] = []
-        self._lists: list[Any] = []
+        self._lists: dict[int, tuple[str, Any]] = {}  # by id, with a name for each
+        self._contents: list[Contents] = []  # of them, likewise
         self._seen: dict[int, Any] = {}  # held, so that nothing else takes its place
         #: By id, tensors that places hold, with the first place of each.
         self._tensors: dict[int, tuple[tuple[int, Any], torch.Tensor]] = {}
@@ -192,15 +200,18 @@ class Reachable:
     def snapshot(self) -> Snapshot:
         """Return what everything holds now."""
         _trace.refresh(self._values, self._copies)
-        return Snapshot(self._holders, self._copies, self._list_names, self._lists)
+        _trace.refresh_lists(self._lists, self._contents)
+        return Snapshot(self._holders, self._copies, self._lists, self._contents)
 
-    def visit_frames(self) -> None:
-        """Look at the variables of the user's frames from here on outwards."""
-        for module, variables in self._frames.unseen():
+    def visit_frames(self) -> bool:
+        """Look at the user's frames from here on outwards; return whether there were new ones."""
+        frames = self._frames.unseen()
+        for module, variables in frames:
             self._visit_module(sys.modules.get(module.get("__name__", "")))
             for name, value in variables.items():
                 if type(value) not in _PASSIVE and id(value) not in self._seen:
                     self.visit(value, name)
+        return bool(frames)
 
     def visit(self, value: Any, name: str, holder: Any = None, key: Any = None) -> None:
         """Look at a value that is `holder[key]`; `holder` is None where it cannot be replaced."""
@@ -228,8 +239,7 @@ class Reachable:
         elif type(value) is dict:
             self._hold(Holder(name, value, None))
         elif isinstance(value, (list, tuple, collections.deque)):
-            self._list_names.append(name)
-            self._lists.append(value)
+            self._lists[id(value)] = (name, value)
             inside = value if isinstance(value, MutableSequence) else None
             for index, item in enumerate(itertools.islice(value, _MOST_ITEMS)):
                 self.visit(item, f"{name}[{index}]", inside, index)
@@ -278,7 +288,7 @@ class Reachable:
         return True
 
 
-def leaves_of(value: Any, lists: dict[int, list[Any]] | None = None) -> list[Any]:
+def leaves_of(value: Any, lists: dict[int, Contents] | None = None) -> list[Any]:
     """Return the tensors and arrays in a value that may be nested.
 
     `lists` has the contents of lists where those of another moment are meant.
@@ -288,8 +298,8 @@ def leaves_of(value: Any, lists: dict[int, list[Any]] | None = None) -> list[Any
     if isinstance(value, dict):
         value = list(value.values())
     if isinstance(value, (list, tuple, collections.deque)):
-        inside = value if lists is None else lists.get(id(value), value)
-        items = list(itertools.islice(inside, _MOST_ITEMS))
+        known = None if lists is None else lists.get(id(value))
+        items = list(itertools.islice(value, _MOST_ITEMS)) if known is None else known[1]
         if _PLAIN.issuperset(map(type, items)):
             return []
         return [leaf for item in items for leaf in leaves_of(item, lists)]
@@ -303,7 +313,11 @@ def size_of(value: Any) -> Any:
     """Return a number as it is, a list as its length and anything else as None."""
     if isinstance(value, _NUMBERS):
         return value
-    return f"of length {len(value)}" if is_queue(value) else None
+    return _length(len(value)) if is_queue(value) else None
+
+
+def _length(length: int) -> str:
+    return f"of length {length}"
 
 
 def is_iterator(value: Any) -> bool:

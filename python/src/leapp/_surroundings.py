@@ -111,15 +111,17 @@ def opened(node: str, *objects: Any) -> None:
         return
     if _after:  # others are in their second pass: what was found before their first is old
         _reachable, _first_node = Reachable(), ""
-    if not _first_node:
+    is_first = not _first_node
+    if is_first:
         _reachable.look_again()
-    _reachable.visit_frames()
+    if not (_reachable.visit_frames() or is_first or objects or _reachable.generators):
+        return  # the same call as before, further down
     for value in objects:
         _reachable.visit(value, type(value).__name__)
     _replace_values()
     for generator, name in _reachable.generators:
         follow(generator, name)
-    if not _first_node:
+    if is_first:
         _first_node = node
         _before[node] = _reachable.snapshot()
 

@@ -76,8 +76,10 @@ def restore_sequence_slot() -> None: ...
 def refresh(values: list[Any], copies: list[dict[Any, Any]]) -> list[int]:
     """Replace the copies of dicts that hold something else now; return their indices."""
 
-def contents_of(lists: list[Any]) -> dict[int, list[Any]]:
-    """Return the items of each list, by its id."""
+def refresh_lists(
+    lists: dict[int, tuple[str, Any]], contents: list[tuple[int, list[Any]]]
+) -> None:
+    """Likewise for lists; add those that are new."""
 
 class Frames:
     """The user's frames that were looked at."""
