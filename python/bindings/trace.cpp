@@ -110,11 +110,17 @@ std::optional<NamedTensors> plain_payload(const py::handle& node, const py::hand
   return tensors.empty() ? std::nullopt : std::optional(std::move(tensors));
 }
 
+bool has_arguments(const char* function, Py_ssize_t count, Py_ssize_t expected) {
+  if (count == expected) return true;
+  PyErr_Format(PyExc_TypeError, "%s() takes %zd arguments, got %zd", function, expected, count);
+  return false;
+}
+
 py::object not_implemented() {
   return py::reinterpret_borrow<py::object>(Py_NotImplemented);
 }
 
-py::object input_dict(const py::object& node, const py::object& payload) {
+py::object input_dict(const py::handle& node, const py::handle& payload) {
   const auto tensors = plain_payload(node, payload);
   if (!tensors) return not_implemented();
   const auto name = node.cast<std::string>();
@@ -127,8 +133,8 @@ py::object input_dict(const py::object& node, const py::object& payload) {
   return result;
 }
 
-py::object output_dict(const py::object& node, const py::object& payload,
-                       const py::object& export_with) {
+py::object output_dict(const py::handle& node, const py::handle& payload,
+                       const py::handle& export_with) {
   const auto tensors = plain_payload(node, payload);
   if (!tensors || !PyUnicode_CheckExact(export_with.ptr())) return not_implemented();
   const auto name = node.cast<std::string>();
@@ -192,12 +198,43 @@ class UnobservedScope {
 
 thread_local int UnobservedScope::depth_ = 0;
 
-// Asked on every annotate call: a plain C function costs a third of a bound one.
+// Called by every annotation: a plain C function costs a third of a bound one.
 PyObject* is_active_now(PyObject*, PyObject*) {
   return PyBool_FromLong(is_active());
 }
+
+/// Returns what the call returns, or null with its exception raised in Python.
+template <typename Call>
+PyObject* raising(const Call& call) {
+  try {
+    return call().release().ptr();
+  } catch (py::error_already_set& error) {
+    error.restore();
+  } catch (const Error&) {
+    translate(std::current_exception());
+  } catch (const std::exception& error) {
+    PyErr_SetString(PyExc_RuntimeError, error.what());
+  }
+  return nullptr;
+}
+
+PyObject* input_dict_now(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
+  if (!has_arguments("input_dict", count, 2)) return nullptr;
+  return raising([&] { return input_dict(arguments[0], arguments[1]); });
+}
+PyObject* output_dict_now(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
+  if (!has_arguments("output_dict", count, 3)) return nullptr;
+  return raising([&] { return output_dict(arguments[0], arguments[1], arguments[2]); });
+}
+
+PyCFunction as_function(PyObject* (*function)(PyObject*, PyObject* const*, Py_ssize_t)) {
+  return reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(function));
+}
 PyMethodDef plain_functions[] = {
     {"is_active", is_active_now, METH_NOARGS, "Whether a session is tracing now."},
+    {"input_dict", as_function(input_dict_now), METH_FASTCALL, "input_tensors() of a plain dict."},
+    {"output_dict", as_function(output_dict_now), METH_FASTCALL,
+     "output_tensors() of a plain dict."},
     {nullptr, nullptr, 0, nullptr},
 };
 
@@ -263,9 +300,6 @@ PYBIND11_MODULE(_trace, module) {
              py::arg("validate"), py::arg("dry_run"), py::arg("rtol"), py::arg("atol"),
              py::arg("strict"), py::arg("graph_configs"), py::arg("progress"));
 
-  module.def("input_dict", &input_dict, py::arg("node"), py::arg("payload"));
-  module.def("output_dict", &output_dict, py::arg("node"), py::arg("payload"),
-             py::arg("export_with"));
   module.def("input_tensors", &input, py::arg("node"), py::arg("entries"));
   module.def("output_tensors", &output, py::arg("node"), py::arg("entries"),
              py::arg("static_entries"), py::arg("export_with"), py::arg("backend_params"));

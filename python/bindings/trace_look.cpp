@@ -150,7 +150,8 @@ class Frames {
       if (code.users) {
         if (std::exchange(innermost, false) && has_gone_on(frame, code)) break;
         py::object variables = variables_of(frame);
-        const py::object owner = code.first.is_none() ? code.first : variables.attr("get")(code.first);
+        const py::object owner =
+            code.first.is_none() ? code.first : variables.attr("get")(code.first);
         // What lies outside of a known frame is known as well.
         if (!seen_.emplace(frame.ptr(), code.held.ptr(), owner.ptr()).second) break;
         found.append(py::make_tuple(globals_of(frame), std::move(variables)));

@@ -104,12 +104,12 @@ at::Tensor Session::add_input(Node& node, const TensorSemantics& entry, trace::F
 }
 
 void Session::connect(Node& node, NodePort& port, const at::Tensor& tensor, trace::FrameRef frame) {
-  const std::string here = node.name + "/" + port.name;
+  const auto here = [&] { return node.name + "/" + port.name; };
   const auto tag = tags_.find(tensor);
   std::optional<PortId> source;
   if (tag) {
     const Node& from = nodes_[static_cast<std::size_t>(tag->node)];
-    const std::string there = from.name + "/" + tag->port;
+    const auto there = [&] { return from.name + "/" + tag->port; };
     const auto out = std::find_if(from.outputs.begin(), from.outputs.end(),
                                   [&](const NodePort& p) { return p.name == tag->port; });
     const bool fits =
@@ -118,20 +118,20 @@ void Session::connect(Node& node, NodePort& port, const at::Tensor& tensor, trac
       source = PortId{tag->node, tag->port};
     } else if (tag->port.empty()) {
       queue_once(LogLevel::kWarning,
-                 here + " comes from a value computed inside node '" + from.name +
+                 here() + " comes from a value computed inside node '" + from.name +
                      "' that is none of its outputs, so nothing connects them. Add it to the "
                      "outputs of '" +
                      from.name + "'.",
                  frame);
     } else if (tag->exact()) {
       queue_once(LogLevel::kWarning,
-                 here + " holds the data of " + there + " in another shape or type (" +
+                 here() + " holds the data of " + there() + " in another shape or type (" +
                      describe_port(*out) + " became " + describe_port(port) +
                      "), so nothing connects them. Reshape inside a node.",
                  frame);
     } else {
       const Detour& detour = tag->detours.front();
-      queue_gap(here, there, detour, tag->detours.size());
+      queue_gap(here(), there(), detour, tag->detours.size());
     }
   }
   if (node.passes == 0) {

@@ -111,7 +111,7 @@ struct Node {
   Metadata::Map backend_params;
 
   Pass pass;
-  trace::FrameRef opened_at;  ///< where the latest pass began
+  trace::FrameRef opened_at;   ///< where the latest pass began
   trace::Recording recording;  ///< of the first pass
   std::vector<Sample> samples;
   Carried carried;  ///< from the second pass on

@@ -72,13 +72,10 @@ def put_back(copy: Tensor, of: Tensor, numbers: list[Tensor]) -> None: ...
 def warn(text: str) -> None: ...
 def user_location() -> str: ...
 def restore_sequence_slot() -> None: ...
-
 def refresh(values: list[Any], copies: list[dict[Any, Any]]) -> list[int]:
     """Replace the copies of dicts that hold something else now; return their indices."""
 
-def refresh_lists(
-    lists: dict[int, tuple[str, Any]], contents: list[tuple[int, list[Any]]]
-) -> None:
+def refresh_lists(lists: dict[int, tuple[str, Any]], contents: list[tuple[int, list[Any]]]) -> None:
     """Likewise for lists; add those that are new."""
 
 class Frames:
