@@ -299,9 +299,9 @@ def _drawing(module: str, original: Callable[..., Any]) -> Callable[..., Any]:
     def draw(*args: Any, **options: Any) -> Any:
         if _state.open_nodes and _surroundings.called_by_user():
             _surroundings.warn_once(
-                f"{module}.{original.__name__}() draws random numbers while a node is open: what it uses of them is "
-                f"exported as a constant. If they are meant to change, pass them through "
-                f"annotate.input_tensors()."
+                f"{module}.{original.__name__}() draws random numbers while a node is open: what "
+                f"it uses of them is exported as a constant. If they are meant to change, pass "
+                f"them through annotate.input_tensors()."
             )
         return original(*args, **options)
 

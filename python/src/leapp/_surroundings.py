@@ -234,16 +234,18 @@ def _changed_numbers(node: str, snapshot: Snapshot) -> Iterator[str]:
             continue  # a loop's variable, say
         if once:
             yield (
-                f"'{owner}' was {before} when node '{node}' was opened ({_trace.opened_at(node)}) and is "
-                f"{now} now. If the node computes with it, its value is exported as a constant: "
-                f"keep it in a tensor to make it state, or trace a second pass to find out."
+                f"'{owner}' was {before} when node '{node}' was opened "
+                f"({_trace.opened_at(node)}) and is {now} now. If the node computes with it, its "
+                f"value is exported as a constant: keep it in a tensor to make it state, or trace "
+                f"a second pass to find out."
             )
         elif _is_chosen_by(place, snapshot):
             before, now = (str(size).removeprefix("of ") for size in (before, now))
             yield (
                 f"'{owner}' went from {before} to {now} over the passes of node "
-                f"'{node}' ({_trace.opened_at(node)}), and the program chooses by it: what none of these "
-                f"passes did is not exported. Keep it in a tensor, and choose with torch.where()."
+                f"'{node}' ({_trace.opened_at(node)}), and the program chooses by it: what none of "
+                f"these passes did is not exported. Keep it in a tensor, and choose with "
+                f"torch.where()."
             )
 
 
@@ -390,9 +392,9 @@ def _replaced_tensors(node: str) -> Iterator[str]:
         if not new or not suspicious:
             continue
         yield (
-            f"'{place.name}' was replaced while node '{node}' ({_trace.opened_at(node)}) was traced once. "
-            f"If the node reads it in the next tick, it is state, and what it held at first is "
-            f"exported as a constant: trace a second pass, or declare it with "
+            f"'{place.name}' was replaced while node '{node}' ({_trace.opened_at(node)}) was "
+            f"traced once. If the node reads it in the next tick, it is state, and what it held "
+            f"at first is exported as a constant: trace a second pass, or declare it with "
             f"annotate.state_tensors()."
         )
 
