@@ -410,10 +410,10 @@ def _kept_tensors(node: str) -> Iterator[str]:
         if not before or not any(_is_value(value) and not _was_read(value) for value in kept):
             continue
         yield (
-            f"'{place.name}' holds a value that the first pass of node '{node}' ({_trace.opened_at(node)}) "
-            f"put there and that no later pass has read yet: if one will, as at the end of a "
-            f"delay, it is state that the passes so far do not show. Trace more passes, or "
-            f"declare it with annotate.state_tensors()."
+            f"'{place.name}' holds a value that the first pass of node '{node}' "
+            f"({_trace.opened_at(node)}) put there and that no later pass has read yet: if one "
+            f"will, as at the end of a delay, it is state that the passes so far do not show. "
+            f"Trace more passes, or declare it with annotate.state_tensors()."
         )
 
 
