@@ -62,11 +62,13 @@ VarId Tape::new_variable(const at::Tensor& tensor, Variable::Origin origin, Stor
 }
 
 // A weak reference keeps the object's own memory from being used again. Most results die within a
-// few operators; those that do not are looked at once and stay.
+// few operators; those that do not are looked at once and stay. What was there before stays in any
+// case: which object a pass has read tells what the next one reads in its place.
 void Tape::let_go_of_the_dead() {
   for (const VarId id : young_) {
     Variable& young = variable(id);
-    if (!young.impl.expired()) continue;
+    if (!young.impl.expired() || young.origin != Variable::Origin::kResult) continue;
+    if (calls_[static_cast<std::size_t>(young.call)].found_in_memory) continue;
     const auto named = by_impl_.find(young.impl._unsafe_get_target());
     if (named != by_impl_.end() && named->second == id) by_impl_.erase(named);
     young.impl.reset();
