@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "session/alignment.h"
 #include "trace/dispatcher.h"
 #include "trace/op_traits.h"
 
@@ -265,8 +264,10 @@ void Carried::add(const CarriedPass& pass, const CarriedContext& context) {
   }
   const Tape& old_tape = *first_.tape;
   const Tape& new_tape = *pass.tape;
-  const Alignment aligned = align({old_tape, first_.calls}, {new_tape, pass.calls});
-  apart_ |= aligned.difference.has_value();
+  const Alignment aligned =
+      align_past_differences({old_tape, first_.calls}, {new_tape, pass.calls});
+  added_call_ = find_added_call(new_tape, aligned);
+  apart_ |= pass.apart || added_call_.has_value();
   Reads reads;
   const auto find_reads = [&] {
     for (std::size_t i = 0; i < sites_.size(); ++i) {
@@ -346,6 +347,29 @@ void Carried::add(const CarriedPass& pass, const CarriedContext& context) {
       sites_[i].found.emplace_back();
   }
   formers_.push_back({pass.tape, begin, std::move(in_first)});
+}
+
+std::optional<std::int32_t> Carried::find_added_call(const Tape& tape, const Alignment& aligned) {
+  if (aligned.added.empty()) return std::nullopt;
+  std::set<VarId> used;
+  for (const auto& [_, index] : aligned.pairs) {
+    trace::for_each_variable(tape, tape.calls()[static_cast<std::size_t>(index)],
+                             [&](VarId var) { used.insert(var); });
+  }
+  const auto counts = [&](VarId var) {
+    return var != kNobody && (used.count(var) > 0 || !tape.variable(var).impl.expired());
+  };
+  for (const std::int32_t index : aligned.added) {
+    const trace::Call& call = tape.calls()[static_cast<std::size_t>(index)];
+    const trace::CallResult* results = tape.results_of(call);
+    for (std::size_t i = 0; i < call.op.schema().returns().size(); ++i) {
+      if (results[i].is_tensor && !results[i].is_list && counts(results[i].var)) return index;
+      for (std::int32_t k = 0; k < results[i].list_size; ++k) {
+        if (counts(tape.list_item(results[i].list_begin + k))) return index;
+      }
+    }
+  }
+  return std::nullopt;
 }
 
 bool Carried::was_computed(const Tape& tape, VarId var) const {

@@ -19,6 +19,7 @@
 #include <string>
 #include <vector>
 
+#include "session/alignment.h"
 #include "trace/recording.h"
 
 namespace leapp::session {
@@ -28,6 +29,7 @@ struct CarriedPass {
   std::shared_ptr<trace::Tape> tape;
   std::vector<std::int32_t> calls;  ///< all that ran in the pass, of no other node
   std::vector<trace::Recording::Port> inputs;
+  bool apart = false;  ///< other operators than in the first pass compute its outputs
 };
 
 /// An output of a node, as the value of a tensor.
@@ -83,7 +85,11 @@ class Carried {
   void add(const CarriedPass& pass, const CarriedContext& context);
 
   /// Whether the pass that was added last read, as `var`, something whose source is known.
-  bool explains(trace::VarId var) const { return explained_.count(var) > 0; }
+  bool explains(trace::VarId var) const { return !apart_ && explained_.count(var) > 0; }
+
+  /// A call of the pass that was added last which the first pass did not run, and whose result that
+  /// pass used or left behind.
+  std::optional<std::int32_t> added_call() const { return added_call_; }
 
   /// Whether a tensor from outside, on the tape of a pass not added yet, was computed from inputs
   /// by the pass before.
@@ -133,6 +139,8 @@ class Carried {
                      const std::set<Source>& sources, const CarriedContext& context);
   std::optional<Source> source_of(const Site& site) const;  // the only one that is left
   std::string describe(const Site& site) const;
+  static std::optional<std::int32_t> find_added_call(const trace::Tape& tape,
+                                                     const Alignment& aligned);
 
   CarriedPass first_;
   std::set<Source> older_sources_of(const c10::TensorImpl* object, const at::Tensor& tensor) const;
@@ -149,6 +157,7 @@ class Carried {
   std::set<trace::VarId> explained_;
   std::vector<at::Tensor> moved_in_;  // what later passes read in the place of other tensors
   bool apart_ = false;                // the passes ran different operators
+  std::optional<std::int32_t> added_call_;
 };
 
 }  // namespace leapp::session

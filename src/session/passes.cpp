@@ -147,8 +147,10 @@ void Session::complete(Node& node, const NamedTensors& tensors, const OutputOpti
       warn_of_baked_values(node, recording);
       node.recording = std::move(recording);
     } else {
-      follow_carried(node, recording);
-      compare_passes(node, recording);
+      const Alignment aligned = align({*node.recording.tape, node.recording.calls},
+                                      {*recording.tape, recording.calls});
+      follow_carried(node, recording, aligned);
+      compare_passes(node, recording, aligned);
     }
     node.samples.push_back(std::move(sample));
     note_writers(node);

@@ -36,10 +36,29 @@ bool same_value(const c10::IValue& a, const c10::IValue& b) {
   return a.tagKind() == b.tagKind() && (a.isGenerator() || a == b);
 }
 
+// An argument of a call, in words.
+std::string describe(const trace::Arg& arg) {
+  switch (arg.kind) {
+    case trace::Arg::Kind::kTensor:
+      return "a tensor";
+    case trace::Arg::Kind::kTensorList:
+      return std::to_string(arg.list_size) + (arg.list_size == 1 ? " tensor" : " tensors");
+    case trace::Arg::Kind::kValue:
+      break;
+  }
+  return text_of(arg.value);
+}
+
+bool depends_on_inputs(const trace::Tape& tape, VarId var) {
+  return trace::depends_on(tape, var, [&](VarId id) {
+    return tape.variable(id).origin == trace::Variable::Origin::kInput;
+  });
+}
+
 }  // namespace
 
 // Tensors from outside that the program replaces from pass to pass.
-void Session::follow_carried(Node& node, const trace::Recording& again) {
+void Session::follow_carried(Node& node, const trace::Recording& again, const Alignment& aligned) {
   const auto pass_of = [&](const trace::Recording& recording) {
     CarriedPass pass;
     pass.tape = recording.tape;
@@ -80,7 +99,9 @@ void Session::follow_carried(Node& node, const trace::Recording& again) {
   };
   if (node.passes == 1) node.carried.add(pass_of(first), context);
   warn_of_escapes(node, again);
-  node.carried.add(pass_of(again), context);
+  CarriedPass pass = pass_of(again);
+  pass.apart = aligned.difference.has_value();
+  node.carried.add(pass, context);
   const auto changes = [&](VarId var) { return node.carried.changes(var); };
   for (const trace::Recording::Escape& escape : first.escapes) {
     if (!trace::depends_on(*first.tape, escape.var, changes)) continue;
@@ -109,7 +130,8 @@ void Session::warn_of_escapes(const Node& node, const trace::Recording& recordin
 
 // A re-entry that runs other operators, or the same ones with other numbers, shows that something
 // the export takes for constant is not.
-void Session::compare_passes(Node& node, const trace::Recording& again) {
+void Session::compare_passes(Node& node, const trace::Recording& again,
+                             const Alignment& aligned) {
   const trace::Recording& first = node.recording;
   const trace::Tape& old_tape = *first.tape;
   const trace::Tape& new_tape = *again.tape;
@@ -127,10 +149,19 @@ void Session::compare_passes(Node& node, const trace::Recording& again) {
     if (compared[static_cast<std::size_t>(old_var)]) return;
     compared[static_cast<std::size_t>(old_var)] = true;
     using Origin = trace::Variable::Origin;
-    if (old_tape.variable(old_var).origin != Origin::kOutside ||
-        new_tape.variable(new_var).origin != Origin::kOutside) {
-      return;
+    const bool was_outside = old_tape.variable(old_var).origin == Origin::kOutside;
+    const bool is_outside = new_tape.variable(new_var).origin == Origin::kOutside;
+    if (was_outside != is_outside && depends_on_inputs(is_outside ? old_tape : new_tape,
+                                                       is_outside ? old_var : new_var)) {
+      note(a.op.schema().name() +
+               (is_outside ? " reads a tensor from outside where the first pass read a value that "
+                             "it had computed"
+                           : " reads a value that this pass computed where the first one read a "
+                             "tensor from outside") +
+               ", so if only the very first tick differs, run it before leapp.start()",
+           b.frame);
     }
+    if (!was_outside || !is_outside) return;
     const auto is_before = [&](const trace::StateCandidate& s) { return s.before == old_var; };
     if (std::any_of(first.states.begin(), first.states.end(), is_before)) return;
     // Scratch memory: what the pass reads there it wrote itself.
@@ -158,34 +189,48 @@ void Session::compare_passes(Node& node, const trace::Recording& again) {
                   " reads changed. If it varies, pass it through annotate.input_tensors()",
         b.frame);
   };
-  const Alignment aligned = align({old_tape, first.calls}, {new_tape, again.calls});
   for (const auto& [old_index, new_index] : aligned.pairs) {
     const trace::Call& a = old_tape.calls()[static_cast<std::size_t>(old_index)];
     const trace::Call& b = new_tape.calls()[static_cast<std::size_t>(new_index)];
     const trace::Arg* old_args = old_tape.args_of(a);
     const trace::Arg* new_args = new_tape.args_of(b);
     const auto& declared = a.op.schema().arguments();
-    for (std::size_t k = 0; k < declared.size(); ++k) {
-      if (old_args[k].kind != new_args[k].kind) continue;
+    bool of_one_form = true;
+    for (std::size_t k = 0; k < declared.size() && of_one_form; ++k) {
+      of_one_form = old_args[k].kind == new_args[k].kind &&
+                    old_args[k].list_size == new_args[k].list_size;
+      if (of_one_form) continue;
+      note(a.op.schema().name() + " got " + describe(new_args[k]) + " for " + declared[k].name() +
+               ", where it got " + describe(old_args[k]) +
+               " before. If it is state, let it begin with a tensor of the shape it will have, or "
+               "with as many of them",
+           b.frame);
+    }
+    for (std::size_t k = 0; k < declared.size() && of_one_form; ++k) {
       if (old_args[k].kind == trace::Arg::Kind::kValue &&
           !same_value(old_args[k].value, new_args[k].value)) {
+        const bool number = new_args[k].value.isScalar() || new_args[k].value.isTensor();
         note(a.op.schema().name() + " got " + declared[k].name() + "=" +
                  text_of(new_args[k].value) + ", which was " + text_of(old_args[k].value) +
-                 " before",
+                 " before" +
+                 (number ? ". A number that changes has to be a tensor to become state "
+                           "(self.count = torch.zeros(()), say), or an input"
+                         : ""),
              b.frame);
       }
       if (old_args[k].kind == trace::Arg::Kind::kTensor) {
         compare_outside(old_args[k].var, new_args[k].var, a, b);
       }
-      const std::int32_t items = std::min(old_args[k].list_size, new_args[k].list_size);
-      for (std::int32_t item = 0; item < items; ++item) {
+      for (std::int32_t item = 0; item < old_args[k].list_size; ++item) {
         compare_outside(old_tape.list_item(old_args[k].list_begin + item),
                         new_tape.list_item(new_args[k].list_begin + item), a, b);
       }
     }
   }
-  if (!aligned.difference) return;
-  const auto [old_index, new_index] = *aligned.difference;
+  std::optional<std::pair<std::int32_t, std::int32_t>> difference = aligned.difference;
+  if (!difference && node.carried.added_call()) difference = {-1, *node.carried.added_call()};
+  if (!difference) return;
+  const auto [old_index, new_index] = *difference;
   const auto call_at = [](const trace::Tape& tape, std::int32_t index) -> const trace::Call& {
     return tape.calls()[static_cast<std::size_t>(index)];
   };

@@ -148,8 +148,8 @@ class Session final : public trace::Observer {
                    Sample& sample);
   void note_writers(const Node& node);
   const MemoryUse::Writer* writer_of(const at::Tensor& tensor) const;
-  void compare_passes(Node& node, const trace::Recording& again);
-  void follow_carried(Node& node, const trace::Recording& again);
+  void compare_passes(Node& node, const trace::Recording& again, const Alignment& aligned);
+  void follow_carried(Node& node, const trace::Recording& again, const Alignment& aligned);
   void warn_of_escapes(const Node& node, const trace::Recording& recording);
   void warn_of_varying_ports(const Node& node, const trace::Recording& recording,
                              trace::FrameRef frame);
