@@ -79,6 +79,9 @@ LEAPP_EXPORT void note_made(const at::Tensor& tensor);
 LEAPP_EXPORT std::vector<std::pair<at::Tensor, std::string>> raw_constants_of(
     const std::string& node);
 
+/// The tensors that were there before the open pass and that the value of this one depends on.
+LEAPP_EXPORT std::vector<at::Tensor> outside_of(const at::Tensor& tensor);
+
 /// The line at which the latest pass of a node began; empty if there is no such node.
 LEAPP_EXPORT std::string opened_at(const std::string& node);
 
@@ -147,6 +150,9 @@ struct OutputOptions {
   /// own
   std::optional<std::string> export_with = {};
   Metadata::Map backend_params = {};
+  /// For front ends that know what the program replaces as it goes: an output that depends on no
+  /// input may depend on state that only later passes show. compile_graph() then decides.
+  bool may_be_state = false;
 };
 
 namespace annotate {

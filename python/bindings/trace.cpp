@@ -87,12 +87,13 @@ Tensors input(const std::string& node, const py::sequence& entries) {
 
 Tensors output(const std::string& node, const py::sequence& entries,
                const py::sequence& static_entries, std::optional<std::string> export_with,
-               const py::dict& backend_params) {
+               const py::dict& backend_params, bool may_be_state) {
   const NamedTensors tensors = to_named_tensors(entries);
   const OutputOptions options{
       .static_outputs = to_named_tensors(static_entries),
       .export_with = std::move(export_with),
-      .backend_params = to_metadata(backend_params, "backend_params of node '" + node + "'")};
+      .backend_params = to_metadata(backend_params, "backend_params of node '" + node + "'"),
+      .may_be_state = may_be_state};
   return unlocked([&] { return annotate::output_tensors(node, tensors, options); });
 }
 
@@ -302,7 +303,8 @@ PYBIND11_MODULE(_trace, module) {
 
   module.def("input_tensors", &input, py::arg("node"), py::arg("entries"));
   module.def("output_tensors", &output, py::arg("node"), py::arg("entries"),
-             py::arg("static_entries"), py::arg("export_with"), py::arg("backend_params"));
+             py::arg("static_entries"), py::arg("export_with"), py::arg("backend_params"),
+             py::arg("may_be_state"));
   module.def("state_tensors", &state, py::arg("node"), py::arg("entries"));
   module.def("update_state", &update, py::arg("node"), py::arg("entries"));
   module.def("module", &track_module, py::arg("node"), py::arg("entries"), py::arg("current"));
@@ -333,6 +335,10 @@ PYBIND11_MODULE(_trace, module) {
       "raw_constants_of",
       [](const std::string& node) { return unlocked([&] { return raw_constants_of(node); }); },
       py::arg("node"));
+  module.def(
+      "outside_of",
+      [](const at::Tensor& tensor) { return unlocked([&] { return outside_of(tensor); }); },
+      py::arg("tensor"));
   module.def(
       "opened_at",
       [](const std::string& node) { return unlocked([&] { return opened_at(node); }); },

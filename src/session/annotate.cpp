@@ -29,6 +29,9 @@ bool may_vary(const at::Tensor& tensor) {
 std::vector<std::pair<at::Tensor, std::string>> raw_constants_of(const std::string& node) {
   return Session::instance().raw_constants_of(node);
 }
+std::vector<at::Tensor> outside_of(const at::Tensor& tensor) {
+  return Session::instance().outside_of(tensor);
+}
 std::string opened_at(const std::string& node) {
   return Session::instance().opened_at(node);
 }

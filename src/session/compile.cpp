@@ -24,6 +24,7 @@
 #include "session/own_model.h"
 #include "session/replay.h"
 #include "session/session.h"
+#include "session/session_lock.h"
 #include "session/sharing.h"
 #include "session/sizes.h"
 #include "session/wires.h"
@@ -104,6 +105,7 @@ class Compiler {
   CompiledNode describe_only(const Node& node) const;
   trace::Purified purify(const Node& node, Backend backend) const;
   void say_states(const Draft& draft, const std::vector<bool>& used) const;
+  static void check_undecided(const Node& node);
   std::string first_sign(const std::vector<NodeOutcome>& outcomes) const;
   const SharedState* feeder_of(const Node& node, std::size_t state) const;
   const CarriedFeed* port_of(const Node& node, std::size_t state) const;
@@ -205,7 +207,31 @@ void Compiler::find_shared(std::vector<Draft>& drafts) {
   shared_ = find_shared_states(nodes, warnings);
   for (std::string& dropped : describe_dropped(nodes)) warnings.push_back(std::move(dropped));
   for (const std::string& warning : warnings) say(LogLevel::kWarning, warning);
-  for (Node* node : nodes) name_found_states(*node);
+  for (Node* node : nodes) {
+    check_undecided(*node);
+    name_found_states(*node);
+  }
+}
+
+// By now it is known what is state: outputs that depend on none, nor on an input, are constants.
+void Compiler::check_undecided(const Node& node) {
+  const trace::Recording& recording = node.recording;
+  const trace::Tape& tape = *recording.tape;
+  const auto varies = [&](VarId var) {
+    const auto is_it = [&](const trace::StateCandidate& state) {
+      return state.after != kNobody && state.before == var;
+    };
+    return tape.variable(var).origin == trace::Variable::Origin::kInput ||
+           std::any_of(recording.states.begin(), recording.states.end(), is_it);
+  };
+  for (const trace::Recording::Port& output : recording.outputs) {
+    if (node.undecided.count(output.name) == 0) continue;
+    require(
+        trace::depends_on(tape, output.var, varies), ErrorKind::kUsage,
+        trace::resolve_source(node.opened_at).to_string() + ": " +
+            not_traced_text(node.name, output.name) +
+            (node.samples.size() < 2 ? " If it is state, trace a second pass to show it." : ""));
+  }
 }
 
 // What the first node that failed did otherwise in a later pass, as a sentence.

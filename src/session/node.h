@@ -106,7 +106,8 @@ struct Node {
 
   std::vector<NodePort> inputs;
   std::vector<NodePort> outputs;
-  std::vector<NodePort> states;  ///< explicit states, in the order declared
+  std::vector<NodePort> states;     ///< explicit states, in the order declared
+  std::set<std::string> undecided;  ///< outputs of no input's, see OutputOptions::may_be_state
   std::optional<std::string> export_with;
   Metadata::Map backend_params;
 

@@ -147,8 +147,8 @@ void Session::complete(Node& node, const NamedTensors& tensors, const OutputOpti
       warn_of_baked_values(node, recording);
       node.recording = std::move(recording);
     } else {
-      const Alignment aligned = align({*node.recording.tape, node.recording.calls},
-                                      {*recording.tape, recording.calls});
+      const Alignment aligned =
+          align({*node.recording.tape, node.recording.calls}, {*recording.tape, recording.calls});
       follow_carried(node, recording, aligned);
       compare_passes(node, recording, aligned);
     }
@@ -219,7 +219,8 @@ Sample Session::unrecorded_sample(const Node& node, const NamedTensors& tensors,
   return sample;
 }
 
-std::vector<VarId> Session::output_variables(const Node& node, const NamedTensors& tensors,
+std::vector<VarId> Session::output_variables(Node& node, const NamedTensors& tensors,
+                                             bool may_be_state,
                                              std::vector<std::size_t>& untraced) {
   std::vector<VarId> vars;
   for (std::size_t i = 0; i < tensors.size(); ++i) {
@@ -237,6 +238,12 @@ std::vector<VarId> Session::output_variables(const Node& node, const NamedTensor
                               "'. Pass it to this node through annotate.input_tensors() first.",
                           {}};
       }
+      if (may_be_state) node.undecided.insert(tensors[i].name);
+      if (node.undecided.count(tensors[i].name) > 0) {
+        // An operator reads it, so that it can be followed from pass to pass.
+        vars.push_back(tape_->add_snapshot(tensor, node.id));
+        continue;
+      }
       untraced.push_back(i);
     }
     vars.push_back(known ? *known : tape_->use(tensor));
@@ -251,7 +258,8 @@ trace::Recording Session::record(Node& node, const NamedTensors& tensors,
   recording.tape = tape_;
   recording.first_call = node.pass.first_call;
   std::vector<std::size_t> untraced;
-  const std::vector<VarId> outputs = output_variables(node, tensors, untraced);
+  const std::vector<VarId> outputs =
+      output_variables(node, tensors, options.may_be_state, untraced);
   for (std::size_t i = 0; i < tensors.size(); ++i) {
     recording.outputs.push_back({tensors[i].name, outputs[i]});
     sample.outputs.push_back(copy_of(tensors[i].ref));
@@ -279,12 +287,7 @@ trace::Recording Session::record(Node& node, const NamedTensors& tensors,
       });
     };
     if (trace::depends_on(*tape_, outputs[i], is_state)) continue;
-    throw PlacedError{
-        ErrorKind::kUsage,
-        "outputs of node '" + node.name + "' are non-traced tensors: '" + tensors[i].name +
-            "' does not depend on the node's inputs. Compute it from what input_tensors() "
-            "returned, or pass it as a static output.",
-        {}};
+    throw PlacedError{ErrorKind::kUsage, not_traced_text(node.name, tensors[i].name), {}};
   }
   return recording;
 }

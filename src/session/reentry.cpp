@@ -130,8 +130,7 @@ void Session::warn_of_escapes(const Node& node, const trace::Recording& recordin
 
 // A re-entry that runs other operators, or the same ones with other numbers, shows that something
 // the export takes for constant is not.
-void Session::compare_passes(Node& node, const trace::Recording& again,
-                             const Alignment& aligned) {
+void Session::compare_passes(Node& node, const trace::Recording& again, const Alignment& aligned) {
   const trace::Recording& first = node.recording;
   const trace::Tape& old_tape = *first.tape;
   const trace::Tape& new_tape = *again.tape;
@@ -141,6 +140,19 @@ void Session::compare_passes(Node& node, const trace::Recording& again,
     node.notes.emplace_back(text, where);
     queue_once(LogLevel::kWarning, std::move(text), where);
   };
+  // A value that this node computed in an earlier pass.
+  const auto is_own = [&](VarId var) {
+    const auto origin = outsiders_.find(var);
+    return origin != outsiders_.end() && origin->second.tag && origin->second.tag->node == node.id;
+  };
+  const auto note_own = [&](const trace::Call& reader) {
+    note("a tensor that " + reader.op.schema().name() +
+             " reads was computed by this node in an earlier pass, so it is state: declare it with "
+             "annotate.state_tensors() and annotate.update_state(), or keep it in a buffer of a "
+             "module and call annotate.module()",
+         reader.frame);
+  };
+  std::set<VarId> noted;
   std::vector<bool> compared(old_tape.variable_count(), false);
   const auto compare_outside = [&](VarId old_var, VarId new_var, const trace::Call& a,
                                    const trace::Call& b) {
@@ -151,8 +163,8 @@ void Session::compare_passes(Node& node, const trace::Recording& again,
     using Origin = trace::Variable::Origin;
     const bool was_outside = old_tape.variable(old_var).origin == Origin::kOutside;
     const bool is_outside = new_tape.variable(new_var).origin == Origin::kOutside;
-    if (was_outside != is_outside && depends_on_inputs(is_outside ? old_tape : new_tape,
-                                                       is_outside ? old_var : new_var)) {
+    if (was_outside != is_outside &&
+        depends_on_inputs(is_outside ? old_tape : new_tape, is_outside ? old_var : new_var)) {
       note(a.op.schema().name() +
                (is_outside ? " reads a tensor from outside where the first pass read a value that "
                              "it had computed"
@@ -177,17 +189,14 @@ void Session::compare_passes(Node& node, const trace::Recording& again,
                         at::equal(old_content, new_content))) {
       return;
     }
-    const auto origin = outsiders_.find(new_var);
-    const bool own =
-        origin != outsiders_.end() && origin->second.tag && origin->second.tag->node == node.id;
-    note(
-        own ? "a tensor that " + a.op.schema().name() +
-                  " reads was computed by this node in an earlier pass, so it is state: declare it "
-                  "with annotate.state_tensors() and annotate.update_state(), or keep it in a "
-                  "buffer of a module and call annotate.module()"
-            : "a tensor from outside that " + a.op.schema().name() +
-                  " reads changed. If it varies, pass it through annotate.input_tensors()",
-        b.frame);
+    noted.insert(new_var);
+    if (is_own(new_var)) {
+      note_own(b);
+    } else {
+      note("a tensor from outside that " + a.op.schema().name() +
+               " reads changed. If it varies, pass it through annotate.input_tensors()",
+           b.frame);
+    }
   };
   for (const auto& [old_index, new_index] : aligned.pairs) {
     const trace::Call& a = old_tape.calls()[static_cast<std::size_t>(old_index)];
@@ -197,8 +206,8 @@ void Session::compare_passes(Node& node, const trace::Recording& again,
     const auto& declared = a.op.schema().arguments();
     bool of_one_form = true;
     for (std::size_t k = 0; k < declared.size() && of_one_form; ++k) {
-      of_one_form = old_args[k].kind == new_args[k].kind &&
-                    old_args[k].list_size == new_args[k].list_size;
+      of_one_form =
+          old_args[k].kind == new_args[k].kind && old_args[k].list_size == new_args[k].list_size;
       if (of_one_form) continue;
       note(a.op.schema().name() + " got " + describe(new_args[k]) + " for " + declared[k].name() +
                ", where it got " + describe(old_args[k]) +
@@ -226,6 +235,29 @@ void Session::compare_passes(Node& node, const trace::Recording& again,
                         new_tape.list_item(new_args[k].list_begin + item), a, b);
       }
     }
+  }
+  // What is left is read by calls that have no counterpart.
+  const auto is_state = [&](VarId var) {
+    return std::any_of(again.states.begin(), again.states.end(), [&](const auto& state) {
+      const auto store = new_tape.variable(var).store;
+      return state.before == var ||
+             (store != kNobody && new_tape.variable(state.before).store == store);
+    });
+  };
+  auto is_paired = [pair = aligned.pairs.begin(),
+                    end = aligned.pairs.end()](std::int32_t index) mutable {
+    while (pair != end && pair->second < index) ++pair;
+    return pair != end && pair->second == index;
+  };
+  for (const std::int32_t index : again.calls) {
+    if (is_paired(index)) continue;
+    const trace::Call& call = new_tape.calls()[static_cast<std::size_t>(index)];
+    trace::for_each_variable(new_tape, call, [&](VarId var) {
+      if (!is_own(var) || node.carried.explains(var) || is_state(var)) return;
+      if (writer_of(new_tape.variable(var).held) == nullptr && noted.insert(var).second) {
+        note_own(call);
+      }
+    });
   }
   std::optional<std::pair<std::int32_t, std::int32_t>> difference = aligned.difference;
   if (!difference && node.carried.added_call()) difference = {-1, *node.carried.added_call()};

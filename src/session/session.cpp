@@ -78,6 +78,12 @@ std::string escape_text(const std::string& op, trace::Escape escape) {
          "constant. Keep it a tensor to keep it in the model.";
 }
 
+std::string not_traced_text(const std::string& node, const std::string& output) {
+  return "outputs of node '" + node + "' are non-traced tensors: '" + output +
+         "' does not depend on the node's inputs. Compute it from what input_tensors() returned; a "
+         "constant can be a static output.";
+}
+
 Session& Session::instance() {
   // Never destroyed: threads may still point to it at exit.
   static auto* session = [] {
@@ -379,6 +385,23 @@ bool Session::may_vary(const at::Tensor& tensor) {
     if (found) return true;
   }
   return false;
+}
+
+std::vector<at::Tensor> Session::outside_of(const at::Tensor& tensor) {
+  const Lock lock(*this);
+  std::vector<at::Tensor> found;
+  if (!tape_ || !tensor.defined() || trace::is_wrapped(tensor)) return found;
+  const auto var = tape_->find(tensor);
+  if (!var) return {tensor};
+  std::set<trace::StoreId> seen = {kNobody};
+  const auto look = [&](VarId id) {
+    const trace::Variable& variable = tape_->variable(id);
+    if (variable.origin != trace::Variable::Origin::kOutside) return false;
+    if (seen.insert(variable.store).second) found.push_back(variable.held);
+    return false;
+  };
+  trace::depends_on(*tape_, *var, look);
+  return found;
 }
 
 std::string Session::opened_at(const std::string& name) {

@@ -73,6 +73,7 @@ class Session final : public trace::Observer {
   /// Remembers what the program makes between nodes: a node that reads it was not given it.
   void note_made(const at::Tensor& tensor);
   std::vector<std::pair<at::Tensor, std::string>> raw_constants_of(const std::string& node);
+  std::vector<at::Tensor> outside_of(const at::Tensor& tensor);
   std::string opened_at(const std::string& node);
   at::Tensor pick(const at::Tensor& of, const std::vector<std::int64_t>& places,
                   const std::vector<at::Tensor>& numbers);
@@ -140,7 +141,7 @@ class Session final : public trace::Observer {
                                   const OutputOptions& options);
   trace::Recording record(Node& node, const NamedTensors& tensors, const OutputOptions& options,
                           const Current& current, Sample& sample);
-  std::vector<VarId> output_variables(const Node& node, const NamedTensors& tensors,
+  std::vector<VarId> output_variables(Node& node, const NamedTensors& tensors, bool may_be_state,
                                       std::vector<std::size_t>& untraced);
   void find_states(const Node& node, const Current& current, trace::Recording& recording,
                    Sample& sample);

@@ -72,4 +72,6 @@ at::Tensor copy_of(const at::Tensor& tensor);
 
 std::string escape_text(const std::string& op, trace::Escape escape);
 
+std::string not_traced_text(const std::string& node, const std::string& output);
+
 }  // namespace leapp::session

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from . import _state
 from ._payload import check, passthrough
-from .errors import LeappTypeError
+from .errors import LeappError, LeappTypeError
 from .semantics import is_array
 
 if TYPE_CHECKING:
@@ -78,7 +78,12 @@ class Annotate:
                 check("output_tensors static_outputs", node_name, static_outputs)
             return passthrough("output_tensors", node_name, tensors)
         if static_outputs is None and backend_params is None:
-            values = _state.output_dict(node_name, tensors, export_with)
+            try:
+                values = _state.output_dict(node_name, tensors, export_with)
+            except LeappError as error:
+                values = NotImplemented
+                if not _state.is_not_traced(error):
+                    raise
             if values is not NotImplemented:
                 if node_name in _state.settled:
                     _state.open_nodes.discard(node_name)

@@ -88,7 +88,12 @@ def install(global_patching: bool, patching: Iterable[FunctionPatch]) -> None:
         _patch_clocks()
         _patch_checks()
         _surroundings.begin()
-        _state.watch(_surroundings.opened, _surroundings.closed, _surroundings.declared)
+        _state.watch(
+            _surroundings.opened,
+            _surroundings.closed,
+            _surroundings.declared,
+            _surroundings.may_be_state,
+        )
     for patch in patching:
         _patch_function(patch)
 

@@ -7,7 +7,7 @@ nothing then, and ``import leapp`` needs no PyTorch.
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from types import ModuleType
 from typing import Any
 
@@ -39,6 +39,14 @@ closed: Callable[[str], None] = _ignore
 #: Called with the values that a node's annotations name.
 declared: Callable[..., None] = _ignore
 
+
+def _is_none(values: Iterable[Any]) -> bool:
+    return False
+
+
+#: Asked whether outputs that depend on no input may depend on what the program keeps.
+may_be_state: Callable[[Iterable[Any]], bool] = _is_none
+
 #: Nodes of which nobody wants to be told any more.
 settled: set[str] = set()
 
@@ -52,11 +60,17 @@ def watch(
     on_open: Callable[..., None] = _ignore,
     on_close: Callable[[str], None] = _ignore,
     on_declare: Callable[..., None] = _ignore,
+    on_doubt: Callable[[Iterable[Any]], bool] = _is_none,
 ) -> None:
     """Ask to be told of passes, or no longer."""
-    global opened, closed, declared
-    opened, closed, declared = on_open, on_close, on_declare
+    global opened, closed, declared, may_be_state
+    opened, closed, declared, may_be_state = on_open, on_close, on_declare, on_doubt
     settled.clear()
+
+
+def is_not_traced(error: Exception) -> bool:
+    """Whether an error says that an output depends on no input."""
+    return "non-traced tensors" in str(error)
 
 
 def open_node(node: str, *objects: Any) -> None:

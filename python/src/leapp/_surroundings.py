@@ -28,7 +28,7 @@ import re
 import sys
 import textwrap
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from types import FunctionType, GeneratorType, ModuleType
 from typing import Any
 
@@ -36,7 +36,7 @@ import numpy as np
 import torch
 
 from . import _state, _trace
-from ._numpy import TracedArray, is_traced, kept, new_array
+from ._numpy import TracedArray, is_traced, kept, new_array, to_tensor
 from ._numpy_number import number_of
 from ._reachable import (
     Place,
@@ -167,6 +167,33 @@ def declared(node: str, values: Any) -> None:
     """Note what an annotation of the first pass names."""
     if _passes[node] == 1:
         _named.append(dict(values) if type(values) is dict else values)
+
+
+def may_be_state(values: Iterable[torch.Tensor]) -> bool:
+    """Whether each of these comes from something that the program replaces as it goes."""
+    kept = {
+        leaf.untyped_storage()._cdata
+        for snapshot in _before.values()
+        for place in snapshot.places()
+        if _is_replaced(place)
+        for leaf in map(to_tensor, snapshot.leaves_of(place.value))
+    }
+    return all(
+        any(tensor.untyped_storage()._cdata in kept for tensor in _trace.outside_of(value))
+        or _trace.is_traced(value)
+        for value in values
+    )
+
+
+def _is_replaced(place: Place) -> bool:
+    """Whether code of the program replaces what is there, or what a container there holds."""
+    if not may_hold_state(place.value) or place.value is None:
+        return False
+    of = place.holder.of
+    if isinstance(of, ModuleType):
+        return _is_rebound(of, place.key)
+    inside = not isinstance(place.value, (torch.Tensor, np.ndarray))
+    return not isinstance(of, type) or inside or _carries(of, place.key)
 
 
 def follow(generator: Any, name: str) -> None:

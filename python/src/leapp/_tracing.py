@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from typing import Any
 
@@ -84,9 +85,18 @@ def close_node(
             f"backend_params of node '{node}' must be a dict, got {type(backend_params).__name__}."
         )
     _point_out_constants("output", node, flat)
-    values = _trace.output_tensors(
-        node, _entries_of(flat), static, export_with, backend_params or {}
+    entries = _entries_of(flat)
+    close = functools.partial(
+        _trace.output_tensors, node, entries, static, export_with, backend_params or {}
     )
+    try:
+        values = close(may_be_state=False)
+    except LeappError as error:
+        if not _state.is_not_traced(error):
+            raise
+        if not _state.may_be_state(tensor for _, tensor, _ in entries):
+            raise
+        values = close(may_be_state=True)
     _state.close_node(node)
     return flat.restore(_as_given(flat, values))
 
