@@ -15,7 +15,10 @@ enum class Spread {
 /// back. As long as what is done to them works element by element (or row by row) it may be done to
 /// all of them, and the mask chooses in the end: `where(m, f(y), y)`. Sums, means and extremes of
 /// what was selected are rewritten likewise. With kRows, the places that nonzero() finds count as
-/// selections too. Selections that are used in another way stay as they are.
+/// selections too, and an operator that works with as many as were selected now is given that many,
+/// by an operation that fails where there are others. A mask that is true once in each row, such as
+/// `one_hot(i) > 0.5`, is a selection of fixed size: what it selects is picked by its index.
+/// Selections that are used in another way stay as they are.
 LEAPP_EXPORT void spread_selections(Graph& graph, Spread spread = Spread::kElements);
 
 }  // namespace leapp::ir

@@ -42,6 +42,7 @@ bool is_identity(const Graph& graph, const Op& op) {
       "aten::view_as",  "aten::expand_as",    "aten::flatten",     "aten::lift_fresh_copy",
       "aten::squeeze",  "aten::resolve_conj", "aten::resolve_neg", "aten::positive"};
   if (candidates.count(op.signature->name) == 0 || op.results.size() != 1) return false;
+  if (op.fixed_size) return false;  // it states a size that is another for other values
   const auto* self = std::get_if<ValueRef>(&op.arguments.at(0));
   if (self == nullptr || self->id == kNoValue || op.results[0].is_list) return false;
   return graph.type(self->id) == graph.type(op.result());

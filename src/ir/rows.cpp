@@ -75,7 +75,8 @@ bool permutes_others(const Call& call) {
 
 // The number of rows is left to reshape(), and each keeps its elements.
 bool reshapes_rows(const Call& call) {
-  const auto* shape = std::get_if<std::vector<std::int64_t>>(&call.op.argument("shape"));
+  const char* name = call.op.has("size") ? "size" : "shape";
+  const auto* shape = std::get_if<std::vector<std::int64_t>>(&call.op.argument(name));
   if (!call.only("self") || shape == nullptr || shape->empty() || shape->front() != -1) {
     return false;
   }
@@ -134,7 +135,16 @@ bool is_batch_of_images(const Call& call) {
 }
 
 bool flattens_others(const Call& call) {
-  return call.only("self") && call.spares_rows("start_dim", call.rank("self"));
+  if (!call.only("self")) return false;
+  const std::int64_t rank = call.rank("self");
+  if (call.spares_rows("start_dim", rank)) return true;
+  // Or the rows with dimensions of one, as in nonzero().flatten().
+  const Shape& shape = call.graph.type(call.tensor("self")).shape;
+  const auto* end = std::get_if<std::int64_t>(&call.op.argument("end_dim"));
+  if (end == nullptr || rank == 0) return false;
+  const auto last = static_cast<std::ptrdiff_t>(*end < 0 ? *end + rank : *end);
+  return std::all_of(shape.begin() + 1, shape.begin() + last + 1,
+                     [](std::int64_t size) { return size == 1; });
 }
 
 bool inserts_dim(const Call& call) {
@@ -184,6 +194,7 @@ Rule rule_for(const std::string& name) {
         {"aten::stack", joins},
         {"aten::transpose", swaps_others},
         {"aten::unsqueeze", inserts_dim},
+        {"aten::view", reshapes_rows},
     };
     for (const char* name_along : {"aten::_log_softmax", "aten::_softmax",
                                    "aten::all",          "aten::amax",

@@ -363,7 +363,8 @@ CompiledNode Compiler::compile(Draft& draft) {
   ir::name_modules(graph);
   ir::verify(graph);
   for (const ir::Op& op : graph.ops()) {
-    if (!op.fixed_size) continue;
+    // nonzero() works with any; where it does not, it is for an operator that follows.
+    if (!op.fixed_size || op.signature->name == "aten::nonzero") continue;
     const std::string where = op.source.known() ? op.source.to_string() + ": " : "";
     say(LogLevel::kWarning, where + op.signature->name + kFixedSize);
   }

@@ -203,7 +203,11 @@ SizeTrial try_other_sizes(const c10::OperatorHandle& op, const torch::jit::Stack
   if (!as_it_was) return trial;
   const auto other = run(op, shapes_of(arguments, varying, true));
   trial.fixed = !other || other->size() != as_it_was->size();
-  if (trial.fixed || other->size() != returned.size()) return trial;
+  if (trial.fixed) {  // the program works with these sizes only, so the results have theirs
+    trial.results.assign(returned.size(), 0);
+    return trial;
+  }
+  if (other->size() != returned.size()) return trial;
   for (std::size_t i = 0; i < returned.size(); ++i) {
     if (!returned[i].defined() || !(*other)[i].defined()) continue;
     const auto before = (*as_it_was)[i].sizes();

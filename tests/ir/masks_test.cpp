@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "graph_builder.h"
 
 namespace leapp::ir {
@@ -172,6 +174,79 @@ TEST(MasksTest, WhatMayBeAsLargeAsASelectionIsNoNumber) {
   spread_selections(graph);
   EXPECT_EQ(names(graph), (std::vector<std::string>{"aten::index", "aten::cumsum", "aten::mul",
                                                     "aten::index_put"}));
+}
+
+// history[:, rows] = x[rows]
+TEST(MasksTest, AMaskMayStandBehindOtherDimensions) {
+  Graph graph;
+  const ValueId x = graph.add_input("x", kFull);
+  const ValueId history = graph.add_input("history", {DType::kFloat32, {4, 2, 3}});
+  const ValueId rows = graph.add_input("rows", {DType::kBool, {2}});
+  const ValueId some = select(graph, x, rows, {DType::kFloat32, {1, 3}});
+  graph.add_output(
+      "y",
+      add(graph,
+          op_of("aten::index_put", "", {"self", "indices", "values"},
+                {ValueRef{history}, std::vector<ValueRef>{{kNoValue}, {rows}}, ValueRef{some}}),
+          graph.type(history)));
+  spread_selections(graph);
+  verify(graph);
+  EXPECT_EQ(names(graph), (std::vector<std::string>{"aten::reshape", "aten::where"}));
+  EXPECT_EQ(graph.type(graph.ops()[0].result()).shape, (Shape{2, 1}));
+}
+
+TEST(MasksTest, TheSameAtPlacesIsPutByTheMask) {
+  Graph graph;
+  const ValueId x = graph.add_input("x", kFull);
+  const ValueId rows = graph.add_input("rows", {DType::kBool, {2}});
+  const ValueId zero = graph.add_input("zero", {DType::kFloat32, {}});
+  const ValueId found =
+      add(graph, op_of("aten::nonzero", "", {"self"}, {ValueRef{rows}}), {DType::kInt64, {0, 1}});
+  const ValueId places = add(graph,
+                             op_of("aten::flatten", "using_ints", {"self", "start_dim", "end_dim"},
+                                   {ValueRef{found}, std::int64_t{0}, std::int64_t{-1}}),
+                             {DType::kInt64, {0}});
+  graph.add_output("y", put(graph, x, places, zero));
+  spread_selections(graph, Spread::kRows);
+  verify(graph);
+  ASSERT_EQ(names(graph), (std::vector<std::string>{"aten::index_put"}));
+  EXPECT_EQ(graph.ops()[0].argument("indices"), Argument(std::vector<ValueRef>{{rows}}));
+}
+
+TEST(MasksTest, OneOfEachRowIsPickedByItsIndex) {
+  Graph graph;
+  const ValueId x = graph.add_input("x", kFull);
+  const ValueId index = graph.add_input("index", {DType::kInt64, {2}});
+  const ValueId hot =
+      add(graph,
+          op_of("aten::one_hot", "", {"self", "num_classes"}, {ValueRef{index}, std::int64_t{3}}),
+          {DType::kInt64, {2, 3}});
+  const ValueId mask =
+      add(graph, op_of("aten::gt", "Scalar", {"self", "other"}, {ValueRef{hot}, 0.5}), kMask);
+  const ValueId some = select(graph, x, mask, {DType::kFloat32, {2}});
+  Op stated = op_of("aten::reshape", "", {"self", "shape"}, {ValueRef{some}, Shape{2, 1}});
+  stated.fixed_size = true;
+  graph.add_output("y", add(graph, std::move(stated), {DType::kFloat32, {2, 1}}));
+  spread_selections(graph);
+  verify(graph);
+  EXPECT_EQ(names(graph), (std::vector<std::string>{"aten::add", "aten::reshape",
+                                                    "aten::index_select", "aten::reshape"}));
+  EXPECT_FALSE(graph.ops().back().fixed_size);
+}
+
+TEST(MasksTest, AnOperatorThatStatesTheNumberIsGivenThatMany) {
+  Graph graph;
+  const ValueId x = graph.add_input("x", kFull);
+  const ValueId mask = graph.add_input("mask", kMask);
+  const ValueId some = select(graph, x, mask, {DType::kFloat32, {4}});
+  Op stated = op_of("aten::reshape", "", {"self", "shape"}, {ValueRef{some}, Shape{2, 2}});
+  stated.fixed_size = true;
+  graph.add_output("y", add(graph, std::move(stated), {DType::kFloat32, {2, 2}}));
+  spread_selections(graph, Spread::kRows);
+  verify(graph);
+  const std::vector<std::string> found = names(graph);
+  EXPECT_EQ(std::count(found.begin(), found.end(), "aten::nonzero"), 1);
+  EXPECT_EQ(std::count(found.begin(), found.end(), "aten::index"), 0);
 }
 
 TEST(MasksTest, AMeanCountsTheMask) {

@@ -169,10 +169,81 @@ def constant_mask(x: Tensor, m: Tensor) -> Tensor:
     return x[torch.tensor([True, False, True, True, False])] * m.any()
 
 
+def behind_others(x: Tensor, m: Tensor) -> Tensor:
+    """As Isaac Lab's CircularBuffer fills the history of what was reset."""
+    history = torch.arange(4.0 * ROWS * 3).view(4, ROWS, 3)
+    history[0] = x
+    history[:, m] = x[m]
+    history[1:, ~m] = history[1:, ~m] * 0.5 + x[~m]
+    return history.transpose(0, 1).reshape(ROWS, -1)
+
+
+def over_others(x: Tensor, m: Tensor) -> Tensor:
+    columns = x.T * 2
+    columns[..., m] = columns[..., m] - 1
+    mean = columns[:, m].mean(-1) + columns[:, m].sum((0, 1)) + columns[:, m].mean()
+    return torch.nan_to_num(mean)
+
+
+def elements_behind_others(x: Tensor, m: Tensor) -> Tensor:
+    both = torch.stack([x, x * 2])
+    both[:, x > 0.3] = x[x > 0.3]
+    return both
+
+
+def reset_places(x: Tensor, m: Tensor) -> Tensor:
+    """As legged_gym's reset_idx()."""
+    held = x.clone()
+    ids = m.nonzero(as_tuple=False).flatten()
+    held[ids] = 0.0
+    held[ids, 1] = 2.0
+    held[ids] += x[ids]
+    late = (x[:, 1] > 0).nonzero().view(-1)
+    held[late] = torch.tensor([1.0, 2.0, 3.0])
+    return held
+
+
+def reset_numbered(x: Tensor, m: Tensor) -> Tensor:
+    counts = torch.ones(ROWS, dtype=torch.long)
+    ids = torch.arange(ROWS)[m]
+    counts[ids] = 7
+    wide = torch.zeros(2, ROWS)
+    wide[:, torch.where(m)[0]] = 0.5
+    return x[:, 1] + counts + wide.sum(0)
+
+
+def by_other_names(x: Tensor, m: Tensor) -> Tensor:
+    ids = torch.argwhere(m).squeeze(-1)
+    y = x.index_fill(0, ids, 3.0) + torch.zeros(ROWS, 3).index_copy(0, ids, x[ids])
+    return y.index_add(0, ids, x.index_select(0, ids))
+
+
+def one_of_each(x: Tensor, m: Tensor) -> Tensor:
+    """As matrix_to_quaternion() of PyTorch3D and Isaac Lab."""
+    candidates = x[:, :, None] * x[:, None, :]
+    largest = F.one_hot(x.argmax(dim=-1), num_classes=3)
+    batch = x.view(1, ROWS, 3)
+    flags = batch[F.one_hot(batch.argmin(-1), 3) == 1].view(1, ROWS)
+    return candidates[largest > 0.5, :].reshape(x.shape[:-1] + (3,)) + flags.T
+
+
+def selected_of_selected(x: Tensor, m: Tensor) -> Tensor:
+    some = x[m]
+    fewer = some[some[:, 1] > 0]
+    return x * fewer.sum() + fewer.sum(0)
+
+
+def two_each(x: Tensor, m: Tensor) -> Tensor:
+    two = x >= x.topk(2, -1).values[:, -1:]
+    return (x[two] * 2).reshape(ROWS, -1) @ torch.ones(2, 3)
+
+
 BOTH: list[Compute] = [
     one_expert, two_experts, scaled_elements, scaled_line, normalised_rows, unit_rows, places,
     listed_places, columns_of_places, reshaped, joined, all_elements, bins, classes, in_numpy,
-    constant_mask, pooled, recurrent_cell, scattered,
+    constant_mask, pooled, recurrent_cell, scattered, behind_others, over_others,
+    elements_behind_others, reset_places, reset_numbered, by_other_names, one_of_each,
+    selected_of_selected,
 ]  # fmt: skip
 
 
@@ -305,3 +376,20 @@ def test_what_onnx_cannot_say_is_refused(bench: Workbench, compute: Compute, adv
         annotate.output_tensors("n", {"y": compute(x, x[:, 0] > 0)}, export_with="onnx")
     with pytest.raises(LeappExportError, match=advice):
         bench.compile()
+
+
+def test_a_number_that_is_always_the_same_is_one_that_the_model_insists_on(
+    bench: Workbench, backend: str
+) -> None:
+    with bench.trace():
+        x = annotate.input_tensors("n", {"x": rows(2, 0)})
+        y = two_each(x, x > 0)
+        annotate.output_tensors("n", {"y": y}, export_with=backend)
+    bench.compile()
+    assert bench.log().count("only with as many as there are now") == 1
+    manager = bench.manager()
+    x = rows(3, 1)
+    found = torch.as_tensor(manager.run_policy({"n/x": x})["n/y"])
+    torch.testing.assert_close(found, two_each(x, x > 0))
+    with pytest.raises(Exception, match="'n' failed"):
+        manager.run_policy({"n/x": torch.ones(ROWS, 3)})  # all three of each row are the largest

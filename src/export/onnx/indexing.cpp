@@ -150,6 +150,17 @@ void refuse_size(OpContext& context) {
       "Keep the shape, for example with torch.where(condition, x, other).");
 }
 
+/// Places of which there are always as many as now: the model fails where there are not.
+Value convert_nonzero(OpContext& context) {
+  if (!context.op().fixed_size) refuse_size(context);
+  const Value x = context.tensor("self");
+  const Shape shape = context.result_shape();
+  const Value inputs[] = {x};
+  const Value found =
+      context.builder().emit("NonZero", inputs, {}, {DType::kInt64, {x.rank(), shape[0]}});
+  return reshape(x.rank() == 1 ? found : permute(found, {1, 0}), shape);
+}
+
 }  // namespace
 
 Value positive_index(Value index, std::int64_t size) {
@@ -230,7 +241,8 @@ void register_indexing(ConverterRegistry& registry) {
   registry.add("aten::masked_select", convert_masked_select);
   registry.add("aten::nonzero_static", convert_nonzero_static);
   registry.add("aten::bincount", convert_bincount);
-  registry.add({"aten::nonzero", "aten::_unique2", "aten::unique_dim", "aten::unique_consecutive",
+  registry.add("aten::nonzero", convert_nonzero);
+  registry.add({"aten::_unique2", "aten::unique_dim", "aten::unique_consecutive",
                 "aten::unique_dim_consecutive", "aten::repeat_interleave.Tensor", "aten::argwhere"},
                refuse_size);
 }
