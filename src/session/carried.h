@@ -81,6 +81,8 @@ class Carried {
     std::vector<std::string> notes;     ///< sentences about candidates, which stay what they are
   };
 
+  bool empty() const noexcept { return formers_.empty(); }
+
   /// Takes a pass in.
   void add(const CarriedPass& pass, const CarriedContext& context);
 

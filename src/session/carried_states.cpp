@@ -1,6 +1,9 @@
 #include "session/carried_states.h"
 
 #include <ATen/ops/equal.h>
+#include <ATen/ops/ones.h>
+#include <ATen/ops/zeros.h>
+#include <ATen/ops/zeros_like.h>
 
 #include <algorithm>
 
@@ -39,7 +42,7 @@ void drop_state(trace::Recording& recording, std::int32_t candidate) {
   state.after = kNobody;
 }
 
-std::string unused_name(const Node& node) {
+std::string unused_name(const Node& node, const std::string& wish) {
   const auto taken = [&](const std::string& name) {
     const auto is_it = [&](const auto& port) { return port.name == name; };
     return std::any_of(node.inputs.begin(), node.inputs.end(), is_it) ||
@@ -47,14 +50,16 @@ std::string unused_name(const Node& node) {
            std::any_of(node.states.begin(), node.states.end(), is_it) ||
            std::any_of(node.recording.states.begin(), node.recording.states.end(), is_it);
   };
+  if (!wish.empty() && !taken(wish)) return wish;
   for (std::size_t n = node.recording.states.size();; ++n) {
     const std::string name = "state_" + std::to_string(n);
     if (!taken(name)) return name;
   }
 }
 
+// `first_sample`: of the pass that `findings` begin with.
 void add_states(Node& node, const std::vector<Node*>& nodes, const Carried::Findings& findings,
-                std::vector<CarriedFeed>& feeds) {
+                std::size_t first_sample, std::vector<CarriedFeed>& feeds) {
   trace::Recording& recording = node.recording;
   std::vector<VarId> before;
   for (const Carried::State& state : findings.states) {
@@ -69,7 +74,7 @@ void add_states(Node& node, const std::vector<Node*>& nodes, const Carried::Find
     const Carried::State& state = findings.states[i];
     const bool own = state.candidate >= 0;
     const auto index = own ? static_cast<std::size_t>(state.candidate) : recording.states.size();
-    const std::string name = own ? recording.states[index].name : unused_name(node);
+    const std::string name = own ? recording.states[index].name : unused_name(node, "");
     VarId after = state.same_as_state ? before[*state.same_as_state] : state.source.var;
     const CarriedPort& port = state.source.port;
     const bool fed = port.node != kNobody && port.node != node.id;
@@ -81,12 +86,97 @@ void add_states(Node& node, const std::vector<Node*>& nodes, const Carried::Find
     if (fed) feeds.push_back({&node, index, node_called(nodes, port.node), port.port});
     if (!own) recording.states.emplace_back();
     recording.states[index] = {Kind::kCarried, name, before[i], after, fed};
-    for (std::size_t k = 0; k < node.samples.size() && k < state.found.size(); ++k) {
-      node.samples[k].states_before[name] = state.found[k];
-      node.samples[k].states_after.erase(name);
-      if (k + 1 < state.found.size()) node.samples[k].states_after[name] = state.found[k + 1];
+    for (std::size_t k = 0; k < state.found.size(); ++k) {
+      if (k + first_sample >= node.samples.size()) break;
+      Sample& sample = node.samples[k + first_sample];
+      sample.states_before[name] = state.found[k];
+      sample.states_after.erase(name);
+      if (k + 1 < state.found.size()) sample.states_after[name] = state.found[k + 1];
     }
   }
+}
+
+// Which value of the first pass a state has become, on its tape.
+std::optional<VarId> left_by_first_pass(const Node& node, const Carried::State& state) {
+  const trace::Tape& second = *node.later.recording.tape;
+  if (state.initial == kNobody || state.source.delay != 1 || state.candidate >= 0) {
+    return std::nullopt;
+  }
+  const trace::Variable& read = second.variable(state.initial);
+  if (read.origin != trace::Variable::Origin::kOutside) return std::nullopt;
+  return node.recording.tape->known(read.impl._unsafe_get_target(), read.held);
+}
+
+bool have_the_same_states(const trace::Recording& one, const trace::Recording& other) {
+  return std::equal(one.states.begin(), one.states.end(), other.states.begin(), other.states.end(),
+                    [](const auto& a, const auto& b) {
+                      const bool given = a.kind == Kind::kExplicit || a.kind == Kind::kDeclared;
+                      return given && a.kind == b.kind && a.name == b.name;
+                    });
+}
+
+bool uses_memory_of_others(const Node& node) {
+  return std::any_of(node.samples.begin(), node.samples.end(), [](const Sample& sample) {
+    return std::any_of(sample.memory.begin(), sample.memory.end(), [](const MemoryUse& use) {
+      return use.state.empty() && (use.after || use.writer);
+    });
+  });
+}
+
+// Takes the first pass for a tick of its own kind, if those after it agree with each other. A flag,
+// which is state as well, tells it from the others.
+bool set_opening_apart(Node& node, const std::vector<Node*>& nodes,
+                       std::vector<CarriedFeed>& feeds) {
+  if (!node.later.recording.tape || node.samples.size() < 3 || !node.later.notes.empty()) {
+    return false;
+  }
+  if (!have_the_same_states(node.recording, node.later.recording) || uses_memory_of_others(node)) {
+    return false;
+  }
+  const Carried::Findings findings = node.later.carried.find(node.later.recording);
+  if (!findings.doubts.empty() || !findings.renewed.empty()) return false;
+  std::vector<VarId> left;
+  for (const Carried::State& state : findings.states) {
+    const bool own = state.source.port.node == kNobody || state.source.port.node == node.id;
+    const auto var = left_by_first_pass(node, state);
+    if (!own || !var) return false;
+    left.push_back(*var);
+  }
+  trace::Recording opening = std::move(node.recording);
+  node.recording = node.later.recording;
+  node.carried = std::move(node.later.carried);
+  node.notes.clear();
+  const std::size_t known = node.recording.states.size();
+  add_states(node, nodes, findings, 1, feeds);
+  Sample& first = node.samples.front();
+  for (std::size_t i = 0; i < findings.states.size(); ++i) {
+    // What the flag keeps from being used.
+    const at::Tensor nothing = at::zeros_like(findings.states[i].found.front());
+    const std::string& name = node.recording.states[known + i].name;
+    opening.states.push_back(
+        {Kind::kCarried, name, opening.tape->add_outside(nothing, true), left[i]});
+    first.states_before[name] = nothing;
+    first.states_after[name] = findings.states[i].found.front();
+  }
+  const at::Tensor yes = at::ones({}, at::kBool);
+  const at::Tensor no = at::zeros({}, at::kBool);
+  const std::string flag = unused_name(node, "first_tick");
+  for (trace::Recording* recording : {&opening, &node.recording}) {
+    recording->states.push_back({Kind::kCarried, flag, recording->tape->add_outside(yes, true),
+                                 recording->tape->add_outside(no, true)});
+  }
+  for (Sample& sample : node.samples) {
+    sample.states_before[flag] = &sample == &first ? yes : no;
+    sample.states_after[flag] = no;
+  }
+  std::vector<VarId> roots;
+  for (const auto& port : opening.outputs) roots.push_back(port.var);
+  for (const auto& state : opening.states) {
+    if (state.after != kNobody) roots.push_back(state.after);
+  }
+  opening.calls = trace::slice(*opening.tape, roots);
+  node.opening = std::move(opening);
+  return true;
 }
 
 }  // namespace
@@ -95,7 +185,7 @@ std::vector<CarriedFeed> add_carried_states(const std::vector<Node*>& nodes,
                                             std::vector<std::string>& warnings) {
   std::vector<CarriedFeed> feeds;
   for (Node* node : nodes) {
-    if (node->samples.size() < 2) continue;
+    if (node->samples.size() < 2 || set_opening_apart(*node, nodes, feeds)) continue;
     const Carried::Findings findings = node->carried.find(node->recording);
     for (const std::string& doubt : findings.doubts) {
       warnings.push_back("node '" + node->name + "': " + doubt);
@@ -118,7 +208,7 @@ std::vector<CarriedFeed> add_carried_states(const std::vector<Node*>& nodes,
                          "constant. Pass it through annotate.input_tensors().");
       continue;
     }
-    add_states(*node, nodes, findings, feeds);
+    add_states(*node, nodes, findings, 0, feeds);
   }
   return feeds;
 }

@@ -12,6 +12,7 @@
 #include "bundle/staging.h"
 #include "export/torchscript/torchscript.h"
 #include "interop/convert.h"
+#include "ir/first_tick.h"
 #include "ir/masks.h"
 #include "ir/passes.h"
 #include "leapp/bundle.h"
@@ -104,6 +105,8 @@ class Compiler {
   CompiledNode compile(Draft& draft);
   CompiledNode describe_only(const Node& node) const;
   trace::Purified purify(const Node& node, Backend backend) const;
+  trace::Purified purify(const Node& node, const trace::Recording& recording,
+                         Backend backend) const;
   void say_states(const Draft& draft, const std::vector<bool>& used) const;
   static void check_undecided(const Node& node);
   std::string first_sign(const std::vector<NodeOutcome>& outcomes) const;
@@ -162,7 +165,8 @@ void Compiler::check_non_traced() const {
   }
 }
 
-trace::Purified Compiler::purify(const Node& node, Backend backend) const {
+trace::Purified Compiler::purify(const Node& node, const trace::Recording& recording,
+                                 Backend backend) const {
   std::vector<at::Tensor> examples = node.samples.front().inputs;
   trace::PurifyOptions options;
   if (backend == Backend::kOnnx) {
@@ -173,7 +177,27 @@ trace::Purified Compiler::purify(const Node& node, Backend backend) const {
     options.keep = [](const c10::OperatorHandle&) { return true; };
   }
   options.name = [&](const at::Tensor& tensor) { return name_of(tensor); };
-  return trace::purify(node.recording, examples, options);
+  return trace::purify(recording, examples, options);
+}
+
+// Where the first tick is of its own kind, a flag chooses between it and the others: the last state.
+trace::Purified Compiler::purify(const Node& node, Backend backend) const {
+  trace::Purified rest = purify(node, node.recording, backend);
+  if (!node.opening) return rest;
+  const trace::Purified first = purify(node, *node.opening, backend);
+  std::vector<ir::TickPair> pairs;
+  for (std::size_t i = 0; i < rest.outputs.size(); ++i) {
+    pairs.emplace_back(first.outputs[i], rest.outputs[i]);
+  }
+  for (std::size_t i = 0; i < rest.after.size(); ++i) {
+    pairs.emplace_back(first.after[i], rest.after[i]);
+  }
+  const std::vector<ir::ValueId> chosen =
+      ir::choose_by_tick(rest.graph, first.graph, rest.before.back(), pairs);
+  const auto end_of_outputs = chosen.begin() + static_cast<std::ptrdiff_t>(rest.outputs.size());
+  rest.outputs.assign(chosen.begin(), end_of_outputs);
+  rest.after.assign(end_of_outputs, chosen.end());
+  return rest;
 }
 
 std::vector<Compiler::Draft> Compiler::draft() const {
@@ -208,6 +232,10 @@ void Compiler::find_shared(std::vector<Draft>& drafts) {
   for (std::string& dropped : describe_dropped(nodes)) warnings.push_back(std::move(dropped));
   for (const std::string& warning : warnings) say(LogLevel::kWarning, warning);
   for (Node* node : nodes) {
+    for (const auto& [text, where] : node->notes) {
+      const std::string at = trace::resolve_source(where).to_string();
+      say(LogLevel::kWarning, at.empty() ? text : at + ": " + text);
+    }
     check_undecided(*node);
     name_found_states(*node);
   }

@@ -96,6 +96,9 @@ struct Pass {
   std::vector<BufferGroup> buffers;
 };
 
+/// What a later pass did otherwise than the one it was compared with, and where.
+using Notes = std::vector<std::pair<std::string, trace::FrameRef>>;
+
 struct Node {
   std::string name;
   NodeId id = kNobody;
@@ -116,8 +119,16 @@ struct Node {
   trace::Recording recording;  ///< of the first pass
   std::vector<Sample> samples;
   Carried carried;  ///< from the second pass on
-  /// What later passes did otherwise than the first, should validation fail; and where.
-  std::vector<std::pair<std::string, trace::FrameRef>> notes;
+  Notes notes;
+  /// The second pass, where it differs, and what those after it carry: the first tick may be the
+  /// only one of its kind.
+  struct Later {
+    trace::Recording recording;
+    Carried carried;
+    Notes notes;
+  } later;
+  /// Of the first pass, once compile_graph() has found that: `recording` is of the second then.
+  std::optional<trace::Recording> opening;
 
   bool complete() const noexcept { return passes > 0; }
 };

@@ -143,14 +143,11 @@ void Session::complete(Node& node, const NamedTensors& tensors, const OutputOpti
     if (sizes_vary_) warn_of_varying_ports(node, recording, frame);
     if (first) {
       check_any_effect(node, recording, sample);
-      warn_of_escapes(node, recording);
+      warn_of_escapes(node.carried, recording);
       warn_of_baked_values(node, recording);
       node.recording = std::move(recording);
     } else {
-      const Alignment aligned =
-          align({*node.recording.tape, node.recording.calls}, {*recording.tape, recording.calls});
-      follow_carried(node, recording, aligned);
-      compare_passes(node, recording, aligned);
+      follow_pass(node, recording);
     }
     node.samples.push_back(std::move(sample));
     note_writers(node);

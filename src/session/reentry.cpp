@@ -57,8 +57,35 @@ bool depends_on_inputs(const trace::Tape& tape, VarId var) {
 
 }  // namespace
 
+// The pass that a later one is compared with.
+struct Session::Base {
+  Node& node;
+  const trace::Recording& recording;
+  Carried& carried;
+  Notes& notes;
+  int pass;  // its number
+};
+
+void Session::follow_pass(Node& node, const trace::Recording& again) {
+  const auto compare_with = [&](const Base& base) {
+    const Alignment aligned =
+        align({*base.recording.tape, base.recording.calls}, {*again.tape, again.calls});
+    follow_carried(base, again, aligned);
+    compare_passes(base, again, aligned);
+  };
+  compare_with({node, node.recording, node.carried, node.notes, 0});
+  Node::Later& later = node.later;
+  if (node.passes == 1 && !node.notes.empty()) {
+    later.recording = again;
+  } else if (later.recording.tape) {
+    compare_with({node, later.recording, later.carried, later.notes, 1});
+  }
+}
+
 // Tensors from outside that the program replaces from pass to pass.
-void Session::follow_carried(Node& node, const trace::Recording& again, const Alignment& aligned) {
+void Session::follow_carried(const Base& base, const trace::Recording& again,
+                             const Alignment& aligned) {
+  Node& node = base.node;
   const auto pass_of = [&](const trace::Recording& recording) {
     CarriedPass pass;
     pass.tape = recording.tape;
@@ -69,7 +96,7 @@ void Session::follow_carried(Node& node, const trace::Recording& again, const Al
     pass.inputs = recording.inputs;
     return pass;
   };
-  const trace::Recording& first = node.recording;
+  const trace::Recording& first = base.recording;
   CarriedContext context;
   context.candidate = [&](VarId var) -> std::optional<std::int32_t> {
     const auto store = first.tape->variable(var).store;
@@ -86,7 +113,7 @@ void Session::follow_carried(Node& node, const trace::Recording& again, const Al
   };
   context.left = [&](std::int32_t candidate) {
     const std::string& name = first.states[static_cast<std::size_t>(candidate)].name;
-    return node.samples.front().states_after.at(name);
+    return node.samples[static_cast<std::size_t>(base.pass)].states_after.at(name);
   };
   context.port_of = [&](const at::Tensor& tensor) -> std::optional<CarriedPort> {
     const auto tag = tags_.find(tensor);
@@ -97,12 +124,12 @@ void Session::follow_carried(Node& node, const trace::Recording& again, const Al
     const MemoryUse::Writer* writer = writer_of(tensor);
     return writer != nullptr && writer->node != node.id;
   };
-  if (node.passes == 1) node.carried.add(pass_of(first), context);
-  warn_of_escapes(node, again);
+  if (base.carried.empty()) base.carried.add(pass_of(first), context);
+  warn_of_escapes(base.carried, again);
   CarriedPass pass = pass_of(again);
   pass.apart = aligned.difference.has_value();
-  node.carried.add(pass, context);
-  const auto changes = [&](VarId var) { return node.carried.changes(var); };
+  base.carried.add(pass, context);
+  const auto changes = [&](VarId var) { return base.carried.changes(var); };
   for (const trace::Recording::Escape& escape : first.escapes) {
     if (!trace::depends_on(*first.tape, escape.var, changes)) continue;
     queue_once(LogLevel::kWarning, escape.text, escape.where);
@@ -111,7 +138,7 @@ void Session::follow_carried(Node& node, const trace::Recording& again, const Al
 
 // Numbers and choices that are no input's, but that of memory the node writes to, or of what it
 // computed in the pass before.
-void Session::warn_of_escapes(const Node& node, const trace::Recording& recording) {
+void Session::warn_of_escapes(const Carried& carried, const trace::Recording& recording) {
   const trace::Tape& tape = *recording.tape;
   const auto changes = [&](VarId var) {
     const trace::Variable& variable = tape.variable(var);
@@ -120,7 +147,7 @@ void Session::warn_of_escapes(const Node& node, const trace::Recording& recordin
     }
     const trace::Store& store = tape.store(variable.store);
     if (store.fresh) return false;
-    return store.last_write >= recording.first_call || node.carried.was_computed(tape, var);
+    return store.last_write >= recording.first_call || carried.was_computed(tape, var);
   };
   for (const trace::Recording::Escape& escape : recording.escapes) {
     if (!trace::depends_on(tape, escape.var, changes)) continue;
@@ -130,15 +157,23 @@ void Session::warn_of_escapes(const Node& node, const trace::Recording& recordin
 
 // A re-entry that runs other operators, or the same ones with other numbers, shows that something
 // the export takes for constant is not.
-void Session::compare_passes(Node& node, const trace::Recording& again, const Alignment& aligned) {
-  const trace::Recording& first = node.recording;
+void Session::compare_passes(const Base& base, const trace::Recording& again,
+                             const Alignment& aligned) {
+  const Node& node = base.node;
+  const Carried& carried = base.carried;
+  const trace::Recording& first = base.recording;
   const trace::Tape& old_tape = *first.tape;
   const trace::Tape& new_tape = *again.tape;
-  const auto note = [&](std::string text, trace::FrameRef where) {
-    text += " (pass " + std::to_string(node.passes) + " of node '" + node.name +
-            "' against the first pass): what the first pass did is what is exported";
-    node.notes.emplace_back(text, where);
-    queue_once(LogLevel::kWarning, std::move(text), where);
+  const auto note = [&](const std::string& text, trace::FrameRef where) {
+    const auto is_known = [&](const auto& known) {
+      return known.first.starts_with(text) && known.second.code == where.code &&
+             known.second.position == where.position;
+    };
+    if (std::any_of(base.notes.begin(), base.notes.end(), is_known)) return;
+    base.notes.emplace_back(text + " (pass " + std::to_string(node.passes) + " of node '" +
+                                node.name + "' against the " + (base.pass == 0 ? "first" : "second") +
+                                " pass): what the first pass did is what is exported",
+                            where);
   };
   // A value that this node computed in an earlier pass.
   const auto is_own = [&](VarId var) {
@@ -157,7 +192,7 @@ void Session::compare_passes(Node& node, const trace::Recording& again, const Al
   const auto compare_outside = [&](VarId old_var, VarId new_var, const trace::Call& a,
                                    const trace::Call& b) {
     if (old_var == kNobody || new_var == kNobody) return;
-    if (node.carried.explains(new_var)) return;
+    if (carried.explains(new_var)) return;
     if (compared[static_cast<std::size_t>(old_var)]) return;
     compared[static_cast<std::size_t>(old_var)] = true;
     using Origin = trace::Variable::Origin;
@@ -253,14 +288,14 @@ void Session::compare_passes(Node& node, const trace::Recording& again, const Al
     if (is_paired(index)) continue;
     const trace::Call& call = new_tape.calls()[static_cast<std::size_t>(index)];
     trace::for_each_variable(new_tape, call, [&](VarId var) {
-      if (!is_own(var) || node.carried.explains(var) || is_state(var)) return;
+      if (!is_own(var) || carried.explains(var) || is_state(var)) return;
       if (writer_of(new_tape.variable(var).held) == nullptr && noted.insert(var).second) {
         note_own(call);
       }
     });
   }
   std::optional<std::pair<std::int32_t, std::int32_t>> difference = aligned.difference;
-  if (!difference && node.carried.added_call()) difference = {-1, *node.carried.added_call()};
+  if (!difference && carried.added_call()) difference = {-1, *carried.added_call()};
   if (!difference) return;
   const auto [old_index, new_index] = *difference;
   const auto call_at = [](const trace::Tape& tape, std::int32_t index) -> const trace::Call& {

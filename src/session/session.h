@@ -149,9 +149,11 @@ class Session final : public trace::Observer {
                    Sample& sample);
   void note_writers(const Node& node);
   const MemoryUse::Writer* writer_of(const at::Tensor& tensor) const;
-  void compare_passes(Node& node, const trace::Recording& again, const Alignment& aligned);
-  void follow_carried(Node& node, const trace::Recording& again, const Alignment& aligned);
-  void warn_of_escapes(const Node& node, const trace::Recording& recording);
+  void follow_pass(Node& node, const trace::Recording& again);
+  struct Base;
+  void compare_passes(const Base& base, const trace::Recording& again, const Alignment& aligned);
+  void follow_carried(const Base& base, const trace::Recording& again, const Alignment& aligned);
+  void warn_of_escapes(const Carried& carried, const trace::Recording& recording);
   void warn_of_varying_ports(const Node& node, const trace::Recording& recording,
                              trace::FrameRef frame);
   void warn_of_baked_values(const Node& node, const trace::Recording& recording);
