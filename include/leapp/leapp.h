@@ -25,6 +25,7 @@
 #include <vector>
 
 #include "leapp/error.h"
+#include "leapp/log.h"
 #include "leapp/metadata.h"
 #include "leapp/node_outcome.h"
 #include "leapp/semantics.h"
@@ -108,6 +109,8 @@ LEAPP_EXPORT void note_escape(const at::Tensor& tensor, const std::string& text)
 
 /// A warning of a front end, with the caller's line, to log.txt and the console like our own.
 LEAPP_EXPORT void warn(const std::string& text);
+/// Likewise a sentence that names its own line; with kDebug it is for log.txt.
+LEAPP_EXPORT void say(LogLevel level, const std::string& text);
 
 struct GraphConfigs {
   std::optional<double> frequency = {};  ///< ticks per second

@@ -387,6 +387,12 @@ PYBIND11_MODULE(_trace, module) {
       py::arg("tensor"), py::arg("text"));
   module.def(
       "warn", [](const std::string& text) { unlocked([&] { warn(text); }); }, py::arg("text"));
+  module.def(
+      "say",
+      [](const std::string& text, bool aloud) {
+        unlocked([&] { say(aloud ? LogLevel::kWarning : LogLevel::kDebug, text); });
+      },
+      py::arg("text"), py::arg("aloud"));
   module.def("touch", [] { unlocked([] { touch(); }); });
   module.def("user_location", [] { return current_location().to_string(); });
   module.def("restore_sequence_slot", [slot = SequenceSlot()] { slot.restore(); });

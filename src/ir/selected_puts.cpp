@@ -82,8 +82,8 @@ bool put_selected(Selections& selections, const Op& op, const Put& put, bool row
 
 // self[places] = the same for each.
 bool put_same(Selections& selections, const Op& op, const Put& put) {
-  const auto* given = op.has("indices") ? std::get_if<std::vector<ValueRef>>(&op.argument("indices"))
-                                        : nullptr;
+  const auto* given =
+      op.has("indices") ? std::get_if<std::vector<ValueRef>>(&op.argument("indices")) : nullptr;
   if (given == nullptr || given->at(put.place.before).id == put.place.mask) return false;
   std::vector<ValueRef> indices(put.place.before, ValueRef{kNoValue});
   indices.push_back({put.place.mask});

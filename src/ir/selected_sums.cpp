@@ -80,8 +80,7 @@ bool replace_reduction(Selections& selections, const Op& op, Spread spread) {
   // How many elements are summed up for each that was selected.
   std::int64_t each = 1;
   if (along) {
-    const auto rank =
-        static_cast<std::int64_t>(base.before + 1 + selections.rest_of(base).size());
+    const auto rank = static_cast<std::int64_t>(base.before + 1 + selections.rest_of(base).size());
     const std::vector<std::int64_t> dims = dims_of(op, rank);
     const auto selected = static_cast<std::int64_t>(base.before);
     if (std::find(dims.begin(), dims.end(), selected) == dims.end()) return false;
@@ -107,9 +106,8 @@ bool replace_reduction(Selections& selections, const Op& op, Spread spread) {
   const TensorType type = selections.graph().type(op.result());
   const ValueId total = selections.append(along ? sum_along_signature() : sum_signature(),
                                           std::move(arguments), type, op);
-  const ValueId count =
-      selections.append(sum_signature(), {ValueRef{base.mask}, std::monostate()},
-                        {DType::kInt64, {}, type.device}, op);
+  const ValueId count = selections.append(sum_signature(), {ValueRef{base.mask}, std::monostate()},
+                                          {DType::kInt64, {}, type.device}, op);
   const ValueId mean =
       selections.append(div_signature(), {ValueRef{total}, ValueRef{count}}, type, op);
   const ValueId per_element = selections.scalar(type.dtype, static_cast<double>(each));

@@ -32,8 +32,8 @@ const std::shared_ptr<const Signature>& add_signature() {
 }
 
 const std::shared_ptr<const Signature>& index_select_signature() {
-  static const auto known = signature_of(
-      "aten::index_select", "", {{"self", "Tensor"}, {"dim", "int"}, {"index", "Tensor"}});
+  static const auto known = signature_of("aten::index_select", "",
+                                         {{"self", "Tensor"}, {"dim", "int"}, {"index", "Tensor"}});
   return known;
 }
 
@@ -172,8 +172,8 @@ ValueId Selections::taken(const Selection& selection, const TensorType& type, co
   const std::int64_t each = element_count(shape_of(full)) / all;
   const std::int64_t count = element_count(type.shape) / each;
   const ValueId mask = reshaped(selection.mask, {all}, like);
-  const ValueId places = append(nonzero_signature(), {ValueRef{mask}},
-                                {DType::kInt64, {count, 1}, type.device}, like);
+  const ValueId places =
+      append(nonzero_signature(), {ValueRef{mask}}, {DType::kInt64, {count, 1}, type.device}, like);
   made_.back().fixed_size = true;
   TensorType chosen = graph_.type(full);
   chosen.shape[selection.before] = count;

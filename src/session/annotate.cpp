@@ -65,6 +65,9 @@ void note_escape(const at::Tensor& tensor, const std::string& text) {
 void warn(const std::string& text) {
   Session::instance().warn(text);
 }
+void say(LogLevel level, const std::string& text) {
+  Session::instance().say(level, text);
+}
 
 namespace annotate {
 namespace {

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import collections
+import importlib.util
 import math
+import pickle
 import random
+import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime
 from typing import Any
 
 import numpy as np
@@ -238,3 +243,151 @@ def test_a_chosen_element_behaves_as_the_view_it_is(bench: Workbench, write: Any
     for _ in range(5):
         x = torch.randn(3)
         torch.testing.assert_close(robot({"node/x": x})["node/y"], plain.step(x))
+
+
+class _Lazy(_Policy):
+    def function(self, x: torch.Tensor) -> torch.Tensor:
+        if not hasattr(self, "offset"):
+            self.offset = x.clone()
+        return x - self.offset
+
+
+class _Entry(_Policy):
+    def function(self, x: torch.Tensor) -> torch.Tensor:
+        self.parts["sum"] = self.parts.get("sum", 0) + x
+        total: torch.Tensor = self.parts["sum"]
+        return total * 2
+
+
+class _FromZero(_Policy):
+    def function(self, x: torch.Tensor) -> torch.Tensor:
+        self.mean = 0.9 * self.mean + 0.1 * x.mean()
+        return x - self.mean
+
+
+class _Default(_Policy):
+    def function(self, x: torch.Tensor, seen: list[torch.Tensor] = []) -> torch.Tensor:  # noqa: B006
+        seen.append(x)
+        return x + seen[0]
+
+
+class _OfTheClass(_Policy):
+    gain = 1.0
+
+    def function(self, x: torch.Tensor) -> torch.Tensor:
+        _OfTheClass.gain *= 0.5
+        return x * _OfTheClass.gain
+
+
+class _Date(_Policy):
+    def function(self, x: torch.Tensor) -> torch.Tensor:
+        now = datetime.now()
+        assert isinstance(now, datetime)
+        return x * (1 + 0 * now.second)
+
+
+class _Thread(_Policy):
+    def function(self, x: torch.Tensor) -> torch.Tensor:
+        with ThreadPoolExecutor(1) as threads:
+            return x + sum(threads.map(torch.tanh, [x, x]))
+
+
+class _Pickled(_Policy):
+    def function(self, x: torch.Tensor) -> torch.Tensor:
+        copied: torch.Tensor = pickle.loads(pickle.dumps(x))
+        return x + copied
+
+
+@pytest.mark.parametrize(
+    ("policy", "text"),
+    [
+        (_Lazy(), "'policy.offset' was replaced"),
+        (_Entry(parts={}), "'policy.parts['sum']' was replaced"),
+        (_FromZero(mean=0.0), "'policy.mean' was replaced"),
+        (_Default(), "'_Default.function()['seen']' was replaced"),
+        (_OfTheClass(), "'_OfTheClass.gain' was 1.0"),
+        (_Date(), "datetime.now() is read while node 'node' is open"),
+        (_Thread(), "a tensor comes from another thread"),
+        (_Pickled(), "Pickling takes a traced value out of the graph"),
+    ],
+)
+def test_what_one_pass_cannot_show_is_named(bench: Workbench, policy: _Policy, text: str) -> None:
+    lines = [line for line in _trace(bench, policy).splitlines() if "[WARNING]" in line]
+    assert len(lines) == 1
+    assert text in lines[0]
+    assert lines[0].startswith("[WARNING]: " + __file__)
+    assert datetime is sys.modules["datetime"].datetime
+
+
+def test_a_command_that_is_not_declared_is_named_after_one_pass(bench: Workbench) -> None:
+    class Policy(_Policy):
+        def function(self, x: torch.Tensor) -> torch.Tensor:
+            result: torch.Tensor = x + self.command
+            return result
+
+        def step(self, x: torch.Tensor) -> torch.Tensor:
+            self.command = torch.ones(3)
+            return super().step(x)
+
+    log = _trace(bench, Policy(command=torch.zeros(3)))
+    assert "uses 'policy.command', a tensor of shape [3] that was replaced during" in log
+
+
+def test_intermediate_values_that_are_kept_are_no_state(bench: Workbench) -> None:
+    class Policy(_Policy):
+        def function(self, x: torch.Tensor) -> torch.Tensor:
+            self.features = x * 2
+            self.extras["norm"] = x.norm()
+            return self.features + self.extras["norm"]
+
+    assert "[WARNING]" not in _trace(bench, Policy(extras={}))
+
+
+def test_of_many_the_first_are_named(bench: Workbench) -> None:
+    class Policy(_Policy):
+        def function(self, x: torch.Tensor) -> torch.Tensor:
+            for name in [name for name in vars(self) if name.startswith("count")]:
+                setattr(self, name, getattr(self, name) + 1)
+            return x * 2
+
+    log = _trace(bench, Policy(**{f"count{i}": i for i in range(9)}))
+    assert log.count("when node 'node' was opened") == 9
+    assert log.count("[WARNING]") == 6
+    assert "the same holds for 4 others, which log.txt lists" in log
+
+
+def test_a_module_that_nobody_registered_is_followed(bench: Workbench) -> None:
+    source = bench.folder / "plugin.py"
+    source.write_text(
+        "import numpy as np\n"
+        "from leapp import annotate\n"
+        "mean = np.zeros(2, np.float32)\n"
+        "class Average:\n"
+        "    def __init__(self):\n"
+        "        self.mean = np.zeros(2, np.float32)\n"
+        "    def step(self, x):\n"
+        "        global mean\n"
+        "        x = annotate.input_tensors('node', {'x': x})\n"
+        "        mean = 0.5 * mean + x\n"
+        "        self.mean = 0.9 * self.mean + 0.1 * x\n"
+        "        y = np.where(x > 0, x, self.mean + mean)\n"
+        "        return annotate.output_tensors('node', {'y': y}, export_with='onnx')\n"
+    )
+
+    def load() -> Any:
+        spec = importlib.util.spec_from_file_location("leapp_test_plugin", source)
+        assert spec is not None and spec.loader is not None
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        return module.Average()
+
+    policy = load()
+    with bench.trace():
+        for _ in range(2):
+            policy.step(np.random.rand(2).astype(np.float32))
+    bench.compile()
+    manager, policy = bench.manager(), load()
+    for _ in range(4):
+        x = np.random.randn(2).astype(np.float32)
+        found = manager.run_policy({"node/x": torch.from_numpy(x.copy())})["node/y"]
+        np.testing.assert_allclose(np.asarray(found), np.asarray(policy.step(x)), rtol=1e-5)

@@ -224,7 +224,7 @@ def one_of_each(x: Tensor, m: Tensor) -> Tensor:
     largest = F.one_hot(x.argmax(dim=-1), num_classes=3)
     batch = x.view(1, ROWS, 3)
     flags = batch[F.one_hot(batch.argmin(-1), 3) == 1].view(1, ROWS)
-    return candidates[largest > 0.5, :].reshape(x.shape[:-1] + (3,)) + flags.T
+    return candidates[largest > 0.5, :].reshape((*x.shape[:-1], 3)) + flags.T
 
 
 def selected_of_selected(x: Tensor, m: Tensor) -> Tensor:

@@ -11,7 +11,6 @@ import functools
 import random
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterable, Sequence
 from types import FrameType, ModuleType
 from typing import Any, cast
@@ -19,7 +18,7 @@ from typing import Any, cast
 import numpy as np
 import torch
 
-from . import _indexing, _numpy_lists, _state, _surroundings, _trace
+from . import _beside, _indexing, _numpy_lists, _state, _surroundings, _trace
 from ._numpy import (
     LISTS,
     Number,
@@ -85,9 +84,11 @@ def install(global_patching: bool, patching: Iterable[FunctionPatch]) -> None:
         _patch_tensor()
         _patch_constructors()
         _patch_random()
-        _patch_clocks()
+        for owner, values in _beside.patches().items():
+            _patches.update(owner, values)
         _patch_checks()
         _surroundings.begin()
+        _surroundings.put_everywhere(_beside.WatchedDatetime, _beside.plain_datetime)
         _state.watch(
             _surroundings.opened,
             _surroundings.closed,
@@ -288,7 +289,6 @@ _PYTHON_DRAWS = (
     "choice", "choices", "expovariate", "gauss", "normalvariate", "randint", "random", "randrange",
     "sample", "shuffle", "triangular", "uniform",
 )  # fmt: skip
-_CLOCKS = ("monotonic", "perf_counter", "process_time", "time", "time_ns")
 
 
 def _patch_random() -> None:
@@ -338,22 +338,6 @@ def _unobserved(original: Callable[..., Any]) -> Callable[..., Any]:
             return original(*args, **options)
 
     return check
-
-
-def _patch_clocks() -> None:
-    """Remember where the time is read inside a node."""
-    _replace(time, _CLOCKS, _clock)
-
-
-@functools.cache
-def _clock(original: Callable[[], Any]) -> Callable[[], Any]:
-    @functools.wraps(original)
-    def read() -> Any:
-        if _state.open_nodes and _surroundings.called_by_user():
-            _surroundings.suspect(f"time.{original.__name__}() is read")
-        return original()
-
-    return read
 
 
 @functools.cache

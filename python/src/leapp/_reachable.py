@@ -144,6 +144,13 @@ class Snapshot:
                 if isinstance(value, _NUMBERS):
                     yield Place(f"{name}[{index}]", Holder(name, inside, None), index, value)
 
+    def new_places(self) -> Iterator[Place]:
+        """Yield the places that came up since, without a value."""
+        for holder, copy in zip(self._holders, self._copies, strict=True):
+            for key in list(holder.values.copy()):
+                if key not in copy:
+                    yield Place(holder.label(key), holder, key, None)
+
     def modules(self) -> Iterator[ModuleType]:
         """Yield the modules of the program's code."""
         for holder in self._holders:
@@ -193,6 +200,12 @@ class Reachable:
         for index in _trace.refresh(self._values, self._copies):
             self._visit_items(self._holders[index])
 
+    def modules(self) -> Iterator[dict[str, Any]]:
+        """Yield the variables of each module."""
+        for holder in self._holders:
+            if isinstance(holder.of, ModuleType):
+                yield holder.values
+
     def class_of(self, values: Any) -> Any:
         """Return the class or module that works with a dict of attributes, or None."""
         return next((holder.of for holder in self._holders if holder.values is values), None)
@@ -207,7 +220,7 @@ class Reachable:
         """Look at the user's frames from here on outwards; return whether there were new ones."""
         frames = self._frames.unseen()
         for module, variables in frames:
-            self._visit_module(sys.modules.get(module.get("__name__", "")))
+            self._visit_module(module)
             for name, value in variables.items():
                 if type(value) not in _PASSIVE and id(value) not in self._seen:
                     self.visit(value, name)
@@ -219,7 +232,7 @@ class Reachable:
             if holder is not None and value.dtype.kind in "fiub" and value.flags.writeable:
                 self.arrays.append((holder, key, value))
             return
-        if type(value) in _PLAIN:
+        if type(value) in _PLAIN or isinstance(value, type):
             return
         if isinstance(value, torch.Tensor):
             if holder is not None and type(value) is torch.Tensor and not value.requires_grad:
@@ -244,7 +257,7 @@ class Reachable:
             for index, item in enumerate(itertools.islice(value, _MOST_ITEMS)):
                 self.visit(item, f"{name}[{index}]", inside, index)
         elif _is_users_object(value):
-            self._visit_module(sys.modules.get(type(value).__module__))
+            self._visit_module(_variables_around(type(value)))
             for kind in type(value).__mro__:
                 self._visit_class(kind)
             self._hold(Holder(name, vars(value), type(value)))
@@ -258,13 +271,28 @@ class Reachable:
 
     def _visit_class(self, kind: type) -> None:
         """Hold the attributes of a class of the user's, where it has some that may change."""
+        if not _is_users_class(kind):
+            return
+        for item in list(vars(kind).values()):
+            if isinstance(item, FunctionType) and (item.__defaults__ or item.__kwdefaults__):
+                self._visit_defaults(item)
         kept = [item for item in vars(kind).values() if isinstance(item, (*_NUMBERS, list, dict))]
-        if kept and _is_users_module(kind.__module__) and self._is_new(kind):
+        if kept and self._is_new(kind):
             self._hold(Holder(kind.__name__, vars(kind), kind))
 
-    def _visit_module(self, module: ModuleType | None) -> None:
-        if module is not None and self._is_new(module):
-            self._hold(Holder("", vars(module), module))
+    def _visit_defaults(self, function: FunctionType) -> None:
+        """Hold the lists and dicts that are parameters of every call that names no others."""
+        code, values = function.__code__, function.__defaults__ or ()
+        first = code.co_argcount - len(values)
+        named = dict(zip(code.co_varnames[first : code.co_argcount], values, strict=True))
+        named |= function.__kwdefaults__ or {}
+        kept = {name: value for name, value in named.items() if isinstance(value, (list, dict))}
+        if kept and self._is_new(function):
+            self._hold(Holder(f"{function.__qualname__}()", kept, None))
+
+    def _visit_module(self, variables: dict[str, Any] | None) -> None:
+        if variables is not None and self._is_new(variables):
+            self._hold(Holder("", variables, _module_of(variables)))
 
     def _hold(self, holder: Holder) -> None:
         self._holders.append(holder)
@@ -338,7 +366,7 @@ def holds_numbers(value: Any) -> bool:
 def may_hold_state(value: Any) -> bool:
     """Whether a value is one that state is kept in, or will be."""
     return value is None or isinstance(
-        value, (torch.Tensor, np.ndarray, Number, list, tuple, dict, collections.deque)
+        value, (torch.Tensor, np.ndarray, Number, list, tuple, dict, collections.deque, *_NUMBERS)
     )
 
 
@@ -352,12 +380,37 @@ def _is_users_object(value: Any) -> bool:
         return False
     if not hasattr(value, "__dict__"):
         return False
-    return _is_users_module(type(value).__module__)
+    return _is_users_class(type(value))
 
 
-def _is_users_module(name: str) -> bool:
-    file = getattr(sys.modules.get(name), "__file__", None)
+def _is_users_class(kind: type) -> bool:
+    name = kind.__module__
+    if name not in sys.modules:  # loaded by a loader of the program's own, which did not say so
+        variables = _variables_around(kind)
+        return variables is not None and not str(variables.get("__file__", "")).startswith(
+            _LIBRARIES
+        )
+    file = getattr(sys.modules[name], "__file__", None)
     return name == "__main__" or (file is not None and not file.startswith(_LIBRARIES))
+
+
+def _variables_around(kind: type) -> dict[str, Any] | None:
+    """Return the variables of the module that a class is in: those its functions see."""
+    for item in vars(kind).values():
+        if isinstance(item, FunctionType) and item.__globals__.get("__name__") == kind.__module__:
+            return item.__globals__
+    module = sys.modules.get(kind.__module__)
+    return None if module is None else vars(module)
+
+
+def _module_of(variables: dict[str, Any]) -> ModuleType:
+    """Return the module with these variables, or one that stands for it where none has them."""
+    name = str(variables.get("__name__", ""))
+    module = sys.modules.get(name)
+    if module is None or vars(module) is not variables:
+        module = ModuleType(name)
+        module.__file__ = variables.get("__file__")
+    return module
 
 
 def _is_users_code(code: CodeType, variables: dict[str, Any]) -> bool:

@@ -95,7 +95,7 @@ def stop() -> None:
     _trace.stop()
     _interop.restore()
     for doubt in doubts:
-        _trace.warn(doubt)
+        _trace.say(doubt.text, doubt.aloud)
 
 
 def compile_graph(

@@ -30,12 +30,13 @@ import textwrap
 import warnings
 from collections.abc import Iterable, Iterator
 from types import FunctionType, GeneratorType, ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 
 from . import _state, _trace
+from ._asked import Asked
 from ._numpy import TracedArray, is_traced, kept, new_array, to_tensor
 from ._numpy_number import number_of
 from ._reachable import (
@@ -44,6 +45,7 @@ from ._reachable import (
     Snapshot,
     holds_numbers,
     is_iterator,
+    is_queue,
     is_users,
     leaves_of,
     may_hold_state,
@@ -66,6 +68,18 @@ _passes: collections.Counter[str] = collections.Counter()
 #: What to say of a node that is traced only once.
 _suspicions: dict[str, list[str]] = {}
 _said: set[str] = set()
+#: What there was when the session began.
+_at_start: list[Snapshot] = []
+
+#: So many sentences of one kind are said of a node; the others are in log.txt.
+_MOST_SENTENCES = 5
+
+
+class Doubt(NamedTuple):
+    """Something to say at the end of a session."""
+
+    text: str  # begins with a line of the user's
+    aloud: bool  # not only in log.txt
 
 
 def begin() -> None:
@@ -76,6 +90,13 @@ def begin() -> None:
     gc.collect(0)  # what was made here is due for it, and would have it in the first pass
 
 
+def put_everywhere(other: Any, value: Any) -> None:
+    """Let the modules of the program that hold a value by name hold another meanwhile."""
+    for variables in _reachable.modules():
+        for name in [name for name, held in variables.items() if held is value]:
+            _replace(variables, name, value, other)
+
+
 def rehearse() -> None:
     """Go through what the first pass will, so that it finds everything at hand."""
     global _first_node
@@ -83,10 +104,11 @@ def rehearse() -> None:
     closed("start")
     _clear()
     _first_node = ""
+    _at_start.append(_reachable.snapshot())
 
 
 def _clear() -> None:
-    for table in (_generators, _before, _after, _named, _passes, _suspicions, _said):
+    for table in (_generators, _before, _after, _named, _passes, _suspicions, _said, _at_start):
         table.clear()
 
 
@@ -230,21 +252,43 @@ def called_by_user() -> bool:
     return is_users(sys._getframe(2))
 
 
-def finish() -> list[str]:
+def finish() -> list[Doubt]:
     """Return what only a second pass could have decided, at the end of a session."""
-    sentences: list[str] = []
+    doubts: list[Doubt] = []
     for node, before in _before.items():
-        sentences += _changed_numbers(node, before)
-        sentences += _replaced_tensors(node) if _passes[node] == 1 else _kept_tensors(node)
-    sentences += _raw_tensors()
+        of_tensors = _replaced_tensors(node) if _passes[node] == 1 else _kept_tensors(node)
+        doubts += _limited(node, _changed_numbers(node, before))
+        doubts += _limited(node, of_tensors)
+    for node, passes in _passes.items():
+        if passes == 1:
+            doubts += _limited(node, _raw_tensors(node))
     for node, suspicions in _suspicions.items():
-        for place in suspicions if _passes[node] == 1 else ():
-            sentences.append(
-                f"{place} while node '{node}' is open, which was traced once. What it computes "
-                f"with it is exported as a constant: pass it through annotate.input_tensors(), or "
-                f"trace a second pass to find out."
+        doubts += _limited(node, _suspected(node, suspicions if _passes[node] == 1 else []))
+    return doubts
+
+
+def _limited(node: str, sentences: Iterator[str]) -> Iterator[Doubt]:
+    """Yield doubts of one kind, and after some of them only how many more there are."""
+    all_of_them = list(sentences)
+    more = len(all_of_them) - _MOST_SENTENCES
+    for count, sentence in enumerate(all_of_them):
+        if count == _MOST_SENTENCES:
+            others = "another one" if more == 1 else f"{more} others"
+            yield Doubt(
+                f"{_trace.opened_at(node)}: of node '{node}' the same holds for {others}, which "
+                f"log.txt lists.",
+                aloud=True,
             )
-    return sentences
+        yield Doubt(sentence, aloud=count < _MOST_SENTENCES)
+
+
+def _suspected(node: str, suspicions: list[str]) -> Iterator[str]:
+    for place in suspicions:
+        yield (
+            f"{place} while node '{node}' is open, which was traced once. What it computes "
+            f"with it is exported as a constant: pass it through annotate.input_tensors(), or "
+            f"trace a second pass to find out."
+        )
 
 
 def _changed_numbers(node: str, snapshot: Snapshot) -> Iterator[str]:
@@ -261,16 +305,16 @@ def _changed_numbers(node: str, snapshot: Snapshot) -> Iterator[str]:
             continue  # a loop's variable, say
         if once:
             yield (
-                f"'{owner}' was {before} when node '{node}' was opened "
-                f"({_trace.opened_at(node)}) and is {now} now. If the node computes with it, its "
+                f"{_trace.opened_at(node)}: '{owner}' was {before} when node '{node}' was opened "
+                f"and is {now} now. If the node computes with it, its "
                 f"value is exported as a constant: keep it in a tensor to make it state, or trace "
                 f"a second pass to find out."
             )
         elif _is_chosen_by(place, snapshot):
             before, now = (str(size).removeprefix("of ") for size in (before, now))
             yield (
-                f"'{owner}' went from {before} to {now} over the passes of node "
-                f"'{node}' ({_trace.opened_at(node)}), and the program chooses by it: what none of "
+                f"{_trace.opened_at(node)}: '{owner}' went from {before} to {now} over the passes "
+                f"of node '{node}', and the program chooses by it: what none of "
                 f"these passes did is not exported. Keep it in a tensor, and choose with "
                 f"torch.where()."
             )
@@ -281,7 +325,11 @@ def _source_of(owner: Any) -> str:
     try:
         return textwrap.dedent(inspect.getsource(owner))
     except (OSError, TypeError):
-        return ""
+        if not isinstance(owner, type):
+            return ""
+        # A class of a module that is not registered is found by its functions.
+        functions = [item for item in vars(owner).values() if isinstance(item, FunctionType)]
+        return "\n".join(map(_source_of, functions))
 
 
 def _is_rebound(module: ModuleType, name: str) -> bool:
@@ -349,32 +397,36 @@ def _names_in(trees: list[ast.AST]) -> set[str]:
     return found
 
 
-def _raw_tensors() -> Iterator[str]:
-    """Yield a sentence for each tensor that came up during the session and that nothing holds."""
-    raw = [
-        (node, tensor, where)
-        for node, passes in _passes.items()
-        if passes == 1
-        for tensor, where in _trace.raw_constants_of(node)
-    ]
+def _raw_tensors(node: str) -> Iterator[str]:
+    """Yield a sentence for each tensor that came up during the session and may do so again."""
+    raw = _trace.raw_constants_of(node)
     if not raw:
         return
     _reachable.look_again()
     held = {
-        leaf.untyped_storage()._cdata
+        leaf.untyped_storage()._cdata: place
         for place in _reachable.snapshot().places()
         if place.holder.of is not None or "." in place.name.partition("[")[0]
         for leaf in leaves_of(place.value)
         if isinstance(leaf, torch.Tensor)
     }
-    for node, tensor, where in raw:
-        if tensor.untyped_storage()._cdata in held:
+    for tensor, where in raw:
+        place = held.get(tensor.untyped_storage()._cdata)
+        if place is not None and not _is_another_than_at_start(place):
             continue  # made once, and kept
+        what = "a tensor" if place is None else f"'{place.name}', a tensor"
         yield (
-            f"node '{node}' uses a tensor of shape {list(tensor.shape)} that is not among its "
-            f"inputs ({where}): its present value is exported as a constant. If it varies, pass it "
+            f"{where}: node '{node}' uses {what} of shape {list(tensor.shape)} that "
+            f"{'' if place is None else 'was replaced during the session and '}is not among its "
+            f"inputs: its present value is exported as a constant. If it varies, pass it "
             f"through annotate.input_tensors()."
         )
+
+
+def _is_another_than_at_start(place: Place) -> bool:
+    """Whether a place held another tensor when the session began."""
+    before = _at_start[0].find(place) if _at_start else None
+    return isinstance(before, torch.Tensor) and before is not place.value
 
 
 def _carries(owner: Any, name: str) -> bool:
@@ -401,6 +453,10 @@ def _carried_by(owner: type) -> set[str]:
 def _kept_state(snapshot: Snapshot) -> Iterator[tuple[Place, list[Any]]]:
     """Yield the places that may hold state, with the tensors and arrays they held."""
     for place in snapshot.places():
+        of = place.holder.of
+        plain = holds_numbers(place.value) and not is_queue(place.value)
+        if plain and isinstance(of, ModuleType) and not _is_rebound(of, place.key):
+            continue  # a loop's variable, say
         if may_hold_state(place.value):
             yield place, snapshot.leaves_of(place.value)
 
@@ -408,7 +464,7 @@ def _kept_state(snapshot: Snapshot) -> Iterator[tuple[Place, list[Any]]]:
 def _replaced_tensors(node: str) -> Iterator[str]:
     """Yield a sentence for each value of the program that may be state of the node."""
     named = {id(value) for values in _named for value in leaves_of(values)}
-    for place, before in _kept_state(_before[node]):
+    for place, before in (*_kept_state(_before[node]), *_made_places(_before[node])):
         known = set(map(id, before))
         new = [value for value in leaves_of(place.now()) if id(value) not in known]
         if before:
@@ -419,11 +475,23 @@ def _replaced_tensors(node: str) -> Iterator[str]:
         if not new or not suspicious:
             continue
         yield (
-            f"'{place.name}' was replaced while node '{node}' ({_trace.opened_at(node)}) was "
+            f"{_trace.opened_at(node)}: '{place.name}' was replaced while node '{node}' was "
             f"traced once. If the node reads it in the next tick, it is state, and what it held "
             f"at first is exported as a constant: trace a second pass, or declare it with "
             f"annotate.state_tensors()."
         )
+
+
+def _made_places(snapshot: Snapshot) -> Iterator[tuple[Place, list[Any]]]:
+    """Yield the places that came up since and that the program had asked for."""
+    made = list(snapshot.new_places())
+    asked = Asked([_source_of(module) for module in snapshot.modules()]) if made else None
+    for place in made:
+        of = place.holder.of
+        if isinstance(of, ModuleType) and not _is_rebound(of, place.key):
+            continue
+        if asked is not None and asked.may_ask(place.holder, place.key):
+            yield place, []
 
 
 def _kept_tensors(node: str) -> Iterator[str]:
@@ -437,8 +505,8 @@ def _kept_tensors(node: str) -> Iterator[str]:
         if not before or not any(_is_value(value) and not _was_read(value) for value in kept):
             continue
         yield (
-            f"'{place.name}' holds a value that the first pass of node '{node}' "
-            f"({_trace.opened_at(node)}) put there and that no later pass has read yet: if one "
+            f"{_trace.opened_at(node)}: '{place.name}' holds a value that the first pass of node "
+            f"'{node}' put there and that no later pass has read yet: if one "
             f"will, as at the end of a delay, it is state that the passes so far do not show. "
             f"Trace more passes, or declare it with annotate.state_tensors()."
         )
