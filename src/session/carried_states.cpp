@@ -6,11 +6,16 @@
 #include <ATen/ops/zeros_like.h>
 
 #include <algorithm>
+#include <set>
 
 namespace leapp::session {
 namespace {
 
 using Kind = trace::StateCandidate::Kind;
+
+at::Tensor copied(const at::Tensor& tensor) {
+  return tensor.detach().clone(at::MemoryFormat::Contiguous);
+}
 
 const Node* node_called(const std::vector<Node*>& nodes, NodeId id) {
   const auto it = std::find_if(nodes.begin(), nodes.end(), [&](Node* n) { return n->id == id; });
@@ -107,6 +112,30 @@ std::optional<VarId> left_by_first_pass(const Node& node, const Carried::State& 
   return node.recording.tape->known(read.impl._unsafe_get_target(), read.held);
 }
 
+// Values of the first pass that later ones read and never replace, such as an offset that is taken
+// once: the variable that it was on the first tape, and that it is on the second.
+std::vector<std::pair<VarId, VarId>> kept_from_first_pass(const Node& node,
+                                                          const Carried::Findings& findings) {
+  const trace::Tape& first = *node.recording.tape;
+  const trace::Recording& second = node.later.recording;
+  std::set<VarId> seen;
+  for (const Carried::State& state : findings.states) seen.insert(state.initial);
+  std::vector<std::pair<VarId, VarId>> kept;
+  for (const std::int32_t index : second.calls) {
+    const trace::Call& call = second.tape->calls()[static_cast<std::size_t>(index)];
+    trace::for_each_variable(*second.tape, call, [&](VarId var) {
+      const trace::Variable& read = second.tape->variable(var);
+      if (read.origin != trace::Variable::Origin::kOutside || !seen.insert(var).second) return;
+      const auto made = node.recording.tape->known(read.impl._unsafe_get_target(), read.held);
+      const bool computed = made && trace::depends_on(first, *made, [&](VarId id) {
+                              return first.variable(id).origin == trace::Variable::Origin::kInput;
+                            });
+      if (computed) kept.emplace_back(*made, var);
+    });
+  }
+  return kept;
+}
+
 bool have_the_same_states(const trace::Recording& one, const trace::Recording& other) {
   return std::equal(one.states.begin(), one.states.end(), other.states.begin(), other.states.end(),
                     [](const auto& a, const auto& b) {
@@ -125,11 +154,15 @@ bool uses_memory_of_others(const Node& node) {
 
 // Takes the first pass for a tick of its own kind, if those after it agree with each other. A flag,
 // which is state as well, tells it from the others.
-bool set_opening_apart(Node& node, const std::vector<Node*>& nodes,
-                       std::vector<CarriedFeed>& feeds) {
+bool set_opening_apart(Node& node, const std::vector<Node*>& nodes, std::vector<CarriedFeed>& feeds,
+                       std::vector<std::string>& warnings) {
   if (!node.later.recording.tape || node.samples.size() < 3 || !node.later.notes.empty()) {
     return false;
   }
+  if (node.read_values) return false;
+  // Where nothing but a constant differs, more likely it changes now and then.
+  const auto is_constant = [](const Note& note) { return note.constant; };
+  if (std::any_of(node.notes.begin(), node.notes.end(), is_constant)) return false;
   if (!have_the_same_states(node.recording, node.later.recording) || uses_memory_of_others(node)) {
     return false;
   }
@@ -142,9 +175,15 @@ bool set_opening_apart(Node& node, const std::vector<Node*>& nodes,
     if (!own || !var) return false;
     left.push_back(*var);
   }
+  const std::vector<std::pair<VarId, VarId>> kept = kept_from_first_pass(node, findings);
   trace::Recording opening = std::move(node.recording);
   node.recording = node.later.recording;
   node.carried = std::move(node.later.carried);
+  const std::string where = trace::resolve_source(node.notes.front().where).to_string();
+  warnings.push_back((where.empty() ? "" : where + ": ") + "the first pass of node '" + node.name +
+                     "' is not like those after it, which agree with each other: the exported node "
+                     "does in its first tick, and in the first after reset(), what that pass did. "
+                     "If the program does so at other times too, choose with torch.where().");
   node.notes.clear();
   const std::size_t known = node.recording.states.size();
   add_states(node, nodes, findings, 1, feeds);
@@ -157,6 +196,18 @@ bool set_opening_apart(Node& node, const std::vector<Node*>& nodes,
         {Kind::kCarried, name, opening.tape->add_outside(nothing, true), left[i]});
     first.states_before[name] = nothing;
     first.states_after[name] = findings.states[i].found.front();
+  }
+  for (const auto& [made, read] : kept) {
+    const at::Tensor value = copied(node.recording.tape->content(read));
+    const at::Tensor nothing = at::zeros_like(value);
+    const std::string name = unused_name(node, "");
+    opening.states.push_back(
+        {Kind::kCarried, name, opening.tape->add_outside(nothing, true), made});
+    node.recording.states.push_back({Kind::kCarried, name, read, read});
+    for (Sample& sample : node.samples) {
+      sample.states_before[name] = &sample == &first ? nothing : value;
+      sample.states_after[name] = value;
+    }
   }
   const at::Tensor yes = at::ones({}, at::kBool);
   const at::Tensor no = at::zeros({}, at::kBool);
@@ -185,7 +236,7 @@ std::vector<CarriedFeed> add_carried_states(const std::vector<Node*>& nodes,
                                             std::vector<std::string>& warnings) {
   std::vector<CarriedFeed> feeds;
   for (Node* node : nodes) {
-    if (node->samples.size() < 2 || set_opening_apart(*node, nodes, feeds)) continue;
+    if (node->samples.size() < 2 || set_opening_apart(*node, nodes, feeds, warnings)) continue;
     const Carried::Findings findings = node->carried.find(node->recording);
     for (const std::string& doubt : findings.doubts) {
       warnings.push_back("node '" + node->name + "': " + doubt);

@@ -180,7 +180,8 @@ trace::Purified Compiler::purify(const Node& node, const trace::Recording& recor
   return trace::purify(recording, examples, options);
 }
 
-// Where the first tick is of its own kind, a flag chooses between it and the others: the last state.
+// Where the first tick is of its own kind, a flag chooses between it and the others: the last
+// state.
 trace::Purified Compiler::purify(const Node& node, Backend backend) const {
   trace::Purified rest = purify(node, node.recording, backend);
   if (!node.opening) return rest;
@@ -232,9 +233,9 @@ void Compiler::find_shared(std::vector<Draft>& drafts) {
   for (std::string& dropped : describe_dropped(nodes)) warnings.push_back(std::move(dropped));
   for (const std::string& warning : warnings) say(LogLevel::kWarning, warning);
   for (Node* node : nodes) {
-    for (const auto& [text, where] : node->notes) {
-      const std::string at = trace::resolve_source(where).to_string();
-      say(LogLevel::kWarning, at.empty() ? text : at + ": " + text);
+    for (const Note& note : node->notes) {
+      const std::string at = trace::resolve_source(note.where).to_string();
+      say(LogLevel::kWarning, at.empty() ? note.text : at + ": " + note.text);
     }
     check_undecided(*node);
     name_found_states(*node);
@@ -268,8 +269,9 @@ std::string Compiler::first_sign(const std::vector<NodeOutcome>& outcomes) const
     if (outcome.passed) continue;
     for (const Node& node : session_.nodes()) {
       if (node.name != outcome.node || node.notes.empty()) continue;
-      const auto& [text, where] = node.notes.front();
-      return "First sign: " + trace::resolve_source(where).to_string() + ": " + text + ". ";
+      const Note& note = node.notes.front();
+      return "First sign: " + trace::resolve_source(note.where).to_string() + ": " + note.text +
+             ". ";
     }
   }
   return {};

@@ -96,16 +96,22 @@ struct Pass {
   std::vector<BufferGroup> buffers;
 };
 
-/// What a later pass did otherwise than the one it was compared with, and where.
-using Notes = std::vector<std::pair<std::string, trace::FrameRef>>;
+/// What a later pass did otherwise than the one it was compared with.
+struct Note {
+  std::string text;
+  trace::FrameRef where;
+  bool constant = false;  ///< it ran the same on another constant, which nothing explains
+};
+using Notes = std::vector<Note>;
 
 struct Node {
   std::string name;
   NodeId id = kNobody;
-  bool traced = true;   ///< false: listed in non_traced
-  bool random = false;  ///< a random operator works on its inputs
-  int passes = 0;       ///< completed ones
-  int completion = -1;  ///< position among the nodes, by first completion
+  bool traced = true;        ///< false: listed in non_traced
+  bool random = false;       ///< a random operator works on its inputs
+  bool read_values = false;  ///< a pass took numbers out of the graph, and may have chosen by them
+  int passes = 0;            ///< completed ones
+  int completion = -1;       ///< position among the nodes, by first completion
 
   std::vector<NodePort> inputs;
   std::vector<NodePort> outputs;

@@ -249,6 +249,7 @@ void Session::before_recorded_call(const trace::OpTraits& traits, const c10::Ope
   if (pending.node != kNobody) {
     check_thread(nodes_[static_cast<std::size_t>(pending.node)]);
     if (traits.escape != trace::Escape::kNone) {
+      nodes_[static_cast<std::size_t>(pending.node)].read_values = true;
       queue_once(LogLevel::kWarning, escape_text(op.schema().name(), traits.escape), frame);
     }
   }

@@ -164,16 +164,16 @@ void Session::compare_passes(const Base& base, const trace::Recording& again,
   const trace::Recording& first = base.recording;
   const trace::Tape& old_tape = *first.tape;
   const trace::Tape& new_tape = *again.tape;
-  const auto note = [&](const std::string& text, trace::FrameRef where) {
-    const auto is_known = [&](const auto& known) {
-      return known.first.starts_with(text) && known.second.code == where.code &&
-             known.second.position == where.position;
+  const auto note = [&](const std::string& text, trace::FrameRef where, bool constant = false) {
+    const auto is_known = [&](const Note& known) {
+      return known.text.starts_with(text) && known.where.code == where.code &&
+             known.where.position == where.position;
     };
     if (std::any_of(base.notes.begin(), base.notes.end(), is_known)) return;
-    base.notes.emplace_back(text + " (pass " + std::to_string(node.passes) + " of node '" +
-                                node.name + "' against the " + (base.pass == 0 ? "first" : "second") +
-                                " pass): what the first pass did is what is exported",
-                            where);
+    base.notes.push_back({text + " (pass " + std::to_string(node.passes) + " of node '" +
+                              node.name + "' against the " + (base.pass == 0 ? "first" : "second") +
+                              " pass): what the first pass did is what is exported",
+                          where, constant});
   };
   // A value that this node computed in an earlier pass.
   const auto is_own = [&](VarId var) {
@@ -193,8 +193,6 @@ void Session::compare_passes(const Base& base, const trace::Recording& again,
                                    const trace::Call& b) {
     if (old_var == kNobody || new_var == kNobody) return;
     if (carried.explains(new_var)) return;
-    if (compared[static_cast<std::size_t>(old_var)]) return;
-    compared[static_cast<std::size_t>(old_var)] = true;
     using Origin = trace::Variable::Origin;
     const bool was_outside = old_tape.variable(old_var).origin == Origin::kOutside;
     const bool is_outside = new_tape.variable(new_var).origin == Origin::kOutside;
@@ -205,10 +203,11 @@ void Session::compare_passes(const Base& base, const trace::Recording& again,
                              "it had computed"
                            : " reads a value that this pass computed where the first one read a "
                              "tensor from outside") +
-               ", so if only the very first tick differs, run it before leapp.start()",
+               ", so if only the very first tick differs, trace three passes or more",
            b.frame);
     }
-    if (!was_outside || !is_outside) return;
+    if (!was_outside || !is_outside || compared[static_cast<std::size_t>(old_var)]) return;
+    compared[static_cast<std::size_t>(old_var)] = true;
     const auto is_before = [&](const trace::StateCandidate& s) { return s.before == old_var; };
     if (std::any_of(first.states.begin(), first.states.end(), is_before)) return;
     // Scratch memory: what the pass reads there it wrote itself.
@@ -230,7 +229,7 @@ void Session::compare_passes(const Base& base, const trace::Recording& again,
     } else {
       note("a tensor from outside that " + a.op.schema().name() +
                " reads changed. If it varies, pass it through annotate.input_tensors()",
-           b.frame);
+           b.frame, true);
     }
   };
   for (const auto& [old_index, new_index] : aligned.pairs) {
@@ -260,7 +259,7 @@ void Session::compare_passes(const Base& base, const trace::Recording& again,
                  (number ? ". A number that changes has to be a tensor to become state "
                            "(self.count = torch.zeros(()), say), or an input"
                          : ""),
-             b.frame);
+             b.frame, true);
       }
       if (old_args[k].kind == trace::Arg::Kind::kTensor) {
         compare_outside(old_args[k].var, new_args[k].var, a, b);
@@ -313,7 +312,7 @@ void Session::compare_passes(const Base& base, const trace::Recording& again,
   } else {
     note("control flow changed: " + name_at(new_tape, new_index) + " ran where " +
              name_at(old_tape, old_index) +
-             " ran before, so if only the very first tick differs, run it before leapp.start()",
+             " ran before, so if only the very first tick differs, trace three passes or more",
          call_at(new_tape, new_index).frame);
   }
 }

@@ -352,6 +352,7 @@ void Session::note_escape(const at::Tensor& tensor, const std::string& what) {
   if (tape_->variable(var).node == kNobody) {
     escapes_.push_back({var, frame, what, static_cast<std::int32_t>(tape_->calls().size())});
   } else {
+    nodes_[static_cast<std::size_t>(tape_->variable(var).node)].read_values = true;
     queue_once(LogLevel::kWarning, what, frame);
   }
 }
