@@ -15,6 +15,7 @@
 #include "ir/first_tick.h"
 #include "ir/masks.h"
 #include "ir/passes.h"
+#include "ir/precision.h"
 #include "leapp/bundle.h"
 #include "leapp/leapp.h"
 #include "leapp/onnx_export.h"
@@ -414,6 +415,7 @@ CompiledNode Compiler::compile(Draft& draft) {
         to_port(output.name, graph.type(output.value), semantics_of(node.outputs, output.name)));
     compiled.output_names.push_back(output.name);
   }
+  compiled.output_precisions = ir::output_precisions(graph);
   for (std::size_t i = 0; i < draft.choice.in.size(); ++i) {
     if (!draft.choice.in[i]) continue;
     const std::string& name = node.recording.states[i].name;

@@ -112,6 +112,7 @@ bool is_cut_short(const CompiledNode& node, const Sample& sample) {
 NodeOutcome validate(const CompiledNode& node, const std::filesystem::path& file,
                      const std::filesystem::path& log_path, Tolerance tolerance) {
   NodeValidation report(node.model.name, node.output_names, tolerance, log_path.string());
+  report.set_precisions(node.output_precisions);
   const std::string not_compared = why_not_compared(node);
   const bool in_front_end = node.model.backend == "pt2";
   if (in_front_end && !hooks().replay) return report.finish(not_compared);

@@ -17,6 +17,8 @@ struct CompiledNode {
   /// For each port of the model, the name it was annotated with.
   std::vector<std::string> input_names;
   std::vector<std::string> output_names;
+  /// For each output of the model, the least precise type it was computed in; may be empty.
+  std::vector<DType> output_precisions;
   /// State: an input and what feeds it, by the names they were annotated with.
   struct StateWire {
     std::string input;

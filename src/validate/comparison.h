@@ -25,6 +25,8 @@ struct Tolerance {
 /// The tolerance for elements of a type: half precision is coarser than the default, so where
 /// nobody asked for another it gets two of its own steps.
 LEAPP_EXPORT Tolerance tolerance_for(DType dtype, const Tolerance& asked) noexcept;
+/// "rtol=0.001, atol=1e-05".
+LEAPP_EXPORT std::string to_string(const Tolerance& tolerance);
 
 /// One of the two tensors. Complex values go by their magnitude.
 struct SideSummary {

@@ -48,9 +48,12 @@ std::string describe_origin(const Comparison& comparison) {
 
 }  // namespace
 
+std::string to_string(const Tolerance& tolerance) {
+  return format("rtol=%g, atol=%g", tolerance.rtol, tolerance.atol);
+}
+
 std::string headline(const Comparison& comparison) {
-  const std::string tolerance =
-      format("(rtol=%g, atol=%g)", comparison.tolerance.rtol, comparison.tolerance.atol);
+  const std::string tolerance = "(" + to_string(comparison.tolerance) + ")";
   const auto counted = [&](const char* what) {
     return format("%" PRId64 " of %" PRId64 " values %s", comparison.mismatched,
                   comparison.elements, what);

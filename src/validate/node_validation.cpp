@@ -25,10 +25,15 @@ void NodeValidation::add_sample(std::size_t sample, const std::vector<ConstTenso
     return;
   }
   for (std::size_t i = 0; i < traced.size(); ++i) {
-    const Comparison comparison = compare(traced[i], exported[i], tolerance_);
+    const Comparison comparison = compare(traced[i], exported[i], tolerance_of(i));
     if (!comparison.passed()) fail(sample);
     if (!comparison.passed() || comparison.has_non_finite()) report(sample, i, comparison);
   }
+}
+
+Tolerance NodeValidation::tolerance_of(std::size_t output) const {
+  if (output >= precisions_.size()) return tolerance_;
+  return tolerance_for(precisions_[output], tolerance_);
 }
 
 void NodeValidation::report(std::size_t sample, std::size_t output,
@@ -61,6 +66,12 @@ NodeOutcome NodeValidation::finish(const std::string& not_compared) {
   } else if (passed) {
     log(LogLevel::kInfo, "  [PASS] " + node_ + " passed validation (" + std::to_string(samples_) +
                              (samples_ == 1 ? " sample)" : " samples)"));
+    for (std::size_t i = 0; i < output_names_.size(); ++i) {
+      if (tolerance_of(i) == tolerance_) continue;
+      log(LogLevel::kInfo, "    " + node_ + "/" + output_names_[i] + " was computed in " +
+                               std::string(name_of(precisions_[i])) + ", and compared with " +
+                               to_string(tolerance_of(i)));
+    }
   } else if (!first_failed_ && error_.empty()) {
     log(LogLevel::kWarning,
         "  " + node_ +

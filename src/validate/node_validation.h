@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "leapp/node_outcome.h"
@@ -19,6 +20,10 @@ class LEAPP_EXPORT NodeValidation {
   /// `log_path` is where a reader finds every detail; it is named in each mismatch.
   NodeValidation(std::string node, std::vector<std::string> output_names, Tolerance tolerance,
                  std::string log_path);
+
+  /// The least precise type that each output was computed in, where that is not its own: it decides
+  /// the tolerance, unless somebody asked for one.
+  void set_precisions(std::vector<DType> precisions) { precisions_ = std::move(precisions); }
 
   /// Compares one run of the exported model with what was traced, output by output.
   void add_sample(std::size_t sample, const std::vector<ConstTensorView>& traced,
@@ -37,10 +42,12 @@ class LEAPP_EXPORT NodeValidation {
  private:
   void report(std::size_t sample, std::size_t output, const Comparison& comparison) const;
   void fail(std::size_t sample);
+  Tolerance tolerance_of(std::size_t output) const;
 
   std::string node_;
   std::vector<std::string> output_names_;
   Tolerance tolerance_;
+  std::vector<DType> precisions_;
   std::string log_path_;
   std::size_t samples_ = 0;
   bool first_failed_ = false;

@@ -124,3 +124,19 @@ def test_weights_keep_the_names_of_a_decorated_module(bench: Workbench) -> None:
         next(iter(keep)).act(torch.ones(1, 3))
     bench.compile()
     assert set(NAMES) <= set(weights(bench))
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_the_least_precise_type_decides_the_tolerance(
+    bench: Workbench, backend: str, dtype: torch.dtype
+) -> None:
+    torch.manual_seed(0)
+    layers = [nn.Linear(4, 16), nn.ELU(), nn.Linear(16, 16), nn.ELU(), nn.Linear(16, 2)]
+    net = nn.Sequential(*layers).to(dtype)
+    with bench.trace(), torch.no_grad():
+        for _ in range(3):
+            x = annotate.input_tensors("n", {"x": torch.randn(1, 4).to(dtype)})
+            annotate.output_tensors("n", {"y": net(x).float()}, export_with=backend)
+    bench.compile()
+    name = str(dtype).removeprefix("torch.")
+    assert f"n/y was computed in {name}, and compared with rtol=" in bench.log()
