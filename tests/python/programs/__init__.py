@@ -81,6 +81,7 @@ for _module in (
     "locomotion",
     "memory",
     "carried",
+    "first_tick",
     "recurrent",
     "sharing",
     "pipelines",

@@ -1,0 +1,154 @@
+"""Programs whose first tick is of its own kind, and state that reaches outputs by itself."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+from torch import nn
+
+from leapp import annotate
+
+from . import Ports, program
+from .helpers import OneNode, actor
+
+
+class _Plain(OneNode):
+    size = (1, 4)
+
+
+@program()
+class FilterThatBeginsWithTheFirst(_Plain):
+    """A low-pass filter whose state is the first observation, in front of a network."""
+
+    def build(self) -> None:
+        self.net, self.smooth = actor(4, 4), None
+
+    def forward(self, obs: torch.Tensor) -> torch.Tensor:
+        self.smooth = obs if self.smooth is None else self.smooth + 0.3 * (obs - self.smooth)
+        return self.net(self.smooth)
+
+
+@program()
+class HistoryFilledWithTheFirst(_Plain):
+    """A history that holds the first observation everywhere at first."""
+
+    def build(self) -> None:
+        self.net, self.history = nn.Linear(12, 4), None
+
+    def forward(self, obs: torch.Tensor) -> torch.Tensor:
+        if self.history is None:
+            self.history = obs.repeat(3, 1)
+        else:
+            self.history = torch.cat([self.history[1:], obs])
+        return self.net(self.history.reshape(1, -1))
+
+
+@program()
+class NumbersThatBecomeTensors(_Plain):
+    """A controller whose integral is 0.0 at first, and whose rate is known from the second tick."""
+
+    def build(self) -> None:
+        self.integral, self.last = 0.0, None
+
+    def forward(self, obs: torch.Tensor) -> torch.Tensor:
+        self.integral = self.integral + obs * 0.02
+        rate = 0.0 if self.last is None else (obs - self.last) / 0.02
+        self.last = obs
+        return 2.0 * obs + self.integral + 0.01 * rate
+
+
+@program()
+class OffsetOfTheFirst(_Plain):
+    """What the first tick took in is subtracted ever after."""
+
+    def build(self) -> None:
+        self.net = actor(4, 4)
+
+    def forward(self, obs: torch.Tensor) -> torch.Tensor:
+        if not hasattr(self, "offset"):
+            self.offset = obs
+        return self.net(obs - self.offset) + obs
+
+
+@program()
+class FlagOfTheFirst(_Plain):
+    """A flag of Python's is up in the first tick."""
+
+    def build(self) -> None:
+        self.net, self.first, self.last = actor(4, 4), True, torch.zeros(1, 4)
+
+    def forward(self, obs: torch.Tensor) -> torch.Tensor:
+        action = self.net(obs)
+        if not self.first:
+            action = 0.5 * action + 0.5 * self.last
+        self.first, self.last = False, action
+        return action
+
+
+@program()
+class KeysThatAppear(_Plain):
+    """A dict of state to which the first tick adds an entry that nobody reads again."""
+
+    def build(self) -> None:
+        self.state = {"h": torch.zeros(1, 4)}
+
+    def forward(self, obs: torch.Tensor) -> torch.Tensor:
+        state = {key: value * 0.9 for key, value in self.state.items()}
+        state["h"] = state["h"] + obs
+        state["action"] = torch.tanh(state["h"])
+        self.state = state
+        return state["action"]
+
+
+@program()
+class NumberOfNumPys(_Plain):
+    """A filter in NumPy that begins with 0.0."""
+
+    def build(self) -> None:
+        self.smooth = 0.0
+
+    def forward(self, obs: torch.Tensor) -> torch.Tensor:
+        self.smooth = 0.9 * self.smooth + 0.1 * obs.numpy()
+        return torch.as_tensor(np.tanh(self.smooth)) * obs
+
+
+@program(traced=4)
+class LongPass(_Plain):
+    """State is followed through passes of more operators than are remembered one by one."""
+
+    def build(self) -> None:
+        self.h = torch.zeros(1, 4)
+
+    def forward(self, obs: torch.Tensor) -> torch.Tensor:
+        self.h = torch.tanh(self.h + obs)
+        y = self.h
+        for k in range(100):
+            y = torch.where(y > 0.1 * k, y * 0.99, y + 0.01 * self.h)
+        return y
+
+
+@program()
+class DelayOfOne(_Plain):
+    """The output is what the tick before has left, and nothing of this one."""
+
+    def build(self) -> None:
+        self.last = torch.zeros(1, 4)
+
+    def forward(self, obs: torch.Tensor) -> torch.Tensor:
+        out, self.last = self.last, torch.tanh(obs)
+        return out
+
+
+@program()
+class ClockOfItsOwn(_Plain):
+    """One output depends on a phase that the program moves on by itself, and on nothing else."""
+
+    def build(self) -> None:
+        self.phase = torch.zeros(1, 1)
+
+    def step(self, inputs: Ports) -> Ports:
+        obs = annotate.input_tensors("policy", {"obs": inputs["policy/obs"]})
+        self.phase = (self.phase + 0.02) % 1.0
+        outputs = {"action": obs * 2, "clock": torch.sin(6.28 * self.phase)}
+        action, clock = annotate.output_tensors("policy", outputs, export_with=self.backend)
+        return {"policy/action": action, "policy/clock": clock}

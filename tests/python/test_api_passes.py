@@ -1,0 +1,151 @@
+"""What is said of passes that do otherwise than the first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+from conftest import Workbench
+
+import leapp
+from leapp import annotate
+
+Function = Callable[[torch.Tensor], torch.Tensor]
+
+
+def _trace(bench: Workbench, function: Function, passes: int, *, vary: bool = True) -> str:
+    with bench.trace():
+        for number in range(passes):
+            given = torch.full((3,), 0.1 * (number + 1) if vary else 0.1)
+            x = annotate.input_tensors("node", {"x": given})
+            annotate.output_tensors("node", {"y": function(x)}, export_with="jit")
+    leapp.compile_graph(visualize=False, strict=False)
+    return bench.log()
+
+
+def _moving_average() -> Function:
+    history: list[torch.Tensor] = []
+
+    def function(x: torch.Tensor) -> torch.Tensor:
+        history.append(x)
+        return torch.stack(history[-3:]).mean(0)
+
+    return function
+
+
+def _integral() -> Function:
+    kept: dict[str, Any] = {"sum": 0.0}
+
+    def function(x: torch.Tensor) -> torch.Tensor:
+        kept["sum"] = kept["sum"] + x * 1e-6
+        return x + kept["sum"]
+
+    return function
+
+
+def _counter() -> Function:
+    count = 0
+
+    def function(x: torch.Tensor) -> torch.Tensor:
+        nonlocal count
+        count += 1
+        return x * count
+
+    return function
+
+
+class TestNamed:
+    def test_lists_that_grow(self, bench: Workbench) -> None:
+        """Also where the values do not show it, as with a robot that stands still."""
+        log = _trace(bench, _moving_average(), 4, vary=False)
+        assert "test_api_passes.py" in log
+        assert "got 2 tensors for tensors, where it got 1 tensor before" in log
+
+    def test_a_number_that_becomes_a_tensor(self, bench: Workbench) -> None:
+        """Also where it is too small for a comparison of values."""
+        log = _trace(bench, _integral(), 2)
+        assert "got a tensor for other, where it got 0 before" in log
+        assert "begin with a tensor" in log
+
+    def test_numbers_that_change(self, bench: Workbench) -> None:
+        log = _trace(bench, _counter(), 2)
+        assert "other=2, which was 1 before" in log
+        assert "has to be a tensor to become state" in log
+
+    def test_each_difference_once(self, bench: Workbench) -> None:
+        log = _trace(bench, _integral(), 2)
+        assert log.count("got a tensor for other") == 1
+
+
+class TestFirstTick:
+    def first(self) -> Function:
+        kept: list[torch.Tensor] = []
+
+        def function(x: torch.Tensor) -> torch.Tensor:
+            smooth = kept.pop() * 0.5 + x if kept else x
+            kept.append(smooth)
+            return smooth * 2
+
+        return function
+
+    def test_three_passes_export_it(self, bench: Workbench) -> None:
+        log = _trace(bench, self.first(), 3)
+        assert "first pass of node 'node' is not like those after it" in log
+        assert "test_api_passes.py" in log
+        manager = bench.manager()
+        function = self.first()
+        for _ in range(2):
+            for _ in range(4):
+                x = torch.randn(3)
+                assert torch.allclose(manager.run_policy({"node/x": x})["node/y"], function(x))
+            manager.reset()
+            function = self.first()
+
+    def test_two_passes_ask_for_a_third(self, bench: Workbench) -> None:
+        log = _trace(bench, self.first(), 2)
+        assert "if only the very first tick differs, trace three passes or more" in log
+
+    def test_a_constant_that_changed_is_none(self, bench: Workbench) -> None:
+        offsets = iter([0.0, 1.0, 1.0, 1.0])
+        log = _trace(bench, lambda x: x + torch.full((3,), next(offsets)), 4)
+        assert "is not like those after it" not in log
+        assert "Mismatch" in log
+
+    def test_a_choice_by_values_is_none(self, bench: Workbench) -> None:
+        log = _trace(bench, lambda x: x * 2 if x.sum() < 0.4 else x - 1, 4)
+        assert "is not like those after it" not in log
+
+
+class TestOutputsOfStateAlone:
+    class Delay:
+        def __init__(self) -> None:
+            self.last = torch.zeros(3)
+
+        def step(self, x: torch.Tensor) -> torch.Tensor:
+            out, self.last = self.last, x * 2
+            return out
+
+    def test_a_single_pass_cannot_tell(self, bench: Workbench) -> None:
+        delay = self.Delay()
+        with bench.trace():
+            x = annotate.input_tensors("node", {"x": torch.ones(3)})
+            annotate.output_tensors("node", {"y": delay.step(x)}, export_with="jit")
+        with pytest.raises(leapp.LeappError, match=r"non-traced tensors.*trace a second pass"):
+            leapp.compile_graph(visualize=False)
+
+    def test_a_constant_attribute_is_refused_at_once(self, bench: Workbench) -> None:
+        class Fixed:
+            def __init__(self) -> None:
+                self.value = torch.ones(3)
+
+            def step(self, x: torch.Tensor) -> torch.Tensor:
+                return self.value * 2
+
+        fixed = Fixed()
+        with bench.trace():
+            x = annotate.input_tensors("node", {"x": torch.ones(3)})
+            with pytest.raises(leapp.LeappError, match="non-traced tensors"):
+                annotate.output_tensors("node", {"y": fixed.step(x)}, export_with="jit")
+            annotate.output_tensors("node", {"y": x * 2}, export_with="jit")
