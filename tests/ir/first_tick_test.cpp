@@ -87,9 +87,8 @@ TEST(FirstTickTest, OperatorsOnOtherShapesAreNotMadeOne) {
   const ValueId one = add_op(first.graph, "aten::sum", {first.x}, kPair);
   const ValueId wide = add_op(rest.graph, "aten::unsqueeze", {rest.x}, row);
   const ValueId other = add_op(rest.graph, "aten::sum", {wide}, kPair);
-  EXPECT_EQ(
-      chosen_ops(rest, other, first, one),
-      (std::vector<std::string>{"aten::unsqueeze", "aten::sum", "aten::sum", "aten::where"}));
+  EXPECT_EQ(chosen_ops(rest, other, first, one),
+            (std::vector<std::string>{"aten::unsqueeze", "aten::sum", "aten::sum", "aten::where"}));
 }
 
 }  // namespace
