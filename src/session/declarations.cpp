@@ -169,7 +169,8 @@ void Session::queue_gap(const std::string& here, const std::string& there, const
   queue(LogLevel::kWarning,
         here + " comes from " + there + " through " + detour.op +
             (count > 1 ? " and " + std::to_string(count - 1) + " more" : "") +
-            ", which is in no node: the exported pipeline will not run it. Move it into a node.",
+            ", which is in no node: the exported pipeline will not run it. Move it into a node, "
+            "unless it stands for the world around them, a simulator say.",
         detour.frame);
 }
 

@@ -108,6 +108,21 @@ bool is_cut_short(const CompiledNode& node, const Sample& sample) {
          });
 }
 
+// Why the values of a pass cannot be those of the model's inputs; empty when they can. The states
+// of a pass that did something else than the first one are others.
+std::string why_misfit(const CompiledNode& node, const std::vector<at::Tensor>& inputs) {
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    const Port& port = node.model.inputs[i];
+    const bool fits = inputs[i].sizes() == at::IntArrayRef(port.shape) &&
+                      inputs[i].scalar_type() == interop::to_scalar_type(port.dtype);
+    if (!fits) {
+      return "the pass did something else than the one that was exported, and what it keeps does "
+             "not fit that";
+    }
+  }
+  return {};
+}
+
 // Runs the node's file on each sample and compares, where there is something to compare with.
 NodeOutcome validate(const CompiledNode& node, const std::filesystem::path& file,
                      const std::filesystem::path& log_path, Tolerance tolerance) {
@@ -123,6 +138,10 @@ NodeOutcome validate(const CompiledNode& node, const std::filesystem::path& file
     try {
       if (!engine && !in_front_end) engine = load_engine(node.model, file);
       const std::vector<at::Tensor> inputs = inputs_of(node, sample);
+      if (const std::string misfit = why_misfit(node, inputs); !misfit.empty()) {
+        report.add_error(i, misfit);
+        continue;
+      }
       std::vector<at::Tensor> exported =
           in_front_end ? hooks().replay(file, inputs) : run_on_host(node, *engine, inputs);
       for (at::Tensor& output : exported) output = on_host(output);

@@ -229,3 +229,23 @@ def test_the_callers_arguments_are_not_written(bench: Workbench) -> None:
     with bench.trace():
         f(observation)
     assert list(observation) == ["x"]
+
+
+class _Unusual:
+    """Calls its instance something else, as Python lets one do."""
+
+    gain = 2.0
+
+    @annotate.method(node_name="unusual", export_with="jit")
+    def step(me, x: torch.Tensor) -> torch.Tensor:
+        return x * me.gain
+
+
+def test_an_instance_by_another_name_is_no_input(
+    bench: Workbench, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with bench.trace():
+        _Unusual().step(torch.ones(3))
+    bench.compile()
+    assert "constant" not in capfd.readouterr().err
+    assert list(bench.manager().inputs) == ["unusual/x"]

@@ -333,3 +333,22 @@ class TestNotCompared:
         assert "[NOT VALIDATED] n: it draws random numbers" in capfd.readouterr().err
         assert "Passed: 0/1" in bench.log()
         assert "Not validated: 1/1" in bench.log()
+
+
+def test_a_pass_that_keeps_something_else_is_said_to_do_so(bench: Workbench) -> None:
+    pushes, rings = torch.zeros(2, dtype=torch.long), [torch.empty(0)]
+    with bench.trace():
+        for tick in range(4):
+            x = annotate.input_tensors("n", {"x": torch.rand(2, 4)})
+            if tick == 0:
+                rings[0] = torch.empty(3, 2, 4)
+            rings[0][tick % 3] = x
+            first = pushes == 0
+            rings[0][:, first] = x[first]
+            pushes += 1
+            y = rings[0].roll(2 - tick % 3, 0) * 2
+            annotate.output_tensors("n", {"y": y}, export_with="jit")
+    with pytest.raises(
+        leapp.errors.LeappValidationError, match=r"did something else .*test_spec_validation.py:"
+    ):
+        bench.compile()

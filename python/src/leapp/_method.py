@@ -67,10 +67,19 @@ class Stage:
             (name, self._signature.parameters[name].kind, value)
             for name, value in bound.arguments.items()
         ]
-        if not ports or ports[0][0] not in ("self", "cls"):
+        if not ports or not (ports[0][0] in ("self", "cls") or self._is_bound_to(ports[0][2])):
             return ports
         _module_names.remember(ports[0][2])
         return ports[1:]
+
+    def _is_bound_to(self, value: Any) -> bool:
+        """Whether the function is a method of that object or class, whatever it calls it."""
+        kinds = (value if isinstance(value, type) else type(value)).__mro__
+        module, name = self._function.__module__, self._function.__qualname__
+        return any(
+            kind.__module__ == module and f"{kind.__qualname__}.{self._function.__name__}" == name
+            for kind in kinds
+        )
 
     def _close(self, result: Any) -> Any:
         """Name what the function returned and close the node."""
