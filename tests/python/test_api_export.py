@@ -140,3 +140,16 @@ def test_the_least_precise_type_decides_the_tolerance(
     bench.compile()
     name = str(dtype).removeprefix("torch.")
     assert f"n/y was computed in {name}, and compared with rtol=" in bench.log()
+
+
+def test_what_has_no_pure_form_is_named_without_pytorchs_own_advice(bench: Workbench) -> None:
+    cell = nn.GRU(3, 4, batch_first=True)
+    with bench.trace(), torch.no_grad():
+        x = annotate.input_tensors("n", {"x": torch.rand(2, 5, 3)})
+        packed = nn.utils.rnn.pack_padded_sequence(x, torch.tensor([5, 3]), batch_first=True)
+        y, _ = nn.utils.rnn.pad_packed_sequence(cell(packed)[0], batch_first=True)
+        annotate.output_tensors("n", {"y": y}, export_with="onnx")
+    with pytest.raises(leapp.errors.LeappExportError, match="try another export_with") as caught:
+        bench.compile()
+    assert "custom kernel" not in str(caught.value)
+    assert "test_api_export.py:" in str(caught.value)

@@ -275,9 +275,18 @@ def write_to_out(a: np.ndarray) -> np.ndarray:
     return out
 
 
+def write_backwards(a: np.ndarray) -> np.ndarray:
+    out = np.zeros((2, 6), dtype=np.float32)
+    out[::-1, 4::-2] = a
+    out[0, ::-1] += out[1] * 2
+    out[::-1][:1, 0] = a[0, 1]
+    return out
+
+
 @pytest.mark.parametrize(
     "compute",
     [
+        write_backwards,
         write_to_new_memory,
         write_to_out,
         write_item,

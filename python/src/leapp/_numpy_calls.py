@@ -120,11 +120,21 @@ def set_item(array: TracedArray, index: Any, value: Any) -> None:
     if not _state.is_active():
         plain(array)[_map(plain, index)] = plain(value)
         return
+    if _goes_backwards(index):  # PyTorch has no such views; writes to NumPy's are recorded
+        array, index = get_item(array, index), ...
 
     def put(target: Any, where: Any, what: Any) -> None:
         target[where] = what
 
     _write("item assignment", put, put, (array, index, as_array(value)), {})
+
+
+def _goes_backwards(index: Any) -> bool:
+    """Whether an index is of slices and numbers, with a negative step among them."""
+    parts = index if isinstance(index, tuple) else (index,)
+    if not all(isinstance(part, (slice, int, np.integer, type(None), type(...))) for part in parts):
+        return False
+    return any(isinstance(part, slice) and (part.step or 1) < 0 for part in parts)
 
 
 def _compute(
