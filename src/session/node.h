@@ -13,6 +13,7 @@
 
 #include "leapp/leapp.h"
 #include "session/carried.h"
+#include "session/pass_comparison.h"
 #include "session/tags.h"
 #include "trace/recording.h"
 
@@ -95,14 +96,6 @@ struct Pass {
   std::vector<State> states;
   std::vector<BufferGroup> buffers;
 };
-
-/// What a later pass did otherwise than the one it was compared with.
-struct Note {
-  std::string text;
-  trace::FrameRef where;
-  bool constant = false;  ///< it ran the same on another constant, which nothing explains
-};
-using Notes = std::vector<Note>;
 
 struct Node {
   std::string name;
