@@ -21,9 +21,12 @@
 #include "leapp/onnx_export.h"
 #include "session/backend.h"
 #include "session/carried_states.h"
+#include "session/delays.h"
 #include "session/dropped.h"
+#include "session/handover.h"
 #include "session/hooks.h"
 #include "session/own_model.h"
+#include "session/rates.h"
 #include "session/replay.h"
 #include "session/session.h"
 #include "session/session_lock.h"
@@ -381,10 +384,13 @@ CompiledNode Compiler::compile(Draft& draft) {
   if (!draft.has_graph()) {
     CompiledNode compiled = describe_only(node);
     if (draft.backend == Backend::kNone) take_own_model(node, compiled);
+    if (compiled.model.file) refuse_delays(node, session_.nodes());
     return compiled;
   }
   say_states(draft, trace::close_graph(node.recording, draft.choice, draft.pure));
   ir::Graph& graph = draft.pure.graph;
+  Delays delays = add_delays(*draft.node, session_.nodes(), graph);
+  for (const std::string& line : delays.lines) say(LogLevel::kInfo, line);
   ir::remove_dead_code(graph);
   ir::remove_identities(graph);
   ir::merge_constants(graph);
@@ -404,6 +410,7 @@ CompiledNode Compiler::compile(Draft& draft) {
   CompiledNode compiled;
   compiled.node = &node;
   compiled.model.name = node.name;
+  compiled.state_wires = std::move(delays.wires);
   for (const ir::ValueId id : graph.inputs()) {
     const ir::Value& value = graph.value(id);
     compiled.model.inputs.push_back(
@@ -598,6 +605,9 @@ std::vector<NodeOutcome> Compiler::run() {
         "annotated code in between.");
   }
   if (hooks().tensor_names) names_ = hooks().tensor_names();
+  for (const std::string& warning : describe_rates(session_.nodes())) {
+    say(LogLevel::kWarning, warning);
+  }
   std::vector<Draft> drafts = draft();
   find_shared(drafts);
   std::size_t done = 0;
@@ -651,6 +661,9 @@ std::vector<NodeOutcome> Compiler::run() {
             failures + ". " + first_sign(outcomes) + "Nothing was written; " +
                 (session_.folder() / "log.txt").string() +
                 " has the details, and strict=False keeps the files for a closer look.");
+    const std::string difference =
+        failures.empty() ? describe_difference(nodes_, bundle.pipeline) : std::string();
+    if (!difference.empty()) say(LogLevel::kWarning, difference);
   } else if (options_.validate) {
     for (const CompiledNode& node : nodes_) outcomes.push_back({.node = node.model.name});
   }

@@ -107,6 +107,7 @@ void Session::connect(Node& node, NodePort& port, const at::Tensor& tensor, trac
   const auto here = [&] { return node.name + "/" + port.name; };
   const auto tag = tags_.find(tensor);
   std::optional<PortId> source;
+  port.read.reset();
   if (tag) {
     const Node& from = nodes_[static_cast<std::size_t>(tag->node)];
     const auto there = [&] { return from.name + "/" + tag->port; };
@@ -116,6 +117,7 @@ void Session::connect(Node& node, NodePort& port, const at::Tensor& tensor, trac
         out != from.outputs.end() && out->dtype == port.dtype && out->shape == port.shape;
     if (tag->exact() && fits) {
       source = PortId{tag->node, tag->port};
+      port.read = Age::Read{node.passes, tag->pass, from.passes, frame};
     } else if (tag->port.empty()) {
       queue_once(LogLevel::kWarning,
                  here() + " comes from a value computed inside node '" + from.name +

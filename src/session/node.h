@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "leapp/leapp.h"
+#include "session/age.h"
 #include "session/carried.h"
 #include "session/pass_comparison.h"
 #include "session/tags.h"
@@ -38,6 +39,8 @@ struct NodePort {
   Shape shape;
   std::optional<PortId> source;  ///< input: the output it receives, once one is known
   int source_pass = -1;          ///< the pass in which the source was first seen
+  Age age;                       ///< input: how old what it receives from its source is
+  std::optional<Age::Read> read;  ///< input: what the pass under way received from its source
   bool is_static = false;        ///< output: a constant
 };
 

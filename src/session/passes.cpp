@@ -162,6 +162,9 @@ void Session::complete(Node& node, const NamedTensors& tensors, const OutputOpti
     queue(LogLevel::kInfo, "Node '" + node.name + "' completed: " +
                                std::to_string(node.recording.calls.size()) + " operations");
   }
+  for (NodePort& port : node.inputs) {
+    if (port.read) port.age.add(*port.read);
+  }
   tag_outputs(node, tensors, options);
   ++node.passes;
   end_pass(node);
@@ -473,12 +476,13 @@ void Session::tag_outputs(const Node& node, const NamedTensors& tensors,
       const trace::Variable& variable = tape_->variable(id);
       if (variable.node != node.id || variable.origin != trace::Variable::Origin::kResult) continue;
       if (auto impl = variable.impl.lock())
-        tags_.set(at::Tensor(std::move(impl)), {node.id, "", {}});
+        tags_.set(at::Tensor(std::move(impl)), {node.id, "", {}, node.passes});
     }
   }
-  for (const TensorSemantics& entry : tensors) tags_.set(entry.ref, {node.id, entry.name, {}});
-  for (const TensorSemantics& entry : options.static_outputs) {
-    tags_.set(entry.ref, {node.id, entry.name, {}});
+  for (const auto* outputs : {&tensors, &options.static_outputs}) {
+    for (const TensorSemantics& entry : *outputs) {
+      tags_.set(entry.ref, {node.id, entry.name, {}, node.passes});
+    }
   }
 }
 

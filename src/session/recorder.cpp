@@ -227,7 +227,9 @@ void Session::before_recorded_call(const trace::OpTraits& traits, const c10::Ope
         continue;
       }
       argument.kind = PendingCall::Argument::Kind::kTensor;
+      const bool had_tag = pending.tag.has_value();
       argument.var = note_argument(tensor, frame, pending);
+      if (traits.overwrites[i] && !had_tag) pending.tag.reset();
       if (traits.writes[i]) {
         pending.written.push_back(argument.var);
         pending.written_tensors.push_back(tensor);
@@ -408,7 +410,7 @@ void Session::run_outside_nodes(const trace::OpTraits& traits, const c10::Operat
     const c10::IValue* args = stack->data() + (stack->size() - count);
     for (std::size_t i = 0; i < count; ++i) {
       for_each_tensor(args[i], [&](const at::Tensor& tensor) {
-        if (!tag) tag = tags_.find(tensor);
+        if (!tag && !traits.overwrites[i]) tag = tags_.find(tensor);
         if (!traits.writes[i]) return;
         captures_.before_write(tensor);
         tags_.forget_memory(tensor);

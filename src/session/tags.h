@@ -32,6 +32,7 @@ struct Tag {
   trace::NodeId node = trace::kNobody;
   std::string port;             ///< empty: computed inside the node, but none of its outputs
   std::vector<Detour> detours;  ///< empty: the very value the node put out
+  int pass = 0;                 ///< of the node, which put it out: 0 for its first
 
   bool exact() const noexcept { return detours.empty() && !port.empty(); }
 };

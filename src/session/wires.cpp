@@ -49,7 +49,22 @@ std::optional<PortRef> port_called(const CompiledNode& node, const std::vector<s
   return PortRef{node.model.name, ports[static_cast<std::size_t>(it - names.begin())].name};
 }
 
+// Whether states stand between an input and its source.
+bool is_delayed(const CompiledNode& node, const std::string& input) {
+  return std::any_of(node.state_wires.begin(), node.state_wires.end(),
+                     [&](const CompiledNode::StateWire& state) { return state.input == input; });
+}
+
 }  // namespace
+
+int delay_of(const Node& to, const NodePort& input, const Node& from) {
+  const int least = from.completion < to.completion ? 0 : 1;
+  const auto output = std::find_if(from.outputs.begin(), from.outputs.end(),
+                                   [&](const NodePort& p) { return p.name == input.source->port; });
+  // A constant is the same at any time.
+  if (output != from.outputs.end() && output->is_static) return least;
+  return input.age.delay(least);
+}
 
 Pipeline connect(const std::vector<CompiledNode>& nodes) {
   Wires forward;
@@ -59,13 +74,13 @@ Pipeline connect(const std::vector<CompiledNode>& nodes) {
   std::set<PortRef> state_outputs;  // outputs that are nothing but state
   // Ports by the names they were annotated with; nothing when either is not in its model.
   const auto wire = [&](const CompiledNode& to, const std::string& input, NodeId id,
-                        const std::string& output, bool is_state) {
+                        const std::string& output, bool is_state, bool last_tick) {
     const CompiledNode* from = find(nodes, id);
     if (from == nullptr) return;
     const auto source = port_called(*from, from->output_names, from->model.outputs, output);
     const auto target = port_called(to, to.input_names, to.model.inputs, input);
     if (!source || !target) return;
-    const bool is_forward = from->node->completion < to.node->completion;
+    const bool is_forward = !last_tick && from->node->completion < to.node->completion;
     (is_forward ? forward : feedback).add(*source, *target);
     if (is_forward) consumed.insert(*source);
     if (is_state) state_outputs.insert(*source);
@@ -73,10 +88,13 @@ Pipeline connect(const std::vector<CompiledNode>& nodes) {
   };
   for (const CompiledNode& to : nodes) {
     for (const NodePort& port : to.node->inputs) {
-      if (port.source) wire(to, port.name, port.source->node, port.source->port, false);
+      const CompiledNode* from = port.source ? find(nodes, port.source->node) : nullptr;
+      if (from == nullptr || is_delayed(to, port.name)) continue;
+      const bool last_tick = delay_of(*to.node, port, *from->node) > 0;
+      wire(to, port.name, port.source->node, port.source->port, false, last_tick);
     }
     for (const CompiledNode::StateWire& state : to.state_wires) {
-      wire(to, state.input, state.from, state.output, state.only_state);
+      wire(to, state.input, state.from, state.output, state.only_state, state.last_tick);
     }
   }
   Pipeline pipeline;

@@ -25,9 +25,13 @@ struct CompiledNode {
     NodeId from = kNobody;  ///< the node itself, or one it shares the state with
     std::string output;
     bool only_state = true;  ///< false: it is an output of the node in its own right
+    bool last_tick = false;  ///< what it was in the tick before, also where `from` runs earlier
   };
   std::vector<StateWire> state_wires;
 };
+
+/// How many ticks ago the source of an input put out what it receives: 0 and 1 are wires.
+int delay_of(const Node& to, const NodePort& input, const Node& from);
 
 /// Wires, graph inputs and graph outputs. `nodes` are in order of completion.
 Pipeline connect(const std::vector<CompiledNode>& nodes);

@@ -24,6 +24,7 @@ enum class HiddenWrite {
 
 struct OpTraits {
   std::vector<bool> writes;      ///< per argument: the operator writes to that tensor
+  std::vector<bool> overwrites;  ///< per argument: it is written, and what it held plays no part
   bool mutates = false;          ///< some argument is written
   bool aliases = false;          ///< the schema says that results share memory with arguments
   bool may_be_random = false;    ///< draws from a generator, depending on its arguments

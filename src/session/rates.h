@@ -1,0 +1,20 @@
+// Nodes that did not run once in every tick while they were traced, though a bundle runs them so.
+//
+// A planner in every second tick, a controller four times in each, one encoder for two cameras: the
+// models are right, but what they receive from each other in the bundle is not what they received
+// in the program. It shows in the age of what an input receives, which then varies.
+#pragma once
+
+#include <deque>
+#include <string>
+#include <vector>
+
+#include "session/node.h"
+
+namespace leapp::session {
+
+/// One warning, with the user's line, for each pair of nodes of which one received values of the
+/// other of varying age, and for each node that gave one tick of its reader two values.
+std::vector<std::string> describe_rates(const std::deque<Node>& nodes);
+
+}  // namespace leapp::session
