@@ -49,13 +49,16 @@ class DelayBuilder {
   };
 
   void add(const NodePort& port, std::size_t delay, const ir::TensorType& type) {
-    require(node_.samples.size() >= delay, ErrorKind::kUsage,
-            describe(node_, port, nodes_) + ", but only the first " +
-                std::to_string(node_.samples.size()) +
-                " passes kept the values that the pipeline would begin with. Call "
-                "leapp.start(max_cached_io=" +
-                std::to_string(delay) +
-                "), or keep the past values as state of the node with annotate.state_tensors().");
+    if (node_.samples.size() < delay) {
+      const std::string kept = std::to_string(node_.samples.size());
+      throw Error(ErrorKind::kUsage,
+                  describe(node_, port, nodes_) +
+                      ", and the values it begins with were kept in the first " + kept +
+                      (kept == "1" ? " pass" : " passes") +
+                      " only. Call leapp.start(max_cached_io=" + std::to_string(delay) +
+                      "), or keep the past values as state of the node with "
+                      "annotate.state_tensors().");
+    }
     std::string from;
     for (std::size_t age = 1; age < delay; ++age) from = link(port, delay, age, from, type);
     delays_.wires.push_back({port.name, node_.id, from, true, true});
@@ -116,11 +119,12 @@ Delays add_delays(Node& node, const std::deque<Node>& nodes, ir::Graph& graph) {
 
 void refuse_delays(const Node& node, const std::deque<Node>& nodes) {
   for (const NodePort& port : node.inputs) {
-    require(ticks_back(node, port, nodes) <= 1, ErrorKind::kUsage,
-            describe(node, port, nodes) +
-                ", and a model of your own cannot be given the state that keeps it until then. "
-                "Let a traced node keep the past values with annotate.state_tensors() and put "
-                "them out.");
+    if (ticks_back(node, port, nodes) <= 1) continue;
+    throw Error(ErrorKind::kUsage,
+                describe(node, port, nodes) +
+                    ", and a model of your own cannot be given the state that keeps it until "
+                    "then. Let a traced node keep the past values with annotate.state_tensors() "
+                    "and put them out.");
   }
 }
 

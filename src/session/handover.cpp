@@ -116,8 +116,9 @@ std::string describe(const Handover& handover, std::size_t pass, const at::Tenso
   text += ", which the wire carries (largest difference " + size_of_difference(traced, carried) +
           "). Something between the passes changes it: move that into a node.";
   if (handover.distance > 0) {
-    text += " Where the program sets it anew, as at the start of an episode, do so at run time with "
-            "InferenceManager.set_input_value().";
+    text +=
+        " Where the program sets it anew, as at the start of an episode, do so at run time with "
+        "InferenceManager.set_input_value().";
   }
   return text;
 }
@@ -139,7 +140,8 @@ std::string describe_difference(const std::vector<CompiledNode>& nodes, const Pi
           output_of(*handover.from, writes[static_cast<std::size_t>(at)], handover.output);
       if (!traced.defined() || !carried.defined() || same(traced, carried)) continue;
       const bool again = pass > 0 && handover.distance > 0;
-      if (again && same(traced, sample_input(*handover.to, reads[0], handover.input.port))) continue;
+      if (again && same(traced, sample_input(*handover.to, reads[0], handover.input.port)))
+        continue;
       return describe(handover, pass, traced, carried);
     }
   }

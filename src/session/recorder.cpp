@@ -404,6 +404,7 @@ void Session::note_made(const at::Tensor& tensor) {
 void Session::run_outside_nodes(const trace::OpTraits& traits, const c10::OperatorHandle& op,
                                 torch::jit::Stack* stack) {
   std::optional<Tag> tag;
+  std::vector<std::pair<at::Tensor, Tag>> partly_written;
   if (traits.mutates || !tags_.empty()) {
     const Lock lock(*this);
     const std::size_t count = traits.writes.size();
@@ -413,7 +414,7 @@ void Session::run_outside_nodes(const trace::OpTraits& traits, const c10::Operat
         if (!tag && !traits.overwrites[i]) tag = tags_.find(tensor);
         if (!traits.writes[i]) return;
         captures_.before_write(tensor);
-        tags_.forget_memory(tensor);
+        for (auto& kept : tags_.forget_memory(tensor)) partly_written.push_back(std::move(kept));
       });
     }
   }
@@ -423,9 +424,12 @@ void Session::run_outside_nodes(const trace::OpTraits& traits, const c10::Operat
       for_each_tensor(stack->at(i), [&](const at::Tensor& tensor) { note_made(tensor); });
     }
   }
-  if (!tag) return;
+  if (!tag && partly_written.empty()) return;
   const trace::FrameRef frame = trace::capture_source();
   const Lock lock(*this);
+  for (const auto& [tensor, former] : partly_written) {
+    tags_.propagate(former, tensor, false, {op.schema().name(), frame});
+  }
   propagate_tags(op, traits, tag, *stack, frame);
 }
 

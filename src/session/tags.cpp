@@ -11,6 +11,16 @@ std::int64_t version_of(const at::Tensor& tensor) {
   return tensor.is_inference() ? 0 : static_cast<std::int64_t>(tensor._version());
 }
 
+// From a tensor's first byte to its last, gaps included.
+std::size_t extent_of(const at::Tensor& tensor) {
+  if (tensor.numel() == 0) return 0;
+  std::int64_t last = 0;
+  for (std::int64_t i = 0; i < tensor.dim(); ++i) {
+    last += (tensor.size(i) - 1) * tensor.stride(i);
+  }
+  return static_cast<std::size_t>(last + 1) * tensor.itemsize();
+}
+
 }  // namespace
 
 std::optional<TagTable::Region> TagTable::region_of(const at::Tensor& tensor) {
@@ -63,15 +73,33 @@ void TagTable::propagate(const Tag& source, const at::Tensor& result, bool copie
   set(result, std::move(tag));
 }
 
-void TagTable::forget_memory(const at::Tensor& tensor) {
-  if (entries_.empty() || !tensor.has_storage()) return;
+std::vector<std::pair<at::Tensor, Tag>> TagTable::forget_memory(const at::Tensor& tensor) {
+  std::vector<std::pair<at::Tensor, Tag>> kept;
+  if (entries_.empty() || !tensor.has_storage()) return kept;
   const c10::StorageImpl* storage = tensor.storage().unsafeGetStorageImpl();
+  const auto* const begin = static_cast<const std::byte*>(tensor.const_data_ptr());
+  const auto* const end = begin + extent_of(tensor);
   for (auto it = by_region_.begin(); it != by_region_.end();) {
     const Entry& entry = entries_[it->second];
+    const auto* const from = static_cast<const std::byte*>(it->first.begin);
+    const auto* const to = from + it->first.bytes;
+    // By address: an array of the same memory has a storage of its own.
+    const bool touched = begin < to && from < end && !entry.storage->expired();
+    const bool whole = tensor.is_contiguous() && begin <= from && to <= end;
+    if (touched && !whole && !entry.tag.port.empty()) {
+      if (auto impl = entry.impl.lock()) kept.emplace_back(std::move(impl), entry.tag);
+    }
+    if (touched) forget_object(it->second);
     const bool same = entry.storage && entry.storage->_unsafe_get_target() == storage;
-    it = same ? by_region_.erase(it) : std::next(it);
+    it = touched || same ? by_region_.erase(it) : std::next(it);
   }
   by_impl_.erase(tensor.unsafeGetTensorImpl());
+  return kept;
+}
+
+void TagTable::forget_object(std::size_t index) {
+  const auto it = by_impl_.find(entries_[index].impl._unsafe_get_target());
+  if (it != by_impl_.end() && it->second == index) by_impl_.erase(it);
 }
 
 void TagTable::sweep() {

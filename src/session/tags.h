@@ -48,8 +48,9 @@ class TagTable {
   /// it only moved the elements.
   void propagate(const Tag& source, const at::Tensor& result, bool copies, const Detour& detour);
 
-  /// The tensor's memory is about to change: its tags no longer hold.
-  void forget_memory(const at::Tensor& tensor);
+  /// The tensor's memory is about to change: its tags no longer hold. Returns what had one and
+  /// keeps some of its elements, as after `action[0] = 0`.
+  std::vector<std::pair<at::Tensor, Tag>> forget_memory(const at::Tensor& tensor);
 
  private:
   struct Entry {
@@ -72,6 +73,7 @@ class TagTable {
 
   static std::optional<Region> region_of(const at::Tensor& tensor);
   const Entry* valid(std::size_t index, const at::Tensor& tensor) const;
+  void forget_object(std::size_t index);
   void sweep();
 
   std::vector<Entry> entries_;

@@ -437,6 +437,43 @@ def test_numpy_between_nodes_is_named(bench: Workbench, capfd: pytest.CaptureFix
     assert "m/z comes from n/y through aten::sqrt" in capfd.readouterr().err
 
 
+def _clip_out(array: np.ndarray) -> None:
+    np.clip(array, -0.5, 0.5, out=array)
+
+
+def _clip_in_place(array: np.ndarray) -> None:
+    array.clip(-0.5, 0.5, out=array)
+
+
+def _set_item(array: np.ndarray) -> None:
+    array[0, 0] = 0
+
+
+def _multiply(array: np.ndarray) -> None:
+    array *= 2
+
+
+@pytest.mark.parametrize("write", [_clip_out, _clip_in_place, _set_item, _multiply])
+@pytest.mark.parametrize("as_array", [False, True])
+def test_numpy_write_between_nodes_is_named(
+    bench: Workbench,
+    capfd: pytest.CaptureFixture[str],
+    write: Callable[[np.ndarray], None],
+    as_array: bool,
+) -> None:
+    with bench.trace():
+        for _ in range(2):
+            x = annotate.input_tensors("n", {"x": torch.ones(2, 3)})
+            y = annotate.output_tensors("n", {"y": x * 2}, export_with="jit")
+            array = y.numpy()
+            write(array)
+            z = annotate.input_tensors("m", {"z": array if as_array else y})
+            annotate.output_tensors("m", {"w": torch.as_tensor(z) + 1}, export_with="jit")
+    assert re.search(r"test_api_numpy.py:\d+ .*m/z comes from n/y through", capfd.readouterr().err)
+    bench.compile()
+    assert "m" in bench.yaml()["pipeline"]["inputs"]
+
+
 ESCAPES: list[tuple[str, Callable[[torch.Tensor], Any]]] = [
     (".tolist()", lambda x: x.tolist()),
     (".tolist()", lambda x: x.numpy().tolist()),

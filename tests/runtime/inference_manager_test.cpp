@@ -7,6 +7,7 @@
 #include <fstream>
 #include <thread>
 
+#include "leapp/merge.h"
 #include "test_bundle.h"
 
 namespace leapp {
@@ -106,6 +107,48 @@ TEST_F(InferenceManagerTest, FeedbackToManyInputsKeepsThemApart) {
   EXPECT_THAT(floats(manager.run_policy({}).at("policy/y")), Each(6));
 }
 
+// The sum of what `pre` is now and what it was in the tick before, though it has run by then.
+void add_sum_with_the_tick_before(TestBundle& test) {
+  test.node("pre", "affine.onnx", {port("x")}, {port("y")})
+      .node("post", "clamp_sum.onnx", {port("a"), port("b")}, {port("y")})
+      .wire("pre/y", "post/a")
+      .feedback("pre/y", "post/b")
+      .input("pre/x")
+      .output("post/y")
+      .initial("post/b", row({0.5f, 0.5f, 0.5f, 0.5f}));
+}
+
+TEST_F(InferenceManagerTest, ANodeReadsTheTickBeforeOfOneThatHasRunAlready) {
+  add_sum_with_the_tick_before(test);
+  const auto yaml = test.write();
+  const auto folder = test.folder() / "one";
+  const Bundle one = merge_bundle(yaml, folder);
+  for (const auto& [file, prefix, merge] :
+       {std::tuple(yaml, "", Merge::kOff), std::tuple(yaml, "", Merge::kAuto),
+        std::tuple(one.file, "one", Merge::kAuto)}) {
+    InferenceManager manager(file, {.merge = merge});
+    const bool merged = *prefix != 0;
+    const auto tick = [&](float obs) {
+      const TensorMap in = {{merged ? "one/pre.x" : "pre/x", row({obs, obs, obs, obs})}};
+      return floats(manager.run_policy(in).at(merged ? "one/post.y" : "post/y"));
+    };
+    EXPECT_THAT(tick(-0.6f), Each(FloatEq(0.3f)));  // -0.2 + 0.5
+    EXPECT_THAT(tick(-0.7f), Each(FloatEq(-0.6f)));
+    const TensorMap state = manager.state();
+    EXPECT_THAT(tick(-0.3f), Each(FloatEq(0.0f)));
+    EXPECT_THAT(tick(-0.5f), Each(FloatEq(0.4f)));
+    manager.set_state(state);
+    EXPECT_THAT(tick(-0.5f), Each(FloatEq(-0.4f)));
+    InferenceManager restored(file, {.merge = merge});
+    restored.set_state(state);
+    const TensorMap in = {{merged ? "one/pre.x" : "pre/x", row({0, 0, 0, 0})}};
+    EXPECT_THAT(floats(restored.run_policy(in).at(merged ? "one/post.y" : "post/y")),
+                Each(FloatEq(0.6f)));
+    manager.reset();
+    EXPECT_THAT(tick(-0.6f), Each(FloatEq(0.3f)));
+  }
+}
+
 TEST_F(InferenceManagerTest, OutputsAreTheCallersToKeep) {
   add_policy(test);
   InferenceManager manager(test.write());
@@ -117,6 +160,33 @@ TEST_F(InferenceManagerTest, OutputsAreTheCallersToKeep) {
 }
 
 #ifdef LEAPP_TEST_LIBRARIES
+TEST_F(InferenceManagerTest, TorchScriptReadsTheTickBeforeOfANodeThatHasRunAlready) {
+  test.node("pre", "affine.pt", {port("x")}, {port("y")})
+      .node("policy", "recurrent.pt", {port("x"), port("h")}, {port("y"), port("h")})
+      .feedback("pre/y", "policy/x")
+      .feedback("policy/h", "policy/h")
+      .input("pre/x")
+      .output("pre/y")
+      .output("policy/y");
+  const auto yaml = test.write();
+  for (const Merge merge : {Merge::kOff, Merge::kAuto}) {
+    for (const bool translate : {false, true}) {
+      InferenceManager manager(yaml, {.engine = {.translate = translate}, .merge = merge});
+      float before = 0;
+      float h = 0;
+      for (int tick = 0; tick < 6; ++tick) {
+        const float obs = 0.25f * static_cast<float>(tick);
+        const TensorMap outputs = manager.run_policy({{"pre/x", row({obs, obs, obs, obs})}});
+        const float y = before + h;
+        ASSERT_THAT(floats(outputs.at("policy/y")), Each(FloatEq(y))) << tick;
+        h = y / 2;
+        before = 2 * obs + 1;
+        ASSERT_THAT(floats(outputs.at("pre/y")), Each(FloatEq(before))) << tick;
+      }
+    }
+  }
+}
+
 TEST_F(InferenceManagerTest, TorchScriptAndOnnxNodesShareWires) {
   test.node("pre", "affine.pt", {port("x")}, {port("y")})
       .node("policy", "recurrent.pt", {port("x"), port("h")}, {port("y"), port("h")})

@@ -1,0 +1,60 @@
+#include "session/age.h"
+
+#include <gmock/gmock.h>
+
+namespace leapp::session {
+namespace {
+
+using ::testing::Eq;
+using ::testing::Optional;
+
+// {pass, source_pass, completed}
+Age age_of(const std::vector<Age::Read>& reads) {
+  Age age;
+  for (const Age::Read& read : reads) age.add(read);
+  return age;
+}
+
+TEST(AgeTest, NothingReceivedIsAPlainWire) {
+  EXPECT_EQ(Age().delay(0), 0);
+  EXPECT_EQ(Age().delay(1), 1);
+  EXPECT_THAT(Age().distance(), Eq(std::nullopt));
+}
+
+TEST(AgeTest, TheSameTickAndTheTickBefore) {
+  EXPECT_EQ(age_of({{0, 0, 1}, {1, 1, 2}}).delay(0), 0);
+  EXPECT_EQ(age_of({{1, 0, 1}, {2, 1, 2}}).delay(1), 1);
+  EXPECT_EQ(age_of({{1, 0, 2}, {2, 1, 3}}).delay(0), 1);  // its source had run already
+}
+
+TEST(AgeTest, TwoTicksAndMore) {
+  EXPECT_EQ(age_of({{2, 0, 2}, {3, 1, 3}}).delay(1), 2);
+  EXPECT_EQ(age_of({{3, 0, 4}, {4, 1, 5}}).delay(0), 3);
+  EXPECT_EQ(age_of({{2, 0, 2}}).delay(1), 2);  // seen once
+}
+
+TEST(AgeTest, PassesThatOneNodeRanAloneAtFirstDoNotCount) {
+  EXPECT_EQ(age_of({{0, 1, 2}, {1, 2, 3}}).delay(0), 0);  // the source
+  EXPECT_EQ(age_of({{0, 0, 2}, {1, 1, 3}}).delay(0), 1);  // the same, and the tick before
+  EXPECT_EQ(age_of({{2, 0, 1}, {3, 1, 2}}).delay(1), 1);  // the reader
+  EXPECT_EQ(age_of({{0, 0, 2}}).delay(0), 0);             // a sample more, before a single read
+}
+
+TEST(AgeTest, AllPassesOfOneNodeMayComeFirst) {
+  const Age age = age_of({{0, 0, 3}, {1, 1, 3}, {2, 2, 3}});
+  EXPECT_EQ(age.delay(0), 0);
+  EXPECT_THAT(age.newer(), Eq(std::nullopt));
+  EXPECT_THAT(age.distance(), Optional(0));
+}
+
+TEST(AgeTest, AVaryingDistanceIsKnownWithItsPlace) {
+  const Age age = age_of({{0, 0, 1}, {1, 0, 1}, {2, 1, 2}});
+  EXPECT_THAT(age.distance(), Eq(std::nullopt));
+  EXPECT_THAT(age.newer(), Optional(0));
+  EXPECT_EQ(age.deviating().pass, 1);
+  EXPECT_EQ(age.reads(), 3);
+  EXPECT_EQ(age.delay(0), 0);
+}
+
+}  // namespace
+}  // namespace leapp::session

@@ -1,0 +1,90 @@
+// What was traced against what the wires carry.
+#include "session/handover.h"
+
+#include "workbench.h"
+
+namespace leapp {
+namespace {
+
+using at::Tensor;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class HandoverTest : public testing::Workbench {
+ protected:
+  std::string log_of(const std::function<void()>& program, bool validate = true) {
+    const at::NoGradGuard no_grad;
+    begin();
+    program();
+    stop();
+    compile_graph({.visualize = false, .validate = validate});
+    return text_of("log.txt");
+  }
+};
+
+// A node that doubles its input, and writes its result where no operator is seen.
+void pass_on(bool write) {
+  const Tensor x = annotate::input_tensors("pi", {{"x", at::ones({3})}})[0];
+  const Tensor y = annotate::output_tensors("pi", {{"y", x * 2}}, {.export_with = "onnx"})[0];
+  if (write) y.mutable_data_ptr<float>()[1] += 0.5f;
+  const Tensor z = annotate::input_tensors("pd", {{"y", y}})[0];
+  annotate::output_tensors("pd", {{"tau", z * 3}}, {.export_with = "onnx"});
+}
+
+TEST_F(HandoverTest, AWriteThatNobodySawIsNamed) {
+  const auto program = [] {
+    pass_on(false);
+    pass_on(true);
+  };
+  EXPECT_THAT(log_of(program),
+              HasSubstr("WARNING]: the pipeline will not repeat what was traced: in pass 2 of node "
+                        "'pd' its input 'y' was not what pi/y had put out, which the wire carries "
+                        "(largest difference 0.5)"));
+  EXPECT_THAT(log_of(program, false), Not(HasSubstr("will not repeat")));
+  EXPECT_THAT(log_of([] { pass_on(false); }), Not(HasSubstr("will not repeat")));
+}
+
+// A declared state that the program makes of what the pass before left.
+std::function<void()> with_state(const std::function<Tensor(const Tensor&, int)>& between) {
+  return [=] {
+    Tensor h = at::full({3}, 0.5);
+    for (int pass = 0; pass < 4; ++pass) {
+      const Tensor x = annotate::input_tensors("pi", {{"x", at::randn({3})}})[0];
+      const Tensor now = annotate::state_tensors("pi", {{"h", h}})[0];
+      h = (now + x).tanh();
+      annotate::update_state("pi", {{"h", h}});
+      annotate::output_tensors("pi", {{"y", h * 2}}, {.export_with = "jit"});
+      h = between(h, pass);
+    }
+  };
+}
+
+TEST_F(HandoverTest, AStateThatTheProgramChangesBetweenPassesIsNamed) {
+  EXPECT_THAT(log_of(with_state([](const Tensor& h, int pass) { return pass == 1 ? h * 0.5 : h; })),
+              AllOf(HasSubstr("in pass 3 of node 'pi' its state 'h' was not what pi/h had put out "
+                              "in the pass before"),
+                    HasSubstr("InferenceManager.set_input_value()")));
+}
+
+TEST_F(HandoverTest, AStateThatBeginsAnewIsNot) {
+  EXPECT_THAT(log_of(with_state(
+                  [](const Tensor& h, int pass) { return pass == 1 ? at::full({3}, 0.5) : h; })),
+              Not(HasSubstr("will not repeat")));
+}
+
+TEST_F(HandoverTest, NotANumberIsEqualToItself) {
+  EXPECT_THAT(log_of([] {
+                for (int pass = 0; pass < 2; ++pass) {
+                  const Tensor x = annotate::input_tensors("pi", {{"x", at::zeros({3})}})[0];
+                  const Tensor y =
+                      annotate::output_tensors("pi", {{"y", x / 0}}, {.export_with = "jit"})[0];
+                  const Tensor z = annotate::input_tensors("pd", {{"y", y}})[0];
+                  annotate::output_tensors("pd", {{"z", z.isnan()}}, {.export_with = "jit"});
+                }
+              }),
+              Not(HasSubstr("will not repeat")));
+}
+
+}  // namespace
+}  // namespace leapp
