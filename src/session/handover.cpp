@@ -3,6 +3,8 @@
 #include <ATen/ops/equal.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <cstring>
 #include <sstream>
 
 #include "session/replay.h"
@@ -18,6 +20,7 @@ struct Handover {
   std::string output;  // as annotated
   PortRef source;      // for the message
   int distance = 0;    // passes
+  trace::FrameRef where;
   bool is_state = false;
 };
 
@@ -60,7 +63,8 @@ std::vector<Handover> list_handovers(const std::vector<CompiledNode>& nodes,
                            from,
                            declared->source->port,
                            {from->model.name, declared->source->port},
-                           *distance});
+                           *distance,
+                           declared->age.first().where});
       return;
     }
     const auto is_link = [&](const CompiledNode::StateWire& state) {
@@ -69,7 +73,7 @@ std::vector<Handover> list_handovers(const std::vector<CompiledNode>& nodes,
     if (std::any_of(to->state_wires.begin(), to->state_wires.end(), is_link)) return;
     handovers.push_back({to, target, from,
                          annotated(from->model.outputs, from->output_names, wire.source.port),
-                         wire.source, forward ? 0 : 1, true});
+                         wire.source, forward ? 0 : 1, to->node->opened_at, true});
   };
   for (const Wire& wire : pipeline.data_flow) {
     for (const PortRef& target : wire.targets) add(wire, target, true);
@@ -107,18 +111,29 @@ std::string size_of_difference(const at::Tensor& a, const at::Tensor& b) {
 
 std::string describe(const Handover& handover, std::size_t pass, const at::Tensor& traced,
                      const at::Tensor& carried) {
-  const std::string number = std::to_string(pass + 1);
-  std::string text = "the pipeline will not repeat what was traced: in pass " + number +
-                     " of node '" + handover.to->model.name + "' its ";
-  text += handover.is_state ? "state '" : "input '";
-  text += handover.input.port + "' was not what " + to_string(handover.source) + " had put out";
-  text += handover.distance == 0 ? "" : handover.distance == 1 ? " in the pass before" : " earlier";
-  text += ", which the wire carries (largest difference " + size_of_difference(traced, carried) +
-          "). Something between the passes changes it: move that into a node.";
+  const Node& to = *handover.to->node;
+  const Node& from = *handover.from->node;
+  const std::string where = trace::resolve_source(handover.where).to_string();
+  std::string text = where.empty() ? "" : where + ": ";
+  text += "the pipeline will not repeat what was traced: in pass " + std::to_string(pass + 1) +
+          " of node '" + to.name + "' its " + (handover.is_state ? "state '" : "input '") +
+          handover.input.port + "' was not what " + to_string(handover.source) + " had put out" +
+          (handover.distance == 0   ? ""
+           : handover.distance == 1 ? " in the pass before"
+                                    : " earlier") +
+          ", which the wire carries (largest difference " + size_of_difference(traced, carried) +
+          "). ";
+  if (std::abs(to.passes - from.passes) > 1) {
+    return text + "Node '" + from.name + "' ran " + std::to_string(from.passes) + " times and '" +
+           to.name + "' " + std::to_string(to.passes) +
+           " times while tracing, and a bundle runs every node once a tick: trace them so, or run "
+           "the slower one in a bundle of its own.";
+  }
+  text += "Something between the passes changes it: move that into a node.";
   if (handover.distance > 0) {
     text +=
-        " Where the program sets it anew, as at the start of an episode, do so at run time with "
-        "InferenceManager.set_input_value().";
+        " Where the program sets it anew, as at the start of an episode, do so at run time "
+        "with InferenceManager.set_input_value().";
   }
   return text;
 }

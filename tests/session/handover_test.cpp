@@ -38,7 +38,7 @@ TEST_F(HandoverTest, AWriteThatNobodySawIsNamed) {
     pass_on(true);
   };
   EXPECT_THAT(log_of(program),
-              HasSubstr("WARNING]: the pipeline will not repeat what was traced: in pass 2 of node "
+              HasSubstr(": the pipeline will not repeat what was traced: in pass 2 of node "
                         "'pd' its input 'y' was not what pi/y had put out, which the wire carries "
                         "(largest difference 0.5)"));
   EXPECT_THAT(log_of(program, false), Not(HasSubstr("will not repeat")));
@@ -71,6 +71,23 @@ TEST_F(HandoverTest, AStateThatBeginsAnewIsNot) {
   EXPECT_THAT(log_of(with_state(
                   [](const Tensor& h, int pass) { return pass == 1 ? at::full({3}, 0.5) : h; })),
               Not(HasSubstr("will not repeat")));
+}
+
+TEST_F(HandoverTest, MemoryThatNodesShareAtDifferentRatesIsNamed) {
+  EXPECT_THAT(log_of([] {
+                const Tensor shared = at::zeros({3});
+                for (int tick = 0; tick < 6; ++tick) {
+                  if (tick % 2 == 0) {
+                    const Tensor x = annotate::input_tensors("slow", {{"x", at::randn({3})}})[0];
+                    shared.mul_(0.5).add_(x);
+                    annotate::output_tensors("slow", {{"y", x * 2}}, {.export_with = "jit"});
+                  }
+                  const Tensor x = annotate::input_tensors("fast", {{"x", at::randn({3})}})[0];
+                  annotate::output_tensors("fast", {{"y", x + shared}}, {.export_with = "jit"});
+                }
+              }),
+              AllOf(HasSubstr("will not repeat what was traced: in pass 2 of node 'fast'"),
+                    HasSubstr("Node 'slow' ran 3 times and 'fast' 6 times while tracing")));
 }
 
 TEST_F(HandoverTest, NotANumberIsEqualToItself) {
