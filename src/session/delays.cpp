@@ -35,7 +35,8 @@ class DelayBuilder {
                        [&](const NodePort& p) { return p.name == graph_.value(id).name; });
       if (port == node_.inputs.end()) continue;
       const int delay = ticks_back(node_, *port, nodes_);
-      if (delay > 1) add(*port, static_cast<std::size_t>(delay), graph_.type(id));
+      const ir::TensorType type = graph_.type(id);  // links move the graph's own
+      if (delay > 1) add(*port, static_cast<std::size_t>(delay), type);
     }
     return std::move(delays_);
   }
