@@ -50,13 +50,16 @@ class DelayBuilder {
   };
 
   void add(const NodePort& port, std::size_t delay, const ir::TensorType& type) {
-    if (node_.samples.size() < delay) {
+    // What the input held before it first received a value; earlier passes may have run alone.
+    const auto received = static_cast<std::size_t>(port.age.first().pass);
+    if (node_.samples.size() < std::max(received, delay)) {
       const std::string kept = std::to_string(node_.samples.size());
       throw Error(ErrorKind::kUsage,
                   describe(node_, port, nodes_) +
                       ", and the values it begins with were kept in the first " + kept +
                       (kept == "1" ? " pass" : " passes") +
-                      " only. Call leapp.start(max_cached_io=" + std::to_string(delay) +
+                      " only. Call leapp.start(max_cached_io=" +
+                      std::to_string(std::max(received, delay)) +
                       "), or keep the past values as state of the node with "
                       "annotate.state_tensors().");
     }
@@ -71,7 +74,9 @@ class DelayBuilder {
   std::string link(const NodePort& port, std::size_t delay, std::size_t age,
                    const std::string& from, const ir::TensorType& type) {
     const auto index = static_cast<std::size_t>(&port - node_.inputs.data());
-    const std::size_t until = delay - age;  // the input has it after so many ticks
+    const auto received = static_cast<std::size_t>(port.age.first().pass);
+    // The pass from which on the input holds what is in the link before the first tick.
+    const std::size_t until = std::max(received, delay) - age;
     const auto value = [&](std::size_t sample) {
       // What nobody has received yet goes through as anything else would.
       return node_.samples[std::min(sample + until, node_.samples.size() - 1)].inputs.at(index);

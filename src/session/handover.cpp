@@ -21,6 +21,7 @@ struct Handover {
   PortRef source;      // for the message
   int distance = 0;    // passes
   trace::FrameRef where;
+  std::size_t first = 0;  // pass of the target that received something
   bool is_state = false;
 };
 
@@ -64,7 +65,8 @@ std::vector<Handover> list_handovers(const std::vector<CompiledNode>& nodes,
                            declared->source->port,
                            {from->model.name, declared->source->port},
                            *distance,
-                           declared->age.first().where});
+                           declared->age.first().where,
+                           static_cast<std::size_t>(declared->age.first().pass)});
       return;
     }
     const auto is_link = [&](const CompiledNode::StateWire& state) {
@@ -73,7 +75,7 @@ std::vector<Handover> list_handovers(const std::vector<CompiledNode>& nodes,
     if (std::any_of(to->state_wires.begin(), to->state_wires.end(), is_link)) return;
     handovers.push_back({to, target, from,
                          annotated(from->model.outputs, from->output_names, wire.source.port),
-                         wire.source, forward ? 0 : 1, to->node->opened_at, true});
+                         wire.source, forward ? 0 : 1, to->node->opened_at, 0, true});
   };
   for (const Wire& wire : pipeline.data_flow) {
     for (const PortRef& target : wire.targets) add(wire, target, true);
@@ -100,6 +102,19 @@ bool same(const at::Tensor& a, const at::Tensor& b) {
   const at::Tensor y = b.to(at::kCPU).contiguous();
   // NaN is equal to itself here.
   return std::memcmp(x.const_data_ptr(), y.const_data_ptr(), x.nbytes()) == 0;
+}
+
+// Whether a feedback input holds once more what it held before it received anything.
+bool begins_anew(const Handover& handover, std::size_t pass, const at::Tensor& traced) {
+  if (handover.distance <= 0) return false;
+  const std::vector<Sample>& samples = handover.to->node->samples;
+  const std::size_t end = std::min(std::max<std::size_t>(handover.first, 1), pass);
+  return std::any_of(samples.begin(), samples.begin() + static_cast<std::ptrdiff_t>(end),
+                     [&](const Sample& sample) {
+                       const at::Tensor then =
+                           sample_input(*handover.to, sample, handover.input.port);
+                       return then.defined() && same(traced, then);
+                     });
 }
 
 std::string size_of_difference(const at::Tensor& a, const at::Tensor& b) {
@@ -149,14 +164,12 @@ std::string describe_difference(const std::vector<CompiledNode>& nodes, const Pi
       const std::vector<Sample>& reads = handover.to->node->samples;
       const std::vector<Sample>& writes = handover.from->node->samples;
       const auto at = static_cast<std::ptrdiff_t>(pass) - handover.distance;
-      if (pass >= reads.size() || at < 0 || at >= std::ssize(writes)) continue;
+      if (pass < handover.first || pass >= reads.size() || at < 0 || at >= std::ssize(writes)) continue;
       const at::Tensor traced = sample_input(*handover.to, reads[pass], handover.input.port);
       const at::Tensor carried =
           output_of(*handover.from, writes[static_cast<std::size_t>(at)], handover.output);
       if (!traced.defined() || !carried.defined() || same(traced, carried)) continue;
-      const bool again = pass > 0 && handover.distance > 0;
-      if (again && same(traced, sample_input(*handover.to, reads[0], handover.input.port)))
-        continue;
+      if (begins_anew(handover, pass, traced)) continue;
       return describe(handover, pass, traced, carried);
     }
   }

@@ -162,6 +162,33 @@ TEST_F(DelaysTest, PassesOfANodeAloneAtFirstAreNoDelay) {
   EXPECT_THAT(text_of("log.txt"), Not(HasSubstr("WARNING")));
 }
 
+TEST_F(DelaysTest, WhatAHistoryBeginsWithIsNotThatOfPassesAlone) {
+  const at::NoGradGuard no_grad;
+  std::deque<Tensor> past = {at::full({3}, 0.1), at::full({3}, 0.2), at::full({3}, 0.3)};
+  const auto run = [&](const Tensor& x) {
+    return act({{"x", x}, {"a1", past[0]}, {"a2", past[1]}, {"a3", past[2]}}, "jit");
+  };
+  begin();
+  run(at::randn({3}));
+  run(at::randn({3}));
+  for (int pass = 0; pass < 4; ++pass) {
+    past.push_front(run(at::randn({3})));
+    past.pop_back();
+  }
+  stop();
+  compile_graph({.visualize = false});
+  EXPECT_THAT(text_of("log.txt"), Not(HasSubstr("WARNING")));
+  InferenceManager robot = manager();
+  past = {at::full({3}, 0.1), at::full({3}, 0.2), at::full({3}, 0.3)};
+  for (int tick = 0; tick < 6; ++tick) {
+    const Tensor x = at::randn({3});
+    past.push_front(run(x));
+    past.pop_back();
+    const TensorMap found = robot.run_policy({{"pi/x", testing::to_leapp(x)}});
+    ASSERT_TRUE(at::allclose(testing::to_torch(found.at("pi/a")), past[0], 1e-4, 1e-5)) << tick;
+  }
+}
+
 TEST_F(DelaysTest, AConstantHasNoAge) {
   const at::NoGradGuard no_grad;
   begin();
