@@ -41,7 +41,9 @@ int Age::delay(int least) const {
   if (!steady_newer_) return by_passes;
   // One of them may have run more often at first, alone; what came in between does not lie.
   const int by_newer = newer_of(first_) + least;
-  return reads_ == 1 ? std::min(by_passes, by_newer) : by_newer;
+  // A single pass tells nothing apart: its source may have run once more for a sample.
+  const bool alone = reads_ == 1 && first_.pass == 0;
+  return alone ? std::min(by_passes, by_newer) : by_newer;
 }
 
 }  // namespace leapp::session

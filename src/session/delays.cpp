@@ -54,14 +54,13 @@ class DelayBuilder {
     const auto received = static_cast<std::size_t>(port.age.first().pass);
     if (node_.samples.size() < std::max(received, delay)) {
       const std::string kept = std::to_string(node_.samples.size());
-      throw Error(ErrorKind::kUsage,
-                  describe(node_, port, nodes_) +
-                      ", and the values it begins with were kept in the first " + kept +
-                      (kept == "1" ? " pass" : " passes") +
-                      " only. Call leapp.start(max_cached_io=" +
-                      std::to_string(std::max(received, delay)) +
-                      "), or keep the past values as state of the node with "
-                      "annotate.state_tensors().");
+      throw Error(ErrorKind::kUsage, describe(node_, port, nodes_) +
+                                         ", and the values it begins with were kept in the first " +
+                                         kept + (kept == "1" ? " pass" : " passes") +
+                                         " only. Call leapp.start(max_cached_io=" +
+                                         std::to_string(std::max(received, delay)) +
+                                         "), or keep the past values as state of the node with "
+                                         "annotate.state_tensors().");
     }
     std::string from;
     for (std::size_t age = 1; age < delay; ++age) from = link(port, delay, age, from, type);

@@ -164,7 +164,8 @@ std::string describe_difference(const std::vector<CompiledNode>& nodes, const Pi
       const std::vector<Sample>& reads = handover.to->node->samples;
       const std::vector<Sample>& writes = handover.from->node->samples;
       const auto at = static_cast<std::ptrdiff_t>(pass) - handover.distance;
-      if (pass < handover.first || pass >= reads.size() || at < 0 || at >= std::ssize(writes)) continue;
+      if (pass < handover.first || pass >= reads.size() || at < 0 || at >= std::ssize(writes))
+        continue;
       const at::Tensor traced = sample_input(*handover.to, reads[pass], handover.input.port);
       const at::Tensor carried =
           output_of(*handover.from, writes[static_cast<std::size_t>(at)], handover.output);

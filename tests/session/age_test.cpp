@@ -38,6 +38,7 @@ TEST(AgeTest, PassesThatOneNodeRanAloneAtFirstDoNotCount) {
   EXPECT_EQ(age_of({{0, 0, 2}, {1, 1, 3}}).delay(0), 1);  // the same, and the tick before
   EXPECT_EQ(age_of({{2, 0, 1}, {3, 1, 2}}).delay(1), 1);  // the reader
   EXPECT_EQ(age_of({{0, 0, 2}}).delay(0), 0);             // a sample more, before a single read
+  EXPECT_EQ(age_of({{3, 1, 5}}).delay(0), 3);             // the source, and three ticks ago
 }
 
 TEST(AgeTest, AllPassesOfOneNodeMayComeFirst) {
