@@ -2,7 +2,6 @@
 
 #include <ATen/ops/equal.h>
 #include <ATen/ops/ones.h>
-#include <ATen/ops/zeros.h>
 #include <ATen/ops/zeros_like.h>
 
 #include <algorithm>
@@ -119,9 +118,15 @@ std::vector<std::pair<VarId, VarId>> kept_from_first_pass(const Node& node,
   const trace::Tape& first = *node.recording.tape;
   const trace::Recording& second = node.later.recording;
   std::set<VarId> seen;
-  for (const Carried::State& state : findings.states) seen.insert(state.initial);
+  std::vector<VarId> roots;
+  for (const trace::Recording::Port& output : second.outputs) roots.push_back(output.var);
+  for (const trace::StateCandidate& state : second.states) roots.push_back(state.after);
+  for (const Carried::State& state : findings.states) {
+    seen.insert(state.initial);
+    roots.push_back(state.source.var);
+  }
   std::vector<std::pair<VarId, VarId>> kept;
-  for (const std::int32_t index : second.calls) {
+  for (const std::int32_t index : trace::slice(*second.tape, roots)) {
     const trace::Call& call = second.tape->calls()[static_cast<std::size_t>(index)];
     trace::for_each_variable(*second.tape, call, [&](VarId var) {
       const trace::Variable& read = second.tape->variable(var);
@@ -178,7 +183,7 @@ bool set_opening_apart(Node& node, const std::vector<Node*>& nodes, std::vector<
   const std::vector<std::pair<VarId, VarId>> kept = kept_from_first_pass(node, findings);
   trace::Recording opening = std::move(node.recording);
   node.recording = node.later.recording;
-  node.carried = std::move(node.later.carried);
+  node.carried = node.later.carried;
   const std::string where = trace::resolve_source(node.notes.front().where).to_string();
   warnings.push_back((where.empty() ? "" : where + ": ") + "the first pass of node '" + node.name +
                      "' is not like those after it, which agree with each other: the exported node "
@@ -209,8 +214,9 @@ bool set_opening_apart(Node& node, const std::vector<Node*>& nodes, std::vector<
       sample.states_after[name] = value;
     }
   }
-  const at::Tensor yes = at::ones({}, at::kBool);
-  const at::Tensor no = at::zeros({}, at::kBool);
+  const at::Device device = first.outputs.empty() ? at::kCPU : first.outputs.front().device();
+  const at::Tensor yes = at::ones({}, at::TensorOptions(at::kBool).device(device));
+  const at::Tensor no = at::zeros_like(yes);
   const std::string flag = unused_name(node, "first_tick");
   for (trace::Recording* recording : {&opening, &node.recording}) {
     recording->states.push_back({Kind::kCarried, flag, recording->tape->add_outside(yes, true),

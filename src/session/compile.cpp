@@ -2,6 +2,7 @@
 #include <torch/version.h>
 
 #include <algorithm>
+#include <deque>
 #include <fstream>
 #include <map>
 #include <set>
@@ -78,6 +79,38 @@ Semantics semantics_of(const std::vector<NodePort>& ports, const std::string& na
   const NodePort* port = find_port(ports, name);
   return port == nullptr ? Semantics{} : port->semantics;
 }
+
+// What passes show is added to the nodes while they are compiled. Takes that back, so that the next
+// compile_graph() begins with what was traced.
+class AsTraced {
+ public:
+  explicit AsTraced(std::deque<Node>& nodes) {
+    for (Node& node : nodes) {
+      saved_.push_back({&node, node.recording, node.carried, node.notes, node.samples});
+    }
+  }
+  ~AsTraced() {
+    for (Saved& saved : saved_) {
+      saved.node->recording = std::move(saved.recording);
+      saved.node->carried = std::move(saved.carried);
+      saved.node->notes = std::move(saved.notes);
+      saved.node->samples = std::move(saved.samples);
+      saved.node->opening.reset();
+    }
+  }
+  AsTraced(const AsTraced&) = delete;
+  AsTraced& operator=(const AsTraced&) = delete;
+
+ private:
+  struct Saved {
+    Node* node;
+    trace::Recording recording;
+    Carried carried;
+    Notes notes;
+    std::vector<Sample> samples;
+  };
+  std::vector<Saved> saved_;
+};
 
 // One export under way: the nodes so far, and the folder they are written to.
 class Compiler {
@@ -597,6 +630,7 @@ void Compiler::draw_bundle(const Bundle& bundle) const {
 }
 
 std::vector<NodeOutcome> Compiler::run() {
+  const AsTraced as_traced(session_.nodes());
   check_complete();
   check_non_traced();
   if (session_.nodes().empty()) {

@@ -54,9 +54,8 @@ std::string describe(const trace::Arg& arg) {
 }
 
 bool depends_on_inputs(const trace::Tape& tape, VarId var) {
-  return trace::depends_on(tape, var, [&](VarId id) {
-    return tape.variable(id).origin == Origin::kInput;
-  });
+  return trace::depends_on(tape, var,
+                           [&](VarId id) { return tape.variable(id).origin == Origin::kInput; });
 }
 
 const trace::Call& call_at(const trace::Tape& tape, std::int32_t index) {
@@ -222,13 +221,13 @@ void PassComparison::note_control_flow() {
   if (!difference) return;
   const auto [old_index, new_index] = *difference;
   if (old_index < 0) {
-    note("control flow changed: " + name_at(new_tape_, new_index) +
-             " ran, which did not run before",
-         call_at(new_tape_, new_index).frame);
+    note(
+        "control flow changed: " + name_at(new_tape_, new_index) + " ran, which did not run before",
+        call_at(new_tape_, new_index).frame);
   } else if (new_index < 0) {
-    note("control flow changed: " + name_at(old_tape_, old_index) +
-             " did not run, which ran before",
-         call_at(old_tape_, old_index).frame);
+    note(
+        "control flow changed: " + name_at(old_tape_, old_index) + " did not run, which ran before",
+        call_at(old_tape_, old_index).frame);
   } else {
     note("control flow changed: " + name_at(new_tape_, new_index) + " ran where " +
              name_at(old_tape_, old_index) + " ran before" + kFirstTick,

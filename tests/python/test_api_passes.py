@@ -149,3 +149,24 @@ class TestOutputsOfStateAlone:
             with pytest.raises(leapp.LeappError, match="non-traced tensors"):
                 annotate.output_tensors("node", {"y": fixed.step(x)}, export_with="jit")
             annotate.output_tensors("node", {"y": x * 2}, export_with="jit")
+
+
+def _smooth() -> Function:
+    kept = [torch.zeros(3)]
+
+    def function(x: torch.Tensor) -> torch.Tensor:
+        kept[0] = kept[0] * 0.5 + x
+        return kept[0] * 2
+
+    return function
+
+
+@pytest.mark.parametrize("make", [_smooth, _integral])
+def test_compiling_again_writes_the_same(bench: Workbench, make: Callable[[], Function]) -> None:
+    """Also where the passes show state, or a first tick of its own kind."""
+    _trace(bench, make(), 3)
+    once = bench.text()
+    assert "state_0" in once
+    bench.compile(dry_run=True)
+    bench.compile()
+    assert bench.text() == once
