@@ -168,7 +168,8 @@ void PassComparison::compare_tensors(VarId was, VarId is, const trace::Call& b) 
     note_own(b);
     return;
   }
-  note("a tensor from outside that " + b.op.schema().name() +
+  const bool ours = b.frame.code == nullptr;  // it stands for the node as a whole
+  note("a tensor from outside that " + (ours ? "the node" : b.op.schema().name()) +
            " reads changed. If it varies, pass it through annotate.input_tensors()",
        b.frame, true);
 }

@@ -117,6 +117,7 @@ void Session::compare_passes(const Base& base, const trace::Recording& again,
   context.is_written = [&](const at::Tensor& tensor) { return writer_of(tensor) != nullptr; };
   PassComparison comparison(base.recording, again, aligned, base.carried, std::move(context));
   for (Note& note : comparison.run()) {
+    if (note.where.code == nullptr) note.where = node.opened_at;  // a call that is our own
     const auto is_known = [&](const Note& known) {
       return known.text.starts_with(note.text) && known.where.code == note.where.code &&
              known.where.position == note.where.position;
