@@ -1,5 +1,6 @@
 #include "session/log_file.h"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -13,14 +14,12 @@ namespace {
 // Lines that nobody needs on the disk yet are kept up to this.
 constexpr std::size_t kMostPending = 1 << 16;
 
-// Why a file cannot be written, as an errno value; 0 if it can be.
+// Why a file cannot be written, as an errno value; 0 if it can be, and is there now.
 int obstacle_to(const std::filesystem::path& path) {
-  std::error_code failure;
-  const auto kind = std::filesystem::status(path, failure).type();
-  if (kind == std::filesystem::file_type::directory) return EISDIR;
-  const bool exists = kind != std::filesystem::file_type::not_found;
-  const std::filesystem::path needed = exists ? path : path.parent_path();
-  return ::access(needed.c_str(), W_OK) == 0 ? 0 : errno;
+  const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+  if (file < 0) return errno;
+  ::close(file);
+  return 0;
 }
 
 }  // namespace

@@ -16,8 +16,8 @@ namespace leapp::session {
 /// none; other lines at the latest at flush() or when the program ends. A file that cannot be
 /// written is an Error(kIo) from open(); once open, failures to write are ignored.
 ///
-/// The file is made with the first lines that go into it: to make one takes longer than all else
-/// that start() does, and leaves the processor's caches to the file system.
+/// An older file is replaced with the first lines that go into the new one: that takes longer than
+/// all else that start() does, and leaves the processor's caches to the file system.
 class LogFile {
  public:
   ~LogFile() { flush(); }
