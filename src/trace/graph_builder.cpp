@@ -184,6 +184,10 @@ ir::ValueId GraphBuilder::constant(const at::Tensor& tensor) {
     const auto it = constants_.find(key);
     if (it != constants_.end()) return it->second;
   }
+  // Fetched from a device by an operator, which nothing may wrap or note.
+  const c10::impl::ExcludeDispatchKeyGuard plain{
+      c10::DispatchKeySet(c10::DispatchKey::Functionalize)};
+  const Unobserved unseen;
   const ir::ValueId id = graph_.add_constant(name_ ? name_(tensor) : "", interop::to_blob(tensor));
   held_constants_.push_back(tensor);
   if (shareable) constants_.emplace(std::move(key), id);

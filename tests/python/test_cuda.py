@@ -114,3 +114,29 @@ def test_eager_results_are_untouched(bench: Workbench) -> None:
         y = model(annotate.input_tensors("n", {"x": x}))
         annotate.output_tensors("n", {"y": y}, export_with="jit")
     assert torch.equal(y, expected)
+
+
+@pytest.mark.parametrize("backend", ["jit", "onnx"])
+@torch.no_grad()
+def test_a_first_tick_of_its_own_kind(bench: Workbench, backend: str) -> None:
+    net = nn.Linear(3, 2).cuda()
+
+    class Filter:
+        smooth: torch.Tensor | None = None
+
+        def step(self, x: torch.Tensor) -> torch.Tensor:
+            self.smooth = x if self.smooth is None else 0.5 * self.smooth + x
+            y: torch.Tensor = net(self.smooth)
+            return y
+
+    traced, plain = Filter(), Filter()
+    with bench.trace():
+        for _ in range(3):
+            x = annotate.input_tensors("n", {"x": torch.rand(1, 3, device="cuda")})
+            annotate.output_tensors("n", {"y": traced.step(x)}, export_with=backend)
+    bench.compile()
+    manager = bench.manager()
+    for _ in range(4):
+        x = torch.randn(1, 3)
+        found = torch.as_tensor(manager.run_policy({"n/x": x})["n/y"])
+        torch.testing.assert_close(found.cpu(), plain.step(x.cuda()).cpu(), rtol=1e-4, atol=1e-5)
