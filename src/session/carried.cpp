@@ -377,9 +377,7 @@ bool Carried::was_computed(const Tape& tape, VarId var) const {
   Tape& previous = *formers_.back().tape;
   const trace::Variable& variable = tape.variable(var);
   const auto known = previous.known(object_of(variable), tensor_of(variable));
-  return known && trace::depends_on(previous, *known, [&](VarId id) {
-           return previous.variable(id).origin == Origin::kInput;
-         });
+  return known && trace::depends_on_inputs(previous, *known);
 }
 
 bool Carried::has_read(const at::Tensor& tensor) const {
@@ -415,10 +413,9 @@ std::optional<Carried::Source> Carried::source_of(const Site& site) const {
 
 std::string Carried::describe(const Site& site) const {
   const trace::Call& call = first_.tape->calls()[static_cast<std::size_t>(site.call)];
-  const std::string where = trace::resolve_source(call.frame).to_string();
   const at::Tensor tensor =
       site.found.empty() ? first_.tape->content(site.initial) : site.found.front();
-  return (where.empty() ? "" : where + ": ") + call.op.schema().name() + " reads a tensor" +
+  return trace::line_prefix(call.frame) + call.op.schema().name() + " reads a tensor" +
          (tensor.defined() ? " of shape " + c10::str(tensor.sizes()) : std::string());
 }
 
@@ -455,11 +452,7 @@ Carried::Findings Carried::find(const trace::Recording& recording) const {
   }
   if (apart_ || std::none_of(sites_.begin(), sites_.end(), has_changed)) return findings;
   const Tape& tape = *first_.tape;
-  std::vector<VarId> roots;
-  for (const auto& port : recording.outputs) roots.push_back(port.var);
-  for (const auto& state : recording.states) {
-    if (state.after != kNobody) roots.push_back(state.after);
-  }
+  std::vector<VarId> roots = trace::roots_of(recording);
   std::set<std::int32_t> needed;  // sites
   std::set<std::int32_t> asked;   // sites whose value another one takes
   std::vector<std::int32_t> order;

@@ -7,14 +7,12 @@
 #include <algorithm>
 #include <set>
 
+#include "session/session_lock.h"
+
 namespace leapp::session {
 namespace {
 
 using Kind = trace::StateCandidate::Kind;
-
-at::Tensor copied(const at::Tensor& tensor) {
-  return tensor.detach().clone(at::MemoryFormat::Contiguous);
-}
 
 const Node* node_called(const std::vector<Node*>& nodes, NodeId id) {
   const auto it = std::find_if(nodes.begin(), nodes.end(), [&](Node* n) { return n->id == id; });
@@ -115,12 +113,10 @@ std::optional<VarId> left_by_first_pass(const Node& node, const Carried::State& 
 // once: the variable that it was on the first tape, and that it is on the second.
 std::vector<std::pair<VarId, VarId>> kept_from_first_pass(const Node& node,
                                                           const Carried::Findings& findings) {
-  const trace::Tape& first = *node.recording.tape;
+  trace::Tape& first = *node.recording.tape;
   const trace::Recording& second = node.later.recording;
   std::set<VarId> seen;
-  std::vector<VarId> roots;
-  for (const trace::Recording::Port& output : second.outputs) roots.push_back(output.var);
-  for (const trace::StateCandidate& state : second.states) roots.push_back(state.after);
+  std::vector<VarId> roots = trace::roots_of(second);
   for (const Carried::State& state : findings.states) {
     seen.insert(state.initial);
     roots.push_back(state.source.var);
@@ -131,11 +127,8 @@ std::vector<std::pair<VarId, VarId>> kept_from_first_pass(const Node& node,
     trace::for_each_variable(*second.tape, call, [&](VarId var) {
       const trace::Variable& read = second.tape->variable(var);
       if (read.origin != trace::Variable::Origin::kOutside || !seen.insert(var).second) return;
-      const auto made = node.recording.tape->known(read.impl._unsafe_get_target(), read.held);
-      const bool computed = made && trace::depends_on(first, *made, [&](VarId id) {
-                              return first.variable(id).origin == trace::Variable::Origin::kInput;
-                            });
-      if (computed) kept.emplace_back(*made, var);
+      const auto made = first.known(read.impl._unsafe_get_target(), read.held);
+      if (made && trace::depends_on_inputs(first, *made)) kept.emplace_back(*made, var);
     });
   }
   return kept;
@@ -184,8 +177,8 @@ bool set_opening_apart(Node& node, const std::vector<Node*>& nodes, std::vector<
   trace::Recording opening = std::move(node.recording);
   node.recording = node.later.recording;
   node.carried = node.later.carried;
-  const std::string where = trace::resolve_source(node.notes.front().where).to_string();
-  warnings.push_back((where.empty() ? "" : where + ": ") + "the first pass of node '" + node.name +
+  warnings.push_back(trace::line_prefix(node.notes.front().where) + "the first pass of node '" +
+                     node.name +
                      "' is not like those after it, which agree with each other: the exported node "
                      "does in its first tick, and in the first after reset(), what that pass did. "
                      "If the program does so at other times too, choose with torch.where().");
@@ -203,7 +196,7 @@ bool set_opening_apart(Node& node, const std::vector<Node*>& nodes, std::vector<
     first.states_after[name] = findings.states[i].found.front();
   }
   for (const auto& [made, read] : kept) {
-    const at::Tensor value = copied(node.recording.tape->content(read));
+    const at::Tensor value = copy_of(node.recording.tape->content(read));
     const at::Tensor nothing = at::zeros_like(value);
     const std::string name = unused_name(node, "");
     opening.states.push_back(
@@ -226,12 +219,7 @@ bool set_opening_apart(Node& node, const std::vector<Node*>& nodes, std::vector<
     sample.states_before[flag] = &sample == &first ? yes : no;
     sample.states_after[flag] = no;
   }
-  std::vector<VarId> roots;
-  for (const auto& port : opening.outputs) roots.push_back(port.var);
-  for (const auto& state : opening.states) {
-    if (state.after != kNobody) roots.push_back(state.after);
-  }
-  opening.calls = trace::slice(*opening.tape, roots);
+  opening.calls = trace::slice(*opening.tape, trace::roots_of(opening));
   node.opening = std::move(opening);
   return true;
 }

@@ -176,8 +176,7 @@ void Compiler::check_complete() const {
   for (const Node& node : session_.nodes()) {
     const bool left_open = node.pass.open;
     if (node.complete() && !left_open) continue;
-    const std::string at = trace::resolve_source(node.opened_at).to_string();
-    const std::string where = at.empty() ? "" : at + ": ";
+    const std::string where = trace::line_prefix(node.opened_at);
     const std::string advice = "Call annotate.output_tensors('" + node.name + "', ...)";
     require(node.complete(), ErrorKind::kUsage,
             where + "node '" + node.name + "' was created but never completed. " + advice + ".");
@@ -271,8 +270,7 @@ void Compiler::find_shared(std::vector<Draft>& drafts) {
   for (const std::string& warning : warnings) say(LogLevel::kWarning, warning);
   for (Node* node : nodes) {
     for (const Note& note : node->notes) {
-      const std::string at = trace::resolve_source(note.where).to_string();
-      say(LogLevel::kWarning, at.empty() ? note.text : at + ": " + note.text);
+      say(LogLevel::kWarning, trace::line_prefix(note.where) + note.text);
     }
     check_undecided(*node);
     name_found_states(*node);
@@ -294,8 +292,7 @@ void Compiler::check_undecided(const Node& node) {
     if (node.undecided.count(output.name) == 0) continue;
     require(
         trace::depends_on(tape, output.var, varies), ErrorKind::kUsage,
-        trace::resolve_source(node.opened_at).to_string() + ": " +
-            not_traced_text(node.name, output.name) +
+        trace::line_prefix(node.opened_at) + not_traced_text(node.name, output.name) +
             (node.samples.size() < 2 ? " If it is state, trace a second pass to show it." : ""));
   }
 }
@@ -307,8 +304,7 @@ std::string Compiler::first_sign(const std::vector<NodeOutcome>& outcomes) const
     for (const Node& node : session_.nodes()) {
       if (node.name != outcome.node || node.notes.empty()) continue;
       const Note& note = node.notes.front();
-      return "First sign: " + trace::resolve_source(note.where).to_string() + ": " + note.text +
-             ". ";
+      return "First sign: " + trace::line_prefix(note.where) + note.text + ". ";
     }
   }
   return {};

@@ -16,9 +16,8 @@ int ticks_back(const Node& to, const NodePort& port, const std::deque<Node>& nod
 
 // "policy.py:12: input 'a2' of node 'pi' receives pi/a of 2 ticks ago"
 std::string describe(const Node& node, const NodePort& port, const std::deque<Node>& nodes) {
-  const std::string where = trace::resolve_source(port.age.first().where).to_string();
-  return (where.empty() ? "" : where + ": ") + "input '" + port.name + "' of node '" + node.name +
-         "' receives " + nodes[static_cast<std::size_t>(port.source->node)].name + "/" +
+  return trace::line_prefix(port.age.first().where) + "input '" + port.name + "' of node '" +
+         node.name + "' receives " + nodes[static_cast<std::size_t>(port.source->node)].name + "/" +
          port.source->port + " of " + std::to_string(ticks_back(node, port, nodes)) + " ticks ago";
 }
 

@@ -82,10 +82,9 @@ std::vector<std::string> describe_dropped(const std::vector<Node*>& nodes) {
       const trace::Call* reader =
           first_reader(*node, node->recording.tape->variable(use.var).store);
       if (reader == nullptr) continue;
-      const std::string where = trace::resolve_source(reader->frame).to_string();
       sentences.push_back(
-          (where.empty() ? "" : where + ": ") + "node '" + node->name +
-          "' reads a tensor of shape " + c10::str(use.found.sizes()) +
+          trace::line_prefix(reader->frame) + "node '" + node->name + "' reads a tensor of shape " +
+          c10::str(use.found.sizes()) +
           " that the program has let go of since: its value is exported as a constant. If it is "
           "replaced in every tick, it is state: declare it with annotate.state_tensors() or "
           "annotate.module(), or trace a second pass to find out.");

@@ -31,12 +31,6 @@ const CompiledNode* find(const std::vector<CompiledNode>& nodes, const std::stri
   return it == nodes.end() ? nullptr : &*it;
 }
 
-const CompiledNode* find(const std::vector<CompiledNode>& nodes, NodeId id) {
-  const auto it = std::find_if(nodes.begin(), nodes.end(),
-                               [&](const CompiledNode& node) { return node.node->id == id; });
-  return it == nodes.end() ? nullptr : &*it;
-}
-
 std::string annotated(const std::vector<Port>& ports, const std::vector<std::string>& names,
                       const std::string& port) {
   const auto it =
@@ -56,7 +50,7 @@ std::vector<Handover> list_handovers(const std::vector<CompiledNode>& nodes,
                      [&](const NodePort& port) { return port.name == input && port.source; });
     if (declared != to->node->inputs.end()) {
       // Also where states stand between the input and its source.
-      from = find(nodes, declared->source->node);
+      from = find_node(nodes, declared->source->node);
       const std::optional<int> distance = declared->age.distance();
       if (from == nullptr || !distance) return;
       handovers.push_back({to,
@@ -128,8 +122,7 @@ std::string describe(const Handover& handover, std::size_t pass, const at::Tenso
                      const at::Tensor& carried) {
   const Node& to = *handover.to->node;
   const Node& from = *handover.from->node;
-  const std::string where = trace::resolve_source(handover.where).to_string();
-  std::string text = where.empty() ? "" : where + ": ";
+  std::string text = trace::line_prefix(handover.where);
   text += "the pipeline will not repeat what was traced: in pass " + std::to_string(pass + 1) +
           " of node '" + to.name + "' its " + (handover.is_state ? "state '" : "input '") +
           handover.input.port + "' was not what " + to_string(handover.source) + " had put out" +

@@ -53,11 +53,6 @@ std::string describe(const trace::Arg& arg) {
   return text_of(arg.value);
 }
 
-bool depends_on_inputs(const trace::Tape& tape, VarId var) {
-  return trace::depends_on(tape, var,
-                           [&](VarId id) { return tape.variable(id).origin == Origin::kInput; });
-}
-
 const trace::Call& call_at(const trace::Tape& tape, std::int32_t index) {
   return tape.calls()[static_cast<std::size_t>(index)];
 }
@@ -147,7 +142,7 @@ void PassComparison::compare_tensors(VarId was, VarId is, const trace::Call& b) 
   const bool was_outside = old_tape_.variable(was).origin == Origin::kOutside;
   const bool is_outside = new_tape_.variable(is).origin == Origin::kOutside;
   if (was_outside != is_outside &&
-      depends_on_inputs(is_outside ? old_tape_ : new_tape_, is_outside ? was : is)) {
+      trace::depends_on_inputs(is_outside ? old_tape_ : new_tape_, is_outside ? was : is)) {
     note(b.op.schema().name() +
              (is_outside ? " reads a tensor from outside where the first pass read a value that it "
                            "had computed"

@@ -19,9 +19,8 @@ bool is_static(const Node& from, const std::string& port) {
 // "policy.py:12: 'lo/g' receives 'hi/g' "
 std::string beginning(const Node& to, const NodePort& input, const Node& from,
                       trace::FrameRef frame) {
-  const std::string where = trace::resolve_source(frame).to_string();
-  return (where.empty() ? "" : where + ": ") + "'" + to.name + "/" + input.name + "' receives '" +
-         from.name + "/" + input.source->port + "'";
+  return trace::line_prefix(frame) + "'" + to.name + "/" + input.name + "' receives '" + from.name +
+         "/" + input.source->port + "'";
 }
 
 std::string counts(const Node& to, const Node& from) {

@@ -94,9 +94,7 @@ Session& Session::instance() {
 }
 
 void Session::emit(const Message& message) {
-  const std::string where = trace::resolve_source(message.where).to_string();
-  const std::string text = where.empty() ? message.text : where + ": " + message.text;
-  log(message.level, text);
+  log(message.level, trace::line_prefix(message.where) + message.text);
 }
 
 void Session::queue(LogLevel level, std::string text, trace::FrameRef where) {

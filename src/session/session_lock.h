@@ -40,8 +40,7 @@ auto placed(Work&& work) {
   try {
     return work();
   } catch (const PlacedError& error) {
-    const std::string where = trace::resolve_source(error.where).to_string();
-    throw Error(error.kind, where.empty() ? error.text : where + ": " + error.text);
+    throw Error(error.kind, trace::line_prefix(error.where) + error.text);
   }
 }
 

@@ -141,12 +141,7 @@ void Sharing::complete_slice(Node& node) {
   const trace::Tape& tape = *node.recording.tape;
   for (bool again = true; again;) {
     again = false;
-    std::vector<VarId> roots;
-    for (const auto& port : node.recording.outputs) roots.push_back(port.var);
-    for (const auto& state : node.recording.states) {
-      if (state.after != kNobody) roots.push_back(state.after);
-    }
-    node.recording.calls = trace::slice(tape, roots);
+    node.recording.calls = trace::slice(tape, trace::roots_of(node.recording));
     std::set<trace::StoreId> touched;
     for (const std::int32_t index : node.recording.calls) {
       trace::for_each_variable(tape, tape.calls()[static_cast<std::size_t>(index)],

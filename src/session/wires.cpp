@@ -35,12 +35,6 @@ void add_port(std::vector<NodePorts>& list, const std::string& node, const std::
   list.back().ports.push_back(port);
 }
 
-const CompiledNode* find(const std::vector<CompiledNode>& nodes, NodeId id) {
-  const auto it = std::find_if(nodes.begin(), nodes.end(),
-                               [&](const CompiledNode& n) { return n.node->id == id; });
-  return it == nodes.end() ? nullptr : &*it;
-}
-
 // The port of the bundle that was annotated with the name, if the model kept it.
 std::optional<PortRef> port_called(const CompiledNode& node, const std::vector<std::string>& names,
                                    const std::vector<Port>& ports, const std::string& name) {
@@ -56,6 +50,12 @@ bool is_delayed(const CompiledNode& node, const std::string& input) {
 }
 
 }  // namespace
+
+const CompiledNode* find_node(const std::vector<CompiledNode>& nodes, NodeId id) {
+  const auto it = std::find_if(nodes.begin(), nodes.end(),
+                               [&](const CompiledNode& n) { return n.node->id == id; });
+  return it == nodes.end() ? nullptr : &*it;
+}
 
 int delay_of(const Node& to, const NodePort& input, const Node& from) {
   const int least = from.completion < to.completion ? 0 : 1;
@@ -75,7 +75,7 @@ Pipeline connect(const std::vector<CompiledNode>& nodes) {
   // Ports by the names they were annotated with; nothing when either is not in its model.
   const auto wire = [&](const CompiledNode& to, const std::string& input, NodeId id,
                         const std::string& output, bool is_state, bool last_tick) {
-    const CompiledNode* from = find(nodes, id);
+    const CompiledNode* from = find_node(nodes, id);
     if (from == nullptr) return;
     const auto source = port_called(*from, from->output_names, from->model.outputs, output);
     const auto target = port_called(to, to.input_names, to.model.inputs, input);
@@ -88,7 +88,7 @@ Pipeline connect(const std::vector<CompiledNode>& nodes) {
   };
   for (const CompiledNode& to : nodes) {
     for (const NodePort& port : to.node->inputs) {
-      const CompiledNode* from = port.source ? find(nodes, port.source->node) : nullptr;
+      const CompiledNode* from = port.source ? find_node(nodes, port.source->node) : nullptr;
       if (from == nullptr || is_delayed(to, port.name)) continue;
       const bool last_tick = delay_of(*to.node, port, *from->node) > 0;
       wire(to, port.name, port.source->node, port.source->port, false, last_tick);

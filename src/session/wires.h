@@ -30,6 +30,9 @@ struct CompiledNode {
   std::vector<StateWire> state_wires;
 };
 
+/// The node with that id; nullptr where it was not compiled.
+const CompiledNode* find_node(const std::vector<CompiledNode>& nodes, NodeId id);
+
 /// How many ticks ago the source of an input put out what it receives: 0 and 1 are wires.
 int delay_of(const Node& to, const NodePort& input, const Node& from);
 

@@ -94,4 +94,18 @@ bool depends_on(const Tape& tape, VarId var, const std::function<bool(VarId)>& a
   return found;
 }
 
+bool depends_on_inputs(const Tape& tape, VarId var) {
+  return depends_on(tape, var,
+                    [&](VarId id) { return tape.variable(id).origin == Variable::Origin::kInput; });
+}
+
+std::vector<VarId> roots_of(const Recording& recording) {
+  std::vector<VarId> roots;
+  for (const Recording::Port& output : recording.outputs) roots.push_back(output.var);
+  for (const StateCandidate& state : recording.states) {
+    if (state.after != kNobody) roots.push_back(state.after);
+  }
+  return roots;
+}
+
 }  // namespace leapp::trace

@@ -62,6 +62,12 @@ std::vector<std::int32_t> slice(const Tape& tape, const std::vector<VarId>& root
 /// Whether the value of `var` depends on one that `asked` is true for, or is one.
 bool depends_on(const Tape& tape, VarId var, const std::function<bool(VarId)>& asked);
 
+/// Whether it depends on an input of a node, or is one.
+bool depends_on_inputs(const Tape& tape, VarId var);
+
+/// What a pass is recorded for: its outputs, and what its states are when it ends.
+std::vector<VarId> roots_of(const Recording& recording);
+
 /// Visits the tensors a call takes.
 template <typename Visit>
 void for_each_variable(const Tape& tape, const Call& call, Visit&& visit) {

@@ -37,6 +37,11 @@ ir::SourceLocation resolve_source(FrameRef frame) {
   return hook ? hook(frame) : ir::SourceLocation{};
 }
 
+std::string line_prefix(FrameRef frame) {
+  const std::string where = resolve_source(frame).to_string();
+  return where.empty() ? where : where + ": ";
+}
+
 void set_cpp_location(const std::source_location& where) noexcept {
   cpp_location = where;
   cpp_file = where.file_name();

@@ -37,6 +37,9 @@ FrameRef capture_source() noexcept;
 /// The text of a captured place.
 ir::SourceLocation resolve_source(FrameRef frame);
 
+/// The same as the beginning of a sentence about it: "policy.py:42 in forward: ", or "".
+std::string line_prefix(FrameRef frame);
+
 /// Remembers where a C++ caller of annotate stands; used for operations when no hook answers.
 void set_cpp_location(const std::source_location& where) noexcept;
 
