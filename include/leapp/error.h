@@ -1,36 +1,36 @@
 // The one exception family of LEAPP.
 //
 // An `Error` says what happened, where, what was expected against what was found, and what to do
-// next. Its kind decides which built-in Python exception the Python class also derives from, so
-// that `except TypeError` and `except leapp.LeappError` both work.
+// next. Programs tell errors apart by code(). The kind that follows from it decides which built-in
+// Python exception the Python class also derives from, so that `except TypeError` and
+// `except leapp.LeappError` both work.
 #pragma once
 
 #include <stdexcept>
 #include <string>
 
+#include "leapp/code.h"
 #include "leapp/visibility.h"
 
 namespace leapp {
 
-enum class ErrorKind {
-  kUsage,       ///< a call in the wrong order or state; Python: LeappError (an Exception)
-  kType,        ///< an argument of the wrong type; Python: also a TypeError
-  kValue,       ///< an argument, file or bundle with a wrong value; Python: also a ValueError
-  kNotFound,    ///< a file that is not there; Python: also a FileNotFoundError
-  kIo,          ///< reading or writing failed; Python: also an OSError
-  kExport,      ///< a recorded operation that a backend cannot express
-  kValidation,  ///< an exported model that disagrees with what was traced
-  kInternal,    ///< a bug of ours
-};
-
 /// Thrown by every call that can fail, except the real-time ones, which return a Result.
 class LEAPP_EXPORT Error : public std::runtime_error {
  public:
-  Error(ErrorKind kind, const std::string& message) : std::runtime_error(message), kind_(kind) {}
-  ErrorKind kind() const noexcept { return kind_; }
+  /// what() ends with the code, "... [LP104]"; that of a bundle's rule has it where the rule is.
+  Error(Code code, const std::string& text);
+  Error(ErrorKind kind, const std::string& text);
+
+  Code code() const noexcept { return code_; }
+  ErrorKind kind() const noexcept { return kind_of(code_); }
+  /// What happened, without the code at the end.
+  std::string text() const;
+
+  /// The same error with more said in front of it.
+  Error behind(const std::string& place) const { return Error(code_, place + text()); }
 
  private:
-  ErrorKind kind_;
+  Code code_;
 };
 
 }  // namespace leapp

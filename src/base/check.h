@@ -7,6 +7,11 @@
 
 namespace leapp {
 
+/// Throws an Error with that code unless the condition holds. Build long messages only on failure.
+inline void require(bool condition, Code code, const std::string& message) {
+  if (!condition) [[unlikely]]
+    throw Error(code, message);
+}
 /// Throws an Error of that kind unless the condition holds. Build long messages only on failure.
 inline void require(bool condition, ErrorKind kind, const std::string& message) {
   if (!condition) [[unlikely]]

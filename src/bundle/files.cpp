@@ -104,7 +104,7 @@ void verify_files(const Bundle& bundle, const std::filesystem::path& folder,
     try {
       path = resolve_file(folder, file.entry->path, options);
     } catch (const Error& error) {
-      throw Error(error.kind(), locate_field(bundle.file, file.path_field) + error.what());
+      throw error.behind(locate_field(bundle.file, file.path_field));
     }
     if (file.entry->sha256sum.empty()) continue;
     const std::string found = sha256_file(path);

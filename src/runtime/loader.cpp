@@ -145,7 +145,7 @@ std::unique_ptr<Engine> load_node(const Bundle& bundle, const Model& model,
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::kValue) throw;  // not the bundle's fault
     const FieldPath field = {"models", model.name, "parameters", "model_path"};
-    throw Error(error.kind(), locate_field(bundle.file, field) + error.what());
+    throw error.behind(locate_field(bundle.file, field));
   }
 }
 

@@ -99,7 +99,7 @@ class OnnxEngine final : public Engine {
     try {
       provider_ = choose_provider(options.provider, ort_.providers());
     } catch (const Error& error) {
-      throw Error(error.kind(), "node '" + model_.name + "': " + error.what());
+      throw error.behind("node '" + model_.name + "': ");
     }
     try {
       session_ = create_session(file, bytes, options);

@@ -1,0 +1,126 @@
+// What a sentence of LEAPP's is about, as a number that programs can rely on: texts get better from
+// release to release, codes keep their meaning.
+//
+// Every error and every warning has one. docs/diagnostics.md has a section for each: what it means,
+// the smallest program that causes it, the cure. The rules of the bundle format, B1 and on, are
+// codes too; docs/spec/bundle.md has those.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "leapp/visibility.h"
+
+namespace leapp {
+
+enum class ErrorKind {
+  kUsage,       ///< a call in the wrong order or state; Python: LeappError (an Exception)
+  kType,        ///< an argument of the wrong type; Python: also a TypeError
+  kValue,       ///< an argument, file or bundle with a wrong value; Python: also a ValueError
+  kNotFound,    ///< a file that is not there; Python: also a FileNotFoundError
+  kIo,          ///< reading or writing failed; Python: also an OSError
+  kExport,      ///< a recorded operation that a backend cannot express
+  kValidation,  ///< an exported model that disagrees with what was traced
+  kInternal,    ///< a bug of ours
+};
+
+enum class Code : std::uint16_t {
+  // Any call.
+  kInternal = 1,        ///< a bug of ours
+  kWrongType = 2,       ///< an argument of the wrong type
+  kWrongValue = 3,      ///< an argument with a wrong value
+  kNotFound = 4,        ///< a file that is not there
+  kIo = 5,              ///< reading or writing failed
+  kMissingPackage = 6,  ///< a package or a compiled module is missing
+  kUsage = 7,           ///< a call that does not fit what came before it
+
+  // Annotating: the call fails.
+  kNoSession = 101,         ///< stop() or compile_graph() without a session to work on
+  kStillTracing = 102,      ///< compile_graph() before stop()
+  kFunctionRunning = 103,   ///< stop() inside an annotated function
+  kObserverTaken = 104,     ///< another tool, or a second LEAPP, observes PyTorch's operators
+  kNodeNotOpen = 105,       ///< an annotation of a node whose input_tensors() was not called
+  kWrongThread = 106,       ///< a node opened by one thread and annotated or used by another
+  kIncomplete = 107,        ///< a node, or a pass of it, without output_tensors()
+  kDuplicateName = 108,     ///< one name twice in a node
+  kNewSignature = 109,      ///< a later pass with other ports than the first
+  kMixedNodes = 110,        ///< values of two open nodes in one operation
+  kNotTraced = 111,         ///< an output that depends on no input
+  kStaticIsTraced = 112,    ///< a static output that depends on an input
+  kNothingToExport = 113,   ///< a node without outputs and state
+  kUnknownState = 114,      ///< update_state() of what is no state of the node
+  kStateMismatch = 115,     ///< update_state() with another shape or type
+  kMirrorMismatch = 116,    ///< mirror_leapp_tags() of tensors that differ
+  kNotDense = 117,          ///< a sparse or nested tensor as a port
+  kBadName = 118,           ///< a name that no node or port can have
+  kUnknownBackend = 119,    ///< export_with or backend_params that nobody knows
+  kPayload = 120,           ///< a payload of the wrong form
+
+  // Tracing: what the export takes for constant.
+  kBranch = 201,            ///< a traced value decided a branch
+  kNumber = 202,            ///< a traced value became a number
+  kRandomInside = 203,      ///< a node draws random numbers
+  kRandomOutside = 204,     ///< a node uses random numbers that were drawn for it
+  kUntracedCompute = 205,   ///< computing between two nodes
+  kNotAnOutput = 206,       ///< an input that holds a value inside another node
+  kReshapedWire = 207,      ///< an input that holds an output in another shape or type
+  kForgottenInput = 208,    ///< a node uses another node's value that is not among its inputs
+  kForgottenTensor = 209,   ///< a node uses a tensor of the program's that came up meanwhile
+  kDataDependentSize = 210, ///< traced values decided a size
+  kLaterPassIgnored = 211,  ///< options of a later pass that change nothing
+  kSessionDropped = 212,    ///< start() while a session was active
+  kConstantLeaf = 213,      ///< a payload's leaf that is no tensor
+  kPickled = 214,           ///< a traced tensor was pickled
+  kOtherThread = 215,       ///< a tensor from another thread
+  kClock = 216,             ///< the time was read inside a node
+  kCounter = 217,           ///< a number of the program's changed while a node was traced once
+  kChosenByCounter = 218,   ///< the program chooses by a number that changes from pass to pass
+  kReplaced = 219,          ///< a tensor of the program's was replaced while a node ran once
+  kNotReadYet = 220,        ///< a value of the first pass that no later pass has read yet
+  kIterator = 221,          ///< an iterator or generator gave out values inside a node
+
+  // State: what the passes show.
+  kPassesDiffer = 301,      ///< a later pass did something else than the first
+  kUnknownSource = 302,     ///< a tensor changes from pass to pass, from nowhere in particular
+  kAmbiguousConstant = 303, ///< whether a tensor is a constant cannot be told yet
+  kForeignWrite = 304,      ///< memory of a state changes between passes
+  kForeignOutput = 305,     ///< a state that is another node's output, not always the last one
+  kSharedShape = 306,       ///< shared memory that its reader sees in another shape
+  kLetGo = 307,             ///< a tensor that the program has let go of since its only pass
+  kFirstTick = 308,         ///< the first pass is of its own kind
+  kRates = 309,             ///< nodes that ran at different rates
+  kDelayTooLong = 310,      ///< a delay longer than the passes that were kept
+  kDelayOfOwnModel = 311,   ///< a delay into a model that is taken as it is
+  kHandover = 312,          ///< a wire that carries something else than was traced
+
+  // Compiling.
+  kNoNodes = 401,           ///< nothing was annotated
+  kUnknownNode = 402,       ///< a name in non_traced that no node has
+  kNoModel = 403,           ///< a node without a model
+  kFallback = 404,          ///< an exporter that is not installed, and what is used instead
+  kNeedsPython = 405,       ///< an exporter that only Python has
+  kOwnModel = 406,          ///< a model of the user's that does not fit its node
+  kNotDrawn = 407,          ///< the drawing failed
+  kUnusedInput = 408,       ///< an input that reaches no output
+  kValidationFailed = 409,  ///< an exported model disagrees with what was traced
+  kNotValidated = 410,      ///< a model whose values could not be compared
+  kFoundState = 411,        ///< state that was found, and where
+  kChanged = 412,           ///< a constant that changed after it was traced
+
+  // Exporting.
+  kNotPure = 501,           ///< an operation that cannot be made pure
+  kNoOnnx = 502,            ///< an operation that ONNX, or our converters, cannot express
+};
+
+/// The code of a rule of the bundle format: rule(7) is "B7".
+constexpr Code rule(int number) {
+  return static_cast<Code>(1000 + number);
+}
+
+/// "LP104", "B7".
+LEAPP_EXPORT std::string to_string(Code code);
+
+/// Which exception an error with that code is.
+LEAPP_EXPORT ErrorKind kind_of(Code code) noexcept;
+
+}  // namespace leapp

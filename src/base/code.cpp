@@ -1,0 +1,91 @@
+#include "leapp/code.h"
+
+#include <string>
+
+#include "leapp/error.h"
+
+namespace leapp {
+namespace {
+
+bool is_rule(Code code) {
+  return code >= rule(0);
+}
+
+std::string tag_of(Code code) {
+  return is_rule(code) ? std::string() : " [" + to_string(code) + "]";
+}
+
+Code general_code(ErrorKind kind) {
+  switch (kind) {
+    case ErrorKind::kType:
+      return Code::kWrongType;
+    case ErrorKind::kUsage:
+      return Code::kUsage;
+    case ErrorKind::kValue:
+      return Code::kWrongValue;
+    case ErrorKind::kNotFound:
+      return Code::kNotFound;
+    case ErrorKind::kIo:
+      return Code::kIo;
+    case ErrorKind::kExport:
+      return Code::kNoOnnx;
+    case ErrorKind::kValidation:
+      return Code::kValidationFailed;
+    case ErrorKind::kInternal:
+      return Code::kInternal;
+  }
+  return Code::kInternal;
+}
+
+}  // namespace
+
+std::string to_string(Code code) {
+  const auto number = static_cast<int>(code);
+  if (is_rule(code)) return "B" + std::to_string(number - static_cast<int>(rule(0)));
+  const std::string digits = std::to_string(number);
+  return "LP" + std::string(3 - digits.size(), '0') + digits;
+}
+
+ErrorKind kind_of(Code code) noexcept {
+  if (is_rule(code)) return ErrorKind::kValue;
+  switch (code) {
+    case Code::kInternal:
+      return ErrorKind::kInternal;
+    case Code::kWrongType:
+    case Code::kNotDense:
+    case Code::kPayload:
+      return ErrorKind::kType;
+    case Code::kWrongValue:
+    case Code::kMirrorMismatch:
+    case Code::kNothingToExport:
+    case Code::kBadName:
+    case Code::kUnknownBackend:
+    case Code::kOwnModel:
+      return ErrorKind::kValue;
+    case Code::kNotFound:
+      return ErrorKind::kNotFound;
+    case Code::kIo:
+    case Code::kNotDrawn:
+      return ErrorKind::kIo;
+    case Code::kNotPure:
+    case Code::kNoOnnx:
+    case Code::kChanged:
+      return ErrorKind::kExport;
+    case Code::kValidationFailed:
+      return ErrorKind::kValidation;
+    default:
+      return ErrorKind::kUsage;
+  }
+}
+
+Error::Error(Code code, const std::string& text)
+    : std::runtime_error(text + tag_of(code)), code_(code) {}
+
+Error::Error(ErrorKind kind, const std::string& text) : Error(general_code(kind), text) {}
+
+std::string Error::text() const {
+  const std::string whole = what();
+  return whole.substr(0, whole.size() - tag_of(code_).size());
+}
+
+}  // namespace leapp
