@@ -31,7 +31,7 @@ std::optional<T> param(const Metadata::Map& params, const std::string& key, cons
   for (const auto& [name, value] : params) {
     if (name != key || std::holds_alternative<std::monostate>(value.value)) continue;
     const T* found = std::get_if<T>(&value.value);
-    require(found != nullptr, ErrorKind::kType,
+    require(found != nullptr, Code::kWrongType,
             "backend parameter '" + key + "' must be " + std::string(type));
     return *found;
   }
@@ -46,7 +46,7 @@ Backend parse_backend(const std::optional<std::string>& export_with) {
   if (it != backends().end()) return it->second;
   std::set<std::string> names;
   for (const auto& [name, backend] : backends()) names.insert(name);
-  throw Error(ErrorKind::kValue, "export_with='" + *export_with + "' is no backend. There are " +
+  throw Error(Code::kUnknownBackend, "export_with='" + *export_with + "' is no backend. There are " +
                                      join(names) + ", and None for a node without a model.");
 }
 
@@ -62,7 +62,7 @@ void check_backend_params(Backend backend, const Metadata::Map& params) {
       {Backend::kNone, {"model_path", "copy_original_model", "device"}},
   };
   for (const auto& [name, value] : params) {
-    require(known.at(backend).count(name) > 0, ErrorKind::kValue,
+    require(known.at(backend).count(name) > 0, Code::kUnknownBackend,
             "backend parameter '" + name + "' is unknown to this backend. It takes " +
                 (known.at(backend).empty() ? "none" : join(known.at(backend))) + ".");
   }
@@ -70,7 +70,7 @@ void check_backend_params(Backend backend, const Metadata::Map& params) {
   const auto opset = int_param(params, "opset_version");
   require(
       backend != Backend::kOnnx || !opset || (*opset >= kMinOnnxOpset && *opset <= kMaxOnnxOpset),
-      ErrorKind::kValue,
+      Code::kWrongValue,
       "opset_version is " + std::to_string(opset.value_or(0)) + ", and LEAPP writes opset " +
           std::to_string(kMinOnnxOpset) + " to " + std::to_string(kMaxOnnxOpset));
   for (const char* flag : {"optimize", "external_data", "copy_original_model"}) {

@@ -30,7 +30,7 @@ void LogFile::open(const std::filesystem::path& path) {
   file_.reset();
   path_.clear();
   const int obstacle = obstacle_to(path);
-  require(obstacle == 0, ErrorKind::kIo,
+  require(obstacle == 0, Code::kIo,
           "the log " + path.string() + " cannot be written: " + std::strerror(obstacle) +
               ". Give leapp.start() a save_path you may write to.");
   path_ = path;

@@ -5,10 +5,9 @@
 #include <algorithm>
 
 #include "base/check.h"
-#include "interop/convert.h"
 #include "session/hooks.h"
 #include "session/session.h"
-#include "session/session_lock.h"
+#include "session/session_internal.h"
 #include "session/sizes.h"
 
 namespace leapp::session {
@@ -21,30 +20,33 @@ const c10::OperatorHandle& copy_op() {
   return op;
 }
 
-// Operators that only move elements, in order, to a tensor of the same shape and type.
-bool only_copies(const c10::OperatorHandle& op) {
-  static const std::set<std::string> names = {
-      "aten::clone",       "aten::detach",      "aten::contiguous",  "aten::to",
-      "aten::_to_copy",    "aten::copy_",       "aten::alias",       "aten::cpu",
-      "aten::cuda",        "aten::view_as",     "aten::reshape",     "aten::lift_fresh",
-      "aten::expand_as",   "aten::view",        "aten::squeeze",     "aten::flatten",
-      "aten::unsqueeze",   "aten::expand",      "aten::detach_copy", "aten::type_as",
-      "aten::resolve_neg", "aten::resolve_conj"};
-  return names.count(op.schema().name()) > 0;
-}
-
-template <typename Visit>
-void for_each_tensor(const c10::IValue& value, Visit&& visit) {
-  if (value.isTensor()) {
-    if (value.toTensor().defined()) visit(value.toTensor());
-  } else if (value.isTensorList() || value.isOptionalTensorList()) {
-    for (const c10::IValue& item : value.toListRef()) {
-      if (item.isTensor() && item.toTensor().defined()) visit(item.toTensor());
-    }
+// The memory that the last values of a stack are in.
+std::vector<const c10::StorageImpl*> memory_in(const torch::jit::Stack& stack, std::size_t count) {
+  std::vector<const c10::StorageImpl*> touched;
+  for (std::size_t i = stack.size() - count; i < stack.size(); ++i) {
+    for_each_tensor(stack[i], [&](const at::Tensor& tensor) {
+      if (tensor.has_storage()) touched.push_back(tensor.storage().unsafeGetStorageImpl());
+    });
   }
+  return touched;
 }
 
 }  // namespace
+
+std::string escape_text(const std::string& op, trace::Escape escape) {
+  if (escape == trace::Escape::kBranch) {
+    return op +
+           " turns a traced tensor into True or False: the branch taken now is the only one "
+           "that is exported. Use torch.where() to keep the choice in the model.";
+  }
+  return op +
+         " turns a traced tensor into a number: whatever is computed from it is exported as a "
+         "constant. Keep it a tensor to keep it in the model.";
+}
+
+Code escape_code(trace::Escape escape) {
+  return escape == trace::Escape::kBranch ? Code::kBranch : Code::kNumber;
+}
 
 // A call between the moment its arguments are known and the moment its results are.
 struct Session::PendingCall {
@@ -61,6 +63,18 @@ struct Session::PendingCall {
   bool random = false;
   std::optional<Tag> tag;  // of the first argument that came from a node
   std::optional<SizeQuestion> sizes;
+
+  void add_written(VarId var, const at::Tensor& tensor) {
+    written.push_back(var);
+    written_tensors.push_back(tensor);
+  }
+  bool reads_memory(const trace::Tape& tape, trace::StoreId store) const {
+    if (store == kNobody) return false;
+    const auto same = [&](VarId id) { return id != kNobody && tape.variable(id).store == store; };
+    return std::any_of(arguments.begin(), arguments.end(), [&](const Argument& argument) {
+      return same(argument.var) || std::any_of(argument.list.begin(), argument.list.end(), same);
+    });
+  }
 };
 
 void Session::on_call(const c10::OperatorHandle& op, c10::DispatchKeySet keys,
@@ -81,14 +95,7 @@ void Session::on_call(const c10::OperatorHandle& op, c10::DispatchKeySet keys,
     return;
   }
   if (picking_.load(std::memory_order_relaxed)) {
-    std::vector<const c10::StorageImpl*> touched;
-    for (std::size_t i = 0; i < own_traits.writes.size(); ++i) {
-      for_each_tensor(stack->at(stack->size() - own_traits.writes.size() + i),
-                      [&](const at::Tensor& tensor) {
-                        if (!tensor.has_storage()) return;
-                        touched.push_back(tensor.storage().unsafeGetStorageImpl());
-                      });
-    }
+    const auto touched = memory_in(*stack, own_traits.writes.size());
     settle_picks([&] { return picks_.next(*tape_, touched); });
   }
   // What runs is the operator itself; what is noted is one that says all it does.
@@ -176,24 +183,22 @@ VarId Session::note_argument(const at::Tensor& tensor, trace::FrameRef frame,
   const VarId var = known ? *known : tape_->add_outside(tensor);
   const NodeId node = tape_->variable(var).node;
   if (!known || node == kNobody) {
-    auto tag = tags_.find(tensor);
+    const auto tag = tags_.find(tensor);
     if (tag && !pending.tag) pending.tag = tag;
     // On a tape that nodes share, a closed node's results are as much from outside as other
     // tensors.
     const std::int32_t maker = tape_->variable(var).call;
     const bool outside =
         !known || (maker >= 0 && tape_->calls()[static_cast<std::size_t>(maker)].node != kNobody);
-    if (tag && outside) outsiders_.insert({var, {std::move(tag), false, frame, ""}});
+    if (tag && outside) baked_.insert({var, {var, frame, "", {tag->node, tag->port}}});
   }
   if (node == kNobody) return var;
   if (pending.node == kNobody) pending.node = node;
   if (pending.node != node) {
-    const Node& one = nodes_[static_cast<std::size_t>(pending.node)];
-    const Node& other = nodes_[static_cast<std::size_t>(node)];
     throw PlacedError{
-        ErrorKind::kUsage,
-        "Mixing active contexts is not allowed: one operation reads tensors of node '" + one.name +
-            "' and of node '" + other.name +
+        Code::kMixedNodes,
+        "Mixing active contexts is not allowed: one operation reads tensors of node '" +
+            node_at(pending.node).name + "' and of node '" + node_at(node).name +
             "'. Close one of them with annotate.output_tensors() first, and pass its output to the "
             "other through annotate.input_tensors().",
         frame};
@@ -203,20 +208,16 @@ VarId Session::note_argument(const at::Tensor& tensor, trace::FrameRef frame,
 
 // Whether random numbers decide the variable's value.
 bool Session::was_drawn(VarId var) const {
-  const auto is_random = [&](VarId id) {
-    const auto it = outsiders_.find(id);
-    return it != outsiders_.end() && it->second.random;
-  };
-  return trace::depends_on(*tape_, var, is_random);
+  return !baked_.empty() && trace::depends_on(*tape_, var, [&](VarId id) {
+    const auto it = baked_.find(id);
+    return it != baked_.end() && !it->second.random.empty();
+  });
 }
 
-void Session::before_recorded_call(const trace::OpTraits& traits, const c10::OperatorHandle& op,
-                                   const torch::jit::Stack& stack, trace::FrameRef frame,
-                                   PendingCall& pending) {
-  const std::size_t count = traits.writes.size();
-  const c10::IValue* args = stack.data() + (stack.size() - count);
-  pending.arguments.resize(count);
-  for (std::size_t i = 0; i < count; ++i) {
+void Session::note_arguments(const trace::OpTraits& traits, const c10::IValue* args,
+                             trace::FrameRef frame, PendingCall& pending) {
+  pending.arguments.resize(traits.writes.size());
+  for (std::size_t i = 0; i < traits.writes.size(); ++i) {
     const c10::IValue& value = args[i];
     PendingCall::Argument& argument = pending.arguments[i];
     if (value.isTensor()) {
@@ -230,56 +231,61 @@ void Session::before_recorded_call(const trace::OpTraits& traits, const c10::Ope
       const bool had_tag = pending.tag.has_value();
       argument.var = note_argument(tensor, frame, pending);
       if (traits.overwrites[i] && !had_tag) pending.tag.reset();
-      if (traits.writes[i]) {
-        pending.written.push_back(argument.var);
-        pending.written_tensors.push_back(tensor);
-      }
+      if (traits.writes[i]) pending.add_written(argument.var, tensor);
     } else if (value.isTensorList() || value.isOptionalTensorList()) {
       argument.kind = PendingCall::Argument::Kind::kList;
       for (const c10::IValue& item : value.toListRef()) {
         const bool there = item.isTensor() && item.toTensor().defined();
         argument.list.push_back(there ? note_argument(item.toTensor(), frame, pending) : kNobody);
-        if (there && traits.writes[i]) {
-          pending.written.push_back(argument.list.back());
-          pending.written_tensors.push_back(item.toTensor());
-        }
+        if (there && traits.writes[i]) pending.add_written(argument.list.back(), item.toTensor());
       }
     } else {
       argument.value = value;
     }
   }
+}
+
+// A value that the operator turns into a number or a choice.
+void Session::note_escapes(const trace::OpTraits& traits, const c10::OperatorHandle& op,
+                           trace::FrameRef frame, const PendingCall& pending) {
+  if (traits.escape == trace::Escape::kNone) return;
+  const std::string& name = op.schema().name();
+  const Code code = escape_code(traits.escape);
   if (pending.node != kNobody) {
-    check_thread(nodes_[static_cast<std::size_t>(pending.node)]);
-    if (traits.escape != trace::Escape::kNone) {
-      nodes_[static_cast<std::size_t>(pending.node)].read_values = true;
-      queue_once(LogLevel::kWarning, escape_text(op.schema().name(), traits.escape), frame);
-    }
+    node_at(pending.node).read_values = true;
+    warn(code, node_at(pending.node).name, escape_text(name, traits.escape), frame);
+    return;
   }
+  const VarId var = pending.arguments.front().var;
+  if (var == kNobody) return;
+  if (was_drawn(var)) {
+    warn(Code::kRandomOutside, "",
+         name +
+             " turns random numbers into a number or a choice of branch while a node is open: "
+             "what was drawn now is exported as a constant. Use a deterministic policy for "
+             "export, or pass the draw through annotate.input_tensors().",
+         frame);
+  }
+  escapes_.push_back({{var, frame, code, escape_text(name, traits.escape)},
+                      static_cast<std::int32_t>(tape_->calls().size())});
+}
+
+void Session::before_recorded_call(const trace::OpTraits& traits, const c10::OperatorHandle& op,
+                                   const torch::jit::Stack& stack, trace::FrameRef frame,
+                                   PendingCall& pending) {
+  const c10::IValue* args = stack.data() + (stack.size() - traits.writes.size());
+  note_arguments(traits, args, frame, pending);
+  if (pending.node != kNobody) check_thread(node_at(pending.node));
   if (writes_by_index(op)) {
     PendingCall::Argument& values = pending.arguments[2];
-    values.var = before_lost_ones(*tape_, args, values.var);
+    values.var = before_squeeze(*tape_, args, values.var);
   }
   if (pending.node != kNobody && !traits.mutates &&
       (sizes_vary_ || traits.size_depends_on_values)) {
     pending.sizes = ask_sizes(
         *tape_, op, args, [&](const at::Tensor& tensor) { return writer_of(tensor) != nullptr; });
   }
-  if (pending.node == kNobody && traits.escape != trace::Escape::kNone && !outsiders_.empty() &&
-      pending.arguments.front().var != kNobody && was_drawn(pending.arguments.front().var)) {
-    queue_once(
-        LogLevel::kWarning,
-        op.schema().name() +
-            " turns random numbers into a number or a choice of branch while a node is open: "
-            "what was drawn now is exported as a constant. Use a deterministic policy for "
-            "export, or pass the draw through annotate.input_tensors().",
-        frame);
-  }
-  if (pending.node == kNobody && traits.escape != trace::Escape::kNone &&
-      pending.arguments.front().var != kNobody) {
-    escapes_.push_back({pending.arguments.front().var, frame,
-                        escape_text(op.schema().name(), traits.escape),
-                        static_cast<std::int32_t>(tape_->calls().size())});
-  }
+  note_escapes(traits, op, frame, pending);
   pending.random = traits.is_random(stack);
   for (const at::Tensor& tensor : pending.written_tensors) {
     captures_.before_write(tensor);
@@ -294,7 +300,6 @@ void Session::after_recorded_call(const trace::OpTraits& traits, const c10::Oper
   const c10::IValue* results = stack.data() + (stack.size() - returns);
   if (pending.node == kNobody) propagate_tags(op, traits, pending.tag, stack, frame);
   if (!traits.returns_tensors && !traits.mutates) return;
-
   if (traits.uninitialized) {
     // torch.tensor([..]) and its kin ask for memory here and fill it without an operator.
     for (std::size_t i = 0; i < returns; ++i) {
@@ -303,39 +308,51 @@ void Session::after_recorded_call(const trace::OpTraits& traits, const c10::Oper
     return;
   }
   if (pending.random && pending.node == kNobody) {
-    // Nothing traced decides what was drawn: the numbers are as good as written in the program.
-    if (traits.mutates) {
-      for (std::size_t i = 0; i < pending.written.size(); ++i) {
-        const at::Tensor drawn = at::clone(pending.written_tensors[i]);
-        const VarId fixed = tape_->add_outside(drawn, true);
-        outsiders_.insert({fixed, {std::nullopt, true, frame, op.schema().name()}});
-        tape_->begin_call(copy_op(), frame, kNobody);
-        tape_->add_tensor(pending.written[i]);
-        tape_->add_tensor(fixed);
-        tape_->add_value(false);
-        tape_->add_result(pending.written_tensors[i]);
-        tape_->note_write(pending.written[i], kNobody);
-      }
-      return;
-    }
-    for (std::size_t i = 0; i < returns; ++i) {
-      for_each_tensor(results[i], [&](const at::Tensor& tensor) {
-        outsiders_.insert(
-            {tape_->add_outside(tensor, true), {std::nullopt, true, frame, op.schema().name()}});
-      });
-    }
+    record_draw(traits, op, results, frame, pending);
     return;
   }
   if (pending.random) {
-    queue_once(LogLevel::kWarning,
-               op.schema().name() + " draws random numbers inside node '" +
-                   nodes_[static_cast<std::size_t>(pending.node)].name +
-                   "': the exported model draws its own, so its outputs will differ from those "
-                   "traced. Use eval() or a deterministic policy for export.",
-               frame);
-    nodes_[static_cast<std::size_t>(pending.node)].random = true;
+    LiveNode& node = node_at(pending.node);
+    warn(Code::kRandomInside, node.name,
+         op.schema().name() + " draws random numbers inside node '" + node.name +
+             "': the exported model draws its own, so its outputs will differ from those traced. "
+             "Use eval() or a deterministic policy for export.",
+         frame);
+    node.random = true;
   }
+  append_call(traits, op, results, frame, pending);
+  if (pending.sizes) sizes_vary_ = pending.sizes->note(*tape_) || sizes_vary_;
+}
 
+// Nothing traced decides what was drawn: the numbers are as good as written in the program.
+void Session::record_draw(const trace::OpTraits& traits, const c10::OperatorHandle& op,
+                          const c10::IValue* results, trace::FrameRef frame,
+                          const PendingCall& pending) {
+  const auto add = [&](const at::Tensor& drawn) {
+    const VarId var = tape_->add_outside(drawn, true);
+    baked_.insert({var, {var, frame, op.schema().name(), {}}});
+    return var;
+  };
+  if (!traits.mutates) {
+    for (std::size_t i = 0; i < op.schema().returns().size(); ++i) {
+      for_each_tensor(results[i], add);
+    }
+    return;
+  }
+  for (std::size_t i = 0; i < pending.written.size(); ++i) {
+    const VarId fixed = add(at::clone(pending.written_tensors[i]));
+    tape_->begin_call(copy_op(), frame, kNobody);
+    tape_->add_tensor(pending.written[i]);
+    tape_->add_tensor(fixed);
+    tape_->add_value(false);
+    tape_->add_result(pending.written_tensors[i]);
+    tape_->note_write(pending.written[i], kNobody);
+  }
+}
+
+void Session::append_call(const trace::OpTraits& traits, const c10::OperatorHandle& op,
+                          const c10::IValue* results, trace::FrameRef frame,
+                          const PendingCall& pending) {
   tape_->begin_call(op, frame, pending.node);
   for (const PendingCall::Argument& argument : pending.arguments) {
     switch (argument.kind) {
@@ -353,7 +370,7 @@ void Session::after_recorded_call(const trace::OpTraits& traits, const c10::Oper
   const std::size_t index = tape_->calls().size() - 1;
   for (const VarId var : pending.written) tape_->note_write(var, pending.node);
   bool shares = false;
-  for (std::size_t i = 0; i < returns; ++i) {
+  for (std::size_t i = 0; i < op.schema().returns().size(); ++i) {
     if (results[i].isTensor()) {
       tape_->add_result(results[i].toTensor());
     } else if (results[i].isTensorList()) {
@@ -363,94 +380,10 @@ void Session::after_recorded_call(const trace::OpTraits& traits, const c10::Oper
     }
     if (traits.aliases) continue;
     for_each_tensor(results[i], [&](const at::Tensor& tensor) {
-      const VarId var = *tape_->find(tensor);
-      const auto store = tape_->variable(var).store;
-      if (store == kNobody) return;
-      for (const PendingCall::Argument& argument : pending.arguments) {
-        const auto same = [&](VarId id) {
-          return id != kNobody && tape_->variable(id).store == store;
-        };
-        shares |= same(argument.var);
-        for (const VarId id : argument.list) shares |= same(id);
-      }
+      shares |= pending.reads_memory(*tape_, tape_->variable(*tape_->find(tensor)).store);
     });
   }
   tape_->calls()[index].hidden_alias = shares;
-  if (pending.sizes) sizes_vary_ = pending.sizes->note(*tape_) || sizes_vary_;
-}
-
-void Session::note_size(const at::Tensor& tensor) {
-  if (!sizes_vary_) return;
-  const trace::FrameRef frame = trace::capture_source();
-  const Lock lock(*this);
-  if (!tape_ || !tensor.defined() || trace::is_wrapped(tensor)) return;
-  const auto var = tape_->find(tensor);
-  if (!var || tape_->variable(*var).varying == 0) return;
-  queue_once(LogLevel::kWarning, kSizeRead, frame);
-}
-
-void Session::note_made(const at::Tensor& tensor) {
-  constexpr std::size_t kMany = 4096;
-  const Lock lock(*this);
-  if (!active() || !tensor.has_storage()) return;
-  if (made_.size() >= kMany) {
-    std::erase_if(made_, [](const auto& entry) { return entry.second.expired(); });
-    if (made_.size() >= kMany) return;  // a program that keeps so much is not short of names
-  }
-  const c10::Storage& storage = tensor.storage();
-  made_.insert_or_assign(storage.unsafeGetStorageImpl(), storage.getWeakStorageImpl());
-}
-
-void Session::run_outside_nodes(const trace::OpTraits& traits, const c10::OperatorHandle& op,
-                                torch::jit::Stack* stack) {
-  std::optional<Tag> tag;
-  std::vector<std::pair<at::Tensor, Tag>> partly_written;
-  if (traits.mutates || !tags_.empty()) {
-    const Lock lock(*this);
-    const std::size_t count = traits.writes.size();
-    const c10::IValue* args = stack->data() + (stack->size() - count);
-    for (std::size_t i = 0; i < count; ++i) {
-      for_each_tensor(args[i], [&](const at::Tensor& tensor) {
-        if (!tag && !traits.overwrites[i]) tag = tags_.find(tensor);
-        if (!traits.writes[i]) return;
-        captures_.before_write(tensor);
-        for (auto& kept : tags_.forget_memory(tensor)) partly_written.push_back(std::move(kept));
-      });
-    }
-  }
-  op.callBoxed(stack);
-  if (traits.returns_tensors && !traits.mutates && !traits.aliases) {
-    for (std::size_t i = stack->size() - op.schema().returns().size(); i < stack->size(); ++i) {
-      for_each_tensor(stack->at(i), [&](const at::Tensor& tensor) { note_made(tensor); });
-    }
-  }
-  if (!tag && partly_written.empty()) return;
-  const trace::FrameRef frame = trace::capture_source();
-  const Lock lock(*this);
-  for (const auto& [tensor, former] : partly_written) {
-    tags_.propagate(former, tensor, false, {op.schema().name(), frame});
-  }
-  propagate_tags(op, traits, tag, *stack, frame);
-}
-
-void Session::propagate_tags(const c10::OperatorHandle& op, const trace::OpTraits& traits,
-                             const std::optional<Tag>& tag, const torch::jit::Stack& stack,
-                             trace::FrameRef frame) {
-  if (!tag || !traits.returns_tensors) return;
-  const bool moves = only_copies(op);
-  const std::vector<NodePort>& ports = nodes_[static_cast<std::size_t>(tag->node)].outputs;
-  const auto port = std::find_if(ports.begin(), ports.end(),
-                                 [&](const NodePort& p) { return p.name == tag->port; });
-  const std::size_t returns = op.schema().returns().size();
-  for (std::size_t i = stack.size() - returns; i < stack.size(); ++i) {
-    for_each_tensor(stack[i], [&](const at::Tensor& tensor) {
-      // A view of the very same bytes keeps the tag it finds there.
-      if (const auto there = tags_.find(tensor); there && there->exact()) return;
-      const bool same_type =
-          port != ports.end() && interop::to_scalar_type(port->dtype) == tensor.scalar_type();
-      tags_.propagate(*tag, tensor, moves && same_type, {op.schema().name(), frame});
-    });
-  }
 }
 
 }  // namespace leapp::session

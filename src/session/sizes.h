@@ -57,6 +57,6 @@ bool writes_by_index(const c10::OperatorHandle& op);
 /// `y[mask] = values` drops the leading dimensions of one element that `values` has, also where one
 /// element is only what the mask selected now. Returns what the values were before that, as far as
 /// index_put takes them.
-trace::VarId before_lost_ones(trace::Tape& tape, const c10::IValue* arguments, trace::VarId values);
+trace::VarId before_squeeze(trace::Tape& tape, const c10::IValue* arguments, trace::VarId values);
 
 }  // namespace leapp::session

@@ -1,10 +1,13 @@
 #include "trace/capture.h"
 
+#include <ATen/EmptyTensor.h>
+#include <ATen/core/grad_mode.h>
 #include <ATen/ops/empty.h>
 
 #include <cstring>
 
 #include "base/check.h"
+#include "trace/dispatcher.h"
 
 namespace leapp::trace {
 namespace {
@@ -20,6 +23,21 @@ at::Tensor alias_of(const at::Tensor& tensor) {
   c10::TensorImpl* impl = tensor.unsafeGetTensorImpl();
   return at::Tensor(impl->shallow_copy_and_detach(impl->version_counter(),
                                                   /*allow_tensor_metadata_change=*/true));
+}
+
+at::Tensor copy_of(const at::Tensor& tensor) {
+  if (tensor.is_cpu() && tensor.layout() == at::kStrided && tensor.is_contiguous() &&
+      tensor.has_storage() && !tensor.is_conj() && !tensor.is_neg()) {
+    // Most are small: the operators would take longer than the copy.
+    at::Tensor copy(at::detail::empty_cpu(tensor.sizes(), at::TensorOptions(tensor.scalar_type())));
+    if (copy.nbytes() != 0) {
+      std::memcpy(copy.mutable_data_ptr(), tensor.const_data_ptr(), copy.nbytes());
+    }
+    return copy;
+  }
+  const Unobserved guard;
+  const at::NoGradGuard no_grad;
+  return tensor.detach().clone(at::MemoryFormat::Contiguous);
 }
 
 Capture::Capture(const at::Tensor& tensor)

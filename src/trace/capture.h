@@ -17,6 +17,9 @@ namespace leapp::trace {
 /// A second tensor object over the same memory, version counter included, that autograd ignores.
 at::Tensor alias_of(const at::Tensor& tensor);
 
+/// A contiguous copy that autograd and the recorder ignore.
+at::Tensor copy_of(const at::Tensor& tensor);
+
 class Capture {
  public:
   explicit Capture(const at::Tensor& tensor);

@@ -89,8 +89,10 @@ class Functionalising {
 
 class Purifier final : public Observer {
  public:
-  Purifier(const Recording& recording, const PurifyOptions& options, RunFor run_for)
+  Purifier(const Recording& recording, const std::vector<StateSlot>& slots,
+           const PurifyOptions& options, RunFor run_for)
       : recording_(recording),
+        slots_(slots),
         tape_(*recording.tape),
         options_(options),
         builder_(options.name, run_for) {}
@@ -103,20 +105,27 @@ class Purifier final : public Observer {
  private:
   void find_written_stores();
   void bind(VarId var, const std::string& name, const at::Tensor& value);
+  void bind(const StateSlot& slot);
   at::Tensor tensor_of(VarId var);
+  at::Tensor tensor_at(const Site& site, VarId var);
   at::Tensor tensor_content(VarId var) const;
-  c10::IValue argument_of(const Arg& arg, const c10::Argument& declared);
-  void replay(const Call& call);
+  c10::IValue argument_of(const Site& site, const Arg& arg, const c10::Argument& declared);
+  torch::jit::Stack arguments_of(std::int32_t index);
+  void replay(std::int32_t index);
   void assign(const CallResult& result, const c10::IValue& value);
   void run_whole(const c10::OperatorHandle& op, torch::jit::Stack* stack);
-  ir::ValueId final_value(VarId var);
+  ir::ValueId final_value(const at::Tensor& tensor);
+  ir::ValueId final_value(const StateSlot& slot);
 
   const Recording& recording_;
+  const std::vector<StateSlot>& slots_;
   const Tape& tape_;
   const PurifyOptions& options_;
   GraphBuilder builder_;
   std::vector<bool> written_;           // per store: some replayed call writes to it
   std::map<VarId, at::Tensor> values_;  // what each variable is during the replay
+  std::map<Site, std::size_t> given_;   // what is read there is that slot
+  std::vector<at::Tensor> slot_inputs_;
   const Call* call_ = nullptr;          // the call being replayed
   bool outermost_ = false;              // its own operator has not been seen yet
   ir::SourceLocation where_;
@@ -154,6 +163,23 @@ void Purifier::bind(VarId var, const std::string& name, const at::Tensor& value)
   values_.insert_or_assign(var, wrap(plain));
 }
 
+void Purifier::bind(const StateSlot& slot) {
+  if (slot.before != kNobody) {
+    bind(slot.before, slot.name, tensor_content(slot.before));
+    slot_inputs_.push_back(values_.at(slot.before));
+    return;
+  }
+  const at::Tensor plain = slot.value.clone(at::MemoryFormat::Contiguous);
+  builder_.add_input(slot.name, plain);
+  for (const Site& site : slot.sites) given_[site] = slot_inputs_.size();
+  slot_inputs_.push_back(wrap(plain));
+}
+
+at::Tensor Purifier::tensor_at(const Site& site, VarId var) {
+  if (const auto slot = given_.find(site); slot != given_.end()) return slot_inputs_[slot->second];
+  return tensor_of(var);
+}
+
 at::Tensor Purifier::tensor_of(VarId var) {
   if (var == kNobody) return {};
   const auto it = values_.find(var);
@@ -172,7 +198,7 @@ at::Tensor Purifier::tensor_content(VarId var) const {
   if (!capture) return variable.held;
   if (capture->changed_unseen()) {
     const std::string name = options_.name(variable.held);
-    throw Error(ErrorKind::kExport,
+    throw Error(Code::kChanged,
                 "the tensor " + (name.empty() ? "" : "'" + name + "' ") + "of shape " +
                     c10::str(variable.held.sizes()) +
                     " changed after it was traced, where LEAPP does not look: after leapp.stop(), "
@@ -182,12 +208,13 @@ at::Tensor Purifier::tensor_content(VarId var) const {
   return capture->content(variable.held);
 }
 
-c10::IValue Purifier::argument_of(const Arg& arg, const c10::Argument& declared) {
+c10::IValue Purifier::argument_of(const Site& site, const Arg& arg,
+                                  const c10::Argument& declared) {
   switch (arg.kind) {
     case Arg::Kind::kValue:
       return arg.value;
     case Arg::Kind::kTensor:
-      return arg.var == kNobody ? c10::IValue() : tensor_of(arg.var);
+      return arg.var == kNobody ? c10::IValue() : tensor_at(site, arg.var);
     case Arg::Kind::kTensorList:
       break;
   }
@@ -197,23 +224,25 @@ c10::IValue Purifier::argument_of(const Arg& arg, const c10::Argument& declared)
     c10::List<std::optional<at::Tensor>> list;
     for (std::int32_t k = 0; k < arg.list_size; ++k) {
       const VarId var = tape_.list_item(arg.list_begin + k);
-      list.push_back(var == kNobody ? std::nullopt : std::optional<at::Tensor>(tensor_of(var)));
+      list.push_back(var == kNobody ? std::nullopt
+                                    : std::optional(tensor_at({site.call, site.arg, k}, var)));
     }
     return list;
   }
   c10::List<at::Tensor> list;
   for (std::int32_t k = 0; k < arg.list_size; ++k) {
-    list.push_back(tensor_of(tape_.list_item(arg.list_begin + k)));
+    list.push_back(tensor_at({site.call, site.arg, k}, tape_.list_item(arg.list_begin + k)));
   }
   return list;
 }
 
-void Purifier::replay(const Call& call) {
+torch::jit::Stack Purifier::arguments_of(std::int32_t index) {
+  const Call& call = tape_.calls()[static_cast<std::size_t>(index)];
   torch::jit::Stack stack;
   const auto& declared = call.op.schema().arguments();
   const Arg* args = tape_.args_of(call);
   for (std::size_t i = 0; i < declared.size(); ++i) {
-    stack.push_back(argument_of(args[i], declared[i]));
+    stack.push_back(argument_of({index, static_cast<std::int32_t>(i), -1}, args[i], declared[i]));
   }
   if (call.relative) {
     stack.back() = stack.back().toInt() + stack.front().toTensor().storage_offset();
@@ -227,6 +256,12 @@ void Purifier::replay(const Call& call) {
       stack.back() = stack.back().toInt() - traced.storage_offset() + self.storage_offset();
     }
   }
+  return stack;
+}
+
+void Purifier::replay(std::int32_t index) {
+  const Call& call = tape_.calls()[static_cast<std::size_t>(index)];
+  torch::jit::Stack stack = arguments_of(index);
   call_ = &call;
   outermost_ = true;
   where_ = resolve_source(call.frame);
@@ -239,7 +274,7 @@ void Purifier::replay(const Call& call) {
     const auto* own = dynamic_cast<const c10::Error*>(&error);
     std::string reason = own == nullptr ? error.what() : own->what_without_backtrace();
     reason.resize(std::min(reason.size(), reason.find('\n')));
-    throw Error(ErrorKind::kExport,
+    throw Error(Code::kNotPure,
                 c10::toString(call.op.operator_name()) + " at " +
                     (where_.known() ? where_.to_string() : "an unknown line") +
                     " could not be turned into a pure operation: " + reason +
@@ -308,8 +343,14 @@ void Purifier::run_whole(const c10::OperatorHandle& op, torch::jit::Stack* stack
   }
 }
 
-ir::ValueId Purifier::final_value(VarId var) {
-  return builder_.value_of(unwrap(tensor_of(var)));
+ir::ValueId Purifier::final_value(const at::Tensor& tensor) {
+  return builder_.value_of(unwrap(tensor));
+}
+
+ir::ValueId Purifier::final_value(const StateSlot& slot) {
+  if (slot.after != kNobody) return final_value(tensor_of(slot.after));
+  if (slot.same_as) return final_value(slot_inputs_[*slot.same_as]);
+  return slot.constant.defined() ? builder_.value_of(slot.constant) : ir::kNoValue;
 }
 
 Purified Purifier::run(const std::vector<at::Tensor>& examples) {
@@ -320,23 +361,21 @@ Purified Purifier::run(const std::vector<at::Tensor>& examples) {
   for (std::size_t i = 0; i < recording_.inputs.size(); ++i) {
     bind(recording_.inputs[i].var, recording_.inputs[i].name, examples.at(i));
   }
-  for (const StateCandidate& state : recording_.states) {
-    bind(state.before, state.name, tensor_content(state.before));
+  for (const StateSlot& slot : slots_) {
+    bind(slot);
     done.before.push_back(builder_.graph().inputs().back());
   }
   {
     const Observing observing(*this);
     const Functionalising functionalising;
     for (const std::int32_t index : recording_.calls) {
-      replay(tape_.calls()[static_cast<std::size_t>(index)]);
+      replay(index);
     }
     // Bringing a written view up to date runs operators of its own.
     for (const Recording::Port& port : recording_.outputs) {
-      done.outputs.push_back(final_value(port.var));
+      done.outputs.push_back(final_value(tensor_of(port.var)));
     }
-    for (const StateCandidate& state : recording_.states) {
-      done.after.push_back(state.after == kNobody ? ir::kNoValue : final_value(state.after));
-    }
+    for (const StateSlot& slot : slots_) done.after.push_back(final_value(slot));
   }
   // Constants are values of the graph too, so they are made before it is given away.
   for (const Recording::Constant& constant : recording_.static_outputs) {
@@ -358,16 +397,16 @@ bool shapes_may_do(const Recording& recording) {
 
 }  // namespace
 
-Purified purify(const Recording& recording, const std::vector<at::Tensor>& examples,
-                const PurifyOptions& options) {
+Purified purify(const Recording& recording, const std::vector<StateSlot>& slots,
+                const std::vector<at::Tensor>& examples, const PurifyOptions& options) {
   if (shapes_may_do(recording)) {
     try {
-      return Purifier(recording, options, RunFor::kShapes).run(examples);
+      return Purifier(recording, slots, options, RunFor::kShapes).run(examples);
     } catch (const std::exception&) {
       // A made-up value may be one that an operator does not take; real ones tell.
     }
   }
-  return Purifier(recording, options, RunFor::kValues).run(examples);
+  return Purifier(recording, slots, options, RunFor::kValues).run(examples);
 }
 
 }  // namespace leapp::trace

@@ -24,16 +24,16 @@ struct PurifyOptions {
 };
 
 struct Purified {
-  /// Inputs: every recorded port, then every candidate for state. No outputs yet.
+  /// Inputs: every recorded port, then every slot. No outputs yet.
   ir::Graph graph;
   std::vector<ir::ValueId> outputs;  ///< of the recorded ports
-  std::vector<ir::ValueId> before;   ///< of each candidate
+  std::vector<ir::ValueId> before;   ///< of each slot
   std::vector<ir::ValueId> after;    ///< likewise; kNoValue where the pass only reads it
 };
 
 /// Replays on `examples`, one tensor per recorded input. Throws Error(kExport) naming the operator
 /// and the user's line where a call cannot be made pure.
-Purified purify(const Recording& recording, const std::vector<at::Tensor>& examples,
-                const PurifyOptions& options);
+Purified purify(const Recording& recording, const std::vector<StateSlot>& slots,
+                const std::vector<at::Tensor>& examples, const PurifyOptions& options);
 
 }  // namespace leapp::trace

@@ -9,8 +9,11 @@ namespace {
 
 class Slicer {
  public:
-  explicit Slicer(const Tape& tape)
-      : tape_(tape), vars_(tape.variable_count(), false), stores_(tape.store_count(), false) {}
+  Slicer(const Tape& tape, const std::set<Site>& given)
+      : tape_(tape),
+        given_(given),
+        vars_(tape.variable_count(), false),
+        stores_(tape.store_count(), false) {}
 
   void need(VarId var) {
     if (var == kNobody) return;
@@ -25,7 +28,9 @@ class Slicer {
       const Call& call = tape_.calls()[static_cast<std::size_t>(i)];
       if (!makes_something_needed(call, i)) continue;
       chosen.push_back(i);
-      for_each_tensor_argument(call, [&](VarId var, bool) { need(var); });
+      for_each_site(tape_, i, [&](const Site& site, VarId var) {
+        if (given_.empty() || given_.count(site) == 0) need(var);
+      });
     }
     std::reverse(chosen.begin(), chosen.end());
     return chosen;
@@ -46,15 +51,9 @@ class Slicer {
   }
 
   bool makes_something_needed(const Call& call, std::int32_t index) const {
-    const CallResult* results = tape_.results_of(call);
-    const std::size_t count = call.op.schema().returns().size();
-    for (std::size_t i = 0; i < count; ++i) {
-      if (!results[i].is_tensor) continue;
-      if (is_needed_from(results[i].var, index)) return true;
-      for (std::int32_t k = 0; k < results[i].list_size; ++k) {
-        if (is_needed_from(tape_.list_item(results[i].list_begin + k), index)) return true;
-      }
-    }
+    bool made_needed = false;
+    for_each_result(tape_, call, [&](VarId var) { made_needed |= is_needed_from(var, index); });
+    if (made_needed) return true;
     bool writes_needed = false;
     for_each_tensor_argument(call, [&](VarId var, bool writes) {
       if (!writes || var == kNobody) return;
@@ -72,14 +71,16 @@ class Slicer {
   }
 
   const Tape& tape_;
+  const std::set<Site>& given_;
   std::vector<bool> vars_;
   std::vector<bool> stores_;
 };
 
 }  // namespace
 
-std::vector<std::int32_t> slice(const Tape& tape, const std::vector<VarId>& roots) {
-  Slicer slicer(tape);
+std::vector<std::int32_t> slice(const Tape& tape, const std::vector<VarId>& roots,
+                                const std::set<Site>& given) {
+  Slicer slicer(tape, given);
   for (const VarId root : roots) slicer.need(root);
   return slicer.run();
 }
@@ -99,13 +100,25 @@ bool depends_on_inputs(const Tape& tape, VarId var) {
                     [&](VarId id) { return tape.variable(id).origin == Variable::Origin::kInput; });
 }
 
-std::vector<VarId> roots_of(const Recording& recording) {
+bool is_from_outside(const Tape& tape, VarId var) {
+  const Variable& variable = tape.variable(var);
+  if (variable.store != kNobody && tape.store(variable.store).fresh) return false;
+  if (variable.origin == Variable::Origin::kOutside) return true;
+  if (variable.origin != Variable::Origin::kResult) return false;
+  const Call& call = tape.calls()[static_cast<std::size_t>(variable.call)];
+  return call.found_in_memory && call.node == kNobody;
+}
+
+std::vector<std::int32_t> calls_for(const Recording& recording,
+                                    const std::vector<StateSlot>& slots) {
   std::vector<VarId> roots;
+  std::set<Site> given;
   for (const Recording::Port& output : recording.outputs) roots.push_back(output.var);
-  for (const StateCandidate& state : recording.states) {
-    if (state.after != kNobody) roots.push_back(state.after);
+  for (const StateSlot& slot : slots) {
+    roots.push_back(slot.after);
+    given.insert(slot.sites.begin(), slot.sites.end());
   }
-  return roots;
+  return slice(*recording.tape, roots, given);
 }
 
 }  // namespace leapp::trace

@@ -1,8 +1,11 @@
-// What one pass of a node did: the part of a tape that its outputs and its state depend on.
+// One recorded pass of a node, as the part of a tape that computes it.
 #pragma once
 
+#include <compare>
 #include <functional>
 #include <memory>
+#include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -10,54 +13,56 @@
 
 namespace leapp::trace {
 
-/// Memory that outlives the pass and that the pass may change.
-struct StateCandidate {
-  enum class Kind {
-    kExplicit,  ///< state_tensors with an update: state, whatever the data flow says
-    kDeclared,  ///< module or register_buffer, changed by the pass
-    kFound,     ///< memory from outside that the pass writes to
-    kShared,    ///< memory from outside that another node writes to, or reads after this one wrote
-    kCarried,   ///< a tensor that later passes replace by a value of the pass before
-  };
-  Kind kind = Kind::kFound;
-  std::string name;
-  VarId before = kNobody;  ///< the variable as the pass found it
-  VarId after = kNobody;  ///< the variable that holds its value when the pass ends; shared: kNobody
-                          ///< when the pass only reads it
-  bool fed = false;       ///< its value comes from another node, not from this one's last pass
-};
-
 struct Recording {
   struct Port {
-    std::string name;
+    std::string name = {};
     VarId var = kNobody;
   };
   struct Constant {
     std::string name;
     at::Tensor value;
   };
-  /// A value that no input decides, read as a number or a choice of branch.
-  struct Escape {
-    VarId var = kNobody;
-    FrameRef where;
-    std::string text;       ///< what to say should it turn out to change
-    std::int32_t call = 0;  ///< number of calls before it, on the tape
-  };
 
   std::shared_ptr<Tape> tape;
   std::int32_t first_call = 0;      ///< of the pass, on the tape
   std::int32_t end_call = 0;        ///< one past its last
-  std::vector<std::int32_t> calls;  ///< indices into the tape, ascending
+  std::vector<std::int32_t> calls;  ///< what computes it: indices into the tape, ascending
   std::vector<Port> inputs;
   std::vector<Port> outputs;
   std::vector<Constant> static_outputs;  ///< outputs that are constants, after the others
-  std::vector<StateCandidate> states;
-  std::vector<Escape> escapes;
+};
+
+/// A place where a pass reads a tensor: an argument of a call, or an item of one that is a list.
+struct Site {
+  std::int32_t call = 0;
+  std::int32_t arg = 0;
+  std::int32_t item = -1;  ///< -1: no list
+
+  auto operator<=>(const Site&) const = default;
+};
+
+/// A value that one tick hands to the next, as a recorded pass reads and leaves it.
+///
+/// It is read from memory that was there before the pass (`before`), or at places where the pass
+/// read a constant (`sites`). It is left as a variable (`after`), as what another slot held before
+/// the pass (`same_as`), or as a constant; a slot with none of these is only read.
+struct StateSlot {
+  std::string name = {};
+  VarId before = kNobody;
+  std::vector<Site> sites = {};
+  at::Tensor value = {};  ///< what it held before the pass; needed where `before` is kNobody
+  VarId after = kNobody;
+  std::optional<std::size_t> same_as = {};  ///< index among the slots of the pass
+  at::Tensor constant = {};
+
+  bool is_left() const { return after != kNobody || same_as || constant.defined(); }
 };
 
 /// Chooses, by walking backwards, the calls that `roots` depend on: producers, and every write to
-/// memory that is read later. Conservative: what is superfluous falls away in the pure graph.
-std::vector<std::int32_t> slice(const Tape& tape, const std::vector<VarId>& roots);
+/// memory that is read later. What is read at a site in `given` comes from elsewhere. Conservative:
+/// what is superfluous falls away in the pure graph.
+std::vector<std::int32_t> slice(const Tape& tape, const std::vector<VarId>& roots,
+                                const std::set<Site>& given = {});
 
 /// Whether the value of `var` depends on one that `asked` is true for, or is one.
 bool depends_on(const Tape& tape, VarId var, const std::function<bool(VarId)>& asked);
@@ -65,8 +70,26 @@ bool depends_on(const Tape& tape, VarId var, const std::function<bool(VarId)>& a
 /// Whether it depends on an input of a node, or is one.
 bool depends_on_inputs(const Tape& tape, VarId var);
 
-/// What a pass is recorded for: its outputs, and what its states are when it ends.
-std::vector<VarId> roots_of(const Recording& recording);
+/// Whether a tensor was there before the pass: met as such, or as a view of memory that was.
+bool is_from_outside(const Tape& tape, VarId var);
+
+/// The calls that compute the outputs of a pass and what its states are when it ends.
+std::vector<std::int32_t> calls_for(const Recording& recording,
+                                    const std::vector<StateSlot>& slots);
+
+/// Visits the tensors a call takes, with where it takes them.
+template <typename Visit>
+void for_each_site(const Tape& tape, std::int32_t index, Visit&& visit) {
+  const Call& call = tape.calls()[static_cast<std::size_t>(index)];
+  const Arg* args = tape.args_of(call);
+  const auto count = static_cast<std::int32_t>(call.op.schema().arguments().size());
+  for (std::int32_t k = 0; k < count; ++k) {
+    if (args[k].kind == Arg::Kind::kTensor) visit(Site{index, k, -1}, args[k].var);
+    for (std::int32_t item = 0; item < args[k].list_size; ++item) {
+      visit(Site{index, k, item}, tape.list_item(args[k].list_begin + item));
+    }
+  }
+}
 
 /// Visits the tensors a call takes.
 template <typename Visit>
@@ -77,6 +100,19 @@ void for_each_variable(const Tape& tape, const Call& call, Visit&& visit) {
     for (std::int32_t k = 0; k < args[i].list_size; ++k) {
       const VarId var = tape.list_item(args[i].list_begin + k);
       if (var != kNobody) visit(var);
+    }
+  }
+}
+
+/// Visits the tensors a call returns; kNobody for those that are undefined.
+template <typename Visit>
+void for_each_result(const Tape& tape, const Call& call, Visit&& visit) {
+  const CallResult* results = tape.results_of(call);
+  for (std::size_t i = 0; i < call.op.schema().returns().size(); ++i) {
+    if (!results[i].is_tensor) continue;
+    if (!results[i].is_list) visit(results[i].var);
+    for (std::int32_t k = 0; k < results[i].list_size; ++k) {
+      visit(tape.list_item(results[i].list_begin + k));
     }
   }
 }

@@ -147,28 +147,18 @@ std::optional<VarId> Tape::find(const at::Tensor& tensor) {
   return add_alias(tensor, memory);
 }
 
-std::optional<VarId> Tape::known(const c10::TensorImpl* object, const at::Tensor& alias) {
+Tape::Match Tape::match(const c10::TensorImpl* object, const at::Tensor& alias) {
   StoreId memory = find_store(alias);
   if (memory == kNobody) memory = find_shared_memory(alias);
   const auto it = by_impl_.find(object);
-  if (it != by_impl_.end() && variable(it->second).store == memory) return it->second;
-  if (memory == kNobody) return std::nullopt;
+  if (it != by_impl_.end() && variable(it->second).store == memory) return {it->second, true};
+  if (memory == kNobody) return {};
   const auto& candidates = store(memory).variables;
   for (auto id = candidates.rbegin(); id != candidates.rend(); ++id) {
     const at::Tensor there = tensor(*id);
-    if (there.defined() && same_geometry(there, alias)) return *id;
+    if (there.defined() && same_geometry(there, alias)) return {*id, false};
   }
-  return std::nullopt;
-}
-
-void Tape::set_argument(std::int32_t call, std::int32_t arg, std::int32_t item, VarId var) {
-  Arg& given =
-      args_[static_cast<std::size_t>(calls_[static_cast<std::size_t>(call)].first_arg + arg)];
-  if (item < 0) {
-    given.var = var;
-  } else {
-    list_items_[static_cast<std::size_t>(given.list_begin + item)] = var;
-  }
+  return {};
 }
 
 VarId Tape::use(const at::Tensor& tensor) {

@@ -44,6 +44,7 @@ struct Variable {
   c10::weak_intrusive_ptr<c10::TensorImpl> impl;
   at::Tensor held;      ///< outside or input: an alias with the geometry it had
   Varying varying = 0;  ///< dimensions with as many elements as traced values say
+  bool survives = false;  ///< result: the program still held it when its pass ended
 };
 
 /// One piece of memory that variables share.
@@ -102,9 +103,14 @@ class Tape {
   /// The variable, if the tensor is known by itself or through its memory.
   std::optional<VarId> find(const at::Tensor& tensor);
 
-  /// The newest variable that is this object, which may be gone, or that has the very elements of
-  /// `alias`, a tensor in its memory. Adds no variable.
-  std::optional<VarId> known(const c10::TensorImpl* object, const at::Tensor& alias);
+  /// What a tensor is on this tape: the very object, which may be gone, or the newest variable that
+  /// has its elements.
+  struct Match {
+    VarId var = kNobody;
+    bool same_object = false;
+  };
+  /// `alias` is a tensor with the object's elements. Adds no variable.
+  Match match(const c10::TensorImpl* object, const at::Tensor& alias);
 
   /// Declares `tensor` to be an input of the node: a fresh value from here on.
   VarId add_input(const at::Tensor& tensor, NodeId node);
@@ -130,9 +136,6 @@ class Tape {
 
   /// Notes that the last call wrote to the variable's memory; spreads the node to its aliases.
   void note_write(VarId var, NodeId node);
-
-  /// Gives a call another tensor: its argument `arg`, or item `item` of that where it is a list.
-  void set_argument(std::int32_t call, std::int32_t arg, std::int32_t item, VarId var);
 
   const std::vector<Call>& calls() const noexcept { return calls_; }
   std::vector<Call>& calls() noexcept { return calls_; }

@@ -1,0 +1,92 @@
+#include "compile/bundle_files.h"
+
+#include <torch/version.h>
+
+#include <algorithm>
+#include <fstream>
+
+#include "base/check.h"
+#include "bundle/safetensors.h"
+#include "compile/model_files.h"
+#include "compile/wires.h"
+#include "interop/convert.h"
+
+namespace leapp::compile {
+namespace {
+
+// "Debian GNU/Linux 12", from the place every current distribution writes it to.
+std::string operating_system() {
+  std::ifstream file("/etc/os-release");
+  std::string name = "Linux";
+  std::string version;
+  for (std::string line; std::getline(file, line);) {
+    const auto value = [&] {
+      std::string text = line.substr(line.find('=') + 1);
+      text.erase(std::remove(text.begin(), text.end(), '"'), text.end());
+      return text;
+    };
+    if (line.rfind("NAME=", 0) == 0) name = value();
+    if (line.rfind("VERSION_ID=", 0) == 0) version = value();
+  }
+  return version.empty() ? name : name + " " + version;
+}
+
+// A whole number is written as one.
+Metadata number(double value) {
+  const auto whole = static_cast<std::int64_t>(value);
+  Metadata metadata;
+  if (static_cast<double>(whole) == value) {
+    metadata.value = whole;
+  } else {
+    metadata.value = value;
+  }
+  return metadata;
+}
+
+}  // namespace
+
+Bundle describe_bundle(const std::vector<CompiledNode>& nodes, const CompileOptions& options) {
+  Bundle bundle;
+  for (const CompiledNode& node : nodes) bundle.models.push_back(node.model);
+  bundle.pipeline = connect(nodes);
+  if (options.graph_configs) {
+    Metadata::Map& configs = bundle.pipeline.configs;
+    if (const auto frequency = options.graph_configs->frequency) {
+      configs.push_back({"frequency", number(*frequency)});
+    }
+    const Metadata::Map& extra = options.graph_configs->extra;
+    configs.insert(configs.end(), extra.begin(), extra.end());
+  }
+  bundle.system_information = {
+      options.cuda_version,   std::string(kWrittenConfigVersion),
+      LEAPP_VERSION,          operating_system(),
+      options.python_version, options.torch_version.value_or(TORCH_VERSION)};
+  return bundle;
+}
+
+void write_initial_values(const std::vector<CompiledNode>& nodes,
+                          const std::filesystem::path& file, Bundle& bundle) {
+  if (bundle.pipeline.feedback_flow.empty()) return;
+  std::vector<at::Tensor> keep;
+  std::vector<NamedTensorView> values;
+  for (const Wire& wire : bundle.pipeline.feedback_flow) {
+    for (const PortRef& target : wire.targets) {
+      const CompiledNode* node = find_node(nodes, target.node);
+      const at::Tensor value = node->input_value(0, node->input_name(target.port));
+      if (!value.defined()) continue;
+      keep.push_back(value.to(at::kCPU).contiguous());
+      values.push_back({to_string(target), interop::view_of(keep.back())});
+    }
+  }
+  write_safetensors(file, values);
+  bundle.pipeline.initial_values = entry_of(file);
+}
+
+void write_yaml(const Bundle& bundle, const std::filesystem::path& file) {
+  std::ofstream stream(file, std::ios::binary);
+  stream << to_yaml(bundle);
+  stream.close();
+  require(stream.good(), Code::kIo, file.string() + " could not be written");
+}
+
+}  // namespace leapp::compile

@@ -1,0 +1,21 @@
+// The files of a bundle beside its models: the description, the initial values.
+#pragma once
+
+#include <filesystem>
+#include <vector>
+
+#include "compile/compiled_node.h"
+#include "leapp/leapp.h"
+
+namespace leapp::compile {
+
+/// The bundle that the nodes make, without initial values.
+Bundle describe_bundle(const std::vector<CompiledNode>& nodes, const CompileOptions& options);
+
+/// Writes what feedback inputs hold before the first tick, where there are some.
+void write_initial_values(const std::vector<CompiledNode>& nodes,
+                          const std::filesystem::path& file, Bundle& bundle);
+
+void write_yaml(const Bundle& bundle, const std::filesystem::path& file);
+
+}  // namespace leapp::compile

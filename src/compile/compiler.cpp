@@ -1,0 +1,301 @@
+// compile_graph(): from recorded nodes to a bundle on disk. Nothing here changes what was recorded.
+#include <torch/version.h>
+
+#include <algorithm>
+#include <fstream>
+
+#include "base/check.h"
+#include "bundle/staging.h"
+#include "compile/bundle_files.h"
+#include "compile/draft.h"
+#include "compile/handover.h"
+#include "compile/model_files.h"
+#include "compile/own_model.h"
+#include "compile/replay.h"
+#include "compile/wires.h"
+#include "leapp/leapp.h"
+#include "session/hooks.h"
+#include "session/session.h"
+#include "state/delayed.h"
+#include "state/infer.h"
+#include "viz/draw.h"
+
+namespace leapp {
+namespace compile {
+namespace {
+
+using session::Backend;
+using session::Session;
+
+// One export under way: the nodes so far, and the folder they are written to.
+class Compiler {
+ public:
+  Compiler(Session& session, const CompileOptions& options)
+      : session_(session),
+        options_(options),
+        dry_run_(options.dry_run || session.options().dry_run),
+        recorded_(session.nodes()),
+        staged_(session.folder()) {}
+
+  std::vector<NodeOutcome> run();
+
+ private:
+  void check_nodes();
+  void check_complete(const Node& node);
+  Backend backend_of(const Node& node);
+  std::vector<Draft> draft();
+  void infer(std::vector<Draft>& drafts);
+  void compile(std::vector<Draft>& drafts);
+  CompiledNode compile_own(const Draft& draft);
+  void draw_bundle(const Bundle& bundle);
+  std::vector<NodeOutcome> validate(const Bundle& bundle);
+  std::string first_sign(const std::vector<NodeOutcome>& outcomes) const;
+  void write_diagnostics() const;
+
+  std::string name_of(const at::Tensor& tensor, std::string session::TensorName::*part) const;
+  void say(Diagnostic diagnostic) { session_.diagnostics().add(std::move(diagnostic)); }
+  void say(const state::Findings& findings) {
+    for (const Diagnostic& each : findings) say(each);
+  }
+  void warn(Code code, const std::string& node, const std::string& text, trace::FrameRef where = {}) {
+    say(state::warning(code, where, node, text));
+  }
+  std::filesystem::path staged(const std::string& suffix) const {
+    return staged_.path() / (session_.graph_name() + suffix);
+  }
+
+  Session& session_;
+  const CompileOptions& options_;
+  bool dry_run_;
+  std::vector<const Node*> recorded_;
+  StagedDirectory staged_;
+  session::TensorNames names_;
+  std::vector<Diagnostic> differences_;  // between passes, of all nodes
+  std::vector<CompiledNode> nodes_;
+};
+
+void Compiler::check_complete(const Node& node) {
+  const auto left_open = session_.left_open(node);
+  if (node.complete() && !left_open) return;
+  const std::string advice = "Call annotate.output_tensors('" + node.name + "', ...)";
+  require(node.complete(), Code::kIncomplete,
+          trace::line_prefix(left_open.value_or(trace::FrameRef{})) + "node '" + node.name +
+              "' was created but never completed. " + advice + ".");
+  warn(Code::kIncomplete, node.name,
+       "pass " + std::to_string(node.completed + 1) + " of node '" + node.name +
+           "' was never completed, so it counts for nothing. " + advice + " in every pass.",
+       *left_open);
+}
+
+void Compiler::check_nodes() {
+  std::string known;
+  for (const Node* node : recorded_) {
+    check_complete(*node);
+    known += (known.empty() ? "'" : ", '") + node->name + "'";
+  }
+  // A name in non_traced that no node has is most often a misspelt one.
+  for (const std::string& name : session_.options().non_traced) {
+    const auto is_it = [&](const Node* node) { return node->name == name; };
+    if (std::any_of(recorded_.begin(), recorded_.end(), is_it)) continue;
+    warn(Code::kUnknownNode, "",
+         "leapp.start(non_traced=..) names '" + name +
+             "', but there was no such node; there were: " + (known.empty() ? "none" : known));
+  }
+  if (recorded_.empty()) {
+    warn(Code::kNoNodes, "",
+         "no node was traced between leapp.start() and leapp.stop(): the bundle is empty. Run the "
+         "annotated code in between.");
+  }
+}
+
+Backend Compiler::backend_of(const Node& node) {
+  const Backend backend = session::parse_backend(node.export_with);
+  if (backend != Backend::kBridgedOnnx || !session::hooks().missing || !node.traced) return backend;
+  const std::string missing = session::hooks().missing(*node.export_with);
+  if (missing.empty()) return backend;
+  warn(Code::kFallback, node.name,
+       "node '" + node.name + "': export_with='" + *node.export_with +
+           "' needs the Python package " + missing + ", which is not installed ('pip install " +
+           missing + "'): it is exported by LEAPP's own converters, as with 'onnx'");
+  return Backend::kOnnx;  // the same format, so that the pipeline is exported all the same
+}
+
+std::vector<Draft> Compiler::draft() {
+  std::vector<Draft> drafts;
+  for (const Node* node : recorded_) drafts.push_back({.node = node, .backend = backend_of(*node)});
+  std::sort(drafts.begin(), drafts.end(), [](const Draft& a, const Draft& b) {
+    return a.node->completion < b.node->completion;
+  });
+  return drafts;
+}
+
+std::string Compiler::name_of(const at::Tensor& tensor,
+                              std::string session::TensorName::*part) const {
+  if (names_.empty() || !tensor.has_storage()) return "";
+  const auto it = names_.find(tensor.const_data_ptr());
+  return it == names_.end() ? "" : it->second.*part;
+}
+
+void Compiler::infer(std::vector<Draft>& drafts) {
+  std::vector<const Node*> exported;
+  for (const Draft& draft : drafts) {
+    if (draft.has_graph()) exported.push_back(draft.node);
+  }
+  const auto path_of = [&](const at::Tensor& tensor) {
+    return name_of(tensor, &session::TensorName::path);
+  };
+  state::Inference inference = state::infer_states(exported, recorded_, path_of);
+  say(inference.findings);
+  auto next = inference.nodes.begin();
+  for (Draft& draft : drafts) {
+    if (!draft.has_graph()) continue;
+    draft.states = std::move(*next++);
+    const std::vector<Diagnostic>& differences = draft.states.differences;
+    differences_.insert(differences_.end(), differences.begin(), differences.end());
+  }
+}
+
+// A node without a graph of ours: with a model of the user's own, or with none.
+CompiledNode Compiler::compile_own(const Draft& draft) {
+  const Node& node = *draft.node;
+  CompiledNode compiled = describe_only(node);
+  if (draft.backend != Backend::kNone) return compiled;
+  const auto given = session::text_param(node.backend_params, "model_path");
+  if (!given && !node.traced) {
+    log(LogLevel::kInfo, "node '" + node.name + "' is listed in non_traced: it gets no model");
+  } else if (!given) {
+    warn(Code::kNoModel, node.name,
+         "node '" + node.name +
+             "' has no model: give export_with=, or a model_path in backend_params; the bundle "
+             "will load, but not run");
+  } else if (dry_run_) {
+    compiled.model.backend = backend_of_own_model(*given, node.name);
+  } else {
+    const bool copy =
+        session::bool_param(node.backend_params, "copy_original_model").value_or(true);
+    take_own_model(*given, copy, staged_.path(), compiled.model);
+    state::refuse_delays(node, recorded_);
+  }
+  return compiled;
+}
+
+void Compiler::compile(std::vector<Draft>& drafts) {
+  std::size_t done = 0;
+  const auto progress = [&](const Node& node) {
+    if (options_.progress) options_.progress(done++, 2 * drafts.size(), node.name);
+  };
+  const auto name = [&](const at::Tensor& tensor) {
+    return name_of(tensor, &session::TensorName::name);
+  };
+  for (Draft& draft : drafts) {
+    progress(*draft.node);
+    if (draft.has_graph()) draft.pure = purify(draft, name);
+  }
+  choose_states(drafts);
+  for (Draft& draft : drafts) {
+    progress(*draft.node);
+    if (!draft.has_graph()) {
+      nodes_.push_back(compile_own(draft));
+      continue;
+    }
+    state::Findings findings;
+    CompiledNode compiled = finish(draft, drafts, recorded_, findings);
+    say(findings);
+    log(LogLevel::kDebug,
+        "Graph of node '" + draft.node->name + "':\n" + ir::to_text(draft.pure.graph));
+    if (!dry_run_) {
+      write_model(draft.backend, draft.pure.graph, staged_.path(),
+                  options_.torch_version.value_or(TORCH_VERSION), compiled);
+    }
+    nodes_.push_back(std::move(compiled));
+    draft.pure = {};  // a large model's constants need not be held until the last one is written
+  }
+}
+
+void Compiler::draw_bundle(const Bundle& bundle) {
+  const std::string name = session_.graph_name() + ".png";
+  try {
+    require(!std::filesystem::is_directory(session_.folder() / name), Code::kIo,
+            (session_.folder() / name).string() + " is a folder");
+    draw(bundle, staged_.path() / name, session_.graph_name());
+  } catch (const std::exception& error) {
+    warn(Code::kNotDrawn, "", std::string("the pipeline could not be drawn: ") + error.what());
+  }
+}
+
+// What the first node that failed did otherwise in a later pass, as a sentence.
+std::string Compiler::first_sign(const std::vector<NodeOutcome>& outcomes) const {
+  for (const NodeOutcome& outcome : outcomes) {
+    if (outcome.passed) continue;
+    for (const Diagnostic& each : differences_) {
+      const std::string place = each.where.empty() ? "" : each.where + ": ";
+      if (each.node == outcome.node) return "First sign: " + place + each.text + ". ";
+    }
+  }
+  return {};
+}
+
+std::vector<NodeOutcome> Compiler::validate(const Bundle& bundle) {
+  std::vector<NodeOutcome> outcomes;
+  if (dry_run_) {
+    for (const CompiledNode& node : nodes_) outcomes.push_back({.node = node.model.name});
+    return outcomes;
+  }
+  const std::filesystem::path log_path = session_.folder() / "log.txt";
+  outcomes = validate_nodes(nodes_, staged_.path(), log_path, {options_.rtol, options_.atol});
+  const std::string failures = describe_failures(outcomes);
+  require(failures.empty() || !options_.strict, Code::kValidationFailed,
+          failures + ". " + first_sign(outcomes) + "Nothing was written; " + log_path.string() +
+              " has the details, and strict=False keeps the files for a closer look.");
+  if (!failures.empty()) return outcomes;
+  if (auto difference = find_difference(nodes_, bundle.pipeline)) say(std::move(*difference));
+  return outcomes;
+}
+
+void Compiler::write_diagnostics() const {
+  std::ofstream file(staged_.path() / "diagnostics.json", std::ios::binary);
+  file << to_json(session_.diagnostics().by_harm());
+}
+
+std::vector<NodeOutcome> Compiler::run() {
+  check_nodes();
+  if (session::hooks().tensor_names) names_ = session::hooks().tensor_names();
+  std::vector<Draft> drafts = draft();
+  infer(drafts);
+  compile(drafts);
+  Bundle bundle = describe_bundle(nodes_, options_);
+  if (!dry_run_) write_initial_values(nodes_, staged("_initial_values.safetensors"), bundle);
+  write_yaml(bundle, staged(".yaml"));
+  if (options_.visualize) draw_bundle(bundle);
+  for (const std::string& line : statistics(bundle)) log(LogLevel::kInfo, line);
+  std::vector<NodeOutcome> outcomes;
+  if (options_.validate) outcomes = validate(bundle);
+  write_diagnostics();
+  staged_.commit();
+  log(LogLevel::kInfo, (dry_run_ ? "Dry run: the structure, without models and their validation, "
+                                   "was written to "
+                                 : "Bundle written to ") +
+                           session_.folder().string());
+  return outcomes;
+}
+
+}  // namespace
+}  // namespace compile
+
+std::vector<NodeOutcome> compile_graph(const CompileOptions& options) {
+  session::Session& session = session::Session::instance();
+  require(!session.active(), Code::kStillTracing,
+          "Call leapp.stop() before leapp.compile_graph(): the session is still tracing.");
+  require(session.started_once(), Code::kNoSession,
+          "there is nothing to compile: call leapp.start(), run the annotated code, then "
+          "leapp.stop().");
+  // Also when the export fails: log.txt then has the details.
+  struct FlushLog {
+    session::Session& session;
+    ~FlushLog() { session.flush_log(); }
+  };
+  const FlushLog flush{session};
+  return compile::Compiler(session, options).run();
+}
+
+}  // namespace leapp

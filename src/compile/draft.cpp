@@ -1,0 +1,246 @@
+#include "compile/draft.h"
+
+#include <algorithm>
+#include <set>
+
+#include "interop/convert.h"
+#include "ir/first_tick.h"
+#include "ir/masks.h"
+#include "ir/passes.h"
+#include "ir/precision.h"
+#include "leapp/onnx_export.h"
+#include "session/sizes.h"
+#include "state/delayed.h"
+
+namespace leapp::compile {
+namespace {
+
+using session::Backend;
+
+bool is_onnx(Backend backend) {
+  return backend == Backend::kOnnx || backend == Backend::kBridgedOnnx;
+}
+
+trace::Purified purify_pass(const Draft& draft, std::size_t pass,
+                            const std::vector<trace::StateSlot>& slots, const NameOf& name_of) {
+  trace::Recording recording = draft.node->passes[pass].recording;
+  recording.calls = trace::calls_for(recording, slots);
+  trace::PurifyOptions options;
+  options.name = name_of;
+  options.keep = [onnx = draft.backend == Backend::kOnnx](const c10::OperatorHandle& op) {
+    return !onnx || can_convert_to_onnx(c10::toString(op.operator_name()));
+  };
+  return trace::purify(recording, slots, draft.node->passes.front().inputs, options);
+}
+
+const Draft* find_draft(const std::vector<Draft>& drafts, NodeId id) {
+  const auto it = std::find_if(drafts.begin(), drafts.end(),
+                               [&](const Draft& draft) { return draft.node->id == id; });
+  return it == drafts.end() ? nullptr : &*it;
+}
+
+// Which states of a draft others take in.
+std::vector<bool> wanted_of(const Draft& draft, const std::vector<Draft>& drafts) {
+  std::vector<bool> wanted(draft.states.states.size(), false);
+  for (const Draft& reader : drafts) {
+    for (std::size_t i = 0; i < reader.choice.in.size(); ++i) {
+      const auto& feed = reader.states.states[i].fed_by;
+      if (reader.choice.in[i] && feed && feed->state && feed->node == draft.node->id) {
+        wanted[*feed->state] = true;
+      }
+    }
+  }
+  return wanted;
+}
+
+Diagnostic remark_on(const Draft& draft, const State& state, const std::vector<Draft>& drafts) {
+  const std::string& node = draft.node->name;
+  std::string how = "a pass reads and writes";
+  if (state.origin == State::Origin::kCarried) how = "each pass replaces by a value of its own";
+  if (state.fed_by) {
+    const Draft* from = find_draft(drafts, state.fed_by->node);
+    how = state.fed_by->state
+              ? "node '" + from->node->name + "' writes"
+              : "is '" + state.fed_by->output + "' of node '" + from->node->name + "'";
+  }
+  return {.code = Code::kFoundState,
+          .level = LogLevel::kInfo,
+          .node = node,
+          .text = "state of node '" + node + "': '" + state.slot.name + "', which " + how};
+}
+
+// What is left out, and what was found.
+void say_states(const Draft& draft, const std::vector<bool>& used, const std::vector<Draft>& drafts,
+                state::Findings& findings) {
+  const std::string& node = draft.node->name;
+  const auto& inputs = draft.states.exported().recording.inputs;
+  for (std::size_t i = 0; i < used.size(); ++i) {
+    if (used[i]) continue;
+    findings.push_back({.code = Code::kUnusedInput,
+                        .level = LogLevel::kWarning,
+                        .node = node,
+                        .text = "input '" + inputs[i].name + "' of node '" + node +
+                                "' does not reach any output and is left out"});
+  }
+  for (std::size_t i = 0; i < draft.choice.in.size(); ++i) {
+    const State& state = draft.states.states[i];
+    if (!draft.choice.in[i] || state.origin == State::Origin::kExplicit) continue;
+    findings.push_back(remark_on(draft, state, drafts));
+  }
+}
+
+// Gives the graph a pass-through for each link, and the node its wires.
+void add_delays(Draft& draft, std::span<const Node* const> nodes, CompiledNode& compiled,
+                state::Findings& findings) {
+  ir::Graph& graph = draft.pure.graph;
+  std::vector<std::string> used;
+  for (const ir::ValueId id : graph.inputs()) used.push_back(graph.value(id).name);
+  state::Delayed delayed = state::find_delayed(draft.states, used, nodes);
+  const NodeId self = draft.node->id;
+  for (const State& link : delayed.links) {
+    const std::string& name = link.slot.name;
+    graph.add_output(name, graph.add_input(name, interop::type_of(link.slot.value)));
+    const State::Feed& feed = *link.fed_by;
+    compiled.state_wires.push_back(
+        feed.state ? CompiledNode::StateWire{name, self, delayed.links[*feed.state].slot.name, true,
+                                             true}
+                   : CompiledNode::StateWire{name, feed.node, feed.output, false, true});
+  }
+  for (const state::Delayed::Received& each : delayed.received) {
+    compiled.state_wires.push_back(
+        {each.input, self, delayed.links[each.link].slot.name, true, true});
+  }
+  compiled.states = std::move(delayed.links);
+  findings.insert(findings.end(), delayed.remarks.begin(), delayed.remarks.end());
+}
+
+void simplify(ir::Graph& graph, Backend backend) {
+  ir::remove_dead_code(graph);
+  ir::remove_identities(graph);
+  ir::merge_constants(graph);
+  ir::merge_duplicates(graph);
+  ir::spread_selections(graph,
+                        backend == Backend::kOnnx ? ir::Spread::kRows : ir::Spread::kElements);
+  ir::name_modules(graph);
+  ir::verify(graph);
+}
+
+void say_fixed_sizes(const std::string& node, const ir::Graph& graph, state::Findings& findings) {
+  for (const ir::Op& op : graph.ops()) {
+    // nonzero() works with any; where it does not, it is for an operator that follows.
+    if (!op.fixed_size || op.signature->name == "aten::nonzero") continue;
+    findings.push_back({.code = Code::kDataDependentSize,
+                        .level = LogLevel::kWarning,
+                        .where = op.source.known() ? op.source.to_string() : "",
+                        .node = node,
+                        .text = op.signature->name + session::kFixedSize});
+  }
+}
+
+// ONNX has one namespace for inputs and outputs.
+void rename_for_onnx(Model& model) {
+  std::set<std::string> inputs;
+  std::set<std::string> both;
+  for (const Port& port : model.inputs) inputs.insert(port.name);
+  for (const Port& port : model.outputs) {
+    if (inputs.count(port.name) > 0) both.insert(port.name);
+  }
+  for (Port& port : model.inputs) {
+    if (both.count(port.name) > 0) port.name += "_in";
+  }
+  for (Port& port : model.outputs) {
+    if (both.count(port.name) > 0) port.name += "_out";
+  }
+}
+
+void add_ports(const Draft& draft, CompiledNode& compiled) {
+  const ir::Graph& graph = draft.pure.graph;
+  const auto port = [](const std::vector<NodePort>& declared, const std::string& name,
+                       const ir::TensorType& type) -> Port {
+    const NodePort* known = session::find_port(declared, name);
+    return {name, type.dtype, type.shape, known == nullptr ? Semantics{} : known->semantics};
+  };
+  for (const ir::ValueId id : graph.inputs()) {
+    const ir::Value& value = graph.value(id);
+    compiled.model.inputs.push_back(port(draft.node->inputs, value.name, value.type));
+    compiled.input_names.push_back(value.name);
+  }
+  for (const ir::Graph::Output& output : graph.outputs()) {
+    compiled.model.outputs.push_back(
+        port(draft.node->outputs, output.name, graph.type(output.value)));
+    compiled.output_names.push_back(output.name);
+  }
+  compiled.output_precisions = ir::output_precisions(graph);
+}
+
+void add_state_wires(const Draft& draft, const std::vector<Draft>& drafts,
+                     CompiledNode& compiled) {
+  for (std::size_t i = 0; i < draft.choice.in.size(); ++i) {
+    if (!draft.choice.in[i] && !draft.choice.out[i]) continue;
+    const State& state = draft.states.states[i];
+    const std::string& name = state.slot.name;
+    compiled.states.push_back(state);
+    if (!draft.choice.in[i]) continue;
+    if (!state.fed_by) {
+      compiled.state_wires.push_back({name, draft.node->id, name});
+    } else if (!state.fed_by->state) {
+      compiled.state_wires.push_back({name, state.fed_by->node, state.fed_by->output, false});
+    } else {
+      const Draft* from = find_draft(drafts, state.fed_by->node);
+      compiled.state_wires.push_back(
+          {name, state.fed_by->node, from->states.states[*state.fed_by->state].slot.name});
+    }
+  }
+}
+
+}  // namespace
+
+trace::Purified purify(const Draft& draft, const NameOf& name_of) {
+  const std::vector<trace::StateSlot> slots = state::slots_of(draft.states.states);
+  trace::Purified rest = purify_pass(draft, draft.states.base, slots, name_of);
+  if (draft.states.opening.empty()) return rest;
+  const trace::Purified first = purify_pass(draft, 0, draft.states.opening, name_of);
+  std::vector<ir::TickPair> pairs;
+  for (std::size_t i = 0; i < rest.outputs.size(); ++i) {
+    pairs.emplace_back(first.outputs[i], rest.outputs[i]);
+  }
+  for (std::size_t i = 0; i < rest.after.size(); ++i) {
+    pairs.emplace_back(first.after[i], rest.after[i]);
+  }
+  const std::vector<ir::ValueId> chosen =
+      ir::choose_by_tick(rest.graph, first.graph, rest.before.back(), pairs);
+  const auto end_of_outputs = chosen.begin() + static_cast<std::ptrdiff_t>(rest.outputs.size());
+  rest.outputs.assign(chosen.begin(), end_of_outputs);
+  rest.after.assign(end_of_outputs, chosen.end());
+  return rest;
+}
+
+void choose_states(std::vector<Draft>& drafts) {
+  for (bool again = true; again;) {
+    again = false;
+    for (Draft& draft : drafts) {
+      if (!draft.has_graph()) continue;
+      StateChoice choice =
+          choose_states(draft.states.states, draft.pure, wanted_of(draft, drafts));
+      again |= choice != draft.choice;
+      draft.choice = std::move(choice);
+    }
+  }
+}
+
+CompiledNode finish(Draft& draft, const std::vector<Draft>& drafts,
+                    std::span<const Node* const> nodes, state::Findings& findings) {
+  CompiledNode compiled;
+  compiled.node = draft.node;
+  compiled.model.name = draft.node->name;
+  say_states(draft, close_graph(draft.states, draft.choice, draft.pure), drafts, findings);
+  add_delays(draft, nodes, compiled, findings);
+  simplify(draft.pure.graph, draft.backend);
+  say_fixed_sizes(draft.node->name, draft.pure.graph, findings);
+  add_ports(draft, compiled);
+  add_state_wires(draft, drafts, compiled);
+  if (is_onnx(draft.backend)) rename_for_onnx(compiled.model);
+  return compiled;
+}
+
+}  // namespace leapp::compile

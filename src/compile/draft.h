@@ -1,0 +1,43 @@
+// Nodes on their way from recorded passes to the graphs of their models.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "compile/compiled_node.h"
+#include "compile/state_choice.h"
+#include "ir/graph.h"
+#include "session/backend.h"
+#include "trace/purify.h"
+
+namespace leapp::compile {
+
+struct Draft {
+  const Node* node = nullptr;
+  session::Backend backend = session::Backend::kNone;
+  state::NodeStates states = {};
+  trace::Purified pure = {};
+  StateChoice choice = {};
+
+  bool has_graph() const { return node->traced && backend != session::Backend::kNone; }
+};
+
+/// The name of a tensor of the program, for a constant; may be "".
+using NameOf = std::function<std::string(const at::Tensor&)>;
+
+/// Replays the exported pass as a pure graph. Where the first tick is of its own kind, a flag
+/// chooses between it and the others: the last state.
+trace::Purified purify(const Draft& draft, const NameOf& name_of);
+
+/// Chooses what each node takes in and puts out of its state. What one node needs may make another
+/// one put it out, and so need more itself.
+void choose_states(std::vector<Draft>& drafts);
+
+/// Closes the graph of a draft, gives it the delays that its inputs need, simplifies it, and
+/// describes the node without its file. `drafts` are all of them; what there is to say is added to
+/// `findings`.
+CompiledNode finish(Draft& draft, const std::vector<Draft>& drafts,
+                    std::span<const Node* const> nodes, state::Findings& findings);
+
+}  // namespace leapp::compile

@@ -1,0 +1,94 @@
+#include "compile/model_files.h"
+
+#include "base/check.h"
+#include "base/hash.h"
+#include "export/torchscript/torchscript.h"
+#include "leapp/onnx_export.h"
+#include "session/hooks.h"
+
+namespace leapp::compile {
+namespace {
+
+using session::Backend;
+
+void write_torchscript(const ir::Graph& graph, const std::filesystem::path& folder,
+                       CompiledNode& compiled) {
+  const Node& node = *compiled.node;
+  const auto file = folder / (node.name + ".pt");
+  torchscript::write(
+      graph, file,
+      {.optimize = session::bool_param(node.backend_params, "optimize").value_or(false)});
+  compiled.model.file = entry_of(file);
+  compiled.model.backend = "jit";
+}
+
+void write_onnx(const ir::Graph& graph, const std::filesystem::path& folder,
+                CompiledNode& compiled) {
+  const Metadata::Map& params = compiled.node->backend_params;
+  OnnxExportOptions options;
+  options.opset_version = static_cast<int>(
+      session::int_param(params, "opset_version").value_or(options.opset_version));
+  options.optimize = session::bool_param(params, "optimize").value_or(true);
+  options.external_data = session::bool_param(params, "external_data").value_or(false);
+  options.graph_name = compiled.node->name;
+  OnnxExport written = export_onnx(graph, folder / (compiled.node->name + ".onnx"), options);
+  Model& model = compiled.model;
+  model.file = std::move(written.files.front());
+  model.external_data.assign(written.files.begin() + 1, written.files.end());
+  model.backend = "onnx";
+  model.opset_version = options.opset_version;
+}
+
+// The bridge names ports by the model's names, which differ from the graph's where ONNX needs it.
+ir::Graph with_names_of(const Model& model, ir::Graph graph) {
+  std::vector<ir::Graph::Output> outputs = graph.outputs();
+  for (std::size_t i = 0; i < outputs.size(); ++i) outputs[i].name = model.outputs[i].name;
+  graph.set_outputs(std::move(outputs));
+  for (std::size_t i = 0; i < graph.inputs().size(); ++i) {
+    graph.value(graph.inputs()[i]).name = model.inputs[i].name;
+  }
+  return graph;
+}
+
+void write_bridged(Backend backend, const ir::Graph& graph, const std::filesystem::path& folder,
+                   const std::string& torch_version, CompiledNode& compiled) {
+  const Node& node = *compiled.node;
+  require(static_cast<bool>(session::hooks().bridge), Code::kNeedsPython,
+          "node '" + node.name + "': export_with='" + *node.export_with +
+              "' goes through PyTorch's Python exporters. Export from Python, or use 'onnx' or "
+              "'jit'.");
+  const bool onnx = backend == Backend::kBridgedOnnx;
+  const auto file = folder / (node.name + (onnx ? ".onnx" : ".pt2"));
+  session::hooks().bridge(*node.export_with, with_names_of(compiled.model, graph), file,
+                          node.backend_params);
+  Model& model = compiled.model;
+  model.file = entry_of(file);
+  model.backend = onnx ? "onnx" : "pt2";
+  if (!onnx) {
+    model.torch_version = torch_version;
+    return;
+  }
+  model.opset_version = session::int_param(node.backend_params, "opset_version").value_or(20);
+  const std::filesystem::path data = file.string() + ".data";
+  if (std::filesystem::exists(data)) model.external_data.push_back(entry_of(data));
+}
+
+}  // namespace
+
+FileEntry entry_of(const std::filesystem::path& file) {
+  const Checksums sums = hash_file(file);
+  return {file.filename().string(), sums.md5, sums.sha256};
+}
+
+void write_model(Backend backend, const ir::Graph& graph, const std::filesystem::path& folder,
+                 const std::string& torch_version, CompiledNode& compiled) {
+  if (backend == Backend::kTorchScript) {
+    write_torchscript(graph, folder, compiled);
+  } else if (backend == Backend::kOnnx) {
+    write_onnx(graph, folder, compiled);
+  } else {
+    write_bridged(backend, graph, folder, torch_version, compiled);
+  }
+}
+
+}  // namespace leapp::compile

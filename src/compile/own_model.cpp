@@ -1,0 +1,172 @@
+#include "compile/own_model.h"
+
+#include <torch/script.h>
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/check.h"
+#include "base/hash.h"
+#include "onnx/reader.h"
+
+namespace leapp::compile {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string about(const Model& model, const fs::path& source) {
+  return "node '" + model.name + "': " + source.string();
+}
+
+std::string names_of(const std::vector<onnx::ValueInfo>& infos) {
+  std::string names;
+  for (const onnx::ValueInfo& info : infos) names += (names.empty() ? "" : ", ") + info.name;
+  return names.empty() ? "none" : names;
+}
+
+std::string dtype_text(onnx::ElementType type) {
+  const std::optional<DType> dtype = onnx::dtype_of(type);
+  return dtype ? std::string(name_of(*dtype))
+               : "ONNX type " + std::to_string(static_cast<int>(type));
+}
+
+bool fits(const Shape& shape, const std::vector<onnx::Dimension>& dimensions) {
+  return std::equal(shape.begin(), shape.end(), dimensions.begin(), dimensions.end(),
+                    [](std::int64_t size, const onnx::Dimension& dimension) {
+                      const auto* fixed = std::get_if<std::int64_t>(&dimension);
+                      return fixed == nullptr || *fixed == size;
+                    });
+}
+
+std::string shape_text(const std::vector<onnx::Dimension>& dimensions) {
+  std::string text;
+  for (const onnx::Dimension& dimension : dimensions) {
+    const auto* fixed = std::get_if<std::int64_t>(&dimension);
+    const std::string& name = fixed == nullptr ? std::get<std::string>(dimension) : "";
+    text += (text.empty() ? "" : ", ") +
+            (fixed != nullptr ? std::to_string(*fixed) : (name.empty() ? "?" : name));
+  }
+  return "[" + text + "]";
+}
+
+/// Every declared port in the file, and nothing else that would have to be fed.
+void check_side(const std::string& where, const std::vector<Port>& declared,
+                const std::vector<onnx::ValueInfo>& found, const char* side) {
+  for (const Port& port : declared) {
+    const std::string what = where + ": the " + side + " '" + port.name + "' ";
+    const auto match = std::find_if(found.begin(), found.end(),
+                                    [&](const auto& info) { return info.name == port.name; });
+    require(match != found.end(), Code::kOwnModel,
+            what + "is declared, but the model has " + names_of(found) +
+                ". Rename the port, or the model's " + side);
+    require(match->type == onnx::element_type_of(port.dtype), Code::kOwnModel,
+            what + "is declared as " + std::string(name_of(port.dtype)) + ", but the model has " +
+                dtype_text(match->type));
+    require(!match->shape || fits(port.shape, *match->shape), Code::kOwnModel,
+            what + "is declared with shape " + to_string(port.shape) + ", but the model has " +
+                shape_text(*match->shape));
+  }
+}
+
+void check_onnx(const std::string& where, const Model& declared, const onnx::Model& found) {
+  std::set<std::string> weights;  // files of old list their weights among the inputs
+  for (const onnx::Tensor& tensor : found.graph.initializers) weights.insert(tensor.name);
+  std::vector<onnx::ValueInfo> inputs;
+  for (const onnx::ValueInfo& info : found.graph.inputs) {
+    if (!weights.contains(info.name)) inputs.push_back(info);
+  }
+  check_side(where, declared.inputs, inputs, "input");
+  check_side(where, declared.outputs, found.graph.outputs, "output");
+  for (const onnx::ValueInfo& info : inputs) {
+    const bool fed = std::any_of(declared.inputs.begin(), declared.inputs.end(),
+                                 [&](const Port& port) { return port.name == info.name; });
+    require(fed, Code::kOwnModel,
+            where + ": the model has an input '" + info.name +
+                "' that the node does not declare, so nothing would feed it");
+  }
+}
+
+void check_torchscript(const std::string& where, const Model& declared, const fs::path& source) {
+  try {
+    const torch::jit::Module module = torch::jit::load(source.string(), at::kCPU);
+    const auto method = module.find_method("forward");
+    require(method.has_value(), Code::kOwnModel, where + ": the module has no forward()");
+    const auto& arguments = method->function().getSchema().arguments();  // the first is self
+    const auto needed = std::count_if(arguments.begin() + 1, arguments.end(), [](const auto& one) {
+      return !one.default_value().has_value();
+    });
+    const auto ports = static_cast<std::ptrdiff_t>(declared.inputs.size());
+    require(needed <= ports && ports < static_cast<std::ptrdiff_t>(arguments.size()),
+            Code::kOwnModel,
+            where + ": forward() takes " + std::to_string(arguments.size() - 1) +
+                " tensor(s), but the node declares " + std::to_string(ports) + " input(s)");
+  } catch (const c10::Error& error) {
+    throw Error(Code::kOwnModel,
+                where + " could not be read as TorchScript: " + error.what_without_backtrace());
+  }
+}
+
+/// The files that hold weights of the model, as it names them.
+std::set<std::string> locations_of(const onnx::Model& model) {
+  std::set<std::string> locations;
+  for (const onnx::Tensor& tensor : model.graph.initializers) {
+    if (tensor.external) locations.insert(tensor.external->location);
+  }
+  return locations;
+}
+
+void copy_into(const fs::path& from, const fs::path& to) {
+  std::error_code failed;
+  if (to.has_parent_path()) fs::create_directories(to.parent_path(), failed);
+  fs::copy_file(from, to, failed);
+  require(!failed, Code::kIo,
+          from.string() + " could not be copied to " + to.string() + ": " + failed.message());
+}
+
+}  // namespace
+
+std::string backend_of_own_model(const fs::path& source, const std::string& node) {
+  require(fs::is_regular_file(source), Code::kNotFound,
+          "node '" + node + "': the model " + source.string() + " was not found");
+  const std::string extension = source.extension().string();
+  require(extension == ".onnx" || extension == ".pt", Code::kOwnModel,
+          "node '" + node + "': " + source.string() +
+              " is neither an .onnx nor a .pt file, so no engine can run it");
+  return extension == ".onnx" ? "onnx" : "jit";
+}
+
+void take_own_model(const fs::path& source, bool copy, const fs::path& folder, Model& model) {
+  model.backend = backend_of_own_model(source, model.name);
+  const std::string where = about(model, source);
+  const fs::path home = fs::absolute(source).parent_path();
+  if (model.backend == "jit") {
+    check_torchscript(where, model, source);
+  } else {
+    onnx::Model found = onnx::read_model(source);
+    check_onnx(where, model, found);
+    for (const std::string& location : locations_of(found)) {
+      const fs::path inside = fs::path(location).lexically_normal();
+      require(inside.is_relative() && !inside.empty() && *inside.begin() != "..", Code::kOwnModel,
+              where + " keeps weights in '" + location + "', outside of its own folder");
+      const fs::path file = home / inside;
+      require(fs::is_regular_file(file), Code::kNotFound,
+              where + " keeps weights in " + file.string() + ", which was not found");
+      if (copy) copy_into(file, folder / location);
+      model.external_data.push_back({copy ? location : file.string(), "", sha256_file(file)});
+    }
+    for (const onnx::Opset& opset : found.opsets) {
+      if (opset.domain.empty()) model.opset_version = static_cast<int>(opset.version);
+    }
+  }
+  const Checksums sums = hash_file(source);
+  std::string path = fs::absolute(source).string();
+  if (copy) {
+    path = model.name + source.extension().string();
+    copy_into(source, folder / path);
+  }
+  model.file = FileEntry{path, sums.md5, sums.sha256};
+}
+
+}  // namespace leapp::compile

@@ -1,0 +1,96 @@
+#include "compile/state_choice.h"
+
+namespace leapp::compile {
+namespace {
+
+using state::State;
+using trace::Purified;
+using Origin = State::Origin;
+
+std::vector<bool> reached_from(const ir::Graph& graph, const std::vector<ir::ValueId>& roots) {
+  std::vector<bool> reached(graph.value_count(), false);
+  for (const ir::ValueId root : roots) {
+    if (root != ir::kNoValue) reached[static_cast<std::size_t>(root)] = true;
+  }
+  for (auto op = graph.ops().rbegin(); op != graph.ops().rend(); ++op) {
+    bool needed = false;
+    for (const ir::Result& result : op->results) {
+      for (const ir::ValueId id : result.values) {
+        needed |= id != ir::kNoValue && reached[static_cast<std::size_t>(id)];
+      }
+    }
+    if (!needed) continue;
+    for (const ir::Argument& argument : op->arguments) {
+      ir::for_each_value(argument,
+                         [&](ir::ValueId id) { reached[static_cast<std::size_t>(id)] = true; });
+    }
+  }
+  return reached;
+}
+
+std::vector<ir::ValueId> roots_of(const Purified& purified, const std::vector<bool>& out) {
+  std::vector<ir::ValueId> roots = purified.outputs;
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    if (out[i]) roots.push_back(purified.after[i]);
+  }
+  return roots;
+}
+
+}  // namespace
+
+StateChoice choose_states(const std::vector<State>& candidates, const Purified& purified,
+                          const std::vector<bool>& wanted) {
+  StateChoice choice;
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
+    const Origin origin = candidates[i].origin;
+    choice.in.push_back(origin == Origin::kExplicit ||
+                        (origin == Origin::kDeclared && !candidates[i].fed_by));
+    choice.out.push_back(choice.in.back() || wanted[i]);
+  }
+  for (bool changed = true; changed;) {
+    changed = false;
+    const std::vector<bool> reached = reached_from(purified.graph, roots_of(purified, choice.out));
+    for (std::size_t i = 0; i < candidates.size(); ++i) {
+      if (candidates[i].origin == Origin::kExplicit) continue;
+      const bool matters = reached[static_cast<std::size_t>(purified.before[i])];
+      const bool may_leave = candidates[i].origin == Origin::kDeclared;
+      if (matters == choice.in[i] || (!matters && !may_leave)) continue;
+      choice.in[i] = matters;
+      const bool feeds_itself = !candidates[i].fed_by && candidates[i].slot.is_left();
+      choice.out[i] = (matters && feeds_itself) || wanted[i];
+      changed = true;
+    }
+  }
+  return choice;
+}
+
+std::vector<bool> close_graph(const state::NodeStates& states, const StateChoice& choice,
+                              Purified& purified) {
+  const trace::Recording& recording = states.exported().recording;
+  ir::Graph& graph = purified.graph;
+  std::size_t next = 0;
+  for (const trace::Recording::Port& port : recording.outputs) {
+    graph.add_output(port.name, purified.outputs[next++]);
+  }
+  for (const trace::Recording::Constant& constant : recording.static_outputs) {
+    graph.add_output(constant.name, purified.outputs[next++]);
+  }
+  for (std::size_t i = 0; i < choice.out.size(); ++i) {
+    if (choice.out[i]) graph.add_output(states.states[i].slot.name, purified.after[i]);
+  }
+  const std::vector<bool> reached = reached_from(graph, roots_of(purified, choice.out));
+  std::vector<bool> used;
+  std::vector<ir::ValueId> inputs;
+  for (std::size_t i = 0; i < recording.inputs.size(); ++i) {
+    const ir::ValueId id = graph.inputs()[i];
+    used.push_back(reached[static_cast<std::size_t>(id)]);
+    if (used.back()) inputs.push_back(id);
+  }
+  for (std::size_t i = 0; i < choice.in.size(); ++i) {
+    if (choice.in[i]) inputs.push_back(purified.before[i]);
+  }
+  graph.set_inputs(std::move(inputs));
+  return used;
+}
+
+}  // namespace leapp::compile

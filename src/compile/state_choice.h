@@ -1,0 +1,33 @@
+// Which states the model needs, by data flow.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "state/state.h"
+#include "trace/purify.h"
+
+namespace leapp::compile {
+
+/// For each state of a node: whether the model needs its value from before the pass, and
+/// whether it puts out the value from after it.
+struct StateChoice {
+  std::vector<bool> in;
+  std::vector<bool> out;
+
+  bool operator==(const StateChoice&) const = default;
+};
+
+/// A state is needed when what it held before the pass can reach an output or another state's
+/// update. A declared one may also reach only itself (a counter); one that was merely found by its
+/// writes must matter to the node's outputs, or every scratch buffer of the program would count.
+/// `wanted` says whose value after the pass another node reads.
+StateChoice choose_states(const std::vector<state::State>& states, const trace::Purified& purified,
+                          const std::vector<bool>& wanted);
+
+/// Gives the graph its final inputs (used ports, then chosen states) and outputs (ports, then
+/// chosen states). Returns which recorded inputs reach an output.
+std::vector<bool> close_graph(const state::NodeStates& states, const StateChoice& choice,
+                              trace::Purified& purified);
+
+}  // namespace leapp::compile

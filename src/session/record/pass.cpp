@@ -1,0 +1,29 @@
+#include "session/record/pass.h"
+
+#include <algorithm>
+
+namespace leapp::session {
+
+at::Tensor MemoryUse::value_before() const {
+  return trace::copy_of(before ? before->content(found) : found);
+}
+
+at::Tensor MemoryUse::value_after() const {
+  return after ? trace::copy_of(after->content(left)) : value_before();
+}
+
+const OutsideRead* Pass::find_outside(VarId var) const {
+  const auto it = std::lower_bound(outside.begin(), outside.end(), var,
+                                   [](const OutsideRead& read, VarId v) { return read.var < v; });
+  return it == outside.end() || it->var != var ? nullptr : &*it;
+}
+
+const MemoryUse* Pass::find_memory(VarId var) const {
+  const trace::StoreId store = tape().variable(var).store;
+  const auto it = std::find_if(memory.begin(), memory.end(), [&](const MemoryUse& use) {
+    return use.var == var || (store != kNobody && tape().variable(use.var).store == store);
+  });
+  return it == memory.end() ? nullptr : &*it;
+}
+
+}  // namespace leapp::session

@@ -1,0 +1,118 @@
+// One completed pass of a node, as it happened. Nothing changes it afterwards.
+//
+// A pass refers to the tensors it met by variables of its tape. Which tensor of an earlier pass one
+// of them is, who put it out and who wrote its memory is recorded here as well, for the program
+// goes on and its tensors die: state is inferred from passes alone, see state/infer.h.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "leapp/code.h"
+#include "trace/capture.h"
+#include "trace/recording.h"
+
+namespace leapp::session {
+
+using trace::kNobody;
+using trace::NodeId;
+using trace::VarId;
+
+/// "pre/features": a port of a node.
+struct PortId {
+  NodeId node = kNobody;
+  std::string port;
+
+  auto operator<=>(const PortId&) const = default;
+};
+
+/// state_tensors(), and the update_state() that followed.
+struct DeclaredState {
+  std::string name;
+  VarId before = kNobody;
+  VarId after = kNobody;  ///< kNobody: it was not updated, so it is an ordinary input
+  at::Tensor initial;     ///< a copy
+  at::Tensor updated;     ///< a copy; undefined: it was not updated
+};
+
+/// A tensor that module() or register_buffer() declared.
+struct DeclaredBuffer {
+  std::string name;
+  VarId before = kNobody;
+  VarId after = kNobody;  ///< `before` where it was not assigned to
+  bool changed = false;   ///< written in place, or assigned to
+};
+
+/// Memory from outside the node that a pass read or wrote. Contents are those of `before` and
+/// `after`, which copy nothing until the memory changes.
+struct MemoryUse {
+  /// Who wrote what this pass found there.
+  struct Writer {
+    NodeId node = kNobody;
+    std::size_t pass = 0;
+
+    bool operator==(const Writer&) const = default;
+  };
+
+  std::string declared;  ///< the name of the state or buffer that it was declared as, or ""
+  VarId var = kNobody;   ///< the variable as the pass found it
+  at::Tensor found;      ///< an alias of the tensor as it was found
+  at::Tensor left;  ///< an alias of the tensor that holds the value after; undefined: unchanged
+  std::shared_ptr<trace::Capture> before;  ///< null where the node declared the value as an input
+  std::shared_ptr<trace::Capture> after;   ///< null: unchanged
+  std::optional<Writer> writer;
+
+  /// A copy of what was there before the pass, and after it.
+  at::Tensor value_before() const;
+  at::Tensor value_after() const;
+};
+
+/// A tensor from outside that the pass read.
+struct OutsideRead {
+  VarId var = kNobody;
+  std::optional<PortId> source;  ///< the output that it is, exactly
+  NodeId from = kNobody;         ///< the node that computed it, whether it put it out or not
+  std::optional<MemoryUse::Writer> writer;
+  std::vector<trace::Tape::Match> known;  ///< what it was in each earlier pass of the node
+};
+
+/// A value that the program read as a number or a choice of branch, though no input decides it.
+struct Escape {
+  VarId var = kNobody;
+  trace::FrameRef where;
+  Code code = Code::kNumber;
+  std::string text;  ///< what to say should it turn out to change
+};
+
+/// A tensor whose value ends up as a constant though it came from a node, or was drawn at random.
+struct BakedValue {
+  VarId var = kNobody;
+  trace::FrameRef where;  ///< of its first use, or where it was drawn
+  std::string random;     ///< the operator that drew it, or ""
+  PortId source;          ///< the node that it came from; the port may be empty
+};
+
+struct Pass {
+  trace::Recording recording;  ///< without its calls: those follow from what is state
+  std::vector<at::Tensor> inputs;   ///< copies, in the order of the recording's inputs
+  std::vector<at::Tensor> outputs;  ///< copies, in the order of Node::outputs, static ones included
+  std::vector<DeclaredState> states;
+  std::vector<DeclaredBuffer> buffers;
+  std::vector<MemoryUse> memory;
+  std::vector<OutsideRead> outside;  ///< by variable, ascending
+  std::vector<Escape> escapes;
+  std::vector<BakedValue> baked;
+  trace::FrameRef opened_at;
+  trace::FrameRef closed_at;
+
+  const trace::Tape& tape() const { return *recording.tape; }
+  const OutsideRead* find_outside(VarId var) const;
+  /// The use of the memory that a variable is in.
+  const MemoryUse* find_memory(VarId var) const;
+};
+
+}  // namespace leapp::session

@@ -1,0 +1,100 @@
+// Session's half that finds out where an input comes from.
+#include <ATen/ops/equal.h>
+
+#include "session/session.h"
+#include "session/session_internal.h"
+
+namespace leapp::session {
+
+// The output that an input receives, if it does so exactly; else why not is said.
+std::optional<PortId> Session::source_of(const LiveNode& node, NodePort& port,
+                                         const at::Tensor& tensor, trace::FrameRef frame) {
+  const auto tag = tags_.find(tensor);
+  if (!tag) return std::nullopt;
+  const LiveNode& from = node_at(tag->node);
+  const std::string here = node.name + "/" + port.name;
+  const std::string there = from.name + "/" + tag->port;
+  const NodePort* output = find_port(from.outputs, tag->port);
+  const bool fits =
+      output != nullptr && output->dtype == port.dtype && output->shape == port.shape;
+  if (tag->exact() && fits) {
+    port.read = Age::Read{node.completed, tag->pass, from.completed, frame};
+    return PortId{tag->node, tag->port};
+  }
+  if (tag->port.empty()) {
+    warn(Code::kNotAnOutput, node.name,
+         here + " comes from a value computed inside node '" + from.name +
+             "' that is none of its outputs, so nothing connects them. Add it to the outputs of '" +
+             from.name + "'.",
+         frame);
+  } else if (tag->exact()) {
+    warn(Code::kReshapedWire, node.name,
+         here + " holds the data of " + there + " in another shape or type (" + describe(*output) +
+             " became " + describe(port) + "), so nothing connects them. Reshape inside a node.",
+         frame);
+  } else {
+    warn_of_gap(node, here, there, *tag);
+  }
+  return std::nullopt;
+}
+
+void Session::connect(LiveNode& node, NodePort& port, const at::Tensor& tensor,
+                      trace::FrameRef frame) {
+  port.read.reset();
+  const std::optional<PortId> source = source_of(node, port, tensor, frame);
+  if (node.completed == 0) {
+    port.source = source;
+    port.source_pass = source ? 0 : -1;
+    return;
+  }
+  if (source == port.source) return;
+  if (source && !port.source && port.source_pass < 0) {
+    port.source = source;
+    port.source_pass = node.completed;
+    return;
+  }
+  // A feedback input may be set by hand again, as at the start of an episode.
+  if (!source && port.source_pass > 0) return;
+  const auto name_of_source = [&](const std::optional<PortId>& id) {
+    return id ? node_at(id->node).name + "/" + id->port : std::string("outside the graph");
+  };
+  throw PlacedError{Code::kNewSignature,
+                    "Reentering " + node.name + " with new i/o: input '" + port.name +
+                        "' came from " + name_of_source(port.source) +
+                        " before and now comes from " + name_of_source(source) +
+                        ". A port has one source.",
+                    frame};
+}
+
+void Session::warn_of_gap(const LiveNode& node, const std::string& here, const std::string& there,
+                          const Tag& tag) {
+  // The line of the detour, not of the annotation, is what the reader has to look at.
+  const Detour& detour = tag.detours.front();
+  const std::size_t more = tag.detours.size() - 1;
+  if (!queued_.emplace(Code::kUntracedCompute, nullptr, 0, here + " " + there).second) return;
+  warn(Code::kUntracedCompute, node.name,
+       here + " comes from " + there + " through " + detour.op +
+           (more > 0 ? " and " + std::to_string(more) + " more" : "") +
+           ", which is in no node: the exported pipeline will not run it. Move it into a node, "
+           "unless it stands for the world around them, a simulator say.",
+       detour.frame);
+}
+
+void Session::mirror_tags(const at::Tensor& source, const at::Tensor& target) {
+  if (!active()) return;
+  locked(trace::capture_source(), [&] {
+    const bool same = source.sizes() == target.sizes() &&
+                      source.scalar_type() == target.scalar_type() && at::equal(source, target);
+    if (!same) {
+      throw PlacedError{Code::kMirrorMismatch,
+                        "mirror_leapp_tags(): source and target do not match. It is for a target "
+                        "that holds exactly the source's values after a copy."};
+    }
+    if (const auto tag = tags_.find(source)) tags_.set(target, *tag);
+    if (!tape_) return;
+    const auto from = tape_->find(source);
+    if (from && tape_->variable(*from).node != kNobody) tape_->mirror(*from, target);
+  });
+}
+
+}  // namespace leapp::session

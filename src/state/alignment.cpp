@@ -1,0 +1,157 @@
+#include "state/alignment.h"
+
+#include <algorithm>
+#include <string>
+
+#include "state/constant.h"
+#include "trace/recording.h"
+
+namespace leapp::state {
+
+namespace {
+
+// TorchScript's executor puts these in once it has seen a function run, and PyTorch's indexing
+// those that are passed over where it selects a single element.
+bool changes_nothing(const trace::Call& call) {
+  if (call.passed_over) return true;
+  static const c10::OperatorName detach("aten::detach", "");
+  static const c10::OperatorName alias("aten::alias", "");
+  return call.op.operator_name() == detach || call.op.operator_name() == alias;
+}
+
+// Which calls of a list depend on no node's values: what they make is the same in every pass.
+std::vector<bool> find_constant_calls(const CallList& list) {
+  using Origin = trace::Variable::Origin;
+  const trace::Tape& tape = list.tape;
+  std::vector<bool> constant(tape.variable_count(), false);
+  std::vector<bool> written(tape.store_count(), false);  // by a call that does depend on them
+  const auto is_constant_here = [&](trace::VarId var) {
+    const trace::Variable& variable = tape.variable(var);
+    if (variable.store != trace::kNobody && written[static_cast<std::size_t>(variable.store)]) {
+      return false;
+    }
+    return variable.origin == Origin::kOutside || constant[static_cast<std::size_t>(var)];
+  };
+  std::vector<bool> found;
+  for (const std::int32_t index : list.calls) {
+    const trace::Call& call = tape.calls()[static_cast<std::size_t>(index)];
+    bool depends = false;
+    trace::for_each_variable(tape, call, [&](trace::VarId var) { depends |= !is_constant_here(var); });
+    depends = depends && call.node != trace::kNobody && !makes_constant(call.op);
+    found.push_back(!depends);
+    trace::for_each_result(tape, call, [&](trace::VarId var) {
+      if (var == trace::kNobody) return;
+      if (!depends) constant[static_cast<std::size_t>(var)] = true;
+      // A result in memory that was there before has been written to, or shows what was.
+      const auto store = tape.variable(var).store;
+      if (depends && store != trace::kNobody) written[static_cast<std::size_t>(store)] = true;
+    });
+  }
+  return found;
+}
+
+class Aligner {
+ public:
+  Aligner(const CallList& first, const CallList& again) : first_(first), again_(again) {}
+
+  Alignment run(bool past_differences) {
+    // As a rule a pass runs what the first one ran, and there is nothing to find out.
+    if (std::equal(first_.calls.begin(), first_.calls.end(), again_.calls.begin(),
+                   again_.calls.end(), [&](std::int32_t a, std::int32_t b) {
+                     return first_.tape.calls()[static_cast<std::size_t>(a)].op ==
+                            again_.tape.calls()[static_cast<std::size_t>(b)].op;
+                   })) {
+      for (std::size_t k = 0; k < first_.calls.size(); ++k) {
+        found_.pairs.emplace_back(first_.calls[k], again_.calls[k]);
+      }
+      return std::move(found_);
+    }
+    first_constant_ = find_constant_calls(first_);
+    again_constant_ = find_constant_calls(again_);
+    while (i_ < first_.calls.size() || j_ < again_.calls.size()) {
+      if (fit(i_, j_)) {
+        found_.pairs.emplace_back(first_.calls[i_++], again_.calls[j_++]);
+      } else if (may_be_missing(first_, first_constant_, i_)) {
+        ++i_;
+      } else if (may_be_missing(again_, again_constant_, j_)) {
+        ++j_;
+      } else {
+        note_difference();
+        if (!past_differences) break;
+        meet_again();
+      }
+    }
+    return std::move(found_);
+  }
+
+ private:
+  static const trace::Call* call_at(const CallList& list, std::size_t i) {
+    return i < list.calls.size() ? &list.tape.calls()[static_cast<std::size_t>(list.calls[i])]
+                                 : nullptr;
+  }
+
+  bool fit(std::size_t i, std::size_t j) const {
+    const trace::Call* a = call_at(first_, i);
+    const trace::Call* b = call_at(again_, j);
+    return a != nullptr && b != nullptr && first_constant_[i] == again_constant_[j] &&
+           a->op.operator_name() == b->op.operator_name();
+  }
+
+  static bool may_be_missing(const CallList& list, const std::vector<bool>& constant,
+                             std::size_t i) {
+    const trace::Call* call = call_at(list, i);
+    return call != nullptr && (constant[i] || changes_nothing(*call));
+  }
+
+  void note_difference() {
+    if (found_.difference) return;
+    found_.difference = {i_ < first_.calls.size() ? first_.calls[i_] : -1,
+                         j_ < again_.calls.size() ? again_.calls[j_] : -1};
+  }
+
+  // Passes over as few calls as possible to where two operators in a row are the same, or to where
+  // both lists end.
+  void meet_again() {
+    const auto meet = [&](std::size_t i, std::size_t j) {
+      const bool ends = i >= first_.calls.size() && j >= again_.calls.size();
+      const bool next_ends = i + 1 == first_.calls.size() && j + 1 == again_.calls.size();
+      return ends || (fit(i, j) && (next_ends || fit(i + 1, j + 1)));
+    };
+    constexpr std::size_t kMostSkipped = 64;
+    for (std::size_t skipped = 1; skipped <= kMostSkipped; ++skipped) {
+      for (std::size_t of_first = 0; of_first <= skipped; ++of_first) {
+        const std::size_t i = i_ + of_first;
+        const std::size_t j = j_ + skipped - of_first;
+        if (i > first_.calls.size() || j > again_.calls.size() || !meet(i, j)) continue;
+        go_to(i, j);
+        return;
+      }
+    }
+    go_to(first_.calls.size(), again_.calls.size());
+  }
+
+  void go_to(std::size_t i, std::size_t j) {
+    for (; j_ < j; ++j_) found_.added.push_back(again_.calls[j_]);
+    i_ = i;
+  }
+
+  const CallList& first_;
+  const CallList& again_;
+  std::vector<bool> first_constant_;
+  std::vector<bool> again_constant_;
+  std::size_t i_ = 0;
+  std::size_t j_ = 0;
+  Alignment found_;
+};
+
+}  // namespace
+
+Alignment align(const CallList& first, const CallList& again) {
+  return Aligner(first, again).run(false);
+}
+
+Alignment align_past_differences(const CallList& first, const CallList& again) {
+  return Aligner(first, again).run(true);
+}
+
+}  // namespace leapp::state

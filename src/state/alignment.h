@@ -1,0 +1,35 @@
+// Which calls of a later pass are those of an earlier one.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "trace/tape.h"
+
+namespace leapp::state {
+
+/// Some calls of a tape, by index, ascending.
+struct CallList {
+  const trace::Tape& tape;
+  const std::vector<std::int32_t>& calls;
+};
+
+struct Alignment {
+  std::vector<std::pair<std::int32_t, std::int32_t>> pairs;  ///< indices into the two tapes
+  /// The first two calls that have no counterpart; -1 where that list has ended.
+  std::optional<std::pair<std::int32_t, std::int32_t>> difference;
+  /// Past differences: calls of the later pass that have none.
+  std::vector<std::int32_t> added;
+};
+
+/// Pairs the same operators in order. A call that works on no node's values may be missing on
+/// either side (a constant that is made once and kept, say), and so may one that changes nothing.
+/// Ends at the first difference.
+Alignment align(const CallList& first, const CallList& again);
+
+/// Likewise, but goes on where the two run the same operators again.
+Alignment align_past_differences(const CallList& first, const CallList& again);
+
+}  // namespace leapp::state

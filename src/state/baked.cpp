@@ -1,0 +1,94 @@
+#include "state/baked.h"
+
+#include <algorithm>
+#include <set>
+
+#include "state/names.h"
+
+namespace leapp::state {
+namespace {
+
+Diagnostic said(const Node& node, const session::Escape& escape) {
+  return warning(escape.code, escape.where, node.name, escape.text);
+}
+
+// Whether what a variable from outside holds changes from pass to pass.
+bool changes(const Node& node, std::size_t number, VarId var) {
+  const Pass& pass = node.passes[number];
+  const trace::Variable& variable = pass.tape().variable(var);
+  if (variable.origin != trace::Variable::Origin::kOutside || variable.store == kNobody) {
+    return false;
+  }
+  const trace::Store& store = pass.tape().store(variable.store);
+  if (store.fresh) return false;
+  return store.last_write >= pass.recording.first_call || was_computed(node, number, var);
+}
+
+// The variables that the exported pass reads and that are no state.
+std::set<VarId> constants_of(const NodeStates& states) {
+  const Pass& pass = states.exported();
+  const trace::Tape& tape = pass.tape();
+  std::set<trace::Site> given;
+  std::set<trace::StoreId> memory;
+  for (const State& state : states.states) {
+    given.insert(state.slot.sites.begin(), state.slot.sites.end());
+    if (state.slot.before != kNobody) memory.insert(tape.variable(state.slot.before).store);
+  }
+  memory.erase(kNobody);
+  std::set<VarId> constants;
+  for (const std::int32_t index : recording_of(states).calls) {
+    trace::for_each_site(tape, index, [&](const trace::Site& site, VarId var) {
+      if (var == kNobody || given.count(site) > 0) return;
+      if (memory.count(tape.variable(var).store) == 0) constants.insert(var);
+    });
+  }
+  return constants;
+}
+
+}  // namespace
+
+Findings find_escapes(const Node& node, const Followed& followed) {
+  Findings findings;
+  for (std::size_t i = 0; i < node.passes.size(); ++i) {
+    for (const session::Escape& escape : node.passes[i].escapes) {
+      const auto varies = [&](VarId var) {
+        return changes(node, i, var) || (i == 0 && followed.changes(var));
+      };
+      if (trace::depends_on(node.passes[i].tape(), escape.var, varies)) {
+        findings.push_back(said(node, escape));
+      }
+    }
+  }
+  return findings;
+}
+
+Findings find_baked(const NodeStates& states, std::span<const Node* const> nodes) {
+  Findings findings;
+  const std::vector<session::BakedValue>& baked = states.exported().baked;
+  if (baked.empty()) return findings;
+  const std::set<VarId> constants = constants_of(states);
+  const std::string& node = states.node->name;
+  for (const session::BakedValue& value : baked) {
+    if (constants.count(value.var) == 0) continue;
+    if (!value.random.empty()) {
+      findings.push_back(
+          warning(Code::kRandomOutside, value.where, node,
+                  value.random + " drew random numbers that node '" + node +
+                      "' uses: the numbers drawn now are exported as a constant. If they are "
+                      "meant to change, pass them through annotate.input_tensors()."));
+      continue;
+    }
+    const Node* from = find_node(nodes, value.source.node);
+    const std::string& name = from == nullptr ? node : from->name;
+    const std::string port =
+        value.source.port.empty() ? "" : " (" + name + "/" + value.source.port + ")";
+    findings.push_back(
+        warning(Code::kForgottenInput, value.where, node,
+                "node '" + node + "' uses a value of node '" + name + "'" + port +
+                    " that is not among its inputs: its present value is exported as a "
+                    "constant. Pass it through annotate.input_tensors()."));
+  }
+  return findings;
+}
+
+}  // namespace leapp::state

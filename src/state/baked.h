@@ -1,0 +1,17 @@
+// Values that the export takes for constant: numbers and choices that the program read, values of
+// other nodes that a node was not given, random draws.
+#pragma once
+
+#include "state/sites.h"
+
+namespace leapp::state {
+
+/// Numbers and choices that no input decides, but memory that the node writes to, or what it
+/// computed in the pass before. `followed` is that of the first pass.
+Findings find_escapes(const Node& node, const Followed& followed);
+
+/// Values of other nodes and random draws that end up as constants of the exported pass.
+/// `nodes` are all of them, for their names.
+Findings find_baked(const NodeStates& states, std::span<const Node* const> nodes);
+
+}  // namespace leapp::state

@@ -1,0 +1,313 @@
+#include "state/carried.h"
+
+#include <algorithm>
+#include <map>
+
+#include "state/constant.h"
+
+namespace leapp::state {
+namespace {
+
+// Whether each pass found what the output of the other node was in the tick before.
+bool holds_outputs_of(const Node& from, const std::string& port, const Node& to,
+                      const std::vector<at::Tensor>& found) {
+  const NodePort* output = find_port(from.outputs, port);
+  if (output == nullptr || from.completion <= to.completion) return false;
+  if (from.passes.size() + 1 < found.size()) return false;
+  const auto index = static_cast<std::size_t>(output - from.outputs.data());
+  for (std::size_t k = 1; k < found.size(); ++k) {
+    if (!same_value(from.passes[k - 1].outputs.at(index), found[k])) return false;
+  }
+  return true;
+}
+
+class CarriedFinder {
+ public:
+  CarriedFinder(const Node& node, std::size_t base, const Followed& followed,
+                std::vector<State> written, std::span<const Node* const> nodes, const Paths& paths)
+      : node_(node),
+        base_(base),
+        followed_(followed),
+        nodes_(nodes),
+        paths_(paths),
+        written_(std::move(written)) {}
+
+  Carried run() && {
+    look_at_memory();
+    if (followed_.apart || std::none_of(sites().begin(), sites().end(),
+                                        [](const FollowedSite& site) { return site.changed; })) {
+      return give_up(false);
+    }
+    if (!find_needed() || !check_feeds()) return give_up(true);
+    for (const std::int32_t number : order_) add_state(number);
+    connect();
+    drop_renewed();
+    return std::move(done_);
+  }
+
+ private:
+  const std::vector<FollowedSite>& sites() const { return followed_.sites; }
+  const FollowedSite& site_at(std::int32_t number) const {
+    return sites()[static_cast<std::size_t>(number)];
+  }
+  const Pass& pass() const { return node_.passes[base_]; }
+
+  Carried give_up(bool in_doubt) {
+    done_.states = std::move(written_);
+    done_.in_doubt = in_doubt;
+    drop_renewed();
+    return std::move(done_);
+  }
+  void say(Code code, const FollowedSite& site, const std::string& text);
+  void look_at_memory();
+  std::optional<Source> source_of(const FollowedSite& site) const;
+  bool is_doubtful(const FollowedSite& site) const;
+  bool find_needed();
+  bool need(std::int32_t number);
+  bool check_feeds();
+  void add_state(std::int32_t number);
+  void add_chain(std::size_t last, std::int32_t delay);
+  void connect();
+  void drop_renewed();
+
+  const Node& node_;
+  std::size_t base_;
+  const Followed& followed_;
+  std::span<const Node* const> nodes_;
+  const Paths& paths_;
+  std::vector<State> written_;
+  std::set<std::int32_t> dropped_;    // written states that are none
+  std::set<std::int32_t> needed_;     // sites
+  std::set<std::int32_t> asked_for_;  // sites whose value another one takes
+  std::vector<std::int32_t> order_;   // needed sites
+  std::vector<VarId> roots_;
+  std::map<std::pair<VarId, Source>, std::size_t> known_;  // states that were added
+  std::map<std::int32_t, std::size_t> state_at_;           // by site
+  std::map<std::size_t, Source> source_of_state_;
+  Carried done_;
+};
+
+void CarriedFinder::say(Code code, const FollowedSite& site, const std::string& text) {
+  const trace::Tape& tape = pass().tape();
+  const at::Tensor read = site.found.empty() ? tape.content(site.initial) : site.found.front();
+  const trace::Call& call = tape.calls()[static_cast<std::size_t>(site.at.call)];
+  done_.findings.push_back(warning(
+      code, call.frame, node_.name,
+      "node '" + node_.name + "': " + describe_read(tape, site.at, read, paths_) + text));
+}
+
+// Memory that the pass writes to: made anew for every pass, continued, or changed by others.
+void CarriedFinder::look_at_memory() {
+  for (const FollowedSite& site : sites()) {
+    if (site.written < 0 || site.changed || followed_.apart) continue;
+    if (site.renewed && !site.continued && !site.strange) {
+      dropped_.insert(site.written);
+    } else if (site.strange) {
+      say(Code::kForeignWrite, site,
+          " and writes to it, so that it is exported as state; but a later pass found something "
+          "there that the pass before had not left. If it changes from outside, pass it through "
+          "annotate.input_tensors().");
+    }
+  }
+}
+
+// The only source that is left.
+std::optional<Source> CarriedFinder::source_of(const FollowedSite& site) const {
+  if (!site.sources) return std::nullopt;
+  std::optional<Source> found;
+  for (const Source& source : *site.sources) {
+    // A place where the first pass read a value of its own says no more than the value.
+    if (source.site >= 0 && !site_at(source.site).changed &&
+        site.sources->count({site_at(source.site).initial, -1, {}}) > 0) {
+      continue;
+    }
+    // Nor do places that always read one tensor say more than the first of them.
+    const bool known = found && found->site >= 0 && source.site >= 0 &&
+                       site_at(found->site).like == site_at(source.site).like;
+    if (known) continue;
+    if (found) return std::nullopt;
+    found = source;
+  }
+  return found;
+}
+
+// Whether a site that has not changed may yet take the value of a place the same tensor was in.
+bool CarriedFinder::is_doubtful(const FollowedSite& site) const {
+  return site.sources && site.sources->size() > 1 &&
+         std::any_of(site.sources->begin(), site.sources->end(), [&](const Source& source) {
+           return source.site >= 0 && site_at(source.site).changed;
+         });
+}
+
+// The sites that the outputs and the states depend on, until no state needs another one. False
+// with a finding where one of them cannot be told.
+bool CarriedFinder::find_needed() {
+  for (const trace::Recording::Port& output : pass().recording.outputs) {
+    roots_.push_back(output.var);
+  }
+  for (const State& state : written_) {
+    if (state.slot.after != kNobody) roots_.push_back(state.slot.after);
+  }
+  for (bool again = true; again;) {
+    again = false;
+    const std::vector<std::int32_t> calls = trace::slice(pass().tape(), roots_);
+    for (std::size_t i = 0; i < sites().size(); ++i) {
+      const auto number = static_cast<std::int32_t>(i);
+      const FollowedSite& site = sites()[i];
+      if (needed_.count(number) > 0) continue;
+      const bool reached = std::binary_search(calls.begin(), calls.end(), site.at.call);
+      if (!reached && (asked_for_.count(number) == 0 || !site.changed)) continue;
+      if (!site.changed && !is_doubtful(site)) continue;
+      if (!need(number)) return false;
+      again = true;
+    }
+  }
+  return true;
+}
+
+bool CarriedFinder::need(std::int32_t number) {
+  const FollowedSite& site = site_at(number);
+  if (!site.changed) {
+    say(Code::kAmbiguousConstant, site,
+        " that the first pass also read elsewhere, where later passes replaced it: whether it "
+        "is a constant cannot be told after " +
+            std::to_string(node_.passes.size() - base_) +
+            " passes. Trace more passes, or let each place begin with a tensor of its own "
+            "(.clone()).");
+    return false;
+  }
+  const std::optional<Source> source = source_of(site);
+  const auto fits = [&](const at::Tensor& found) { return same_type(site.found.front(), found); };
+  if (!source || !std::all_of(site.found.begin(), site.found.end(), fits)) {
+    say(Code::kUnknownSource, site,
+        " that changes from pass to pass, and its value does not always come from the same place "
+        "in the pass before, so it cannot be exported as state. Declare it with "
+        "annotate.state_tensors() and annotate.update_state(), or pass it through "
+        "annotate.input_tensors().");
+    return false;
+  }
+  needed_.insert(number);
+  order_.push_back(number);
+  if (source->var != kNobody) roots_.push_back(source->var);
+  if (source->site >= 0) asked_for_.insert(source->site);
+  return true;
+}
+
+// Whether outputs of other nodes that are carried are always those of the tick before.
+bool CarriedFinder::check_feeds() {
+  for (const std::int32_t number : order_) {
+    const PortId port = source_of(site_at(number))->port;
+    if (port.node == kNobody || port.node == node_.id) continue;
+    const Node* from = find_node(nodes_, port.node);
+    if (from != nullptr && holds_outputs_of(*from, port.port, node_, site_at(number).found)) {
+      continue;
+    }
+    done_.findings.push_back(
+        warning(Code::kForeignOutput, pass().opened_at, node_.name,
+                "node '" + node_.name +
+                    "' reads an output of another node that is not among its inputs, and not "
+                    "always that of the tick before: its first value is exported as a constant. "
+                    "Pass it through annotate.input_tensors()."));
+    return false;
+  }
+  return true;
+}
+
+// The state that is read at a site; sites that read the same tensor from the same source share it.
+void CarriedFinder::add_state(std::int32_t number) {
+  const FollowedSite& site = site_at(number);
+  const Source source = *source_of(site);
+  const auto [it, is_new] = known_.try_emplace({site.initial, source}, written_.size());
+  if (!is_new) {
+    State& state = written_[it->second];
+    if (state.slot.before == kNobody) state.slot.sites.push_back(site.at);
+    state_at_[number] = it->second;
+    return;
+  }
+  if (site.written >= 0) {
+    it->second = static_cast<std::size_t>(site.written);
+  } else {
+    written_.push_back({.slot = {.sites = {site.at}, .value = site.found.front()}});
+    written_.back().per_pass.resize(node_.passes.size());
+  }
+  State& state = written_[it->second];
+  state.origin = State::Origin::kCarried;
+  state.slot.after = kNobody;
+  for (std::size_t k = 0; k < site.found.size(); ++k) {
+    const bool last = k + 1 == site.found.size();
+    state.per_pass[base_ + k] = {site.found[k], last ? at::Tensor() : site.found[k + 1]};
+  }
+  state_at_[number] = it->second;
+  source_of_state_[it->second] = source;
+  add_chain(it->second, source.delay);
+}
+
+// Makes a state one that takes its value from several passes back: each link of the chain holds
+// what the next pass will read, and the last takes the value in.
+void CarriedFinder::add_chain(std::size_t last, std::int32_t delay) {
+  Source source = source_of_state_.at(last);
+  source.delay = 1;
+  for (std::int32_t link = 1; link < delay; ++link) {
+    source_of_state_.erase(last);
+    State next = {.origin = State::Origin::kCarried};
+    next.per_pass.resize(node_.passes.size());
+    for (std::size_t k = base_; k + 1 < node_.passes.size(); ++k) {
+      next.per_pass[k].before = written_[last].per_pass[k + 1].before;
+      next.per_pass[k].after = written_[last].per_pass[k + 1].after;
+    }
+    next.slot.value = next.per_pass[base_].before;
+    written_[last].slot.same_as = written_.size();
+    last = written_.size();
+    written_.push_back(std::move(next));
+  }
+  source_of_state_[last] = source;
+}
+
+// Where each state is left, now that all of them are known.
+void CarriedFinder::connect() {
+  for (const auto& [index, source] : source_of_state_) {
+    State& state = written_[index];
+    const auto other = state_at_.find(source.site);
+    if (source.site >= 0 && other != state_at_.end()) {
+      state.slot.same_as = other->second;
+    } else if (source.site >= 0) {
+      state.slot.after = site_at(source.site).initial;
+    } else if (source.port.node == kNobody) {
+      state.slot.after = source.var;
+    } else if (source.port.node != node_.id) {
+      state.fed_by = State::Feed{source.port.node, source.port.port, {}};
+    } else {
+      for (const trace::Recording::Port& output : pass().recording.outputs) {
+        if (output.name == source.port.port) state.slot.after = output.var;
+      }
+    }
+  }
+  done_.states = std::move(written_);
+}
+
+void CarriedFinder::drop_renewed() {
+  std::vector<State> kept;
+  std::map<std::size_t, std::size_t> moved;
+  for (std::size_t i = 0; i < done_.states.size(); ++i) {
+    if (dropped_.count(static_cast<std::int32_t>(i)) > 0) {
+      done_.renewed.push_back(done_.states[i].slot.before);
+      continue;
+    }
+    moved[i] = kept.size();
+    kept.push_back(std::move(done_.states[i]));
+  }
+  for (State& state : kept) {
+    if (state.slot.same_as) state.slot.same_as = moved.at(*state.slot.same_as);
+  }
+  done_.states = std::move(kept);
+}
+
+}  // namespace
+
+Carried find_carried(const Node& node, std::size_t base, const Followed& followed,
+                     std::vector<State> written, std::span<const Node* const> nodes,
+                     const Paths& paths) {
+  return CarriedFinder(node, base, followed, std::move(written), nodes, paths).run();
+}
+
+}  // namespace leapp::state

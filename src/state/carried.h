@@ -1,0 +1,29 @@
+// State that the program keeps by itself, out of what was followed from pass to pass.
+//
+// Where every pass agrees on where a tensor comes from, it is state: its first value was read as a
+// constant, and what its source is at the end of a tick is read in the next. A source that lies
+// several passes back is a chain of states, each of which hands its value to the one before.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "state/names.h"
+#include "state/sites.h"
+
+namespace leapp::state {
+
+struct Carried {
+  /// What was written, changed where the program replaces its memory, and what is carried.
+  std::vector<State> states;
+  std::vector<VarId> renewed;  ///< memory that every pass finds as the first one did: no state
+  Findings findings;
+  bool in_doubt = false;  ///< a finding says why the states are only those that were written
+};
+
+/// `nodes` are all that are exported: a state may be another one's output of the tick before.
+Carried find_carried(const Node& node, std::size_t base, const Followed& followed,
+                     std::vector<State> written, std::span<const Node* const> nodes,
+                     const Paths& paths);
+
+}  // namespace leapp::state

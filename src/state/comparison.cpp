@@ -1,0 +1,301 @@
+#include "state/comparison.h"
+
+#include <ATen/ops/equal.h>
+
+#include <algorithm>
+#include <set>
+#include <sstream>
+
+#include "state/alignment.h"
+#include "state/constant.h"
+
+namespace leapp::state {
+namespace {
+
+using Origin = trace::Variable::Origin;
+
+constexpr const char* kFirstTick =
+    ", so if only the very first tick differs, trace three passes or more";
+
+std::string text_of(const c10::IValue& value) {
+  if (value.isTensor()) {
+    return value.toTensor().numel() == 1 ? c10::toString(value.toTensor().item()) : "a tensor";
+  }
+  std::ostringstream text;
+  text << value;
+  return text.str();
+}
+
+bool same_argument(const c10::IValue& a, const c10::IValue& b) {
+  if (a.isTensor() != b.isTensor()) return false;
+  if (a.isTensor()) {
+    if (a.toTensor().defined() != b.toTensor().defined()) return false;
+    return !a.toTensor().defined() || at::equal(a.toTensor(), b.toTensor());
+  }
+  if (a.isDouble() && b.isDouble()) {
+    const bool both_nan = a.toDouble() != a.toDouble() && b.toDouble() != b.toDouble();
+    return both_nan || a.toDouble() == b.toDouble();
+  }
+  if (a.isInt() && b.isInt()) return a.toInt() == b.toInt();
+  if (a.isBool() && b.isBool()) return a.toBool() == b.toBool();
+  if (a.isNone() && b.isNone()) return true;
+  return a.tagKind() == b.tagKind() && (a.isGenerator() || a == b);
+}
+
+// An argument of a call, in words.
+std::string describe(const trace::Arg& arg) {
+  switch (arg.kind) {
+    case trace::Arg::Kind::kTensor:
+      return "a tensor";
+    case trace::Arg::Kind::kTensorList:
+      return std::to_string(arg.list_size) + (arg.list_size == 1 ? " tensor" : " tensors");
+    case trace::Arg::Kind::kValue:
+      break;
+  }
+  return text_of(arg.value);
+}
+
+const trace::Call& call_at(const trace::Tape& tape, std::int32_t index) {
+  return tape.calls()[static_cast<std::size_t>(index)];
+}
+
+std::string name_at(const trace::Tape& tape, std::int32_t index) {
+  return c10::toString(call_at(tape, index).op.operator_name());
+}
+
+// One later pass against the base.
+class Comparison {
+ public:
+  Comparison(const Node& node, const WrittenPass& first, const WrittenPass& again,
+             const FollowedPass& followed, const Paths& paths)
+      : node_(node),
+        first_(first),
+        again_(again),
+        old_tape_(first.pass->tape()),
+        new_tape_(again.pass->tape()),
+        aligned_(align({old_tape_, first.calls}, {new_tape_, again.calls})),
+        followed_(followed),
+        paths_(paths),
+        compared_(old_tape_.variable_count(), false) {}
+
+  std::vector<Difference> run() && {
+    for (const auto& [old_index, new_index] : aligned_.pairs) compare_calls(old_index, new_index);
+    note_unpaired_state();
+    note_control_flow();
+    return std::move(differences_);
+  }
+
+ private:
+  void compare_calls(std::int32_t old_index, std::int32_t new_index);
+  bool compare_forms(const trace::Call& a, const trace::Call& b);
+  void compare_values(const trace::Call& a, const trace::Call& b, std::size_t parameter);
+  void compare_tensors(VarId was, VarId is, const trace::Site& site);
+  bool has_the_same_content(VarId was, VarId is) const;
+  bool is_own(VarId var) const;
+  bool is_written(VarId var) const;
+  void note_unpaired_state();
+  void note_control_flow();
+  void note_own(const trace::Site& site);
+  void note(std::string text, trace::FrameRef where, bool constant = false) {
+    differences_.push_back({std::move(text), where, constant});
+  }
+
+  const Node& node_;
+  const WrittenPass& first_;
+  const WrittenPass& again_;
+  const trace::Tape& old_tape_;
+  const trace::Tape& new_tape_;
+  Alignment aligned_;
+  const FollowedPass& followed_;
+  const Paths& paths_;
+  std::vector<bool> compared_;  // variables of the first pass
+  std::set<VarId> noted_;       // of the later one
+  std::vector<Difference> differences_;
+};
+
+void Comparison::compare_calls(std::int32_t old_index, std::int32_t new_index) {
+  const trace::Call& a = call_at(old_tape_, old_index);
+  const trace::Call& b = call_at(new_tape_, new_index);
+  if (!compare_forms(a, b)) return;
+  const trace::Arg* old_args = old_tape_.args_of(a);
+  const trace::Arg* new_args = new_tape_.args_of(b);
+  const auto count = static_cast<std::int32_t>(a.op.schema().arguments().size());
+  for (std::int32_t k = 0; k < count; ++k) {
+    if (old_args[k].kind == trace::Arg::Kind::kValue) {
+      compare_values(a, b, static_cast<std::size_t>(k));
+    }
+    if (old_args[k].kind == trace::Arg::Kind::kTensor) {
+      compare_tensors(old_args[k].var, new_args[k].var, {new_index, k, -1});
+    }
+    for (std::int32_t item = 0; item < old_args[k].list_size; ++item) {
+      compare_tensors(old_tape_.list_item(old_args[k].list_begin + item),
+                      new_tape_.list_item(new_args[k].list_begin + item), {new_index, k, item});
+    }
+  }
+}
+
+// Whether both took a number, a tensor, or as many tensors in each place.
+bool Comparison::compare_forms(const trace::Call& a, const trace::Call& b) {
+  const trace::Arg* old_args = old_tape_.args_of(a);
+  const trace::Arg* new_args = new_tape_.args_of(b);
+  const auto& declared = a.op.schema().arguments();
+  for (std::size_t k = 0; k < declared.size(); ++k) {
+    if (old_args[k].kind == new_args[k].kind && old_args[k].list_size == new_args[k].list_size) {
+      continue;
+    }
+    note(a.op.schema().name() + " got " + describe(new_args[k]) + " for " + declared[k].name() +
+             ", where it got " + describe(old_args[k]) +
+             " before. If it is state, let it begin with a tensor of the shape it will have, or "
+             "with as many of them",
+         b.frame);
+    return false;
+  }
+  return true;
+}
+
+void Comparison::compare_values(const trace::Call& a, const trace::Call& b,
+                                    std::size_t parameter) {
+  const c10::IValue& was = old_tape_.args_of(a)[parameter].value;
+  const c10::IValue& is = new_tape_.args_of(b)[parameter].value;
+  if (same_argument(was, is)) return;
+  const bool number = is.isScalar() || is.isTensor();
+  note(a.op.schema().name() + " got " + a.op.schema().arguments()[parameter].name() + "=" +
+           text_of(is) + ", which was " + text_of(was) + " before" +
+           (number ? ". A number that changes has to be a tensor to become state (self.count = "
+                     "torch.zeros(()), say), or an input"
+                   : ""),
+       b.frame, true);
+}
+
+void Comparison::compare_tensors(VarId was, VarId is, const trace::Site& site) {
+  if (was == kNobody || is == kNobody || followed_.explains(is)) return;
+  const trace::Call& b = call_at(new_tape_, site.call);
+  const bool was_outside = old_tape_.variable(was).origin == Origin::kOutside;
+  const bool is_outside = new_tape_.variable(is).origin == Origin::kOutside;
+  if (was_outside != is_outside &&
+      trace::depends_on_inputs(is_outside ? old_tape_ : new_tape_, is_outside ? was : is)) {
+    note(b.op.schema().name() +
+             (is_outside ? " reads a tensor from outside where the first pass read a value that it "
+                           "had computed"
+                         : " reads a value that this pass computed where the first one read a "
+                           "tensor from outside") +
+             describe_argument(new_tape_, site, paths_) + kFirstTick,
+         b.frame);
+  }
+  if (!was_outside || !is_outside || compared_[static_cast<std::size_t>(was)]) return;
+  compared_[static_cast<std::size_t>(was)] = true;
+  const auto is_before = [&](const State& state) { return state.slot.before == was; };
+  if (std::any_of(first_.states.begin(), first_.states.end(), is_before)) return;
+  // Scratch memory: what the pass reads there it wrote itself.
+  if (old_tape_.written_since(was, first_.pass->recording.first_call)) return;
+  if (is_written(is) || has_the_same_content(was, is)) return;
+  noted_.insert(is);
+  if (is_own(is)) {
+    note_own(site);
+    return;
+  }
+  const bool ours = b.frame.code == nullptr;  // it stands for the node as a whole
+  note("a tensor from outside that " + (ours ? "the node" : b.op.schema().name()) + " reads" +
+           describe_argument(new_tape_, site, paths_) +
+           " changed. If it varies, pass it through annotate.input_tensors()",
+       b.frame, true);
+}
+
+bool Comparison::has_the_same_content(VarId was, VarId is) const {
+  const at::Tensor before = old_tape_.content(was);
+  const at::Tensor now = new_tape_.content(is);
+  if (before.is_same(now)) return true;
+  if (before.has_storage() && now.has_storage() &&
+      before.const_data_ptr() == now.const_data_ptr()) {
+    return true;
+  }
+  return same_value(before, now);
+}
+
+// Whether this node computed the value of a variable from outside in an earlier pass.
+bool Comparison::is_own(VarId var) const {
+  const session::OutsideRead* read = again_.pass->find_outside(var);
+  return read != nullptr && read->from == node_.id;
+}
+
+// Whether a node wrote what this memory holds: it is wired as shared state then.
+bool Comparison::is_written(VarId var) const {
+  const session::OutsideRead* read = again_.pass->find_outside(var);
+  return read != nullptr && read->writer;
+}
+
+void Comparison::note_own(const trace::Site& site) {
+  const trace::Call& reader = call_at(new_tape_, site.call);
+  note("a tensor that " + reader.op.schema().name() + " reads" +
+           describe_argument(new_tape_, site, paths_) +
+           " was computed by this node in an earlier pass, so it is state: declare it with "
+           "annotate.state_tensors() and annotate.update_state(), or keep it in a buffer of a "
+           "module and call annotate.module()",
+       reader.frame);
+}
+
+// State that is read by calls without a counterpart.
+void Comparison::note_unpaired_state() {
+  const auto is_state = [&](VarId var) {
+    const auto store = new_tape_.variable(var).store;
+    return std::any_of(again_.states.begin(), again_.states.end(), [&](const State& state) {
+      const VarId before = state.slot.before;
+      return before == var || (store != kNobody && new_tape_.variable(before).store == store);
+    });
+  };
+  auto pair = aligned_.pairs.begin();
+  for (const std::int32_t index : again_.calls) {
+    while (pair != aligned_.pairs.end() && pair->second < index) ++pair;
+    if (pair != aligned_.pairs.end() && pair->second == index) continue;
+    trace::for_each_site(new_tape_, index, [&](const trace::Site& site, VarId var) {
+      if (var == kNobody || !is_own(var) || followed_.explains(var) || is_state(var)) return;
+      if (!is_written(var) && noted_.insert(var).second) note_own(site);
+    });
+  }
+}
+
+void Comparison::note_control_flow() {
+  std::optional<std::pair<std::int32_t, std::int32_t>> difference = aligned_.difference;
+  if (!difference && followed_.added_call) difference = {-1, *followed_.added_call};
+  if (!difference) return;
+  const auto [old_index, new_index] = *difference;
+  if (old_index < 0) {
+    note(
+        "control flow changed: " + name_at(new_tape_, new_index) + " ran, which did not run before",
+        call_at(new_tape_, new_index).frame);
+  } else if (new_index < 0) {
+    note(
+        "control flow changed: " + name_at(old_tape_, old_index) + " did not run, which ran before",
+        call_at(old_tape_, old_index).frame);
+  } else {
+    note("control flow changed: " + name_at(new_tape_, new_index) + " ran where " +
+             name_at(old_tape_, old_index) + " ran before" + kFirstTick,
+         call_at(new_tape_, new_index).frame);
+  }
+}
+
+}  // namespace
+
+std::vector<Difference> compare_passes(const Node& node, const std::vector<WrittenPass>& passes,
+                                       std::size_t base, const Followed& followed,
+                                       const Paths& paths) {
+  std::vector<Difference> found;
+  for (std::size_t i = base + 1; i < passes.size(); ++i) {
+    const FollowedPass& shown = followed.passes[i - base - 1];
+    for (Difference& each : Comparison(node, passes[base], passes[i], shown, paths).run()) {
+      // A call that is our own stands for the node.
+      if (each.where.code == nullptr) each.where = passes[i].pass->opened_at;
+      const auto is_known = [&](const Difference& known) {
+        return known.text.starts_with(each.text) && known.where == each.where;
+      };
+      if (std::any_of(found.begin(), found.end(), is_known)) continue;
+      each.text += " (pass " + std::to_string(i) + " of node '" + node.name + "' against the " +
+                   (base == 0 ? "first" : "second") +
+                   " pass): what the first pass did is what is exported";
+      found.push_back(std::move(each));
+    }
+  }
+  return found;
+}
+
+}  // namespace leapp::state

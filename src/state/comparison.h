@@ -1,0 +1,26 @@
+// What later passes of a node do otherwise than an earlier one.
+//
+// A pass that runs other operators, or the same ones with other numbers, shows that something the
+// export takes for constant is not.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "state/names.h"
+#include "state/sites.h"
+
+namespace leapp::state {
+
+struct Difference {
+  std::string text;
+  trace::FrameRef where;  ///< the user's line in the later pass
+  bool constant = false;  ///< it ran the same on another constant, which nothing explains
+};
+
+/// Each difference from the pass `base` once, in the order of the passes.
+std::vector<Difference> compare_passes(const Node& node, const std::vector<WrittenPass>& passes,
+                                       std::size_t base, const Followed& followed,
+                                       const Paths& paths);
+
+}  // namespace leapp::state

@@ -1,0 +1,108 @@
+#include "state/constant.h"
+
+#include <ATen/ops/equal.h>
+
+#include <map>
+#include <set>
+#include <string>
+
+#include "trace/recording.h"
+
+namespace leapp::state {
+namespace {
+
+using trace::kNobody;
+using trace::Tape;
+using trace::VarId;
+using Origin = trace::Variable::Origin;
+
+at::Tensor copied(const at::Tensor& tensor) {
+  return tensor.defined() ? trace::copy_of(tensor) : tensor;
+}
+
+// Replays the calls that make a constant.
+class Evaluator {
+ public:
+  explicit Evaluator(const Tape& tape) : tape_(tape) {}
+
+  at::Tensor value_of(VarId var) {
+    const auto it = values_.find(var);
+    if (it != values_.end()) return it->second;
+    return values_[var] = copied(tape_.content(var));
+  }
+
+  /// False where the call cannot be made again.
+  bool run(const trace::Call& call) {
+    if (call.relative) return false;
+    torch::jit::Stack stack;
+    const auto& declared = call.op.schema().arguments();
+    for (std::size_t i = 0; i < declared.size(); ++i) {
+      const std::optional<c10::IValue> value = argument(tape_.args_of(call)[i], declared[i]);
+      if (!value) return false;
+      stack.push_back(*value);
+    }
+    call.op.callBoxed(&stack);
+    std::size_t next = 0;
+    const std::vector<at::Tensor> made = trace::tensors_in(stack.data(), stack.size());
+    trace::for_each_result(tape_, call, [&](VarId var) {
+      if (var != kNobody) values_[var] = made.at(next);
+      ++next;
+    });
+    return true;
+  }
+
+ private:
+  std::optional<c10::IValue> argument(const trace::Arg& arg, const c10::Argument& declared) {
+    if (arg.kind == trace::Arg::Kind::kValue) return arg.value;
+    if (arg.kind == trace::Arg::Kind::kTensor) {
+      return arg.var == kNobody ? c10::IValue() : c10::IValue(value_of(arg.var));
+    }
+    if (declared.type()->str().find('?') != std::string::npos) return std::nullopt;
+    c10::List<at::Tensor> list;
+    for (std::int32_t k = 0; k < arg.list_size; ++k) {
+      const VarId item = tape_.list_item(arg.list_begin + k);
+      if (item == kNobody) return std::nullopt;  // an index with gaps
+      list.push_back(value_of(item));
+    }
+    return list;
+  }
+
+  const Tape& tape_;
+  std::map<VarId, at::Tensor> values_;
+};
+
+}  // namespace
+
+bool makes_constant(const c10::OperatorHandle& op) {
+  static const std::set<std::string> names = {
+      "aten::zeros_like", "aten::ones_like", "aten::full_like", "aten::empty_like",
+      "aten::new_zeros",  "aten::new_ones",  "aten::new_full",  "aten::new_empty"};
+  return names.count(op.schema().name()) > 0;
+}
+
+bool is_constant(const Tape& tape, VarId var) {
+  const trace::Variable& variable = tape.variable(var);
+  if (variable.origin == Origin::kOutside) return true;
+  if (variable.origin != Origin::kResult || variable.call < 0) return false;
+  const trace::Call& call = tape.calls()[static_cast<std::size_t>(variable.call)];
+  return call.node == kNobody || makes_constant(call.op);
+}
+
+at::Tensor evaluate(const Tape& tape, VarId var) {
+  if (tape.variable(var).origin == Origin::kOutside) return copied(tape.content(var));
+  Evaluator evaluator(tape);
+  for (const std::int32_t index : trace::slice(tape, {var})) {
+    if (!evaluator.run(tape.calls()[static_cast<std::size_t>(index)])) return {};
+  }
+  return copied(evaluator.value_of(var));
+}
+
+bool same_type(const at::Tensor& a, const at::Tensor& b) {
+  return a.defined() && b.defined() && a.scalar_type() == b.scalar_type() && a.sizes() == b.sizes();
+}
+
+bool same_value(const at::Tensor& a, const at::Tensor& b) {
+  return same_type(a, b) && at::equal(a, b);
+}
+
+}  // namespace leapp::state

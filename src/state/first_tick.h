@@ -1,0 +1,22 @@
+// A first tick of its own kind: a filter that begins with the first observation, a history that is
+// filled with it.
+//
+// The first pass runs other operators than those after it, which agree with each other. Then the
+// second pass is exported, and what the first did is chosen by a flag, which is state as well; see
+// ir/first_tick.h.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "state/comparison.h"
+
+namespace leapp::state {
+
+/// The states where the first tick is of its own kind; nullopt where it is not, or where it cannot
+/// be told. `differences` are those from the first pass, of which there is at least one.
+std::optional<NodeStates> find_first_tick(const Node& node, const std::vector<WrittenPass>& passes,
+                                          const std::vector<Difference>& differences,
+                                          const Paths& paths);
+
+}  // namespace leapp::state

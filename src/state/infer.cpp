@@ -1,0 +1,135 @@
+#include "state/infer.h"
+
+#include <algorithm>
+
+#include "base/check.h"
+#include "state/baked.h"
+#include "state/carried.h"
+#include "state/comparison.h"
+#include "state/first_tick.h"
+#include "state/let_go.h"
+#include "state/rates.h"
+#include "state/shared.h"
+
+namespace leapp::state {
+namespace {
+
+void append(Findings& findings, Findings more) {
+  findings.insert(findings.end(), std::make_move_iterator(more.begin()),
+                  std::make_move_iterator(more.end()));
+}
+
+Diagnostic first_tick_warning(const Node& node, const Difference& first) {
+  return warning(Code::kFirstTick, first.where, node.name,
+                 "the first pass of node '" + node.name +
+                     "' is not like those after it, which agree with each other: the exported node "
+                     "does in its first tick, and in the first after reset(), what that pass did. "
+                     "If the program does so at other times too, choose with torch.where().");
+}
+
+// What the passes of one node show by themselves.
+NodeStates infer_alone(const Node& node, std::span<const Node* const> nodes, const Paths& paths,
+                       Findings& findings) {
+  std::vector<WrittenPass> passes;
+  for (const Pass& pass : node.passes) passes.push_back(written_in(pass));
+  std::vector<State> written = find_written(passes, 0);
+  const Followed followed = follow(node, passes, 0, written);
+  append(findings, find_escapes(node, followed));
+  const std::vector<Difference> differences = compare_passes(node, passes, 0, followed, paths);
+  if (!differences.empty()) {
+    if (auto states = find_first_tick(node, passes, differences, paths)) {
+      findings.push_back(first_tick_warning(node, differences.front()));
+      return std::move(*states);
+    }
+  }
+  NodeStates states = {.node = &node};
+  for (const Difference& each : differences) {
+    states.differences.push_back(
+        warning(Code::kPassesDiffer, each.where, node.name, each.text));
+  }
+  Carried carried = find_carried(node, 0, followed, std::move(written), nodes, paths);
+  states.states = std::move(carried.states);
+  states.renewed = std::move(carried.renewed);
+  append(findings, std::move(carried.findings));
+  return states;
+}
+
+// By now it is known what is state: outputs that depend on none, nor on an input, are constants.
+void check_undecided(const NodeStates& states) {
+  const Node& node = *states.node;
+  if (node.undecided.empty()) return;
+  const trace::Tape& tape = states.exported().tape();
+  std::set<trace::Site> given;
+  for (const State& state : states.states) {
+    given.insert(state.slot.sites.begin(), state.slot.sites.end());
+  }
+  const auto varies = [&](VarId var) {
+    const auto is_it = [&](const State& state) {
+      return state.slot.is_left() && state.slot.before == var;
+    };
+    return tape.variable(var).origin == trace::Variable::Origin::kInput ||
+           std::any_of(states.states.begin(), states.states.end(), is_it);
+  };
+  for (const trace::Recording::Port& output : states.exported().recording.outputs) {
+    if (node.undecided.count(output.name) == 0) continue;
+    bool found = varies(output.var);
+    for (const std::int32_t index : trace::slice(tape, {output.var})) {
+      trace::for_each_site(tape, index, [&](const trace::Site& site, VarId var) {
+        found |= given.count(site) > 0 || (var != kNobody && varies(var));
+      });
+    }
+    require(found, Code::kNotTraced,
+            trace::line_prefix(states.exported().opened_at) +
+                session::not_traced_text(node.name, output.name) +
+                (node.passes.size() < 2 ? " If it is state, trace a second pass to show it." : ""));
+  }
+}
+
+// State that nobody named is called after the path by which the program reaches its first value.
+void name_states(NodeStates& states, const Paths& paths) {
+  const trace::Tape& tape = states.exported().tape();
+  for (State& state : states.states) {
+    if (!state.slot.name.empty()) continue;
+    VarId var = state.slot.before;
+    if (!state.slot.sites.empty()) {
+      trace::for_each_site(tape, state.slot.sites.front().call, [&](const auto& site, VarId read) {
+        if (site == state.slot.sites.front()) var = read;
+      });
+    }
+    const at::Tensor first = var == kNobody ? at::Tensor() : tape.tensor(var);
+    const std::string wish =
+        first.defined() && paths ? identifier_of(paths(first)) : std::string();
+    const auto number = static_cast<std::size_t>(&state - states.states.data());
+    state.slot.name = unused_name(*states.node, states.states,
+                                  wish.empty() ? "state_" + std::to_string(number) : wish);
+  }
+  for (std::size_t i = 0; i < states.opening.size(); ++i) {
+    states.opening[i].name = states.states[i].slot.name;
+  }
+}
+
+}  // namespace
+
+Inference infer_states(std::span<const Node* const> exported, std::span<const Node* const> all,
+                       const Paths& paths) {
+  Inference done;
+  append(done.findings, find_rates(all));
+  std::vector<NodeStates> alone;
+  for (const Node* node : exported) {
+    alone.push_back(infer_alone(*node, exported, paths, done.findings));
+  }
+  done.nodes = find_shared(std::move(alone), done.findings);
+  for (NodeStates& states : done.nodes) {
+    add_written(states);
+    append(done.findings, states.differences);
+  }
+  append(done.findings, find_let_go(done.nodes, paths));
+  for (NodeStates& states : done.nodes) {
+    append(done.findings, find_baked(states, all));
+    check_undecided(states);
+    name_states(states, paths);
+  }
+  return done;
+}
+
+}  // namespace leapp::state

@@ -1,0 +1,32 @@
+// How the program reaches its tensors, for sentences and for the names of states.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <functional>
+#include <string>
+
+#include "leapp/diagnostic.h"
+#include "trace/recording.h"
+
+namespace leapp::state {
+
+/// The path of a tensor in the program, such as "env.scene['imu'].data", or "".
+using Paths = std::function<std::string(const at::Tensor&)>;
+
+/// A path as the name of a port: "env.action_manager.action" is "action_manager_action".
+std::string identifier_of(const std::string& path);
+
+/// "aten::cat reads a tensor of shape [3] ('env.scene['imu'].data', the third of its tensors)".
+std::string describe_read(const trace::Tape& tape, const trace::Site& site, const at::Tensor& read,
+                          const Paths& paths);
+
+/// " ('env.scene['imu'].data', the third of its tensors)", or what is known of that.
+std::string describe_argument(const trace::Tape& tape, const trace::Site& site,
+                              const Paths& paths);
+
+/// A warning about a line of the program.
+Diagnostic warning(Code code, trace::FrameRef where, const std::string& node, std::string text,
+                   bool settled_by_another_pass = false);
+
+}  // namespace leapp::state

@@ -1,0 +1,95 @@
+#include "state/rates.h"
+
+#include <map>
+#include <set>
+
+#include "state/names.h"
+
+namespace leapp::state {
+namespace {
+
+std::string times(int count) {
+  return count == 1 ? "once" : count == 2 ? "twice" : std::to_string(count) + " times";
+}
+
+bool is_static(const Node& from, const std::string& port) {
+  const NodePort* output = find_port(from.outputs, port);
+  return output != nullptr && output->is_static;
+}
+
+// "'lo/g' receives 'hi/g'"
+std::string beginning(const Node& to, const NodePort& input, const Node& from) {
+  return "'" + to.name + "/" + input.name + "' receives '" + from.name + "/" +
+         input.source->port + "'";
+}
+
+std::string counts(const Node& to, const Node& from) {
+  return "node '" + from.name + "' ran " + times(from.completed) + " and node '" + to.name + "' " +
+         times(to.completed) + " while tracing";
+}
+
+std::string consequence(const Node& to, const NodePort& input, const Node& from) {
+  const bool forward = from.completion < to.completion;
+  return ". A bundle runs every node once a tick: there '" + to.name + "/" + input.name +
+         "' receives what '" + from.name + "/" + input.source->port + "' is in " +
+         (forward ? "the same tick." : "the tick before.");
+}
+
+std::string describe_varying(const Node& to, const NodePort& input, const Node& from) {
+  const session::Age::Read& read = input.age.deviating();
+  std::string text = beginning(to, input, from);
+  if (&from == &to || from.completed == to.completed) {
+    const session::Age::Read& first = input.age.first();
+    text += " of varying age: pass " + std::to_string(first.pass + 1) + " of node '" + to.name +
+            "' received that of pass " + std::to_string(first.source_pass + 1) + ", pass " +
+            std::to_string(read.pass + 1) + " that of pass " + std::to_string(read.source_pass + 1);
+    return text + consequence(to, input, from) +
+           " Choose between the new value and the old one inside a node, with torch.where() and "
+           "annotate.state_tensors().";
+  }
+  return text + ", but " + counts(to, from) + consequence(to, input, from) +
+         " Run the slower node in a bundle of its own, or run it in every tick and keep its last "
+         "result with torch.where() on a counter tensor; give a node that runs several times a "
+         "tick, as for two cameras, a name for each of them.";
+}
+
+// Two inputs of nodes that ran once, which received different values of one output.
+std::string describe_double(const Node& to, const NodePort& input, const Node& from) {
+  return beginning(to, input, from) +
+         " of another pass than other inputs do: " + counts(to, from) +
+         consequence(to, input, from) +
+         " Give a node that runs several times a tick, as for two cameras, a name for each of "
+         "them.";
+}
+
+}  // namespace
+
+Findings find_rates(std::span<const Node* const> nodes) {
+  Findings findings;
+  std::set<std::pair<NodeId, NodeId>> said;
+  std::map<std::pair<NodeId, std::string>, int> single;  // outputs, as seen by nodes that ran once
+  const auto say = [&](const Node& to, const Node& from, trace::FrameRef where, std::string text) {
+    if (!said.insert({from.id, to.id}).second) return;
+    findings.push_back(warning(Code::kRates, where, to.name, std::move(text)));
+  };
+  for (const Node* to : nodes) {
+    for (const NodePort& input : to->inputs) {
+      if (!input.source || input.age.reads() == 0) continue;
+      const Node& from = *find_node(nodes, input.source->node);
+      if (is_static(from, input.source->port)) continue;
+      if (!input.age.distance()) {
+        say(*to, from, input.age.deviating().where, describe_varying(*to, input, from));
+        continue;
+      }
+      if (to->completed > 1 || from.id == to->id) continue;
+      const int pass = input.age.first().source_pass;
+      const auto [it, is_new] = single.try_emplace({from.id, input.source->port}, pass);
+      if (!is_new && it->second != pass) {
+        say(*to, from, input.age.first().where, describe_double(*to, input, from));
+      }
+    }
+  }
+  return findings;
+}
+
+}  // namespace leapp::state

@@ -1,0 +1,18 @@
+// Nodes that did not run once in every tick while they were traced, though a bundle runs them so.
+//
+// A planner in every second tick, a controller four times in each, one encoder for two cameras: the
+// models are right, but what they receive from each other in the bundle is not what they received
+// in the program. It shows in the age of what an input receives, which then varies.
+#pragma once
+
+#include <span>
+
+#include "state/state.h"
+
+namespace leapp::state {
+
+/// One warning, with the user's line, for each pair of nodes of which one received values of the
+/// other of varying age, and for each node that gave one tick of its reader two values.
+Findings find_rates(std::span<const Node* const> nodes);
+
+}  // namespace leapp::state

@@ -1,0 +1,384 @@
+#include "state/sites.h"
+
+#include <algorithm>
+#include <map>
+
+#include "state/alignment.h"
+#include "state/constant.h"
+
+namespace leapp::state {
+namespace {
+
+using trace::Tape;
+using Variable = trace::Variable;
+
+// Whether a pass gave the variable its value.
+bool was_made(const Pass& pass, VarId var) {
+  const Tape& tape = pass.tape();
+  const bool outside =
+      tape.variable(var).origin == Variable::Origin::kOutside || trace::is_from_outside(tape, var);
+  return !outside || tape.written_since(var, pass.recording.first_call);
+}
+
+std::optional<VarId> argument_at(const Tape& tape, std::int32_t call, const trace::Site& like) {
+  const trace::Arg& given = tape.args_of(tape.calls()[static_cast<std::size_t>(call)])[like.arg];
+  if (like.item < 0) {
+    if (given.kind != trace::Arg::Kind::kTensor) return std::nullopt;
+    return given.var;
+  }
+  if (given.kind != trace::Arg::Kind::kTensorList || like.item >= given.list_size) {
+    return std::nullopt;
+  }
+  return tape.list_item(given.list_begin + like.item);
+}
+
+// All calls that ran in a pass, those of other nodes left out.
+std::vector<std::int32_t> own_calls(const Pass& pass, NodeId node) {
+  std::vector<std::int32_t> calls;
+  for (std::int32_t i = pass.recording.first_call; i < pass.recording.end_call; ++i) {
+    const NodeId owner = pass.tape().calls()[static_cast<std::size_t>(i)].node;
+    if (owner == kNobody || owner == node) calls.push_back(i);
+  }
+  return calls;
+}
+
+// What a pass left in the memory of a variable that it found there.
+at::Tensor left_in(const Pass& pass, VarId var) {
+  const session::MemoryUse* use = pass.find_memory(var);
+  return use != nullptr ? use->value_after() : trace::copy_of(pass.tape().content(var));
+}
+
+std::optional<std::int32_t> find_added_call(const Tape& tape, const Alignment& aligned) {
+  if (aligned.added.empty()) return std::nullopt;
+  std::set<VarId> used;
+  for (const auto& [_, index] : aligned.pairs) {
+    trace::for_each_variable(tape, tape.calls()[static_cast<std::size_t>(index)],
+                             [&](VarId var) { used.insert(var); });
+  }
+  for (const std::int32_t index : aligned.added) {
+    bool counts = false;
+    trace::for_each_result(tape, tape.calls()[static_cast<std::size_t>(index)], [&](VarId var) {
+      if (var == kNobody) return;
+      counts |= used.count(var) > 0 || tape.variable(var).survives;
+    });
+    if (counts) return index;
+  }
+  return std::nullopt;
+}
+
+class Follower {
+ public:
+  Follower(const Node& node, const std::vector<WrittenPass>& passes, std::size_t base,
+           const std::vector<State>& written)
+      : node_(node), passes_(passes), base_(base), written_(written), first_(*passes[base].pass) {}
+
+  Followed run() && {
+    first_calls_ = own_calls(first_, node_.id);
+    start();
+    for (pass_ = base_ + 1; pass_ < passes_.size(); ++pass_) add();
+    return std::move(followed_);
+  }
+
+ private:
+  // What is known of a site beside what comes out.
+  struct Trail {
+    VarId read = kNobody;  // by the pass before; kNobody: nothing from outside
+    bool settled = false;  // it can only be what it was in the pass before
+    std::int32_t waited = 0;  // passes so far that found something of unknown origin there
+    at::Tensor left = {};     // what the pass before left in the memory of the written state
+  };
+
+  const Pass& current() const { return *passes_[pass_].pass; }
+  const Pass& previous() const { return *passes_[pass_ - 1].pass; }
+  bool is_second() const { return pass_ == base_ + 1; }
+
+  void start();
+  std::optional<std::int32_t> written_at(VarId var) const;
+  void add_site(const trace::Site& at, VarId var, std::int32_t written);
+  void add();
+  void look_at(std::size_t number, VarId var, FollowedPass& shown);
+  std::set<Source> sources_of(std::int32_t number, VarId var,
+                              const Tape::Match& known);
+  std::set<Source> older_sources_of(VarId var) const;
+  bool follow_memory(FollowedSite& site, Trail& trail, VarId var, const std::set<Source>& sources);
+  void note_found(FollowedSite& site, VarId var) const;
+  void pair_results(const trace::Call& was, const trace::Call& is, std::vector<VarId>& as_first);
+  void end_pass(const std::vector<VarId>& read_now);
+  VarId in_first(std::size_t pass, VarId var) const;
+
+  const Node& node_;
+  const std::vector<WrittenPass>& passes_;
+  std::size_t base_;
+  const std::vector<State>& written_;
+  const Pass& first_;
+  std::vector<std::int32_t> first_calls_;
+  std::size_t pass_ = 0;  // being added
+  std::vector<Trail> trails_;
+  std::map<VarId, std::vector<std::int32_t>> readers_;  // sites, by what the pass before read
+  std::map<std::size_t, std::vector<VarId>> in_first_;  // by pass: what its variables are there
+  Followed followed_;
+};
+
+// The written state whose memory a variable of the first pass is, or -1; nullopt when it was
+// declared with its value, so that there is nothing to follow.
+std::optional<std::int32_t> Follower::written_at(VarId var) const {
+  const Tape& tape = first_.tape();
+  const trace::StoreId store = tape.variable(var).store;
+  for (std::size_t i = 0; i < written_.size(); ++i) {
+    const VarId before = written_[i].slot.before;
+    if (before != var && (store == kNobody || tape.variable(before).store != store)) continue;
+    if (written_[i].origin == State::Origin::kExplicit) return std::nullopt;
+    return static_cast<std::int32_t>(i);
+  }
+  return -1;
+}
+
+void Follower::add_site(const trace::Site& at, VarId var, std::int32_t written) {
+  FollowedSite& site = followed_.sites.emplace_back(FollowedSite{.at = at, .initial = var});
+  Trail& trail = trails_.emplace_back(Trail{.read = var});
+  site.written = written;
+  if (written >= 0) trail.left = written_[static_cast<std::size_t>(written)].per_pass[base_].after;
+}
+
+void Follower::start() {
+  const Tape& tape = first_.tape();
+  std::set<std::int32_t> met;  // written states
+  for (const std::int32_t index : first_calls_) {
+    const trace::Call& call = tape.calls()[static_cast<std::size_t>(index)];
+    if (call.found_in_memory && call.node == kNobody) continue;  // nothing that the program reads
+    trace::for_each_site(tape, index, [&](const trace::Site& at, VarId var) {
+      if (var == kNobody || !is_constant(tape, var)) return;
+      const std::optional<std::int32_t> written = written_at(var);
+      if (!written) return;
+      if (*written >= 0) {
+        if (met.insert(*written).second) add_site(at, var, *written);
+        return;
+      }
+      const trace::StoreId store = tape.variable(var).store;
+      if (store != kNobody && tape.store(store).last_write >= first_calls_.front()) {
+        // A constant that was filled in place counts as long as it is one.
+        const bool outside = tape.variable(var).origin == Variable::Origin::kOutside;
+        if (outside && !tape.store(store).fresh) return;
+        if (tape.store(store).last_write >= index) return;
+      }
+      add_site(at, var, -1);
+    });
+  }
+  std::map<VarId, std::int32_t> first_sites;
+  for (std::size_t i = 0; i < followed_.sites.size(); ++i) {
+    const auto number = static_cast<std::int32_t>(i);
+    FollowedSite& site = followed_.sites[i];
+    site.like = first_sites.try_emplace(site.initial, number).first->second;
+  }
+}
+
+VarId Follower::in_first(std::size_t pass, VarId var) const {
+  if (pass == base_) return var;
+  const std::vector<VarId>& known = in_first_.at(pass);
+  const auto index = static_cast<std::size_t>(var);
+  return index < known.size() ? known[index] : kNobody;
+}
+
+// What the pass before has at its sites, computed, or took in, that the variable is now.
+std::set<Source> Follower::sources_of(std::int32_t number, VarId var,
+                                      const Tape::Match& known) {
+  std::set<Source> sources;
+  const at::Tensor tensor = current().tape().tensor(var);
+  // What the pass before wrote to is not what it read there.
+  const bool rewritten =
+      known.var != kNobody &&
+      previous().tape().written_since(known.var, previous().recording.first_call);
+  const auto readers = readers_.find(known.var);
+  if (known.same_object && readers != readers_.end() && !rewritten) {
+    for (const std::int32_t other : readers->second) {
+      const VarId initial = followed_.sites[static_cast<std::size_t>(other)].initial;
+      const at::Tensor theirs = other == number ? tensor : first_.tape().content(initial);
+      if (!theirs.defined() || same_type(theirs, tensor)) sources.insert({kNobody, other, {}});
+    }
+    // What the first pass computed without its inputs is a value of its own as well.
+    if (!is_second()) return sources;
+  }
+  if (known.var != kNobody) {
+    const VarId there = in_first(pass_ - 1, known.var);
+    const bool counts = is_second() ? was_made(previous(), known.var) : there != kNobody;
+    if (counts) sources.insert({there, -1, {}});
+  }
+  if (!sources.empty()) return sources;
+  const session::OutsideRead* read = current().find_outside(var);
+  if (read != nullptr && read->source && !read->writer) sources.insert({kNobody, -1, *read->source});
+  return sources;
+}
+
+// The same in passes further back: the end of a delay.
+std::set<Source> Follower::older_sources_of(VarId var) const {
+  const session::OutsideRead* read = current().find_outside(var);
+  for (std::size_t back = 2; read != nullptr && back <= pass_ - base_; ++back) {
+    const std::size_t former = pass_ - back;
+    const VarId known = read->known.at(former).var;
+    if (known == kNobody || !was_made(*passes_[former].pass, known)) continue;
+    const VarId there = in_first(former, known);
+    if (there != kNobody) return {{there, -1, {}, static_cast<std::int32_t>(back)}};
+  }
+  return {};
+}
+
+// Looks at what a pass found in the memory of a written state. True when the program has put
+// another tensor in its place, from one of the sources.
+bool Follower::follow_memory(FollowedSite& site, Trail& trail, VarId var,
+                             const std::set<Source>& sources) {
+  const Tape& tape = first_.tape();
+  const trace::StoreId own = tape.variable(site.initial).store;
+  const auto in_place = [&](const Source& source) {
+    return source.var != kNobody && tape.variable(source.var).store == own;
+  };
+  const bool replaced = !sources.empty() && std::none_of(sources.begin(), sources.end(), in_place);
+  const session::OutsideRead* read = current().find_outside(var);
+  const bool shared = read != nullptr && read->writer && read->writer->node != node_.id;
+  if (!replaced && !shared) {
+    const at::Tensor now = current().tape().content(var);
+    const bool as_left = same_value(now, trail.left);
+    const bool as_first = same_value(now, tape.content(site.initial));
+    site.continued |= as_left && !as_first;
+    site.renewed |= as_first && !as_left;
+    site.strange |= !as_first && !as_left;
+  }
+  trail.left = left_in(current(), var);
+  return replaced;
+}
+
+void Follower::note_found(FollowedSite& site, VarId var) const {
+  if (!site.changed) {
+    site.found.assign(pass_ - base_, evaluate(first_.tape(), site.initial));
+    site.changed = true;
+  }
+  site.found.push_back(trace::copy_of(current().tape().content(var)));
+}
+
+// One site in the pass that is being added, which reads `var` there.
+void Follower::look_at(std::size_t number, VarId var, FollowedPass& shown) {
+  FollowedSite& site = followed_.sites[number];
+  Trail& trail = trails_[number];
+  const session::OutsideRead* read = current().find_outside(var);
+  const Tape::Match known =
+      read == nullptr ? Tape::Match{} : read->known.at(pass_ - 1);
+  const bool moved = !known.same_object || known.var != trail.read;
+  if (!moved && trail.settled) return;  // a weight: what it always was
+  const auto self = static_cast<std::int32_t>(number);
+  std::set<Source> sources = sources_of(self, var, known);
+  if (site.written >= 0 && !follow_memory(site, trail, var, sources)) return;
+  if (moved && sources.empty()) sources = older_sources_of(var);
+  const bool unknown = moved && sources.empty() && !site.sources;
+  if (!site.sources) {
+    // A delay shows first when all that was there at first has been used up.
+    std::erase_if(sources, [&](const Source& s) { return s.delay != trail.waited + 1; });
+  }
+  if (moved && sources.empty()) {
+    const at::Tensor before =
+        site.found.empty() ? first_.tape().content(site.initial) : site.found.back();
+    // Another object with the same content: the program makes it anew.
+    if (same_value(before, current().tape().content(var))) sources.insert({kNobody, self, {}});
+  }
+  if (moved && sources.count({kNobody, self, {}}) == 0) {
+    if (!sources.empty()) shown.explained.insert(var);
+    note_found(site, var);
+  } else if (site.changed) {
+    note_found(site, var);
+  }
+  if (unknown) {
+    ++trail.waited;
+    return;
+  }
+  if (site.sources) {
+    std::erase_if(*site.sources, [&](const Source& s) { return sources.count(s) == 0; });
+  } else {
+    site.sources = std::move(sources);
+  }
+  trail.settled =
+      !site.changed && site.sources->size() == 1 && site.sources->begin()->site == self;
+}
+
+void Follower::pair_results(const trace::Call& was, const trace::Call& is,
+                            std::vector<VarId>& as_first) {
+  std::vector<VarId> there;
+  trace::for_each_result(first_.tape(), was, [&](VarId var) { there.push_back(var); });
+  std::size_t next = 0;
+  trace::for_each_result(current().tape(), is, [&](VarId var) {
+    const VarId old = next < there.size() ? there[next] : kNobody;
+    if (old != kNobody && var != kNobody) as_first[static_cast<std::size_t>(var)] = old;
+    ++next;
+  });
+}
+
+void Follower::end_pass(const std::vector<VarId>& read_now) {
+  for (std::size_t i = 0; i < trails_.size(); ++i) {
+    FollowedSite& site = followed_.sites[i];
+    trails_[i].read = read_now[i];
+    if (read_now[i] != read_now[static_cast<std::size_t>(site.like)]) {
+      site.like = static_cast<std::int32_t>(i);
+    }
+    if (site.changed && site.found.size() == pass_ - base_) site.found.emplace_back();
+  }
+}
+
+void Follower::add() {
+  const Tape& old_tape = first_.tape();
+  const Tape& new_tape = current().tape();
+  const std::vector<std::int32_t> calls = own_calls(current(), node_.id);
+  const Alignment aligned = align_past_differences({old_tape, first_calls_}, {new_tape, calls});
+  FollowedPass& shown = followed_.passes.emplace_back();
+  shown.added_call = find_added_call(new_tape, aligned);
+  const Alignment needed =
+      align({old_tape, passes_[base_].calls}, {new_tape, passes_[pass_].calls});
+  followed_.apart |= needed.difference.has_value() || shown.added_call.has_value();
+  shown.apart = followed_.apart;
+  readers_.clear();
+  for (std::size_t i = 0; i < trails_.size(); ++i) {
+    if (trails_[i].read != kNobody) {
+      readers_[trails_[i].read].push_back(static_cast<std::int32_t>(i));
+    }
+  }
+  std::vector<VarId>& as_first = in_first_[pass_];
+  as_first.assign(new_tape.variable_count(), kNobody);
+  for (const trace::Recording::Port& input : current().recording.inputs) {
+    for (const trace::Recording::Port& there : first_.recording.inputs) {
+      if (there.name == input.name) as_first[static_cast<std::size_t>(input.var)] = there.var;
+    }
+  }
+  std::vector<VarId> read_now(trails_.size(), kNobody);
+  std::size_t site = 0;
+  for (const auto& [old_index, new_index] : aligned.pairs) {
+    pair_results(old_tape.calls()[static_cast<std::size_t>(old_index)],
+                 new_tape.calls()[static_cast<std::size_t>(new_index)], as_first);
+    while (site < trails_.size() && followed_.sites[site].at.call < old_index) ++site;
+    for (; site < trails_.size() && followed_.sites[site].at.call == old_index; ++site) {
+      const auto var = argument_at(new_tape, new_index, followed_.sites[site].at);
+      if (!var || *var == kNobody || !trace::is_from_outside(new_tape, *var)) continue;
+      read_now[site] = *var;
+      as_first[static_cast<std::size_t>(*var)] = followed_.sites[site].initial;
+      look_at(site, *var, shown);
+    }
+  }
+  end_pass(read_now);
+}
+
+}  // namespace
+
+bool Followed::changes(VarId initial) const {
+  return std::any_of(sites.begin(), sites.end(), [&](const FollowedSite& site) {
+    return site.changed && site.initial == initial;
+  });
+}
+
+Followed follow(const Node& node, const std::vector<WrittenPass>& passes, std::size_t base,
+                const std::vector<State>& written) {
+  return Follower(node, passes, base, written).run();
+}
+
+bool was_computed(const Node& node, std::size_t pass, VarId var) {
+  if (pass == 0) return false;
+  const session::OutsideRead* read = node.passes[pass].find_outside(var);
+  if (read == nullptr || read->known.at(pass - 1).var == kNobody) return false;
+  return trace::depends_on_inputs(node.passes[pass - 1].tape(), read->known[pass - 1].var);
+}
+
+}  // namespace leapp::state

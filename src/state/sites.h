@@ -1,0 +1,76 @@
+// Tensors from outside, followed from pass to pass: `self.h = f(x, self.h)`, a queue of past
+// observations.
+//
+// Nobody declares such state and nothing is written in place: a later pass simply reads another
+// tensor where the first one read its initial value, and that tensor is one the pass before
+// computed, took in, or read at another place. Here each place is followed, and what every pass
+// allows as its source is kept.
+//
+// Memory that the first pass writes to is followed too, because the program may replace it
+// afterwards, or make it anew for every pass.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "state/written.h"
+
+namespace leapp::state {
+
+/// Where a value came from: a variable of the first pass, what another site read, or an output.
+struct Source {
+  VarId var = kNobody;
+  std::int32_t site = -1;
+  PortId port = {};
+  std::int32_t delay = 1;  ///< how many passes ago
+
+  auto operator<=>(const Source&) const = default;
+};
+
+/// A place where the first pass reads something that depends on none of its inputs.
+struct FollowedSite {
+  trace::Site at;
+  VarId initial = kNobody;                       ///< what the first pass reads there
+  std::optional<std::set<Source>> sources = {};  ///< what every pass so far allows
+  bool changed = false;                          ///< a later pass read another value
+  std::vector<at::Tensor> found = {};            ///< once it has changed: what each pass read
+  std::int32_t like = -1;  ///< the first site that has read the same tensor in every pass
+
+  /// The written state whose memory the first pass first touches here, or -1.
+  std::int32_t written = -1;
+  bool continued = false;  ///< a pass found there what the pass before had left
+  bool renewed = false;    ///< a pass found what the first one did, and not that
+  bool strange = false;    ///< a pass found something else
+};
+
+/// What one later pass showed.
+struct FollowedPass {
+  std::set<VarId> explained;  ///< variables that it read whose source is known
+  /// A call which the first pass did not run, and whose result the pass used or left behind.
+  std::optional<std::int32_t> added_call;
+  bool apart = false;  ///< by now some pass ran other operators than the first
+
+  bool explains(VarId var) const { return !apart && explained.count(var) > 0; }
+};
+
+struct Followed {
+  std::vector<FollowedSite> sites;
+  std::vector<FollowedPass> passes;  ///< from the one after the base on
+  bool apart = false;                ///< the passes ran different operators
+
+  /// Whether later passes read another value where the first one read this.
+  bool changes(VarId initial) const;
+};
+
+/// Follows what the pass `base` of a node reads through the passes after it. `written` is what
+/// find_written() returned for that pass.
+Followed follow(const Node& node, const std::vector<WrittenPass>& passes, std::size_t base,
+                const std::vector<State>& written);
+
+/// Whether a tensor from outside that a pass read was computed from inputs by the pass before.
+bool was_computed(const Node& node, std::size_t pass, VarId var);
+
+}  // namespace leapp::state

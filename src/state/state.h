@@ -1,0 +1,85 @@
+// What a node keeps from one tick to the next: one value for every kind of it.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "leapp/diagnostic.h"
+#include "session/record/node.h"
+
+namespace leapp::state {
+
+using session::Node;
+using session::NodeId;
+using session::NodePort;
+using session::Pass;
+using session::PortId;
+using trace::kNobody;
+using trace::StateSlot;
+using trace::VarId;
+
+/// One state of one node.
+struct State {
+  enum class Origin {
+    kExplicit,  ///< state_tensors() with an update: state, whatever the data flow says
+    kDeclared,  ///< module() or register_buffer(), changed by the pass
+    kWritten,   ///< memory from outside that the pass writes to
+    kShared,    ///< memory from outside that another node writes, or reads after this one wrote
+    kCarried,   ///< a tensor that later passes replace by a value of the pass before
+    kDelayed,   ///< what a source put out some ticks ago, kept until an input receives it
+    kFlag,      ///< whether the tick is the first
+  };
+  /// What it held before and after a pass; undefined where that is not known.
+  struct Values {
+    at::Tensor before;
+    at::Tensor after;
+  };
+  /// Another node gives it its value.
+  struct Feed {
+    NodeId node = kNobody;
+    std::string output = {};                ///< of that node; or
+    std::optional<std::size_t> state = {};  ///< the index of one of its states
+  };
+
+  Origin origin = Origin::kWritten;
+  StateSlot slot = {};                ///< how the exported pass reads and leaves it
+  std::optional<Feed> fed_by = {};    ///< nullopt: its own value after the tick before
+  std::vector<Values> per_pass = {};  ///< one for each recorded pass
+};
+
+/// What the passes of one node show.
+struct NodeStates {
+  const Node* node = nullptr;
+  /// The pass that is exported: the first, or the second where the first tick is of its own kind.
+  std::size_t base = 0;
+  std::vector<State> states = {};
+  /// How the first pass reads and leaves each state, where its tick is of its own kind; else empty.
+  std::vector<StateSlot> opening = {};
+  /// Memory that is made anew for every pass: a constant, though it is written to.
+  std::vector<VarId> renewed = {};
+  /// Where a later pass differs from the first; then what the first did is exported.
+  std::vector<Diagnostic> differences = {};
+
+  const Pass& exported() const { return node->passes[base]; }
+};
+
+/// What is said of the program, beside what was found.
+using Findings = std::vector<Diagnostic>;
+
+/// The slots of some states, in order.
+std::vector<StateSlot> slots_of(const std::vector<State>& states);
+
+/// The exported pass with the calls that compute its outputs and its states.
+trace::Recording recording_of(const NodeStates& states);
+
+/// Whether a name is one of the node's ports or of these states.
+bool is_taken(const Node& node, const std::vector<State>& states, const std::string& name);
+
+/// `wish`, or a name like it that is not taken.
+std::string unused_name(const Node& node, const std::vector<State>& states,
+                        const std::string& wish);
+
+}  // namespace leapp::state

@@ -1,0 +1,33 @@
+// State that a pass writes: declared by annotations, or memory from outside that it writes to.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "state/state.h"
+
+namespace leapp::state {
+
+/// A pass with what it writes, and the calls that compute that and its outputs.
+struct WrittenPass {
+  const Pass* pass = nullptr;
+  std::vector<State> states;        ///< without values
+  std::vector<std::int32_t> calls;  ///< indices into its tape, ascending
+};
+
+/// Explicit states, declared buffers that changed, then memory that was merely found: written by
+/// the pass, and something that it computes depends on it.
+WrittenPass written_in(const Pass& pass);
+
+/// Adds the memory that the exported pass writes to and that its outputs or its states depend on,
+/// as far as it is not among them. What it writes there may depend on more such memory.
+void add_written(NodeStates& states);
+
+/// What the pass `base` writes, with what each pass held there. The passes' counterparts are told
+/// by name, and what was merely found by the order in which it is.
+std::vector<State> find_written(const std::vector<WrittenPass>& passes, std::size_t base);
+
+/// What a state of a pass held before it and after it.
+State::Values values_in(const Pass& pass, const State& state);
+
+}  // namespace leapp::state
