@@ -1,5 +1,4 @@
 // State that nobody declares: tensors that a program replaces from tick to tick.
-#include "session/carried.h"
 
 #include <torch/torch.h>
 

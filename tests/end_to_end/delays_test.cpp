@@ -1,5 +1,4 @@
 // Declared inputs that receive values of past ticks.
-#include "session/delays.h"
 
 #include <deque>
 

@@ -1,5 +1,4 @@
 // Nodes that run at different rates in the program, and once a tick in the bundle.
-#include "session/rates.h"
 
 #include "workbench.h"
 

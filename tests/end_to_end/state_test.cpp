@@ -235,7 +235,7 @@ TEST_F(StateTest, AnUnknownBufferIsNamed) {
   begin();
   in("policy", "obs", at::ones({1, 4}));
   EXPECT_EQ(testing::message_of([&] { annotate::module("policy", model, {"g"}); }),
-            "module() for node 'policy': the module has no buffer 'g'");
+            "module() for node 'policy': the module has no buffer 'g' [LP003]");
 }
 
 }  // namespace

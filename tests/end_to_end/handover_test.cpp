@@ -1,5 +1,4 @@
 // What was traced against what the wires carry.
-#include "session/handover.h"
 
 #include "workbench.h"
 

@@ -1,4 +1,4 @@
-#include "session/age.h"
+#include "session/record/age.h"
 
 #include <gmock/gmock.h>
 
