@@ -25,7 +25,6 @@
 #include <vector>
 
 #include "leapp/error.h"
-#include "leapp/log.h"
 #include "leapp/metadata.h"
 #include "leapp/node_outcome.h"
 #include "leapp/semantics.h"
@@ -46,71 +45,11 @@ struct StartOptions {
 /// Begins a session. When one is already active it is dropped, with a warning.
 LEAPP_EXPORT void start(const StartOptions& options);
 
-/// Runs the recorder once on nothing, so that the first pass is no slower than others. start()
-/// does; a front end that has work to do after it does so again.
-LEAPP_EXPORT void touch();
-
 /// Ends tracing; what was traced waits for compile_graph().
 LEAPP_EXPORT void stop();
 
 /// Whether a session is tracing now. Costs one load.
 LEAPP_EXPORT bool is_active() noexcept;
-
-/// Whether the session follows this tensor, known by itself or through its memory: a value of a
-/// node under way, or one that came out of a node. False when no session is active.
-LEAPP_EXPORT bool is_traced(const at::Tensor& tensor);
-
-/// Whether another pass may find another value here: the tensor is traced, or a node is open and
-/// the program had it, or what it was computed from, before. False for what is written out in the
-/// code.
-LEAPP_EXPORT bool may_vary(const at::Tensor& tensor);
-
-/// For front ends that see the program read how large a tensor is: warns, with the user's line,
-/// where the values of a traced tensor decided that, for the number becomes part of the model.
-LEAPP_EXPORT void note_size(const at::Tensor& tensor);
-
-/// Whether a pass of the session read this tensor, or others in its memory, as one from outside.
-LEAPP_EXPORT bool was_read(const at::Tensor& tensor);
-
-/// For front ends: the program made this tensor outside of nodes, and no operator showed it.
-LEAPP_EXPORT void note_made(const at::Tensor& tensor);
-
-/// The tensors whose values a node's first pass used though the program made them outside of nodes,
-/// during the session: each with the line that used it.
-LEAPP_EXPORT std::vector<std::pair<at::Tensor, std::string>> raw_constants_of(
-    const std::string& node);
-
-/// The tensors that were there before the open pass and that the value of this one depends on.
-LEAPP_EXPORT std::vector<at::Tensor> outside_of(const at::Tensor& tensor);
-
-/// The line at which the latest pass of a node began; empty if there is no such node.
-LEAPP_EXPORT std::string opened_at(const std::string& node);
-
-/// Whether the first pass of a node took this tensor in.
-LEAPP_EXPORT bool was_input(const at::Tensor& tensor);
-
-/// For front ends that index by numbers that may vary: `of` with its dimensions `places` taken at
-/// `numbers`, 0-d integer tensors, so that these stay in the graph. What is returned is a copy that
-/// behaves as the view that plain indexing gives, until its node closes.
-LEAPP_EXPORT at::Tensor pick(const at::Tensor& of, const std::vector<std::int64_t>& places,
-                             const std::vector<at::Tensor>& numbers);
-/// Writes to those elements.
-LEAPP_EXPORT void put(const at::Tensor& of, const std::vector<std::int64_t>& places,
-                      const std::vector<at::Tensor>& numbers, const at::Tensor& value);
-/// Says that a copy is about to be put where it came from, as `of[number] += 1` does, so that this
-/// need not happen twice.
-LEAPP_EXPORT void put_back(const at::Tensor& copy, const at::Tensor& of,
-                           const std::vector<at::Tensor>& numbers);
-
-/// Says that a traced value left the graph in a way no operator shows (a list of numbers, a NumPy
-/// function): `text` becomes a warning with the caller's line, once per line. Does nothing for
-/// tensors that are not traced.
-LEAPP_EXPORT void note_escape(const at::Tensor& tensor, const std::string& text);
-
-/// A warning of a front end, with the caller's line, to log.txt and the console like our own.
-LEAPP_EXPORT void warn(const std::string& text);
-/// Likewise a sentence that names its own line; with kDebug it is for log.txt.
-LEAPP_EXPORT void say(LogLevel level, const std::string& text);
 
 struct GraphConfigs {
   std::optional<double> frequency = {};  ///< ticks per second
@@ -153,9 +92,6 @@ struct OutputOptions {
   /// own
   std::optional<std::string> export_with = {};
   Metadata::Map backend_params = {};
-  /// For front ends that know what the program replaces as it goes: an output that depends on no
-  /// input may depend on state that only later passes show. compile_graph() then decides.
-  bool may_be_state = false;
 };
 
 namespace annotate {

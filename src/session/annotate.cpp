@@ -1,5 +1,6 @@
 // The public calls: each hands on to the session.
 #include "leapp/leapp.h"
+#include "session/front_end.h"
 #include "session/session.h"
 #include "trace/source.h"
 
@@ -9,10 +10,7 @@ using session::Session;
 
 void start(const StartOptions& options) {
   Session::instance().start(options);
-  touch();
-}
-void touch() {
-  Session::instance().touch();
+  front_end::warm_up();
 }
 void stop() {
   Session::instance().stop();
@@ -20,55 +18,6 @@ void stop() {
 bool is_active() noexcept {
   return Session::instance().active();
 }
-bool is_traced(const at::Tensor& tensor) {
-  return Session::instance().is_traced(tensor);
-}
-bool may_vary(const at::Tensor& tensor) {
-  return Session::instance().may_vary(tensor);
-}
-std::vector<std::pair<at::Tensor, std::string>> raw_constants_of(const std::string& node) {
-  return Session::instance().raw_constants_of(node);
-}
-std::vector<at::Tensor> outside_of(const at::Tensor& tensor) {
-  return Session::instance().outside_of(tensor);
-}
-std::string opened_at(const std::string& node) {
-  return Session::instance().opened_at(node);
-}
-void note_made(const at::Tensor& tensor) {
-  Session::instance().note_made(tensor);
-}
-bool was_input(const at::Tensor& tensor) {
-  return Session::instance().was_input(tensor);
-}
-void note_size(const at::Tensor& tensor) {
-  Session::instance().note_size(tensor);
-}
-bool was_read(const at::Tensor& tensor) {
-  return Session::instance().was_read(tensor);
-}
-at::Tensor pick(const at::Tensor& of, const std::vector<std::int64_t>& places,
-                const std::vector<at::Tensor>& numbers) {
-  return Session::instance().pick(of, places, numbers);
-}
-void put_back(const at::Tensor& copy, const at::Tensor& of,
-              const std::vector<at::Tensor>& numbers) {
-  Session::instance().put_back(copy, of, numbers);
-}
-void put(const at::Tensor& of, const std::vector<std::int64_t>& places,
-         const std::vector<at::Tensor>& numbers, const at::Tensor& value) {
-  session::put(of, places, numbers, value);
-}
-void note_escape(const at::Tensor& tensor, const std::string& text) {
-  Session::instance().note_escape(tensor, text);
-}
-void warn(const std::string& text) {
-  Session::instance().warn(text);
-}
-void say(LogLevel level, const std::string& text) {
-  Session::instance().say(level, text);
-}
-
 namespace annotate {
 namespace {
 
@@ -131,16 +80,16 @@ std::function<std::vector<at::Tensor>(const std::vector<at::Tensor>&)> method(
       inputs.push_back({"arg_" + std::to_string(i), arguments[i]});
     }
     const std::vector<at::Tensor> traced = input_tensors(node, inputs, where);
-    Session::instance().enter_function();
+    Session::instance().enter_function(node);
     std::vector<at::Tensor> results;
     try {
       results = callable(traced);
     } catch (...) {
-      Session::instance().leave_function();
+      Session::instance().leave_function(node);
       abandon(node);
       throw;
     }
-    Session::instance().leave_function();
+    Session::instance().leave_function(node);
     NamedTensors outputs;
     for (std::size_t i = 0; i < results.size(); ++i) {
       outputs.push_back({"output" + std::to_string(i + 1), results[i]});

@@ -533,7 +533,7 @@ void Compiler::write_bridged(const Node& node, Backend backend, const ir::Graph&
 std::string Compiler::name_of(const at::Tensor& tensor) const {
   if (names_.empty() || !tensor.has_storage()) return "";
   const auto it = names_.find(tensor.const_data_ptr());
-  return it == names_.end() ? "" : it->second;
+  return it == names_.end() ? "" : it->second.name;
 }
 
 // State that was found by its writes is called after the buffer where a module owns it.

@@ -7,6 +7,7 @@
 
 #include "base/check.h"
 #include "interop/convert.h"
+#include "session/hooks.h"
 #include "session/session.h"
 #include "session/session_lock.h"
 
@@ -55,7 +56,16 @@ std::vector<at::Tensor> Session::input_tensors(const std::string& name,
                                                const NamedTensors& tensors) {
   if (!active()) return refs_of(tensors);
   const trace::FrameRef frame = trace::capture_source();
-  return locked(frame, [&] { return add_inputs(name, tensors, frame); });
+  int begun = 0;
+  auto handles = locked(frame, [&] {
+    const Node* before = find(name);
+    const bool was_open = before != nullptr && before->pass.open;
+    auto added = add_inputs(name, tensors, frame);
+    if (!was_open) begun = find(name)->passes + 1;
+    return added;
+  });
+  if (is_watched(begun) && hooks().opened) hooks().opened(name, begun);
+  return handles;
 }
 
 std::vector<at::Tensor> Session::add_inputs(const std::string& name, const NamedTensors& tensors,
@@ -95,7 +105,10 @@ at::Tensor Session::add_input(Node& node, const TensorSemantics& entry, trace::F
                            [&](const NodePort& p) { return p.name == port.name; });
   }
   connect(node, *known, entry.ref, frame);
-  if (!node.complete()) node.inputs.push_back(std::move(port));
+  if (!node.complete()) {
+    node.inputs.push_back(std::move(port));
+    node.declared.push_back(entry.ref);
+  }
 
   at::Tensor handle = handle_for(entry.ref);
   node.pass.input_values[entry.name] = copy_of(entry.ref);
@@ -201,6 +214,7 @@ std::vector<at::Tensor> Session::add_states(const std::string& name, const Named
       check_reentry(node, node.states, port, "state", frame);
     } else {
       node.states.push_back(std::move(port));
+      node.declared.push_back(entry.ref);
     }
     at::Tensor handle = handle_for(entry.ref);
     Pass::State state;
@@ -249,6 +263,7 @@ std::vector<at::Tensor> Session::set_states(const std::string& name, const Named
                         {}};
     }
     it->updated = copy_of(entry.ref);
+    if (!node.complete()) node.declared.push_back(entry.ref);
     if (!node.pass.recorded) continue;
     // The value counts as it is now, whatever is written to the tensor later.
     it->after = tape_->add_snapshot(entry.ref, node.id);
@@ -279,6 +294,7 @@ void Session::add_buffers(const std::string& name, const NamedTensors& buffers,
   group.current = std::move(current);
   for (const TensorSemantics& entry : buffers) {
     describe(entry);
+    if (!node.complete()) node.declared.push_back(entry.ref);
     Pass::Buffer buffer;
     buffer.name = entry.name;
     buffer.tensor = entry.ref;

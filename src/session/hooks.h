@@ -16,12 +16,28 @@
 
 namespace leapp::session {
 
-/// Names of the user's tensors by the address of their first element: "encoder.0.weight".
-using TensorNames = std::unordered_map<const void*, std::string>;
+/// What the program calls one of its tensors.
+struct TensorName {
+  std::string name;  ///< for a weight or a state: "encoder.0.weight", "action_manager_action"
+  std::string path;  ///< how the program reaches it: "env.scene['imu'].data"; "" where unknown
+};
+/// By the address of their first element.
+using TensorNames = std::unordered_map<const void*, TensorName>;
 
 struct Hooks {
   /// Asked once per compile_graph(); may be empty.
   std::function<TensorNames()> tensor_names;
+  /// Told when a pass of a node has begun and when it has ended, in its first and second pass only
+  /// (`pass` is 1 or 2): later ones are the program's control loop. Called without the session's
+  /// lock. May be empty, like all that follow.
+  std::function<void(const std::string& node, int pass)> opened;
+  std::function<void(const std::string& node, int pass)> closed;
+  /// Asked about outputs that depend on no input: whether each depends on something that the
+  /// program replaces as it goes, so that later passes may show it to be state. Called without the
+  /// session's lock; without it such outputs are errors.
+  std::function<bool(const std::vector<at::Tensor>& outputs)> keeps;
+  /// Told by stop() while the session can still be asked about what it traced.
+  std::function<void()> stopping;
   /// Throws the error in the form in which it passes through libtorch's own bindings, when it comes
   /// out of an operator of the user's. May be empty: then it is thrown as it is.
   std::function<void(const Error& error)> rethrow;
@@ -38,6 +54,11 @@ struct Hooks {
                                         const std::vector<at::Tensor>& inputs)>
       replay;
 };
+
+/// Whether front ends are told of a node's pass.
+constexpr bool is_watched(int pass) noexcept {
+  return pass == 1 || pass == 2;
+}
 
 /// Installs the hooks for the whole process.
 LEAPP_EXPORT void set_hooks(Hooks hooks);

@@ -111,8 +111,9 @@ struct Node {
 
   std::vector<NodePort> inputs;
   std::vector<NodePort> outputs;
-  std::vector<NodePort> states;     ///< explicit states, in the order declared
-  std::set<std::string> undecided;  ///< outputs of no input's, see OutputOptions::may_be_state
+  std::vector<NodePort> states;      ///< explicit states, in the order declared
+  std::vector<at::Tensor> declared;  ///< what annotations of the first pass named, as it was given
+  std::set<std::string> undecided;   ///< outputs of no input's that later passes decide on
   std::optional<std::string> export_with;
   Metadata::Map backend_params;
 

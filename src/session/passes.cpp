@@ -4,6 +4,7 @@
 #include "base/check.h"
 #include "interop/convert.h"
 #include "session/backend.h"
+#include "session/hooks.h"
 #include "session/session.h"
 #include "session/session_lock.h"
 #include "session/sizes.h"
@@ -15,18 +16,76 @@ std::vector<at::Tensor> Session::output_tensors(const std::string& name,
                                                 const OutputOptions& options) {
   if (!active()) return refs_of(tensors);
   const trace::FrameRef frame = trace::capture_source();
-  // Asking for a module's buffers runs Python, so it happens before the lock is taken.
+  const auto node = [&]() -> Node& { return open_node(name, "output_tensors"); };
+  // What is asked runs Python, so it happens while the lock is not held.
   std::vector<std::function<std::vector<at::Tensor>()>> ask;
-  locked(frame, [&] {
-    for (const Pass::BufferGroup& group : open_node(name, "output_tensors").pass.buffers) {
-      ask.push_back(group.current);
-    }
+  const bool doubtful = locked(frame, [&] {
+    for (const Pass::BufferGroup& group : node().pass.buffers) ask.push_back(group.current);
+    return !foreign_outputs(node(), tensors).empty();
   });
   Current current;
   for (const auto& group : ask) current.push_back(group ? group() : std::vector<at::Tensor>());
-  locked(frame,
-         [&] { complete(open_node(name, "output_tensors"), tensors, options, current, frame); });
+  if (doubtful && hooks().keeps) {
+    const auto independent =
+        locked(frame, [&] { return independent_outputs(node(), tensors, current); });
+    std::vector<at::Tensor> asked;
+    for (const std::size_t i : independent) asked.push_back(tensors[i].ref);
+    if (!asked.empty() && hooks().keeps(asked)) {
+      locked(frame, [&] {
+        for (const std::size_t i : independent) node().undecided.insert(tensors[i].name);
+      });
+    }
+  }
+  const int pass = locked(frame, [&] {
+    complete(node(), tensors, options, current, frame);
+    return find(name)->passes;
+  });
+  if (is_watched(pass) && hooks().closed) hooks().closed(name, pass);
   return refs_of(tensors);
+}
+
+// The outputs that no operator of the node computed and no node put out.
+std::vector<std::size_t> Session::foreign_outputs(const Node& node,
+                                                  const NamedTensors& tensors) const {
+  std::vector<std::size_t> found;
+  if (!node.pass.recorded) return found;
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    const at::Tensor& tensor = tensors[i].ref;
+    if (!tensor.defined() || trace::is_wrapped(tensor)) continue;
+    const auto known = tape_->find(tensor);
+    if (known && tape_->variable(*known).node != kNobody) continue;
+    const auto tag = tags_.find(tensor);
+    if (tag && tag->node != node.id) continue;
+    if (node.undecided.count(tensors[i].name) == 0) found.push_back(i);
+  }
+  return found;
+}
+
+// Those of them that depend on no state either.
+std::vector<std::size_t> Session::independent_outputs(const Node& node, const NamedTensors& tensors,
+                                                      const Current& current) {
+  std::vector<std::size_t> found = foreign_outputs(node, tensors);
+  trace::Recording recording;
+  Sample sample;
+  for (const std::size_t i : found) {
+    recording.outputs.push_back({tensors[i].name, tape_->use(tensors[i].ref)});
+  }
+  find_states(node, current, recording, sample);
+  std::size_t port = 0;
+  std::erase_if(found, [&](std::size_t) {
+    return depends_on_state(recording.outputs[port++].var, recording);
+  });
+  return found;
+}
+
+// An output may depend on nothing but state: a clock, say.
+bool Session::depends_on_state(VarId var, const trace::Recording& recording) const {
+  return trace::depends_on(*tape_, var, [&](VarId at) {
+    return std::any_of(recording.states.begin(), recording.states.end(), [&](const auto& state) {
+      const auto store = tape_->variable(state.before).store;
+      return at == state.before || (store != kNobody && tape_->variable(at).store == store);
+    });
+  });
 }
 
 void Session::declare_outputs(Node& node, const NamedTensors& tensors,
@@ -220,7 +279,6 @@ Sample Session::unrecorded_sample(const Node& node, const NamedTensors& tensors,
 }
 
 std::vector<VarId> Session::output_variables(Node& node, const NamedTensors& tensors,
-                                             bool may_be_state,
                                              std::vector<std::size_t>& untraced) {
   std::vector<VarId> vars;
   for (std::size_t i = 0; i < tensors.size(); ++i) {
@@ -238,7 +296,6 @@ std::vector<VarId> Session::output_variables(Node& node, const NamedTensors& ten
                               "'. Pass it to this node through annotate.input_tensors() first.",
                           {}};
       }
-      if (may_be_state) node.undecided.insert(tensors[i].name);
       if (node.undecided.count(tensors[i].name) > 0) {
         // An operator reads it, so that it can be followed from pass to pass.
         vars.push_back(tape_->add_snapshot(tensor, node.id));
@@ -258,8 +315,7 @@ trace::Recording Session::record(Node& node, const NamedTensors& tensors,
   recording.tape = tape_;
   recording.first_call = node.pass.first_call;
   std::vector<std::size_t> untraced;
-  const std::vector<VarId> outputs =
-      output_variables(node, tensors, options.may_be_state, untraced);
+  const std::vector<VarId> outputs = output_variables(node, tensors, untraced);
   for (std::size_t i = 0; i < tensors.size(); ++i) {
     recording.outputs.push_back({tensors[i].name, outputs[i]});
     sample.outputs.push_back(copy_of(tensors[i].ref));
@@ -279,14 +335,7 @@ trace::Recording Session::record(Node& node, const NamedTensors& tensors,
   std::copy_if(escapes_.begin(), escapes_.end(), std::back_inserter(recording.escapes),
                [&](const auto& escape) { return escape.call >= recording.first_call; });
   for (const std::size_t i : untraced) {
-    // An output may depend on nothing but state: a clock, say.
-    const auto is_state = [&](VarId var) {
-      return std::any_of(recording.states.begin(), recording.states.end(), [&](const auto& state) {
-        const auto store = tape_->variable(state.before).store;
-        return var == state.before || (store != kNobody && tape_->variable(var).store == store);
-      });
-    };
-    if (trace::depends_on(*tape_, outputs[i], is_state)) continue;
+    if (depends_on_state(outputs[i], recording)) continue;
     throw PlacedError{ErrorKind::kUsage, not_traced_text(node.name, tensors[i].name), {}};
   }
   return recording;

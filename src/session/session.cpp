@@ -13,6 +13,7 @@
 
 #include "base/check.h"
 #include "interop/convert.h"
+#include "session/hooks.h"
 #include "session/session_lock.h"
 #include "trace/recording.h"
 
@@ -119,8 +120,9 @@ void Session::reset() {
   picking_ = false;
   made_.clear();
   said_.clear();
+  open_ = 0;
   recording_ = 0;
-  functions_ = 0;
+  functions_.clear();
   sizes_vary_ = false;
 }
 
@@ -149,6 +151,7 @@ void Session::start(const StartOptions& options) {
   options_ = options;
   graph_name_ = last;
   folder_ = folder.has_filename() ? folder : folder.parent_path();
+  diagnostics_.clear();
   log_file_.open(folder_ / "log.txt");
   set_log_record([this](LogLevel level, std::string_view text) { log_file_.write(level, text); });
   started_once_ = true;
@@ -169,6 +172,7 @@ void Session::touch() {
   at::Tensor x;
   {
     const Lock lock(*this);
+    require(nodes_.empty(), ErrorKind::kUsage, "the recorder is warmed up before nodes are opened");
     x = add_inputs("start", {{"x", one}}, {}).front();
     messages_.clear();
   }
@@ -188,19 +192,25 @@ void Session::stop() {
                         "first.",
                         {}};
     }
-    if (functions_ > 0) {
+    if (!functions_.empty()) {
       throw PlacedError{ErrorKind::kUsage,
-                        "leapp.stop() was called while a traced function is still executing. Call "
-                        "it after the function has returned.",
+                        "leapp.stop() was called while the annotated function of node '" +
+                            functions_.back() +
+                            "' is still executing. Call it after the function returned.",
                         {}};
     }
+  });
+  if (hooks().stopping) hooks().stopping();
+  locked({}, [&] {
     active_ = false;
+    open_ = 0;
     made_.clear();
     recording_ = 0;
     tape_.reset();
     trace::set_observer(nullptr);
     // Nobody announces writes from here on, and a program that goes on will write to its state.
-    for (const Node& node : nodes_) {
+    for (Node& node : nodes_) {
+      node.declared.clear();
       for (const Sample& sample : node.samples) {
         for (const MemoryUse& use : sample.memory) {
           if (use.after) use.after->freeze();
@@ -233,6 +243,7 @@ void Session::begin_pass(Node& node) {
   node.pass.open = true;
   node.pass.thread = std::this_thread::get_id();
   node.pass.recorded = node.traced && node.passes <= options_.max_cached_io;
+  ++open_;
   if (!node.pass.recorded) return;
   if (!tape_) tape_ = std::make_shared<trace::Tape>(captures_);
   node.pass.first_call = static_cast<std::int32_t>(tape_->calls().size());
@@ -242,6 +253,7 @@ void Session::begin_pass(Node& node) {
 void Session::end_pass(Node& node) {
   if (!node.pass.open) return;
   node.pass.open = false;
+  if (open_ > 0) --open_;
   if (!node.pass.recorded) return;
   // From here on its tensors are plain tensors again.
   for (VarId id = 0; id < static_cast<VarId>(tape_->variable_count()); ++id) {
@@ -331,14 +343,30 @@ void Session::abandon(const std::string& name) {
   node->states.clear();
 }
 
-void Session::enter_function() {
+void Session::enter_function(const std::string& node) {
   const Lock lock(*this);
-  ++functions_;
+  functions_.push_back(node);
 }
 
-void Session::leave_function() {
+void Session::leave_function(const std::string& node) {
   const Lock lock(*this);
-  if (functions_ > 0) --functions_;
+  const auto last = std::find(functions_.rbegin(), functions_.rend(), node);
+  if (last != functions_.rend()) functions_.erase(std::next(last).base());
+}
+
+std::vector<std::string> Session::open_nodes() {
+  const Lock lock(*this);
+  std::vector<std::string> open;
+  for (const Node& node : nodes_) {
+    if (node.pass.open) open.push_back(node.name);
+  }
+  return open;
+}
+
+int Session::pass_of(const std::string& name) {
+  const Lock lock(*this);
+  const Node* node = find(name);
+  return node == nullptr ? 0 : node->passes + (node->pass.open ? 1 : 0);
 }
 
 void Session::note_escape(const at::Tensor& tensor, const std::string& what) {
@@ -413,6 +441,22 @@ std::string Session::opened_at(const std::string& name) {
   return trace::resolve_source(frame).to_string();
 }
 
+std::vector<const void*> Session::code_in(const std::string& name) {
+  const Lock lock(*this);
+  const Node* node = find(name);
+  if (node == nullptr || node->recording.tape == nullptr) return {};
+  std::set<const void*> found;
+  const auto add = [&](trace::FrameRef frame) {
+    if (frame.code != nullptr && frame.position >= 0) found.insert(frame.code);  // not C++
+  };
+  add(node->opened_at);
+  const trace::Recording& recording = node->recording;
+  for (std::int32_t i = recording.first_call; i < recording.end_call; ++i) {
+    add(recording.tape->calls()[static_cast<std::size_t>(i)].frame);
+  }
+  return {found.begin(), found.end()};
+}
+
 std::vector<std::pair<at::Tensor, std::string>> Session::raw_constants_of(const std::string& name) {
   std::vector<std::pair<at::Tensor, trace::FrameRef>> found;
   {
@@ -453,6 +497,14 @@ bool Session::was_input(const at::Tensor& tensor) {
                        [&](const trace::Recording::Port& port) {
                          return node.recording.tape->tensor(port.var).is_alias_of(tensor);
                        });
+  });
+}
+
+bool Session::was_declared(const at::Tensor& tensor) {
+  const Lock lock(*this);
+  return std::any_of(nodes_.begin(), nodes_.end(), [&](const Node& node) {
+    return std::any_of(node.declared.begin(), node.declared.end(),
+                       [&](const at::Tensor& declared) { return declared.is_same(tensor); });
   });
 }
 

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "base/diagnostic.h"
 #include "base/log.h"
 #include "leapp/leapp.h"
 #include "session/log_file.h"
@@ -45,6 +46,9 @@ class Session final : public trace::Observer {
   void touch();
   void stop();
   bool active() const noexcept { return active_.load(std::memory_order_acquire); }
+  bool any_open() const noexcept { return open_.load(std::memory_order_acquire) > 0; }
+  std::vector<std::string> open_nodes();
+  int pass_of(const std::string& node);
 
   std::vector<at::Tensor> input_tensors(const std::string& node, const NamedTensors& tensors);
   std::vector<at::Tensor> output_tensors(const std::string& node, const NamedTensors& tensors,
@@ -58,9 +62,9 @@ class Session final : public trace::Observer {
 
   /// Forgets the pass under way, if any, as after an exception in the user's code.
   void abandon(const std::string& node);
-  /// Counts traced functions under way, so that stop() inside one can be refused.
-  void enter_function();
-  void leave_function();
+  /// Remembers traced functions under way, so that stop() inside one can be refused.
+  void enter_function(const std::string& node);
+  void leave_function(const std::string& node);
 
   /// Says that a traced value leaves through something the dispatcher does not see.
   void note_escape(const at::Tensor& tensor, const std::string& what);
@@ -70,11 +74,13 @@ class Session final : public trace::Observer {
   bool may_vary(const at::Tensor& tensor);
   bool was_read(const at::Tensor& tensor);
   bool was_input(const at::Tensor& tensor);
+  bool was_declared(const at::Tensor& tensor);
   /// Remembers what the program makes between nodes: a node that reads it was not given it.
   void note_made(const at::Tensor& tensor);
   std::vector<std::pair<at::Tensor, std::string>> raw_constants_of(const std::string& node);
   std::vector<at::Tensor> outside_of(const at::Tensor& tensor);
   std::string opened_at(const std::string& node);
+  std::vector<const void*> code_in(const std::string& node);
   at::Tensor pick(const at::Tensor& of, const std::vector<std::int64_t>& places,
                   const std::vector<at::Tensor>& numbers);
   void put_back(const at::Tensor& copy, const at::Tensor& of,
@@ -96,8 +102,8 @@ class Session final : public trace::Observer {
   void flush_log() { log_file_.flush(); }
   /// Writes to log.txt, and to the process's sink.
   void say(LogLevel level, const std::string& text) { emit({level, text, {}}); }
-  /// A warning of a front end, with the user's line.
-  void warn(const std::string& text) { emit({LogLevel::kWarning, text, trace::capture_source()}); }
+  /// What was said since the session began. Not to be added to while the lock is held.
+  Diagnostics& diagnostics() noexcept { return diagnostics_; }
 
  private:
   struct PendingCall;
@@ -139,10 +145,14 @@ class Session final : public trace::Observer {
                                const Sample& sample);
   static Sample unrecorded_sample(const Node& node, const NamedTensors& tensors,
                                   const OutputOptions& options);
+  std::vector<std::size_t> foreign_outputs(const Node& node, const NamedTensors& tensors) const;
+  std::vector<std::size_t> independent_outputs(const Node& node, const NamedTensors& tensors,
+                                               const Current& current);
   trace::Recording record(Node& node, const NamedTensors& tensors, const OutputOptions& options,
                           const Current& current, Sample& sample);
-  std::vector<VarId> output_variables(Node& node, const NamedTensors& tensors, bool may_be_state,
+  std::vector<VarId> output_variables(Node& node, const NamedTensors& tensors,
                                       std::vector<std::size_t>& untraced);
+  bool depends_on_state(VarId var, const trace::Recording& recording) const;
   void find_states(const Node& node, const Current& current, trace::Recording& recording,
                    Sample& sample);
   void find_memory(const Node& node, const Current& current, const trace::Recording& recording,
@@ -179,14 +189,15 @@ class Session final : public trace::Observer {
                       trace::FrameRef frame);
 
   std::atomic<bool> active_ = false;
-  std::atomic<int> recording_ = 0;  // passes under way whose operators are logged
+  std::atomic<int> open_ = 0;       // passes under way
+  std::atomic<int> recording_ = 0;  // those of them whose operators are logged
   std::mutex mutex_;
   StartOptions options_;
   std::string graph_name_;
   std::filesystem::path folder_;
   bool started_once_ = false;
-  int functions_ = 0;
-  std::deque<Node> nodes_;  // references stay valid
+  std::vector<std::string> functions_;  // nodes whose function is running, innermost last
+  std::deque<Node> nodes_;              // references stay valid
   trace::CaptureTable captures_;
   std::shared_ptr<trace::Tape> tape_;     // while a recorded pass is under way
   Picks picks_;                           // of tape_
@@ -209,6 +220,7 @@ class Session final : public trace::Observer {
   // Memory that operators outside of nodes made; weak, which keeps an address from being reused.
   std::map<const c10::StorageImpl*, c10::weak_intrusive_ptr<c10::StorageImpl>> made_;
   LogFile log_file_;
+  Diagnostics diagnostics_;
   std::vector<Message> messages_;
   std::set<std::pair<std::string, std::pair<const void*, int>>> said_;
 };

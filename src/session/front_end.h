@@ -1,0 +1,106 @@
+// What a front end in another language needs of the session beside leapp.h, and people do not: it
+// sees the program through other means than operators, and asks and tells here what follows from
+// that. Not installed; the bindings use it.
+//
+// All of it is thread-safe. Nothing here may be called while a lock is held that Python's threads
+// wait for: places are read from Python's frames.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "leapp/code.h"
+#include "leapp/diagnostic.h"
+#include "leapp/visibility.h"
+
+namespace leapp::front_end {
+
+/// Runs the recorder once on nothing, so that the first pass is no slower than others: for a front
+/// end that has work to do after start(), which does so by itself. Throws once a node was opened,
+/// since it would be forgotten.
+LEAPP_EXPORT void warm_up();
+
+/// Whether a pass of some node is under way. Costs a load.
+LEAPP_EXPORT bool any_open() noexcept;
+
+/// The names of the nodes whose pass is under way.
+LEAPP_EXPORT std::vector<std::string> open_nodes();
+
+/// How many passes of a node were begun and not abandoned: 1 in its first one and after it. 0 if
+/// there is no such node.
+LEAPP_EXPORT int pass_of(const std::string& node);
+
+/// A function that is one pass of the node begins and ends; stop() is refused in between.
+LEAPP_EXPORT void enter_function(const std::string& node);
+LEAPP_EXPORT void leave_function(const std::string& node);
+
+/// Whether the session follows this tensor, known by itself or through its memory: a value of a
+/// node under way, or one that came out of a node. False when no session is active.
+LEAPP_EXPORT bool is_traced(const at::Tensor& tensor);
+
+/// Whether another pass may find another value here: the tensor is traced, or a node is open and
+/// the program had it, or what it was computed from, before. False for what is written out in the
+/// code.
+LEAPP_EXPORT bool may_vary(const at::Tensor& tensor);
+
+/// Whether a pass of the session read this tensor, or others in its memory, as one from outside.
+LEAPP_EXPORT bool was_read(const at::Tensor& tensor);
+
+/// Whether the first pass of a node took this tensor in, by itself or through its memory.
+LEAPP_EXPORT bool was_input(const at::Tensor& tensor);
+
+/// Whether an annotation in the first pass of a node named this very tensor.
+LEAPP_EXPORT bool was_declared(const at::Tensor& tensor);
+
+/// The tensors whose values a node's first pass used though the program made them outside of nodes,
+/// during the session: each with the line that used it.
+LEAPP_EXPORT std::vector<std::pair<at::Tensor, std::string>> raw_constants_of(
+    const std::string& node);
+
+/// The tensors that were there before the open pass and that the value of this one depends on.
+LEAPP_EXPORT std::vector<at::Tensor> outside_of(const at::Tensor& tensor);
+
+/// The line at which the latest pass of a node began; empty if there is no such node.
+LEAPP_EXPORT std::string opened_at(const std::string& node);
+
+/// The functions that called operators in the first pass of a node: FrameRef::code of the front
+/// end.
+LEAPP_EXPORT std::vector<const void*> code_in(const std::string& node);
+
+/// The program made this tensor outside of nodes, and no operator showed it.
+LEAPP_EXPORT void note_made(const at::Tensor& tensor);
+
+/// The program reads how large a tensor is: warns, with the user's line, where the values of a
+/// traced tensor decided that, for the number becomes part of the model.
+LEAPP_EXPORT void note_size(const at::Tensor& tensor);
+
+/// A traced value left the graph in a way no operator shows (a list of numbers, a NumPy function):
+/// `text` becomes a warning with the caller's line, once per line. Does nothing for tensors that
+/// are not traced.
+LEAPP_EXPORT void note_escape(const at::Tensor& tensor, Code code, const std::string& text);
+
+/// For indexing by numbers that may vary: `of` with its dimensions `places` taken at `numbers`, 0-d
+/// integer tensors, so that these stay in the graph. What is returned is a copy that behaves as the
+/// view that plain indexing gives, until its node closes.
+LEAPP_EXPORT at::Tensor pick(const at::Tensor& of, const std::vector<std::int64_t>& places,
+                             const std::vector<at::Tensor>& numbers);
+/// Writes to those elements.
+LEAPP_EXPORT void put(const at::Tensor& of, const std::vector<std::int64_t>& places,
+                      const std::vector<at::Tensor>& numbers, const at::Tensor& value);
+/// Says that a copy is about to be put where it came from, as `of[number] += 1` does, so that this
+/// need not happen twice.
+LEAPP_EXPORT void put_back(const at::Tensor& copy, const at::Tensor& of,
+                           const std::vector<at::Tensor>& numbers);
+
+/// Says something of the program, once. Where it names no line it gets the user's present one;
+/// kDebug is for log.txt alone.
+LEAPP_EXPORT void diagnose(Diagnostic diagnostic);
+
+/// What was said since the last start(), most harmful first.
+LEAPP_EXPORT std::vector<Diagnostic> diagnostics();
+
+}  // namespace leapp::front_end
