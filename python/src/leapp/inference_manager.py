@@ -101,9 +101,10 @@ class InferenceManager:
             LeappValueError: The bundle, a checksum, a wire or a model is wrong.
         """
         if not isinstance(model_path, (str, PathLike)):
-            raise LeappTypeError(
+            raise LeappTypeError.coded(
+                "LP002",
                 f"InferenceManager() takes the path of a bundle's .yaml file, got "
-                f"{type(model_path).__name__}"
+                f"{type(model_path).__name__}",
             )
         find_onnxruntime()
         self._path = Path(model_path)
@@ -169,9 +170,10 @@ class InferenceManager:
         """
         if type(inputs) is not dict:
             if not isinstance(inputs, Mapping):
-                raise LeappTypeError(
+                raise LeappTypeError.coded(
+                    "LP002",
                     f"run_policy() takes a dict of values by 'node/port', got "
-                    f"{type(inputs).__name__}; this pipeline takes: {', '.join(self.inputs)}"
+                    f"{type(inputs).__name__}; this pipeline takes: {', '.join(self.inputs)}",
                 )
             inputs = dict(inputs)
         return self._manager.run(inputs)
@@ -302,15 +304,15 @@ def find_onnxruntime() -> None:
 def _array_module(array: str | None) -> Any:
     """Return torch, or None when NumPy arrays are to come out."""
     if array not in (None, "torch", "numpy"):
-        raise LeappValueError(f"array must be 'torch' or 'numpy', not {array!r}")
+        raise LeappValueError.coded("LP003", f"array must be 'torch' or 'numpy', not {array!r}")
     if array == "numpy":
         return None
     try:
         import torch
     except ImportError as error:
         if array == "torch":
-            raise LeappImportError(
-                "array='torch' needs PyTorch ('pip install torch'); array='numpy' does not"
+            raise LeappImportError.coded(
+                "LP006", "array='torch' needs PyTorch ('pip install torch'); array='numpy' does not"
             ) from error
         return None
     return torch
@@ -323,7 +325,9 @@ def _finite_guard(check_finite: bool | Sequence[str]) -> tuple[bool, bool, bool]
         return (check_finite, check_finite, check_finite)
     unknown = set(check_finite) - set(kinds)
     if unknown:
-        raise LeappValueError(f"check_finite knows {', '.join(kinds)}, not {sorted(unknown)[0]!r}")
+        raise LeappValueError.coded(
+            "LP003", f"check_finite knows {', '.join(kinds)}, not {sorted(unknown)[0]!r}"
+        )
     return ("inputs" in check_finite, "state" in check_finite, "outputs" in check_finite)
 
 

@@ -1,8 +1,10 @@
-"""What the code that calls LEAPP can reach: its variables, the objects in them, their attributes.
+"""What the program holds: its variables, the objects in them, their attributes.
 
-Everything is looked through when a session starts. When a node opens, in the middle of the user's
-control loop, what was found is only copied, dict by dict; what the copies mean is worked out when
-the session ends.
+A walk begins at the frames that call LEAPP and follows what they hold, breadth first and innermost
+frames first, each with a budget of its own: neither a test runner nor a simulator crowds the rest
+of the program out. Everything is looked through when a session starts. When a node opens, in the
+middle of the user's control loop, what was found is only copied, dict by dict (:class:`Snapshot`);
+what the copies mean is worked out by the detectors when the session ends.
 """
 
 from __future__ import annotations
@@ -13,12 +15,9 @@ import functools
 import itertools
 import random
 import sys
-import sysconfig
-from collections.abc import Iterable, Iterator, MutableSequence
+from collections.abc import Iterator, Mapping, MutableSequence
 from types import (
     BuiltinFunctionType,
-    CodeType,
-    FrameType,
     FunctionType,
     MappingProxyType,
     MethodType,
@@ -36,31 +35,26 @@ from ._numpy import Number, TracedArray
 Generator = np.random.Generator | np.random.RandomState | random.Random
 
 #: How much is looked at: enough for a policy, a moment for a simulator.
-_MOST_OBJECTS, _MOST_ITEMS = 1000, 64
+_MOST_OBJECTS, _MOST_PER_FRAME, _MOST_ITEMS = 1000, 600, 64
 
 #: What a list held: how much, and the first of it.
 Contents = tuple[int, list[Any]]
 
-_LIBRARIES = tuple(
-    {sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")}
-)
-_NOT_USERS = (*_LIBRARIES, "<")
-_NUMBERS = (bool, int, float, np.integer, np.floating, np.bool_)
+NUMBERS = (bool, int, float, np.integer, np.floating, np.bool_)
 _PLAIN = frozenset((bool, int, float, str, NoneType))
 #: Types of values that hold nothing.
 _PASSIVE = frozenset(
     (BuiltinFunctionType, ModuleType, str, bytes, type, torch.dtype, torch.device, torch.Size)
 )
+_NO_OBJECTS = (type, ModuleType, FunctionType, MethodType, torch.Tensor, TracedArray, Number)
 
 
-class Cells:
-    """The variables that a function shares with the one around it, as a dict of them."""
+class Cells(Mapping[str, Any]):
+    """The variables that a function shares with the one around it."""
 
     def __init__(self, function: FunctionType) -> None:
-        """Take those of a function that has some."""
-        self._cells = dict(
-            zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
-        )
+        names = function.__code__.co_freevars
+        self._cells = dict(zip(names, function.__closure__ or (), strict=True))
 
     def copy(self) -> dict[str, Any]:
         """Return what they hold now; those not filled yet are left out."""
@@ -70,17 +64,14 @@ class Cells:
                 found[name] = cell.cell_contents
         return found
 
+    def __getitem__(self, name: str) -> Any:
+        return self.copy()[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.copy())
+
     def __len__(self) -> int:
-        """Return how many hold something."""
         return len(self.copy())
-
-    def values(self) -> Iterable[Any]:
-        """Return what they hold."""
-        return self.copy().values()
-
-    def get(self, name: str) -> Any:
-        """Return what one of them holds."""
-        return self.copy().get(name)
 
 
 class Holder(NamedTuple):
@@ -123,7 +114,6 @@ class Snapshot:
         lists: dict[int, tuple[str, Any]],
         contents: list[Contents],
     ) -> None:
-        """Take what there is, with copies of it."""
         self._holders, self._copies = holders[:], copies[:]
         self._lists, self._contents = lists.copy(), contents[:]
 
@@ -132,17 +122,31 @@ class Snapshot:
         return dict(zip(self._lists, self._contents, strict=True))
 
     def places(self) -> Iterator[Place]:
-        """Yield every value."""
+        """Yield every value, of lists the numbers."""
         for holder, copy in zip(self._holders, self._copies, strict=True):
             for key, value in copy.items():
                 if type(value) not in _PASSIVE:
                     yield Place(holder.label(key), holder, key, value)
+        for name, inside, items in self._list_items():
+            if isinstance(inside, MutableSequence):
+                for index, value in enumerate(items):
+                    if isinstance(value, NUMBERS):
+                        yield Place(f"{name}[{index}]", Holder(name, inside, None), index, value)
+
+    def _list_items(self) -> Iterator[tuple[str, Any, list[Any]]]:
         for (name, inside), (_, items) in zip(self._lists.values(), self._contents, strict=True):
-            if not isinstance(inside, MutableSequence):
-                continue
+            yield name, inside, items
+
+    def tensors(self) -> Iterator[tuple[str, Any]]:
+        """Yield the tensors and arrays, each with the path by which the program reaches it."""
+        for holder, copy in zip(self._holders, self._copies, strict=True):
+            for key, value in copy.items():
+                if isinstance(value, (torch.Tensor, np.ndarray, Number)):
+                    yield holder.label(key), value
+        for name, _, items in self._list_items():
             for index, value in enumerate(items):
-                if isinstance(value, _NUMBERS):
-                    yield Place(f"{name}[{index}]", Holder(name, inside, None), index, value)
+                if isinstance(value, (torch.Tensor, np.ndarray, Number)):
+                    yield f"{name}[{index}]", value
 
     def new_places(self) -> Iterator[Place]:
         """Yield the places that came up since, without a value."""
@@ -150,12 +154,6 @@ class Snapshot:
             for key in list(holder.values.copy()):
                 if key not in copy:
                     yield Place(holder.label(key), holder, key, None)
-
-    def modules(self) -> Iterator[ModuleType]:
-        """Yield the modules of the program's code."""
-        for holder in self._holders:
-            if isinstance(holder.of, ModuleType):
-                yield holder.of
 
     def find(self, place: Place) -> Any:
         """Return what a place of an earlier snapshot held at this one."""
@@ -174,10 +172,11 @@ class Snapshot:
         return size_of(value) if known is None else _length(known[0])
 
 
-class Reachable:
+class Program:
     """Everything that was found so far."""
 
     def __init__(self) -> None:
+        self.modules: list[torch.nn.Module] = []
         self.generators: list[tuple[Generator | Iterator[Any], str]] = []
         #: (where it is held, key, the array), not replaced yet.
         self.arrays: list[tuple[Any, Any, np.ndarray[Any, Any]]] = []
@@ -193,18 +192,15 @@ class Reachable:
         self._seen: dict[int, Any] = {}  # held, so that nothing else takes its place
         #: By id, tensors that places hold, with the first place of each.
         self._tensors: dict[int, tuple[tuple[int, Any], torch.Tensor]] = {}
-        self._frames = _trace.Frames(_is_users_code)
+        self._frames = _trace.Frames()
+        #: Objects that are to be looked at: (value, name).
+        self._todo: collections.deque[tuple[Any, str]] = collections.deque()
 
     def look_again(self) -> None:
         """Look through holders that have changed since."""
         for index in _trace.refresh(self._values, self._copies):
             self._visit_items(self._holders[index])
-
-    def modules(self) -> Iterator[dict[str, Any]]:
-        """Yield the variables of each module."""
-        for holder in self._holders:
-            if isinstance(holder.of, ModuleType):
-                yield holder.values
+        self._follow()
 
     def class_of(self, values: Any) -> Any:
         """Return the class or module that works with a dict of attributes, or None."""
@@ -217,66 +213,89 @@ class Reachable:
         return Snapshot(self._holders, self._copies, self._lists, self._contents)
 
     def visit_frames(self) -> bool:
-        """Look at the user's frames from here on outwards; return whether there were new ones."""
+        """Look at the program's frames from here outwards; return whether there were new ones."""
         frames = self._frames.unseen()
         for module, variables in frames:
-            self._visit_module(module)
             for name, value in variables.items():
                 if type(value) not in _PASSIVE and id(value) not in self._seen:
-                    self.visit(value, name)
+                    self._meet(value, name)
+            self._visit_module(module)
+            self._follow()
         return bool(frames)
 
-    def visit(self, value: Any, name: str, holder: Any = None, key: Any = None) -> None:
-        """Look at a value that is `holder[key]`; `holder` is None where it cannot be replaced."""
-        if type(value) is np.ndarray:
+    def visit(self, value: Any, name: str) -> None:
+        """Look at an object that is held elsewhere."""
+        self._meet(value, name)
+        self._follow()
+
+    def _follow(self) -> None:
+        """Look at what was met, and at what that holds, as far as the budget goes."""
+        most = min(len(self._seen) + _MOST_PER_FRAME, _MOST_OBJECTS)
+        while self._todo and len(self._seen) <= most:
+            value, name = self._todo.popleft()
+            if self._is_new(value):
+                self._look_into(value, name)
+        self._todo.clear()
+
+    def _meet(self, value: Any, name: str, holder: Any = None, key: Any = None) -> None:
+        """Note a value that is `holder[key]`; `holder` is None where it cannot be replaced."""
+        kind = type(value)
+        if kind in _PLAIN or issubclass(kind, (type, TracedArray, Number)):
+            return
+        if kind is np.ndarray:
             if holder is not None and value.dtype.kind in "fiub" and value.flags.writeable:
                 self.arrays.append((holder, key, value))
-            return
-        if type(value) in _PLAIN or isinstance(value, type):
-            return
-        if isinstance(value, torch.Tensor):
-            if holder is not None and type(value) is torch.Tensor and not value.requires_grad:
+        elif issubclass(kind, torch.Tensor):
+            if holder is not None and kind is torch.Tensor and not value.requires_grad:
                 place = (id(holder), key)
                 first = self._tensors.setdefault(id(value), (place, value))[0]
                 if first != place and "_buffers[" not in name:  # those are the module's own
                     self.shared.append((holder, key, value))
-            return
-        if isinstance(value, np.generic):
+        elif issubclass(kind, np.generic):
             if holder is not None and value.dtype.kind in "fiub":
                 self.numbers.append((holder, key, value))
-            return
-        if len(self._seen) > _MOST_OBJECTS or not self._is_new(value):
-            return
-        if isinstance(value, Generator) or is_iterator(value):
+        elif id(value) not in self._seen:
+            self._todo.append((value, name))
+
+    def _look_into(self, value: Any, name: str) -> None:
+        """Meet what an object holds."""
+        kind = type(value)
+        if issubclass(kind, torch.nn.Module):
+            self.modules.append(value)
+        if issubclass(kind, Generator) or is_iterator(value):
             self.generators.append((value, name))
-        elif type(value) is dict:
+        elif kind is dict:
             self._hold(Holder(name, value, None))
-        elif isinstance(value, (list, tuple, collections.deque)):
+        elif issubclass(kind, (list, tuple, collections.deque)):
             self._lists[id(value)] = (name, value)
-            inside = value if isinstance(value, MutableSequence) else None
+            inside = value if issubclass(kind, MutableSequence) else None
             for index, item in enumerate(itertools.islice(value, _MOST_ITEMS)):
-                self.visit(item, f"{name}[{index}]", inside, index)
-        elif _is_users_object(value):
-            self._visit_module(_variables_around(type(value)))
-            for kind in type(value).__mro__:
-                self._visit_class(kind)
-            self._hold(Holder(name, vars(value), type(value)))
-        elif isinstance(value, torch.nn.Module):
+                self._meet(item, f"{name}[{index}]", inside, index)
+        elif issubclass(kind, MethodType):
+            self._meet(value.__self__, name)
+        elif issubclass(kind, FunctionType):
+            if value.__closure__:
+                self._hold(Holder("", Cells(value), value))
+        elif _is_programs_class(kind):  # type: ignore[arg-type]
+            attributes = _attributes_of(value)
+            if attributes is None:
+                return
+            self._hold(Holder(name, attributes, kind))
+            for part in kind.__mro__:
+                self._visit_class(part)
+            self._visit_module(_variables_around(kind))
+        elif issubclass(kind, torch.nn.Module):
             for inner, item in value.named_children():
-                self.visit(item, f"{name}.{inner}")
-        elif isinstance(value, MethodType):
-            self.visit(value.__self__, name)
-        elif isinstance(value, FunctionType) and value.__closure__:
-            self._hold(Holder("", Cells(value), value))
+                self._meet(item, f"{name}.{inner}")
 
     def _visit_class(self, kind: type) -> None:
-        """Hold the attributes of a class of the user's, where it has some that may change."""
-        if not _is_users_class(kind):
+        """Hold the attributes of a class of the program's, where it has some that may change."""
+        if not _is_programs_class(kind):
             return
         for item in list(vars(kind).values()):
             if isinstance(item, FunctionType) and (item.__defaults__ or item.__kwdefaults__):
                 self._visit_defaults(item)
-        kept = [item for item in vars(kind).values() if isinstance(item, (*_NUMBERS, list, dict))]
+        kept = [item for item in vars(kind).values() if isinstance(item, (*NUMBERS, list, dict))]
         if kept and self._is_new(kind):
             self._hold(Holder(kind.__name__, vars(kind), kind))
 
@@ -307,7 +326,7 @@ class Reachable:
             if hidden and key.startswith("__"):
                 continue  # __builtins__ and the like are Python's
             if type(value) not in _PASSIVE and id(value) not in self._seen:
-                self.visit(value, holder.label(key), inside, key)
+                self._meet(value, holder.label(key), inside, key)
 
     def _is_new(self, value: Any) -> bool:
         if id(value) in self._seen:
@@ -331,15 +350,12 @@ def leaves_of(value: Any, lists: dict[int, Contents] | None = None) -> list[Any]
         if _PLAIN.issuperset(map(type, items)):
             return []
         return [leaf for item in items for leaf in leaves_of(item, lists)]
-    if isinstance(value, Number):
-        return [value._array]
-    inner = getattr(value, "ref", None)  # TensorSemantics
-    return [inner] if isinstance(inner, (torch.Tensor, np.ndarray)) else []
+    return [value._array] if isinstance(value, Number) else []
 
 
 def size_of(value: Any) -> Any:
     """Return a number as it is, a list as its length and anything else as None."""
-    if isinstance(value, _NUMBERS):
+    if isinstance(value, NUMBERS):
         return value
     return _length(len(value)) if is_queue(value) else None
 
@@ -350,7 +366,8 @@ def _length(length: int) -> str:
 
 def is_iterator(value: Any) -> bool:
     """Whether a value is one of Python's own iterators, or a generator."""
-    return isinstance(value, Iterator) and type(value).__module__ in ("builtins", "itertools")
+    kind = type(value)
+    return kind.__module__ in ("builtins", "itertools") and issubclass(kind, Iterator)
 
 
 def is_queue(value: Any) -> bool:
@@ -360,38 +377,37 @@ def is_queue(value: Any) -> bool:
 
 def holds_numbers(value: Any) -> bool:
     """Whether a value is a number or a list of them."""
-    return all(isinstance(item, _NUMBERS) for item in (value if is_queue(value) else [value]))
+    return all(isinstance(item, NUMBERS) for item in (value if is_queue(value) else [value]))
 
 
 def may_hold_state(value: Any) -> bool:
     """Whether a value is one that state is kept in, or will be."""
     return value is None or isinstance(
-        value, (torch.Tensor, np.ndarray, Number, list, tuple, dict, collections.deque, *_NUMBERS)
+        value, (torch.Tensor, np.ndarray, Number, list, tuple, dict, collections.deque, *NUMBERS)
     )
 
 
-def is_users(frame: FrameType | None) -> bool:
-    """Whether a frame runs code of neither a library nor a string."""
-    return frame is not None and not frame.f_code.co_filename.startswith(_NOT_USERS)
+def _attributes_of(value: Any) -> dict[str, Any] | None:
+    """Return an object's attributes, running no code of its own."""
+    try:
+        attributes = object.__getattribute__(value, "__dict__")
+    except (AttributeError, TypeError):
+        return None
+    return attributes if isinstance(attributes, dict) else None
 
 
-def _is_users_object(value: Any) -> bool:
-    if isinstance(value, (type, ModuleType, FunctionType, MethodType, torch.Tensor, TracedArray)):
+@functools.cache
+def _is_programs_class(kind: type) -> bool:
+    """Whether a class is of the program's code, see ``_trace.is_user_code``."""
+    if issubclass(kind, _NO_OBJECTS):
         return False
-    if not hasattr(value, "__dict__"):
-        return False
-    return _is_users_class(type(value))
-
-
-def _is_users_class(kind: type) -> bool:
-    name = kind.__module__
-    if name not in sys.modules:  # loaded by a loader of the program's own, which did not say so
-        variables = _variables_around(kind)
-        return variables is not None and not str(variables.get("__file__", "")).startswith(
-            _LIBRARIES
-        )
-    file = getattr(sys.modules[name], "__file__", None)
-    return name == "__main__" or (file is not None and not file.startswith(_LIBRARIES))
+    module = sys.modules.get(kind.__module__)
+    if kind.__module__ == "__main__":
+        return True
+    # One that a loader of the program's own made need not be registered.
+    variables = _variables_around(kind) if module is None else vars(module)
+    file = None if variables is None else variables.get("__file__")
+    return isinstance(file, str) and _trace.is_user_code(file)
 
 
 def _variables_around(kind: type) -> dict[str, Any] | None:
@@ -411,8 +427,3 @@ def _module_of(variables: dict[str, Any]) -> ModuleType:
         module = ModuleType(name)
         module.__file__ = variables.get("__file__")
     return module
-
-
-def _is_users_code(code: CodeType, variables: dict[str, Any]) -> bool:
-    own = variables.get("__name__", "").partition(".")[0] == __package__
-    return not own and not code.co_filename.startswith(_NOT_USERS)
