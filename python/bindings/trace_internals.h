@@ -1,13 +1,11 @@
 // Python's private parts behind one door: frames as the interpreter keeps them, and a slot of a
 // type. Nothing else of ours looks beneath Python's public functions.
 //
-// Tried with Python 3.11; the structures of 3.12 and 3.13 are those of their headers. Other
-// versions take the public functions, which are slower and make an object of every frame.
+// Run with Python 3.11 and compiled against 3.10, 3.12 and 3.13. Versions other than 3.11 to 3.13
+// take the public functions, which are slower and make an object of every frame.
 #pragma once
 
 #include <pybind11/pybind11.h>
-
-#include <functional>
 
 #include "trace/source.h"
 

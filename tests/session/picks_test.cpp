@@ -3,6 +3,7 @@
 
 #include <torch/torch.h>
 
+#include "session/front_end.h"
 #include "workbench.h"
 
 namespace leapp {
@@ -44,7 +45,7 @@ class PicksInANodeTest : public testing::Workbench {
   }
 
   static Tensor row(const Tensor& table, const Tensor& number, bool traced) {
-    return traced ? pick(table, {0}, {number}) : table[number.item<std::int64_t>()];
+    return traced ? front_end::pick(table, {0}, {number}) : table[number.item<std::int64_t>()];
   }
 };
 

@@ -3,6 +3,7 @@
 
 #include <thread>
 
+#include "session/front_end.h"
 #include "workbench.h"
 
 namespace leapp {
@@ -27,7 +28,7 @@ TEST_F(SessionTest, OutsideASessionCallsHandBackTheirArguments) {
   EXPECT_TRUE(annotate::input_tensors("n", {{"x", x}})[0].is_same(x));
   EXPECT_TRUE(annotate::output_tensors("n", {{"y", x}})[0].is_same(x));
   EXPECT_FALSE(is_active());
-  EXPECT_FALSE(is_traced(x));
+  EXPECT_FALSE(front_end::is_traced(x));
 }
 
 TEST_F(SessionTest, EagerValuesAreBitIdenticalWhileTracing) {

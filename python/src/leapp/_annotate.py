@@ -164,10 +164,8 @@ class Annotate:
             buffer_names: The buffers to track; all of them by default.
         """
         if not callable(getattr(model, "named_buffers", None)):
-            raise LeappTypeError.at_caller(
-                "LP002",
-                f"module() for node '{node_name}' expects a torch.nn.Module, got "
-                f"{type(model).__name__}.",
+            raise LeappTypeError.of(
+                model, f"module() for node '{node_name}' expects a torch.nn.Module"
             )
         if not _state.is_active():
             return
@@ -217,9 +215,7 @@ def _decorate(
 ) -> Any:
     """Return the function with tracing around it."""
     if not callable(function):
-        raise LeappTypeError.at_caller(
-            "LP002", f"annotate.method() decorates functions, got {type(function).__name__}."
-        )
+        raise LeappTypeError.of(function, "annotate.method() decorates functions")
     if inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function):
         raise LeappTypeError.at_caller(
             "LP002",

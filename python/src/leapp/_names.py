@@ -17,7 +17,8 @@ import numpy as np
 import torch
 
 from ._numpy import Number
-from ._program import Program, Snapshot
+from ._program import Program
+from ._snapshot import Snapshot
 
 #: Modules that annotate calls were given.
 _given: weakref.WeakSet[torch.nn.Module] = weakref.WeakSet()

@@ -50,21 +50,11 @@ def start(
     excluded = list(non_traced or ())
     for node in excluded:
         if not isinstance(node, str):
-            raise LeappTypeError.at_caller(
-                "LP002",
-                f"leapp.start(non_traced=..) takes names of nodes, got {type(node).__name__}.",
-            )
-    for option, value in (
-        ("verbose", verbose),
-        ("dry_run", dry_run),
-        ("global_patching", global_patching),
-    ):
-        _check_flag("start", option, value)
+            raise LeappTypeError.of(node, "leapp.start(non_traced=..) takes names of nodes")
+    _check_flags("start", verbose=verbose, dry_run=dry_run, global_patching=global_patching)
     if isinstance(max_cached_io, bool) or not hasattr(type(max_cached_io), "__index__"):
-        raise LeappTypeError.at_caller(
-            "LP002",
-            f"leapp.start(max_cached_io=..) must be a whole number, got "
-            f"{type(max_cached_io).__name__}.",
+        raise LeappTypeError.of(
+            max_cached_io, "leapp.start(max_cached_io=..) must be a whole number"
         )
     _state.load()
     from . import _detect, _numpy, _patches, _trace
@@ -118,31 +108,16 @@ def compile_graph(
         For each node True, False, or the exception that running it met, when validating;
         otherwise True.
     """
-    if graph_configs is not None and not isinstance(graph_configs, GraphConfigs):
-        raise LeappTypeError.at_caller(
-            "LP002",
-            f"compile_graph(graph_configs=..) expects GraphConfigs, got "
-            f"{type(graph_configs).__name__}.",
+    if not isinstance(graph_configs, (GraphConfigs, type(None))):
+        raise LeappTypeError.of(
+            graph_configs, "compile_graph(graph_configs=..) expects GraphConfigs"
         )
-    for option, flag in (
-        ("visualize", visualize),
-        ("verbose", False if verbose is None else verbose),
-        ("validate", validate),
-        ("dry_run", dry_run),
-        ("strict", strict),
-    ):
-        _check_flag("compile_graph", option, flag)
-    for option, tolerance in (("rtol", rtol), ("atol", atol)):
-        if not hasattr(type(tolerance), "__float__"):
-            raise LeappTypeError.at_caller(
-                "LP002",
-                f"leapp.compile_graph({option}=..) must be a number, got "
-                f"{type(tolerance).__name__}.",
-            )
-        if not tolerance >= 0:  # nor NaN
-            raise LeappValueError.at_caller(
-                "LP003", f"leapp.compile_graph({option}=..) must not be negative, got {tolerance}."
-            )
+    talks = False if verbose is None else verbose
+    _check_flags(
+        "compile_graph", visualize=visualize, verbose=talks, validate=validate, dry_run=dry_run,
+        strict=strict,
+    )  # fmt: skip
+    _check_tolerances(rtol=rtol, atol=atol)
     if not _state.loaded():
         raise LeappError.at_caller(
             "LP101",
@@ -235,13 +210,9 @@ class ExportManager(Annotate):
 def _split(name: object, save_path: object) -> tuple[str, str]:
     """Return the graph's name and the folder its own folder goes into."""
     if not isinstance(name, (str, os.PathLike)):
-        raise LeappTypeError.at_caller(
-            "LP002", f"leapp.start(name=..) must be a string, got {type(name).__name__}."
-        )
+        raise LeappTypeError.of(name, "leapp.start(name=..) must be a string")
     if not isinstance(save_path, (str, os.PathLike)):
-        raise LeappTypeError.at_caller(
-            "LP002", f"leapp.start(save_path=..) must be a string, got {type(save_path).__name__}."
-        )
+        raise LeappTypeError.of(save_path, "leapp.start(save_path=..) must be a string")
     given = os.path.expanduser(os.fspath(name)).rstrip("/")
     folder, graph = os.path.split(os.path.join(os.path.expanduser(os.fspath(save_path)), given))
     if not os.path.basename(given) or graph in (".", ".."):
@@ -253,12 +224,22 @@ def _split(name: object, save_path: object) -> tuple[str, str]:
     return graph, folder or "."
 
 
-def _check_flag(call: str, option: str, value: object) -> None:
-    """Raise unless the value is good for True or False."""
-    if not hasattr(type(value), "__bool__"):
-        raise LeappTypeError.at_caller(
-            "LP002", f"leapp.{call}({option}=..) must be True or False, got {type(value).__name__}."
-        )
+def _check_flags(call: str, **flags: object) -> None:
+    """Raise unless every value is good for True or False."""
+    for option, value in flags.items():
+        if not hasattr(type(value), "__bool__"):
+            raise LeappTypeError.of(value, f"leapp.{call}({option}=..) must be True or False")
+
+
+def _check_tolerances(**tolerances: float) -> None:
+    """Raise unless every value is a number from zero on."""
+    for option, tolerance in tolerances.items():
+        if not hasattr(type(tolerance), "__float__"):
+            raise LeappTypeError.of(tolerance, f"leapp.compile_graph({option}=..) must be a number")
+        if not tolerance >= 0:  # nor NaN
+            raise LeappValueError.at_caller(
+                "LP003", f"leapp.compile_graph({option}=..) must not be negative, got {tolerance}."
+            )
 
 
 def _checked_patches(patching: Any) -> list[FunctionPatch]:
@@ -268,9 +249,5 @@ def _checked_patches(patching: Any) -> list[FunctionPatch]:
     patches = [patching] if isinstance(patching, FunctionPatch) else list(patching)
     for patch in patches:
         if not isinstance(patch, FunctionPatch):
-            raise LeappTypeError.at_caller(
-                "LP002",
-                f"leapp.start(patching=..) takes FunctionPatch objects, got "
-                f"{type(patch).__name__}.",
-            )
+            raise LeappTypeError.of(patch, "leapp.start(patching=..) takes FunctionPatch objects")
     return patches

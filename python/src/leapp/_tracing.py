@@ -57,16 +57,11 @@ def close_node(
 ) -> tuple[Any, ...]:
     """Hand the outputs over and return them, one value for each given."""
     if export_with is not None and not isinstance(export_with, str):
-        raise LeappTypeError.at_caller(
-            "LP002",
-            f"export_with of node '{node}' must be the name of a backend or None, got "
-            f"{type(export_with).__name__}.",
+        raise LeappTypeError.of(
+            export_with, f"export_with of node '{node}' must be the name of a backend or None"
         )
     if backend_params is not None and not isinstance(backend_params, dict):
-        raise LeappTypeError.at_caller(
-            "LP002",
-            f"backend_params of node '{node}' must be a dict, got {type(backend_params).__name__}.",
-        )
+        raise LeappTypeError.of(backend_params, f"backend_params of node '{node}' must be a dict")
     _point_out_constants("output", node, flat)
     values = _trace.output_tensors(
         node, _entries_of(flat), static, export_with, backend_params or {}
@@ -113,10 +108,7 @@ def mirror_leapp_tags(source: Any, target: Any) -> None:
     """Say that two tensors hold the same data."""
     for role, value in (("source", source), ("target", target)):
         if not is_array(value):
-            raise LeappTypeError.at_caller(
-                "LP002",
-                f"mirror_leapp_tags() expects a tensor as {role}, got {type(value).__name__}.",
-            )
+            raise LeappTypeError.of(value, f"mirror_leapp_tags() expects a tensor as {role}")
     _trace.mirror_leapp_tags(to_tensor(source), to_tensor(target))
 
 
@@ -155,9 +147,7 @@ def _bare(values: tuple[Any, ...]) -> Any:
 def _checked(node: object) -> str:
     """Return the node's name if it is one."""
     if not isinstance(node, str):
-        raise LeappTypeError.at_caller(
-            "LP002", f"A node's name must be a string, got {type(node).__name__}."
-        )
+        raise LeappTypeError.of(node, "A node's name must be a string")
     return node
 
 

@@ -50,6 +50,11 @@ class LeappTypeError(LeappError, TypeError):
 
     code = "LP002"
 
+    @classmethod
+    def of(cls, value: object, expected: str) -> Self:
+        """Return an error that says what was expected, and of which type the value is."""
+        return cls.at_caller("LP002", f"{expected}, got {type(value).__name__}.")
+
 
 class LeappValueError(LeappError, ValueError):
     """An argument, a file or a bundle with a wrong value."""

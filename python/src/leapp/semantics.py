@@ -36,10 +36,7 @@ class TemporalAxis:
     def __post_init__(self) -> None:
         """Check the period."""
         if isinstance(self.period_ms, bool) or not isinstance(self.period_ms, (int, float)):
-            raise LeappTypeError.coded(
-                "LP002",
-                f"TemporalAxis period_ms must be a number, got {type(self.period_ms).__name__}.",
-            )
+            raise LeappTypeError.of(self.period_ms, "TemporalAxis period_ms must be a number")
         if not (self.period_ms > 0 and math.isfinite(self.period_ms)):
             raise LeappValueError.coded(
                 "LP003",
@@ -63,11 +60,7 @@ class GraphConfigs:
         """Check the frequency and the keys."""
         if self.frequency is not None:
             if isinstance(self.frequency, bool) or not isinstance(self.frequency, (int, float)):
-                raise LeappTypeError.coded(
-                    "LP002",
-                    f"GraphConfigs frequency must be a number, got "
-                    f"{type(self.frequency).__name__}.",
-                )
+                raise LeappTypeError.of(self.frequency, "GraphConfigs frequency must be a number")
             if not (self.frequency > 0 and math.isfinite(self.frequency)):
                 raise LeappValueError.coded(
                     "LP003",
@@ -112,18 +105,15 @@ class TensorSemantics:
                 "LP002", f"TensorSemantics 'name' must be a non-empty string, got {self.name!r}."
             )
         if not is_array(self.ref):
-            raise LeappTypeError.at_caller(
-                "LP002",
-                f"TensorSemantics 'ref' of {self.name!r} must be a torch.Tensor or a "
-                f"numpy.ndarray, got {type(self.ref).__name__}.",
+            raise LeappTypeError.of(
+                self.ref,
+                f"TensorSemantics 'ref' of {self.name!r} must be a torch.Tensor or a numpy.ndarray",
             )
-        if self.kind is not None and not isinstance(
-            self.kind, (InputKindEnum, OutputKindEnum, str)
-        ):
-            raise LeappTypeError.at_caller(
-                "LP002",
+        if not isinstance(self.kind, (InputKindEnum, OutputKindEnum, str, type(None))):
+            raise LeappTypeError.of(
+                self.kind,
                 f"TensorSemantics 'kind' of {self.name!r} must be an InputKindEnum, an "
-                f"OutputKindEnum or a string, got {type(self.kind).__name__}.",
+                f"OutputKindEnum or a string",
             )
         if self.extra is not None:
             self._check_extra(self.extra)
@@ -172,9 +162,7 @@ def is_array(value: object) -> bool:
 def _check_keys(what: str, mapping: object) -> None:
     """Refuse anything but a dict with text keys."""
     if not isinstance(mapping, dict):
-        raise LeappTypeError.at_caller(
-            "LP002", f"{what} must be a dict, got {type(mapping).__name__}."
-        )
+        raise LeappTypeError.of(mapping, f"{what} must be a dict")
     for key in mapping:
         if not isinstance(key, str):
             raise LeappTypeError.at_caller(
@@ -190,10 +178,8 @@ def _per_dimension(name: str, given: object) -> tuple[list[AxisNames], float | N
     if isinstance(given, TemporalAxis):
         given = [given]
     if not isinstance(given, Sequence):
-        raise LeappTypeError.at_caller(
-            "LP002",
-            f"TensorSemantics 'element_names' of {name!r} must be a string or a list, got "
-            f"{type(given).__name__}.",
+        raise LeappTypeError.of(
+            given, f"TensorSemantics 'element_names' of {name!r} must be a string or a list"
         )
     if all(isinstance(entry, str) for entry in given):
         return [list(given)], None

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from types import ModuleType
 
 from .. import _source, _trace
-from .._program import Place, Snapshot, holds_numbers, size_of
+from .._snapshot import Place, Snapshot, holds_numbers, size_of
 from .detector import Detector, Finding
 
 

@@ -15,7 +15,7 @@ import torch
 
 from .. import _source, _trace
 from .._numpy import TracedArray, is_traced, to_tensor
-from .._program import Place, Snapshot, holds_numbers, is_queue, leaves_of, may_hold_state
+from .._snapshot import Place, Snapshot, holds_numbers, is_queue, leaves_of, may_hold_state
 from .detector import Detector, Finding
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 from .. import _trace
-from .._program import leaves_of
+from .._snapshot import leaves_of
 from .detector import Detector, Patch, wrapped
 
 

@@ -24,7 +24,8 @@ import torch
 
 from .. import _source, _trace
 from .._numpy import kept, new_array, number_of
-from .._program import Place, Program, Snapshot, leaves_of
+from .._program import Program
+from .._snapshot import Place, Snapshot, leaves_of
 
 
 class Watch:
