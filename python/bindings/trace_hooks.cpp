@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "error_translation.h"
@@ -24,14 +25,38 @@ namespace {
 
 session::TensorNames tensor_names() {
   const py::gil_scoped_acquire acquire;
-  const py::dict found = py::module_::import("leapp._module_names").attr("tensor_names")();
+  const py::dict found = py::module_::import("leapp._names").attr("tensor_names")();
   session::TensorNames names;
   names.reserve(found.size());
-  for (const auto& [address, name] : found) {
+  for (const auto& [address, known] : found) {
+    const auto [name, path] = known.cast<std::pair<std::string, std::string>>();
     names.emplace(reinterpret_cast<const void*>(address.cast<std::uintptr_t>()),
-                  name.cast<std::string>());
+                  session::TensorName{name, path});
   }
   return names;
+}
+
+/// Calls a function of leapp._detect.
+template <typename... Arguments>
+py::object detect(const char* function, const Arguments&... arguments) {
+  return py::module_::import("leapp._detect").attr(function)(arguments...);
+}
+
+void opened(const std::string& node, int pass) {
+  const py::gil_scoped_acquire acquire;
+  detect("opened", node, pass);
+}
+void closed(const std::string& node, int pass) {
+  const py::gil_scoped_acquire acquire;
+  detect("closed", node, pass);
+}
+bool keeps(const std::vector<at::Tensor>& outputs) {
+  const py::gil_scoped_acquire acquire;
+  return detect("keeps", outputs).cast<bool>();
+}
+void stopping() {
+  const py::gil_scoped_acquire acquire;
+  detect("finish");
 }
 
 void bridge(const std::string& backend, const ir::Graph& graph, const std::filesystem::path& file,
@@ -78,15 +103,19 @@ void rethrow(const Error& error) {
 
 }  // namespace
 
-void install_export_hooks() {
+void install_hooks() {
   session::set_hooks({.tensor_names = tensor_names,
+                      .opened = opened,
+                      .closed = closed,
+                      .keeps = keeps,
+                      .stopping = stopping,
                       .rethrow = rethrow,
                       .bridge = bridge,
                       .missing = missing,
                       .replay = replay});
 }
 
-void remove_export_hooks() {
+void remove_hooks() {
   session::set_hooks({});
 }
 

@@ -11,7 +11,7 @@ from conftest import Workbench
 
 import leapp
 from leapp import annotate
-from leapp._method import shown_returns
+from leapp._source import shown_returns
 
 
 class Limits(NamedTuple):

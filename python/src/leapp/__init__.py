@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import onnx
 from ._annotate import annotate
-from ._session import ExportManager, compile_graph, start, stop
+from ._session import Diagnostic, ExportManager, compile_graph, diagnostics, start, stop
 from .enums import InputKindEnum, OutputKindEnum
 from .errors import (
     LeappError,
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     __version__: str
 
 __all__ = [
+    "Diagnostic",
     "ExportManager",
     "FunctionPatch",
     "GraphConfigs",
@@ -61,6 +62,7 @@ __all__ = [
     "__version__",
     "annotate",
     "compile_graph",
+    "diagnostics",
     "onnx",
     "start",
     "stop",

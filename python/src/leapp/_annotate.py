@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from . import _state
 from ._payload import check, passthrough
-from .errors import LeappError, LeappTypeError
+from .errors import LeappTypeError
 from .semantics import is_array
 
 if TYPE_CHECKING:
@@ -41,15 +41,8 @@ class Annotate:
             return passthrough("input_tensors", node_name, tensors)
         values = _state.input_dict(node_name, tensors)
         if values is not NotImplemented:
-            if node_name in _state.settled:
-                _state.open_nodes.add(node_name)
-            else:
-                _state.open_node(node_name)
-                _state.declared(node_name, tensors)
             return values
-        from . import _tracing
-
-        return _tracing.input_tensors(node_name, tensors)
+        return _state.tracing.input_tensors(node_name, tensors)
 
     def output_tensors(
         self,
@@ -78,21 +71,10 @@ class Annotate:
                 check("output_tensors static_outputs", node_name, static_outputs)
             return passthrough("output_tensors", node_name, tensors)
         if static_outputs is None and backend_params is None:
-            try:
-                values = _state.output_dict(node_name, tensors, export_with)
-            except LeappError as error:
-                values = NotImplemented
-                if not _state.is_not_traced(error):
-                    raise
+            values = _state.output_dict(node_name, tensors, export_with)
             if values is not NotImplemented:
-                if node_name in _state.settled:
-                    _state.open_nodes.discard(node_name)
-                else:
-                    _state.close_node(node_name)
                 return values
-        from . import _tracing
-
-        return _tracing.output_tensors(
+        return _state.tracing.output_tensors(
             node_name, tensors, static_outputs, export_with, backend_params
         )
 
@@ -152,9 +134,7 @@ class Annotate:
         """
         if not _state.is_active():
             return passthrough("state_tensors", node_name, tensors, flat=True)
-        from . import _tracing
-
-        return _tracing.state_tensors(node_name, tensors)
+        return _state.tracing.state_tensors(node_name, tensors)
 
     def update_state(self, node_name: str, tensors: Any) -> Any:
         """Give declared states their value for the next pass.
@@ -168,9 +148,7 @@ class Annotate:
         """
         if not _state.is_active():
             return passthrough("update_state", node_name, tensors, flat=True)
-        from . import _tracing
-
-        return _tracing.update_state(node_name, tensors)
+        return _state.tracing.update_state(node_name, tensors)
 
     def module(
         self, node_name: str, model: torch.nn.Module, buffer_names: list[str] | None = None
@@ -186,15 +164,12 @@ class Annotate:
             buffer_names: The buffers to track; all of them by default.
         """
         if not callable(getattr(model, "named_buffers", None)):
-            raise LeappTypeError.at_caller(
-                f"module() for node '{node_name}' expects a torch.nn.Module, got "
-                f"{type(model).__name__}."
+            raise LeappTypeError.of(
+                model, f"module() for node '{node_name}' expects a torch.nn.Module"
             )
         if not _state.is_active():
             return
-        from . import _tracing
-
-        _tracing.module(node_name, model, buffer_names)
+        _state.tracing.module(node_name, model, buffer_names)
 
     def register_buffer(self, node_name: str, tensors: Any) -> Any:
         """Declare persistent tensors that the node writes in place.
@@ -215,9 +190,7 @@ class Annotate:
             tensors = {f"buffer_{i}": tensor for i, tensor in enumerate(tensors)}
         if not _state.is_active():
             return passthrough("register_buffer", node_name, tensors)
-        from . import _tracing
-
-        return _tracing.register_buffer(node_name, tensors)
+        return _state.tracing.register_buffer(node_name, tensors)
 
     def mirror_leapp_tags(self, source: Any, target: Any) -> Any:
         """Say that ``target`` holds the same data as ``source``, after a copy LEAPP could not see.
@@ -230,9 +203,7 @@ class Annotate:
             ``target``.
         """
         if _state.is_active():
-            from . import _tracing
-
-            _tracing.mirror_leapp_tags(source, target)
+            _state.tracing.mirror_leapp_tags(source, target)
         return target
 
 
@@ -244,18 +215,18 @@ def _decorate(
 ) -> Any:
     """Return the function with tracing around it."""
     if not callable(function):
-        raise LeappTypeError.at_caller(
-            f"annotate.method() decorates functions, got {type(function).__name__}."
-        )
+        raise LeappTypeError.of(function, "annotate.method() decorates functions")
     if inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function):
         raise LeappTypeError.at_caller(
+            "LP002",
             f"annotate.method() cannot trace the async function '{function.__qualname__}': a node "
-            f"runs from its inputs to its outputs without waiting. Decorate the synchronous part."
+            f"runs from its inputs to its outputs without waiting. Decorate the synchronous part.",
         )
     if inspect.isgeneratorfunction(function):
         raise LeappTypeError.at_caller(
+            "LP002",
             f"annotate.method() cannot trace the generator '{function.__qualname__}': a node "
-            f"returns once. Decorate the function that computes one item."
+            f"returns once. Decorate the function that computes one item.",
         )
     name = node_name if node_name is not None else function.__name__
     stage: Any = None

@@ -72,17 +72,19 @@ def export(
                 torch.export.save(_program(module, examples, names), buffer)
                 Path(file).write_bytes(buffer.getbuffer())
     except ImportError as error:
-        raise LeappImportError(
+        raise LeappImportError.coded(
+            "LP006",
             f"export_with='{backend}' goes through PyTorch's exporter, which needs a package that "
             f"is missing ({error}). Run 'pip install onnx onnxscript', or use export_with='onnx', "
-            f"which needs neither."
+            f"which needs neither.",
         ) from error
     except OSError as error:
-        raise LeappIoError(f"{file} could not be written: {error}") from error
+        raise LeappIoError.coded("LP005", f"{file} could not be written: {error}") from error
     except Exception as error:
-        raise LeappExportError(
+        raise LeappExportError.coded(
+            "LP502",
             f"export_with='{backend}': PyTorch's exporter failed: {error}. export_with='onnx' and "
-            f"'jit' are LEAPP's own."
+            f"'jit' are LEAPP's own.",
         ) from error
 
 

@@ -21,17 +21,19 @@ class ExportedProgramEngine:
         try:
             import torch
         except ImportError as error:
-            raise LeappImportError(
+            raise LeappImportError.coded(
+                "LP006",
                 f"node {node!r} is a torch.export program, which needs PyTorch "
-                "('pip install torch')"
+                "('pip install torch')",
             ) from error
         self._torch = torch
         self._node = node
         try:
             self._module = torch.export.load(path).module()
         except Exception as error:
-            raise LeappValueError(
-                f"node {node!r}: {path} could not be loaded as a torch.export program: {error}"
+            raise LeappValueError.coded(
+                "LP003",
+                f"node {node!r}: {path} could not be loaded as a torch.export program: {error}",
             ) from error
 
     def __str__(self) -> str:
@@ -49,16 +51,18 @@ class ExportedProgramEngine:
                 result = module(*sources)
                 values = list(result) if isinstance(result, (tuple, list)) else [result]
                 if len(values) != len(targets):
-                    raise LeappValueError(
+                    raise LeappValueError.coded(
+                        "LP003",
                         f"its model returned {len(values)} outputs, "
-                        f"the bundle declares {len(targets)}"
+                        f"the bundle declares {len(targets)}",
                     )
                 for value, target in zip(values, targets, strict=True):
                     if value.shape != target.shape or value.dtype != target.dtype:
-                        raise LeappValueError(
+                        raise LeappValueError.coded(
+                            "LP003",
                             f"an output of {node} is declared as {target.dtype} "
                             f"{list(target.shape)}, but its model returned {value.dtype} "
-                            f"{list(value.shape)}"
+                            f"{list(value.shape)}",
                         )
                     target.copy_(value)
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import ast
 import inspect
-import textwrap
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
-from . import _module_names, _state, _tracing
+from . import _names, _trace, _tracing
 from ._payload import Flat
+from ._source import shown_returns
 from .errors import LeappError
 
 
@@ -52,14 +51,14 @@ class Stage:
                 bound.arguments[name] = {key: next(values) for key in value}
             else:
                 bound.arguments[name] = next(values)
-        _state.executing.append(self._node)
+        _trace.enter_function(self._node)
         try:
             return self._close(self._function(*bound.args, **bound.kwargs))
         except BaseException:
-            _tracing.abandon(self._node)
+            _trace.abandon(self._node)
             raise
         finally:
-            _state.executing.remove(self._node)
+            _trace.leave_function(self._node)
 
     def _ports_of(self, bound: inspect.BoundArguments) -> list[tuple[str, Any, Any]]:
         """Return (name, kind, value) of the arguments given, the instance or class left out."""
@@ -69,7 +68,7 @@ class Stage:
         ]
         if not ports or not (ports[0][0] in ("self", "cls") or self._is_bound_to(ports[0][2])):
             return ports
-        _module_names.remember(ports[0][2])
+        _names.remember(ports[0][2])
         return ports[1:]
 
     def _is_bound_to(self, value: Any) -> bool:
@@ -85,8 +84,9 @@ class Stage:
         """Name what the function returned and close the node."""
         if result is None:
             raise LeappError.at_caller(
+                "LP113",
                 f"The annotated function '{self._function.__qualname__}' returned None, but a node "
-                f"needs outputs: return the tensors it computes."
+                f"needs outputs: return the tensors it computes.",
             )
         outputs = result if isinstance(result, tuple) else (result,)
         flat = Flat()
@@ -114,42 +114,3 @@ class Stage:
             unused = name is not None and name not in result_names
             result_names.append(name if unused else f"output{i + 1}")
         return result_names
-
-
-def shown_returns(function: Callable[..., Any]) -> list[str | list[str | None] | None]:
-    """Return the variables each ``return`` of the function names, as far as its source shows them.
-
-    One entry per statement: a list for ``return a, b``, a name for ``return a``, None where an
-    expression has no name.
-    """
-    try:
-        tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
-    except (OSError, TypeError, SyntaxError):
-        return []  # no source, or a lambda in the middle of a line
-    definitions = [x for x in tree.body if isinstance(x, ast.FunctionDef)]
-    if not definitions:
-        return []
-    result: list[str | list[str | None] | None] = []
-    for statement in _returns_of(definitions[0]):
-        value = statement.value
-        if isinstance(value, ast.Tuple):
-            if not any(isinstance(item, ast.Starred) for item in value.elts):
-                result.append([_variable(item) for item in value.elts])
-        elif value is not None:
-            result.append(_variable(value))
-    return result
-
-
-def _returns_of(node: ast.AST) -> Iterator[ast.Return]:
-    """Yield the return statements of a function in order, those of functions inside it left out."""
-    for child in ast.iter_child_nodes(node):
-        if isinstance(child, ast.Return):
-            yield child
-        elif not isinstance(
-            child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
-        ):
-            yield from _returns_of(child)
-
-
-def _variable(node: ast.expr) -> str | None:
-    return node.id if isinstance(node, ast.Name) else None

@@ -137,9 +137,10 @@ def check(call: str, node: str, payload: Any, *, flat: bool = False) -> None:
         for name, value in payload.items():
             if flat and not is_array(value):
                 raise LeappTypeError.at_caller(
+                    "LP120",
                     f"{call}() for node '{node}' does not support nested state structures: state "
                     f"'{name}' is of type {type(value).__name__}, expected a tensor. Name every "
-                    f"state tensor on its own."
+                    f"state tensor on its own.",
                 )
             _refuse_semantics(call, node, str(name), value)
         return
@@ -148,12 +149,14 @@ def check(call: str, node: str, payload: Any, *, flat: bool = False) -> None:
         return
     if is_array(payload):
         raise LeappTypeError.at_caller(
+            "LP120",
             f"{call}() for node '{node}' does not accept a bare tensor: a port needs a name. Pass "
-            f"{{'name': tensor}}, a TensorSemantics or a list of TensorSemantics."
+            f"{{'name': tensor}}, a TensorSemantics or a list of TensorSemantics.",
         )
     raise LeappTypeError.at_caller(
+        "LP120",
         f"{call}() for node '{node}' expects either a dict of named tensors or a TensorSemantics "
-        f"or list of TensorSemantics, got {type(payload).__name__}."
+        f"or list of TensorSemantics, got {type(payload).__name__}.",
     )
 
 
@@ -162,17 +165,19 @@ def _check_semantics(call: str, node: str, items: Sequence[Any]) -> None:
     others = {type(x).__name__ for x in items if not isinstance(x, TensorSemantics)}
     if others:
         raise LeappTypeError.at_caller(
+            "LP120",
             f"{call}() for node '{node}': All items must be TensorSemantics when one is, found "
             f"{', '.join(sorted(others))} beside it. Wrap those tensors too, or pass a dict of "
-            f"named tensors."
+            f"named tensors.",
         )
     names = [item.name for item in items]
     if len(set(names)) == len(names):
         return
     repeated = sorted({name for name in names if names.count(name) > 1})
     raise LeappValueError.at_caller(
+        "LP120",
         f"{call}() for node '{node}': Duplicate TensorSemantics names "
-        f"{', '.join(map(repr, repeated))}. Give each its own name."
+        f"{', '.join(map(repr, repeated))}. Give each its own name.",
     )
 
 
@@ -180,8 +185,9 @@ def _refuse_semantics(call: str, node: str, name: str, value: Any) -> None:
     """Refuse a TensorSemantics inside a dict, at any depth."""
     if isinstance(value, TensorSemantics):
         raise LeappTypeError.at_caller(
+            "LP120",
             f"{call}() for node '{node}': '{name}' is a TensorSemantics inside a dict. It carries "
-            f"its own name: pass it alone or in a list of TensorSemantics."
+            f"its own name: pass it alone or in a list of TensorSemantics.",
         )
     if isinstance(value, dict):
         for key, item in value.items():
@@ -234,6 +240,7 @@ def _like_sequence(like: Sequence[Any], items: list[Any]) -> Any:
 def _refuse_container(like: object, error: Exception) -> NoReturn:
     """Say that a container cannot be rebuilt around traced tensors."""
     raise LeappError.at_caller(
+        "LP120",
         f"LEAPP cannot rebuild a {type(like).__name__} around traced tensors ({error}). Pass its "
-        f"tensors in a plain list, tuple or dict."
+        f"tensors in a plain list, tuple or dict.",
     ) from error

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 from collections.abc import Iterable
 from typing import Any
@@ -49,53 +50,36 @@ def start(
     excluded = list(non_traced or ())
     for node in excluded:
         if not isinstance(node, str):
-            raise LeappTypeError.at_caller(
-                f"leapp.start(non_traced=..) takes names of nodes, got {type(node).__name__}."
-            )
-    for option, value in (
-        ("verbose", verbose),
-        ("dry_run", dry_run),
-        ("global_patching", global_patching),
-    ):
-        _check_flag("start", option, value)
+            raise LeappTypeError.of(node, "leapp.start(non_traced=..) takes names of nodes")
+    _check_flags("start", verbose=verbose, dry_run=dry_run, global_patching=global_patching)
     if isinstance(max_cached_io, bool) or not hasattr(type(max_cached_io), "__index__"):
-        raise LeappTypeError.at_caller(
-            f"leapp.start(max_cached_io=..) must be a whole number, got "
-            f"{type(max_cached_io).__name__}."
+        raise LeappTypeError.of(
+            max_cached_io, "leapp.start(max_cached_io=..) must be a whole number"
         )
     _state.load()
-    from . import _interop, _surroundings, _trace, _tracing
+    from . import _detect, _numpy, _patches, _trace
 
-    _interop.restore()
+    _patches.restore()
     _verbose = verbose
     _console.show(_console.DEBUG if verbose else _console.WARNING)
     _trace.start(graph, folder, verbose, dry_run, excluded, max_cached_io)
     _graph = (graph, os.path.join(folder, graph))
-    _tracing.reset()
-    _interop.install(global_patching, patches)
-    _trace.touch()
-    if global_patching:
-        _surroundings.rehearse()
+    _numpy.reset()
+    _patches.install(global_patching, patches)
+    _trace.warm_up()
+    _detect.rehearse()
 
 
 def stop() -> None:
     """End tracing; what was traced waits for :func:`compile_graph`."""
-    if _state.executing:
-        raise LeappError.at_caller(
-            f"leapp.stop() was called while the annotated function of node "
-            f"'{_state.executing[-1]}' is still executing. Call it after the function returned."
-        )
     if not _state.loaded():
         raise LeappError.at_caller(
-            "leapp.stop(): there is no active tracing session; call leapp.start() first."
+            "LP101", "leapp.stop(): there is no active tracing session; call leapp.start() first."
         )
-    from . import _interop, _surroundings, _trace
+    from . import _patches, _trace
 
-    doubts = _surroundings.finish()
     _trace.stop()
-    _interop.restore()
-    for doubt in doubts:
-        _trace.say(doubt.text, doubt.aloud)
+    _patches.restore()
 
 
 def compile_graph(
@@ -124,33 +108,21 @@ def compile_graph(
         For each node True, False, or the exception that running it met, when validating;
         otherwise True.
     """
-    if graph_configs is not None and not isinstance(graph_configs, GraphConfigs):
-        raise LeappTypeError.at_caller(
-            f"compile_graph(graph_configs=..) expects GraphConfigs, got "
-            f"{type(graph_configs).__name__}."
+    if not isinstance(graph_configs, (GraphConfigs, type(None))):
+        raise LeappTypeError.of(
+            graph_configs, "compile_graph(graph_configs=..) expects GraphConfigs"
         )
-    for option, flag in (
-        ("visualize", visualize),
-        ("verbose", False if verbose is None else verbose),
-        ("validate", validate),
-        ("dry_run", dry_run),
-        ("strict", strict),
-    ):
-        _check_flag("compile_graph", option, flag)
-    for option, tolerance in (("rtol", rtol), ("atol", atol)):
-        if not hasattr(type(tolerance), "__float__"):
-            raise LeappTypeError.at_caller(
-                f"leapp.compile_graph({option}=..) must be a number, got "
-                f"{type(tolerance).__name__}."
-            )
-        if not tolerance >= 0:  # nor NaN
-            raise LeappValueError.at_caller(
-                f"leapp.compile_graph({option}=..) must not be negative, got {tolerance}."
-            )
+    talks = False if verbose is None else verbose
+    _check_flags(
+        "compile_graph", visualize=visualize, verbose=talks, validate=validate, dry_run=dry_run,
+        strict=strict,
+    )  # fmt: skip
+    _check_tolerances(rtol=rtol, atol=atol)
     if not _state.loaded():
         raise LeappError.at_caller(
+            "LP101",
             "leapp.compile_graph(): nothing was traced; call leapp.start(), run the annotated "
-            "code and call leapp.stop() first."
+            "code and call leapp.stop() first.",
         )
     from . import _trace
 
@@ -173,6 +145,36 @@ def compile_graph(
     }
 
 
+@dataclasses.dataclass(frozen=True)
+class Diagnostic:
+    """Something that was said of the program.
+
+    Attributes:
+        code: What it is about, like ``"LP216"``; docs/diagnostics.md has a section for each.
+        level: ``"WARNING"``, ``"ERROR"``, ..
+        where: The line to look at, ``"policy.py:42 in forward"``; may be empty.
+        node: The node it is about; may be empty.
+        text: What happened and what to do.
+        settled_by_another_pass: It is a guess that tracing another pass of the node would settle.
+    """
+
+    code: str
+    level: str
+    where: str
+    node: str
+    text: str
+    settled_by_another_pass: bool
+
+
+def diagnostics() -> list[Diagnostic]:
+    """Return what was said since the last :func:`start`, most harmful first."""
+    if not _state.loaded():
+        return []
+    from . import _trace
+
+    return [Diagnostic(*each) for each in _trace.diagnostics()]
+
+
 class ExportManager(Annotate):
     """The annotate calls and the session's life in one object; there is one per process."""
 
@@ -187,6 +189,7 @@ class ExportManager(Annotate):
     start = staticmethod(start)
     stop = staticmethod(stop)
     compile_graph = staticmethod(compile_graph)
+    diagnostics = staticmethod(diagnostics)
 
     @staticmethod
     def is_interpret_graph_enabled() -> bool:
@@ -207,29 +210,36 @@ class ExportManager(Annotate):
 def _split(name: object, save_path: object) -> tuple[str, str]:
     """Return the graph's name and the folder its own folder goes into."""
     if not isinstance(name, (str, os.PathLike)):
-        raise LeappTypeError.at_caller(
-            f"leapp.start(name=..) must be a string, got {type(name).__name__}."
-        )
+        raise LeappTypeError.of(name, "leapp.start(name=..) must be a string")
     if not isinstance(save_path, (str, os.PathLike)):
-        raise LeappTypeError.at_caller(
-            f"leapp.start(save_path=..) must be a string, got {type(save_path).__name__}."
-        )
+        raise LeappTypeError.of(save_path, "leapp.start(save_path=..) must be a string")
     given = os.path.expanduser(os.fspath(name)).rstrip("/")
     folder, graph = os.path.split(os.path.join(os.path.expanduser(os.fspath(save_path)), given))
     if not os.path.basename(given) or graph in (".", ".."):
         raise LeappValueError.at_caller(
+            "LP003",
             f"leapp.start(name={os.fspath(name)!r}) holds no usable graph name; its last part "
-            f"names the graph, as in 'walker' or '/tmp/walker'."
+            f"names the graph, as in 'walker' or '/tmp/walker'.",
         )
     return graph, folder or "."
 
 
-def _check_flag(call: str, option: str, value: object) -> None:
-    """Raise unless the value is good for True or False."""
-    if not hasattr(type(value), "__bool__"):
-        raise LeappTypeError.at_caller(
-            f"leapp.{call}({option}=..) must be True or False, got {type(value).__name__}."
-        )
+def _check_flags(call: str, **flags: object) -> None:
+    """Raise unless every value is good for True or False."""
+    for option, value in flags.items():
+        if not hasattr(type(value), "__bool__"):
+            raise LeappTypeError.of(value, f"leapp.{call}({option}=..) must be True or False")
+
+
+def _check_tolerances(**tolerances: float) -> None:
+    """Raise unless every value is a number from zero on."""
+    for option, tolerance in tolerances.items():
+        if not hasattr(type(tolerance), "__float__"):
+            raise LeappTypeError.of(tolerance, f"leapp.compile_graph({option}=..) must be a number")
+        if not tolerance >= 0:  # nor NaN
+            raise LeappValueError.at_caller(
+                "LP003", f"leapp.compile_graph({option}=..) must not be negative, got {tolerance}."
+            )
 
 
 def _checked_patches(patching: Any) -> list[FunctionPatch]:
@@ -239,7 +249,5 @@ def _checked_patches(patching: Any) -> list[FunctionPatch]:
     patches = [patching] if isinstance(patching, FunctionPatch) else list(patching)
     for patch in patches:
         if not isinstance(patch, FunctionPatch):
-            raise LeappTypeError.at_caller(
-                f"leapp.start(patching=..) takes FunctionPatch objects, got {type(patch).__name__}."
-            )
+            raise LeappTypeError.of(patch, "leapp.start(patching=..) takes FunctionPatch objects")
     return patches

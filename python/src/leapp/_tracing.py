@@ -2,29 +2,18 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Sequence
 from typing import Any
 
 import torch
 
-from . import _module_names, _numpy, _state, _trace
+from . import _detect, _names, _trace
 from ._numpy import to_tensor, traced_view
 from ._payload import Flat, Meaning, flatten
 from .errors import LeappError, LeappTypeError, LeappValueError
 from .semantics import is_array, is_ndarray
 
 _Entries = list[tuple[str, torch.Tensor, Meaning | None]]
-
-#: The constants that were already pointed out in this session, as (node, name).
-_known_constants: set[tuple[str, str]] = set()
-
-
-def reset() -> None:
-    """Forget what was pointed out in the former session."""
-    _known_constants.clear()
-    _state.open_nodes.clear()
-    _numpy.reset()
 
 
 def input_tensors(node: str, tensors: Any) -> Any:
@@ -38,16 +27,8 @@ def open_node(node: str, flat: Flat, *objects: Any) -> tuple[Any, ...]:
     `objects` are further ones that the node will use.
     """
     _point_out_constants("input", node, flat)
-    values = _trace.input_tensors(node, _entries_of(flat))
-    _state.open_node(node, *objects)
-    _state.declared(node, [value for _, value, _ in flat.entries])
-    return flat.restore(_in_kind(flat, values))
-
-
-def abandon(node: str) -> None:
-    """Drop the pass the node is in."""
-    _trace.abandon(node)
-    _state.open_nodes.discard(node)
+    _detect.include(*objects)
+    return flat.restore(_in_kind(flat, _trace.input_tensors(node, _entries_of(flat))))
 
 
 def output_tensors(
@@ -76,42 +57,27 @@ def close_node(
 ) -> tuple[Any, ...]:
     """Hand the outputs over and return them, one value for each given."""
     if export_with is not None and not isinstance(export_with, str):
-        raise LeappTypeError.at_caller(
-            f"export_with of node '{node}' must be the name of a backend or None, got "
-            f"{type(export_with).__name__}."
+        raise LeappTypeError.of(
+            export_with, f"export_with of node '{node}' must be the name of a backend or None"
         )
     if backend_params is not None and not isinstance(backend_params, dict):
-        raise LeappTypeError.at_caller(
-            f"backend_params of node '{node}' must be a dict, got {type(backend_params).__name__}."
-        )
+        raise LeappTypeError.of(backend_params, f"backend_params of node '{node}' must be a dict")
     _point_out_constants("output", node, flat)
-    entries = _entries_of(flat)
-    close = functools.partial(
-        _trace.output_tensors, node, entries, static, export_with, backend_params or {}
+    values = _trace.output_tensors(
+        node, _entries_of(flat), static, export_with, backend_params or {}
     )
-    try:
-        values = close(may_be_state=False)
-    except LeappError as error:
-        if not _state.is_not_traced(error):
-            raise
-        if not _state.may_be_state(tensor for _, tensor, _ in entries):
-            raise
-        values = close(may_be_state=True)
-    _state.close_node(node)
     return flat.restore(_as_given(flat, values))
 
 
 def state_tensors(node: str, tensors: Any) -> Any:
     """Declare recurrent state."""
     flat = flatten("state_tensors", _checked(node), tensors, flat=True)
-    _state.declared(node, [value for _, value, _ in flat.entries])
     return _bare(flat.restore(_in_kind(flat, _trace.state_tensors(node, _entries_of(flat)))))
 
 
 def update_state(node: str, tensors: Any) -> Any:
     """Give declared states their next value."""
     flat = flatten("update_state", _checked(node), tensors, flat=True)
-    _state.declared(node, [value for _, value, _ in flat.entries])
     return _bare(flat.restore(_as_given(flat, _trace.update_state(node, _entries_of(flat)))))
 
 
@@ -119,14 +85,13 @@ def register_buffer(node: str, tensors: Any) -> Any:
     """Declare persistent tensors that are written in place."""
     flat = flatten("register_buffer", _checked(node), tensors)
     _point_out_constants("buffer", node, flat)
-    _state.declared(node, [value for _, value, _ in flat.entries])
     return _bare(flat.restore(_in_kind(flat, _trace.register_buffer(node, _entries_of(flat)))))
 
 
 def module(node: str, model: torch.nn.Module, buffer_names: Sequence[str] | None) -> None:
     """Track a module's buffers; the module is read again when the node's outputs are named."""
     owners = _owners_of_buffers(_checked(node), model, buffer_names)
-    _module_names.remember(model)
+    _names.remember(model)
 
     def current() -> list[torch.Tensor]:
         return [_read_buffer(node, owner, name) for _, owner, name in owners]
@@ -136,7 +101,6 @@ def module(node: str, model: torch.nn.Module, buffer_names: Sequence[str] | None
         (path.replace(".", "_"), buffer, None)
         for (path, _, _), buffer in zip(owners, buffers, strict=True)
     ]
-    _state.declared(node, buffers)
     _trace.module(node, entries, current)
 
 
@@ -144,9 +108,7 @@ def mirror_leapp_tags(source: Any, target: Any) -> None:
     """Say that two tensors hold the same data."""
     for role, value in (("source", source), ("target", target)):
         if not is_array(value):
-            raise LeappTypeError.at_caller(
-                f"mirror_leapp_tags() expects a tensor as {role}, got {type(value).__name__}."
-            )
+            raise LeappTypeError.of(value, f"mirror_leapp_tags() expects a tensor as {role}")
     _trace.mirror_leapp_tags(to_tensor(source), to_tensor(target))
 
 
@@ -161,19 +123,19 @@ def _tensor_of(name: str, value: Any) -> torch.Tensor:
         return to_tensor(value)
     except TypeError as error:
         raise LeappTypeError.at_caller(
-            f"port '{name}' is an array of {value.dtype}, which no tensor can hold: {error}"
+            "LP002",
+            f"port '{name}' is an array of {value.dtype}, which no tensor can hold: {error}",
         ) from error
 
 
 def _point_out_constants(what: str, node: str, flat: Flat) -> None:
     """Warn, once each, of leaves that are no tensors."""
     for name, value in flat.constants:
-        if (node, name) in _known_constants:
-            continue
-        _known_constants.add((node, name))
-        _trace.warn(
+        _trace.diagnose(
+            "LP213",
             f"{what} '{name}' of node '{node}' is of type {type(value).__name__}, no tensor: it "
-            f"passes through as a constant."
+            f"passes through as a constant.",
+            node,
         )
 
 
@@ -185,9 +147,7 @@ def _bare(values: tuple[Any, ...]) -> Any:
 def _checked(node: object) -> str:
     """Return the node's name if it is one."""
     if not isinstance(node, str):
-        raise LeappTypeError.at_caller(
-            f"A node's name must be a string, got {type(node).__name__}."
-        )
+        raise LeappTypeError.of(node, "A node's name must be a string")
     return node
 
 
@@ -218,10 +178,11 @@ def _owners_of_buffers(
     unknown = [path for path in paths if path not in known]
     if unknown:
         raise LeappValueError.at_caller(
+            "LP003",
             f"module() for node '{node}': {type(model).__name__} has no registered buffer "
             f"{', '.join(map(repr, unknown))}. Its buffers are "
             f"{', '.join(map(repr, known)) or 'none'}; plain attributes become buffers with "
-            f"self.register_buffer()."
+            f"self.register_buffer().",
         )
     result = []
     for path in paths:
@@ -236,7 +197,8 @@ def _read_buffer(node: str, owner: torch.nn.Module, attribute: str) -> torch.Ten
     value = getattr(owner, attribute, None)
     if not isinstance(value, torch.Tensor):
         raise LeappError.at_caller(
+            "LP007",
             f"Buffer '{attribute}' of {type(owner).__name__}, tracked by node '{node}', is "
-            f"{type(value).__name__} now; it was a tensor when module() was called."
+            f"{type(value).__name__} now; it was a tensor when module() was called.",
         )
     return value

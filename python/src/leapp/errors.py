@@ -1,15 +1,15 @@
 """The one exception family of LEAPP.
 
 Every class also derives from the built-in type a careful handler would name, so that
-``except LeappError``, ``except TypeError`` and ``except Exception`` all do what they say.
-The compiled modules look these classes up by name.
+``except LeappError``, ``except TypeError`` and ``except Exception`` all do what they say. Each has
+a ``code`` that keeps its meaning from release to release, and its text ends with it. The compiled
+modules look these classes up by name.
 """
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
-
-from ._location import placed
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -29,35 +29,80 @@ __all__ = [
 class LeappError(Exception):
     """A call in the wrong order or state; also the base of all errors of LEAPP."""
 
+    #: What it is about, see docs/diagnostics.md.
+    code = "LP007"
+
     @classmethod
-    def at_caller(cls, text: str) -> Self:
-        """Return an error whose text begins with the user's line."""
-        return cls(placed(text))
+    def coded(cls, code: str, text: str) -> Self:
+        """Return an error with that code."""
+        error = cls(f"{text} [{code}]")
+        error.code = code
+        return error
+
+    @classmethod
+    def at_caller(cls, code: str, text: str) -> Self:
+        """Return an error with that code whose text begins with the user's line."""
+        return cls.coded(code, f"{_callers_line()}: {text}")
 
 
 class LeappTypeError(LeappError, TypeError):
     """An argument of the wrong type."""
 
+    code = "LP002"
+
+    @classmethod
+    def of(cls, value: object, expected: str) -> Self:
+        """Return an error that says what was expected, and of which type the value is."""
+        return cls.at_caller("LP002", f"{expected}, got {type(value).__name__}.")
+
 
 class LeappValueError(LeappError, ValueError):
     """An argument, a file or a bundle with a wrong value."""
+
+    code = "LP003"
 
 
 class LeappNotFoundError(LeappError, FileNotFoundError):
     """A file that is not there."""
 
+    code = "LP004"
+
 
 class LeappImportError(LeappError, ImportError):
     """A package or a compiled module that this call needs is missing."""
+
+    code = "LP006"
 
 
 class LeappIoError(LeappError, OSError):
     """Reading or writing a file failed."""
 
+    code = "LP005"
+
 
 class LeappExportError(LeappError):
     """A recorded operation that a backend cannot express."""
 
+    code = "LP502"
+
 
 class LeappValidationError(LeappError):
     """An exported model that disagrees with what was traced, or could not be run."""
+
+    code = "LP409"
+
+
+def _callers_line() -> str:
+    """Return ``"file.py:12 in function"`` of the nearest frame outside this package.
+
+    For errors found before a compiled module is asked; it may not be there.
+    """
+    frame = sys._getframe(1)
+    # By module rather than by file: what dataclasses generate has no file.
+    while frame.f_globals.get("__name__", "").partition(".")[0] == __package__:
+        if frame.f_back is None:
+            break
+        frame = frame.f_back
+    code = frame.f_code
+    name = getattr(code, "co_qualname", code.co_name)  # since Python 3.11
+    return f"{code.co_filename}:{frame.f_lineno} in {name}"

@@ -46,6 +46,36 @@ class InferenceManager:
     """A loaded bundle: every checksum verified, every buffer planned, every model loaded.
 
     Use one manager from one thread at a time; distinct managers are independent.
+
+    Args:
+        model_path: The ``.yaml`` file that ``compile_graph`` wrote.
+        array: What comes out: ``"torch"``, ``"numpy"``, or torch where it is installed.
+        threads: Threads that share the work inside one operator; 0 lets the engine decide.
+        affinity: Processors (from 0) for the threads beside the caller's, one each. This and
+            ``spinning`` are for ONNX models: libtorch's threads belong to the whole process.
+        spinning: Whether idle threads burn a core to answer sooner.
+        provider: Where models run: ``"cpu"``, ``"cuda"``, ``"cuda:1"``, or an execution
+            provider of ONNX Runtime. Empty means the best that it has for ONNX models and the
+            CPU for TorchScript. With all nodes on one CUDA device, tensors stay on it.
+        translate: Let TorchScript models on the CPU run in ONNX Runtime, which takes a fraction
+            of the time; results are the same up to rounding. Models that cannot be translated
+            run in libtorch either way.
+        nodes: Other values of threads, affinity, spinning, provider and translate for single
+            nodes.
+        merge: Run nodes of one backend that follow each other as one, where results agree.
+        check_finite: Refuse NaN and infinity in these values; True means all of them. A tick
+            that meets one fails and leaves the state as it was.
+        staleness: How old, in seconds, an input may be when a tick begins, by ``node/port``.
+        deadline: How long a tick may take, in seconds. Longer ones are counted.
+        on_deadline_miss: Called for each of them with (tick, seconds taken, deadline).
+        measure: Keep latency histograms, see ``statistics()``.
+        allow_outside_files: Let model files lie outside the bundle's folder.
+        max_tensor_bytes: How much memory a bundle may ask for: all tensors of one tick
+            together. Raise it for a large pipeline that you trust.
+
+    Raises:
+        LeappNotFoundError: A file is not there.
+        LeappValueError: The bundle, a checksum, a wire or a model is wrong.
     """
 
     def __init__(
@@ -68,42 +98,9 @@ class InferenceManager:
         allow_outside_files: bool = False,
         max_tensor_bytes: int = 1 << 30,
     ) -> None:
-        """Load the bundle.
-
-        Args:
-            model_path: The ``.yaml`` file that ``compile_graph`` wrote.
-            array: What comes out: ``"torch"``, ``"numpy"``, or torch where it is installed.
-            threads: Threads that share the work inside one operator; 0 lets the engine decide.
-            affinity: Processors (from 0) for the threads beside the caller's, one each. This and
-                ``spinning`` are for ONNX models: libtorch's threads belong to the whole process.
-            spinning: Whether idle threads burn a core to answer sooner.
-            provider: Where models run: ``"cpu"``, ``"cuda"``, ``"cuda:1"``, or an execution
-                provider of ONNX Runtime. Empty means the best that it has for ONNX models and the
-                CPU for TorchScript. With all nodes on one CUDA device, tensors stay on it.
-            translate: Let TorchScript models on the CPU run in ONNX Runtime, which takes a fraction
-                of the time; results are the same up to rounding. Models that cannot be translated
-                run in libtorch either way.
-            nodes: Other values of threads, affinity, spinning, provider and translate for single
-                nodes.
-            merge: Run nodes of one backend that follow each other as one, where results agree.
-            check_finite: Refuse NaN and infinity in these values; True means all of them. A tick
-                that meets one fails and leaves the state as it was.
-            staleness: How old, in seconds, an input may be when a tick begins, by ``node/port``.
-            deadline: How long a tick may take, in seconds. Longer ones are counted.
-            on_deadline_miss: Called for each of them with (tick, seconds taken, deadline).
-            measure: Keep latency histograms, see ``statistics()``.
-            allow_outside_files: Let model files lie outside the bundle's folder.
-            max_tensor_bytes: How much memory a bundle may ask for: all tensors of one tick
-                together. Raise it for a large pipeline that you trust.
-
-        Raises:
-            LeappNotFoundError: A file is not there.
-            LeappValueError: The bundle, a checksum, a wire or a model is wrong.
-        """
         if not isinstance(model_path, (str, PathLike)):
-            raise LeappTypeError(
-                f"InferenceManager() takes the path of a bundle's .yaml file, got "
-                f"{type(model_path).__name__}"
+            raise LeappTypeError.of(
+                model_path, "InferenceManager() takes the path of a bundle's .yaml file"
             )
         find_onnxruntime()
         self._path = Path(model_path)
@@ -169,9 +166,10 @@ class InferenceManager:
         """
         if type(inputs) is not dict:
             if not isinstance(inputs, Mapping):
-                raise LeappTypeError(
+                raise LeappTypeError.coded(
+                    "LP002",
                     f"run_policy() takes a dict of values by 'node/port', got "
-                    f"{type(inputs).__name__}; this pipeline takes: {', '.join(self.inputs)}"
+                    f"{type(inputs).__name__}; this pipeline takes: {', '.join(self.inputs)}",
                 )
             inputs = dict(inputs)
         return self._manager.run(inputs)
@@ -302,15 +300,15 @@ def find_onnxruntime() -> None:
 def _array_module(array: str | None) -> Any:
     """Return torch, or None when NumPy arrays are to come out."""
     if array not in (None, "torch", "numpy"):
-        raise LeappValueError(f"array must be 'torch' or 'numpy', not {array!r}")
+        raise LeappValueError.coded("LP003", f"array must be 'torch' or 'numpy', not {array!r}")
     if array == "numpy":
         return None
     try:
         import torch
     except ImportError as error:
         if array == "torch":
-            raise LeappImportError(
-                "array='torch' needs PyTorch ('pip install torch'); array='numpy' does not"
+            raise LeappImportError.coded(
+                "LP006", "array='torch' needs PyTorch ('pip install torch'); array='numpy' does not"
             ) from error
         return None
     return torch
@@ -323,7 +321,9 @@ def _finite_guard(check_finite: bool | Sequence[str]) -> tuple[bool, bool, bool]
         return (check_finite, check_finite, check_finite)
     unknown = set(check_finite) - set(kinds)
     if unknown:
-        raise LeappValueError(f"check_finite knows {', '.join(kinds)}, not {sorted(unknown)[0]!r}")
+        raise LeappValueError.coded(
+            "LP003", f"check_finite knows {', '.join(kinds)}, not {sorted(unknown)[0]!r}"
+        )
     return ("inputs" in check_finite, "state" in check_finite, "outputs" in check_finite)
 
 

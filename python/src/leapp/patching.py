@@ -29,16 +29,15 @@ class FunctionPatch:
         """Check that there is something to replace."""
         name = getattr(self.module, "__name__", repr(self.module))
         if not isinstance(self.function_name, str):
-            raise LeappTypeError.at_caller(
-                f"FunctionPatch function_name must be a string, got "
-                f"{type(self.function_name).__name__}."
+            raise LeappTypeError.of(
+                self.function_name, "FunctionPatch function_name must be a string"
             )
         if not callable(self.replacement):
-            raise LeappTypeError.at_caller(
-                f"FunctionPatch replacement of {name}.{self.function_name} must be callable, got "
-                f"{type(self.replacement).__name__}."
+            raise LeappTypeError.of(
+                self.replacement,
+                f"FunctionPatch replacement of {name}.{self.function_name} must be callable",
             )
         if not callable(getattr(self.module, self.function_name, None)):
             raise LeappValueError.at_caller(
-                f"FunctionPatch: {name} has no function '{self.function_name}'."
+                "LP003", f"FunctionPatch: {name} has no function '{self.function_name}'."
             )

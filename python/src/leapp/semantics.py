@@ -36,12 +36,11 @@ class TemporalAxis:
     def __post_init__(self) -> None:
         """Check the period."""
         if isinstance(self.period_ms, bool) or not isinstance(self.period_ms, (int, float)):
-            raise LeappTypeError(
-                f"TemporalAxis period_ms must be a number, got {type(self.period_ms).__name__}."
-            )
+            raise LeappTypeError.of(self.period_ms, "TemporalAxis period_ms must be a number")
         if not (self.period_ms > 0 and math.isfinite(self.period_ms)):
-            raise LeappValueError(
-                f"TemporalAxis period_ms must be positive and finite, got {self.period_ms}."
+            raise LeappValueError.coded(
+                "LP003",
+                f"TemporalAxis period_ms must be positive and finite, got {self.period_ms}.",
             )
 
 
@@ -61,18 +60,17 @@ class GraphConfigs:
         """Check the frequency and the keys."""
         if self.frequency is not None:
             if isinstance(self.frequency, bool) or not isinstance(self.frequency, (int, float)):
-                raise LeappTypeError(
-                    f"GraphConfigs frequency must be a number, got {type(self.frequency).__name__}."
-                )
+                raise LeappTypeError.of(self.frequency, "GraphConfigs frequency must be a number")
             if not (self.frequency > 0 and math.isfinite(self.frequency)):
-                raise LeappValueError(
-                    f"GraphConfigs frequency must be positive when provided, got {self.frequency}."
+                raise LeappValueError.coded(
+                    "LP003",
+                    f"GraphConfigs frequency must be positive when provided, got {self.frequency}.",
                 )
         if self.extra is not None:
             _check_keys("GraphConfigs extra", self.extra)
             if "frequency" in self.extra and self.frequency is not None:
-                raise LeappValueError(
-                    "GraphConfigs extra may not overwrite 'frequency'; give it once."
+                raise LeappValueError.coded(
+                    "LP003", "GraphConfigs extra may not overwrite 'frequency'; give it once."
                 )
 
 
@@ -104,19 +102,18 @@ class TensorSemantics:
         """Check every field and bring ``element_names`` into its per-dimension form."""
         if not isinstance(self.name, str) or not self.name:
             raise LeappTypeError.at_caller(
-                f"TensorSemantics 'name' must be a non-empty string, got {self.name!r}."
+                "LP002", f"TensorSemantics 'name' must be a non-empty string, got {self.name!r}."
             )
         if not is_array(self.ref):
-            raise LeappTypeError.at_caller(
-                f"TensorSemantics 'ref' of {self.name!r} must be a torch.Tensor or a "
-                f"numpy.ndarray, got {type(self.ref).__name__}."
+            raise LeappTypeError.of(
+                self.ref,
+                f"TensorSemantics 'ref' of {self.name!r} must be a torch.Tensor or a numpy.ndarray",
             )
-        if self.kind is not None and not isinstance(
-            self.kind, (InputKindEnum, OutputKindEnum, str)
-        ):
-            raise LeappTypeError.at_caller(
+        if not isinstance(self.kind, (InputKindEnum, OutputKindEnum, str, type(None))):
+            raise LeappTypeError.of(
+                self.kind,
                 f"TensorSemantics 'kind' of {self.name!r} must be an InputKindEnum, an "
-                f"OutputKindEnum or a string, got {type(self.kind).__name__}."
+                f"OutputKindEnum or a string",
             )
         if self.extra is not None:
             self._check_extra(self.extra)
@@ -139,8 +136,9 @@ class TensorSemantics:
         clash = [key for key in extra if key in taken]
         if clash:
             raise LeappValueError.at_caller(
+                "LP003",
                 f"TensorSemantics extra of {self.name!r} may not overwrite "
-                f"{', '.join(map(repr, clash))}: LEAPP writes it itself. Choose another key."
+                f"{', '.join(map(repr, clash))}: LEAPP writes it itself. Choose another key.",
             )
 
 
@@ -164,11 +162,12 @@ def is_array(value: object) -> bool:
 def _check_keys(what: str, mapping: object) -> None:
     """Refuse anything but a dict with text keys."""
     if not isinstance(mapping, dict):
-        raise LeappTypeError.at_caller(f"{what} must be a dict, got {type(mapping).__name__}.")
+        raise LeappTypeError.of(mapping, f"{what} must be a dict")
     for key in mapping:
         if not isinstance(key, str):
             raise LeappTypeError.at_caller(
-                f"{what} must have strings as keys, got {key!r} of type {type(key).__name__}."
+                "LP002",
+                f"{what} must have strings as keys, got {key!r} of type {type(key).__name__}.",
             )
 
 
@@ -179,9 +178,8 @@ def _per_dimension(name: str, given: object) -> tuple[list[AxisNames], float | N
     if isinstance(given, TemporalAxis):
         given = [given]
     if not isinstance(given, Sequence):
-        raise LeappTypeError.at_caller(
-            f"TensorSemantics 'element_names' of {name!r} must be a string or a list, got "
-            f"{type(given).__name__}."
+        raise LeappTypeError.of(
+            given, f"TensorSemantics 'element_names' of {name!r} must be a string or a list"
         )
     if all(isinstance(entry, str) for entry in given):
         return [list(given)], None
@@ -193,8 +191,9 @@ def _per_dimension(name: str, given: object) -> tuple[list[AxisNames], float | N
         elif isinstance(entry, TemporalAxis):
             if period is not None and period != entry.period_ms:
                 raise LeappValueError.at_caller(
+                    "LP003",
                     f"TensorSemantics 'element_names' of {name!r} has time axes of two periods, "
-                    f"{period} ms and {entry.period_ms} ms; a tensor has one."
+                    f"{period} ms and {entry.period_ms} ms; a tensor has one.",
                 )
             period = float(entry.period_ms)
             names.append(TEMPORAL_AXIS)
@@ -206,8 +205,9 @@ def _per_dimension(name: str, given: object) -> tuple[list[AxisNames], float | N
             names.append(list(entry))
         else:
             raise LeappTypeError.at_caller(
+                "LP002",
                 f"TensorSemantics 'element_names' of {name!r}: entry {axis} must be None, a "
-                f"TemporalAxis or a list of strings, got {entry!r}."
+                f"TemporalAxis or a list of strings, got {entry!r}.",
             )
     return names, period
 
@@ -235,6 +235,7 @@ def _check_counts(name: str, names: list[AxisNames], shape: tuple[int, ...]) -> 
         counts = [len(entry) if isinstance(entry, list) else None for entry in names]
         found = f"the numbers of names are {counts}"
     raise LeappValueError.at_caller(
+        "LP003",
         f"TensorSemantics 'element_names' of {name!r} does not match its shape {list(shape)}: "
-        f"{found}. Give one name per element, or None for a dimension without names."
+        f"{found}. Give one name per element, or None for a dimension without names.",
     )

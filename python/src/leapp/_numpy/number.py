@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 import torch
 
-from . import _state
-from ._numpy import Number, TracedArray, left, plain, to_tensor
+from .. import _state
+from .arrays import Number, TracedArray, left, plain, to_tensor
 
 
 class TracedNumber(Number, np.lib.mixins.NDArrayOperatorsMixin):
@@ -24,79 +24,48 @@ class TracedNumber(Number, np.lib.mixins.NDArrayOperatorsMixin):
     __slots__ = ()
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
-        """Run a ufunc on NumPy and on PyTorch."""
         return _calls().ufunc(ufunc, method, inputs, kwargs)
 
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        """Run any other NumPy function on NumPy and on PyTorch."""
         return _calls().function(func, args, kwargs)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
-        """Leave the graph."""
         array = left(self._array, "A NumPy number or array made of a traced element")
         return array.astype(dtype or array.dtype)
 
-    def __bool__(self) -> bool:
-        """Leave the graph."""
-        return bool(self._array)
-
-    def __int__(self) -> int:
-        """Leave the graph."""
-        return int(self._array)
-
-    def __float__(self) -> float:
-        """Leave the graph."""
-        return float(self._array)
-
-    def __complex__(self) -> complex:
-        """Leave the graph."""
-        return complex(self._array)
-
-    def __index__(self) -> int:
-        """Leave the graph."""
-        return self._array.__index__()
-
-    def __hash__(self) -> int:
-        """Leave the graph."""
-        return hash(self._array)
-
     def __round__(self, digits: int = 0) -> Any:
-        """Round as NumPy's numbers do, staying traced."""
         return self._array.round(digits)
 
     def __getitem__(self, index: Any) -> Any:
-        """Index as NumPy's numbers do: with nothing, or for more dimensions."""
         return self if index == () else self._array[index]
 
     def __getattr__(self, name: str) -> Any:
-        """Be and do what an array of one element is and does."""
         if name.startswith("__") or name in ("data", "ctypes"):
             raise AttributeError(f"'{type(self).__name__}' object has no attribute {name!r}")
         return getattr(self._array, name)
 
     def __format__(self, spec: str) -> str:
-        """Format as NumPy does; showing a value is not using it."""
         return format(self._array, spec)
 
     def __repr__(self) -> str:
-        """Show as NumPy does."""
         return repr(plain(self))
 
     def __str__(self) -> str:
-        """Show as NumPy does."""
         return str(plain(self))
 
     def __reduce_ex__(self, protocol: Any) -> Any:
-        """Pickle as a plain number."""
         return plain(self).__reduce_ex__(protocol)
 
     def __copy__(self) -> Any:
-        """Return itself: a number does not change."""
         return self
 
     def __deepcopy__(self, memo: dict[int, Any] | None) -> Any:
-        """Return itself: a number does not change."""
         return self
+
+
+def _as_array(name: str) -> Callable[..., Any]:
+    """Return a method that leaves the graph as that of an array does."""
+    return lambda self: getattr(self._array, name)()
 
 
 def _with_tensors(name: str) -> Callable[[Any, Any], Any]:
@@ -114,6 +83,8 @@ def _with_tensors(name: str) -> Callable[[Any, Any], Any]:
     return compute
 
 
+for _name in "bool int float complex index hash".split():
+    setattr(TracedNumber, f"__{_name}__", _as_array(f"__{_name}__"))
 for _name in "add sub mul truediv floordiv mod pow".split():
     setattr(TracedNumber, f"__{_name}__", _with_tensors(_name))
     setattr(TracedNumber, f"__r{_name}__", _with_tensors(f"r{_name}"))
@@ -127,6 +98,6 @@ def number_of(array: TracedArray) -> TracedNumber:
 
 
 def _calls() -> Any:
-    from . import _numpy_calls
+    from . import calls
 
-    return _numpy_calls
+    return calls

@@ -1,13 +1,16 @@
-#include "trace_look.h"
+#include "trace_program.h"
 
 #include <Python.h>
-#include <frameobject.h>
 
 #include <algorithm>
 #include <set>
 #include <tuple>
 #include <unordered_map>
 #include <utility>
+
+#include "trace_bind.h"
+#include "trace_frames.h"
+#include "trace_internals.h"
 
 namespace py = pybind11;
 
@@ -87,36 +90,6 @@ void refresh_lists(const py::dict& lists, py::list contents) {
   }
 }
 
-py::object take(PyObject* object) {
-  return py::reinterpret_steal<py::object>(object);
-}
-
-PyFrameObject* as_frame(const py::object& frame) {
-  return reinterpret_cast<PyFrameObject*>(frame.ptr());
-}
-
-#if PY_VERSION_HEX >= 0x030B0000
-py::object globals_of(const py::object& frame) {
-  return take(PyFrame_GetGlobals(as_frame(frame)));
-}
-py::object variables_of(const py::object& frame) {
-  return take(PyFrame_GetLocals(as_frame(frame)));
-}
-int position_of(const py::object& frame) {
-  return PyFrame_GetLasti(as_frame(frame));
-}
-#else
-py::object globals_of(const py::object& frame) {
-  return frame.attr("f_globals");
-}
-py::object variables_of(const py::object& frame) {
-  return frame.attr("f_locals");
-}
-int position_of(const py::object& frame) {
-  return frame.attr("f_lasti").cast<int>();
-}
-#endif
-
 // What is known of a code object, which is held: no other takes its place.
 struct Code {
   py::object held;
@@ -124,29 +97,26 @@ struct Code {
   bool users = false;
 };
 
-const Code& known_code(const py::object& frame, const py::object& is_users) {
+const Code& known_code(const py::object& frame) {
   // Never destroyed: the interpreter may be gone by then. A program has only so many.
   static auto& known = *new std::unordered_map<PyObject*, Code>;
-  const py::object code = take(reinterpret_cast<PyObject*>(PyFrame_GetCode(as_frame(frame))));
+  const py::object code = code_of(frame);
   const auto it = known.find(code.ptr());
   if (it != known.end()) return it->second;
   const py::tuple names = code.attr("co_varnames");
   const py::object first = names.empty() ? py::object(py::none()) : py::object(names[0]);
-  const bool users = is_users(code, globals_of(frame)).cast<bool>();
+  const bool users = is_user_code(reinterpret_cast<PyCodeObject*>(code.ptr()));
   return known.emplace(code.ptr(), Code{code, first, users}).first->second;
 }
 
 class Frames {
  public:
-  explicit Frames(py::object is_users) : is_users_(std::move(is_users)) {}
-
   py::list unseen() {
     py::list found;
-    py::object frame = py::reinterpret_borrow<py::object>(
-        reinterpret_cast<PyObject*>(PyEval_GetFrame()));  // null outside of Python
+    py::object frame = current_frame();
     bool innermost = true;
     for (int depth = 0; frame && depth < kMostFrames; ++depth) {
-      const Code& code = known_code(frame, is_users_);
+      const Code& code = known_code(frame);
       if (code.users) {
         if (std::exchange(innermost, false) && has_gone_on(frame, code)) break;
         py::object variables = variables_of(frame);
@@ -156,7 +126,7 @@ class Frames {
         if (!seen_.emplace(frame.ptr(), code.held.ptr(), owner.ptr()).second) break;
         found.append(py::make_tuple(globals_of(frame), std::move(variables)));
       }
-      frame = take(reinterpret_cast<PyObject*>(PyFrame_GetBack(as_frame(frame))));
+      frame = caller_of(frame);
     }
     return found;
   }
@@ -170,7 +140,6 @@ class Frames {
     return last_frame == frame.ptr() && last_code == code.held.ptr() && done < come;
   }
 
-  py::object is_users_;
   // By address only. A frame that took another's place is told by what it runs and for whom.
   std::set<std::tuple<PyObject*, PyObject*, PyObject*>> seen_;
   std::tuple<PyObject*, PyObject*, int> last_{nullptr, nullptr, -1};
@@ -178,12 +147,10 @@ class Frames {
 
 }  // namespace
 
-void bind_look(py::module_& module) {
+void bind_program(py::module_& module) {
   module.def("refresh", &refresh, py::arg("values"), py::arg("copies"));
   module.def("refresh_lists", &refresh_lists, py::arg("lists"), py::arg("contents"));
-  py::class_<Frames>(module, "Frames")
-      .def(py::init<py::object>(), py::arg("is_users"))
-      .def("unseen", &Frames::unseen);
+  py::class_<Frames>(module, "Frames").def(py::init<>()).def("unseen", &Frames::unseen);
 }
 
 }  // namespace leapp::python

@@ -13,14 +13,14 @@ from typing import Any
 
 import numpy as np
 
-from . import _state
-from ._numpy import LISTS, TracedArray, is_traced, may_hold_traced, note_escape
-from ._numpy_table import NOT_VALUES, TAKE_LISTS, TAKE_OTHER_LISTS
+from .. import _trace
+from .arrays import LISTS, TracedArray, is_traced, may_hold_traced, note_escape
+from .table import NOT_VALUES, TAKE_LISTS, TAKE_OTHER_LISTS
 
 _LEFT_ALONE = NOT_VALUES | TAKE_OTHER_LISTS
 
 
-def replacements() -> Iterator[tuple[Any, dict[str, Any]]]:
+def patches() -> Iterator[tuple[Any, dict[str, Any]]]:
     """Yield (owner, what to put there by name) for all of NumPy that takes lists."""
     for module, table in _of_modules():
         now = vars(module)
@@ -78,7 +78,7 @@ def apply_along_axis(function: Any, axis: int, array: Any, *args: Any, **options
 def _of_function(original: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(original)
     def call(*args: Any, **options: Any) -> Any:
-        if _state.open_nodes:
+        if _trace.any_open():
             args = as_arrays(original, args)
         return original(*args, **options)
 
@@ -91,39 +91,32 @@ class _Ufunc:
     __slots__ = ("_ufunc",)
 
     def __init__(self, ufunc: np.ufunc) -> None:
-        """Take the ufunc to call."""
         self._ufunc = ufunc
 
     #: It passes for a ufunc.
     __class__ = property(lambda self: np.ufunc)
 
     def __call__(self, *args: Any, **options: Any) -> Any:
-        """Call it."""
-        if _state.open_nodes:
+        if _trace.any_open():
             args = tuple(map(as_array, args))
         return self._ufunc(*args, **options)
 
     def __getattr__(self, name: str) -> Any:
-        """Return what it has; its methods take lists of traced values, too."""
         found = getattr(self._ufunc, name)
         if name in ("accumulate", "outer", "reduce", "reduceat"):
             return _of_function(found)
         return found
 
     def __repr__(self) -> str:
-        """Show as NumPy does."""
         return repr(self._ufunc)
 
     def __eq__(self, other: object) -> bool:
-        """Be the ufunc."""
         return self._ufunc is (other._ufunc if type(other) is _Ufunc else other)
 
     def __hash__(self) -> int:
-        """Be the ufunc."""
         return hash(self._ufunc)
 
     def __reduce__(self) -> str:
-        """Pickle by name."""
         return self._ufunc.__name__
 
 
@@ -133,7 +126,7 @@ def _of_vectorize(original: Callable[..., Any]) -> Callable[..., Any]:
     def call(self: Any, *args: Any, **options: Any) -> Any:
         args = tuple(map(as_array, args))
         traced = [value for value in args if isinstance(value, TracedArray)]
-        if not _state.open_nodes or not traced:
+        if not _trace.any_open() or not traced:
             return original(self, *args, **options)
         shape = np.broadcast_shapes(*map(np.shape, args))
         if not options and self.signature is None and not self.excluded and 0 not in shape:

@@ -2,7 +2,7 @@
 
 ``Tensor.numpy()`` of a traced tensor gives a :class:`TracedArray`: an ordinary array over the same
 memory that remembers its tensor. Views of it remember the view of the tensor, calls on it are
-recorded (``_numpy_calls``), and what takes its values out of the graph is named with the user's
+recorded (``calls``), and what takes its values out of the graph is named with the user's
 line. The compiled module also knows traced memory by its address, so that ``torch.from_numpy`` of
 any array over it is traced as well.
 """
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
-from . import _state, _trace
+from .. import _state, _trace
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -52,27 +52,22 @@ class TracedArray(np.ndarray[Any, Any]):
     _tensor: torch.Tensor | None = None
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
-        """Run a ufunc on NumPy and on PyTorch."""
         return _calls().ufunc(ufunc, method, inputs, kwargs)
 
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        """Run any other NumPy function on NumPy and on PyTorch."""
         return _calls().function(func, args, kwargs)
 
     def __getitem__(self, index: Any) -> Any:
-        """Index; an element comes back as a number that stays traced."""
         return _calls().get_item(self, index)
 
     def __setitem__(self, index: Any, value: Any) -> None:
-        """Write; PyTorch does it, so that it is recorded."""
         _calls().set_item(self, index, value)
 
     def _note_size(self) -> None:
-        if self._tensor is not None and _state.open_nodes:
+        if self._tensor is not None and _trace.any_open():
             _trace.note_size(self._tensor)
 
     def __len__(self) -> int:
-        """Count the items; where values decided that, it is said."""
         self._note_size()
         return len(plain(self))
 
@@ -97,91 +92,40 @@ class TracedArray(np.ndarray[Any, Any]):
         """The array with its dimensions reversed."""
         return self.transpose()
 
-    @property
-    def ctypes(self) -> Any:
-        """The memory for C functions, which leaves the graph."""
-        return left(self, ".ctypes").ctypes
-
-    @property
-    def flat(self) -> Any:
-        """An iterator over the elements, which leaves the graph."""
-        return left(self, ".flat").flat
-
-    def __bool__(self) -> bool:
-        """Leave the graph."""
-        return bool(left(self, "if array"))
-
-    def __int__(self) -> int:
-        """Leave the graph."""
-        return int(left(self, "int()"))
-
-    def __float__(self) -> float:
-        """Leave the graph."""
-        return float(left(self, "float()"))
-
-    def __complex__(self) -> complex:
-        """Leave the graph."""
-        return complex(left(self, "complex()"))
-
-    def __index__(self) -> int:
-        """Leave the graph."""
-        return left(self, "use as an index").__index__()
-
     def __hash__(self) -> int:  # type: ignore[override]
-        """Leave the graph; only an element has a hash, as in NumPy."""
         if self.ndim:
             raise TypeError(f"unhashable type: {type(self).__name__!r}")
         return hash(left(self, "use as a key")[()])
 
     def __contains__(self, value: Any) -> bool:
-        """Leave the graph."""
         return plain(value) in left(self, "in")
 
     def __round__(self, digits: int = 0) -> Any:
-        """Round as NumPy's numbers do, staying traced."""
         return self.round(digits)
 
-    def item(self, *args: Any) -> Any:
-        """Return an element as a Python number, which leaves the graph."""
-        return left(self, ".item()").item(*args)
-
-    def tolist(self) -> Any:
-        """Return the elements as Python numbers, which leaves the graph."""
-        return left(self, ".tolist()").tolist()
-
-    def tobytes(self, *args: Any, **kwargs: Any) -> bytes:
-        """Return the elements as bytes, which leaves the graph."""
-        return left(self, ".tobytes()").tobytes(*args, **kwargs)
-
     def __format__(self, spec: str) -> str:
-        """Format as NumPy does; showing a value is not using it."""
         array = plain(self)
         return format(array[()] if array.ndim == 0 else array, spec)
 
     def __repr__(self) -> str:
-        """Show as NumPy does."""
         return repr(plain(self))
 
     def __str__(self) -> str:
-        """Show as NumPy does."""
         return str(plain(self))
 
     def __reduce_ex__(self, protocol: Any) -> Any:
-        """Pickle as a plain array."""
         return plain(self).__reduce_ex__(protocol)
 
     def __deepcopy__(self, memo: dict[int, Any] | None) -> Any:
-        """Copy, staying traced."""
         return self.copy()
 
 
 class Number:
-    """An element of a traced array, in an array of its own; see ``_numpy_number``."""
+    """An element of a traced array, in an array of its own; see ``number``."""
 
     __slots__ = ("_array",)
 
     def __init__(self, array: TracedArray) -> None:
-        """Take an array without dimensions."""
         self._array = array
 
 
@@ -196,6 +140,32 @@ def _method(name: str) -> Any:
     method.__doc__ = original.__doc__
     return method
 
+
+def _leaving(name: str, how: str) -> Any:
+    """Return a method of TracedArray that takes its values out of the graph."""
+
+    def leave(self: TracedArray, *args: Any, **kwargs: Any) -> Any:
+        return getattr(left(self, how), name)(*args, **kwargs)
+
+    leave.__name__ = name
+    return leave
+
+
+def _leaving_by(name: str) -> Any:
+    """Return a getter of an attribute that does so."""
+    return lambda self: getattr(left(self, f".{name}"), name)
+
+
+#: What takes values out of the graph, and what the program wrote to do so.
+_LEAVING = {
+    "__bool__": "if array", "__int__": "int()", "__float__": "float()",
+    "__complex__": "complex()", "__index__": "use as an index", "item": ".item()",
+    "tolist": ".tolist()", "tobytes": ".tobytes()",
+}  # fmt: skip
+for _name, _how in _LEAVING.items():
+    setattr(TracedArray, _name, _leaving(_name, _how))
+for _name in ("ctypes", "flat"):
+    setattr(TracedArray, _name, property(_leaving_by(_name)))
 
 for _name in (
     "all any argmax argmin argpartition argsort astype byteswap choose clip compress conj "
@@ -288,7 +258,7 @@ def fresh(array: Any) -> Any:
     Traced values written to it are seen then, and its content is not mistaken for state. It is
     what the array holds when it is first used: NumPy's generators fill theirs after asking for it.
     """
-    if type(array) is not np.ndarray or not _state.open_nodes or not array.flags.owndata:
+    if type(array) is not np.ndarray or not _trace.any_open() or not array.flags.owndata:
         return array
     try:
         dtype = torch_type(array.dtype)
@@ -321,11 +291,16 @@ def is_traced(value: Any) -> bool:
 
 def holds_traced(value: Any) -> bool:
     """Whether anything traced is in the value, which may be nested."""
-    if isinstance(value, LISTS):
-        return any(map(holds_traced, value))
+    return any(map(is_traced, leaves(value)))
+
+
+def leaves(value: Any) -> list[Any]:
+    """Return what nested lists, tuples and dicts hold."""
     if isinstance(value, dict):
-        return any(map(holds_traced, value.values()))
-    return is_traced(value)
+        value = list(value.values())
+    if isinstance(value, LISTS):
+        return [leaf for item in value for leaf in leaves(item)]
+    return [value]
 
 
 def may_hold_traced(data: Any) -> bool:
@@ -338,7 +313,7 @@ def may_hold_traced(data: Any) -> bool:
     return isinstance(data, (TracedArray, Number, torch.Tensor))
 
 
-def note_escape(value: Any, how: str, reason: str = "") -> None:
+def note_escape(value: Any, how: str, reason: str = "", *, pickled: bool = False) -> None:
     """Warn that a value leaves the graph, if it is traced or turns out to be state."""
     because = f" ({reason})" if reason else ""
     try:
@@ -349,6 +324,7 @@ def note_escape(value: Any, how: str, reason: str = "") -> None:
         tensor,
         f"{how} takes a traced value out of the graph{because}: whatever is computed from it is "
         f"exported as a constant. Stay with PyTorch to keep it in the model.",
+        pickled,
     )
 
 
@@ -399,6 +375,6 @@ def _covers(tensor: torch.Tensor, array: np.ndarray[Any, Any]) -> bool:
 
 
 def _calls() -> ModuleType:
-    from . import _numpy_calls
+    from . import calls
 
-    return _numpy_calls
+    return calls

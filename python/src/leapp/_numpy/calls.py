@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 import torch
 
-from . import _state, _trace
-from ._numpy import (
+from .. import _state, _trace
+from .arrays import (
     Number,
     TracedArray,
     attached,
@@ -24,6 +24,7 @@ from ._numpy import (
     from_numpy,
     holds_traced,
     is_traced,
+    leaves,
     new_array,
     note_escape,
     plain,
@@ -32,9 +33,9 @@ from ._numpy import (
     torch_type,
     traced_view,
 )
-from ._numpy_lists import apply_along_axis, as_array, as_arrays
-from ._numpy_number import number_of
-from ._numpy_table import NOT_VALUES, WRITERS, numpy_of_torch, torch_function, torch_method
+from .lists import apply_along_axis, as_array, as_arrays
+from .number import number_of
+from .table import NOT_VALUES, WRITERS, numpy_of_torch, torch_function, torch_method
 
 #: How far NumPy and PyTorch may be apart before they count as different functions.
 _RTOL = {np.dtype(np.float16): 2e-2, np.dtype(np.float32): 1e-3, np.dtype(np.complex64): 1e-3}
@@ -147,7 +148,7 @@ def _compute(
     """Call NumPy, and PyTorch beside it; return NumPy's values in memory PyTorch recorded."""
     expected = numpy_call(*_map(_numpy_value, args), **_map(_numpy_value, kwargs))
     traced = holds_traced((args, kwargs))
-    if not traced and not _state.open_nodes:
+    if not traced and not _trace.any_open():
         return _map(_untraced, expected)
     # What is not traced may be state that is in its first pass: it is recorded in any, so that
     # passes can be compared.
@@ -299,7 +300,7 @@ def _agree(values: np.ndarray[Any, Any], tensor: torch.Tensor) -> bool:
 
 def _note_escape(name: str, args: Any, kwargs: dict[str, Any], reason: str) -> None:
     """Say that a NumPy call was not traced, if there was anything to trace."""
-    for value in _leaves((args, kwargs)):
+    for value in leaves((args, kwargs)):
         if isinstance(value, (TracedArray, Number)) or is_traced(value):
             note_escape(value, name, reason)
 
@@ -308,7 +309,7 @@ def _is_view(result: np.ndarray[Any, Any], args: Any) -> bool:
     """Whether the result lies in the memory of an argument."""
     return any(
         isinstance(value, np.ndarray) and np.may_share_memory(result, plain(value))
-        for value in _leaves(args)
+        for value in leaves(args)
     )
 
 
@@ -340,15 +341,6 @@ def _tensor_of(value: Any) -> torch.Tensor | None:
     if isinstance(inner, torch.Tensor):
         return inner
     return torch.tensor(inner) if isinstance(inner, (bool, int, float, complex)) else None
-
-
-def _leaves(value: Any) -> list[Any]:
-    """Return what nested lists, tuples and dicts hold."""
-    if isinstance(value, dict):
-        value = list(value.values())
-    if isinstance(value, (list, tuple)):
-        return [leaf for item in value for leaf in _leaves(item)]
-    return [value]
 
 
 def _map(change: Callable[[Any], Any], value: Any) -> Any:

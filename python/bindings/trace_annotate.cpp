@@ -1,0 +1,159 @@
+// The annotations: payloads of Python in, tensors out.
+#include <torch/csrc/autograd/python_variable.h>
+#include <torch/csrc/utils/pybind.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "leapp/leapp.h"
+#include "trace_bind.h"
+#include "trace_convert.h"
+
+namespace py = pybind11;
+
+namespace leapp::python {
+namespace {
+
+using Tensors = std::vector<at::Tensor>;
+
+Tensors input(const std::string& node, const py::sequence& entries) {
+  const NamedTensors tensors = to_named_tensors(entries);
+  return unlocked([&] { return annotate::input_tensors(node, tensors); });
+}
+
+Tensors output(const std::string& node, const py::sequence& entries,
+               const py::sequence& static_entries, std::optional<std::string> export_with,
+               const py::dict& backend_params) {
+  const NamedTensors tensors = to_named_tensors(entries);
+  const OutputOptions options{
+      .static_outputs = to_named_tensors(static_entries),
+      .export_with = std::move(export_with),
+      .backend_params = to_metadata(backend_params, "backend_params of node '" + node + "'")};
+  return unlocked([&] { return annotate::output_tensors(node, tensors, options); });
+}
+
+// The usual payload, a dict of named tensors, without the detour through Python code that all other
+// forms take: annotations sit in loops. NotImplemented means that it is not one.
+std::optional<NamedTensors> plain_payload(const py::handle& node, const py::handle& payload) {
+  if (!PyUnicode_CheckExact(node.ptr()) || !PyDict_CheckExact(payload.ptr())) return std::nullopt;
+  NamedTensors tensors;
+  PyObject* key = nullptr;
+  PyObject* value = nullptr;
+  for (Py_ssize_t position = 0; PyDict_Next(payload.ptr(), &position, &key, &value) != 0;) {
+    if (!PyUnicode_CheckExact(key) || !THPVariable_CheckExact(value)) return std::nullopt;
+    tensors.push_back({py::handle(key).cast<std::string>(), THPVariable_Unpack(value), {}});
+  }
+  return tensors.empty() ? std::nullopt : std::optional(std::move(tensors));
+}
+
+bool has_arguments(const char* function, Py_ssize_t count, Py_ssize_t expected) {
+  if (count == expected) return true;
+  PyErr_Format(PyExc_TypeError, "%s() takes %zd arguments, got %zd", function, expected, count);
+  return false;
+}
+
+py::object not_implemented() {
+  return py::reinterpret_borrow<py::object>(Py_NotImplemented);
+}
+
+py::object input_dict(const py::handle& node, const py::handle& payload) {
+  const auto tensors = plain_payload(node, payload);
+  if (!tensors) return not_implemented();
+  const auto name = node.cast<std::string>();
+  const Tensors values = unlocked([&] { return annotate::input_tensors(name, *tensors); });
+  if (values.size() == 1) return py::reinterpret_steal<py::object>(THPVariable_Wrap(values[0]));
+  py::tuple result(values.size());
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    result[i] = py::reinterpret_steal<py::object>(THPVariable_Wrap(values[i]));
+  }
+  return result;
+}
+
+py::object output_dict(const py::handle& node, const py::handle& payload,
+                       const py::handle& export_with) {
+  const auto tensors = plain_payload(node, payload);
+  if (!tensors || !PyUnicode_CheckExact(export_with.ptr())) return not_implemented();
+  const auto name = node.cast<std::string>();
+  const OutputOptions options{.export_with = export_with.cast<std::string>()};
+  unlocked([&] { annotate::output_tensors(name, *tensors, options); });
+  const py::object values = py::reinterpret_steal<py::object>(PyDict_Values(payload.ptr()));
+  return tensors->size() == 1 ? py::object(values[py::int_(0)]) : py::tuple(values);
+}
+
+Tensors state(const std::string& node, const py::sequence& entries) {
+  const NamedTensors tensors = to_named_tensors(entries);
+  return unlocked([&] { return annotate::state_tensors(node, tensors); });
+}
+
+Tensors update(const std::string& node, const py::sequence& entries) {
+  const NamedTensors tensors = to_named_tensors(entries);
+  return unlocked([&] { return annotate::update_state(node, tensors); });
+}
+
+/// A Python callable that C++ keeps beyond the call, and may drop on any thread.
+std::shared_ptr<py::object> keep(const py::object& callable) {
+  return {new py::object(callable), [](py::object* held) {
+            const py::gil_scoped_acquire acquire;
+            delete held;
+          }};
+}
+
+void track_module(const std::string& node, const py::sequence& entries, const py::object& current) {
+  const NamedTensors buffers = to_named_tensors(entries);
+  auto ask = [held = keep(current)]() -> Tensors {
+    const py::gil_scoped_acquire acquire;
+    return (*held)().cast<Tensors>();
+  };
+  unlocked([&] { annotate::module(node, buffers, std::move(ask)); });
+}
+
+Tensors buffer(const std::string& node, const py::sequence& entries) {
+  const NamedTensors tensors = to_named_tensors(entries);
+  return unlocked([&] { return annotate::register_buffer(node, tensors); });
+}
+
+PyObject* input_dict_now(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
+  if (!has_arguments("input_dict", count, 2)) return nullptr;
+  return raising([&] { return input_dict(arguments[0], arguments[1]); });
+}
+PyObject* output_dict_now(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
+  if (!has_arguments("output_dict", count, 3)) return nullptr;
+  return raising([&] { return output_dict(arguments[0], arguments[1], arguments[2]); });
+}
+
+PyCFunction as_function(PyObject* (*function)(PyObject*, PyObject* const*, Py_ssize_t)) {
+  return reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(function));
+}
+PyMethodDef functions[] = {
+    {"input_dict", as_function(input_dict_now), METH_FASTCALL, "input_tensors() of a plain dict."},
+    {"output_dict", as_function(output_dict_now), METH_FASTCALL,
+     "output_tensors() of a plain dict."},
+    {nullptr, nullptr, 0, nullptr},
+};
+
+}  // namespace
+
+void bind_annotations(py::module_& module) {
+  add_functions(module, functions);
+  module.def("input_tensors", &input, py::arg("node"), py::arg("entries"));
+  module.def("output_tensors", &output, py::arg("node"), py::arg("entries"),
+             py::arg("static_entries"), py::arg("export_with"), py::arg("backend_params"));
+  module.def("state_tensors", &state, py::arg("node"), py::arg("entries"));
+  module.def("update_state", &update, py::arg("node"), py::arg("entries"));
+  module.def("module", &track_module, py::arg("node"), py::arg("entries"), py::arg("current"));
+  module.def("register_buffer", &buffer, py::arg("node"), py::arg("entries"));
+  module.def(
+      "mirror_leapp_tags",
+      [](const at::Tensor& source, const at::Tensor& target) {
+        unlocked([&] { annotate::mirror_leapp_tags(source, target); });
+      },
+      py::arg("source"), py::arg("target"));
+  module.def(
+      "abandon", [](const std::string& node) { unlocked([&] { annotate::abandon(node); }); },
+      py::arg("node"));
+}
+
+}  // namespace leapp::python

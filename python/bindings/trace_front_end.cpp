@@ -1,0 +1,105 @@
+// What Python's half of tracing asks the session and tells it.
+#include <torch/csrc/autograd/python_variable.h>
+#include <torch/csrc/utils/pybind.h>
+
+#include <optional>
+#include <string>
+
+#include "session/front_end.h"
+#include "trace/dispatcher.h"
+#include "trace_bind.h"
+
+namespace py = pybind11;
+
+namespace leapp::python {
+namespace {
+
+/// Hides the thread's operators while Python is inside of a with statement: it looks at traced
+/// values to show or compare them, which must leave no trace.
+class UnobservedScope {
+ public:
+  UnobservedScope& enter() {
+    guard_.emplace();
+    ++depth_;
+    return *this;
+  }
+  void exit(const py::args&) {
+    --depth_;
+    guard_.reset();
+  }
+  static bool entered() noexcept { return depth_ > 0; }
+
+ private:
+  std::optional<trace::Unobserved> guard_;
+  static thread_local int depth_;
+};
+
+thread_local int UnobservedScope::depth_ = 0;
+
+bool is_traced(const at::Tensor& tensor) {
+  return !UnobservedScope::entered() && front_end::is_traced(tensor);
+}
+bool may_vary(const at::Tensor& tensor) {
+  return !UnobservedScope::entered() && front_end::may_vary(tensor);
+}
+void note_size(const at::Tensor& tensor) {
+  if (!UnobservedScope::entered()) front_end::note_size(tensor);
+}
+void note_escape(const at::Tensor& tensor, const std::string& text, bool pickled) {
+  unlocked([&] { front_end::note_escape(tensor, pickled ? Code::kPickled : Code::kNumber, text); });
+}
+
+py::list code_in(const std::string& node) {
+  py::list found;
+  for (const void* code : unlocked([&] { return front_end::code_in(node); })) {
+    // Held for good by whoever captured it, see trace_frames.cpp.
+    found.append(py::handle(static_cast<PyObject*>(const_cast<void*>(code))));
+  }
+  return found;
+}
+
+// Called by everything that is patched.
+PyObject* any_open_now(PyObject*, PyObject*) {
+  return PyBool_FromLong(front_end::any_open());
+}
+
+PyMethodDef functions[] = {
+    {"any_open", any_open_now, METH_NOARGS, "Whether a pass of some node is under way."},
+    {nullptr, nullptr, 0, nullptr},
+};
+
+}  // namespace
+
+void bind_front_end(py::module_& module) {
+  add_functions(module, functions);
+  const auto node = py::arg("node");
+  const auto tensor = py::arg("tensor");
+  module.def("open_nodes", unlocked_call(&front_end::open_nodes));
+  module.def("pass_of", unlocked_call(&front_end::pass_of), node);
+  module.def("enter_function", unlocked_call(&front_end::enter_function), node);
+  module.def("leave_function", unlocked_call(&front_end::leave_function), node);
+  module.def("opened_at", unlocked_call(&front_end::opened_at), node);
+  module.def("code_in", &code_in, node);
+  module.def("raw_constants_of", unlocked_call(&front_end::raw_constants_of), node);
+  module.def("is_traced", unlocked_call(&is_traced), tensor);
+  module.def("may_vary", unlocked_call(&may_vary), tensor);
+  module.def("was_read", unlocked_call(&front_end::was_read), tensor);
+  module.def("was_input", unlocked_call(&front_end::was_input), tensor);
+  module.def("was_declared", unlocked_call(&front_end::was_declared), tensor);
+  module.def("outside_of", unlocked_call(&front_end::outside_of), tensor);
+  module.def("note_made", unlocked_call(&front_end::note_made), tensor);
+  module.def("note_size", unlocked_call(&note_size), tensor);
+  module.def("note_escape", &note_escape, tensor, py::arg("text"), py::arg("pickled") = false);
+  module.def("pick", unlocked_call(&front_end::pick), py::arg("of"), py::arg("places"),
+             py::arg("numbers"));
+  module.def("put", unlocked_call(&front_end::put), py::arg("of"), py::arg("places"),
+             py::arg("numbers"), py::arg("value"));
+  module.def("put_back", unlocked_call(&front_end::put_back), py::arg("copy"), py::arg("of"),
+             py::arg("numbers"));
+  py::class_<UnobservedScope>(module, "Unobserved")
+      .def(py::init<>())
+      .def("__enter__", &UnobservedScope::enter, py::return_value_policy::reference)
+      .def("__exit__", &UnobservedScope::exit);
+}
+
+}  // namespace leapp::python

@@ -1,0 +1,44 @@
+// Python's private parts behind one door: frames as the interpreter keeps them, and a slot of a
+// type. Nothing else of ours looks beneath Python's public functions.
+//
+// Run with Python 3.11 and compiled against 3.10, 3.12 and 3.13. Versions other than 3.11 to 3.13
+// take the public functions, which are slower and make an object of every frame.
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+#include "trace/source.h"
+
+namespace leapp::python {
+
+/// The innermost frame of this thread whose code `is_wanted` holds for; empty if there is none, or
+/// the thread never ran Python. Where the structures are known this takes no lock and allocates
+/// nothing: only the thread itself changes its frames, and they hold their code objects.
+trace::FrameRef find_frame(bool (*is_wanted)(PyCodeObject*));
+
+/// Parts of a frame object. The interpreter lock must be held.
+pybind11::object code_of(const pybind11::object& frame);
+pybind11::object globals_of(const pybind11::object& frame);
+pybind11::object variables_of(const pybind11::object& frame);
+pybind11::object caller_of(const pybind11::object& frame);  ///< null where there is none
+int position_of(const pybind11::object& frame);
+
+/// The innermost frame; null outside of Python.
+pybind11::object current_frame();
+
+/// Replacing Tensor.__getitem__ from Python also makes Tensor a sequence in CPython's eyes, for
+/// good; torch.tensor([..]) then takes 0-d tensors for lists. Puts the slot back as it was when
+/// this was made, in subclasses too.
+class SequenceSlot {
+ public:
+  explicit SequenceSlot(pybind11::object type);
+  void restore() const { restore(type_); }
+
+ private:
+  void restore(const pybind11::handle& type) const;
+
+  pybind11::object type_;
+  ssizeargfunc former_;
+};
+
+}  // namespace leapp::python

@@ -1,0 +1,28 @@
+// leapp._trace: the C++ tracing API for Python.
+#include "trace_bind.h"
+#include "trace_frames.h"
+#include "trace_hooks.h"
+#include "trace_onnx.h"
+
+namespace py = pybind11;
+
+PYBIND11_MODULE(_trace, module) {
+  using namespace leapp::python;
+  module.doc() = "The C++ tracing API.";
+  module.attr("__version__") = LEAPP_VERSION;
+  py::register_local_exception_translator(&translate);
+  install_frame_hooks();
+  install_hooks();
+  bind_session(module);
+  bind_annotations(module);
+  bind_front_end(module);
+  bind_frames(module);
+  bind_program(module);
+  bind_onnx(module);
+  // The interpreter must not be called into once it goes away.
+  py::module_::import("atexit").attr("register")(py::cpp_function([] {
+    remove_frame_hooks();
+    remove_hooks();
+    remove_python_converters();
+  }));
+}

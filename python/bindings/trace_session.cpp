@@ -1,0 +1,121 @@
+// A session's life: start, stop, compile_graph, and what was said meanwhile.
+#include <torch/csrc/utils/pybind.h>
+
+#include <optional>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "base/check.h"
+#include "leapp/leapp.h"
+#include "session/front_end.h"
+#include "trace_bind.h"
+#include "trace_convert.h"
+
+namespace py = pybind11;
+
+namespace leapp::python {
+namespace {
+
+void start_session(std::string name, std::string save_path, bool verbose, bool dry_run,
+                   std::vector<std::string> non_traced, int max_cached_io) {
+  const StartOptions options{.name = std::move(name),
+                             .save_path = std::move(save_path),
+                             .verbose = verbose,
+                             .dry_run = dry_run,
+                             .non_traced = std::move(non_traced),
+                             .max_cached_io = max_cached_io};
+  unlocked([&] { start(options); });
+}
+
+using Configs = std::tuple<std::optional<double>, py::dict>;
+
+std::vector<std::tuple<std::string, bool, std::string>> compile_session(
+    bool visualize, std::optional<bool> verbose, bool validate, bool dry_run, double rtol,
+    double atol, bool strict, const std::optional<Configs>& graph_configs,
+    const py::object& progress) {
+  CompileOptions options;
+  options.visualize = visualize;
+  options.verbose = verbose;
+  options.validate = validate;
+  options.dry_run = dry_run;
+  options.rtol = rtol;
+  options.atol = atol;
+  options.strict = strict;
+  const py::module_ torch = py::module_::import("torch");
+  options.python_version =
+      py::module_::import("platform").attr("python_version")().cast<std::string>();
+  options.torch_version = std::string(py::str(torch.attr("__version__")));
+  options.cuda_version = torch.attr("version").attr("cuda").cast<std::optional<std::string>>();
+  if (graph_configs) {
+    const auto& [frequency, extra] = *graph_configs;
+    options.graph_configs = GraphConfigs{frequency, to_metadata(extra, "GraphConfigs extra")};
+  }
+  if (!progress.is_none()) {
+    options.progress = [&progress](std::size_t done, std::size_t total, const std::string& node) {
+      const py::gil_scoped_acquire acquire;
+      progress(done, total, node);
+    };
+  }
+  const std::vector<NodeOutcome> report = unlocked([&] { return compile_graph(options); });
+  std::vector<std::tuple<std::string, bool, std::string>> result;
+  result.reserve(report.size());
+  for (const NodeOutcome& node : report) result.emplace_back(node.node, node.passed, node.error);
+  return result;
+}
+
+/// "LP216" as the code it is.
+Code parse_code(const std::string& text) {
+  demand(text.size() == 5 && text.starts_with("LP"), "a code of a diagnostic");
+  return static_cast<Code>(std::stoi(text.substr(2)));
+}
+
+void diagnose(const std::string& code, std::string text, std::string node,
+              bool settled_by_another_pass, std::string where, bool aloud) {
+  Diagnostic diagnostic{.code = parse_code(code),
+                        .level = aloud ? LogLevel::kWarning : LogLevel::kDebug,
+                        .where = std::move(where),
+                        .node = std::move(node),
+                        .text = std::move(text),
+                        .settled_by_another_pass = settled_by_another_pass};
+  unlocked([&] { front_end::diagnose(std::move(diagnostic)); });
+}
+
+py::list diagnostics() {
+  py::list found;
+  for (const Diagnostic& each : front_end::diagnostics()) {
+    found.append(py::make_tuple(to_string(each.code), std::string(name_of(each.level)), each.where,
+                                each.node, each.text, each.settled_by_another_pass));
+  }
+  return found;
+}
+
+// Called by every annotation.
+PyObject* is_active_now(PyObject*, PyObject*) {
+  return PyBool_FromLong(is_active());
+}
+
+PyMethodDef functions[] = {
+    {"is_active", is_active_now, METH_NOARGS, "Whether a session is tracing now."},
+    {nullptr, nullptr, 0, nullptr},
+};
+
+}  // namespace
+
+void bind_session(py::module_& module) {
+  add_functions(module, functions);
+  module.def("start", &start_session, py::arg("name"), py::arg("save_path"), py::arg("verbose"),
+             py::arg("dry_run"), py::arg("non_traced"), py::arg("max_cached_io"));
+  module.def("warm_up", unlocked_call(&front_end::warm_up));
+  module.def("stop", unlocked_call(&stop));
+  module.def("compile_graph", &compile_session, py::arg("visualize"), py::arg("verbose"),
+             py::arg("validate"), py::arg("dry_run"), py::arg("rtol"), py::arg("atol"),
+             py::arg("strict"), py::arg("graph_configs"), py::arg("progress"));
+  module.def("diagnose", &diagnose, py::arg("code"), py::arg("text"), py::arg("node") = "",
+             py::arg("settled_by_another_pass") = false, py::arg("where") = "",
+             py::arg("aloud") = true);
+  module.def("diagnostics", &diagnostics);
+}
+
+}  // namespace leapp::python

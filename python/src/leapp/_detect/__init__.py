@@ -1,0 +1,121 @@
+"""What takes part in a node without any operator showing it, found by detectors in a row.
+
+The compiled session calls in here (``session/hooks.h``): :func:`opened` and :func:`closed` in the
+first and second pass of each node, :func:`keeps` about outputs that depend on no input,
+:func:`finish` when it stops. Detectors patch what they watch, compare snapshots of what the program
+holds (``_program``), ask what its code does with it (``_source``) and the session what was read
+(``_trace``), and say what they found through ``_trace.diagnose``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import torch
+
+from .. import _names, _trace
+from .clocks import Clocks
+from .counters import Counters
+from .detector import Detector, Finding
+from .pickles import Pickles
+from .random_numbers import RandomNumbers
+from .replaced import Forgotten, Replaced
+from .sizes import Sizes
+from .threads import Threads
+from .watch import Watch
+
+#: So many sentences of one kind are said of a node; the others are in log.txt.
+_MOST_SENTENCES = 5
+
+_watch: Watch | None = None
+_detectors: list[Detector] = []
+
+
+def start() -> Iterator[tuple[Any, dict[str, Any]]]:
+    """Begin to watch a session that has just started; yield (owner, what to replace there)."""
+    global _watch, _detectors
+    restore()
+    _watch = Watch()
+    _detectors = [
+        RandomNumbers(_watch),
+        Clocks(_watch),
+        Threads(_watch),
+        Pickles(_watch),
+        Sizes(_watch),
+        Counters(_watch),
+        Replaced(_watch),
+        Forgotten(_watch),
+    ]
+    for detector in _detectors:
+        yield from detector.patches()
+
+
+def rehearse() -> None:
+    """Go through what the first pass will, so that it finds everything at hand."""
+    if _watch is not None:
+        _watch.rehearse()
+
+
+def restore() -> None:
+    """Put back what was replaced in the program, and let go of everything."""
+    global _watch
+    if _watch is not None:
+        _watch.restore()
+    _watch = None
+    _detectors.clear()
+
+
+def include(*objects: Any) -> None:
+    """Say that the next node to open will use these."""
+    if _watch is not None:
+        _watch.include(objects)
+
+
+def opened(node: str, number: int) -> None:
+    """A pass of a node has begun: its first or second."""
+    if _watch is not None:
+        _watch.opened(node, number)
+    for detector in _detectors:
+        detector.opened(node, number)
+
+
+def closed(node: str, number: int) -> None:
+    """A pass of a node has ended: its first or second."""
+    for detector in _detectors:
+        detector.closed(node, number)
+
+
+def keeps(outputs: Iterable[torch.Tensor]) -> bool:
+    """Whether each of these outputs comes from something that the program replaces as it goes."""
+    return any(isinstance(each, Replaced) and each.keeps(outputs) for each in _detectors)
+
+
+def drawn() -> None:
+    """Values of NumPy's come into the graph: name the generators they may be of."""
+    for detector in _detectors:
+        if isinstance(detector, RandomNumbers):
+            detector.drawn()
+
+
+def finish() -> None:
+    """Say what only further passes could have decided, at the end of a session."""
+    if _watch is None:
+        return
+    _names.remember_paths(_watch.before.values())
+    for detector in _detectors:
+        for node, findings in detector.finish():
+            _say(node, list(findings))
+
+
+def _say(node: str, findings: list[Finding]) -> None:
+    """Say what was found of one kind, and after some of it only how much more there is."""
+    opened_at = _trace.opened_at(node) if findings else ""
+    for count, (code, text, where, settled) in enumerate(findings):
+        if count == _MOST_SENTENCES:
+            more = len(findings) - count
+            others = "another one" if more == 1 else f"{more} others"
+            summary = f"of node '{node}' the same holds for {others}, which log.txt lists."
+            _trace.diagnose(code, summary, node, settled, opened_at)
+        aloud = count < _MOST_SENTENCES
+        _trace.diagnose(code, text, node, settled, where or opened_at, aloud)

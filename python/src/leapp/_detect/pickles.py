@@ -1,0 +1,29 @@
+"""Traced tensors that are pickled: what comes back is another tensor, from nowhere."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import torch
+
+from .. import _trace
+from .._numpy import note_escape
+from .detector import Detector, Patch, wrapped
+
+
+class Pickles(Detector):
+    """Looks at tensors that are pickled while a node is open."""
+
+    def patches(self) -> Iterable[Patch]:
+        """Replace what pickle asks."""
+        yield wrapped(torch.Tensor, ["__reduce_ex__"], _noting_escape)
+
+
+def _noting_escape(original: Any) -> Any:
+    def reduce(self: torch.Tensor, protocol: Any) -> Any:
+        if _trace.any_open():
+            note_escape(self, "Pickling", pickled=True)
+        return original(self, protocol)
+
+    return reduce

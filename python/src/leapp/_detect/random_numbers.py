@@ -1,0 +1,128 @@
+"""Random numbers of NumPy and of Python, and values of iterators: constants once they are exported.
+
+The functions of the two ``random`` modules are replaced. Generators and iterators cannot be, so
+those that the program holds are remembered with the position they were seen in: one that has moved
+while a node was open gave it values.
+"""
+
+from __future__ import annotations
+
+import random
+import warnings
+from collections.abc import Iterable
+from types import GeneratorType
+from typing import Any
+
+import numpy as np
+
+from .. import _trace
+from .._program import is_iterator
+from .detector import Detector, Patch, before_call, in_node, wrapped
+from .watch import Watch
+
+_NUMPY_DRAWS = (
+    "choice", "exponential", "normal", "permutation", "rand", "randint", "randn", "random",
+    "random_sample", "standard_normal", "uniform",
+)  # fmt: skip
+_PYTHON_DRAWS = (
+    "choice", "choices", "expovariate", "gauss", "normalvariate", "randint", "random", "randrange",
+    "sample", "shuffle", "triangular", "uniform",
+)  # fmt: skip
+_CURE = "If they are meant to change, pass them through annotate.input_tensors()."
+
+
+class RandomNumbers(Detector):
+    """Names the numbers that are drawn inside a node."""
+
+    def __init__(self, watch: Watch) -> None:
+        super().__init__(watch)
+        #: By id: a generator or iterator, a name for it and the position it was last seen in.
+        self._followed: dict[int, tuple[Any, str, Any]] = {}
+
+    def patches(self) -> Iterable[Patch]:
+        """Replace the functions that draw, and what makes generators."""
+        for module, name, draws in (
+            (np.random, "np.random", _NUMPY_DRAWS),
+            (random, "random", _PYTHON_DRAWS),
+        ):
+            yield wrapped(module, draws, before_call(_naming_draws(name)))
+        yield wrapped(np.random, ["default_rng"], self._following)
+
+    def _following(self, original: Any) -> Any:
+        def construct(*args: Any, **options: Any) -> Any:
+            generator = original(*args, **options)
+            if in_node():
+                self._follow(generator, "np.random.default_rng()")
+            return generator
+
+        return construct
+
+    def opened(self, node: str, number: int) -> None:
+        """Remember what the program holds."""
+        for generator, name in self.watch.generators:
+            self._follow(generator, name)
+
+    def closed(self, node: str, number: int) -> None:
+        """Look at it again."""
+        if self._followed and number == 1:
+            self.drawn(f"while node '{node}' was open")
+
+    def _follow(self, generator: Any, name: str) -> None:
+        self._followed[id(generator)] = (generator, name, _position(generator))
+
+    def drawn(self, when: str = "that come in here") -> None:
+        """Name what was used since it was last looked at."""
+        for key, (generator, name, before) in list(self._followed.items()):
+            now = _position(generator)
+            if now == before:
+                continue
+            self._followed[key] = (generator, name, now)
+            iterates = is_iterator(generator)
+            what = "gave out values" if iterates else "drew random numbers"
+            _trace.diagnose(
+                "LP221" if iterates else "LP204",
+                f"{type(generator).__name__} '{name}' {what} {when}: what a node uses of them is "
+                f"exported as a constant. {_CURE}",
+            )
+
+
+def _naming_draws(module: str) -> Any:
+    def name(function: str) -> None:
+        _trace.diagnose(
+            "LP204",
+            f"{module}.{function}() draws random numbers while a node is open: what it uses of "
+            f"them is exported as a constant. {_CURE}",
+        )
+
+    return name
+
+
+def _position(generator: Any) -> Any:
+    """Return where a generator is in its sequence, as something to compare."""
+    if is_iterator(generator):
+        return _step(generator)
+    if isinstance(generator, random.Random):
+        return generator.getstate()
+    with _trace.Unobserved():  # NumPy makes arrays to answer
+        if isinstance(generator, np.random.Generator):
+            return repr(generator.bit_generator.state)
+        return repr(generator.get_state(legacy=False))
+
+
+def _step(value: Any) -> tuple[Any, ...]:
+    """Return the numbers that tell how far an iterator has come."""
+    if isinstance(value, (int, float)):
+        return (value,)
+    if isinstance(value, tuple):
+        return tuple(number for item in value for number in _step(item))
+    if isinstance(value, GeneratorType):
+        frame = value.gi_frame
+        return () if frame is None else (frame.f_lasti, *_step(tuple(frame.f_locals.values())))
+    if not is_iterator(value):
+        return ()
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # Python means to give this up
+            return _step(tuple(value.__reduce__()[1:]))
+    except TypeError:  # one that cannot be copied
+        return ()

@@ -1,0 +1,167 @@
+"""Tensors of the program's that were replaced, or made, around a node that has run too seldom.
+
+A tensor that the program replaces from pass to pass is state, and the session finds that out by
+itself where there are passes to compare. Here is said what they do not show yet.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import torch
+
+from .. import _source, _trace
+from .._numpy import TracedArray, is_traced, to_tensor
+from .._snapshot import Place, Snapshot, holds_numbers, is_queue, leaves_of, may_hold_state
+from .detector import Detector, Finding
+
+
+class Replaced(Detector):
+    """Compares the tensors that the program holds with those it held when a node first opened."""
+
+    def finish(self) -> Iterator[tuple[str, Iterable[Finding]]]:
+        """Name the tensors that may be state."""
+        for node in self.watch.before:
+            yield node, self._once(node) if _trace.pass_of(node) == 1 else self._unread(node)
+
+    def keeps(self, outputs: Iterable[torch.Tensor]) -> bool:
+        """Whether each of these comes from something that the program replaces as it goes."""
+        kept = {
+            leaf.untyped_storage()._cdata
+            for snapshot in self.watch.before.values()
+            for place in snapshot.places()
+            if _is_replaced(place)
+            for leaf in map(to_tensor, snapshot.leaves_of(place.value))
+        }
+        return all(
+            any(tensor.untyped_storage()._cdata in kept for tensor in _trace.outside_of(value))
+            for value in outputs
+        )
+
+    def _once(self, node: str) -> Iterator[Finding]:
+        """Yield what was replaced around the only pass of a node."""
+        snapshot = self.watch.before[node]
+        for place, before in (*_kept_state(snapshot), *self._made_places(node, snapshot)):
+            known = set(map(id, before))
+            new = [value for value in leaves_of(place.now()) if id(value) not in known]
+            if before:
+                suspicious = any(not _was_declared(value) and _was_read(value) for value in before)
+            else:  # nothing was there yet
+                new = [value for value in new if not _was_declared(value) and _is_value(value)]
+                suspicious = True
+            if new and suspicious:
+                yield Finding(
+                    "LP219",
+                    f"'{place.name}' was replaced while node '{node}' was traced once. If the node "
+                    f"reads it in the next tick, it is state, and what it held at first is "
+                    f"exported as a constant: trace a second pass, or declare it with "
+                    f"annotate.state_tensors().",
+                )
+
+    def _made_places(self, node: str, snapshot: Snapshot) -> Iterator[tuple[Place, list[Any]]]:
+        """Yield the places that came up since and that the program had asked for."""
+        for place in snapshot.new_places():
+            of = place.holder.of
+            if isinstance(of, ModuleType) and place.key not in _source.rebound_variables(of):
+                continue
+            container = "" if of is not None else _last_word(place.holder.name)
+            trees = self.watch.trees_around(node, of)
+            if any(_source.asks_for(tree, container, place.key) for tree in trees):
+                yield place, []
+
+    def _unread(self, node: str) -> Iterator[Finding]:
+        """Yield what the first pass left and no later one has used so far."""
+        places = list(_kept_state(self.watch.before[node]))
+        known = {id(value) for _, before in places for value in before}
+        now = {id(value) for place, _ in places for value in leaves_of(place.now())}
+        second = self.watch.after[node]
+        for place, before in places:
+            after = second.leaves_of(second.find(place))
+            kept = [value for value in after if id(value) in now and id(value) not in known]
+            if before and any(_is_value(value) and not _was_read(value) for value in kept):
+                yield Finding(
+                    "LP220",
+                    f"'{place.name}' holds a value that the first pass of node '{node}' put there "
+                    f"and that no later pass has read yet: if one will, as at the end of a delay, "
+                    f"it is state that the passes so far do not show. Trace more passes, or "
+                    f"declare it with annotate.state_tensors().",
+                )
+
+
+class Forgotten(Detector):
+    """Names tensors that came up during the session and that a node was not given."""
+
+    def finish(self) -> Iterator[tuple[str, Iterable[Finding]]]:
+        """Look at nodes that were traced once; passes that differ show it by themselves."""
+        for node in self.watch.nodes:
+            if _trace.pass_of(node) == 1:
+                yield node, self._raw(node)
+
+    def _raw(self, node: str) -> Iterator[Finding]:
+        raw = _trace.raw_constants_of(node)
+        held = self.watch.held_now() if raw else {}
+        for tensor, where in raw:
+            place = held.get(tensor.untyped_storage()._cdata)
+            if place is not None and not self.watch.is_another_than_at_start(place):
+                continue  # made once, and kept
+            what = "a tensor" if place is None else f"'{place.name}', a tensor"
+            replaced = "" if place is None else "was replaced during the session and "
+            yield Finding(
+                "LP209",
+                f"node '{node}' uses {what} of shape {list(tensor.shape)} that {replaced}is not "
+                f"among its inputs: its present value is exported as a constant. If it varies, "
+                f"pass it through annotate.input_tensors().",
+                where,
+            )
+
+
+def _is_replaced(place: Place) -> bool:
+    """Whether code of the program replaces what is there, or what a container there holds."""
+    if not may_hold_state(place.value) or place.value is None:
+        return False
+    of = place.holder.of
+    if isinstance(of, ModuleType):
+        return place.key in _source.rebound_variables(of)
+    inside = not isinstance(place.value, (torch.Tensor, np.ndarray))
+    return not isinstance(of, type) or inside or _source.carries(of, place.key)
+
+
+def _kept_state(snapshot: Snapshot) -> Iterator[tuple[Place, list[Any]]]:
+    """Yield the places that may hold state, with the tensors and arrays they held."""
+    for place in snapshot.places():
+        of = place.holder.of
+        plain = holds_numbers(place.value) and not is_queue(place.value)
+        rebound = isinstance(of, ModuleType) and place.key in _source.rebound_variables(of)
+        if plain and isinstance(of, ModuleType) and not rebound:
+            continue  # a loop's variable, say
+        if may_hold_state(place.value):
+            yield place, snapshot.leaves_of(place.value)
+
+
+def _was_declared(value: Any) -> bool:
+    """Whether an annotation named a tensor or array in the first pass."""
+    tensor = getattr(value, "_tensor", None) if isinstance(value, np.ndarray) else value
+    return tensor is not None and _trace.was_declared(tensor)
+
+
+def _is_value(value: Any) -> bool:
+    """Whether a tensor or array was computed by a node, or went into one."""
+    if isinstance(value, torch.Tensor):
+        return _trace.is_traced(value) or _trace.was_input(value)
+    return isinstance(value, TracedArray) and is_traced(value)
+
+
+def _was_read(value: Any) -> bool:
+    """Whether a node read a tensor or array that was there before it."""
+    if isinstance(value, torch.Tensor):
+        # A counter may be read as a number, as by tensor[counter], which no operator shows.
+        counts = value.numel() == 1 and not value.is_floating_point()
+        return counts or _trace.was_read(value)
+    return isinstance(value, np.ndarray)
+
+
+def _last_word(name: str) -> str:
+    return name.rpartition(".")[2].partition("[")[0]

@@ -1,0 +1,155 @@
+"""What the detectors share: the program, snapshots of it, and values replaced in it.
+
+When a node opens, the objects that the calling code can reach are looked through:
+
+- NumPy arrays they hold are replaced by traced ones over the same memory, so that a buffer that
+  is written inside a node becomes state like any other; so are numbers of NumPy's that a method
+  reads and assigns to;
+- a tensor that several places hold, as in ``[zeros] * 3``, is replaced by one of its own in each,
+  over the same memory: which place a node reads it from tells what it will read there next.
+
+Nodes that open before any has a second pass share one look, in the name of the first of them.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import gc
+from collections.abc import Sequence
+from types import CodeType
+from typing import Any
+
+import torch
+
+from .. import _source, _trace
+from .._numpy import kept, new_array, number_of
+from .._program import Program
+from .._snapshot import Place, Snapshot, leaves_of
+
+
+class Watch:
+    """What there was around the nodes of one session."""
+
+    def __init__(self) -> None:
+        self._program = Program()
+        #: Whether a node has opened since the program was last looked through from the start.
+        self._looked = False
+        #: What there was when a node's first pass began, and when its second did.
+        self.before: dict[str, Snapshot] = {}
+        self.after: dict[str, Snapshot] = {}
+        #: Names of all nodes, in order.
+        self.nodes: dict[str, None] = {}
+        self._at_start: Snapshot | None = None
+        self._expected: Sequence[Any] = ()
+        #: (where it is held, key, the array or tensor, what is there instead), to be put back.
+        self._replaced: list[tuple[Any, Any, Any, Any]] = []
+        self._program.visit_frames()
+        gc.collect(0)  # what was made here is due for it, and would have it in the first pass
+
+    def rehearse(self) -> None:
+        """Go through what the first pass will, so that it finds everything at hand."""
+        self.opened("start", 1)
+        self.nodes.clear()
+        self.before.clear()
+        self._looked = False
+        self._at_start = self._program.snapshot()
+
+    def restore(self) -> None:
+        """Put back what was replaced, where that still is, and let go of the rest."""
+        while self._replaced:
+            holder, key, value, other = self._replaced.pop()
+            if _is_there(holder, key, other):
+                holder[key] = value
+        self._program, self._at_start = Program(), None
+        self.before.clear()
+        self.after.clear()
+
+    def include(self, objects: Sequence[Any]) -> None:
+        """Remember objects that the next node to open will use."""
+        self._expected = objects
+
+    def opened(self, node: str, number: int) -> None:
+        """Look around: in the first pass of a node, and shortly in the second."""
+        expected, self._expected = self._expected, ()
+        if number > 1:
+            if node in self.before and node not in self.after:
+                self.after[node] = self._program.snapshot()
+            return
+        self.nodes[node] = None
+        if self.after:  # others are in their second pass: what was found before their first is old
+            self._program, self._looked = Program(), False
+        is_first = not self._looked
+        if is_first:
+            self._program.look_again()
+        if not (self._program.visit_frames() or is_first or expected or self._program.generators):
+            return  # the same call as before, further down
+        for value in expected:
+            self._program.visit(value, type(value).__name__)
+        self._replace_values()
+        if is_first:
+            self._looked = True
+            self.before[node] = self._program.snapshot()
+
+    @property
+    def generators(self) -> list[tuple[Any, str]]:
+        """The random generators and iterators that the program holds, with a name for each."""
+        return self._program.generators
+
+    def _replace_values(self) -> None:
+        """Put traced arrays in the places of arrays, and own tensors in those of shared ones."""
+        program = self._program
+        while program.arrays:
+            holder, key, array = program.arrays.pop()
+            if _is_there(holder, key, array):
+                self._replace(holder, key, array, kept(array))
+        while program.numbers:
+            holder, key, number = program.numbers.pop()
+            if _is_there(holder, key, number) and _source.carries(program.class_of(holder), key):
+                self._replace(holder, key, number, number_of(kept(new_array(number))))
+        if program.shared:
+            with _trace.Unobserved():
+                while program.shared:
+                    holder, key, tensor = program.shared.pop()
+                    if _is_there(holder, key, tensor):
+                        self._replace(holder, key, tensor, tensor.detach())
+
+    def _replace(self, holder: Any, key: Any, value: Any, other: Any) -> None:
+        holder[key] = other
+        self._replaced.append((holder, key, value, other))
+
+    def held_now(self) -> dict[int, Place]:
+        """Return the places that hold tensors, by the tensors' memory."""
+        self._program.look_again()
+        return {
+            leaf.untyped_storage()._cdata: place
+            for place in self._program.snapshot().places()
+            if place.holder.of is not None or "." in place.name.partition("[")[0]
+            for leaf in leaves_of(place.value)
+            if isinstance(leaf, torch.Tensor)
+        }
+
+    def is_another_than_at_start(self, place: Place) -> bool:
+        """Whether a place held another tensor when the session began."""
+        before = None if self._at_start is None else self._at_start.find(place)
+        return isinstance(before, torch.Tensor) and before is not place.value
+
+    def trees_around(self, node: str, of: Any) -> list[ast.AST]:
+        """Return the source around a node: the files it runs in, and those of an owner."""
+        files = {code.co_filename for code in self._code_in(node)} | _source.files_of(of)
+        return [_source.tree_of_file(file) for file in sorted(files)]
+
+    def reading_in(self, node: str, of: Any) -> _source.Reading:
+        """Return what the code inside a node reads, with what it calls around there."""
+        return _source.reading_in(self._code_in(node), self.trees_around(node, of))
+
+    @functools.cache  # noqa: B019  (lives for a session)
+    def _code_in(self, node: str) -> tuple[CodeType, ...]:
+        return tuple(_trace.code_in(node))
+
+
+def _is_there(holder: Any, key: Any, value: Any) -> bool:
+    try:
+        return holder[key] is value
+    except (KeyError, IndexError):
+        return False  # the program has let go of it

@@ -1,0 +1,109 @@
+"""What is patched while a session is tracing, and put back when it ends.
+
+The recorder itself patches nothing. PyTorch and NumPy exchange values beneath it, though: these
+patches hand out arrays that stay traced (``_numpy``, ``_tensor``), and name the values that leave
+or come in unseen (``_detect``). Functions of ``torch.compile`` run eagerly meanwhile, so that the
+recorder sees their operators.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+import threading
+from collections.abc import Iterable
+from types import ModuleType
+from typing import Any
+
+import torch
+
+from . import _detect, _numpy, _tensor, _trace
+from .patching import FunctionPatch
+
+#: What was replaced: (owner, what it had by name, what it had not).
+_undo: list[tuple[Any, dict[str, Any], set[str]]] = []
+_stance: Any = None
+
+
+def install(global_patching: bool, patching: Iterable[FunctionPatch]) -> None:
+    """Patch for a session that has begun."""
+    _run_compiled_functions_eagerly()
+    if global_patching:
+        for patches in (_tensor.patches(), _numpy.patches(), _detect.start()):
+            for owner, values in patches:
+                _put(owner, values)
+        _trace.restore_sequence_slot()
+    for patch in patching:
+        _put(patch.module, {patch.function_name: _replacement(patch)})
+
+
+def restore() -> None:
+    """Leave PyTorch, NumPy and the program as they were found."""
+    global _stance
+    while _undo:
+        owner, former, added = _undo.pop()
+        _assign(owner, former)
+        for name in added:
+            delattr(owner, name)
+    _detect.restore()
+    _trace.restore_sequence_slot()
+    if _stance is not None:
+        _stance.__exit__(None, None, None)
+        _stance = None
+
+
+def _put(owner: Any, values: dict[str, Any]) -> None:
+    """Replace attributes of a module or class."""
+    now = vars(owner)
+    former = {name: now[name] for name in values if name in now}
+    _undo.append((owner, former, values.keys() - former.keys()))
+    _assign(owner, values)
+
+
+def _assign(owner: Any, values: dict[str, Any]) -> None:
+    if isinstance(owner, ModuleType):
+        vars(owner).update(values)  # hundreds at once
+        return
+    for name, value in values.items():
+        setattr(owner, name, value)
+
+
+def _run_compiled_functions_eagerly() -> None:
+    """Take the compiler aside, if there is one; importing it takes seconds."""
+
+    def force() -> None:
+        global _stance
+        if _stance is None:
+            _stance = torch.compiler.set_stance("force_eager")
+
+    original = torch.compile
+
+    @functools.wraps(original)
+    def compile_later(*args: Any, **kwargs: Any) -> Any:
+        result = original(*args, **kwargs)
+        force()
+        return result
+
+    if "torch._dynamo" in sys.modules:
+        force()
+    else:
+        _put(torch, {"compile": compile_later})
+
+
+def _replacement(patch: FunctionPatch) -> Any:
+    """Return what takes the place of a function; inside of it the original is back."""
+    original = getattr(patch.module, patch.function_name)
+    inside = threading.local()
+
+    @functools.wraps(original)
+    def patched(*args: Any, **kwargs: Any) -> Any:
+        values = [*args, *kwargs.values()]
+        if getattr(inside, "now", False) or not any(map(_numpy.holds_traced, values)):
+            return original(*args, **kwargs)
+        inside.now = True
+        try:
+            return patch.replacement(*args, **kwargs)
+        finally:
+            inside.now = False
+
+    return patched

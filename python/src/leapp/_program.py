@@ -1,0 +1,244 @@
+"""What the program holds: its variables, the objects in them, their attributes.
+
+A walk begins at the frames that call LEAPP and follows what they hold, breadth first and innermost
+frames first, each with a budget of its own: neither a test runner nor a simulator crowds the rest
+of the program out. Everything is looked through when a session starts. When a node opens, in the
+middle of the user's control loop, what was found is only copied, dict by dict (:class:`Snapshot`);
+what the copies mean is worked out by the detectors when the session ends.
+"""
+
+from __future__ import annotations
+
+import collections
+import functools
+import itertools
+import random
+import sys
+from collections.abc import Iterator, MutableSequence
+from types import FunctionType, MappingProxyType, MethodType, ModuleType
+from typing import Any
+
+import numpy as np
+import torch
+
+from . import _trace
+from ._numpy import Number, TracedArray
+from ._snapshot import MOST_ITEMS, NUMBERS, PASSIVE, PLAIN, Cells, Contents, Holder, Snapshot
+
+Generator = np.random.Generator | np.random.RandomState | random.Random
+
+#: How much is looked at: enough for a policy, a moment for a simulator.
+_MOST_OBJECTS, _MOST_PER_FRAME = 2000, 1000
+
+_NO_OBJECTS = (type, ModuleType, FunctionType, MethodType, torch.Tensor, TracedArray, Number)
+
+
+class Program:
+    """Everything that was found so far."""
+
+    def __init__(self) -> None:
+        self.modules: list[torch.nn.Module] = []
+        self.generators: list[tuple[Generator | Iterator[Any], str]] = []
+        #: (where it is held, key, the array), not replaced yet.
+        self.arrays: list[tuple[Any, Any, np.ndarray[Any, Any]]] = []
+        #: (where it is held, key, the number of NumPy's), not replaced yet.
+        self.numbers: list[tuple[Any, Any, np.generic[Any]]] = []
+        #: (where it is held, key, the tensor), where the same tensor is held elsewhere too.
+        self.shared: list[tuple[Any, Any, torch.Tensor]] = []
+        self._holders: list[Holder] = []
+        self._values: list[Any] = []  # those of the holders
+        self._copies: list[dict[Any, Any]] = []  # of them, as they last were; not written
+        self._lists: dict[int, tuple[str, Any]] = {}  # by id, with a name for each
+        self._contents: list[Contents] = []  # of them, likewise
+        self._seen: dict[int, Any] = {}  # held, so that nothing else takes its place
+        #: By id, tensors that places hold, with the first place of each.
+        self._tensors: dict[int, tuple[tuple[int, Any], torch.Tensor]] = {}
+        self._frames = _trace.Frames()
+        #: Objects that are to be looked at: (value, name).
+        self._todo: collections.deque[tuple[Any, str]] = collections.deque()
+
+    def look_again(self) -> None:
+        """Look through holders that have changed since."""
+        for index in _trace.refresh(self._values, self._copies):
+            self._visit_items(self._holders[index])
+        self._follow()
+
+    def class_of(self, values: Any) -> Any:
+        """Return the class or module that works with a dict of attributes, or None."""
+        return next((holder.of for holder in self._holders if holder.values is values), None)
+
+    def snapshot(self) -> Snapshot:
+        """Return what everything holds now."""
+        _trace.refresh(self._values, self._copies)
+        _trace.refresh_lists(self._lists, self._contents)
+        return Snapshot(self._holders, self._copies, self._lists, self._contents)
+
+    def visit_frames(self) -> bool:
+        """Look at the program's frames from here outwards; return whether there were new ones."""
+        frames = self._frames.unseen()
+        for module, variables in frames:
+            for name, value in variables.items():
+                if type(value) not in PASSIVE and id(value) not in self._seen:
+                    self._meet(value, name)
+            self._visit_module(module)
+            self._follow()
+        return bool(frames)
+
+    def visit(self, value: Any, name: str) -> None:
+        """Look at an object that is held elsewhere."""
+        self._meet(value, name)
+        self._follow()
+
+    def _follow(self) -> None:
+        """Look at what was met, and at what that holds, as far as the budget goes."""
+        most = min(len(self._seen) + _MOST_PER_FRAME, _MOST_OBJECTS)
+        while self._todo and len(self._seen) <= most:
+            value, name = self._todo.popleft()
+            if self._is_new(value):
+                self._look_into(value, name)
+        self._todo.clear()
+
+    def _meet(self, value: Any, name: str, holder: Any = None, key: Any = None) -> None:
+        """Note a value that is `holder[key]`; `holder` is None where it cannot be replaced."""
+        kind = type(value)
+        if kind in PLAIN or issubclass(kind, (type, TracedArray, Number)):
+            return
+        if kind is np.ndarray:
+            if holder is not None and value.dtype.kind in "fiub" and value.flags.writeable:
+                self.arrays.append((holder, key, value))
+        elif issubclass(kind, torch.Tensor):
+            if holder is not None and kind is torch.Tensor and not value.requires_grad:
+                place = (id(holder), key)
+                first = self._tensors.setdefault(id(value), (place, value))[0]
+                if first != place and "_buffers[" not in name:  # those are the module's own
+                    self.shared.append((holder, key, value))
+        elif issubclass(kind, np.generic):
+            if holder is not None and value.dtype.kind in "fiub":
+                self.numbers.append((holder, key, value))
+        elif id(value) not in self._seen:
+            self._todo.append((value, name))
+
+    def _look_into(self, value: Any, name: str) -> None:
+        """Meet what an object holds."""
+        kind = type(value)
+        if issubclass(kind, torch.nn.Module):
+            self.modules.append(value)
+        if issubclass(kind, Generator) or is_iterator(value):
+            self.generators.append((value, name))
+        elif kind is dict:
+            self._hold(Holder(name, value, None))
+        elif issubclass(kind, (list, tuple, collections.deque)):
+            self._lists[id(value)] = (name, value)
+            inside = value if issubclass(kind, MutableSequence) else None
+            for index, item in enumerate(itertools.islice(value, MOST_ITEMS)):
+                self._meet(item, f"{name}[{index}]", inside, index)
+        elif issubclass(kind, MethodType):
+            self._meet(value.__self__, name)
+        elif issubclass(kind, FunctionType):
+            if value.__closure__:
+                self._hold(Holder("", Cells(value), value))
+        elif _is_programs_class(kind):  # type: ignore[arg-type]
+            attributes = _attributes_of(value)
+            if attributes is None:
+                return
+            self._hold(Holder(name, attributes, kind))
+            for part in kind.__mro__:
+                self._visit_class(part)
+            self._visit_module(_variables_around(kind))
+        elif issubclass(kind, torch.nn.Module):
+            for inner, item in value.named_children():
+                self._meet(item, f"{name}.{inner}")
+
+    def _visit_class(self, kind: type) -> None:
+        """Hold the attributes of a class of the program's, where it has some that may change."""
+        if not _is_programs_class(kind):
+            return
+        for item in list(vars(kind).values()):
+            if isinstance(item, FunctionType) and (item.__defaults__ or item.__kwdefaults__):
+                self._visit_defaults(item)
+        kept = [item for item in vars(kind).values() if isinstance(item, (*NUMBERS, list, dict))]
+        if kept and self._is_new(kind):
+            self._hold(Holder(kind.__name__, vars(kind), kind))
+
+    def _visit_defaults(self, function: FunctionType) -> None:
+        """Hold the lists and dicts that are parameters of every call that names no others."""
+        code, values = function.__code__, function.__defaults__ or ()
+        first = code.co_argcount - len(values)
+        named = dict(zip(code.co_varnames[first : code.co_argcount], values, strict=True))
+        named |= function.__kwdefaults__ or {}
+        kept = {name: value for name, value in named.items() if isinstance(value, (list, dict))}
+        if kept and self._is_new(function):
+            self._hold(Holder(f"{function.__qualname__}()", kept, None))
+
+    def _visit_module(self, variables: dict[str, Any] | None) -> None:
+        if variables is not None and self._is_new(variables):
+            self._hold(Holder("", variables, _module_of(variables)))
+
+    def _hold(self, holder: Holder) -> None:
+        self._holders.append(holder)
+        self._values.append(holder.values)
+        self._copies.append(holder.values.copy())
+        self._visit_items(holder)
+
+    def _visit_items(self, holder: Holder) -> None:
+        hidden = isinstance(holder.of, ModuleType) or isinstance(holder.values, MappingProxyType)
+        inside = holder.values if isinstance(holder.values, dict) else None
+        for key, value in list(holder.values.copy().items()):
+            if hidden and key.startswith("__"):
+                continue  # __builtins__ and the like are Python's
+            if type(value) not in PASSIVE and id(value) not in self._seen:
+                self._meet(value, holder.label(key), inside, key)
+
+    def _is_new(self, value: Any) -> bool:
+        if id(value) in self._seen:
+            return False
+        self._seen[id(value)] = value
+        return True
+
+
+def is_iterator(value: Any) -> bool:
+    """Whether a value is one of Python's own iterators, or a generator."""
+    kind = type(value)
+    return kind.__module__ in ("builtins", "itertools") and issubclass(kind, Iterator)
+
+
+def _attributes_of(value: Any) -> dict[str, Any] | None:
+    """Return an object's attributes, running no code of its own."""
+    try:
+        attributes = object.__getattribute__(value, "__dict__")
+    except (AttributeError, TypeError):
+        return None
+    return attributes if isinstance(attributes, dict) else None
+
+
+@functools.cache
+def _is_programs_class(kind: type) -> bool:
+    """Whether a class is of the program's code, see ``_trace.is_user_code``."""
+    if issubclass(kind, _NO_OBJECTS):
+        return False
+    module = sys.modules.get(kind.__module__)
+    if kind.__module__ == "__main__":
+        return True
+    # One that a loader of the program's own made need not be registered.
+    variables = _variables_around(kind) if module is None else vars(module)
+    file = None if variables is None else variables.get("__file__")
+    return isinstance(file, str) and _trace.is_user_code(file)
+
+
+def _variables_around(kind: type) -> dict[str, Any] | None:
+    """Return the variables of the module that a class is in: those its functions see."""
+    for item in vars(kind).values():
+        if isinstance(item, FunctionType) and item.__globals__.get("__name__") == kind.__module__:
+            return item.__globals__
+    module = sys.modules.get(kind.__module__)
+    return None if module is None else vars(module)
+
+
+def _module_of(variables: dict[str, Any]) -> ModuleType:
+    """Return the module with these variables, or one that stands for it where none has them."""
+    name = str(variables.get("__name__", ""))
+    module = sys.modules.get(name)
+    if module is None or vars(module) is not variables:
+        module = ModuleType(name)
+        module.__file__ = variables.get("__file__")
+    return module
