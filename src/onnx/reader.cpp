@@ -25,7 +25,7 @@ using protozero::pbf_wire_type;
 constexpr int kMaxDepth = 64;
 
 [[noreturn]] void damaged(const std::string& what) {
-  throw Error(ErrorKind::kValue, what);
+  throw Error(Code::kBadModel, what);
 }
 
 /// Reads one message. The bytes of fields it has no member for go to `unread`.
@@ -418,12 +418,12 @@ Model Reader::model(pbf_reader in) const {
 
 std::string read_file(const std::filesystem::path& path, const char* what) {
   std::error_code error;
-  require(std::filesystem::is_regular_file(path, error), ErrorKind::kNotFound,
+  require(std::filesystem::is_regular_file(path, error), Code::kNotFound,
           std::string(what) + " " + path.string() + " was not found");
   std::string bytes(std::filesystem::file_size(path, error), '\0');
   std::ifstream stream(path, std::ios::binary);
   stream.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-  require(!error && !stream.fail(), ErrorKind::kIo,
+  require(!error && !stream.fail(), Code::kIo,
           std::string(what) + " " + path.string() + " could not be read");
   return bytes;
 }
@@ -448,7 +448,7 @@ Model parse_model(const Bytes& bytes, const std::string& name) {
   } catch (const protozero::exception& error) {
     refuse(std::string("the bytes do not follow its format (") + error.what() + ")");
   } catch (const Error& error) {
-    refuse(error.what());
+    refuse(error.text());
   }
   return {};
 }
@@ -464,14 +464,14 @@ void load_external_data(Model& model, const std::filesystem::path& folder) {
     const ExternalData place = *tensor.external;
     const std::filesystem::path relative = std::filesystem::path(place.location).lexically_normal();
     require(relative.is_relative() && !relative.empty() && *relative.begin() != "..",
-            ErrorKind::kValue,
+            Code::kBadModel,
             "the weight '" + tensor.name + "' lies outside of the model's folder (" +
                 place.location + "), which is not allowed");
     auto [entry, is_new] = files.try_emplace(place.location);
     if (is_new) entry->second = whole_file(folder / relative, "the ONNX weights");
     const Bytes& file = entry->second;
     const std::uint64_t length = place.length != 0 ? place.length : file.size - place.offset;
-    require(place.offset <= file.size && length <= file.size - place.offset, ErrorKind::kValue,
+    require(place.offset <= file.size && length <= file.size - place.offset, Code::kBadModel,
             "the weight '" + tensor.name + "' is said to end behind the end of " +
                 (folder / relative).string() + ": the file was cut short or is another one");
     tensor.raw = {std::shared_ptr<const std::byte>(file.data, file.data.get() + place.offset),

@@ -30,12 +30,12 @@ std::string port_name(std::string_view node, std::string_view port) {
 // Throws unless `value` fits the port's buffer.
 void check_fit(const std::string& name, const TensorView& buffer, const ConstTensorView& value) {
   if (value.dtype != buffer.dtype) {
-    throw Error(ErrorKind::kType, "input " + name + " is " + std::string(name_of(value.dtype)) +
-                                      ", expected " + std::string(name_of(buffer.dtype)));
+    throw Error(Code::kPortType, "input " + name + " is " + std::string(name_of(value.dtype)) +
+                                     ", expected " + std::string(name_of(buffer.dtype)));
   }
   if (value.shape != buffer.shape) {
-    throw Error(ErrorKind::kValue, "input " + name + " has shape " + to_string(value.shape) +
-                                       ", expected " + to_string(buffer.shape));
+    throw Error(Code::kPortShape, "input " + name + " has shape " + to_string(value.shape) +
+                                      ", expected " + to_string(buffer.shape));
   }
 }
 
@@ -78,16 +78,16 @@ class InferenceManager::Impl {
       hint = is_feedback(name) ? " (it is fed back: set_input_value() overrides it)"
                                : " (it is computed inside the pipeline)";
     }
-    throw Error(ErrorKind::kValue, "'" + std::string(name) + "' is no input of the pipeline" +
-                                       hint + ", which takes: " + join(plan().external_inputs));
+    throw Error(Code::kUnknownPort, "'" + std::string(name) + "' is no input of the pipeline" +
+                                        hint + ", which takes: " + join(plan().external_inputs));
   }
 
   std::size_t output_index(std::string_view name) const {
     const auto found = output_index_.find(std::string(name));
     if (found != output_index_.end()) return found->second;
-    throw Error(ErrorKind::kValue, "'" + std::string(name) +
-                                       "' is no output of the pipeline, which gives: " +
-                                       join(plan().external_outputs));
+    throw Error(Code::kUnknownPort, "'" + std::string(name) +
+                                        "' is no output of the pipeline, which gives: " +
+                                        join(plan().external_outputs));
   }
 
   TensorMap run_policy(const TensorMap& inputs) {
@@ -129,10 +129,10 @@ class InferenceManager::Impl {
     const Access* access = find_port(plan().inputs, name, "_in");
     if (access == nullptr || !is_feedback(name)) {
       const Model* model = bundle().find_model(node);
-      require(model != nullptr, ErrorKind::kValue, "there is no node '" + std::string(node) + "'");
+      require(model != nullptr, Code::kUnknownPort, "there is no node '" + std::string(node) + "'");
       const bool exists = model->find_input(input) != nullptr ||
                           model->find_input(std::string(input) + "_in") != nullptr;
-      throw Error(ErrorKind::kValue,
+      throw Error(Code::kUnknownPort,
                   exists ? name +
                                " is computed by another node in every tick; only external and "
                                "feedback inputs can be set: " +
@@ -146,16 +146,16 @@ class InferenceManager::Impl {
 
   Tensor value(std::string_view node, std::string_view port) const {
     const Model* model = bundle().find_model(node);
-    require(model != nullptr, ErrorKind::kValue, "there is no node '" + std::string(node) + "'");
+    require(model != nullptr, Code::kUnknownPort, "there is no node '" + std::string(node) + "'");
     const Port* found = model->find_input(port);
     if (found == nullptr) found = model->find_output(port);
     if (found == nullptr) found = model->find_input(std::string(port) + "_in");
     if (found == nullptr) found = model->find_output(std::string(port) + "_out");
     if (found == nullptr) {
-      throw Error(ErrorKind::kValue, "node '" + std::string(node) + "' has no port '" +
-                                         std::string(port) +
-                                         "'; it has: " + join(names_of(model->inputs)) + "; " +
-                                         join(names_of(model->outputs)));
+      throw Error(Code::kUnknownPort, "node '" + std::string(node) + "' has no port '" +
+                                          std::string(port) +
+                                          "'; it has: " + join(names_of(model->inputs)) + "; " +
+                                          join(names_of(model->outputs)));
     }
     const std::string name = port_name(node, found->name);
     if (const auto in = plan().inputs.find(name); in != plan().inputs.end()) {
@@ -187,12 +187,12 @@ class InferenceManager::Impl {
     // All checks first: a wrong state leaves the right one alone.
     for (const std::string& name : plan().feedback_inputs) {
       const auto found = state.find(name);
-      require(found != state.end(), ErrorKind::kValue,
+      require(found != state.end(), Code::kMissingInput,
               "the state lacks " + name + "; it needs: " + join(plan().feedback_inputs));
       check_fit(name, session_.now(plan().inputs.at(name)), found->second.view());
     }
     for (const auto& [name, value] : state) {
-      require(loaded_.initial_values.contains(name), ErrorKind::kValue,
+      require(loaded_.initial_values.contains(name), Code::kUnknownPort,
               "'" + name + "' is no feedback input; they are: " + join(plan().feedback_inputs));
     }
     for (const auto& [name, value] : state) {
@@ -202,8 +202,8 @@ class InferenceManager::Impl {
 
   void prepare(int ticks) {
     session_.require_idle();
-    require(ticks >= 0, ErrorKind::kValue, "prepare() cannot run a negative number of ticks");
-    require(loaded_.cannot_run.empty(), ErrorKind::kUsage, loaded_.cannot_run);
+    require(ticks >= 0, Code::kWrongValue, "prepare() cannot run a negative number of ticks");
+    require(loaded_.cannot_run.empty(), Code::kNoModel, loaded_.cannot_run);
     const Session::Values former = session_.values();
     const TensorMap mock = get_mock_input(0);
     for (std::size_t i = 0; i < plan().external_inputs.size(); ++i) {
@@ -248,7 +248,7 @@ class InferenceManager::Impl {
 
   void check_external(std::size_t index, const ConstTensorView& value) {
     const std::string& name = plan().external_inputs[index];
-    require(!session_.input_is_bound(index), ErrorKind::kUsage,
+    require(!session_.input_is_bound(index), Code::kBoundPort,
             "input " + name + " is bound to the caller's memory, which is not written here");
     check_fit(name, session_.input(index), value);
   }
@@ -268,7 +268,7 @@ class InferenceManager::Impl {
     const bool external = input_index_.contains(name);
     if (external && session_.inputs_changed()) {
       require(
-          kept_tick_ == session_.ticks(), ErrorKind::kUsage,
+          kept_tick_ == session_.ticks(), Code::kInnerValue,
           "values inside merged nodes are not kept: they are computed again when they are asked "
           "for, and the inputs changed since the last tick. Ask before setting inputs, or load "
           "the bundle with merge off.");
@@ -287,7 +287,7 @@ class InferenceManager::Impl {
         return inspector->value(name, [&](const std::string& input) { return read_last(input); });
       }
     }
-    throw Error(ErrorKind::kInternal, "no step runs node '" + model.name + "'");
+    throw Error(Code::kInternal, "no step runs node '" + model.name + "'");
   }
 
   RuntimeOptions options_;

@@ -51,7 +51,7 @@ Session::Session(const Plan& plan, const std::vector<std::unique_ptr<Engine>>& e
   }
   for (const auto& [name, limit] : options.staleness) {
     const auto found = std::find(plan.external_inputs.begin(), plan.external_inputs.end(), name);
-    require(found != plan.external_inputs.end(), ErrorKind::kValue,
+    require(found != plan.external_inputs.end(), Code::kRuntimeOptions,
             "a staleness limit was given for '" + name + "', which is no input of the pipeline");
     ExternalInput& input = inputs_[static_cast<std::size_t>(found - plan.external_inputs.begin())];
     input.ages = true;
@@ -206,12 +206,12 @@ const TensorView& Session::output(std::size_t output) const noexcept {
 }
 
 void Session::require_idle() const {
-  require(!busy_.load(std::memory_order_acquire), ErrorKind::kUsage, kTwoThreads);
+  require(!busy_.load(std::memory_order_acquire), Code::kTwoThreads, kTwoThreads);
 }
 
 Result<void> Session::tick() noexcept {
   if (busy_.exchange(true, std::memory_order_acquire)) {
-    return Failure(ErrorKind::kUsage, kTwoThreads);
+    return Failure(Code::kTwoThreads, kTwoThreads);
   }
   Result<void> result = run_tick();
   busy_.store(false, std::memory_order_release);
@@ -238,21 +238,21 @@ Result<void> Session::run_tick() noexcept {
 }
 
 Result<void> Session::check_before() const noexcept {
-  if (!cannot_run_.empty()) return Failure(ErrorKind::kUsage, cannot_run_);
+  if (!cannot_run_.empty()) return Failure(Code::kNoModel, cannot_run_);
   if (input_failure_) return *input_failure_;
   for (std::size_t i = 0; i < inputs_.size(); ++i) {
     const ExternalInput& input = inputs_[i];
     if (!input.supplied) [[unlikely]] {
-      return Failure(ErrorKind::kValue,
+      return Failure(Code::kMissingInput,
                      {"input ", plan_.external_inputs[i], " is missing", takes_});
     }
     if (input.clash) [[unlikely]] {
-      return Failure(ErrorKind::kUsage, {"input ", plan_.external_inputs[i],
-                                         " is bound to the caller's memory and cannot be set too; "
-                                         "write that memory and touch() the port"});
+      return Failure(Code::kBoundPort, {"input ", plan_.external_inputs[i],
+                                        " is bound to the caller's memory and cannot be set too; "
+                                        "write that memory and touch() the port"});
     }
     if (input.ages && Clock::now() - input.fresh > input.limit) [[unlikely]] {
-      return Failure(ErrorKind::kValue,
+      return Failure(Code::kStaleInput,
                      {"input ", plan_.external_inputs[i], " is stale: it is older than its limit"});
     }
     if (options_.finite.inputs) {
@@ -297,7 +297,7 @@ Result<void> Session::check_finite(std::size_t value, std::size_t half,
   if (all_finite(view.dtype, data, buffers_.byte_size(value))) [[likely]] {
     return {};
   }
-  return Failure(ErrorKind::kValue,
+  return Failure(Code::kNotFinite,
                  {name, " holds NaN or infinity; the state is as it was before this tick"});
 }
 

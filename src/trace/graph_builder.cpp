@@ -78,7 +78,7 @@ at::Tensor logical_places(const at::Tensor& self, const std::vector<std::int64_t
   std::vector<std::int64_t> places;
   for_each_offset(sizes, strides, start, [&](std::int64_t offset) {
     const auto it = place.find(offset);
-    require(it != place.end(), ErrorKind::kExport,
+    require(it != place.end(), Code::kNotPure,
             "as_strided() reads memory beyond the elements of its tensor, which the exported model "
             "does not have. Index the whole tensor instead");
     places.push_back(it->second);
@@ -369,7 +369,7 @@ void GraphBuilder::compute(const c10::OperatorHandle& op, torch::jit::Stack* sta
   if (run_for_ == RunFor::kShapes) {
     const OpTraits& traits = traits_of(op);
     const bool value_matters = traits.escape != Escape::kNone || traits.has_size_of_values(*stack);
-    require(!made_up_ || !value_matters, ErrorKind::kExport,
+    require(!made_up_ || !value_matters, Code::kNotPure,
             op.schema().name() + " reads a value that was made up");
     if (is_large_product(op, *stack)) {
       made_up_ = true;

@@ -172,7 +172,7 @@ at::Tensor Purifier::tensor_content(VarId var) const {
   if (!capture) return variable.held;
   if (capture->changed_unseen()) {
     const std::string name = options_.name(variable.held);
-    throw Error(ErrorKind::kExport,
+    throw Error(Code::kChanged,
                 "the tensor " + (name.empty() ? "" : "'" + name + "' ") + "of shape " +
                     c10::str(variable.held.sizes()) +
                     " changed after it was traced, where LEAPP does not look: after leapp.stop(), "
@@ -239,12 +239,11 @@ void Purifier::replay(const Call& call) {
     const auto* own = dynamic_cast<const c10::Error*>(&error);
     std::string reason = own == nullptr ? error.what() : own->what_without_backtrace();
     reason.resize(std::min(reason.size(), reason.find('\n')));
-    throw Error(ErrorKind::kExport,
-                c10::toString(call.op.operator_name()) + " at " +
-                    (where_.known() ? where_.to_string() : "an unknown line") +
-                    " could not be turned into a pure operation: " + reason +
-                    (reason.ends_with('.') ? "" : ".") +
-                    " Say it with other operators, or try another export_with.");
+    throw Error(Code::kNotPure, c10::toString(call.op.operator_name()) + " at " +
+                                    (where_.known() ? where_.to_string() : "an unknown line") +
+                                    " could not be turned into a pure operation: " + reason +
+                                    (reason.ends_with('.') ? "" : ".") +
+                                    " Say it with other operators, or try another export_with.");
   }
   const CallResult* results = tape_.results_of(call);
   for (std::size_t i = 0; i < stack.size(); ++i) assign(results[i], stack[i]);
