@@ -104,6 +104,11 @@ leapp::Error wrong_size(const std::string& name, std::size_t expected, std::size
                                             " bytes, but " + std::to_string(found) + " were given");
 }
 
+leapp_status wrong_state_size() {
+  return fail(
+      leapp::Failure(Code::kPortShape, "the state's size is what leapp_state_bytes() says"));
+}
+
 leapp::RuntimeOptions runtime_options(const leapp_options* given) {
   leapp_options options;
   leapp_options_init(&options);
@@ -337,10 +342,7 @@ size_t leapp_state_bytes(const leapp_manager* manager) {
 leapp_status leapp_get_state(const leapp_manager* manager, void* state, size_t bytes) {
   if (manager == nullptr) return is_null("manager");
   if (state == nullptr && bytes > 0) return is_null("state");
-  if (bytes != leapp_state_bytes(manager)) {
-    return fail(
-        leapp::Failure(Code::kPortShape, "the state's size is what leapp_state_bytes() says"));
-  }
+  if (bytes != leapp_state_bytes(manager)) return wrong_state_size();
   return guarded([&] {
     char* to = static_cast<char*>(state);
     for (const auto& [name, tensor] : manager->manager.state()) {
@@ -353,10 +355,7 @@ leapp_status leapp_get_state(const leapp_manager* manager, void* state, size_t b
 leapp_status leapp_set_state(leapp_manager* manager, const void* state, size_t bytes) {
   if (manager == nullptr) return is_null("manager");
   if (state == nullptr && bytes > 0) return is_null("state");
-  if (bytes != leapp_state_bytes(manager)) {
-    return fail(
-        leapp::Failure(Code::kPortShape, "the state's size is what leapp_state_bytes() says"));
-  }
+  if (bytes != leapp_state_bytes(manager)) return wrong_state_size();
   return guarded([&] {
     leapp::TensorMap tensors = manager->manager.state();
     const char* from = static_cast<const char*>(state);
