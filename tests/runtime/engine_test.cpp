@@ -115,17 +115,22 @@ TEST_F(EngineTest, RegistryTakesEnginesOfTheUser) {
   registry.add("mine",
                [](const Model& model, const std::filesystem::path&,
                   const EngineOptions&) -> std::unique_ptr<Engine> {
-                 throw Error(ErrorKind::kUsage, "asked for " + model.name);
+                 throw Error(Code::kUsage, "asked for " + model.name);
                });
   EXPECT_TRUE(registry.contains("mine"));
   EXPECT_FALSE(EngineRegistry::standard().contains("mine"));
-  EXPECT_EQ(message_of([&] { registry.load(affine("mine"), "x"); }), "asked for affine");
+  EXPECT_EQ(message_of([&] { registry.load(affine("mine"), "x"); }), "asked for affine [LP007]");
 }
 
 TEST_F(EngineTest, MissingPluginSaysWhereItWasSought) {
   const std::string message = message_of([] { open_engine_plugin("libleapp_engine_none.so"); });
   EXPECT_THAT(message, HasSubstr("engine plugin 'libleapp_engine_none.so' was not found"));
   EXPECT_THAT(message, HasSubstr("LEAPP_ENGINE_PATH may name the folder"));
+}
+
+TEST_F(EngineTest, ALibraryThatIsNoEngineIsRefused) {
+  EXPECT_EQ(message_of([] { open_engine_plugin("libm.so.6"); }),
+            "libm.so.6 is no LEAPP engine: it exports no leapp_engine_plugin [LP613]");
 }
 
 TEST_F(EngineTest, OnnxChecksTheModelsOwnSignature) {

@@ -588,7 +588,7 @@ TEST_F(InferenceManagerTest, MissingFilesAreNotFound) {
     InferenceManager manager(test.folder() / "none.yaml");
     FAIL();
   } catch (const Error& error) {
-    EXPECT_EQ(error.kind(), ErrorKind::kNotFound);
+    EXPECT_EQ(error.code(), Code::kNotFound);
     EXPECT_THAT(error.what(), HasSubstr("not found"));
   }
 }
