@@ -93,9 +93,9 @@ TEST_P(EveryEngineTest, WrongBuffersNameThePort) {
   Row y{{0, 0, 0, 0}};
   EXPECT_EQ(message_of(
                 [&] { engine->bind(std::array{ConstTensorView(x.view())}, std::array{y.view()}); }),
-            "input affine/x is float32 [1, 4], but the buffer given is float32 [1, 3]");
+            "input affine/x is float32 [1, 4], but the buffer given is float32 [1, 3] [LP608]");
   EXPECT_EQ(message_of([&] { engine->bind({}, std::array{y.view()}); }),
-            "node 'affine' has 1 inputs, but 0 buffers were given");
+            "node 'affine' has 1 inputs, but 0 buffers were given [LP608]");
 }
 
 TEST_P(EveryEngineTest, BrokenFileNamesNodeAndFile) {
@@ -107,7 +107,7 @@ TEST_P(EveryEngineTest, BrokenFileNamesNodeAndFile) {
 
 TEST_F(EngineTest, UnknownBackendIsAnError) {
   EXPECT_EQ(message_of([] { load_engine(affine("tflite"), "affine.tflite"); }),
-            "Unsupported backend 'tflite' of node 'affine'; this runtime has: onnx, jit");
+            "Unsupported backend 'tflite' of node 'affine'; this runtime has: onnx, jit [LP618]");
 }
 
 TEST_F(EngineTest, RegistryTakesEnginesOfTheUser) {
@@ -215,7 +215,7 @@ TEST_F(EngineTest, OnnxProviderIsChosenFromWhatTheLibraryReports) {
   EXPECT_EQ(choose_provider("TensorrtExecutionProvider", gpu), "TensorrtExecutionProvider");
   EXPECT_EQ(message_of([&] { choose_provider("cuda", cpu); }),
             "execution provider 'cuda' is not part of this ONNX Runtime, which has: "
-            "CPUExecutionProvider");
+            "CPUExecutionProvider [LP614]");
 }
 
 TEST_F(EngineTest, OnnxTakesThreadsAndAffinity) {
@@ -278,11 +278,11 @@ TEST_F(EngineTest, TorchScriptCountsInputsAndOutputs) {
   Model more_inputs = affine("jit");
   more_inputs.inputs.push_back(port("h"));
   EXPECT_EQ(message_of([&] { load_engine(more_inputs, model_file("affine.pt")); }),
-            "node 'affine': its model takes 1 inputs, the bundle declares 2");
+            "node 'affine': its model takes 1 inputs, the bundle declares 2 [LP616]");
   Model more_outputs = affine("jit");
   more_outputs.outputs.push_back(port("h"));
   EXPECT_EQ(message_of([&] { load_engine(more_outputs, model_file("affine.pt")); }),
-            "node 'affine': its model returns 1 outputs, the bundle declares 2");
+            "node 'affine': its model returns 1 outputs, the bundle declares 2 [LP616]");
 }
 
 TEST_F(EngineTest, TorchScriptResultOfAnotherShapeIsAFailure) {
@@ -293,7 +293,8 @@ TEST_F(EngineTest, TorchScriptResultOfAnotherShapeIsAFailure) {
       engine->bind(std::array{ConstTensorView(x.view())}, std::array{y.view()})->run();
   ASSERT_FALSE(result);
   EXPECT_EQ(result.failure().message(),
-            "output affine/y is declared as float32 [1, 4], but its model returned float32 [1, 2]");
+            "output affine/y is declared as float32 [1, 4], but its model returned float32 [1, 2] "
+            "[LP616]");
 }
 
 TEST_F(EngineTest, TorchScriptRefusesDevicesThatAreNotThere) {
