@@ -44,8 +44,8 @@ BenchReport measure(const Arguments& arguments) {
   report.frequency =
       arguments.hz > 0 ? std::optional(arguments.hz) : frequency_of(manager.bundle());
   if (arguments.strict && !report.period()) {
-    throw Error(ErrorKind::kUsage,
-                "options: --strict has no period to compare with: " + arguments.yaml +
+    throw Error(Code::kCommandLine,
+                "--strict has no period to compare with: " + arguments.yaml +
                     " states no frequency (pipeline.configs.frequency); give one with --hz");
   }
   for (const auto& [name, value] : manager.get_mock_input()) {
@@ -71,7 +71,7 @@ int run(const Arguments& arguments) {
     std::ofstream stream(arguments.svg, std::ios::binary);
     stream << to_svg(report);
     stream.close();
-    if (!stream) throw Error(ErrorKind::kIo, "could not write " + arguments.svg);
+    if (!stream) throw Error(Code::kIo, "could not write " + arguments.svg);
   }
   return arguments.strict && report.misses() > 0 ? kTooSlow : kDone;
 }

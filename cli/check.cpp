@@ -44,8 +44,7 @@ int run(const Arguments& arguments) {
     }
     report["ok"] = false;
     report["checked"] = done;
-    report["error"] = error.what();
-    report["exit_code"] = exit_code(error);
+    add_error(report, error);
     std::printf("%s\n", json_text(report).c_str());
     return exit_code(error);
   }

@@ -11,6 +11,7 @@
 #include <CLI/CLI.hpp>
 #include <functional>
 #include <memory>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,9 @@ inline constexpr int kMaxTicks = 1'000'000'000;
 
 /// kUsage for a wrong option, kLacking, or kWrong.
 int exit_code(const Error& error);
+
+/// What a report of a failure says of it: "error", "code" and "exit_code".
+void add_error(nlohmann::ordered_json& report, const Error& error);
 
 /// What a command returns is the program's exit code.
 using Run = std::function<int()>;

@@ -51,13 +51,23 @@ void add_json(CLI::App& app, bool& json) {
 }
 
 int exit_code(const Error& error) {
-  const std::string text = error.what();
-  if (text.starts_with("options")) return kUsage;  // options: .., options of node 'a': ..
-  const bool lacking = text.find("ONNX Runtime was not found") != std::string::npos ||
-                       text.find("which needs libtorch") != std::string::npos ||
-                       text.find("the TorchScript engine cannot run on") != std::string::npos ||
-                       text.find("is not part of this ONNX Runtime") != std::string::npos;
-  return lacking ? kLacking : kWrong;
+  switch (error.code()) {
+    case Code::kRuntimeOptions:
+    case Code::kCommandLine:
+      return kUsage;
+    case Code::kNoEngine:
+    case Code::kWrongEngine:
+    case Code::kNoProvider:
+      return kLacking;
+    default:
+      return kWrong;
+  }
+}
+
+void add_error(nlohmann::ordered_json& report, const Error& error) {
+  report["error"] = error.what();
+  report["code"] = to_string(error.code());
+  report["exit_code"] = exit_code(error);
 }
 
 namespace {
@@ -86,14 +96,15 @@ std::string unknown_first_word(int argc, char** argv, const std::vector<Command>
 }
 
 // Where one JSON object was asked for, a failure is one too.
-int say_failure(const Command& command, const std::string& error, int code) {
+int say_failure(const Command& command, const Error& error) {
   if (command.app->count("--json") > 0) {
-    const nlohmann::ordered_json report = {{"ok", false}, {"error", error}, {"exit_code", code}};
+    nlohmann::ordered_json report = {{"ok", false}};
+    add_error(report, error);
     std::printf("%s\n", json_text(report).c_str());
   } else {
-    std::fprintf(stderr, "leapp: %s\n", error.c_str());
+    std::fprintf(stderr, "leapp: %s\n", error.what());
   }
-  return code;
+  return exit_code(error);
 }
 
 int main(int argc, char** argv) {
@@ -126,13 +137,13 @@ int main(int argc, char** argv) {
     try {
       const int code = command.run();
       if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
-        return say_failure(command, "standard output could not be written", kWrong);
+        return say_failure(command, Error(Code::kIo, "standard output could not be written"));
       }
       return code;
     } catch (const Error& error) {
-      return say_failure(command, error.what(), exit_code(error));
+      return say_failure(command, error);
     } catch (const std::exception& error) {
-      return say_failure(command, error.what(), kWrong);
+      return say_failure(command, Error(Code::kInternal, error.what()));
     }
   }
   return kUsage;

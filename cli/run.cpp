@@ -108,8 +108,8 @@ TensorMap inputs_for(const InferenceManager& manager, const Arguments& arguments
     if (!inputs.contains(name)) missing += (missing.empty() ? "" : ", ") + name;
   }
   if (!missing.empty()) {
-    throw Error(ErrorKind::kValue, "--input " + arguments.input + " lacks a value for: " + missing +
-                                       "; add them, or let --mock make them up");
+    throw Error(Code::kMissingInput, "--input " + arguments.input + " lacks a value for: " +
+                                         missing + "; add them, or let --mock make them up");
   }
   return inputs;
 }

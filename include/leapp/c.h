@@ -34,7 +34,7 @@ extern "C" {
 #define LEAPP_API __attribute__((visibility("default")))
 
 /* Grows with every addition to this header. */
-#define LEAPP_C_VERSION 2
+#define LEAPP_C_VERSION 3
 LEAPP_API uint32_t leapp_c_version(void);
 
 typedef struct leapp_manager leapp_manager;
@@ -51,6 +51,10 @@ typedef enum leapp_status {
 
 /* Why the last call in this thread failed. Valid until the next failure in it. */
 LEAPP_API const char* leapp_last_error(void);
+
+/* What that failure was about, "LP604" or "B21": texts get better, codes keep their meaning;
+ * docs/diagnostics.md has them. Empty before the first failure. Since version 3. */
+LEAPP_API const char* leapp_last_code(void);
 
 typedef enum leapp_dtype {
   LEAPP_BOOL,

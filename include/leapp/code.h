@@ -35,63 +35,63 @@ enum class Code : std::uint16_t {
   kUsage = 7,           ///< a call that does not fit what came before it
 
   // Annotating: the call fails.
-  kNoSession = 101,         ///< stop() or compile_graph() without a session to work on
-  kStillTracing = 102,      ///< compile_graph() before stop()
-  kFunctionRunning = 103,   ///< stop() inside an annotated function
-  kObserverTaken = 104,     ///< another tool, or a second LEAPP, observes PyTorch's operators
-  kNodeNotOpen = 105,       ///< an annotation of a node whose input_tensors() was not called
-  kWrongThread = 106,       ///< a node opened by one thread and annotated or used by another
-  kIncomplete = 107,        ///< a node, or a pass of it, without output_tensors()
-  kDuplicateName = 108,     ///< one name twice in a node
-  kNewSignature = 109,      ///< a later pass with other ports than the first
-  kMixedNodes = 110,        ///< values of two open nodes in one operation
-  kNotTraced = 111,         ///< an output that depends on no input
-  kStaticIsTraced = 112,    ///< a static output that depends on an input
-  kNothingToExport = 113,   ///< a node without outputs and state
-  kUnknownState = 114,      ///< update_state() of what is no state of the node
-  kStateMismatch = 115,     ///< update_state() with another shape or type
-  kMirrorMismatch = 116,    ///< mirror_leapp_tags() of tensors that differ
-  kNotDense = 117,          ///< a sparse or nested tensor as a port
-  kBadName = 118,           ///< a name that no node or port can have
-  kUnknownBackend = 119,    ///< export_with or backend_params that nobody knows
-  kPayload = 120,           ///< a payload of the wrong form
+  kNoSession = 101,        ///< stop() or compile_graph() without a session to work on
+  kStillTracing = 102,     ///< compile_graph() before stop()
+  kFunctionRunning = 103,  ///< stop() inside an annotated function
+  kObserverTaken = 104,    ///< another tool, or a second LEAPP, observes PyTorch's operators
+  kNodeNotOpen = 105,      ///< an annotation of a node whose input_tensors() was not called
+  kWrongThread = 106,      ///< a node opened by one thread and annotated or used by another
+  kIncomplete = 107,       ///< a node, or a pass of it, without output_tensors()
+  kDuplicateName = 108,    ///< one name twice in a node
+  kNewSignature = 109,     ///< a later pass with other ports than the first
+  kMixedNodes = 110,       ///< values of two open nodes in one operation
+  kNotTraced = 111,        ///< an output that depends on no input
+  kStaticIsTraced = 112,   ///< a static output that depends on an input
+  kNothingToExport = 113,  ///< a node without outputs and state
+  kUnknownState = 114,     ///< update_state() of what is no state of the node
+  kStateMismatch = 115,    ///< update_state() with another shape or type
+  kMirrorMismatch = 116,   ///< mirror_leapp_tags() of tensors that differ
+  kNotDense = 117,         ///< a sparse or nested tensor as a port
+  kBadName = 118,          ///< a name that no node or port can have
+  kUnknownBackend = 119,   ///< export_with or backend_params that nobody knows
+  kPayload = 120,          ///< a payload of the wrong form
 
   // Tracing: what the export takes for constant.
-  kBranch = 201,            ///< a traced value decided a branch
-  kNumber = 202,            ///< a traced value became a number
-  kRandomInside = 203,      ///< a node draws random numbers
-  kRandomOutside = 204,     ///< a node uses random numbers that were drawn for it
-  kUntracedCompute = 205,   ///< computing between two nodes
-  kNotAnOutput = 206,       ///< an input that holds a value inside another node
-  kReshapedWire = 207,      ///< an input that holds an output in another shape or type
-  kForgottenInput = 208,    ///< a node uses another node's value that is not among its inputs
-  kForgottenTensor = 209,   ///< a node uses a tensor of the program's that came up meanwhile
-  kDataDependentSize = 210, ///< traced values decided a size
-  kLaterPassIgnored = 211,  ///< options of a later pass that change nothing
-  kSessionDropped = 212,    ///< start() while a session was active
-  kConstantLeaf = 213,      ///< a payload's leaf that is no tensor
-  kPickled = 214,           ///< a traced tensor was pickled
-  kOtherThread = 215,       ///< a tensor from another thread
-  kClock = 216,             ///< the time was read inside a node
-  kCounter = 217,           ///< a number of the program's changed while a node was traced once
-  kChosenByCounter = 218,   ///< the program chooses by a number that changes from pass to pass
-  kReplaced = 219,          ///< a tensor of the program's was replaced while a node ran once
-  kNotReadYet = 220,        ///< a value of the first pass that no later pass has read yet
-  kIterator = 221,          ///< an iterator or generator gave out values inside a node
+  kBranch = 201,             ///< a traced value decided a branch
+  kNumber = 202,             ///< a traced value became a number
+  kRandomInside = 203,       ///< a node draws random numbers
+  kRandomOutside = 204,      ///< a node uses random numbers that were drawn for it
+  kUntracedCompute = 205,    ///< computing between two nodes
+  kNotAnOutput = 206,        ///< an input that holds a value inside another node
+  kReshapedWire = 207,       ///< an input that holds an output in another shape or type
+  kForgottenInput = 208,     ///< a node uses another node's value that is not among its inputs
+  kForgottenTensor = 209,    ///< a node uses a tensor of the program's that came up meanwhile
+  kDataDependentSize = 210,  ///< traced values decided a size
+  kLaterPassIgnored = 211,   ///< options of a later pass that change nothing
+  kSessionDropped = 212,     ///< start() while a session was active
+  kConstantLeaf = 213,       ///< a payload's leaf that is no tensor
+  kPickled = 214,            ///< a traced tensor was pickled
+  kOtherThread = 215,        ///< a tensor from another thread
+  kClock = 216,              ///< the time was read inside a node
+  kCounter = 217,            ///< a number of the program's changed while a node was traced once
+  kChosenByCounter = 218,    ///< the program chooses by a number that changes from pass to pass
+  kReplaced = 219,           ///< a tensor of the program's was replaced while a node ran once
+  kNotReadYet = 220,         ///< a value of the first pass that no later pass has read yet
+  kIterator = 221,           ///< an iterator or generator gave out values inside a node
 
   // State: what the passes show.
-  kPassesDiffer = 301,      ///< a later pass did something else than the first
-  kUnknownSource = 302,     ///< a tensor changes from pass to pass, from nowhere in particular
-  kAmbiguousConstant = 303, ///< whether a tensor is a constant cannot be told yet
-  kForeignWrite = 304,      ///< memory of a state changes between passes
-  kForeignOutput = 305,     ///< a state that is another node's output, not always the last one
-  kSharedShape = 306,       ///< shared memory that its reader sees in another shape
-  kLetGo = 307,             ///< a tensor that the program has let go of since its only pass
-  kFirstTick = 308,         ///< the first pass is of its own kind
-  kRates = 309,             ///< nodes that ran at different rates
-  kDelayTooLong = 310,      ///< a delay longer than the passes that were kept
-  kDelayOfOwnModel = 311,   ///< a delay into a model that is taken as it is
-  kHandover = 312,          ///< a wire that carries something else than was traced
+  kPassesDiffer = 301,       ///< a later pass did something else than the first
+  kUnknownSource = 302,      ///< a tensor changes from pass to pass, from nowhere in particular
+  kAmbiguousConstant = 303,  ///< whether a tensor is a constant cannot be told yet
+  kForeignWrite = 304,       ///< memory of a state changes between passes
+  kForeignOutput = 305,      ///< a state that is another node's output, not always the last one
+  kSharedShape = 306,        ///< shared memory that its reader sees in another shape
+  kLetGo = 307,              ///< a tensor that the program has let go of since its only pass
+  kFirstTick = 308,          ///< the first pass is of its own kind
+  kRates = 309,              ///< nodes that ran at different rates
+  kDelayTooLong = 310,       ///< a delay longer than the passes that were kept
+  kDelayOfOwnModel = 311,    ///< a delay into a model that is taken as it is
+  kHandover = 312,           ///< a wire that carries something else than was traced
 
   // Compiling.
   kNoNodes = 401,           ///< nothing was annotated
@@ -108,8 +108,45 @@ enum class Code : std::uint16_t {
   kChanged = 412,           ///< a constant that changed after it was traced
 
   // Exporting.
-  kNotPure = 501,           ///< an operation that cannot be made pure
-  kNoOnnx = 502,            ///< an operation that ONNX, or our converters, cannot express
+  kNotPure = 501,          ///< an operation that cannot be made pure
+  kNoOnnx = 502,           ///< an operation that ONNX, or our converters, cannot express
+  kNoTorchScript = 503,    ///< an operation that TorchScript cannot express
+  kPortNamesClash = 504,   ///< two ports that would have one name in the model
+  kComplexPort = 505,      ///< a complex port of an ONNX model
+  kOpset = 506,            ///< an operation that needs a newer opset than is written
+  kConverterName = 507,    ///< a converter registered for what is no operator's name
+  kBadConverter = 508,     ///< a converter of the user's that breaks its contract
+  kUnsupportedType = 509,  ///< a tensor of an element type that LEAPP does not have
+  kFormerExport = 510,     ///< a former export that could not be removed
+
+  // Running a bundle.
+  kUnknownPort = 601,         ///< a node or port that the bundle does not have
+  kPortType = 602,            ///< a value of another element type than its port
+  kPortShape = 603,           ///< a value of another shape or size than its port
+  kMissingInput = 604,        ///< a tick, or a state, without a value for one of its inputs
+  kStaleInput = 605,          ///< an input that is older than its limit
+  kNotFinite = 606,           ///< NaN or infinity where the guard forbids it
+  kBoundPort = 607,           ///< a port that is bound to the caller's memory, and was set as well
+  kBadBinding = 608,          ///< memory that cannot be bound to a port
+  kTwoThreads = 609,          ///< two threads in one InferenceManager
+  kInnerValue = 610,          ///< a value inside merged nodes that is not there any more
+  kTickFailed = 611,          ///< a model that failed while it ran
+  kNoEngine = 612,            ///< ONNX Runtime, libtorch or an engine's plugin is missing
+  kWrongEngine = 613,         ///< an engine's library of another version than is needed
+  kNoProvider = 614,          ///< an execution provider or device that is not there
+  kProviderFailed = 615,      ///< an execution provider that does not start; the CPU is used
+  kModelMismatch = 616,       ///< a model that does not have the ports its bundle says
+  kBadModel = 617,            ///< a model file that cannot be read
+  kUnsupportedBackend = 618,  ///< a backend that this runtime has no engine for
+  kRuntimeOptions = 619,      ///< an option that makes no sense
+  kNotMerged = 620,           ///< nodes that cannot run as one
+  kNoInitialValues = 621,     ///< feedback that starts as zeros, as the bundle names no values
+  kDeviceFailed = 622,        ///< a device that failed while copying, waiting or recording
+  kNotTranslated = 623,       ///< a TorchScript model that cannot run in ONNX Runtime
+  kEngineSays = 624,          ///< a complaint of ONNX Runtime's own
+
+  // The command line.
+  kCommandLine = 701,  ///< options of the leapp command that do not go together
 };
 
 /// The code of a rule of the bundle format: rule(7) is "B7".
@@ -119,6 +156,10 @@ constexpr Code rule(int number) {
 
 /// "LP104", "B7".
 LEAPP_EXPORT std::string to_string(Code code);
+
+/// What a sentence about it ends with: " [LP104]". Nothing for a bundle's rule, which has its label
+/// in front, where the field is named.
+LEAPP_EXPORT std::string tag_of(Code code);
 
 /// Which exception an error with that code is.
 LEAPP_EXPORT ErrorKind kind_of(Code code) noexcept;

@@ -142,7 +142,7 @@ void module(const std::string& node, Module& model,
   }
   for (const std::string& name : buffer_names) {
     if (std::find(paths.begin(), paths.end(), name) != paths.end()) continue;
-    throw Error(ErrorKind::kValue,
+    throw Error(Code::kWrongValue,
                 "module() for node '" + node + "': the module has no buffer '" + name + "'");
   }
   const auto current = [&model, paths] {

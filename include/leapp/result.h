@@ -7,7 +7,6 @@
 // value() is the one door from this world to the other: it throws leapp::Error.
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <initializer_list>
@@ -22,29 +21,28 @@
 namespace leapp {
 
 /// Why a call failed. Trivially copyable.
-class Failure {
+class LEAPP_EXPORT Failure {
  public:
   static constexpr std::size_t kCapacity = 496;
 
-  Failure(ErrorKind kind, std::string_view message) noexcept : Failure(kind, {message}) {}
+  Failure(Code code, std::string_view text) noexcept : Failure(code, {text}) {}
 
   /// Joins the parts, so that a message can be composed without an allocation.
-  Failure(ErrorKind kind, std::initializer_list<std::string_view> parts) noexcept : kind_(kind) {
-    for (std::string_view part : parts) append(part);
-  }
+  Failure(Code code, std::initializer_list<std::string_view> parts) noexcept;
 
-  ErrorKind kind() const noexcept { return kind_; }
+  Code code() const noexcept { return code_; }
+  ErrorKind kind() const noexcept { return kind_of(code_); }
+  /// What happened, and its code at the end: "... [LP604]".
   std::string_view message() const noexcept { return {text_.data(), size_}; }
-  Error to_error() const { return Error(kind_, std::string(message())); }
+  /// What happened, without the code at the end.
+  std::string_view text() const noexcept { return {text_.data(), text_size_}; }
+  Error to_error() const { return Error(code_, std::string(text())); }
 
  private:
-  void append(std::string_view part) noexcept {
-    const std::size_t count = std::min(part.size(), kCapacity - size_);
-    std::copy_n(part.data(), count, text_.data() + size_);
-    size_ += count;
-  }
+  void append(std::string_view part, std::size_t limit) noexcept;
 
-  ErrorKind kind_;
+  Code code_;
+  std::size_t text_size_ = 0;
   std::size_t size_ = 0;
   std::array<char, kCapacity> text_;  // only the first size_ characters are meaningful
 };

@@ -62,7 +62,7 @@ class Tensor {
   template <typename T>
   Tensor(Shape shape, std::span<const T> values) : Tensor(dtype_of<T>(), std::move(shape)) {
     if (values.size_bytes() != bytes_.size()) {
-      throw Error(ErrorKind::kValue, std::to_string(values.size()) +
+      throw Error(Code::kWrongValue, std::to_string(values.size()) +
                                          " values do not fill a tensor of shape " +
                                          to_string(shape_));
     }
@@ -115,7 +115,7 @@ class Tensor {
 
   void check_type(DType asked) const {
     if (asked != dtype_) {
-      throw Error(ErrorKind::kType, "the tensor is " + std::string(name_of(dtype_)) + ", not " +
+      throw Error(Code::kWrongType, "the tensor is " + std::string(name_of(dtype_)) + ", not " +
                                         std::string(name_of(asked)));
     }
   }

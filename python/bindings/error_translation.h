@@ -32,7 +32,7 @@ inline const char* class_name(ErrorKind kind) {
   return "LeappError";
 }
 
-/// For register_local_exception_translator.
+/// For register_local_exception_translator. The exception's `code` is "LP105" or "B7".
 inline void translate(std::exception_ptr thrown) {
   namespace py = pybind11;
   try {
@@ -43,7 +43,9 @@ inline void translate(std::exception_ptr thrown) {
     const auto message = py::reinterpret_steal<py::object>(
         PyUnicode_DecodeUTF8(text, static_cast<Py_ssize_t>(std::strlen(text)), "backslashreplace"));
     const py::object type = py::module_::import("leapp.errors").attr(class_name(error.kind()));
-    PyErr_SetObject(type.ptr(), message.ptr());
+    const py::object exception = type(message);
+    exception.attr("code") = to_string(error.code());
+    PyErr_SetObject(type.ptr(), exception.ptr());
   }
 }
 

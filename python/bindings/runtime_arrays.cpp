@@ -106,7 +106,7 @@ struct Borrowed {
 };
 
 Error not_an_array(py::handle object, const std::string& port) {
-  return Error(ErrorKind::kType, "input " + port + " is a " +
+  return Error(Code::kWrongType, "input " + port + " is a " +
                                      std::string(py::str(py::type::of(object).attr("__name__"))) +
                                      ", expected a torch tensor or a NumPy array");
 }
@@ -133,8 +133,8 @@ const dlpack::ExchangeApi* exchange_api(py::handle type) {
 Borrowed from_dlpack(const dlpack::Tensor& tensor) {
   Borrowed array;
   if (static_cast<std::size_t>(tensor.ndim) > array.strides.size()) {
-    throw Error(ErrorKind::kValue, "a tensor has " + std::to_string(tensor.ndim) +
-                                       " dimensions, more than any port can have");
+    throw Error(Code::kPortShape, "a tensor has " + std::to_string(tensor.ndim) +
+                                      " dimensions, more than any port can have");
   }
   array.data = static_cast<const char*>(tensor.data) + tensor.byte_offset;
   array.dtype = from_dlpack(tensor.dtype);
@@ -199,16 +199,16 @@ void with_array(py::handle object, const std::string& port, const Use& use) {
 
 void check_fit(const Borrowed& array, const TensorView& buffer, const std::string& port) {
   if (array.dtype != buffer.dtype) {
-    throw Error(ErrorKind::kType,
+    throw Error(Code::kPortType,
                 "input " + port + " is " +
                     (array.dtype ? std::string(name_of(*array.dtype)) : "of another type") +
                     ", expected " + std::string(name_of(buffer.dtype)));
   }
   if (!std::equal(array.shape.begin(), array.shape.end(), buffer.shape.begin(),
                   buffer.shape.end())) {
-    throw Error(ErrorKind::kValue, "input " + port + " has shape " +
-                                       to_string(Shape(array.shape.begin(), array.shape.end())) +
-                                       ", expected " + to_string(buffer.shape));
+    throw Error(Code::kPortShape, "input " + port + " has shape " +
+                                      to_string(Shape(array.shape.begin(), array.shape.end())) +
+                                      ", expected " + to_string(buffer.shape));
   }
 }
 
@@ -250,14 +250,14 @@ void* borrow_array(py::handle object, const std::optional<dlpack::Device>& devic
   with_array(object, port, [&](const Borrowed& array) {
     check_fit(array, expected, port);
     if (device ? array.device != *device : !array.on_host()) {
-      throw Error(ErrorKind::kValue, "the array bound to " + port + " must be on " +
+      throw Error(Code::kBadBinding, "the array bound to " + port + " must be on " +
                                          (device ? "the manager's device" : "the host"));
     }
     if (!array.contiguous()) {
-      throw Error(ErrorKind::kValue, "the array bound to " + port + " must be contiguous");
+      throw Error(Code::kBadBinding, "the array bound to " + port + " must be contiguous");
     }
     if (writable && !array.writable) {
-      throw Error(ErrorKind::kValue, "the array bound to " + port + " is read-only");
+      throw Error(Code::kBadBinding, "the array bound to " + port + " is read-only");
     }
     data = const_cast<void*>(array.data);
   });
@@ -336,7 +336,7 @@ py::object ArrayMaker::make_on(const dlpack::Device& device, const ConstTensorVi
     *static_cast<std::string*>(context) = message;
   };
   if (exchange_->allocate(&prototype, &made, &problem, note) != 0 || made == nullptr) {
-    throw Error(ErrorKind::kInternal, "torch could not make a tensor: " + problem);
+    throw Error(Code::kInternal, "torch could not make a tensor: " + problem);
   }
   if (like.byte_size() != 0) {
     fill(static_cast<char*>(made->tensor.data) + made->tensor.byte_offset);

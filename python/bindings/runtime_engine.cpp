@@ -67,7 +67,7 @@ class PythonBinding final : public Binding {
       run_.get()();
       return {};
     } catch (const std::exception& error) {
-      return Failure(ErrorKind::kValue, {"node '", node_, "' failed: ", error.what()});
+      return Failure(Code::kTickFailed, {"node '", node_, "' failed: ", error.what()});
     }
   }
 

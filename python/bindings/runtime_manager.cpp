@@ -33,7 +33,7 @@ std::string_view text_of(py::handle key) {
       PyUnicode_Check(key.ptr()) != 0 ? PyUnicode_AsUTF8AndSize(key.ptr(), &size) : nullptr;
   if (text == nullptr) {
     PyErr_Clear();
-    throw Error(ErrorKind::kType,
+    throw Error(Code::kWrongType,
                 "inputs are named by text, 'node/port', not by " + std::string(py::repr(key)));
   }
   return {text, static_cast<std::size_t>(size)};
@@ -45,7 +45,7 @@ T setting(const std::string& name, py::handle value, const char* expected) {
   try {
     return value.cast<T>();
   } catch (const py::cast_error&) {
-    throw Error(ErrorKind::kType, name + " must be " + expected + ", not " +
+    throw Error(Code::kWrongType, name + " must be " + expected + ", not " +
                                       std::string(py::str(py::type::of(value).attr("__name__"))));
   }
 }
@@ -65,7 +65,7 @@ EngineOptions engine_options(const py::dict& settings) {
     } else if (name == "translate") {
       options.translate = setting<bool>(name, value, "True or False");
     } else {
-      throw Error(ErrorKind::kValue,
+      throw Error(Code::kRuntimeOptions,
                   "there is no engine option '" + name +
                       "'; there are: threads, affinity, spinning, provider, translate");
     }
@@ -132,8 +132,8 @@ class PyManager {
       const std::string_view name = text_of(key);
       const std::size_t index = input_index(name);
       if (bound_inputs_[index]) {
-        throw Error(ErrorKind::kUsage, "input " + manager_->inputs()[index] +
-                                           " is bound to an array of yours: write that array");
+        throw Error(Code::kBoundPort, "input " + manager_->inputs()[index] +
+                                          " is bound to an array of yours: write that array");
       }
       set_input(index, value);
     }
@@ -208,7 +208,7 @@ class PyManager {
       const std::string name(text_of(key));
       const std::optional<PortRef> ref = parse_port_ref(name);
       const Port* port = ref ? manager_->bundle().find_input(*ref) : nullptr;
-      if (port == nullptr) throw Error(ErrorKind::kValue, "'" + name + "' is no feedback input");
+      if (port == nullptr) throw Error(Code::kUnknownPort, "'" + name + "' is no feedback input");
       Tensor tensor(port->dtype, port->shape);
       read_array(value, tensor.view(), name);
       tensors.emplace(name, std::move(tensor));
@@ -272,10 +272,11 @@ class PyManager {
         try {
           py::module_::import("torch");
         } catch (const py::error_already_set& error) {
-          throw Error(ErrorKind::kUsage, "node '" + model.name +
-                                             "' is a TorchScript model, which needs PyTorch ('pip "
-                                             "install torch'): " +
-                                             std::string(py::str(error.value())));
+          throw Error(Code::kMissingPackage,
+                      "node '" + model.name +
+                          "' is a TorchScript model, which needs PyTorch ('pip "
+                          "install torch'): " +
+                          std::string(py::str(error.value())));
         }
       }
       return standard.load(model, file, options);
@@ -321,7 +322,7 @@ class PyManager {
     if (port == nullptr) port = bundle.find_input({node, input + "_in"});
     if (port == nullptr) {
       manager_->value(node, input);  // throws: no such node, or no such port
-      throw Error(ErrorKind::kValue, "node '" + node + "' has no input '" + input + "'");
+      throw Error(Code::kUnknownPort, "node '" + node + "' has no input '" + input + "'");
     }
     return Tensor(port->dtype, port->shape);
   }

@@ -21,8 +21,7 @@ inline void require(bool condition, ErrorKind kind, const std::string& message) 
 /// States what must be true if LEAPP itself is right.
 inline void demand(bool condition, const char* what) {
   if (!condition) [[unlikely]] {
-    throw Error(ErrorKind::kInternal,
-                std::string("internal error in LEAPP, please report it: ") + what);
+    throw Error(Code::kInternal, std::string("internal error in LEAPP, please report it: ") + what);
   }
 }
 

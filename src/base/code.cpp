@@ -11,10 +11,6 @@ bool is_rule(Code code) {
   return code >= rule(0);
 }
 
-std::string tag_of(Code code) {
-  return is_rule(code) ? std::string() : " [" + to_string(code) + "]";
-}
-
 Code general_code(ErrorKind kind) {
   switch (kind) {
     case ErrorKind::kType:
@@ -46,6 +42,10 @@ std::string to_string(Code code) {
   return "LP" + std::string(3 - digits.size(), '0') + digits;
 }
 
+std::string tag_of(Code code) {
+  return is_rule(code) ? std::string() : " [" + to_string(code) + "]";
+}
+
 ErrorKind kind_of(Code code) noexcept {
   if (is_rule(code)) return ErrorKind::kValue;
   switch (code) {
@@ -54,6 +54,8 @@ ErrorKind kind_of(Code code) noexcept {
     case Code::kWrongType:
     case Code::kNotDense:
     case Code::kPayload:
+    case Code::kUnsupportedType:
+    case Code::kPortType:
       return ErrorKind::kType;
     case Code::kWrongValue:
     case Code::kMirrorMismatch:
@@ -61,8 +63,25 @@ ErrorKind kind_of(Code code) noexcept {
     case Code::kBadName:
     case Code::kUnknownBackend:
     case Code::kOwnModel:
+    case Code::kConverterName:
+    case Code::kUnknownPort:
+    case Code::kPortShape:
+    case Code::kMissingInput:
+    case Code::kStaleInput:
+    case Code::kNotFinite:
+    case Code::kBadBinding:
+    case Code::kTickFailed:
+    case Code::kWrongEngine:
+    case Code::kNoProvider:
+    case Code::kModelMismatch:
+    case Code::kBadModel:
+    case Code::kUnsupportedBackend:
+    case Code::kRuntimeOptions:
+    case Code::kNotMerged:
+    case Code::kDeviceFailed:
       return ErrorKind::kValue;
     case Code::kNotFound:
+    case Code::kNoEngine:
       return ErrorKind::kNotFound;
     case Code::kIo:
     case Code::kNotDrawn:
@@ -70,6 +89,12 @@ ErrorKind kind_of(Code code) noexcept {
     case Code::kNotPure:
     case Code::kNoOnnx:
     case Code::kChanged:
+    case Code::kNoTorchScript:
+    case Code::kPortNamesClash:
+    case Code::kComplexPort:
+    case Code::kOpset:
+    case Code::kBadConverter:
+    case Code::kNotTranslated:
       return ErrorKind::kExport;
     case Code::kValidationFailed:
       return ErrorKind::kValidation;

@@ -37,7 +37,7 @@ void append_quoted(std::string& json, const std::string& text) {
 
 std::string to_string(const Diagnostic& diagnostic) {
   const std::string place = diagnostic.where.empty() ? "" : diagnostic.where + ": ";
-  return place + diagnostic.text + " [" + to_string(diagnostic.code) + "]";
+  return place + diagnostic.text + tag_of(diagnostic.code);
 }
 
 std::string to_json(const std::vector<Diagnostic>& diagnostics) {

@@ -40,7 +40,7 @@ class ReadOnlyFile {
  private:
   void check(bool ok) const {
     if (!ok) {
-      throw Error(ErrorKind::kIo, name_ + ": the file could not be read: " + std::strerror(errno));
+      throw Error(Code::kIo, name_ + ": the file could not be read: " + std::strerror(errno));
     }
   }
 

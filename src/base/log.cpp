@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <mutex>
+#include <string>
 #include <utility>
 
 namespace leapp {
@@ -62,6 +63,14 @@ void log(LogLevel level, std::string_view message) {
   // Called outside the lock: a sink may itself log, or wait for Python's interpreter lock.
   record->take(level, message);
   sink->take(level, message);
+}
+
+void log(LogLevel level, Code code, std::string_view message) {
+  log(level, std::string(message) + tag_of(code));
+}
+
+void warn(Code code, std::string_view message) {
+  log(LogLevel::kWarning, code, message);
 }
 
 }  // namespace leapp

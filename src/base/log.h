@@ -3,6 +3,7 @@
 
 #include <string_view>
 
+#include "leapp/code.h"
 #include "leapp/log.h"
 
 namespace leapp {
@@ -11,5 +12,9 @@ namespace leapp {
 LEAPP_EXPORT LogSink set_log_record(LogSink record);
 
 LEAPP_EXPORT void log(LogLevel level, std::string_view message);
+
+/// A line that ends with its code, "... [LP621]".
+LEAPP_EXPORT void log(LogLevel level, Code code, std::string_view message);
+LEAPP_EXPORT void warn(Code code, std::string_view message);
 
 }  // namespace leapp

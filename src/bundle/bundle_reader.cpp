@@ -39,11 +39,11 @@ class BundleReader {
   BundleReader(const YamlNode& root, const std::string& file) : root_(root), file_(file) {}
 
   Bundle read() const {
-    check_keys("B3", root_, "a bundle", {"models", "pipeline", "system information"});
+    check_keys(rule(3), root_, "a bundle", {"models", "pipeline", "system information"});
     Bundle bundle;
     bundle.system_information = read_system_information(*root_.find("system information"));
     const YamlNode& models = *root_.find("models");
-    expect_mapping("B6", models);
+    expect_mapping(rule(6), models);
     bundle.models.reserve(models.entries.size());
     for (const YamlEntry& entry : models.entries) bundle.models.push_back(read_model(entry));
     bundle.pipeline = read_pipeline(*root_.find("pipeline"));
@@ -51,64 +51,63 @@ class BundleReader {
   }
 
  private:
-  [[noreturn]] void fail(std::string_view rule, const YamlNode& node,
-                         const std::string& what) const {
+  [[noreturn]] void fail(Code code, const YamlNode& node, const std::string& what) const {
     FieldPath path;
     find_path(root_, node, path);
-    throw Error(ErrorKind::kValue, position(file_, node) + "[" + std::string(rule) + "] " +
-                                       (path.empty() ? "" : to_string(path) + ": ") + what);
+    throw Error(code, position(file_, node) + "[" + to_string(code) + "] " +
+                          (path.empty() ? "" : to_string(path) + ": ") + what);
   }
 
-  void expect_mapping(std::string_view rule, const YamlNode& node) const {
+  void expect_mapping(Code code, const YamlNode& node) const {
     if (node.kind != Kind::kMapping)
-      fail(rule, node, "expected a mapping, found " + describe(node));
+      fail(code, node, "expected a mapping, found " + describe(node));
   }
 
-  void expect_list(std::string_view rule, const YamlNode& node) const {
-    if (node.kind != Kind::kSequence) fail(rule, node, "expected a list, found " + describe(node));
+  void expect_list(Code code, const YamlNode& node) const {
+    if (node.kind != Kind::kSequence) fail(code, node, "expected a list, found " + describe(node));
   }
 
   /// B3, B6, B7: the mapping has these keys.
-  void check_keys(std::string_view rule, const YamlNode& node, const std::string& what,
+  void check_keys(Code code, const YamlNode& node, const std::string& what,
                   std::initializer_list<const char*> keys) const {
-    expect_mapping(rule, node);
+    expect_mapping(code, node);
     for (const char* key : keys) {
       if (node.find(key)) continue;
       std::string list;
       for (const char* each : keys) list += (list.empty() ? "" : ", ") + std::string(each);
-      fail(rule, node,
+      fail(code, node,
            what + " must contain " + list + "; " + quote_for_message(key) + " is missing");
     }
   }
 
-  std::string read_text(std::string_view rule, const YamlNode& node) const {
+  std::string read_text(Code code, const YamlNode& node) const {
     if (node.kind != Kind::kScalar || node.is_null()) {
-      fail(rule, node, "expected text, found " + describe(node));
+      fail(code, node, "expected text, found " + describe(node));
     }
     return node.text;
   }
 
-  std::optional<std::string> read_optional_text(std::string_view rule, const YamlNode* node) const {
+  std::optional<std::string> read_optional_text(Code code, const YamlNode* node) const {
     if (!node || node->is_null()) return std::nullopt;
-    return read_text(rule, *node);
+    return read_text(code, *node);
   }
 
   std::string read_digest(const YamlNode* node) const {
-    std::string digest = read_optional_text("B13", node).value_or("");
+    std::string digest = read_optional_text(rule(13), node).value_or("");
     std::transform(digest.begin(), digest.end(), digest.begin(),
                    [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
     return digest;
   }
 
   SystemInformation read_system_information(const YamlNode& node) const {
-    check_keys("B4", node, "system information", {"leapp config version"});
+    check_keys(rule(4), node, "system information", {"leapp config version"});
     const auto text = [&](const char* key) {
-      auto value = read_optional_text("B4", node.find(key));
+      auto value = read_optional_text(rule(4), node.find(key));
       return value == "None" ? std::nullopt : value;
     };
     SystemInformation system;
     system.cuda_version = text("cuda version");
-    system.config_version = read_text("B4", *node.find("leapp config version"));
+    system.config_version = read_text(rule(4), *node.find("leapp config version"));
     system.leapp_version = text("leapp version");
     system.os = text("os");
     system.python_version = text("python version");
@@ -118,31 +117,31 @@ class BundleReader {
 
   Model read_model(const YamlEntry& entry) const {
     const YamlNode& node = entry.value;
-    check_keys("B6", node, "a model", {"inputs", "outputs", "parameters"});
+    check_keys(rule(6), node, "a model", {"inputs", "outputs", "parameters"});
     Model model;
     model.name = entry.key.text;
     model.inputs = read_ports(*node.find("inputs"));
     model.outputs = read_ports(*node.find("outputs"));
     const YamlNode& parameters = *node.find("parameters");
-    check_keys("B6", parameters, "a model's parameters",
+    check_keys(rule(6), parameters, "a model's parameters",
                {"model_path", "md5sum", "sha256sum", "backend"});
-    if (auto path = read_optional_text("B14", parameters.find("model_path"))) {
+    if (auto path = read_optional_text(rule(14), parameters.find("model_path"))) {
       model.file = FileEntry{std::move(*path), read_digest(parameters.find("md5sum")),
                              read_digest(parameters.find("sha256sum"))};
     }
-    model.backend = read_optional_text("B12", parameters.find("backend"));
-    model.torch_version = read_optional_text("B6", parameters.find("torch_version"));
+    model.backend = read_optional_text(rule(12), parameters.find("backend"));
+    model.torch_version = read_optional_text(rule(6), parameters.find("torch_version"));
     const YamlNode* const opset = parameters.find("opset_version");
     if (opset && !opset->is_null()) {
       model.opset_version = resolve_integer(*opset);
       if (!model.opset_version)
-        fail("B6", *opset, "expected an integer, found " + describe(*opset));
+        fail(rule(6), *opset, "expected an integer, found " + describe(*opset));
     }
     if (const YamlNode* const data = parameters.find("external_data")) {
-      expect_list("B6", *data);
+      expect_list(rule(6), *data);
       for (const YamlNode& item : data->items) {
-        check_keys("B6", item, "external data", {"path", "sha256sum"});
-        model.external_data.push_back({read_text("B14", *item.find("path")),
+        check_keys(rule(6), item, "external data", {"path", "sha256sum"});
+        model.external_data.push_back({read_text(rule(14), *item.find("path")),
                                        read_digest(item.find("md5sum")),
                                        read_digest(item.find("sha256sum"))});
       }
@@ -151,7 +150,7 @@ class BundleReader {
   }
 
   std::vector<Port> read_ports(const YamlNode& node) const {
-    expect_list("B6", node);
+    expect_list(rule(6), node);
     std::vector<Port> ports;
     ports.reserve(node.items.size());
     for (const YamlNode& item : node.items) ports.push_back(read_port(item));
@@ -159,23 +158,23 @@ class BundleReader {
   }
 
   Port read_port(const YamlNode& node) const {  // B7
-    check_keys("B7", node, "a port", {"name", "dtype", "shape"});
+    check_keys(rule(7), node, "a port", {"name", "dtype", "shape"});
     Port port;
     for (const YamlEntry& entry : node.entries) {
       const std::string& key = entry.key.text;
       const YamlNode& value = entry.value;
       if (key == "name") {
-        port.name = read_text("B7", value);
+        port.name = read_text(rule(7), value);
       } else if (key == "dtype") {
         port.dtype = read_dtype(value);
       } else if (key == "shape") {
         port.shape = read_shape(value);
       } else if (key == "type") {
-        if (read_text("B7", value) != "tensor") {
-          fail("B7", value, "expected tensor, found " + describe(value));
+        if (read_text(rule(7), value) != "tensor") {
+          fail(rule(7), value, "expected tensor, found " + describe(value));
         }
       } else if (key == "kind") {
-        port.semantics.kind = read_optional_text("B10", &value);
+        port.semantics.kind = read_optional_text(rule(10), &value);
       } else if (key == "element_names") {
         if (!value.is_null()) {
           port.semantics.element_names = read_element_names(value, node.find("temporal_period_ms"));
@@ -188,26 +187,26 @@ class BundleReader {
   }
 
   DType read_dtype(const YamlNode& node) const {  // B8
-    const std::string name = read_text("B8", node);
+    const std::string name = read_text(rule(8), node);
     const auto dtype = dtype_from_name(name);
-    if (!dtype) fail("B8", node, "there is no dtype " + quote_for_message(name));
+    if (!dtype) fail(rule(8), node, "there is no dtype " + quote_for_message(name));
     return *dtype;
   }
 
   Shape read_shape(const YamlNode& node) const {  // B8
-    expect_list("B8", node);
+    expect_list(rule(8), node);
     Shape shape;
     shape.reserve(node.items.size());
     for (const YamlNode& item : node.items) {
       const auto size = resolve_integer(item);
-      if (!size) fail("B8", item, "expected a size, found " + describe(item));
+      if (!size) fail(rule(8), item, "expected a size, found " + describe(item));
       shape.push_back(*size);
     }
     return shape;
   }
 
   ElementNames read_element_names(const YamlNode& node, const YamlNode* period) const {  // B10
-    expect_list("B10", node);
+    expect_list(rule(10), node);
     ElementNames names;
     for (const YamlNode& item : node.items) {
       if (item.is_null()) {
@@ -217,10 +216,10 @@ class BundleReader {
       } else if (item.kind == Kind::kSequence) {
         std::vector<std::string> words;
         words.reserve(item.items.size());
-        for (const YamlNode& word : item.items) words.push_back(read_text("B10", word));
+        for (const YamlNode& word : item.items) words.push_back(read_text(rule(10), word));
         names.emplace_back(std::move(words));
       } else {
-        fail("B10", item,
+        fail(rule(10), item,
              "expected null, __temporal_axis__ or a list of names, found " + describe(item));
       }
     }
@@ -228,13 +227,13 @@ class BundleReader {
   }
 
   double read_period(const YamlNode& axis, const YamlNode* period) const {  // B10
-    if (!period) fail("B10", axis, "a time axis needs the field temporal_period_ms");
+    if (!period) fail(rule(10), axis, "a time axis needs the field temporal_period_ms");
     const Metadata value = period->kind == Kind::kScalar ? resolve_scalar(*period) : Metadata{};
     if (const auto* const integer = std::get_if<std::int64_t>(&value.value)) {
       return static_cast<double>(*integer);
     }
     if (const auto* const number = std::get_if<double>(&value.value)) return *number;
-    fail("B10", *period, "expected a number, found " + describe(*period));
+    fail(rule(10), *period, "expected a number, found " + describe(*period));
   }
 
   Metadata read_metadata(const YamlNode& node) const {
@@ -256,38 +255,38 @@ class BundleReader {
   }
 
   Pipeline read_pipeline(const YamlNode& node) const {
-    expect_mapping("B3", node);
+    expect_mapping(rule(3), node);
     Pipeline pipeline;
     pipeline.data_flow = read_wires(node.find("data_flow"));
     pipeline.feedback_flow = read_wires(node.find("feedback_flow"));
     pipeline.inputs = read_node_ports(node.find("inputs"));
     pipeline.outputs = read_node_ports(node.find("outputs"));
-    if (auto path = read_optional_text("B14", node.find("initial_values"))) {
+    if (auto path = read_optional_text(rule(14), node.find("initial_values"))) {
       pipeline.initial_values =
           FileEntry{std::move(*path), read_digest(node.find("initial_values_md5sum")),
                     read_digest(node.find("initial_values_sha256sum"))};
     }
     const YamlNode* const configs = node.find("configs");
     if (configs && !configs->is_null()) {
-      expect_mapping("B11", *configs);
+      expect_mapping(rule(11), *configs);
       pipeline.configs = read_map(*configs);
     }
     return pipeline;
   }
 
   PortRef read_port_ref(const YamlNode& node) const {  // B15
-    auto ref = parse_port_ref(read_text("B15", node));
-    if (!ref) fail("B15", node, "expected node/port, found " + describe(node));
+    auto ref = parse_port_ref(read_text(rule(15), node));
+    if (!ref) fail(rule(15), node, "expected node/port, found " + describe(node));
     return std::move(*ref);
   }
 
   std::vector<Wire> read_wires(const YamlNode* node) const {  // B15
     if (!node || node->is_null()) return {};
-    expect_mapping("B15", *node);
+    expect_mapping(rule(15), *node);
     std::vector<Wire> wires;
     wires.reserve(node->entries.size());
     for (const YamlEntry& entry : node->entries) {
-      expect_list("B15", entry.value);
+      expect_list(rule(15), entry.value);
       Wire wire{read_port_ref(entry.key), {}};
       for (const YamlNode& target : entry.value.items)
         wire.targets.push_back(read_port_ref(target));
@@ -298,13 +297,14 @@ class BundleReader {
 
   std::vector<NodePorts> read_node_ports(const YamlNode* node) const {  // B15
     if (!node || node->is_null()) return {};
-    expect_mapping("B15", *node);
+    expect_mapping(rule(15), *node);
     std::vector<NodePorts> result;
     result.reserve(node->entries.size());
     for (const YamlEntry& entry : node->entries) {
-      expect_list("B15", entry.value);
+      expect_list(rule(15), entry.value);
       NodePorts ports{entry.key.text, {}};
-      for (const YamlNode& port : entry.value.items) ports.ports.push_back(read_text("B15", port));
+      for (const YamlNode& port : entry.value.items)
+        ports.ports.push_back(read_text(rule(15), port));
       result.push_back(std::move(ports));
     }
     return result;
@@ -315,34 +315,33 @@ class BundleReader {
 };
 
 [[noreturn]] void fail_too_large(const std::string& name, std::uintmax_t bytes, std::size_t limit) {
-  throw Error(ErrorKind::kValue, name + ":1:1: [B1] the file has " + std::to_string(bytes) +
-                                     " bytes, more than the limit of " + std::to_string(limit));
+  throw Error(rule(1), name + ":1:1: [B1] the file has " + std::to_string(bytes) +
+                           " bytes, more than the limit of " + std::to_string(limit));
 }
 
 std::string read_whole_file(const std::filesystem::path& path, const BundleOptions& options) {
   const std::string name = path.string();
   if (path.extension() != ".yaml") {  // B1
     std::error_code ignored;
-    throw Error(ErrorKind::kValue,
-                name + ": [B1] the name of a bundle's description must end with .yaml" +
-                    (std::filesystem::is_directory(path, ignored)
-                         ? "; this is a folder: give the .yaml file in it"
-                         : ""));
+    throw Error(rule(1), name + ": [B1] the name of a bundle's description must end with .yaml" +
+                             (std::filesystem::is_directory(path, ignored)
+                                  ? "; this is a folder: give the .yaml file in it"
+                                  : ""));
   }
   std::error_code error;
   const auto status = std::filesystem::status(path, error);
   if (!std::filesystem::exists(status)) {
-    throw Error(ErrorKind::kNotFound, name + ": the bundle's description was not found");
+    throw Error(Code::kNotFound, name + ": the bundle's description was not found");
   }
   if (!std::filesystem::is_regular_file(status)) {
-    throw Error(ErrorKind::kValue, name + ": [B1] this is not a regular file");
+    throw Error(rule(1), name + ": [B1] this is not a regular file");
   }
   const std::uintmax_t size = std::filesystem::file_size(path);
   if (size > options.max_file_bytes) fail_too_large(name, size, options.max_file_bytes);
   std::ifstream stream(path, std::ios::binary);
   std::string text(static_cast<std::size_t>(size), '\0');
   stream.read(text.data(), static_cast<std::streamsize>(text.size()));
-  if (!stream) throw Error(ErrorKind::kIo, name + ": the file could not be read");
+  if (!stream) throw Error(Code::kIo, name + ": the file could not be read");
   return text;
 }
 

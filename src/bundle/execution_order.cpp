@@ -24,7 +24,7 @@ std::size_t index_of(const std::unordered_map<std::string_view, std::size_t>& mo
                      const PortRef& ref, const RuleReporter& reporter, const FieldPath& path) {
   const auto found = models.find(ref.node);
   if (found == models.end()) {  // B15
-    reporter.fail("B15", path, "there is no model " + quote_for_message(ref.node));
+    reporter.fail(rule(15), path, "there is no model " + quote_for_message(ref.node));
   }
   return found->second;
 }
@@ -104,7 +104,7 @@ std::vector<std::size_t> find_execution_order(const Bundle& bundle, const RuleRe
   }
   if (order.size() < bundle.models.size()) {  // B18
     const auto cycle = find_cycle(edges, waiting_for);
-    reporter.fail("B18", cycle.front()->path(), describe_cycle(cycle));
+    reporter.fail(rule(18), cycle.front()->path(), describe_cycle(cycle));
   }
   return order;
 }

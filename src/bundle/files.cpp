@@ -72,18 +72,18 @@ bool is_lfs_pointer(const fs::path& path) {
 std::filesystem::path resolve_file(const std::filesystem::path& folder, const std::string& path,
                                    const BundleOptions& options) {
   if (const std::string fault = find_path_fault(path, options); !fault.empty()) {  // B14
-    throw Error(ErrorKind::kValue, "[B14] " + fault);
+    throw Error(rule(14), "[B14] " + fault);
   }
   const fs::path base = folder.empty() ? fs::path(".") : folder;
   std::error_code error;
   const fs::path resolved = fs::canonical(base / path, error);
   if (error || !fs::exists(resolved, error)) {
-    throw Error(ErrorKind::kNotFound, (base / path).string() +
-                                          ": the file was not found; a bundle is only complete "
-                                          "with all files its YAML names");
+    throw Error(Code::kNotFound, (base / path).string() +
+                                     ": the file was not found; a bundle is only complete "
+                                     "with all files its YAML names");
   }
   if (!options.allow_outside_files && !is_inside(resolved, fs::canonical(base))) {  // B14
-    throw Error(ErrorKind::kValue,
+    throw Error(rule(14),
                 "[B14] " + quote_for_message(path) +
                     " leaves the bundle's folder through a link, to " +
                     quote_for_message(resolved.string()) +
@@ -91,7 +91,7 @@ std::filesystem::path resolve_file(const std::filesystem::path& folder, const st
                     "bundle");
   }
   if (!fs::is_regular_file(resolved, error)) {  // B14
-    throw Error(ErrorKind::kValue,
+    throw Error(rule(14),
                 "[B14] " + quote_for_message((base / path).string()) + " is not a regular file");
   }
   return resolved;
@@ -109,7 +109,7 @@ void verify_files(const Bundle& bundle, const std::filesystem::path& folder,
     if (file.entry->sha256sum.empty()) continue;
     const std::string found = sha256_file(path);
     if (found != file.entry->sha256sum) {  // B21
-      throw Error(ErrorKind::kValue,
+      throw Error(rule(21),
                   locate_field(bundle.file, file.checksum_field) +
                       "[B21] SHA256 checksum mismatch for " + file.what + ", " + path.string() +
                       ": expected " + file.entry->sha256sum + ", found " + found +

@@ -23,10 +23,10 @@ SafeTensors read_initial_values(const Bundle& bundle, const std::filesystem::pat
                                 const BundleOptions& options) {
   if (!bundle.pipeline.initial_values) {
     if (!bundle.pipeline.feedback_flow.empty() && can_run(bundle)) {
-      log(LogLevel::kWarning,
-          bundle.file.string() +
-              ": the bundle names no initial values (pipeline.initial_values), so every feedback "
-              "input starts as zeros");
+      warn(Code::kNoInitialValues,
+           bundle.file.string() +
+               ": the bundle names no initial values (pipeline.initial_values), so every feedback "
+               "input starts as zeros");
     }
     return {};
   }
@@ -38,8 +38,8 @@ SafeTensors read_initial_values(const Bundle& bundle, const std::filesystem::pat
   }
   for (const auto& [name, tensor] : values.tensors()) {
     const auto fail = [&, &key = name](const std::string& what) {  // B20
-      throw Error(ErrorKind::kValue, path.string() + ": [B20] the initial value " +
-                                         quote_for_message(key) + " " + what);
+      throw Error(rule(20), path.string() + ": [B20] the initial value " + quote_for_message(key) +
+                                " " + what);
     };
     const auto found = inputs.find(name);
     if (found == inputs.end()) fail("belongs to no input of this bundle");
@@ -55,10 +55,10 @@ SafeTensors read_initial_values(const Bundle& bundle, const std::filesystem::pat
   for (const Wire& wire : bundle.pipeline.feedback_flow) {
     for (const PortRef& target : wire.targets) {
       if (values.find(to_string(target)) != nullptr) continue;
-      throw Error(ErrorKind::kValue,
-                  path.string() + ": [B20] there is no initial value for the feedback input " +
-                      quote_for_message(to_string(target)) +
-                      "; the file was damaged or edited: export again");
+      throw Error(rule(20), path.string() +
+                                ": [B20] there is no initial value for the feedback input " +
+                                quote_for_message(to_string(target)) +
+                                "; the file was damaged or edited: export again");
     }
   }
   return values;

@@ -20,9 +20,9 @@ class ModelChecker {
   void check_name(const std::string& name, std::unordered_set<std::string_view>& seen) const {
     const FieldPath path = {"models", name};
     if (const std::string fault = find_node_name_fault(name); !fault.empty()) {  // B5
-      reporter_.fail("B5", path, fault);
+      reporter_.fail(rule(5), path, fault);
     }
-    if (!seen.insert(name).second) reporter_.fail("B5", path, "two models have this name");
+    if (!seen.insert(name).second) reporter_.fail(rule(5), path, "two models have this name");
   }
 
   void check(const Model& model) const {
@@ -30,7 +30,7 @@ class ModelChecker {
     check_ports(model, "outputs", model.outputs);
     if (model.backend && *model.backend != "jit" && *model.backend != "onnx" &&
         *model.backend != "pt2") {  // B12
-      reporter_.fail("B12", parameter(model, "backend"),
+      reporter_.fail(rule(12), parameter(model, "backend"),
                      "Unsupported backend " + quote_for_message(*model.backend) +
                          "; expected jit, onnx, pt2 or null");
     }
@@ -52,7 +52,7 @@ class ModelChecker {
   void check_initial_values(const FileEntry& file) const {
     const FieldPath path = {"pipeline", "initial_values"};
     if (const std::string fault = find_path_fault(file.path, options_); !fault.empty()) {
-      reporter_.fail("B14", path, fault);
+      reporter_.fail(rule(14), path, fault);
     }
     check_digest(file.md5sum, 32, {"pipeline", "initial_values_md5sum"});
     check_digest(file.sha256sum, 64, {"pipeline", "initial_values_sha256sum"});
@@ -67,22 +67,22 @@ class ModelChecker {
     std::unordered_set<std::string_view> seen;
     for (std::size_t i = 0; i < ports.size(); ++i) {
       const Port& port = ports[i];
-      const auto fail = [&](std::string_view rule, const char* key, const std::string& fault) {
-        reporter_.fail(rule, {"models", model.name, side, i, key}, fault);
+      const auto fail = [&](Code code, const char* key, const std::string& fault) {
+        reporter_.fail(code, {"models", model.name, side, i, key}, fault);
       };
       if (const auto fault = find_port_name_fault(port.name); !fault.empty()) {
-        fail("B5", "name", fault);
+        fail(rule(5), "name", fault);
       }
       if (!seen.insert(port.name).second) {  // B7
-        fail("B7", "name",
+        fail(rule(7), "name",
              "Duplicate i/o name " + quote_for_message(port.name) + " among the " + side + " of " +
                  quote_for_message(model.name));
       }
       if (const auto fault = find_shape_fault(port.shape, port.dtype); !fault.empty()) {
-        fail("B8", "shape", fault);
+        fail(rule(8), "shape", fault);
       }
       if (const auto fault = find_extra_fault(port.semantics.extra); !fault.empty()) {
-        fail("B11", "name", fault);
+        fail(rule(11), "name", fault);
       }
       check_element_names(port, {"models", model.name, side, i, "element_names"});
     }
@@ -92,20 +92,20 @@ class ModelChecker {
     if (!port.semantics.element_names) return;
     const std::string fault = find_element_names_fault(*port.semantics.element_names, port.shape);
     if (fault.empty()) return;
-    if (policy_ == ElementNamesPolicy::kFail) reporter_.fail("B10", path, fault);
-    log(LogLevel::kWarning, reporter_.message("B10", path, fault));
+    if (policy_ == ElementNamesPolicy::kFail) reporter_.fail(rule(10), path, fault);
+    warn(rule(10), reporter_.message(rule(10), path, fault));
   }
 
   void check_file(const FileEntry& file, const FieldPath& path, const FieldPath& md5,
                   const FieldPath& sha256) const {
     if (const std::string fault = find_path_fault(file.path, options_); !fault.empty()) {
-      reporter_.fail("B14", path, fault);
+      reporter_.fail(rule(14), path, fault);
     }
     check_digest(file.md5sum, 32, md5);
     check_digest(file.sha256sum, 64, sha256);
     if (file.sha256sum.empty()) {  // B13
       reporter_.fail(
-          "B13", sha256,
+          rule(13), sha256,
           "a model file needs its checksum; put here what `sha256sum " + file.path + "` prints");
     }
   }
@@ -115,7 +115,7 @@ class ModelChecker {
       return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
     });
     if (!digest.empty() && (digest.size() != length || !is_hex)) {  // B13
-      reporter_.fail("B13", path,
+      reporter_.fail(rule(13), path,
                      quote_for_message(digest) + " is no checksum; expected " +
                          std::to_string(length) + " lower-case hexadecimal digits");
     }
@@ -134,12 +134,12 @@ void check_config_version(const std::string& version, const RuleReporter& report
   const bool readable = std::sscanf(version.c_str(), "%4d.%4d%n", &major, &minor, &used) == 2 &&
                         static_cast<std::size_t>(used) == version.size();
   if (!readable || major < 1 || (major == 1 && minor < 1)) {  // B4
-    reporter.fail("B4", path,
+    reporter.fail(rule(4), path,
                   quote_for_message(version) + " is no config version; this library reads 1.1 to " +
                       std::string(kNewestConfigVersion));
   }
   if (major > 1 || minor > 4) {  // B4
-    reporter.fail("B4", path,
+    reporter.fail(rule(4), path,
                   "config version " + version + " is newer than this library, which reads up to " +
                       std::string(kNewestConfigVersion) + "; install a newer leapp");
   }
@@ -176,7 +176,7 @@ void check_models(const Bundle& bundle, const BundleOptions& options, ElementNam
   for (const Model& model : bundle.models) checker.check(model);
   if (bundle.pipeline.initial_values) checker.check_initial_values(*bundle.pipeline.initial_values);
   if (const auto fault = find_metadata_fault(bundle.pipeline.configs); !fault.empty()) {
-    reporter.fail("B11", {"pipeline", "configs"}, fault);
+    reporter.fail(rule(11), {"pipeline", "configs"}, fault);
   }
 }
 

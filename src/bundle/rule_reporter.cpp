@@ -15,10 +15,9 @@ std::string to_string(const FieldPath& path) {
   return text;
 }
 
-std::string RuleReporter::message(std::string_view rule, const FieldPath& path,
-                                  std::string_view what) const {
+std::string RuleReporter::message(Code code, const FieldPath& path, std::string_view what) const {
   std::string text = locate_(path);
-  text.append("[").append(rule).append("] ");
+  text.append("[").append(to_string(code)).append("] ");
   if (!path.empty()) text.append(to_string(path)).append(": ");
   return text.append(what);
 }

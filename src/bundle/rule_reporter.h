@@ -27,11 +27,10 @@ class RuleReporter {
       : locate_(std::move(locate)) {}
 
   /// "walker.yaml:12:7: [B7] models.policy.inputs[0].dtype: what".
-  std::string message(std::string_view rule, const FieldPath& path, std::string_view what) const;
+  std::string message(Code code, const FieldPath& path, std::string_view what) const;
 
-  [[noreturn]] void fail(std::string_view rule, const FieldPath& path,
-                         std::string_view what) const {
-    throw Error(ErrorKind::kValue, message(rule, path, what));
+  [[noreturn]] void fail(Code code, const FieldPath& path, std::string_view what) const {
+    throw Error(code, message(code, path, what));
   }
 
  private:

@@ -42,7 +42,7 @@ std::string write_length(std::uint64_t length) {
 }
 
 [[noreturn]] void fail(const std::string& file, const std::string& what) {  // B23
-  throw Error(ErrorKind::kValue, file + ": [B23] " + what);
+  throw Error(rule(23), file + ": [B23] " + what);
 }
 
 }  // namespace
@@ -105,9 +105,9 @@ SafeTensors SafeTensors::parse(std::string_view bytes, const std::string& file,
 SafeTensors SafeTensors::read(const std::filesystem::path& path, std::uint64_t max_bytes) {
   std::error_code error;
   const std::uintmax_t size = std::filesystem::file_size(path, error);
-  if (error) throw Error(ErrorKind::kNotFound, path.string() + ": the file was not found");
+  if (error) throw Error(Code::kNotFound, path.string() + ": the file was not found");
   std::ifstream stream(path, std::ios::binary);
-  require(stream.is_open(), ErrorKind::kIo, path.string() + ": the file could not be opened");
+  require(stream.is_open(), Code::kIo, path.string() + ": the file could not be opened");
   return load(stream, size, path.string(), max_bytes);
 }
 
@@ -124,10 +124,10 @@ std::string to_safetensors(const std::vector<NamedTensorView>& tensors,
   std::unordered_set<std::string_view> names = {"__metadata__"};
   for (const NamedTensorView& each : tensors) {
     const std::string tensor = "[B23] tensor " + quote_for_message(each.name) + ": ";
-    require(find_invalid_utf8(each.name) == std::string::npos, ErrorKind::kValue,
+    require(find_invalid_utf8(each.name) == std::string::npos, rule(23),
             tensor + "its name is not valid UTF-8");
-    require(names.insert(each.name).second, ErrorKind::kValue, tensor + "its name is taken");
-    require(!safetensors_name(each.tensor.dtype).empty(), ErrorKind::kValue,
+    require(names.insert(each.name).second, rule(23), tensor + "its name is taken");
+    require(!safetensors_name(each.tensor.dtype).empty(), rule(23),
             tensor + "the safetensors format has no " + std::string(name_of(each.tensor.dtype)));
     order.push_back(&each);
   }
@@ -161,7 +161,7 @@ void write_safetensors(const std::filesystem::path& path,
   std::ofstream stream(path, std::ios::binary | std::ios::trunc);
   stream.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
   stream.close();
-  require(!stream.fail(), ErrorKind::kIo,
+  require(!stream.fail(), Code::kIo,
           path.string() +
               ": the file could not be written: check that the folder exists, is writable and has "
               "space left");

@@ -39,7 +39,7 @@ std::optional<DType> dtype_from_safetensors(std::string_view name) noexcept {
 }
 
 [[noreturn]] void fail(const std::string& file, const std::string& what) {
-  throw Error(ErrorKind::kValue, file + ": [B23] " + what);
+  throw Error(rule(23), file + ": [B23] " + what);
 }
 
 /// Takes the header's JSON piece by piece: a tree of a hundred megabytes would need gigabytes.

@@ -23,7 +23,7 @@ namespace {
 namespace fs = std::filesystem;
 
 [[noreturn]] void fail(const fs::path& path, const std::string& what, int code) {
-  throw Error(ErrorKind::kIo, path.string() + ": " + what + ": " + std::strerror(code));
+  throw Error(Code::kIo, path.string() + ": " + what + ": " + std::strerror(code));
 }
 
 /// Opens a folder and locks it; -1 when someone else holds it or it is gone.
@@ -121,7 +121,7 @@ StagedDirectory::StagedDirectory(const std::filesystem::path& target) {
     // Through a link to a folder, it is the folder that is replaced.
     target_ = fs::weakly_canonical(fs::absolute(target / "").parent_path());
     name_ = target_.filename().string();
-    require(!fs::exists(target_) || fs::is_directory(target_), ErrorKind::kValue,
+    require(!fs::exists(target_) || fs::is_directory(target_), Code::kWrongValue,
             target_.string() + ": cannot export here, a file is in the way");
     fs::create_directories(target_.parent_path());
   } catch (const fs::filesystem_error& error) {
@@ -152,9 +152,9 @@ void StagedDirectory::commit() {
   for (const auto& entry : fs::directory_iterator(path_)) {
     const fs::path place = target_ / entry.path().filename();
     if (entry.is_directory() || !fs::is_directory(fs::symlink_status(place))) continue;
-    throw Error(ErrorKind::kIo, place.string() +
-                                    " is a folder, and the export has a file of that name. Move "
-                                    "the folder away; nothing was changed.");
+    throw Error(Code::kIo, place.string() +
+                               " is a folder, and the export has a file of that name. Move "
+                               "the folder away; nothing was changed.");
   }
   try {
     const bool exists = fs::exists(target_);
@@ -206,8 +206,8 @@ bool StagedDirectory::swap_in() {
     std::error_code error;
     fs::remove_all(path_, error);
     if (error) {
-      log(LogLevel::kWarning, path_.string() + ": the former export could not be removed (" +
-                                  error.message() + "); it is safe to delete");
+      warn(Code::kFormerExport, path_.string() + ": the former export could not be removed (" +
+                                    error.message() + "); it is safe to delete");
     }
     return true;
   }

@@ -61,7 +61,7 @@ class PipelineChecker {
     const auto found = table.find(key_of(ref));
     if (found == table.end()) {  // B15
       const Model* const model = bundle_.find_model(ref.node);
-      reporter_.fail("B15", path,
+      reporter_.fail(rule(15), path,
                      model ? "the model " + quote_for_message(ref.node) + " has no " + side + " " +
                                  quote_for_message(ref.port)
                            : "there is no model " + quote_for_message(ref.node));
@@ -72,7 +72,7 @@ class PipelineChecker {
   void feed(PortState& input, const PortRef& ref, const std::string& source,
             const FieldPath& path) {
     if (!input.source.empty()) {  // B16
-      reporter_.fail("B16", path,
+      reporter_.fail(rule(16), path,
                      "the input " + quote_for_message(to_string(ref)) +
                          " has two sources: " + input.source + " and " + source);
     }
@@ -99,13 +99,13 @@ class PipelineChecker {
   void compare(const PortRef& source_ref, const Port& source, const PortRef& target_ref,
                const Port& target, const FieldPath& path) const {
     if (source.shape != target.shape) {  // B17
-      reporter_.fail("B17", path,
+      reporter_.fail(rule(17), path,
                      "Shape mismatch in pipeline connection: " + to_string(source_ref) + " is " +
                          to_string(source.shape) + ", " + to_string(target_ref) + " expects " +
                          to_string(target.shape));
     }
     if (source.dtype != target.dtype) {  // B17
-      reporter_.fail("B17", path,
+      reporter_.fail(rule(17), path,
                      "Dtype mismatch in pipeline connection: " + to_string(source_ref) + " is " +
                          std::string(name_of(source.dtype)) + ", " + to_string(target_ref) +
                          " expects " + std::string(name_of(target.dtype)));
@@ -136,7 +136,7 @@ class PipelineChecker {
       for (std::size_t i = 0; i < model.inputs.size(); ++i) {
         const std::string& name = model.inputs[i].name;
         if (inputs_[{model.name, name}].source.empty()) {  // B16
-          reporter_.fail("B16", {"models", model.name, "inputs", i, "name"},
+          reporter_.fail(rule(16), {"models", model.name, "inputs", i, "name"},
                          "the input " + quote_for_message(model.name + "/" + name) +
                              " has no source: neither a wire nor the pipeline's inputs name it");
         }
@@ -144,7 +144,7 @@ class PipelineChecker {
       for (std::size_t i = 0; i < model.outputs.size(); ++i) {
         const std::string& name = model.outputs[i].name;
         if (!outputs_[{model.name, name}].routed) {  // B19
-          reporter_.fail("B19", {"models", model.name, "outputs", i, "name"},
+          reporter_.fail(rule(19), {"models", model.name, "outputs", i, "name"},
                          "the output " + quote_for_message(model.name + "/" + name) +
                              " goes nowhere: neither a wire nor the pipeline's outputs name it");
         }
@@ -159,7 +159,7 @@ class PipelineChecker {
                          const Port& port) {
       if (__builtin_add_overflow(total, byte_count(port), &total) ||
           total > options_.max_tensor_bytes) {
-        reporter_.fail("B9", {"models", model.name, side, index, "shape"},
+        reporter_.fail(rule(9), {"models", model.name, side, index, "shape"},
                        "with this port of shape " + to_string(port.shape) +
                            " the tensors of one tick exceed the limit of " +
                            std::to_string(options_.max_tensor_bytes) +

@@ -207,7 +207,7 @@ std::optional<std::int64_t> resolve_integer(const YamlNode& scalar) {
 std::string write_text(std::string_view text) {
   if (is_plain_safe(text)) return std::string(text);
   if (!is_printable_ascii(text)) {
-    require(find_invalid_utf8(text) == std::string_view::npos, ErrorKind::kValue,
+    require(find_invalid_utf8(text) == std::string_view::npos, rule(2),
             "[B2] cannot write " + quote_for_message(text) + ": it is not valid UTF-8");
     return double_quoted(text);
   }

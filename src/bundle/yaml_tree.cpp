@@ -17,7 +17,7 @@ namespace leapp {
 namespace {
 
 [[noreturn]] void fail(const std::string& file, int line, int column, const std::string& what) {
-  throw Error(ErrorKind::kValue,
+  throw Error(rule(2),
               file + ":" + std::to_string(line) + ":" + std::to_string(column) + ": [B2] " + what);
 }
 

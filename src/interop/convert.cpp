@@ -46,9 +46,10 @@ DType to_dtype(c10::ScalarType type) {
   for (const Pair& pair : kTypes) {
     if (pair.theirs == type) return pair.ours;
   }
-  throw Error(ErrorKind::kType, std::string("tensors of type ") + c10::toString(type) +
-                                    " are not supported; convert the tensor first, for example "
-                                    "with .float()");
+  throw Error(Code::kUnsupportedType,
+              std::string("tensors of type ") + c10::toString(type) +
+                  " are not supported; convert the tensor first, for example "
+                  "with .float()");
 }
 
 c10::ScalarType to_scalar_type(DType dtype) noexcept {
@@ -129,7 +130,7 @@ ir::Argument to_argument(const c10::IValue& value, const c10::Type& declared) {
     if (!list.empty() && numbers.size() == list.size()) return numbers;
     if (integers.size() == list.size()) return integers;
   }
-  throw Error(ErrorKind::kExport, "an argument of type " + value.tagKind() + " cannot be recorded");
+  throw Error(Code::kNotPure, "an argument of type " + value.tagKind() + " cannot be recorded");
 }
 
 std::shared_ptr<const ir::Signature> signature_of(const c10::OperatorHandle& op) {

@@ -9,7 +9,7 @@ namespace {
 void fail(const std::string& what, const Op* op) {
   std::string text = "internal error in LEAPP, please report it: the graph is broken: " + what;
   if (op != nullptr) text += " at " + op->signature->qualified_name();
-  throw Error(ErrorKind::kInternal, text);
+  throw Error(Code::kInternal, text);
 }
 
 }  // namespace

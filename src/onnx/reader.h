@@ -11,7 +11,7 @@
 namespace leapp::onnx {
 
 /// Reads a model out of memory; its tensors share `bytes`. `name` stands for it in errors, which
-/// are of kind kValue. Weights that lie in another file stay where they are (Tensor::external).
+/// are LP617. Weights that lie in another file stay where they are (Tensor::external).
 LEAPP_EXPORT Model parse_model(const Bytes& bytes, const std::string& name);
 
 /// Reads a model file into memory once; its tensors share that memory. Throws kNotFound or kIo

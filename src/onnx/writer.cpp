@@ -291,7 +291,7 @@ class File {
 
  private:
   void check(const char* what) const {
-    require(!stream_.fail(), ErrorKind::kIo,
+    require(!stream_.fail(), Code::kIo,
             std::string("cannot ") + what + " the ONNX file " + path_.string() +
                 ": check that the folder exists, is writable and has space left");
   }

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <cstdio>
 #include <cstring>
 #include <optional>
 #include <string>
@@ -12,6 +11,7 @@
 #include "leapp/inference_manager.h"
 #include "leapp/log.h"
 
+using leapp::Code;
 using leapp::ErrorKind;
 
 struct leapp_manager {
@@ -24,6 +24,14 @@ namespace {
 
 // Inline, so that a failing tick allocates nothing.
 thread_local std::array<char, 2048> last_error{};
+thread_local std::array<char, 8> last_code{};
+
+template <std::size_t kSize>
+void keep(std::array<char, kSize>& place, std::string_view text) {
+  const std::size_t size = std::min(text.size(), kSize - 1);
+  std::copy_n(text.data(), size, place.data());
+  place[size] = '\0';
+}
 
 leapp_status status_of(ErrorKind kind) {
   switch (kind) {
@@ -45,11 +53,18 @@ leapp_status status_of(ErrorKind kind) {
   return LEAPP_INTERNAL;
 }
 
-leapp_status fail(leapp_status status, std::string_view message) {
-  const std::size_t size = std::min(message.size(), last_error.size() - 1);
-  std::copy_n(message.data(), size, last_error.data());
-  last_error[size] = '\0';
-  return status;
+leapp_status fail(Code code, std::string_view message) {
+  keep(last_error, message);
+  keep(last_code, to_string(code));  // so short that it lies in the string itself
+  return status_of(kind_of(code));
+}
+
+leapp_status fail(const leapp::Error& error) {
+  return fail(error.code(), error.what());
+}
+
+leapp_status fail(const leapp::Failure& failure) {
+  return fail(failure.code(), failure.message());
 }
 
 // Runs a call and turns what it throws into a status.
@@ -59,22 +74,19 @@ leapp_status guarded(const Call& call) noexcept {
     call();
     return LEAPP_OK;
   } catch (const leapp::Error& error) {
-    return fail(status_of(error.kind()), error.what());
+    return fail(error);
   } catch (const std::exception& error) {
-    return fail(LEAPP_INTERNAL, error.what());
+    return fail(leapp::Error(Code::kInternal, error.what()));
   }
 }
 
 // Allocates nothing, for the calls of a tick.
 leapp_status is_null(const char* argument) {
-  std::snprintf(last_error.data(), last_error.size(), "%s is null", argument);
-  return LEAPP_VALUE;
+  return fail(leapp::Failure(Code::kWrongValue, {argument, " is null"}));
 }
 
 leapp_status no_such(const char* side) {
-  return fail(LEAPP_VALUE, std::string_view(side) == "input"
-                               ? "the input's index is out of range"
-                               : "the output's index is out of range");
+  return fail(leapp::Failure(Code::kUnknownPort, {"the ", side, "'s index is out of range"}));
 }
 
 leapp_status describe(const leapp::TensorView& view, leapp_tensor_info* info) {
@@ -87,9 +99,14 @@ leapp_status describe(const leapp::TensorView& view, leapp_tensor_info* info) {
   return LEAPP_OK;
 }
 
-leapp_status wrong_size(const std::string& name, std::size_t expected, std::size_t found) {
-  return fail(LEAPP_VALUE, "input " + name + " has " + std::to_string(expected) + " bytes, but " +
-                               std::to_string(found) + " were given");
+leapp::Error wrong_size(const std::string& name, std::size_t expected, std::size_t found) {
+  return leapp::Error(Code::kPortShape, "input " + name + " has " + std::to_string(expected) +
+                                            " bytes, but " + std::to_string(found) + " were given");
+}
+
+leapp_status wrong_state_size() {
+  return fail(
+      leapp::Failure(Code::kPortShape, "the state's size is what leapp_state_bytes() says"));
 }
 
 leapp::RuntimeOptions runtime_options(const leapp_options* given) {
@@ -98,9 +115,9 @@ leapp::RuntimeOptions runtime_options(const leapp_options* given) {
   // What version 1 of the interface has; a caller built with a later one gives more.
   constexpr std::size_t kLeast = offsetof(leapp_options, provider) + sizeof(options.provider);
   if (given != nullptr && given->size < kLeast) {
-    throw leapp::Error(ErrorKind::kValue, "options.size is " + std::to_string(given->size) +
-                                              ", but at least " + std::to_string(kLeast) +
-                                              " is expected; call leapp_options_init()");
+    throw leapp::Error(Code::kRuntimeOptions, "options.size is " + std::to_string(given->size) +
+                                                  ", but at least " + std::to_string(kLeast) +
+                                                  " is expected; call leapp_options_init()");
   }
   if (given != nullptr) std::memcpy(&options, given, std::min(given->size, sizeof(options)));
   leapp::RuntimeOptions result;
@@ -132,6 +149,10 @@ uint32_t leapp_c_version(void) {
 
 const char* leapp_last_error(void) {
   return last_error.data();
+}
+
+const char* leapp_last_code(void) {
+  return last_code.data();
 }
 
 void leapp_options_init(leapp_options* options) {
@@ -238,7 +259,7 @@ leapp_status leapp_set_input(leapp_manager* manager, size_t input, const void* e
   if (input >= manager->inputs.size()) return no_such("input");
   const leapp::InputPort port = manager->inputs[input];
   if (const std::size_t expected = manager->manager.input(port).byte_size(); bytes != expected) {
-    return wrong_size(manager->manager.inputs()[input], expected, bytes);
+    return fail(wrong_size(manager->manager.inputs()[input], expected, bytes));
   }
   manager->manager.set_input(port, elements);
   return LEAPP_OK;
@@ -272,7 +293,7 @@ leapp_status leapp_tick(leapp_manager* manager) {
   if (manager == nullptr) return is_null("manager");
   const leapp::Result<void> result = manager->manager.tick();
   if (result.ok()) return LEAPP_OK;
-  return fail(status_of(result.failure().kind()), result.failure().message());
+  return fail(result.failure());
 }
 
 const void* leapp_output(const leapp_manager* manager, size_t output) {
@@ -293,9 +314,7 @@ leapp_status leapp_set_input_value(leapp_manager* manager, const char* node, con
   return guarded([&] {
     const leapp::Tensor now = manager->manager.value(node, input);  // throws for an unknown port
     if (now.byte_size() != bytes) {
-      throw leapp::Error(ErrorKind::kValue, "input " + std::string(node) + "/" + input + " has " +
-                                                std::to_string(now.byte_size()) + " bytes, but " +
-                                                std::to_string(bytes) + " were given");
+      throw wrong_size(std::string(node) + "/" + input, now.byte_size(), bytes);
     }
     manager->manager.set_input_value(node, input,
                                      leapp::ConstTensorView(elements, now.dtype(), now.shape()));
@@ -323,9 +342,7 @@ size_t leapp_state_bytes(const leapp_manager* manager) {
 leapp_status leapp_get_state(const leapp_manager* manager, void* state, size_t bytes) {
   if (manager == nullptr) return is_null("manager");
   if (state == nullptr && bytes > 0) return is_null("state");
-  if (bytes != leapp_state_bytes(manager)) {
-    return fail(LEAPP_VALUE, "the state's size is what leapp_state_bytes() says");
-  }
+  if (bytes != leapp_state_bytes(manager)) return wrong_state_size();
   return guarded([&] {
     char* to = static_cast<char*>(state);
     for (const auto& [name, tensor] : manager->manager.state()) {
@@ -338,9 +355,7 @@ leapp_status leapp_get_state(const leapp_manager* manager, void* state, size_t b
 leapp_status leapp_set_state(leapp_manager* manager, const void* state, size_t bytes) {
   if (manager == nullptr) return is_null("manager");
   if (state == nullptr && bytes > 0) return is_null("state");
-  if (bytes != leapp_state_bytes(manager)) {
-    return fail(LEAPP_VALUE, "the state's size is what leapp_state_bytes() says");
-  }
+  if (bytes != leapp_state_bytes(manager)) return wrong_state_size();
   return guarded([&] {
     leapp::TensorMap tensors = manager->manager.state();
     const char* from = static_cast<const char*>(state);

@@ -17,13 +17,12 @@ const EnginePlugin& torch_plugin(const std::string& node) {
     try {
       return open_engine_plugin(kTorchPlugin);
     } catch (const Error& error) {
-      throw Error(error.kind(),
-                  "node '" + node +
-                      "' is a TorchScript model, which needs libtorch (libtorch.so). Install "
-                      "PyTorch ('pip install torch'), put its libraries on the library path "
-                      "(LD_LIBRARY_PATH=<torch>/lib), or export the node with 'onnx', which needs "
-                      "none. " +
-                      error.what());
+      throw error.behind(
+          "node '" + node +
+          "' is a TorchScript model, which needs libtorch (libtorch.so). Install "
+          "PyTorch ('pip install torch'), put its libraries on the library path "
+          "(LD_LIBRARY_PATH=<torch>/lib), or export the node with 'onnx', which needs "
+          "none. ");
     }
   }();
   return plugin;
@@ -77,11 +76,12 @@ std::unique_ptr<Engine> EngineRegistry::load(const Model& model, const std::file
   if (const Entry* entry = find(backend)) return entry->load(model, file, options);
   std::string known;
   for (const Entry& entry : entries_) known += (known.empty() ? "" : ", ") + entry.backend;
-  throw Error(ErrorKind::kValue, "Unsupported backend '" + backend + "' of node '" + model.name +
-                                     "'; this runtime has: " + known +
-                                     (backend == "pt2" ? "; programs of torch.export run in "
-                                                         "Python only"
-                                                       : ""));
+  throw Error(Code::kUnsupportedBackend,
+              "Unsupported backend '" + backend + "' of node '" + model.name +
+                  "'; this runtime has: " + known +
+                  (backend == "pt2" ? "; programs of torch.export run in "
+                                      "Python only"
+                                    : ""));
 }
 
 std::unique_ptr<Engine> EngineRegistry::load_merged(const Bundle& part,

@@ -3,25 +3,16 @@
 #include <algorithm>
 #include <cstring>
 #include <random>
-#include <unordered_map>
 
 #include "base/check.h"
 #include "runtime/inspector.h"
 #include "runtime/loader.h"
 #include "runtime/mock_input.h"
+#include "runtime/port_names.h"
 #include "runtime/session.h"
 
 namespace leapp {
 namespace {
-
-std::string join(const std::vector<std::string>& names) {
-  std::string text;
-  for (const std::string& name : names) {
-    if (!text.empty()) text += ", ";
-    text += name;
-  }
-  return text.empty() ? "none" : text;
-}
 
 std::string port_name(std::string_view node, std::string_view port) {
   return std::string(node) + "/" + std::string(port);
@@ -30,12 +21,12 @@ std::string port_name(std::string_view node, std::string_view port) {
 // Throws unless `value` fits the port's buffer.
 void check_fit(const std::string& name, const TensorView& buffer, const ConstTensorView& value) {
   if (value.dtype != buffer.dtype) {
-    throw Error(ErrorKind::kType, "input " + name + " is " + std::string(name_of(value.dtype)) +
-                                      ", expected " + std::string(name_of(buffer.dtype)));
+    throw Error(Code::kPortType, "input " + name + " is " + std::string(name_of(value.dtype)) +
+                                     ", expected " + std::string(name_of(buffer.dtype)));
   }
   if (value.shape != buffer.shape) {
-    throw Error(ErrorKind::kValue, "input " + name + " has shape " + to_string(value.shape) +
-                                       ", expected " + to_string(buffer.shape));
+    throw Error(Code::kPortShape, "input " + name + " has shape " + to_string(value.shape) +
+                                      ", expected " + to_string(buffer.shape));
   }
 }
 
@@ -46,14 +37,14 @@ class InferenceManager::Impl {
   Impl(const std::filesystem::path& yaml, RuntimeOptions options)
       : options_(std::move(options)),
         loaded_(load_bundle(yaml, options_)),
-        session_(loaded_.plan, loaded_.engines, options_, loaded_.cannot_run) {
-    index_ports(plan().external_inputs, plan().inputs, "_in", input_index_);
-    index_ports(plan().external_outputs, plan().outputs, "_out", output_index_);
+        session_(loaded_.plan, loaded_.engines, options_, loaded_.cannot_run),
+        names_(loaded_.bundle, loaded_.plan) {
     reset();
   }
 
   const Bundle& bundle() const noexcept { return loaded_.bundle; }
   const Plan& plan() const noexcept { return loaded_.plan; }
+  const PortNames& names() const noexcept { return names_; }
   Session& session() noexcept { return session_; }
   const Session& session() const noexcept { return session_; }
 
@@ -70,31 +61,11 @@ class InferenceManager::Impl {
     return lines;
   }
 
-  std::size_t input_index(std::string_view name) const {
-    const auto found = input_index_.find(std::string(name));
-    if (found != input_index_.end()) return found->second;
-    std::string hint;
-    if (find_port(plan().inputs, name, "_in") != nullptr) {
-      hint = is_feedback(name) ? " (it is fed back: set_input_value() overrides it)"
-                               : " (it is computed inside the pipeline)";
-    }
-    throw Error(ErrorKind::kValue, "'" + std::string(name) + "' is no input of the pipeline" +
-                                       hint + ", which takes: " + join(plan().external_inputs));
-  }
-
-  std::size_t output_index(std::string_view name) const {
-    const auto found = output_index_.find(std::string(name));
-    if (found != output_index_.end()) return found->second;
-    throw Error(ErrorKind::kValue, "'" + std::string(name) +
-                                       "' is no output of the pipeline, which gives: " +
-                                       join(plan().external_outputs));
-  }
-
   TensorMap run_policy(const TensorMap& inputs) {
     session_.require_idle();
     session_.clear_inputs();
     for (const auto& [name, value] : inputs) {
-      const std::size_t index = input_index(name);
+      const std::size_t index = names_.input(name);
       check_external(index, value.view());
       session_.set_input(index, value.data());
     }
@@ -119,52 +90,30 @@ class InferenceManager::Impl {
                        const ConstTensorView& value) {
     session_.require_idle();
     const std::string name = port_name(node, input);
-    if (const auto external = input_index_.find(name); external != input_index_.end()) {
-      check_external(external->second, value);
+    if (const auto external = names_.find_input(name)) {
+      check_external(*external, value);
       keep_inputs();
-      session_.set_input(external->second, value.data);
-      session_.hold(external->second);
+      session_.set_input(*external, value.data);
+      session_.hold(*external);
       return;
     }
     const Access* access = find_port(plan().inputs, name, "_in");
-    if (access == nullptr || !is_feedback(name)) {
-      const Model* model = bundle().find_model(node);
-      require(model != nullptr, ErrorKind::kValue, "there is no node '" + std::string(node) + "'");
-      const bool exists = model->find_input(input) != nullptr ||
-                          model->find_input(std::string(input) + "_in") != nullptr;
-      throw Error(ErrorKind::kValue,
-                  exists ? name +
-                               " is computed by another node in every tick; only external and "
-                               "feedback inputs can be set: " +
-                               join(plan().external_inputs) + "; " + join(plan().feedback_inputs)
-                         : "node '" + std::string(node) + "' has no input '" + std::string(input) +
-                               "'; it has: " + join(names_of(model->inputs)));
-    }
+    if (access == nullptr || !names_.is_feedback(name)) names_.refuse_to_set(node, input);
     check_fit(name, session_.now(*access), value);
     session_.store(session_.now(*access), value.data).value();
   }
 
   Tensor value(std::string_view node, std::string_view port) const {
-    const Model* model = bundle().find_model(node);
-    require(model != nullptr, ErrorKind::kValue, "there is no node '" + std::string(node) + "'");
-    const Port* found = model->find_input(port);
-    if (found == nullptr) found = model->find_output(port);
-    if (found == nullptr) found = model->find_input(std::string(port) + "_in");
-    if (found == nullptr) found = model->find_output(std::string(port) + "_out");
-    if (found == nullptr) {
-      throw Error(ErrorKind::kValue, "node '" + std::string(node) + "' has no port '" +
-                                         std::string(port) +
-                                         "'; it has: " + join(names_of(model->inputs)) + "; " +
-                                         join(names_of(model->outputs)));
-    }
-    const std::string name = port_name(node, found->name);
+    const Port& found = names_.port(node, port);
+    const std::string name = port_name(node, found.name);
     if (const auto in = plan().inputs.find(name); in != plan().inputs.end()) {
       return session_.read(session_.now(in->second));
     }
     if (const auto out = plan().outputs.find(name); out != plan().outputs.end()) {
       return session_.read(session_.now(out->second));
     }
-    return session_.ticks() > 0 ? inner_value(*model, name) : Tensor(found->dtype, found->shape);
+    return session_.ticks() > 0 ? inner_value(names_.node(node), name)
+                                : Tensor(found.dtype, found.shape);
   }
 
   void reset() {
@@ -187,12 +136,12 @@ class InferenceManager::Impl {
     // All checks first: a wrong state leaves the right one alone.
     for (const std::string& name : plan().feedback_inputs) {
       const auto found = state.find(name);
-      require(found != state.end(), ErrorKind::kValue,
+      require(found != state.end(), Code::kMissingInput,
               "the state lacks " + name + "; it needs: " + join(plan().feedback_inputs));
       check_fit(name, session_.now(plan().inputs.at(name)), found->second.view());
     }
     for (const auto& [name, value] : state) {
-      require(loaded_.initial_values.contains(name), ErrorKind::kValue,
+      require(loaded_.initial_values.contains(name), Code::kUnknownPort,
               "'" + name + "' is no feedback input; they are: " + join(plan().feedback_inputs));
     }
     for (const auto& [name, value] : state) {
@@ -202,8 +151,8 @@ class InferenceManager::Impl {
 
   void prepare(int ticks) {
     session_.require_idle();
-    require(ticks >= 0, ErrorKind::kValue, "prepare() cannot run a negative number of ticks");
-    require(loaded_.cannot_run.empty(), ErrorKind::kUsage, loaded_.cannot_run);
+    require(ticks >= 0, Code::kWrongValue, "prepare() cannot run a negative number of ticks");
+    require(loaded_.cannot_run.empty(), Code::kNoModel, loaded_.cannot_run);
     const Session::Values former = session_.values();
     const TensorMap mock = get_mock_input(0);
     for (std::size_t i = 0; i < plan().external_inputs.size(); ++i) {
@@ -222,33 +171,9 @@ class InferenceManager::Impl {
   }
 
  private:
-  // Each external port by its own name and, where it is free, by the name it was annotated with.
-  static void index_ports(const std::vector<std::string>& names, const Plan::PortTable& all,
-                          std::string_view suffix,
-                          std::unordered_map<std::string, std::size_t>& index) {
-    for (std::size_t i = 0; i < names.size(); ++i) {
-      index[names[i]] = i;
-      if (std::string annotated = names[i]; annotated.ends_with(suffix)) {
-        annotated.resize(annotated.size() - suffix.size());
-        if (!all.contains(annotated)) index.emplace(annotated, i);
-      }
-    }
-  }
-
-  static std::vector<std::string> names_of(const std::vector<Port>& ports) {
-    std::vector<std::string> names;
-    for (const Port& port : ports) names.push_back(port.name);
-    return names;
-  }
-
-  bool is_feedback(std::string_view name) const {
-    return loaded_.initial_values.contains(name) ||
-           loaded_.initial_values.contains(std::string(name) + "_in");
-  }
-
   void check_external(std::size_t index, const ConstTensorView& value) {
     const std::string& name = plan().external_inputs[index];
-    require(!session_.input_is_bound(index), ErrorKind::kUsage,
+    require(!session_.input_is_bound(index), Code::kBoundPort,
             "input " + name + " is bound to the caller's memory, which is not written here");
     check_fit(name, session_.input(index), value);
   }
@@ -265,10 +190,10 @@ class InferenceManager::Impl {
 
   // What an input read in the last tick.
   Tensor read_last(const std::string& name) const {
-    const bool external = input_index_.contains(name);
+    const bool external = names_.find_input(name).has_value();
     if (external && session_.inputs_changed()) {
       require(
-          kept_tick_ == session_.ticks(), ErrorKind::kUsage,
+          kept_tick_ == session_.ticks(), Code::kInnerValue,
           "values inside merged nodes are not kept: they are computed again when they are asked "
           "for, and the inputs changed since the last tick. Ask before setting inputs, or load "
           "the bundle with merge off.");
@@ -287,17 +212,16 @@ class InferenceManager::Impl {
         return inspector->value(name, [&](const std::string& input) { return read_last(input); });
       }
     }
-    throw Error(ErrorKind::kInternal, "no step runs node '" + model.name + "'");
+    throw Error(Code::kInternal, "no step runs node '" + model.name + "'");
   }
 
   RuntimeOptions options_;
   LoadedBundle loaded_;
   Session session_;
+  PortNames names_;
   mutable std::map<std::string, std::unique_ptr<Inspector>> inspectors_;  // made on request
   TensorMap kept_inputs_;  // what tick number kept_tick_ read
   std::uint64_t kept_tick_ = 0;
-  std::unordered_map<std::string, std::size_t> input_index_;
-  std::unordered_map<std::string, std::size_t> output_index_;
 };
 
 InferenceManager::InferenceManager(const std::filesystem::path& yaml, RuntimeOptions options)
@@ -356,11 +280,11 @@ void InferenceManager::set_state(const TensorMap& state) {
 }
 
 InputPort InferenceManager::input_port(std::string_view name) const {
-  return InputPort(impl_->input_index(name));
+  return InputPort(impl_->names().input(name));
 }
 
 OutputPort InferenceManager::output_port(std::string_view name) const {
-  return OutputPort(impl_->output_index(name));
+  return OutputPort(impl_->names().output(name));
 }
 
 void InferenceManager::bind_input(InputPort port, const void* data) {

@@ -12,19 +12,19 @@ namespace leapp {
 namespace {
 
 void check_engine_options(const EngineOptions& options, const std::string& whose) {
-  require(options.threads >= 0, ErrorKind::kValue,
+  require(options.threads >= 0, Code::kRuntimeOptions,
           whose + ": threads must be at least 1, or 0 to let the engine decide, not " +
               std::to_string(options.threads));
   if (options.affinity.empty()) return;
   const std::size_t beside =
       options.threads > 0 ? static_cast<std::size_t>(options.threads) - 1 : 0;
-  require(options.threads == 0 || options.affinity.size() == beside, ErrorKind::kValue,
+  require(options.threads == 0 || options.affinity.size() == beside, Code::kRuntimeOptions,
           whose + ": affinity names " + std::to_string(options.affinity.size()) +
               " processors; with threads = " + std::to_string(options.threads) +
               " it must name one for each thread beside the caller's: " + std::to_string(beside));
   const long processors = sysconf(_SC_NPROCESSORS_CONF);
   for (int processor : options.affinity) {
-    require(processor >= 0 && processor < processors, ErrorKind::kValue,
+    require(processor >= 0 && processor < processors, Code::kRuntimeOptions,
             whose + ": affinity names processor " + std::to_string(processor) +
                 "; this machine has 0 to " + std::to_string(processors - 1));
   }
@@ -35,10 +35,10 @@ void check_options(const RuntimeOptions& options) {
   for (const auto& [node, own] : options.nodes) {
     check_engine_options(own, "options of node '" + node + "'");
   }
-  require(!options.deadline || options.deadline->count() >= 0, ErrorKind::kValue,
+  require(!options.deadline || options.deadline->count() >= 0, Code::kRuntimeOptions,
           "options: the deadline is negative");
   for (const auto& [name, limit] : options.staleness) {
-    require(limit.count() >= 0, ErrorKind::kValue,
+    require(limit.count() >= 0, Code::kRuntimeOptions,
             "options: the staleness limit of " + name + " is negative");
   }
 }
@@ -46,8 +46,8 @@ void check_options(const RuntimeOptions& options) {
 void check_node_names(const Bundle& bundle, const RuntimeOptions& options) {
   for (const auto& [node, ignored] : options.nodes) {
     if (bundle.find_model(node) == nullptr) {
-      throw Error(ErrorKind::kValue, "options name a node '" + node + "', which " +
-                                         bundle.file.string() + " does not have");
+      throw Error(Code::kRuntimeOptions, "options name a node '" + node + "', which " +
+                                             bundle.file.string() + " does not have");
     }
   }
 }

@@ -23,10 +23,10 @@ std::string merged_name(const std::string& port) {
 // All nodes as one step, or an Error that names what stands in the way.
 std::vector<std::size_t> all_in_one_step(const Bundle& bundle, const RuntimeOptions& options) {
   for (const Model& model : bundle.models) {
-    require(model.backend == "onnx", ErrorKind::kValue,
+    require(model.backend == "onnx", Code::kNotMerged,
             "only ONNX models can be merged; node '" + model.name + "' is " +
                 (model.backend ? "a " + *model.backend + " model" : "without a model"));
-    require(model.external_data.empty(), ErrorKind::kValue,
+    require(model.external_data.empty(), Code::kNotMerged,
             "node '" + model.name +
                 "' cannot be merged: its model keeps its weights in files beside it; "
                 "save it with its weights inside");
@@ -34,7 +34,7 @@ std::vector<std::size_t> all_in_one_step(const Bundle& bundle, const RuntimeOpti
   RuntimeOptions merge = options;
   merge.merge = Merge::kAuto;
   const auto steps = choose_steps(bundle, merge);
-  require(steps.size() == 1, ErrorKind::kValue,
+  require(steps.size() == 1, Code::kNotMerged,
           "nodes '" + bundle.models[steps[0].back()].name + "' and '" +
               bundle.models[steps.size() > 1 ? steps[1].front() : 0].name +
               "' cannot be merged: they differ in opset or engine options");
@@ -56,7 +56,7 @@ PlannedStep whole_step(const Bundle& bundle, const Plan& plan) {
 void check_target(const Bundle& bundle, const std::filesystem::path& target) {
   const std::filesystem::path folder = std::filesystem::absolute(bundle.file).parent_path();
   std::error_code ignored;  // a target that is not there yet
-  require(!std::filesystem::equivalent(target, folder, ignored), ErrorKind::kValue,
+  require(!std::filesystem::equivalent(target, folder, ignored), Code::kWrongValue,
           "cannot merge " + bundle.file.string() + " into " + target.string() +
               ", the folder it lies in: it would be overwritten; name another folder");
 }
@@ -119,8 +119,7 @@ class BundleMerger {
     std::ofstream stream(folder / (node_ + ".yaml"), std::ios::binary);
     stream << to_yaml(merged_);
     stream.close();
-    require(stream.good(), ErrorKind::kIo,
-            "could not write " + (folder / node_).string() + ".yaml");
+    require(stream.good(), Code::kIo, "could not write " + (folder / node_).string() + ".yaml");
     return merged_;
   }
 

@@ -152,7 +152,7 @@ class Merger {
  private:
   const std::string& source_of(const std::string& input) const {
     const auto found = source_of_.find(input);
-    require(found != source_of_.end(), ErrorKind::kValue,
+    require(found != source_of_.end(), Code::kNotMerged,
             "input " + input + " of the model is neither an input of the pipeline nor wired");
     return found->second;
   }

@@ -25,14 +25,14 @@ onnx::Model read_merged_onnx(const Bundle& part, const std::vector<std::filesyst
     bytes += std::filesystem::file_size(files[i]);
     const std::string& node = part.models[i].name;
     require(
-        bytes <= kMaxMergedBytes, ErrorKind::kValue,
+        bytes <= kMaxMergedBytes, Code::kNotMerged,
         "with '" + node + "' the models have " + std::to_string(bytes) + " bytes, and only up to " +
             std::to_string(kMaxMergedBytes) +
             " (32 MiB) are merged: beyond that nothing is gained, so leave the bundle as it is");
     models.push_back(onnx::read_model(files[i]));
     const std::string reason = why_not_mergeable(models.back());
-    require(reason.empty(), ErrorKind::kValue, "'" + node + "' cannot be merged: " + reason);
-    require(same_opsets(models[0], models.back()), ErrorKind::kValue,
+    require(reason.empty(), Code::kNotMerged, "'" + node + "' cannot be merged: " + reason);
+    require(same_opsets(models[0], models.back()), Code::kNotMerged,
             "'" + node + "' uses other operator sets");
   }
   std::vector<MergeSource> sources;

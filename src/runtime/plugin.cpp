@@ -46,12 +46,12 @@ const EnginePlugin& open_engine_plugin(const std::string& library) {
     }
     void* symbol = dlsym(handle, "leapp_engine_plugin");
     if (symbol == nullptr) {
-      throw Error(ErrorKind::kValue,
+      throw Error(Code::kWrongEngine,
                   path + " is no LEAPP engine: it exports no leapp_engine_plugin");
     }
     const EnginePlugin* plugin = reinterpret_cast<const EnginePlugin* (*)()>(symbol)();
     if (plugin == nullptr || plugin->abi != kEngineAbi) {
-      throw Error(ErrorKind::kValue,
+      throw Error(Code::kWrongEngine,
                   path + " was built for engine interface " +
                       (plugin == nullptr ? std::string("(none)") : std::to_string(plugin->abi)) +
                       ", this runtime has " + std::to_string(kEngineAbi) +
@@ -59,9 +59,9 @@ const EnginePlugin& open_engine_plugin(const std::string& library) {
     }
     return *plugin;
   }
-  throw Error(ErrorKind::kNotFound, "The engine plugin '" + library +
-                                        "' was not found or could not be opened; tried:" + tried +
-                                        "\nLEAPP_ENGINE_PATH may name the folder that holds it.");
+  throw Error(Code::kNoEngine, "The engine plugin '" + library +
+                                   "' was not found or could not be opened; tried:" + tried +
+                                   "\nLEAPP_ENGINE_PATH may name the folder that holds it.");
 }
 
 }  // namespace leapp

@@ -2,17 +2,16 @@
 
 #include <ATen/native/TypeProperties.h>
 #include <ATen/ops/full.h>
-#include <ATen/ops/tensor.h>
 
 #include <algorithm>
 #include <optional>
-#include <unordered_map>
 
 #include "base/check.h"
 #include "interop/convert.h"
 #include "trace/dispatcher.h"
 #include "trace/op_traits.h"
 #include "trace/shape_run.h"
+#include "trace/strided.h"
 #include "trace/varying.h"
 
 namespace leapp::trace {
@@ -48,42 +47,6 @@ c10::OperatorHandle without_layout(const c10::OperatorHandle& op) {
   const bool view = (name.name == "aten::view" || name.name == "aten::_unsafe_view") &&
                     name.overload_name.empty();
   return view ? reshape : op;
-}
-
-// Calls `visit(offset)` for each element of a tensor with these strides, in logical order.
-template <typename Visit>
-void for_each_offset(at::IntArrayRef sizes, at::IntArrayRef strides, std::int64_t start,
-                     Visit&& visit) {
-  std::vector<std::int64_t> at(sizes.size(), 0);
-  const std::int64_t count = c10::multiply_integers(sizes);
-  std::int64_t offset = start;
-  for (std::int64_t i = 0; i < count; ++i) {
-    visit(offset);
-    for (std::size_t d = sizes.size(); d-- > 0;) {
-      offset += strides[d];
-      if (++at[d] < sizes[d]) break;
-      offset -= strides[d] * sizes[d];
-      at[d] = 0;
-    }
-  }
-}
-
-// as_strided() speaks of memory, a graph of values: which of the tensor's own elements it means.
-at::Tensor logical_places(const at::Tensor& self, const std::vector<std::int64_t>& sizes,
-                          const std::vector<std::int64_t>& strides, std::int64_t start) {
-  std::unordered_map<std::int64_t, std::int64_t> place;
-  std::int64_t next = 0;
-  for_each_offset(self.sizes(), self.strides(), self.storage_offset(),
-                  [&](std::int64_t offset) { place[offset] = next++; });
-  std::vector<std::int64_t> places;
-  for_each_offset(sizes, strides, start, [&](std::int64_t offset) {
-    const auto it = place.find(offset);
-    require(it != place.end(), ErrorKind::kExport,
-            "as_strided() reads memory beyond the elements of its tensor, which the exported model "
-            "does not have. Index the whole tensor instead");
-    places.push_back(it->second);
-  });
-  return at::tensor(places, at::kLong);
 }
 
 bool is_wrapped_number(const c10::IValue& value) {
@@ -369,7 +332,7 @@ void GraphBuilder::compute(const c10::OperatorHandle& op, torch::jit::Stack* sta
   if (run_for_ == RunFor::kShapes) {
     const OpTraits& traits = traits_of(op);
     const bool value_matters = traits.escape != Escape::kNone || traits.has_size_of_values(*stack);
-    require(!made_up_ || !value_matters, ErrorKind::kExport,
+    require(!made_up_ || !value_matters, Code::kNotPure,
             op.schema().name() + " reads a value that was made up");
     if (is_large_product(op, *stack)) {
       made_up_ = true;

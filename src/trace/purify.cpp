@@ -274,12 +274,11 @@ void Purifier::replay(std::int32_t index) {
     const auto* own = dynamic_cast<const c10::Error*>(&error);
     std::string reason = own == nullptr ? error.what() : own->what_without_backtrace();
     reason.resize(std::min(reason.size(), reason.find('\n')));
-    throw Error(Code::kNotPure,
-                c10::toString(call.op.operator_name()) + " at " +
-                    (where_.known() ? where_.to_string() : "an unknown line") +
-                    " could not be turned into a pure operation: " + reason +
-                    (reason.ends_with('.') ? "" : ".") +
-                    " Say it with other operators, or try another export_with.");
+    throw Error(Code::kNotPure, c10::toString(call.op.operator_name()) + " at " +
+                                    (where_.known() ? where_.to_string() : "an unknown line") +
+                                    " could not be turned into a pure operation: " + reason +
+                                    (reason.ends_with('.') ? "" : ".") +
+                                    " Say it with other operators, or try another export_with.");
   }
   const CallResult* results = tape_.results_of(call);
   for (std::size_t i = 0; i < stack.size(); ++i) assign(results[i], stack[i]);

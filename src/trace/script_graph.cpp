@@ -32,7 +32,7 @@ bool rearranges(const jit::Node& node, jit::Stack& stack) {
   } else {
     return false;
   }
-  require(stack.size() == node.outputs().size(), ErrorKind::kExport,
+  require(stack.size() == node.outputs().size(), Code::kNotTranslated,
           "a list has another length than the graph expects");
   return true;
 }
@@ -57,21 +57,22 @@ void ScriptReader::on_call(const c10::OperatorHandle& op, c10::DispatchKeySet ke
                            jit::Stack* stack) {
   const std::string& name = op.schema().name();
   const OpTraits& traits = traits_of(op);
-  require(!traits.mutates && !traits.only_metadata, ErrorKind::kExport, name + " writes to memory");
-  require(traits.escape == Escape::kNone && !traits.has_size_of_values(*stack), ErrorKind::kExport,
-          name + " depends on values where a graph does not");
-  require(!traits.is_random(*stack), ErrorKind::kExport, name + " draws random numbers");
+  require(!traits.mutates && !traits.only_metadata, Code::kNotTranslated,
+          name + " writes to memory");
+  require(traits.escape == Escape::kNone && !traits.has_size_of_values(*stack),
+          Code::kNotTranslated, name + " depends on values where a graph does not");
+  require(!traits.is_random(*stack), Code::kNotTranslated, name + " draws random numbers");
   if (builder_.is_constant(op, *stack) || keep_(c10::toString(op.operator_name()))) {
     builder_.run(op, stack, {});
     return;
   }
   const bool composite = op.hasKernelForDispatchKey(c10::DispatchKey::CompositeImplicitAutograd);
-  require(composite, ErrorKind::kExport, name + " is not to be had, nor can it be taken apart");
+  require(composite, Code::kNotTranslated, name + " is not to be had, nor can it be taken apart");
   step_aside(op, keys, stack);
 }
 
 void ScriptReader::run(const jit::Node& node) {
-  require(node.blocks().empty(), ErrorKind::kExport, "the graph branches");
+  require(node.blocks().empty(), Code::kNotTranslated, "the graph branches");
   if (node.kind() == c10::prim::Constant) {
     values_[node.output()] = *jit::toIValue(node.output());
     return;
@@ -83,7 +84,7 @@ void ScriptReader::run(const jit::Node& node) {
     const auto op = schema == nullptr
                         ? std::nullopt
                         : c10::Dispatcher::singleton().findSchema(schema->operator_name());
-    require(op.has_value(), ErrorKind::kExport,
+    require(op.has_value(), Code::kNotTranslated,
             std::string(node.kind().toQualString()) + " is no operator of the dispatcher's");
     op->callBoxed(&stack);
   }
@@ -91,7 +92,7 @@ void ScriptReader::run(const jit::Node& node) {
 }
 
 ScriptGraph ScriptReader::read(const jit::Graph& graph, const std::vector<at::Tensor>& examples) {
-  require(can_observe(), ErrorKind::kExport, "another copy of LEAPP observes the operators");
+  require(can_observe(), Code::kNotTranslated, "another copy of LEAPP observes the operators");
   const at::NoGradGuard no_grad;
   for (std::size_t i = 0; i < examples.size(); ++i) {
     builder_.add_input("in" + std::to_string(i), examples[i]);
@@ -105,7 +106,7 @@ ScriptGraph ScriptReader::read(const jit::Graph& graph, const std::vector<at::Te
   std::vector<ir::ValueId> outputs;
   for (const jit::Value* output : graph.outputs()) {
     const c10::IValue& value = values_.at(output);
-    require(value.isTensor() && value.toTensor().defined(), ErrorKind::kExport,
+    require(value.isTensor() && value.toTensor().defined(), Code::kNotTranslated,
             "an output is no tensor");
     result.outputs.push_back(value.toTensor());
     outputs.push_back(builder_.value_of(value.toTensor()));

@@ -18,9 +18,10 @@ void NodeValidation::add_sample(std::size_t sample, const std::vector<ConstTenso
                                 const std::vector<ConstTensorView>& exported) {
   ++samples_;
   if (traced.size() != exported.size()) {
-    log(LogLevel::kError, node_ + " sample " + std::to_string(sample) +
-                              ": the exported model returns " + std::to_string(exported.size()) +
-                              " outputs, expected " + std::to_string(traced.size()));
+    log(LogLevel::kError, Code::kValidationFailed,
+        node_ + " sample " + std::to_string(sample) + ": the exported model returns " +
+            std::to_string(exported.size()) + " outputs, expected " +
+            std::to_string(traced.size()));
     fail(sample);
     return;
   }
@@ -43,14 +44,19 @@ void NodeValidation::report(std::size_t sample, std::size_t output,
   std::string line =
       node_ + "/" + name + " sample " + std::to_string(sample) + ": " + headline(comparison);
   if (!comparison.passed() && !log_path_.empty()) line += "; details are in " + log_path_;
-  log(comparison.passed() ? LogLevel::kInfo : LogLevel::kError, line);
+  if (comparison.passed()) {
+    log(LogLevel::kInfo, line);
+  } else {
+    log(LogLevel::kError, Code::kValidationFailed, line);
+  }
   for (const std::string& detail : details(comparison)) log(LogLevel::kInfo, detail);
 }
 
 void NodeValidation::add_error(std::size_t sample, const std::string& error) {
   ++samples_;
-  log(LogLevel::kError, node_ + " sample " + std::to_string(sample) +
-                            ": the exported model could not be run: " + error);
+  log(LogLevel::kError, Code::kValidationFailed,
+      node_ + " sample " + std::to_string(sample) +
+          ": the exported model could not be run: " + error);
   if (error_.empty()) error_ = error;
   fail(sample);
 }
@@ -62,7 +68,7 @@ void NodeValidation::fail(std::size_t sample) {
 NodeOutcome NodeValidation::finish(const std::string& not_compared) {
   const bool passed = !first_failed_ && !later_failed_;
   if (passed && !not_compared.empty()) {
-    log(LogLevel::kWarning, "  [NOT VALIDATED] " + node_ + ": " + not_compared);
+    warn(Code::kNotValidated, "  [NOT VALIDATED] " + node_ + ": " + not_compared);
   } else if (passed) {
     log(LogLevel::kInfo, "  [PASS] " + node_ + " passed validation (" + std::to_string(samples_) +
                              (samples_ == 1 ? " sample)" : " samples)"));
@@ -73,7 +79,8 @@ NodeOutcome NodeValidation::finish(const std::string& not_compared) {
                                to_string(tolerance_of(i)));
     }
   } else if (!first_failed_ && error_.empty()) {
-    log(LogLevel::kWarning,
+    warn(
+        Code::kValidationFailed,
         "  " + node_ +
             ": sample 0 passed, but a re-entry did not. A value that changes between passes has "
             "probably been exported as a constant; declare it with annotate.input_tensors() or, if "
@@ -93,7 +100,12 @@ void log_validation_summary(const std::vector<NodeOutcome>& outcomes) {
   const auto skipped = [](const NodeOutcome& o) { return o.passed && !o.not_compared.empty(); };
   const auto say = [&](const std::string& title, auto&& predicate) {
     const bool any = std::any_of(outcomes.begin(), outcomes.end(), predicate);
-    log(any ? LogLevel::kWarning : LogLevel::kInfo, "  " + title + ": " + count(predicate));
+    const std::string line = "  " + title + ": " + count(predicate);
+    if (any) {
+      warn(Code::kValidationFailed, line);
+    } else {
+      log(LogLevel::kInfo, line);
+    }
   };
   log(LogLevel::kInfo, "Validation Summary");
   log(LogLevel::kInfo, "  Passed: " + count(passed));

@@ -212,7 +212,7 @@ class DotWriter {
   static const std::string& find(const std::unordered_map<std::string, std::string>& anchors,
                                  const std::string& name) {
     const auto found = anchors.find(name);
-    require(found != anchors.end(), ErrorKind::kValue,
+    require(found != anchors.end(), Code::kWrongValue,
             "cannot draw this bundle: there is no port " + quote_for_message(name));
     return found->second;
   }

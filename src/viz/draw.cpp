@@ -13,7 +13,7 @@ void check_size(const Bundle& bundle) {
   for (const auto* const flow : {&bundle.pipeline.data_flow, &bundle.pipeline.feedback_flow}) {
     for (const Wire& wire : *flow) wires += wire.targets.size();
   }
-  require(bundle.models.size() <= kMaxDrawnModels && wires <= kMaxDrawnWires, ErrorKind::kValue,
+  require(bundle.models.size() <= kMaxDrawnModels && wires <= kMaxDrawnWires, Code::kWrongValue,
           "this bundle has " + std::to_string(bundle.models.size()) + " nodes and " +
               std::to_string(wires) + " wires; pictures are drawn up to " +
               std::to_string(kMaxDrawnModels) + " nodes and " + std::to_string(kMaxDrawnWires) +
@@ -22,7 +22,7 @@ void check_size(const Bundle& bundle) {
 
 std::string render(const Bundle& bundle, const std::string& title, const std::string& ending) {
   if (ending == ".dot") return to_dot(bundle, title);
-  require(ending == ".png" || ending == ".svg", ErrorKind::kValue,
+  require(ending == ".png" || ending == ".svg", Code::kWrongValue,
           "cannot draw to a file ending in '" + ending + "'; expected .png, .svg or .dot");
   check_size(bundle);
   return viz::render(to_dot(bundle, title), ending.substr(1));
@@ -39,7 +39,7 @@ void draw(const Bundle& bundle, const std::filesystem::path& path, const std::st
   std::ofstream stream(path, std::ios::binary | std::ios::trunc);
   stream.write(picture.data(), static_cast<std::streamsize>(picture.size()));
   stream.close();
-  require(!stream.fail(), ErrorKind::kIo,
+  require(!stream.fail(), Code::kIo,
           path.string() + ": the picture could not be written; is a folder in the way?");
 }
 

@@ -33,7 +33,7 @@ struct Library {
 template <typename Function>
 void find(void* handle, const char* name, Function*& function) {
   function = reinterpret_cast<Function*>(::dlsym(handle, name));
-  require(function != nullptr, ErrorKind::kIo,
+  require(function != nullptr, Code::kNotDrawn,
           std::string("the Graphviz library has no function ") + name);
 }
 
@@ -41,7 +41,7 @@ void* open_library() {
   for (const char* name : {"libgvc.so.6", "libgvc.so.7", "libgvc.so", "libgvc.6.dylib"}) {
     if (void* const handle = ::dlopen(name, RTLD_NOW | RTLD_LOCAL)) return handle;
   }
-  throw Error(ErrorKind::kIo,
+  throw Error(Code::kNotDrawn,
               "cannot draw: the Graphviz library (libgvc) was not found; install it, on Debian "
               "with: apt install graphviz");
 }
@@ -59,7 +59,7 @@ const Library& library() {
     find(handle, "agclose", functions.agclose);
     find(handle, "agseterrf", functions.agseterrf);
     functions.context = functions.gvContext();
-    require(functions.context != nullptr, ErrorKind::kIo, "cannot draw: Graphviz does not start");
+    require(functions.context != nullptr, Code::kNotDrawn, "cannot draw: Graphviz does not start");
     return functions;
   }();
   return loaded;
@@ -75,7 +75,7 @@ int note_complaint(char* text) {
 }
 
 [[noreturn]] void fail(const std::string& what) {
-  throw Error(ErrorKind::kIo,
+  throw Error(Code::kNotDrawn,
               "cannot draw: Graphviz " + what + (complaints.empty() ? "" : ": " + complaints));
 }
 

@@ -22,6 +22,19 @@ TEST(Log, LinesGoToTheSinkThatIsSet) {
   EXPECT_THAT(lines, testing::ElementsAre("WARNING: hot"));
 }
 
+TEST(Log, AWarningEndsWithItsCode) {
+  std::vector<std::string> lines;
+  LogSink former = set_log_sink([&](LogLevel level, std::string_view line) {
+    lines.push_back(std::string(name_of(level)) + ": " + std::string(line));
+  });
+  warn(Code::kNoInitialValues, "all zeros");
+  log(LogLevel::kError, Code::kValidationFailed, "far off");
+  warn(rule(10), "w.yaml: [B10] names");
+  set_log_sink(std::move(former));
+  EXPECT_THAT(lines, testing::ElementsAre("WARNING: all zeros [LP621]", "ERROR: far off [LP409]",
+                                          "WARNING: w.yaml: [B10] names"));
+}
+
 TEST(Log, LinesBelowTheLeastLevelAreNotHandedOver) {
   std::vector<std::string> lines;
   LogSink former = set_log_sink([&](LogLevel, std::string_view line) { lines.emplace_back(line); },

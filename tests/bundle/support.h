@@ -46,13 +46,16 @@ inline std::string read_file(const std::filesystem::path& path) {
   return {std::istreambuf_iterator<char>(stream), {}};
 }
 
-/// Runs `action`, which must throw an Error of that kind, and returns its text.
+/// Runs `action`, which must throw an Error of that kind, and returns its text, which has its code.
 template <typename Action>
 std::string error_of(ErrorKind kind, Action&& action) {
   try {
     action();
   } catch (const Error& error) {
     EXPECT_EQ(static_cast<int>(error.kind()), static_cast<int>(kind)) << error.what();
+    EXPECT_NE(std::string(error.what()).find("[" + to_string(error.code()) + "]"),
+              std::string::npos)
+        << error.what();
     return error.what();
   }
   ADD_FAILURE() << "nothing was thrown";

@@ -103,7 +103,7 @@ TEST_F(Custom, SaysWhatAConverterDoesWrong) {
               HasSubstr("sets result 1 of 1"));
   EXPECT_EQ(error_with([](OnnxOp& op) { op.fail("it is too soft", "Use a harder one."); }),
             "mylib::softclip (policy.py:42 in act) cannot be exported to ONNX: it is too soft. "
-            "Use a harder one.");
+            "Use a harder one. [LP502]");
 }
 
 TEST_F(Custom, WantsAQualifiedName) {

@@ -39,7 +39,7 @@ class Exporter : public ::testing::Test {
     try {
       export_onnx(of_.graph, file_, options);
     } catch (const Error& caught) {
-      kind_ = caught.kind();
+      code_ = caught.code();
       return caught.what();
     }
     return "";
@@ -54,7 +54,7 @@ class Exporter : public ::testing::Test {
   GraphOf of_;
   fs::path file_;
   OnnxExport done_;
-  ErrorKind kind_ = ErrorKind::kUsage;
+  Code code_ = Code::kInternal;
 };
 
 TEST_F(Exporter, KeepsNamesLinesAndModules) {
@@ -189,8 +189,8 @@ TEST_F(Exporter, NamesTheLineOfAnOperatorWithoutConverter) {
   EXPECT_EQ(error(),
             "mylib::magic (policy.py:42 in act) cannot be exported to ONNX: there is no ONNX "
             "converter for it. Export the node with export_with='jit', or register an ONNX "
-            "converter for the operation.");
-  EXPECT_EQ(kind_, ErrorKind::kExport);
+            "converter for the operation. [LP502]");
+  EXPECT_EQ(code_, Code::kNoOnnx);
 }
 
 TEST_F(Exporter, SaysWhichOpsetAnOperatorNeeds) {
@@ -200,13 +200,14 @@ TEST_F(Exporter, SaysWhichOpsetAnOperatorNeeds) {
   EXPECT_THAT(error({.opset_version = 17}),
               HasSubstr("needs opset 18 or newer, and the export is for 17. Set "
                         "backend_params={'opset_version': 18}."));
+  EXPECT_EQ(code_, Code::kOpset);
   EXPECT_EQ(error({.opset_version = 18}), "");
 }
 
 TEST_F(Exporter, RefusesOpsetsItDoesNotWrite) {
   of_.graph.add_output("y", of_.input("x", {2}));
   EXPECT_THAT(error({.opset_version = 16}), HasSubstr("LEAPP writes opset 17 to 23"));
-  EXPECT_EQ(kind_, ErrorKind::kValue);
+  EXPECT_EQ(code_, Code::kWrongValue);
 }
 
 TEST_F(Exporter, RefusesComplexPorts) {

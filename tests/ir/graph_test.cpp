@@ -50,7 +50,7 @@ TEST(GraphTest, VerifyNamesAValueReadTooEarly) {
     verify(graph);
     FAIL() << "a value that nothing defines was accepted";
   } catch (const Error& error) {
-    EXPECT_EQ(error.kind(), ErrorKind::kInternal);
+    EXPECT_EQ(error.code(), Code::kInternal);
     EXPECT_THAT(error.what(), HasSubstr("read before it is defined at aten::neg"));
   }
 }

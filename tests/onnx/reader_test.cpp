@@ -102,7 +102,7 @@ TEST(Reader, RefusesEveryTruncation) {
     try {
       parse_model(bytes_of(cut), "cut");  // a cut between two fields may still be a model
     } catch (const Error& error) {
-      EXPECT_EQ(error.kind(), ErrorKind::kValue);
+      EXPECT_EQ(error.code(), Code::kBadModel);
     }
   }
   EXPECT_THAT(error_of(whole.substr(0, whole.size() - 1)),
@@ -121,7 +121,7 @@ TEST(Reader, SurvivesFlippedBits) {
     try {
       parse_model(bytes_of(flipped), "flipped");
     } catch (const Error& error) {
-      EXPECT_EQ(error.kind(), ErrorKind::kValue);
+      EXPECT_EQ(error.code(), Code::kBadModel);
     }
   }
 }
@@ -162,7 +162,7 @@ TEST(Reader, NamesAMissingFile) {
     read_model("/nowhere/model.onnx");
     FAIL();
   } catch (const Error& error) {
-    EXPECT_EQ(error.kind(), ErrorKind::kNotFound);
+    EXPECT_EQ(error.code(), Code::kNotFound);
     EXPECT_THAT(error.what(), HasSubstr("/nowhere/model.onnx was not found"));
   }
 }

@@ -112,7 +112,7 @@ TEST_F(Writer, NamesAFolderThatIsNotThere) {
     write_model(testing::sample_model(), folder_ / "missing" / "m.onnx");
     FAIL();
   } catch (const Error& error) {
-    EXPECT_EQ(error.kind(), ErrorKind::kIo);
+    EXPECT_EQ(error.code(), Code::kIo);
     EXPECT_THAT(error.what(), HasSubstr("missing/m.onnx: check that the folder exists"));
   }
 }

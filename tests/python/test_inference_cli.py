@@ -106,6 +106,7 @@ class TestCheck:
         report = asked("check", policy, code=1)
         assert report["ok"] is False
         assert "SHA256 checksum mismatch" in report["error"]
+        assert report["code"] == "B21"
 
     def test_node_without_model(self, policy: str) -> None:
         settings = yaml.safe_load(Path(policy).read_text())
@@ -123,6 +124,8 @@ class TestCheck:
     def test_machine_without_onnxruntime(self, policy: str) -> None:
         done = leapp("check", policy, code=3, LEAPP_ONNXRUNTIME="/nowhere")
         assert "ONNX Runtime was not found" in done.stderr
+        report = asked("check", policy, code=3, LEAPP_ONNXRUNTIME="/nowhere")
+        assert report["code"] == "LP612"
 
     def test_provider_that_is_not_there(self, policy: str) -> None:
         leapp("check", policy, "--provider", "tpu", code=3)
@@ -291,6 +294,7 @@ class TestUsage:
         report = asked(command, "/nowhere/x.yaml", code=1)
         assert report["ok"] is False
         assert "not found" in report["error"]
+        assert report["code"] == "LP004"
         assert report["exit_code"] == 1
 
     @pytest.mark.parametrize(

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
+import importlib
+from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
@@ -13,14 +13,10 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture(scope="module")
-def lint() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("leapp_lint", ROOT / "tools" / "lint.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
+def lint() -> Iterator[ModuleType]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(ROOT / "tools")
+        yield importlib.import_module("lint")
 
 
 @pytest.fixture
@@ -92,3 +88,74 @@ def test_a_library_that_links_torch_is_found(lint: ModuleType, tmp_path: Path) -
     )
     assert any(line.startswith("lib/libleapp_runtime.so:1: needs the symbol _ZN") for line in found)
     assert "bin/leapp:1: was not built, so its links cannot be checked: run 'make build'" in found
+
+
+@pytest.mark.parametrize(("lines", "found"), [(60, []), (61, ["src/bundle/hash.cpp:3: 61 lines"])])
+def test_long_functions_are_found(
+    lint: ModuleType, tree: Path, lines: int, found: list[str]
+) -> None:
+    body = "  {\n  }\n" + "  a();\n" * (lines - 4)
+    write(tree, "src/bundle/hash.cpp", "namespace leapp {\n\nvoid f() {\n" + body + "}\n}\n")
+    reasons = [f.removesuffix(", more than 60") for f in map(str, lint.check_sizes(tree))]
+    assert [reason.replace("a function of ", "") for reason in reasons] == found
+
+
+def test_long_members_and_python_functions_are_found(lint: ModuleType, tree: Path) -> None:
+    body = "    a();\n" * 60
+    write(tree, "src/bundle/hash.h", "class A {\n  void f() const {\n" + body + "  }\n};\n")
+    write(tree, "python/a.py", 'def f():\n    """Say.\n\n    More.\n    """\n' + body)
+    write(tree, "python/b.py", "def f():\n" + body)
+    assert [str(finding) for finding in lint.check_sizes(tree)] == [
+        "src/bundle/hash.h:2: a function of 62 lines, more than 60",
+        "python/a.py:1: a function of 61 lines, more than 60",
+        "python/b.py:1: a function of 61 lines, more than 60",
+    ]
+
+
+def test_long_files_are_found_unless_they_are_tables(lint: ModuleType, tree: Path) -> None:
+    write(tree, "src/bundle/hash.cpp", "\n" * 401)
+    write(tree, "src/export/onnx/kernels.cpp", "\n" * 401)
+    assert [str(finding) for finding in lint.check_sizes(tree)] == [
+        "src/bundle/hash.cpp:1: has 401 lines, more than 400: split it by noun"
+    ]
+
+
+@pytest.fixture
+def coded(tree: Path) -> Path:
+    """A tree with two codes, each with its section, its use and its test."""
+    write(tree, "include/leapp/code.h", "enum class Code {\n  kA = 1,  ///< a\n  kB = 20,\n};\n")
+    page = "## LP001 — a\n\n```python\na()\n```\n\n## LP020 — b\n\nNo program.\n"
+    write(tree, "docs/diagnostics.md", page)
+    write(tree, "src/base/a.cpp", "throw Error(Code::kA, text);\n")
+    write(tree, "python/a.py", 'warn("LP020")\n')
+    write(tree, "tests/base/a_test.cpp", "EXPECT_EQ(error.code(), Code::kB);\n")
+    return tree
+
+
+def test_codes_that_agree_are_no_finding(lint: ModuleType, coded: Path) -> None:
+    assert list(lint.check_diagnostics(coded)) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "finding"),
+    [
+        ("docs/diagnostics.md", "## LP001 — a\n```python\n", "LP020 (kB) has no section"),
+        ("python/a.py", 'warn("LP021")\n', "there is no LP021 in include/leapp/code.h"),
+        ("python/a.py", "", "LP020 (kB) is not used"),
+        ("src/base/a.cpp", "// Code is LP001\n", "LP001 (kA) is not used"),
+        ("tests/base/a_test.cpp", "", "LP020 (kB) is in no test"),
+    ],
+)
+def test_codes_that_do_not_agree_are_found(
+    lint: ModuleType, coded: Path, name: str, text: str, finding: str
+) -> None:
+    write(coded, name, text)
+    assert finding in [found.reason for found in lint.check_diagnostics(coded)]
+
+
+def test_a_section_without_a_code_is_found(lint: ModuleType, coded: Path) -> None:
+    page = coded / "docs/diagnostics.md"
+    page.write_text(page.read_text() + "\n## LP300 — c\n")
+    assert [str(found) for found in lint.check_diagnostics(coded)] == [
+        "docs/diagnostics.md:1: there is no LP300 in include/leapp/code.h"
+    ]

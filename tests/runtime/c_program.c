@@ -31,6 +31,7 @@ int run_c_program(const char* yaml, char* problem, size_t size) {
   EXPECT(leapp_load("nowhere.yaml", NULL, &robot) == LEAPP_NOT_FOUND);
   EXPECT(robot == NULL);
   EXPECT(strstr(leapp_last_error(), "not found") != NULL);
+  EXPECT(strcmp(leapp_last_code(), "LP004") == 0);
 
   leapp_options_init(&options);
   options.measure = 1;
@@ -52,6 +53,7 @@ int run_c_program(const char* yaml, char* problem, size_t size) {
   EXPECT(leapp_prepare(robot, 2) == LEAPP_OK);
   EXPECT(leapp_tick(robot) == LEAPP_VALUE); /* no input yet */
   EXPECT(strstr(leapp_last_error(), "input pre/x is missing") != NULL);
+  EXPECT(strcmp(leapp_last_code(), "LP604") == 0);
   EXPECT(leapp_set_input(robot, obs, x, 12) == LEAPP_VALUE);
   EXPECT(strstr(leapp_last_error(), "input pre/x has 16 bytes, but 12 were given") != NULL);
   EXPECT(leapp_set_input(robot, obs, x, sizeof x) == LEAPP_OK);

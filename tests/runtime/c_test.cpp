@@ -30,7 +30,8 @@ TEST(CTest, APlainCProgramDrivesARobot) {
 // What a call answers to a null argument, and what it says.
 void expect_refused(leapp_status status, const std::string& argument) {
   EXPECT_EQ(status, LEAPP_VALUE);
-  EXPECT_EQ(leapp_last_error(), argument + " is null");
+  EXPECT_EQ(leapp_last_error(), argument + " is null [LP003]");
+  EXPECT_STREQ(leapp_last_code(), "LP003");
 }
 
 TEST(CTest, NullArgumentsAreRefused) {

@@ -55,7 +55,7 @@ class FakeDevice final : public DeviceMemory {
   }
 
   std::unique_ptr<Recording> record(const std::function<Result<void>()>& work) override {
-    if (!can_record) throw Error(ErrorKind::kValue, "this work looks at its values");
+    if (!can_record) throw Error(Code::kDeviceFailed, "this work looks at its values");
     class Replay final : public Recording {
      public:
       Replay(FakeDevice& device, std::deque<std::function<void()>> work)
@@ -98,7 +98,7 @@ class FakeEngine final : public Engine {
   std::shared_ptr<DeviceMemory> memory() const override { return device_; }
   std::unique_ptr<Binding> bind(std::span<const ConstTensorView>,
                                 std::span<const TensorView>) override {
-    throw Error(ErrorKind::kInternal, "values were expected on the device");
+    throw Error(Code::kInternal, "values were expected on the device");
   }
   std::unique_ptr<Binding> bind_device(std::span<const ConstTensorView> inputs,
                                        std::span<const TensorView> outputs) override {

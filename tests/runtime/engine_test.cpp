@@ -93,9 +93,9 @@ TEST_P(EveryEngineTest, WrongBuffersNameThePort) {
   Row y{{0, 0, 0, 0}};
   EXPECT_EQ(message_of(
                 [&] { engine->bind(std::array{ConstTensorView(x.view())}, std::array{y.view()}); }),
-            "input affine/x is float32 [1, 4], but the buffer given is float32 [1, 3]");
+            "input affine/x is float32 [1, 4], but the buffer given is float32 [1, 3] [LP608]");
   EXPECT_EQ(message_of([&] { engine->bind({}, std::array{y.view()}); }),
-            "node 'affine' has 1 inputs, but 0 buffers were given");
+            "node 'affine' has 1 inputs, but 0 buffers were given [LP608]");
 }
 
 TEST_P(EveryEngineTest, BrokenFileNamesNodeAndFile) {
@@ -107,7 +107,7 @@ TEST_P(EveryEngineTest, BrokenFileNamesNodeAndFile) {
 
 TEST_F(EngineTest, UnknownBackendIsAnError) {
   EXPECT_EQ(message_of([] { load_engine(affine("tflite"), "affine.tflite"); }),
-            "Unsupported backend 'tflite' of node 'affine'; this runtime has: onnx, jit");
+            "Unsupported backend 'tflite' of node 'affine'; this runtime has: onnx, jit [LP618]");
 }
 
 TEST_F(EngineTest, RegistryTakesEnginesOfTheUser) {
@@ -115,17 +115,22 @@ TEST_F(EngineTest, RegistryTakesEnginesOfTheUser) {
   registry.add("mine",
                [](const Model& model, const std::filesystem::path&,
                   const EngineOptions&) -> std::unique_ptr<Engine> {
-                 throw Error(ErrorKind::kUsage, "asked for " + model.name);
+                 throw Error(Code::kUsage, "asked for " + model.name);
                });
   EXPECT_TRUE(registry.contains("mine"));
   EXPECT_FALSE(EngineRegistry::standard().contains("mine"));
-  EXPECT_EQ(message_of([&] { registry.load(affine("mine"), "x"); }), "asked for affine");
+  EXPECT_EQ(message_of([&] { registry.load(affine("mine"), "x"); }), "asked for affine [LP007]");
 }
 
 TEST_F(EngineTest, MissingPluginSaysWhereItWasSought) {
   const std::string message = message_of([] { open_engine_plugin("libleapp_engine_none.so"); });
   EXPECT_THAT(message, HasSubstr("engine plugin 'libleapp_engine_none.so' was not found"));
   EXPECT_THAT(message, HasSubstr("LEAPP_ENGINE_PATH may name the folder"));
+}
+
+TEST_F(EngineTest, ALibraryThatIsNoEngineIsRefused) {
+  EXPECT_EQ(message_of([] { open_engine_plugin("libm.so.6"); }),
+            "libm.so.6 is no LEAPP engine: it exports no leapp_engine_plugin [LP613]");
 }
 
 TEST_F(EngineTest, OnnxChecksTheModelsOwnSignature) {
@@ -210,7 +215,7 @@ TEST_F(EngineTest, OnnxProviderIsChosenFromWhatTheLibraryReports) {
   EXPECT_EQ(choose_provider("TensorrtExecutionProvider", gpu), "TensorrtExecutionProvider");
   EXPECT_EQ(message_of([&] { choose_provider("cuda", cpu); }),
             "execution provider 'cuda' is not part of this ONNX Runtime, which has: "
-            "CPUExecutionProvider");
+            "CPUExecutionProvider [LP614]");
 }
 
 TEST_F(EngineTest, OnnxTakesThreadsAndAffinity) {
@@ -273,11 +278,11 @@ TEST_F(EngineTest, TorchScriptCountsInputsAndOutputs) {
   Model more_inputs = affine("jit");
   more_inputs.inputs.push_back(port("h"));
   EXPECT_EQ(message_of([&] { load_engine(more_inputs, model_file("affine.pt")); }),
-            "node 'affine': its model takes 1 inputs, the bundle declares 2");
+            "node 'affine': its model takes 1 inputs, the bundle declares 2 [LP616]");
   Model more_outputs = affine("jit");
   more_outputs.outputs.push_back(port("h"));
   EXPECT_EQ(message_of([&] { load_engine(more_outputs, model_file("affine.pt")); }),
-            "node 'affine': its model returns 1 outputs, the bundle declares 2");
+            "node 'affine': its model returns 1 outputs, the bundle declares 2 [LP616]");
 }
 
 TEST_F(EngineTest, TorchScriptResultOfAnotherShapeIsAFailure) {
@@ -288,7 +293,8 @@ TEST_F(EngineTest, TorchScriptResultOfAnotherShapeIsAFailure) {
       engine->bind(std::array{ConstTensorView(x.view())}, std::array{y.view()})->run();
   ASSERT_FALSE(result);
   EXPECT_EQ(result.failure().message(),
-            "output affine/y is declared as float32 [1, 4], but its model returned float32 [1, 2]");
+            "output affine/y is declared as float32 [1, 4], but its model returned float32 [1, 2] "
+            "[LP616]");
 }
 
 TEST_F(EngineTest, TorchScriptRefusesDevicesThatAreNotThere) {

@@ -255,11 +255,11 @@ TEST_F(InferenceManagerTest, WrongStateIsRefusedAsAWhole) {
   incomplete.erase("post/b");
   incomplete.at("policy/h_in") = row({1, 1, 1, 1});
   EXPECT_EQ(message_of([&] { manager.set_state(incomplete); }),
-            "the state lacks post/b; it needs: policy/h_in, post/b");
+            "the state lacks post/b; it needs: policy/h_in, post/b [LP604]");
   TensorMap more = saved;
   more.emplace("post/c", row({1, 1, 1, 1}));
   EXPECT_EQ(message_of([&] { manager.set_state(more); }),
-            "'post/c' is no feedback input; they are: policy/h_in, post/b");
+            "'post/c' is no feedback input; they are: policy/h_in, post/b [LP601]");
   EXPECT_EQ(manager.state(), saved);
 }
 
@@ -273,7 +273,8 @@ TEST_F(InferenceManagerTest, PrepareLeavesNoTrace) {
     EXPECT_EQ(manager.state(), before);
   }
   const Result<void> result = manager.tick();  // its mock input must not count as input
-  EXPECT_EQ(result.failure().message(), "input pre/x is missing; the pipeline takes: pre/x");
+  EXPECT_EQ(result.failure().message(),
+            "input pre/x is missing; the pipeline takes: pre/x [LP604]");
 }
 
 // --- Inputs --------------------------------------------------------------------------------------
@@ -282,24 +283,24 @@ TEST_F(InferenceManagerTest, WrongInputsNameThePort) {
   add_policy(test);
   InferenceManager manager(test.write());
   EXPECT_EQ(message_of([&] { manager.run_policy({}); }),
-            "input pre/x is missing; the pipeline takes: pre/x");
+            "input pre/x is missing; the pipeline takes: pre/x [LP604]");
   EXPECT_EQ(message_of([&] {
               manager.run_policy({{"pre/x", row({0, 0, 0, 0})}, {"pre/z", row({0, 0, 0, 0})}});
             }),
-            "'pre/z' is no input of the pipeline, which takes: pre/x");
+            "'pre/z' is no input of the pipeline, which takes: pre/x [LP601]");
   EXPECT_EQ(message_of([&] {
               manager.run_policy({{"policy/h", row({0, 0, 0, 0})}});
             }),
             "'policy/h' is no input of the pipeline (it is fed back: set_input_value() overrides "
-            "it), which takes: pre/x");
+            "it), which takes: pre/x [LP601]");
   EXPECT_EQ(message_of([&] {
               manager.run_policy({{"pre/x", Tensor({1, 3}, {1.f, 2.f, 3.f})}});
             }),
-            "input pre/x has shape [1, 3], expected [1, 4]");
+            "input pre/x has shape [1, 3], expected [1, 4] [LP603]");
   EXPECT_EQ(message_of([&] {
               manager.run_policy({{"pre/x", Tensor({1, 4}, {1.0, 2.0, 3.0, 4.0})}});
             }),
-            "input pre/x is float64, expected float32");
+            "input pre/x is float64, expected float32 [LP602]");
 }
 
 TEST_F(InferenceManagerTest, SetInputValueSaysWhatCannotBeSet) {
@@ -308,15 +309,15 @@ TEST_F(InferenceManagerTest, SetInputValueSaysWhatCannotBeSet) {
   const Tensor value = row({0, 0, 0, 0});
   EXPECT_EQ(message_of([&] { manager.set_input_value("policy", "x", value.view()); }),
             "policy/x is computed by another node in every tick; only external and feedback "
-            "inputs can be set: pre/x; policy/h_in, post/b");
+            "inputs can be set: pre/x; policy/h_in, post/b [LP601]");
   EXPECT_EQ(message_of([&] { manager.set_input_value("policy", "z", value.view()); }),
-            "node 'policy' has no input 'z'; it has: x, h_in");
+            "node 'policy' has no input 'z'; it has: x, h_in [LP601]");
   EXPECT_EQ(message_of([&] { manager.set_input_value("nobody", "z", value.view()); }),
-            "there is no node 'nobody'");
+            "there is no node 'nobody' [LP601]");
   EXPECT_EQ(message_of([&] {
               manager.set_input_value("policy", "h", Tensor(DType::kFloat32, {4}).view());
             }),
-            "input policy/h has shape [4], expected [1, 4]");
+            "input policy/h has shape [4], expected [1, 4] [LP603]");
 }
 
 TEST_F(InferenceManagerTest, AnInputThatWasSetNeedNotBeGiven) {
@@ -349,11 +350,11 @@ TEST_F(InferenceManagerTest, UnknownPortsListWhatThereIs) {
   add_policy(test);
   InferenceManager manager(test.write());
   EXPECT_EQ(message_of([&] { manager.input_port("pre/y"); }),
-            "'pre/y' is no input of the pipeline, which takes: pre/x");
+            "'pre/y' is no input of the pipeline, which takes: pre/x [LP601]");
   EXPECT_EQ(message_of([&] { manager.output_port("pre/x"); }),
-            "'pre/x' is no output of the pipeline, which gives: post/y");
+            "'pre/x' is no output of the pipeline, which gives: post/y [LP601]");
   EXPECT_EQ(message_of([&] { manager.value("policy", "z"); }),
-            "node 'policy' has no port 'z'; it has: x, h_in; y, h_out");
+            "node 'policy' has no port 'z'; it has: x, h_in; y, h_out [LP601]");
 }
 
 // --- The caller's own memory
@@ -438,7 +439,7 @@ TEST_F(InferenceManagerTest, FiniteGuardRollsTheStateBack) {
                 manager.run_policy({{"pre/x", row({1, 2, -3, 4})}});
               }),
               std::string(guard.state ? "policy/h_in" : "policy/y") +
-                  " holds NaN or infinity; the state is as it was before this tick");
+                  " holds NaN or infinity; the state is as it was before this tick [LP606]");
     EXPECT_EQ(manager.state(), before);
     EXPECT_NO_THROW(manager.run_policy({{"pre/x", row({1, 2, 3, 4})}}));
   }
@@ -446,7 +447,7 @@ TEST_F(InferenceManagerTest, FiniteGuardRollsTheStateBack) {
   EXPECT_EQ(message_of([&] {
               guarded.run_policy({{"pre/x", row({1, 2, NAN, 4})}});
             }),
-            "pre/x holds NaN or infinity; the state is as it was before this tick");
+            "pre/x holds NaN or infinity; the state is as it was before this tick [LP606]");
   InferenceManager open(yaml);
   EXPECT_NO_THROW(open.run_policy({{"pre/x", row({1, 2, -3, 4})}}));
 }
@@ -458,11 +459,11 @@ TEST_F(InferenceManagerTest, StaleInputIsAFailure) {
   manager.set_input(obs, row({0, 0, 0, 0}).data());
   std::this_thread::sleep_for(std::chrono::milliseconds(6));
   const Result<void> result = manager.tick();
-  EXPECT_EQ(result.failure().message(), "input pre/x is stale: it is older than its limit");
+  EXPECT_EQ(result.failure().message(), "input pre/x is stale: it is older than its limit [LP605]");
   EXPECT_EQ(message_of([&] {
               InferenceManager bad(test.write(), {.staleness = {{"pre/z", {}}}});
             }),
-            "a staleness limit was given for 'pre/z', which is no input of the pipeline");
+            "a staleness limit was given for 'pre/z', which is no input of the pipeline [LP619]");
 }
 
 TEST_F(InferenceManagerTest, MissedDeadlinesAreCountedAndReported) {
@@ -541,7 +542,8 @@ TEST_F(InferenceManagerTest, TwoThreadsInOneManagerAreAnError) {
   while (!inside) std::this_thread::yield();
   const Result<void> result = manager.tick();
   EXPECT_EQ(result.failure().message(),
-            "two threads use this InferenceManager at once; give each thread a manager of its own");
+            "two threads use this InferenceManager at once; give each thread a manager of its own "
+            "[LP609]");
   EXPECT_THAT(message_of([&] { manager.reset(); }), HasSubstr("two threads use this"));
   go_on = true;
   other.join();
@@ -588,7 +590,7 @@ TEST_F(InferenceManagerTest, MissingFilesAreNotFound) {
     InferenceManager manager(test.folder() / "none.yaml");
     FAIL();
   } catch (const Error& error) {
-    EXPECT_EQ(error.kind(), ErrorKind::kNotFound);
+    EXPECT_EQ(error.code(), Code::kNotFound);
     EXPECT_THAT(error.what(), HasSubstr("not found"));
   }
 }
@@ -609,19 +611,19 @@ TEST_F(InferenceManagerTest, OptionsThatMakeNoSenseAreRefused) {
     return message_of([&] { InferenceManager bad(yaml, options); });
   };
   EXPECT_EQ(refusal({.engine = {.threads = -3}}),
-            "options: threads must be at least 1, or 0 to let the engine decide, not -3");
+            "options: threads must be at least 1, or 0 to let the engine decide, not -3 [LP619]");
   EXPECT_EQ(refusal({.nodes = {{"pre", {.threads = 2, .affinity = {0, 1, 2}}}}}),
             "options of node 'pre': affinity names 3 processors; with threads = 2 it must name one "
-            "for each thread beside the caller's: 1");
+            "for each thread beside the caller's: 1 [LP619]");
   EXPECT_THAT(refusal({.engine = {.threads = 2, .affinity = {100000}}}),
               HasSubstr("affinity names processor 100000; this machine has 0 to "));
   EXPECT_EQ(refusal({.deadline = std::chrono::nanoseconds(-1)}),
-            "options: the deadline is negative");
+            "options: the deadline is negative [LP619]");
   EXPECT_EQ(refusal({.staleness = {{"pre/x", std::chrono::nanoseconds(-1)}}}),
-            "options: the staleness limit of pre/x is negative");
+            "options: the staleness limit of pre/x is negative [LP619]");
   InferenceManager manager(yaml);
   EXPECT_EQ(message_of([&] { manager.prepare(-1); }),
-            "prepare() cannot run a negative number of ticks");
+            "prepare() cannot run a negative number of ticks [LP003]");
 }
 
 TEST_F(InferenceManagerTest, OptionsForUnknownNodesAreRefused) {

@@ -378,7 +378,7 @@ TEST_F(MergeTest, WeightsInFilesBesideTheModelAreNotLeftBehind) {
   const auto yaml = test.write();
   EXPECT_EQ(message_of([&] { merge_bundle(yaml, test.folder() / "one"); }),
             "node 'policy' cannot be merged: its model keeps its weights in files beside it; save "
-            "it with its weights inside");
+            "it with its weights inside [LP620]");
 }
 
 TEST_F(MergeTest, ABundleIsNotMergedIntoItsOwnFolder) {
@@ -399,7 +399,7 @@ TEST_F(MergeTest, BundleThatCannotBeOneFileSaysWhy) {
       .output("b/y");
   const auto yaml = test.write();
   EXPECT_EQ(message_of([&] { merge_bundle(yaml, test.folder() / "one"); }),
-            "only ONNX models can be merged; node 'b' is a jit model");
+            "only ONNX models can be merged; node 'b' is a jit model [LP620]");
   EXPECT_FALSE(std::filesystem::exists(test.folder() / "one"));
 }
 

@@ -26,6 +26,7 @@ std::string refusal(const std::string& text) {
   try {
     read_script(*parse(text), {at::ones({2, 3})}, keep_all);
   } catch (const Error& error) {
+    EXPECT_EQ(error.code(), Code::kNotTranslated);
     return error.what();
   }
   return "";

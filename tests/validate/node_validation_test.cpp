@@ -51,7 +51,7 @@ TEST_F(NodeValidationTest, AMismatchNamesOutputSampleAndLog) {
   EXPECT_THAT(outcome.error, IsEmpty());
   EXPECT_EQ(lines_[0],
             "ERROR policy/action sample 0: Mismatch detected (rtol=0.001, atol=1e-05): 1 of 1 "
-            "values are not close; details are in walker/log.txt");
+            "values are not close; details are in walker/log.txt [LP409]");
   EXPECT_THAT(lines_[1], HasSubstr("INFO   traced:   float32 []"));
 }
 
@@ -79,7 +79,7 @@ TEST_F(NodeValidationTest, AModelThatCannotRunIsAnError) {
   EXPECT_FALSE(outcome.passed);
   EXPECT_EQ(outcome.error, "no such operator");
   EXPECT_EQ(lines_[0],
-            "ERROR policy sample 0: the exported model could not be run: no such operator");
+            "ERROR policy sample 0: the exported model could not be run: no such operator [LP409]");
 }
 
 TEST_F(NodeValidationTest, WhatWasNotComparedIsNotCalledAPass) {
@@ -90,7 +90,7 @@ TEST_F(NodeValidationTest, WhatWasNotComparedIsNotCalledAPass) {
   EXPECT_EQ(outcome.not_compared, "it draws random numbers");
   log_validation_summary({outcome, {.node = "b"}});
   EXPECT_THAT(lines_,
-              ElementsAre("WARNING   [NOT VALIDATED] sampler: it draws random numbers",
+              ElementsAre("WARNING   [NOT VALIDATED] sampler: it draws random numbers [LP410]",
                           "INFO Validation Summary", "INFO   Passed: 1/2", "INFO   Failed: 0/2",
                           "INFO   Errored: 0/2", "INFO   Not validated: 1/2"));
 }
@@ -99,8 +99,9 @@ TEST_F(NodeValidationTest, TheSummaryCountsAndNames) {
   const std::vector<NodeOutcome> outcomes = {
       {"a", true, ""}, {"b", false, ""}, {"c", false, "crashed"}};
   log_validation_summary(outcomes);
-  EXPECT_THAT(lines_, ElementsAre("INFO Validation Summary", "INFO   Passed: 1/3",
-                                  "WARNING   Failed: 1/3", "WARNING   Errored: 1/3"));
+  EXPECT_THAT(lines_,
+              ElementsAre("INFO Validation Summary", "INFO   Passed: 1/3",
+                          "WARNING   Failed: 1/3 [LP409]", "WARNING   Errored: 1/3 [LP409]"));
   EXPECT_EQ(describe_failures(outcomes), "Model validation failed for 2 node(s): b, c (crashed)");
   EXPECT_THAT(describe_failures({{"a", true, ""}}), IsEmpty());
 }

@@ -1,5 +1,6 @@
 #include "viz/draw.h"
 
+#include <dlfcn.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -112,12 +113,7 @@ class DrawTest : public testing::Test {
 
   // Graphviz is opened at run time and may be missing; all the rest of LEAPP does without it.
   void SetUp() override {
-    try {
-      to_svg(Bundle{});
-    } catch (const Error& error) {
-      const std::string_view text = error.what();
-      if (text.find("was not found") != std::string_view::npos) GTEST_SKIP() << text;
-    }
+    if (::dlopen("libgvc.so.6", RTLD_NOW | RTLD_LOCAL) == nullptr) GTEST_SKIP() << ::dlerror();
   }
 
   static std::string read(const std::filesystem::path& path) {
@@ -139,7 +135,7 @@ TEST_F(DrawTest, TheEndingChoosesTheFormat) {
     draw(make_bundle(), folder_ / "a.gif");
     FAIL();
   } catch (const Error& error) {
-    EXPECT_EQ(error.kind(), ErrorKind::kValue);
+    EXPECT_EQ(error.code(), Code::kWrongValue);
     EXPECT_THAT(error.what(), HasSubstr("expected .png, .svg or .dot"));
   }
 }
@@ -150,7 +146,7 @@ TEST_F(DrawTest, AFolderInTheWayIsAnError) {
     draw(make_bundle(), folder_ / "a.png");
     FAIL();
   } catch (const Error& error) {
-    EXPECT_EQ(error.kind(), ErrorKind::kIo);
+    EXPECT_EQ(error.code(), Code::kIo);
     EXPECT_THAT(error.what(), HasSubstr("could not be written"));
   }
 }

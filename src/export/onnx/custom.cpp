@@ -43,7 +43,8 @@ const ir::Argument& argument_of(OpContext& context, std::string_view parameter) 
     for (const auto& each : context.op().signature->parameters) {
       known += (known.empty() ? "" : ", ") + each.name;
     }
-    context.fail("its converter asks for a parameter '" + std::string(parameter) +
+    context.fail(Code::kBadConverter,
+                 "its converter asks for a parameter '" + std::string(parameter) +
                      "', and the operator has: " + known,
                  "Correct the converter.");
   }
@@ -52,7 +53,8 @@ const ir::Argument& argument_of(OpContext& context, std::string_view parameter) 
 
 [[noreturn]] void wrong_type(OpContext& context, std::string_view parameter, const char* wanted) {
   const int i = context.op().signature->find(parameter);
-  context.fail("its converter asks for '" + std::string(parameter) + "' as " + wanted +
+  context.fail(Code::kBadConverter,
+               "its converter asks for '" + std::string(parameter) + "' as " + wanted +
                    ", and it is declared as " +
                    context.op().signature->parameters[static_cast<std::size_t>(i)].type,
                "Correct the converter.");
@@ -211,7 +213,8 @@ const Shape& OnnxOp::result_shape(std::size_t i) const {
 void OnnxOp::set_result(std::size_t i, OnnxValue value) {
   OpContext& context = context_of(context_);
   if (i >= context.result_count()) {
-    context.fail("its converter sets result " + std::to_string(i) + " of " +
+    context.fail(Code::kBadConverter,
+                 "its converter sets result " + std::to_string(i) + " of " +
                      std::to_string(context.result_count()),
                  "Correct the converter.");
   }
@@ -223,11 +226,11 @@ void OnnxOp::fail(const std::string& reason, const std::string& advice) const {
 }
 
 void register_onnx_converter(const std::string& qualified_name, OnnxConverter converter) {
-  require(qualified_name.find("::") != std::string::npos, ErrorKind::kValue,
+  require(qualified_name.find("::") != std::string::npos, Code::kConverterName,
           "'" + qualified_name +
               "' is no operator's qualified name: write \"namespace::name\" or "
               "\"namespace::name.overload\"");
-  require(static_cast<bool>(converter), ErrorKind::kValue,
+  require(static_cast<bool>(converter), Code::kConverterName,
           "the ONNX converter for " + qualified_name + " is empty");
   const std::unique_lock lock(customs().mutex);
   customs().converters[qualified_name] =
@@ -259,7 +262,8 @@ void run_custom(const OnnxConverter& converter, OpContext& context) {
   converter(op);
   for (std::size_t i = 0; i < context.result_count(); ++i) {
     if (!context.is_used(i) || context.is_set(i)) continue;
-    context.fail("its converter gave result " + std::to_string(i) + " no value",
+    context.fail(Code::kBadConverter,
+                 "its converter gave result " + std::to_string(i) + " no value",
                  "Call set_result for every result that is used.");
   }
 }

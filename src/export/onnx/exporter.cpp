@@ -45,11 +45,12 @@ void convert_op(ValueMap& values, const ir::Op& op) {
   if (converter == nullptr) context.fail("there is no ONNX converter for it");
   try {
     (*converter)(context);
+  } catch (const OpError&) {
+    throw;
   } catch (const Error& error) {
-    if (std::string_view(error.what()).starts_with(name)) throw;
-    if (error.kind() == ErrorKind::kExport) context.fail(error.what());
+    if (error.kind() == ErrorKind::kExport) context.fail(error.code(), error.text(), "");
     const std::string where = op.source.known() ? " (" + op.source.to_string() + ")" : "";
-    throw Error(error.kind(), name + where + ": " + error.what());
+    throw error.behind(name + where + ": ");
   }
 }
 
@@ -63,7 +64,7 @@ OnnxExport port_names(const ir::Graph& graph) {
   std::set<std::string> taken;
   const auto take = [&](const std::string& name, bool both, const char* suffix) {
     std::string chosen = both ? name + suffix : name;
-    require(taken.insert(chosen).second, ErrorKind::kExport,
+    require(taken.insert(chosen).second, Code::kPortNamesClash,
             "two ports would both be called '" + chosen + "' in the ONNX model: rename the port '" +
                 name + "' or '" + chosen + "'");
     return chosen;
@@ -79,7 +80,7 @@ OnnxExport port_names(const ir::Graph& graph) {
 }
 
 Value bind_input(Builder& builder, const ir::TensorType& type, const std::string& name) {
-  require(!is_complex(type.dtype), ErrorKind::kExport,
+  require(!is_complex(type.dtype), Code::kComplexPort,
           "the port '" + name + "' is " + std::string(name_of(type.dtype)) +
               ", and ONNX Runtime has no complex tensors: pass torch.view_as_real() of it, or use "
               "export_with='jit'");
@@ -89,7 +90,7 @@ Value bind_input(Builder& builder, const ir::TensorType& type, const std::string
 onnx::Model convert(const ir::Graph& graph, const OnnxExport& ports,
                     const OnnxExportOptions& options) {
   require(options.opset_version >= kMinOnnxOpset && options.opset_version <= kMaxOnnxOpset,
-          ErrorKind::kValue,
+          Code::kWrongValue,
           "opset_version is " + std::to_string(options.opset_version) +
               ", and LEAPP writes opset " + std::to_string(kMinOnnxOpset) + " to " +
               std::to_string(kMaxOnnxOpset));
@@ -108,7 +109,7 @@ onnx::Model convert(const ir::Graph& graph, const OnnxExport& ports,
   std::vector<NamedOutput> outputs;
   for (std::size_t i = 0; i < graph.outputs().size(); ++i) {
     const ir::ValueId id = graph.outputs()[i].value;
-    require(!is_complex(graph.type(id).dtype), ErrorKind::kExport,
+    require(!is_complex(graph.type(id).dtype), Code::kComplexPort,
             "the port '" + ports.outputs[i] + "' is " + std::string(name_of(graph.type(id).dtype)) +
                 ", and ONNX Runtime has no complex tensors: return torch.view_as_real() of it, or "
                 "use export_with='jit'");

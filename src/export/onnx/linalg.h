@@ -18,7 +18,19 @@ Value as_matrices(OpContext& context, Value x);
 /// Back to the element type and the shape that PyTorch has.
 Value as_result(OpContext& context, std::size_t i, Value matrices);
 
+/// The number of the failing step, as PyTorch's "info" results have it.
+void set_info(OpContext& context, std::size_t i, Value info);
+
 Value identity(Builder& builder, std::int64_t size);
+Value matrix_transpose(Value a);
+
+/// A right-hand side beside [batch, n, n] matrices: its batch dimensions may broadcast.
+struct System {
+  Value a;
+  Value b;
+  Shape shape;  ///< of the solution
+};
+System system_of(OpContext& context, Value a, Value b);
 
 /// x with T x = b for a triangular T.
 Value solve_triangular(Value t, Value b, bool upper, bool unit_diagonal);

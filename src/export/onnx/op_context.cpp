@@ -112,7 +112,8 @@ void OpContext::write(ir::ValueId id, Value value) {
        "Work on real and imaginary parts, or use export_with='jit'.");
   const DType dtype = is_complex(type.dtype) ? real_part(type.dtype) : type.dtype;
   if (value.dtype() != dtype || value.shape() != type.shape) {
-    fail("the converter made " + shown(value.type()) + " where PyTorch has " +
+    fail(Code::kBadConverter,
+         "the converter made " + shown(value.type()) + " where PyTorch has " +
              shown({dtype, type.shape}),
          "This is a bug of the converter, please report it.");
   }
@@ -311,7 +312,8 @@ void OpContext::set_complex(std::size_t i, Value value) {
   if (id == ir::kNoValue) return;
   const Type expected = stored_type(values_.graph().type(id));
   if (value.type() != expected) {
-    fail("the converter made " + shown(value.type()) + " where PyTorch has " + shown(expected),
+    fail(Code::kBadConverter,
+         "the converter made " + shown(value.type()) + " where PyTorch has " + shown(expected),
          "This is a bug of the converter, please report it.");
   }
   values_.set(id, value);
@@ -324,19 +326,20 @@ void OpContext::set_list(std::size_t i, const std::vector<Value>& values) {
   for (std::size_t k = 0; k < values.size(); ++k) write(result.values[k], values[k]);
 }
 
-void OpContext::fail(const std::string& reason, const std::string& advice) const {
+void OpContext::fail(Code code, const std::string& reason, const std::string& advice) const {
   std::string message = op_.signature->qualified_name();
   if (op_.source.known()) message += " (" + op_.source.to_string() + ")";
   message += " cannot be exported to ONNX: " + reason + ".";
   message += " " + (advice.empty() ? "Export the node with export_with='jit', or register an ONNX "
                                      "converter for the operation."
                                    : advice);
-  throw Error(ErrorKind::kExport, message);
+  throw OpError(code, message);
 }
 
 void OpContext::need_opset(int version, const std::string& what) const {
   if (opset() >= version) return;
-  fail(what + " needs opset " + std::to_string(version) + " or newer, and the export is for " +
+  fail(Code::kOpset,
+       what + " needs opset " + std::to_string(version) + " or newer, and the export is for " +
            std::to_string(opset()),
        "Set backend_params={'opset_version': " + std::to_string(version) + "}.");
 }

@@ -15,6 +15,7 @@
 #include "export/onnx/builder.h"
 #include "export/onnx/ops.h"
 #include "ir/graph.h"
+#include "leapp/error.h"
 
 namespace leapp::onnx_export {
 
@@ -41,6 +42,12 @@ class ValueMap {
 
 /// Which half of complex values a converter sees that was written for real ones.
 enum class Part { kWhole, kReal, kImaginary };
+
+/// What fail() throws: an error that names its operation already.
+class OpError : public Error {
+ public:
+  using Error::Error;
+};
 
 class OpContext {
  public:
@@ -108,7 +115,10 @@ class OpContext {
 
   // ---- errors ----
   /// "aten::foo (policy.py:42 in act) cannot be exported to ONNX: <reason>. <advice>"
-  [[noreturn]] void fail(const std::string& reason, const std::string& advice = "") const;
+  [[noreturn]] void fail(const std::string& reason, const std::string& advice = "") const {
+    fail(Code::kNoOnnx, reason, advice);
+  }
+  [[noreturn]] void fail(Code code, const std::string& reason, const std::string& advice) const;
   void need(bool condition, const std::string& reason, const std::string& advice = "") const {
     if (!condition) fail(reason, advice);
   }

@@ -12,7 +12,7 @@ namespace {
 
 DType type_for(std::string_view op_type, DType dtype) {
   const std::optional<DType> found = kernel_type(op_type, dtype);
-  require(found.has_value(), ErrorKind::kExport,
+  require(found.has_value(), Code::kNoOnnx,
           "ONNX Runtime has no exact " + std::string(op_type) + " for " +
               std::string(name_of(dtype)) +
               "; compute in float32 (or int64), or export the node with export_with='jit'");

@@ -19,7 +19,7 @@ template <typename Emit>
 Value moved(std::string_view op_type, Value x, Emit&& emit) {
   const std::optional<DType> compute = kernel_type(op_type, x.dtype());
   require(
-      compute.has_value(), ErrorKind::kExport,
+      compute.has_value(), Code::kNoOnnx,
       "ONNX Runtime has no " + std::string(op_type) + " for " + std::string(name_of(x.dtype())));
   return cast(emit(cast(x, *compute)), x.dtype());
 }

@@ -56,6 +56,7 @@ void register_all(ConverterRegistry& registry) {
   register_diagonal(registry);
   register_distance(registry);
   register_elementwise(registry);
+  register_factorization(registry);
   register_fft(registry);
   register_histogram(registry);
   register_indexing(registry);
@@ -77,6 +78,7 @@ void register_all(ConverterRegistry& registry) {
   register_special_erf(registry);
   register_special_gamma(registry);
   register_special_polynomial(registry);
+  register_spectral(registry);
 }
 
 }  // namespace leapp::onnx_export

@@ -95,6 +95,7 @@ void register_cumulative(ConverterRegistry& registry);
 void register_diagonal(ConverterRegistry& registry);
 void register_distance(ConverterRegistry& registry);
 void register_elementwise(ConverterRegistry& registry);
+void register_factorization(ConverterRegistry& registry);
 void register_fft(ConverterRegistry& registry);
 void register_histogram(ConverterRegistry& registry);
 void register_indexing(ConverterRegistry& registry);
@@ -116,5 +117,6 @@ void register_special_bessel(ConverterRegistry& registry);
 void register_special_erf(ConverterRegistry& registry);
 void register_special_gamma(ConverterRegistry& registry);
 void register_special_polynomial(ConverterRegistry& registry);
+void register_spectral(ConverterRegistry& registry);
 
 }  // namespace leapp::onnx_export

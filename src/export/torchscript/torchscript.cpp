@@ -135,7 +135,7 @@ Value* Lowering::argument(const ir::Argument& argument, const c10::Argument& dec
 void Lowering::lower(const ir::Op& op) {
   const auto handle =
       c10::Dispatcher::singleton().findSchema({op.signature->name, op.signature->overload});
-  require(handle.has_value(), ErrorKind::kExport,
+  require(handle.has_value(), Code::kNoTorchScript,
           op.signature->qualified_name() + " is no longer registered with PyTorch");
   const c10::FunctionSchema& schema = handle->schema();
   std::vector<Value*> inputs;
@@ -182,7 +182,7 @@ torch::jit::Module Lowering::run() {
     } catch (const Error&) {
       throw;
     } catch (const std::exception& error) {
-      throw Error(ErrorKind::kExport,
+      throw Error(Code::kNoTorchScript,
                   "TorchScript cannot express " + op.signature->qualified_name() +
                       (op.source.known() ? " (" + op.source.to_string() + ")" : "") + ": " +
                       error.what());
@@ -213,11 +213,11 @@ void write(const ir::Graph& graph, const std::filesystem::path& file, const Opti
       return size;
     });
   } catch (const std::exception& error) {
-    throw Error(ErrorKind::kExport,
+    throw Error(Code::kNoTorchScript,
                 "TorchScript could not be written to " + file.string() + ": " + error.what());
   }
   stream.close();
-  require(!stream.fail(), ErrorKind::kIo,
+  require(!stream.fail(), Code::kIo,
           "cannot write the TorchScript file " + file.string() +
               ": check that the folder exists, is writable and has space left");
 }

@@ -11,7 +11,7 @@ template <typename View>
 void check_side(const Model& model, const std::vector<Port>& ports, std::span<const View> views,
                 const char* side) {
   if (views.size() != ports.size()) {
-    throw Error(ErrorKind::kValue, "node '" + model.name + "' has " + std::to_string(ports.size()) +
+    throw Error(Code::kBadBinding, "node '" + model.name + "' has " + std::to_string(ports.size()) +
                                        " " + side + "s, but " + std::to_string(views.size()) +
                                        " buffers were given");
   }
@@ -19,14 +19,14 @@ void check_side(const Model& model, const std::vector<Port>& ports, std::span<co
     const Port& port = ports[i];
     const View& view = views[i];
     if (view.dtype != port.dtype || view.shape != port.shape) {
-      throw Error(ErrorKind::kValue, std::string(side) + " " + model.name + "/" + port.name +
+      throw Error(Code::kBadBinding, std::string(side) + " " + model.name + "/" + port.name +
                                          " is " + std::string(name_of(port.dtype)) + " " +
                                          to_string(port.shape) + ", but the buffer given is " +
                                          std::string(name_of(view.dtype)) + " " +
                                          to_string(view.shape));
     }
     if (view.data == nullptr && view.byte_size() != 0) {
-      throw Error(ErrorKind::kValue, std::string("the buffer given for ") + side + " " +
+      throw Error(Code::kBadBinding, std::string("the buffer given for ") + side + " " +
                                          model.name + "/" + port.name + " is null");
     }
   }
@@ -42,7 +42,7 @@ void check_views(const Model& model, std::span<const ConstTensorView> inputs,
 
 std::unique_ptr<Binding> Engine::bind_device(std::span<const ConstTensorView>,
                                              std::span<const TensorView>) {
-  throw Error(ErrorKind::kInternal, "this engine works in the host's memory");
+  throw Error(Code::kInternal, "this engine works in the host's memory");
 }
 
 }  // namespace leapp

@@ -84,7 +84,9 @@ class OnnxEngine final : public Engine {
     return std::make_unique<OnnxBinding>(*this, inputs, outputs);
   }
 
-  void check(OrtStatus* status) const { ort_.check(status, "node '" + model_.name + "'"); }
+  void check(OrtStatus* status, Code code = Code::kBadModel) const {
+    ort_.check(status, "node '" + model_.name + "'", code);
+  }
 
   const Model& model() const noexcept { return model_; }
   const OrtApi& api() const noexcept { return ort_.api(); }
@@ -106,7 +108,7 @@ class OnnxEngine final : public Engine {
     } catch (const Error& error) {
       if (provider_ == kCpuProvider || !options.provider.empty()) throw;
       // Built in, but without its driver or libraries: nobody asked for it.
-      log(LogLevel::kWarning, std::string(error.what()) + " (" + provider_ + "); using the CPU");
+      warn(Code::kProviderFailed, error.text() + " (" + provider_ + "); using the CPU");
       provider_ = kCpuProvider;
       session_ = create_session(file, bytes, options);
     }
@@ -152,13 +154,14 @@ class OnnxEngine final : public Engine {
       OrtCUDAProviderOptionsV2* raw = nullptr;
       check(api.CreateCUDAProviderOptions(&raw));
       const Handle<OrtCUDAProviderOptionsV2> cuda = own(raw, api.ReleaseCUDAProviderOptions);
-      check(api.SessionOptionsAppendExecutionProvider_CUDA_V2(&settings, raw));
+      check(api.SessionOptionsAppendExecutionProvider_CUDA_V2(&settings, raw), Code::kNoProvider);
       return;
     }
     // The general door takes the name without its suffix.
     const std::string suffix = "ExecutionProvider";
     const std::string name = provider_.substr(0, provider_.size() - suffix.size());
-    check(api.SessionOptionsAppendExecutionProvider(&settings, name.c_str(), nullptr, nullptr, 0));
+    check(api.SessionOptionsAppendExecutionProvider(&settings, name.c_str(), nullptr, nullptr, 0),
+          Code::kNoProvider);
   }
 
   std::vector<Signature> read_signatures(bool of_inputs) const {
@@ -207,18 +210,19 @@ class OnnxEngine final : public Engine {
       if (match == found.end()) {
         std::string names;
         for (const Signature& s : found) names += (names.empty() ? "" : ", ") + s.name;
-        throw Error(ErrorKind::kValue, where +
-                                           " is declared in the bundle, but its ONNX model has " +
-                                           "no such " + side + "; it has: " + names);
+        throw Error(Code::kModelMismatch,
+                    where + " is declared in the bundle, but its ONNX model has " + "no such " +
+                        side + "; it has: " + names);
       }
       if (match->type != to_onnxruntime(port.dtype)) {
-        throw Error(ErrorKind::kValue, where + " is declared as " +
-                                           std::string(name_of(port.dtype)) +
-                                           ", but its ONNX model has " + dtype_text(match->type));
+        throw Error(Code::kModelMismatch,
+                    where + " is declared as " + std::string(name_of(port.dtype)) +
+                        ", but its ONNX model has " + dtype_text(match->type));
       }
       if (match->has_shape && !fits(port.shape, match->shape)) {
-        throw Error(ErrorKind::kValue, where + " is declared with shape " + to_string(port.shape) +
-                                           ", but its ONNX model has " + to_string(match->shape));
+        throw Error(Code::kModelMismatch, where + " is declared with shape " +
+                                              to_string(port.shape) + ", but its ONNX model has " +
+                                              to_string(match->shape));
       }
     }
     for (const Signature& s : found) {
@@ -226,8 +230,8 @@ class OnnxEngine final : public Engine {
                                      [&](const Port& port) { return port.name == s.name; });
       // An output that nobody declared is merely not asked for; an input would stay unset.
       if (!known && std::string(side) == "input") {
-        throw Error(ErrorKind::kValue, node + ": its ONNX model takes an input '" + s.name +
-                                           "', which the bundle does not declare");
+        throw Error(Code::kModelMismatch, node + ": its ONNX model takes an input '" + s.name +
+                                              "', which the bundle does not declare");
       }
     }
   }
@@ -293,7 +297,7 @@ Result<void> OnnxBinding::run() noexcept {
 }
 
 Failure OnnxBinding::failure(OrtStatus* status) const noexcept {
-  const Failure result(ErrorKind::kValue, {"node '", engine_.model().name,
+  const Failure result(Code::kTickFailed, {"node '", engine_.model().name,
                                            "' failed: ", api_.GetErrorMessage(status)});
   api_.ReleaseStatus(status);
   return result;

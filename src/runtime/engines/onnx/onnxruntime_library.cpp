@@ -85,7 +85,7 @@ const OrtApiBase* open_library() {
     if (symbol != nullptr) return reinterpret_cast<const OrtApiBase* (*)()>(symbol)();
     tried += "\n  " + path.string() + ": exports no OrtGetApiBase";
   }
-  throw Error(ErrorKind::kNotFound,
+  throw Error(Code::kNoEngine,
               "ONNX Runtime was not found; tried:" + tried +
                   "\nInstall it (pip install onnxruntime, or the system's package), or set "
                   "LEAPP_ONNXRUNTIME to libonnxruntime.so or its folder.");
@@ -95,7 +95,7 @@ void forward_log(void*, OrtLoggingLevel severity, const char*, const char*, cons
                  const char* message) {
   // ONNX Runtime's warnings are for people who tune models: debug lines of ours.
   log(severity >= ORT_LOGGING_LEVEL_ERROR ? LogLevel::kWarning : LogLevel::kDebug,
-      std::string("ONNX Runtime: ") + message);
+      Code::kEngineSays, std::string("ONNX Runtime: ") + message);
 }
 
 }  // namespace
@@ -116,8 +116,8 @@ OnnxRuntime::OnnxRuntime() {
   version_ = base->GetVersionString();
   api_ = base->GetApi(kApiVersion);
   if (api_ == nullptr) {
-    throw Error(ErrorKind::kValue, "ONNX Runtime " + version_ + " is too old: LEAPP needs 1." +
-                                       std::to_string(kApiVersion) + " or newer");
+    throw Error(Code::kWrongEngine, "ONNX Runtime " + version_ + " is too old: LEAPP needs 1." +
+                                        std::to_string(kApiVersion) + " or newer");
   }
   check(api_->CreateEnvWithCustomLogger(forward_log, nullptr, ORT_LOGGING_LEVEL_WARNING, "leapp",
                                         &env_),
@@ -129,12 +129,12 @@ OnnxRuntime::OnnxRuntime() {
   check(api_->ReleaseAvailableProviders(names, count), "ONNX Runtime");
 }
 
-void OnnxRuntime::check(OrtStatus* status, const std::string& what) const {
+void OnnxRuntime::check(OrtStatus* status, const std::string& what, Code code) const {
   if (status == nullptr) [[likely]]
     return;
   const std::string message = what + ": " + api_->GetErrorMessage(status);
   api_->ReleaseStatus(status);
-  throw Error(ErrorKind::kValue, message);
+  throw Error(code, message);
 }
 
 }  // namespace leapp

@@ -26,8 +26,8 @@ class OnnxRuntime {
   /// Execution providers by their own names ("CPUExecutionProvider"), most preferred first.
   const std::vector<std::string>& providers() const noexcept { return providers_; }
 
-  /// Throws a status that is not OK as an Error(kValue) "<what>: <ONNX Runtime's words>".
-  void check(OrtStatus* status, const std::string& what) const;
+  /// Throws a status that is not OK as an Error "<what>: <ONNX Runtime's words>".
+  void check(OrtStatus* status, const std::string& what, Code code = Code::kBadModel) const;
 
  private:
   OnnxRuntime();

@@ -35,7 +35,7 @@ std::string choose_provider(const std::string& requested,
     if (means(requested, provider)) return provider;
     list += (list.empty() ? "" : ", ") + provider;
   }
-  throw Error(ErrorKind::kValue, "execution provider '" + requested +
+  throw Error(Code::kNoProvider, "execution provider '" + requested +
                                      "' is not part of this ONNX Runtime, which has: " + list);
 }
 

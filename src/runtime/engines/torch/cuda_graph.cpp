@@ -34,7 +34,7 @@ class CudaGraph final : public Recording {
       graph_.replay();
       return {};
     } catch (const std::exception& error) {
-      return Failure(ErrorKind::kValue, {"the recorded tick failed: ", error.what()});
+      return Failure(Code::kDeviceFailed, {"the recorded tick failed: ", error.what()});
     }
   }
 
@@ -50,7 +50,7 @@ std::unique_ptr<Recording> record_cuda(at::Device device,
   try {
     return std::make_unique<CudaGraph>(device, work);
   } catch (const c10::Error& error) {
-    throw Error(ErrorKind::kValue, error.what_without_backtrace());
+    throw Error(Code::kDeviceFailed, error.what_without_backtrace());
   }
 }
 #else

@@ -62,9 +62,9 @@ class TorchMemory final : public DeviceMemory {
       call();
       return {};
     } catch (const c10::Error& error) {
-      return Failure(ErrorKind::kValue, {device_.str(), ": ", error.what_without_backtrace()});
+      return Failure(Code::kDeviceFailed, {device_.str(), ": ", error.what_without_backtrace()});
     } catch (const std::exception& error) {
-      return Failure(ErrorKind::kValue, error.what());
+      return Failure(Code::kDeviceFailed, error.what());
     }
   }
 
@@ -79,7 +79,7 @@ class TorchMemory final : public DeviceMemory {
 at::Device choose_device(const std::string& provider, const std::string& node) {
   if (provider.empty() || provider == "cpu") return at::Device(at::kCPU);
   const auto missing = [&](const std::string& why) {
-    return Error(ErrorKind::kValue, "node '" + node + "': the TorchScript engine cannot run on '" +
+    return Error(Code::kNoProvider, "node '" + node + "': the TorchScript engine cannot run on '" +
                                         provider + "': " + why);
   };
   try {

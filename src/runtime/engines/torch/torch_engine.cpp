@@ -111,10 +111,10 @@ class TorchBinding final : public Binding {
       stack_.clear();  // libtorch reuses the outputs' memory in the next run
       return {};
     } catch (const c10::Error& error) {
-      return Failure(ErrorKind::kValue,
+      return Failure(Code::kTickFailed,
                      {"node '", node, "' failed: ", cause(error.what_without_backtrace())});
     } catch (const std::exception& error) {
-      return Failure(ErrorKind::kValue, {"node '", node, "' failed: ", cause(error.what())});
+      return Failure(Code::kTickFailed, {"node '", node, "' failed: ", cause(error.what())});
     }
   }
 
@@ -128,13 +128,13 @@ class TorchBinding final : public Binding {
     const Model& signature = model_.signature;
     const Port& port = signature.outputs[index];
     if (!returned.isTensor()) {
-      return Failure(ErrorKind::kValue, {"output ", signature.name, "/", port.name,
-                                         " of the TorchScript model is no tensor"});
+      return Failure(Code::kModelMismatch, {"output ", signature.name, "/", port.name,
+                                            " of the TorchScript model is no tensor"});
     }
     const at::Tensor& value = returned.toTensor();
     at::Tensor& bound = outputs_[index];
     if (value.scalar_type() != bound.scalar_type() || value.sizes() != bound.sizes()) {
-      return Failure(ErrorKind::kValue,
+      return Failure(Code::kModelMismatch,
                      {"output ", signature.name, "/", port.name, " is declared as ",
                       type_text(name_of(port.dtype), port.shape), ", but its model returned ",
                       type_text(value)});
@@ -204,8 +204,8 @@ std::unique_ptr<Engine> make_engine(const Model& signature, const EngineOptions&
                                     const std::string& what, const Load& load) {
   const at::Device device = choose_device(options.provider, signature.name);
   const auto failed = [&](const char* why) {
-    return Error(ErrorKind::kValue, "node '" + signature.name + "': " + what +
-                                        " could not be loaded as TorchScript: " + why);
+    return Error(Code::kBadModel, "node '" + signature.name + "': " + what +
+                                      " could not be loaded as TorchScript: " + why);
   };
   try {
     auto [graph, program] = load(device);
@@ -237,7 +237,7 @@ std::unique_ptr<Engine> load_merged(const Bundle& part, const std::vector<Loaded
     std::vector<const TorchGraph*> graphs;
     for (const LoadedNode& node : nodes) {
       const auto* engine = dynamic_cast<const TorchEngine*>(node.engine);
-      if (engine == nullptr) throw Error(ErrorKind::kValue, "another engine serves one of them");
+      if (engine == nullptr) throw Error(Code::kNotMerged, "another engine serves one of them");
       graphs.push_back(&engine->graph());
     }
     return std::pair(TorchGraph(), merge_programs(part, graphs, signature));

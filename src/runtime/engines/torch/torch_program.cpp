@@ -63,9 +63,9 @@ std::vector<jit::Value*> unpack(jit::Graph& into, const std::vector<jit::Value*>
     }
   }
   if (values.size() != expected) {
-    throw Error(ErrorKind::kValue, "node '" + node.name + "': its model returns " +
-                                       std::to_string(values.size()) +
-                                       " outputs, the bundle declares " + std::to_string(expected));
+    throw Error(Code::kModelMismatch,
+                "node '" + node.name + "': its model returns " + std::to_string(values.size()) +
+                    " outputs, the bundle declares " + std::to_string(expected));
   }
   return values;
 }
@@ -95,9 +95,9 @@ TorchGraph load_graph(const Model& node, const std::filesystem::path& file, at::
   move_device_constants(*result.graph, device);
   const std::size_t inputs = result.graph->inputs().size() - 1;
   if (inputs != node.inputs.size()) {
-    throw Error(ErrorKind::kValue, "node '" + node.name + "': its model takes " +
-                                       std::to_string(inputs) + " inputs, the bundle declares " +
-                                       std::to_string(node.inputs.size()));
+    throw Error(Code::kModelMismatch, "node '" + node.name + "': its model takes " +
+                                          std::to_string(inputs) + " inputs, the bundle declares " +
+                                          std::to_string(node.inputs.size()));
   }
   const jit::AliasDb aliases(result.graph);
   for (std::size_t i = 0; i < inputs; ++i) {
@@ -138,11 +138,11 @@ TorchProgram merge_programs(const Bundle& part, const std::vector<const TorchGra
     const Model& node = part.models[i];
     const TorchGraph& loaded = *graphs[i];
     if (loaded.graph->inputs()[0]->hasUses()) {
-      throw Error(ErrorKind::kValue, "'" + node.name + "' keeps attributes");
+      throw Error(Code::kNotMerged, "'" + node.name + "' keeps attributes");
     }
     for (std::size_t k = 0; k < node.inputs.size(); ++k) {
       if (loaded.writes_input[k]) {
-        throw Error(ErrorKind::kValue,
+        throw Error(Code::kNotMerged,
                     "'" + node.name + "' changes its input '" + node.inputs[k].name + "' in place");
       }
     }

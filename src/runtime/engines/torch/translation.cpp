@@ -94,7 +94,7 @@ void prove(Engine& engine, const Model& signature, const std::vector<at::Tensor>
   for (std::size_t i = 0; i < found.size(); ++i) {
     const bool fits = found[i].scalar_type() == expected[i].scalar_type() &&
                       found[i].sizes() == expected[i].sizes();
-    require(fits && (found[i].numel() == 0 || agree(found[i], expected[i])), ErrorKind::kValue,
+    require(fits && (found[i].numel() == 0 || agree(found[i], expected[i])), Code::kNotTranslated,
             "its output '" + signature.outputs[i].name + "' comes out differently");
   }
 }
@@ -104,8 +104,8 @@ void prove(Engine& engine, const Model& signature, const std::vector<at::Tensor>
 std::unique_ptr<Engine> translate(const Model& signature, const TorchProgram& program,
                                   const EngineOptions& options) {
   try {
-    require(!program.self, ErrorKind::kValue, "it keeps attributes");
-    require(weights_of(*program.graph) <= kMaxWeights, ErrorKind::kValue, "it is too large");
+    require(!program.self, Code::kNotTranslated, "it keeps attributes");
+    require(weights_of(*program.graph) <= kMaxWeights, Code::kNotTranslated, "it is too large");
     const std::vector<at::Tensor> examples = make_examples(signature);
     const trace::ScriptGraph script =
         trace::read_script(*program.graph, examples, is_exact_in_onnx);

@@ -1,0 +1,20 @@
+#include "leapp/result.h"
+
+#include <algorithm>
+
+namespace leapp {
+
+Failure::Failure(Code code, std::initializer_list<std::string_view> parts) noexcept : code_(code) {
+  const std::string tag = tag_of(code);  // so short that it lies in the string itself
+  for (std::string_view part : parts) append(part, kCapacity - tag.size());
+  text_size_ = size_;
+  append(tag, kCapacity);
+}
+
+void Failure::append(std::string_view part, std::size_t limit) noexcept {
+  const std::size_t count = std::min(part.size(), limit - size_);
+  std::copy_n(part.data(), count, text_.data() + size_);
+  size_ += count;
+}
+
+}  // namespace leapp

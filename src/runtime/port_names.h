@@ -1,0 +1,51 @@
+// The ports of a pipeline by the names that callers say, and what to tell a caller who errs.
+//
+// A port answers to its own name, "policy/h_in", and, where that is free, to the one it was
+// annotated with, "policy/h". Immutable, so it may be asked from any thread.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "leapp/bundle.h"
+#include "runtime/plan.h"
+
+namespace leapp {
+
+class PortNames {
+ public:
+  /// Both must outlive it.
+  PortNames(const Bundle& bundle, const Plan& plan);
+
+  /// The index of an external input; nothing for any other name.
+  std::optional<std::size_t> find_input(std::string_view name) const;
+  /// The same for a caller who must have one. Throws LP601.
+  std::size_t input(std::string_view name) const;
+  std::size_t output(std::string_view name) const;
+
+  bool is_feedback(std::string_view name) const;
+
+  /// Throw LP601 where there is none.
+  const Model& node(std::string_view name) const;
+  const Port& port(std::string_view node, std::string_view name) const;
+
+  /// Says why an input that is neither external nor fed back cannot be set. Throws LP601.
+  [[noreturn]] void refuse_to_set(std::string_view node, std::string_view input) const;
+
+ private:
+  using Index = std::unordered_map<std::string, std::size_t>;
+
+  const Bundle& bundle_;
+  const Plan& plan_;
+  Index inputs_;
+  Index outputs_;
+};
+
+/// "policy/obs, policy/goal", or "none".
+std::string join(const std::vector<std::string>& names);
+
+}  // namespace leapp

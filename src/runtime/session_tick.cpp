@@ -1,0 +1,199 @@
+// The part of a session that runs in every tick, and what is measured of it.
+#include <algorithm>
+#include <cstring>
+
+#include "base/check.h"
+#include "runtime/finite.h"
+#include "runtime/session.h"
+
+namespace leapp {
+namespace {
+
+constexpr const char* kTwoThreads =
+    "two threads use this InferenceManager at once; give each thread a manager of its own";
+
+}  // namespace
+
+void Session::require_idle() const {
+  require(!busy_.load(std::memory_order_acquire), Code::kTwoThreads, kTwoThreads);
+}
+
+Result<void> Session::tick() noexcept {
+  if (busy_.exchange(true, std::memory_order_acquire)) {
+    return Failure(Code::kTwoThreads, kTwoThreads);
+  }
+  Result<void> result = run_tick();
+  busy_.store(false, std::memory_order_release);
+  return result;
+}
+
+Result<void> Session::run_tick() noexcept {
+  const Clock::time_point start = observed_ ? Clock::now() : Clock::time_point();
+  if (Result<void> checked = check_before(); !checked) return checked;
+  if (options_.measure) {
+    if (Result<void> ran = run_measured(); !ran) return ran;
+  } else if (recordings_[parity_]) {
+    if (Result<void> ran = recordings_[parity_]->replay(); !ran) return ran;
+  } else {
+    if (Result<void> ran = run_nodes(); !ran) return ran;
+  }
+  if (memory_) {
+    if (Result<void> done = memory_->synchronize(); !done) return done;
+  }
+  if (Result<void> checked = check_after(); !checked) return checked;
+  if (Result<void> committed = commit(); !committed) return committed;
+  if (observed_) finish(start);
+  return {};
+}
+
+Result<void> Session::check_before() const noexcept {
+  if (!cannot_run_.empty()) return Failure(Code::kNoModel, cannot_run_);
+  if (input_failure_) return *input_failure_;
+  for (std::size_t i = 0; i < inputs_.size(); ++i) {
+    const ExternalInput& input = inputs_[i];
+    if (!input.supplied) [[unlikely]] {
+      return Failure(Code::kMissingInput,
+                     {"input ", plan_.external_inputs[i], " is missing", takes_});
+    }
+    if (input.clash) [[unlikely]] {
+      return Failure(Code::kBoundPort, {"input ", plan_.external_inputs[i],
+                                        " is bound to the caller's memory and cannot be set too; "
+                                        "write that memory and touch() the port"});
+    }
+    if (input.ages && Clock::now() - input.fresh > input.limit) [[unlikely]] {
+      return Failure(Code::kStaleInput,
+                     {"input ", plan_.external_inputs[i], " is stale: it is older than its limit"});
+    }
+    if (options_.finite.inputs) {
+      if (Result<void> finite = check_finite(input.value, 0, plan_.external_inputs[i]); !finite) {
+        return finite;
+      }
+    }
+  }
+  return {};
+}
+
+Result<void> Session::check_after() const noexcept {
+  const std::size_t written = 1 - parity_;
+  if (options_.finite.state) {
+    for (std::size_t i = 0; i < next_state_.size(); ++i) {
+      if (Result<void> finite = check_finite(next_state_[i], written, plan_.feedback_inputs[i]);
+          !finite) {
+        return finite;
+      }
+    }
+  }
+  if (options_.finite.outputs) {
+    for (std::size_t i = 0; i < outputs_.size(); ++i) {
+      if (Result<void> finite =
+              check_finite(outputs_[i].access.value, written, plan_.external_outputs[i]);
+          !finite) {
+        return finite;
+      }
+    }
+  }
+  return {};
+}
+
+Result<void> Session::check_finite(std::size_t value, std::size_t half,
+                                   const std::string& name) const noexcept {
+  const TensorView& view = buffers_.view(value, half);
+  const void* data = view.data;
+  if (memory_) {
+    if (Result<void> fetched = fetch(view, scratch_.data()); !fetched) return fetched;
+    data = scratch_.data();
+  }
+  if (all_finite(view.dtype, data, buffers_.byte_size(value))) [[likely]] {
+    return {};
+  }
+  return Failure(Code::kNotFinite,
+                 {name, " holds NaN or infinity; the state is as it was before this tick"});
+}
+
+Result<void> Session::run_nodes() noexcept {
+  for (Binding* binding : schedule_[parity_]) {
+    if (Result<void> ran = binding->run(); !ran) [[unlikely]] {
+      return ran;
+    }
+  }
+  return {};
+}
+
+Result<void> Session::run_measured() noexcept {
+  const std::vector<Binding*>& bindings = schedule_[parity_];
+  Clock::time_point last = Clock::now();
+  for (std::size_t step = 0; step < bindings.size(); ++step) {
+    if (Result<void> ran = bindings[step]->run(); !ran) [[unlikely]] {
+      return ran;
+    }
+    if (memory_) {  // a step's time is that of its work, not of asking for it
+      if (Result<void> done = memory_->synchronize(); !done) return done;
+    }
+    const Clock::time_point now = Clock::now();
+    step_latency_[step].record(now - last);
+    last = now;
+  }
+  return {};
+}
+
+Result<void> Session::commit() noexcept {
+  ++ticks_;
+  inputs_changed_ = false;
+  parity_ = 1 - parity_;
+  bool copied = false;
+  const auto copy = [&](void* to, const void* from, std::size_t bytes) -> Result<void> {
+    if (bytes == 0) return {};
+    copied = true;
+    if (memory_) return memory_->copy(to, from, bytes, DeviceMemory::Copy::kWithin);
+    std::memcpy(to, from, bytes);
+    return {};
+  };
+  for (const FeedbackCopy& state : plan_.copies) {
+    if (Result<void> done =
+            copy(buffers_.view(state.to, parity_).data, buffers_.view(state.from, parity_).data,
+                 buffers_.byte_size(state.to));
+        !done) {
+      return done;
+    }
+  }
+  for (const ExternalOutput& output : outputs_) {
+    if (output.copy_to == nullptr) continue;
+    if (Result<void> done =
+            copy(output.copy_to, now(output.access).data, buffers_.byte_size(output.access.value));
+        !done) {
+      return done;
+    }
+  }
+  return memory_ && copied ? memory_->synchronize() : Result<void>();
+}
+
+void Session::finish(Clock::time_point start) noexcept {
+  const std::chrono::nanoseconds took = Clock::now() - start;
+  if (tick_latency_) tick_latency_->record(took);
+  if (options_.deadline && took > *options_.deadline) {
+    ++deadline_misses_;
+    if (options_.on_deadline_miss) {
+      options_.on_deadline_miss(
+          {.tick = observed_ticks_, .took = took, .deadline = *options_.deadline});
+    }
+  }
+  ++observed_ticks_;
+}
+
+Statistics Session::statistics() const {
+  Statistics statistics;
+  statistics.deadline_misses = deadline_misses_;
+  if (tick_latency_) statistics.tick = tick_latency_->summary();
+  for (std::size_t i = 0; i < step_latency_.size(); ++i) {
+    statistics.nodes.emplace_back(plan_.steps[i].model.name, step_latency_[i].summary());
+  }
+  return statistics;
+}
+
+void Session::reset_statistics() {
+  deadline_misses_ = 0;
+  if (tick_latency_) tick_latency_.emplace();
+  std::fill(step_latency_.begin(), step_latency_.end(), Histogram());
+}
+
+}  // namespace leapp
