@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <numeric>
 
 namespace leapp::ir {
 namespace {
@@ -57,7 +58,10 @@ std::vector<std::int64_t> dims_of(const Op& op, std::int64_t rank) {
   if (const auto* several = std::get_if<std::vector<std::int64_t>>(&given)) {
     std::for_each(several->begin(), several->end(), add);
   }
-  for (std::int64_t dim = 0; dims.empty() && dim < rank; ++dim) dims.push_back(dim);
+  if (dims.empty()) {
+    dims.resize(static_cast<std::size_t>(rank));
+    std::iota(dims.begin(), dims.end(), std::int64_t{0});
+  }
   return dims;
 }
 

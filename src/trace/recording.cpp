@@ -12,7 +12,7 @@ class Slicer {
   explicit Slicer(const Tape& tape)
       : tape_(tape), vars_(tape.variable_count(), false), stores_(tape.store_count(), false) {}
 
-  void need(VarId var) {
+  void mark_live(VarId var) {
     if (var == kNobody) return;
     vars_[static_cast<std::size_t>(var)] = true;
     const StoreId store = tape_.variable(var).store;
@@ -23,9 +23,9 @@ class Slicer {
     std::vector<std::int32_t> chosen;
     for (auto i = static_cast<std::int32_t>(tape_.calls().size()) - 1; i >= 0; --i) {
       const Call& call = tape_.calls()[static_cast<std::size_t>(i)];
-      if (!makes_something_needed(call, i)) continue;
+      if (!defines_live(call, i)) continue;
       chosen.push_back(i);
-      for_each_tensor_argument(call, [&](VarId var, bool) { need(var); });
+      for_each_tensor_argument(call, [&](VarId var, bool) { mark_live(var); });
     }
     std::reverse(chosen.begin(), chosen.end());
     return chosen;
@@ -45,28 +45,28 @@ class Slicer {
     }
   }
 
-  bool makes_something_needed(const Call& call, std::int32_t index) const {
+  bool defines_live(const Call& call, std::int32_t index) const {
     const CallResult* results = tape_.results_of(call);
     const std::size_t count = call.op.schema().returns().size();
     for (std::size_t i = 0; i < count; ++i) {
       if (!results[i].is_tensor) continue;
-      if (is_needed_from(results[i].var, index)) return true;
+      if (is_live_definition(results[i].var, index)) return true;
       for (std::int32_t k = 0; k < results[i].list_size; ++k) {
-        if (is_needed_from(tape_.list_item(results[i].list_begin + k), index)) return true;
+        if (is_live_definition(tape_.list_item(results[i].list_begin + k), index)) return true;
       }
     }
-    bool writes_needed = false;
+    bool writes_live = false;
     for_each_tensor_argument(call, [&](VarId var, bool writes) {
       if (!writes || var == kNobody) return;
       const StoreId store = tape_.variable(var).store;
-      writes_needed |= store == kNobody ? vars_[static_cast<std::size_t>(var)]
-                                        : stores_[static_cast<std::size_t>(store)];
+      writes_live |= store == kNobody ? vars_[static_cast<std::size_t>(var)]
+                                      : stores_[static_cast<std::size_t>(store)];
     });
-    return writes_needed;
+    return writes_live;
   }
 
-  // A result counts for the call that made it, not for calls that return it again after a write.
-  bool is_needed_from(VarId var, std::int32_t call) const {
+  // The call that produced a result defines it, not those that return it again after a write.
+  bool is_live_definition(VarId var, std::int32_t call) const {
     return var != kNobody && vars_[static_cast<std::size_t>(var)] &&
            tape_.variable(var).call == call;
   }
@@ -80,7 +80,7 @@ class Slicer {
 
 std::vector<std::int32_t> slice(const Tape& tape, const std::vector<VarId>& roots) {
   Slicer slicer(tape);
-  for (const VarId root : roots) slicer.need(root);
+  for (const VarId root : roots) slicer.mark_live(root);
   return slicer.run();
 }
 

@@ -36,7 +36,7 @@ struct Recording {
     std::string name;
     at::Tensor value;
   };
-  /// A value that no input decides, read as a number or a choice of branch.
+  /// A value that depends on no input and left the graph, as a number or a choice of branch.
   struct Escape {
     VarId var = kNobody;
     FrameRef where;
@@ -55,8 +55,8 @@ struct Recording {
   std::vector<Escape> escapes;
 };
 
-/// Chooses, by walking backwards, the calls that `roots` depend on: producers, and every write to
-/// memory that is read later. Conservative: what is superfluous falls away in the pure graph.
+/// The backward slice of `roots`: the calls that produced what they depend on, and every write to
+/// memory that is read later. Conservative: what is superfluous is dead code in the pure graph.
 std::vector<std::int32_t> slice(const Tape& tape, const std::vector<VarId>& roots);
 
 /// Whether the value of `var` depends on one that `asked` is true for, or is one.

@@ -17,7 +17,7 @@ namespace {
 
 namespace jit = torch::jit;
 
-// Lists and tuples made of values, or taken apart. False for every other node.
+// Lists and tuples of values, constructed or unpacked. False for every other node.
 bool rearranges(const jit::Node& node, jit::Stack& stack) {
   if (node.kind() == c10::prim::ListConstruct) {
     c10::impl::GenericList list(node.output()->type()->expectRef<c10::ListType>().getElementType());
@@ -58,8 +58,8 @@ void ScriptReader::on_call(const c10::OperatorHandle& op, c10::DispatchKeySet ke
   const std::string& name = op.schema().name();
   const OpTraits& traits = traits_of(op);
   require(!traits.mutates && !traits.only_metadata, ErrorKind::kExport, name + " writes to memory");
-  require(traits.escape == Escape::kNone && !traits.has_size_of_values(*stack), ErrorKind::kExport,
-          name + " depends on values where a graph does not");
+  require(traits.escape == Escape::kNone && !traits.has_data_dependent_shape(*stack),
+          ErrorKind::kExport, name + " depends on values where a graph does not");
   require(!traits.is_random(*stack), ErrorKind::kExport, name + " draws random numbers");
   if (builder_.is_constant(op, *stack) || keep_(c10::toString(op.operator_name()))) {
     builder_.run(op, stack, {});

@@ -3,9 +3,9 @@
 // A `Tape` names every tensor object it meets by a `VarId` and every piece of memory by a
 // `StoreId`. Tensors are recognised by three marks, in this order: the tensor object itself, the
 // storage it shares (`x.data`, a view made earlier), the address of memory shared with NumPy.
-// Results are held weakly, and let go soon after they died, so that a long tape works in the memory
-// an eager run would work in. Tensors from outside are held, but their elements are copied only
-// when something is about to write to them.
+// Results are referred to weakly, and released soon after they expired, so that a long tape works
+// in the memory of an eager run. Tensors from outside are kept alive, but their elements are copied
+// only when something is about to write to them.
 //
 // Not thread-safe: the session's lock guards it. It never calls into Python.
 #pragma once
@@ -42,8 +42,8 @@ struct Variable {
   NodeId node = kNobody;   ///< the open node whose inputs it depends on
   std::int32_t call = -1;  ///< result: index of the producing call
   c10::weak_intrusive_ptr<c10::TensorImpl> impl;
-  at::Tensor held;      ///< outside or input: an alias with the geometry it had
-  Varying varying = 0;  ///< dimensions with as many elements as traced values say
+  at::Tensor held;      ///< outside or input: an alias with its sizes and strides
+  Varying varying = 0;  ///< dynamic dimensions: their sizes depend on traced values
 };
 
 /// One piece of memory that variables share.
@@ -161,7 +161,7 @@ class Tape {
 
  private:
   VarId new_variable(const at::Tensor& tensor, Variable::Origin origin, StoreId store);
-  void let_go_of_the_dead();
+  void release_expired();
   StoreId new_store(const at::Tensor& tensor);
   StoreId find_store(const at::Tensor& tensor) const;
   StoreId find_shared_memory(const at::Tensor& tensor);
@@ -175,7 +175,7 @@ class Tape {
   std::vector<VarId> list_items_;
   std::vector<Variable> variables_;
   std::vector<Store> stores_;
-  std::vector<VarId> young_;  // made since let_go_of_the_dead() last looked
+  std::vector<VarId> young_;  // made since release_expired() last looked
   ska::flat_hash_map<const c10::TensorImpl*, VarId> by_impl_;
   ska::flat_hash_map<const c10::StorageImpl*, StoreId> by_storage_;
   ska::flat_hash_map<const void*, StoreId> by_address_;  // of the stores before addressed_: filled
