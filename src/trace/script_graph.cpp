@@ -59,14 +59,15 @@ void ScriptReader::on_call(const c10::OperatorHandle& op, c10::DispatchKeySet ke
   const OpTraits& traits = traits_of(op);
   require(!traits.mutates && !traits.only_metadata, ErrorKind::kExport, name + " writes to memory");
   require(traits.escape == Escape::kNone && !traits.has_data_dependent_shape(*stack),
-          ErrorKind::kExport, name + " depends on values where a graph does not");
+          ErrorKind::kExport, name + " depends on values: a data-dependent shape, or an escape");
   require(!traits.is_random(*stack), ErrorKind::kExport, name + " draws random numbers");
   if (builder_.is_constant(op, *stack) || keep_(c10::toString(op.operator_name()))) {
     builder_.run(op, stack, {});
     return;
   }
   const bool composite = op.hasKernelForDispatchKey(c10::DispatchKey::CompositeImplicitAutograd);
-  require(composite, ErrorKind::kExport, name + " is not to be had, nor can it be taken apart");
+  require(composite, ErrorKind::kExport,
+          name + " is not among the operators to keep, and cannot be decomposed");
   step_aside(op, keys, stack);
 }
 

@@ -55,7 +55,7 @@ struct Store {
   c10::SmallVector<VarId, 4> variables;  ///< all variables in it; the first one is the root
   NodeId node = kNobody;                 ///< the open node whose data was written to it
   std::int32_t last_write = -1;          ///< index of the last call that wrote to it
-  std::shared_ptr<Capture> capture;  ///< content when first met; null for memory made on the tape
+  std::shared_ptr<Capture> capture;  ///< content when first used; null for memory made on the tape
   bool fresh = false;                ///< captured, but made while the tape ran: never state
   /// Further storages over the same bytes, as NumPy makes them; held so that no address comes back.
   std::vector<c10::weak_intrusive_ptr<c10::StorageImpl>> shares = {};
@@ -85,9 +85,9 @@ struct Call {
   std::int32_t first_result = 0;
   NodeId node = kNobody;
   FrameRef frame;
-  bool hidden_alias = false;  ///< a result shares memory with an argument, the schema denies it
+  bool hidden_alias = false;  ///< a result aliases an argument, which the schema does not declare
   bool relative = false;      ///< as_strided of ours: the offset counts from its argument's start
-  bool found_in_memory = false;  ///< ours: names a tensor that was met in memory already known
+  bool found_in_memory = false;  ///< ours: an alias of memory already known, first seen here
   bool passed_over = false;      ///< a view whose reader was given what it is a view of
 };
 
@@ -116,7 +116,7 @@ class Tape {
   /// The tensor's value as it is now, untouched by later writes.
   VarId add_snapshot(const at::Tensor& tensor, NodeId node);
 
-  /// Makes `target` mean the variable from here on.
+  /// Records a copy of the variable to `target`, which holds its value from here on.
   void mirror(VarId source, const at::Tensor& target);
 
   /// Appends a call: arguments first, then its results.
@@ -154,7 +154,7 @@ class Tape {
   }
   /// The variable's tensor, or an alias of it; undefined when it is gone.
   at::Tensor tensor(VarId id) const;
-  /// What it holds; for memory from outside, what that held when it was first met.
+  /// What it holds; for memory from outside, what that held when it was first used.
   at::Tensor content(VarId id) const;
   std::size_t variable_count() const noexcept { return variables_.size(); }
   std::size_t store_count() const noexcept { return stores_.size(); }
