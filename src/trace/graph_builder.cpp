@@ -26,7 +26,7 @@ c10::OperatorHandle without_layout(const c10::OperatorHandle& op) {
 }
 
 torch::jit::Stack last_of(const torch::jit::Stack& stack, std::size_t count) {
-  return {stack.end() - static_cast<std::ptrdiff_t>(count), stack.end()};
+  return torch::jit::Stack(stack.end() - static_cast<std::ptrdiff_t>(count), stack.end());
 }
 
 }  // namespace

@@ -49,7 +49,7 @@ TEST(GraphTest, AValueKnowsWhereItComesFrom) {
 }
 
 TEST(GraphTest, AnArgumentIsFoundByItsName) {
-  const Op op = op_of("aten::sum", "", {"self", "dim"}, {ValueRef{0}, std::int64_t{1}});
+  const Op op = op_of("aten::sum(self, dim)", {ValueRef{0}, std::int64_t{1}});
   EXPECT_EQ(op.argument("dim"), Argument(std::int64_t{1}));
   EXPECT_FALSE(op.has("keepdim"));
   EXPECT_THROW(op.argument("keepdim"), Error);
@@ -62,7 +62,7 @@ TEST(GraphTest, VisitsTensorsInArgumentsAndResults) {
   EXPECT_EQ(seen, (std::vector<ValueId>{3, 4}));
   for_each_ref(list, [](ValueRef& ref) { ref.id = 7; });
   EXPECT_EQ(list, Argument(std::vector<ValueRef>{{7}, {7}, {7}}));
-  Op op = op_of("aten::unbind", "", {}, {});
+  Op op = op_of("aten::unbind()", {});
   op.results = {{true, {5, kNoValue}}, {false, {6}}};
   seen.clear();
   for_each_result(op, [&](ValueId id) { seen.push_back(id); });

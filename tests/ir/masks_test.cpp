@@ -142,7 +142,7 @@ TEST(MasksTest, ALayerWorksOnAllRowsOnlyWhereShapesHaveToBeStatic) {
     const ValueId out = made.graph.add_input("out", {DType::kFloat32, {2, 2}});
     const ValueId some = made.select(made.x, made.rows, kRow);
     const ValueId layer = add(made.graph,
-                              op_of("aten::linear", "", {"input", "weight", "bias"},
+                              op_of("aten::linear(input, weight, bias)",
                                     {ValueRef{some}, ValueRef{weight}, std::monostate()}),
                               {DType::kFloat32, {1, 2}});
     EXPECT_EQ(made.spread(made.put(out, made.rows, layer), line.how), line.left);
@@ -159,29 +159,28 @@ TEST(MasksTest, PositionsSelectAsTheMaskDoes) {
   } table[] = {
       {"squeeze(1)",
        [&](ValueId id) {
-         return op_of("aten::squeeze", "dim", {"self", "dim"}, {found(id), std::int64_t{1}});
+         return op_of("aten::squeeze.dim(self, dim)", {found(id), std::int64_t{1}});
        }},
-      {"squeeze()", [&](ValueId id) { return op_of("aten::squeeze", "", {"self"}, {found(id)}); }},
+      {"squeeze()", [&](ValueId id) { return op_of("aten::squeeze(self)", {found(id)}); }},
       {"flatten()",
        [&](ValueId id) {
-         return op_of("aten::flatten", "using_ints", {"self", "start_dim", "end_dim"},
+         return op_of("aten::flatten.using_ints(self, start_dim, end_dim)",
                       {found(id), std::int64_t{0}, std::int64_t{-1}});
        }},
       {"[:, 0]",
        [&](ValueId id) {
-         return op_of("aten::select", "int", {"self", "dim", "index"},
+         return op_of("aten::select.int(self, dim, index)",
                       {found(id), std::int64_t{1}, std::int64_t{0}});
        }},
       {"view(-1)",
        [&](ValueId id) {
-         return op_of("aten::view", "", {"self", "size"}, {found(id), Shape{-1}});
+         return op_of("aten::view(self, size)", {found(id), Shape{-1}});
        }},
   };
   for (const auto& line : table) {
     Masked made;
-    const ValueId nonzero =
-        add(made.graph, op_of("aten::nonzero", "", {"self"}, {ValueRef{made.rows}}),
-            {DType::kInt64, {1, 1}});
+    const ValueId nonzero = add(made.graph, op_of("aten::nonzero(self)", {ValueRef{made.rows}}),
+                                {DType::kInt64, {1, 1}});
     const ValueId index = add(made.graph, line.op(nonzero), positions);
     const ValueId some = made.select(made.x, index, kRow);
     const ValueId changed = add_op(made.graph, "aten::neg", {some}, kRow);
@@ -196,7 +195,7 @@ TEST(MasksTest, AMaskOfWhatAMaskSelectsIsBoth) {
   const ValueId inner = add_op(made.graph, "aten::gt", {some}, {DType::kBool, {4}});
   const ValueId twice = made.select(some, inner, {DType::kFloat32, {2}});
   const ValueId y =
-      add(made.graph, op_of("aten::sum", "", {"self"}, {ValueRef{twice}}), {DType::kFloat32, {}});
+      add(made.graph, op_of("aten::sum(self)", {ValueRef{twice}}), {DType::kFloat32, {}});
   const Names left = made.spread(y, Spread::kElements);
   EXPECT_EQ(std::count(left.begin(), left.end(), "logical_and"), 1);
   EXPECT_EQ(std::count(left.begin(), left.end(), "index.Tensor"), 0);
@@ -205,7 +204,7 @@ TEST(MasksTest, AMaskOfWhatAMaskSelectsIsBoth) {
 TEST(MasksTest, AnOperatorSpecialisedToTheTracedNumberIsGivenThatMany) {
   Masked made;
   const ValueId some = made.select(made.x, made.mask, kFour);
-  Op stated = op_of("aten::reshape", "", {"self", "shape"}, {ValueRef{some}, Shape{2, 2}});
+  Op stated = op_of("aten::reshape(self, shape)", {ValueRef{some}, Shape{2, 2}});
   stated.fixed_size = true;
   const ValueId y = add(made.graph, std::move(stated), {DType::kFloat32, {2, 2}});
   const Names left = made.spread(y, Spread::kRows);
@@ -217,13 +216,12 @@ TEST(MasksTest, WhatAOneHotMaskSelectsHasAStaticShape) {
   Masked made;
   const ValueId index = made.graph.add_input("index", {DType::kInt64, {2}});
   const ValueId hot =
-      add(made.graph,
-          op_of("aten::one_hot", "", {"self", "num_classes"}, {ValueRef{index}, std::int64_t{3}}),
+      add(made.graph, op_of("aten::one_hot(self, num_classes)", {ValueRef{index}, std::int64_t{3}}),
           {DType::kInt64, {2, 3}});
   const ValueId mask =
-      add(made.graph, op_of("aten::gt", "Scalar", {"self", "other"}, {ValueRef{hot}, 0.5}), kMask);
+      add(made.graph, op_of("aten::gt.Scalar(self, other)", {ValueRef{hot}, 0.5}), kMask);
   const ValueId some = made.select(made.x, mask, {DType::kFloat32, {2}});
-  Op stated = op_of("aten::reshape", "", {"self", "shape"}, {ValueRef{some}, Shape{2, 1}});
+  Op stated = op_of("aten::reshape(self, shape)", {ValueRef{some}, Shape{2, 1}});
   stated.fixed_size = true;
   const ValueId y = add(made.graph, std::move(stated), {DType::kFloat32, {2, 1}});
   EXPECT_EQ(made.spread(y, Spread::kElements),

@@ -21,25 +21,25 @@ const TensorType kMask{DType::kBool, {2, 3}};
 class OneHotTest : public ::testing::Test {
  protected:
   ValueId one_hot() {
-    return add(
-        graph_,
-        op_of("aten::one_hot", "", {"self", "num_classes"}, {ValueRef{index_}, std::int64_t{3}}),
-        kHot);
+    return add(graph_,
+               op_of("aten::one_hot(self, num_classes)", {ValueRef{index_}, std::int64_t{3}}),
+               kHot);
   }
   // zeros(2, 3).scatter(dim, index[:, None], value)
   ValueId scattered(std::int64_t dim, std::int64_t value) {
     const ValueId zeros = selections_.integers(std::vector<std::int64_t>(6), {2, 3});
     return add(graph_,
-               op_of("aten::scatter", "value", {"self", "dim", "index", "value"},
+               op_of("aten::scatter.value(self, dim, index, value)",
                      {ValueRef{zeros}, dim, ValueRef{column_}, value}),
                kHot);
   }
   ValueId compared(const char* name, ValueId hot, Argument with) {
-    return add(graph_, op_of(name, "Scalar", {"self", "other"}, {ValueRef{hot}, std::move(with)}),
+    return add(graph_,
+               op_of(std::string(name) + ".Scalar(self, other)", {ValueRef{hot}, std::move(with)}),
                kMask);
   }
   ValueId cast(ValueId value, DType dtype) {
-    return add(graph_, op_of("aten::_to_copy", "", {"self", "dtype"}, {ValueRef{value}, dtype}),
+    return add(graph_, op_of("aten::_to_copy(self, dtype)", {ValueRef{value}, dtype}),
                {dtype, {2, 3}});
   }
   bool replaces(ValueId mask) {

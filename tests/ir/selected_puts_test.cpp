@@ -91,11 +91,11 @@ TEST_F(SelectedPutsTest, WritesOfWhatTheSameMaskSelectedBecomeAWhere) {
 TEST_F(SelectedPutsTest, OtherWritesAreReplacedWhereShapesHaveToBeStatic) {
   const auto along = [&](const char* name, ValueId source, Argument alpha) {
     return op_of(
-        name, "", {"self", "dim", "index", "source", "alpha"},
+        std::string(name) + "(self, dim, index, source, alpha)",
         {ValueRef{x_}, std::int64_t{0}, ValueRef{positions()}, ValueRef{source}, std::move(alpha)});
   };
   const auto fill = [&](Argument value) {
-    return op_of("aten::index_fill", "int_Scalar", {"self", "dim", "index", "value"},
+    return op_of("aten::index_fill.int_Scalar(self, dim, index, value)",
                  {ValueRef{x_}, std::int64_t{0}, ValueRef{positions()}, std::move(value)});
   };
   const std::int64_t one = 1;
@@ -116,12 +116,12 @@ TEST_F(SelectedPutsTest, OtherWritesAreReplacedWhereShapesHaveToBeStatic) {
       {"x.index_fill(0, positions, 0.5)", fill(0.5), {"reshape", "where.self"}},
       {"x.index_fill(0, positions, True)", fill(true), none},
       {"x.masked_scatter(all, y[all])",
-       op_of("aten::masked_scatter", "", {"self", "mask", "source"},
+       op_of("aten::masked_scatter(self, mask, source)",
              {ValueRef{x_}, ValueRef{all_}, ValueRef{selected({.mask = all_}, {2, 3})}}),
        {"where.self"}},
       {"x[positions] = 0", put_op(x_, {{positions()}}, tensor({})), {"index_put"}},
       {"x[rows] = 0", put_op(x_, {{rows_}}, tensor({})), none},
-      {"neg(x)", op_of("aten::neg", "", {"self"}, {ValueRef{x_}}), none},
+      {"neg(x)", op_of("aten::neg(self)", {ValueRef{x_}}), none},
   };
   for (const auto& line : table) {
     EXPECT_EQ(replaced(line.op, Spread::kRows), line.rows) << line.write;

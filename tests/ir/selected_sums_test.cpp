@@ -31,10 +31,10 @@ class SelectedSumsTest : public ::testing::Test {
     return id;
   }
   Op of_all(const char* name, DType dtype) {
-    return op_of(name, "", {"self"}, {ValueRef{selected(dtype)}});
+    return op_of(std::string(name) + "(self)", {ValueRef{selected(dtype)}});
   }
-  Op along(const char* name, const char* overload, Argument dim) {
-    return op_of(name, overload, {"self", "dim", "keepdim"},
+  Op along(const char* name, Argument dim) {
+    return op_of(std::string(name) + "(self, dim, keepdim)",
                  {ValueRef{selected(DType::kFloat32)}, std::move(dim), false});
   }
   // The operations that take the op's place; none where it stays.
@@ -93,11 +93,11 @@ TEST_F(SelectedSumsTest, AlongDimensionsOnlyOverTheMaskAndWhereShapesHaveToBeSta
     Op op;
     Names rows;
   } table[] = {
-      {"sum(0)", along("aten::sum", "dim_IntList", Ints{0}), sum},
-      {"sum(-2)", along("aten::sum", "dim_IntList", Ints{-2}), sum},
-      {"sum(1)", along("aten::sum", "dim_IntList", Ints{1}), none},
-      {"sum()", along("aten::sum", "dim_IntList", Ints{}), sum},
-      {"amax(0)", along("aten::amax", "", Ints{0}), {"reshape", "where.self", "amax"}},
+      {"sum(0)", along("aten::sum.dim_IntList", Ints{0}), sum},
+      {"sum(-2)", along("aten::sum.dim_IntList", Ints{-2}), sum},
+      {"sum(1)", along("aten::sum.dim_IntList", Ints{1}), none},
+      {"sum()", along("aten::sum.dim_IntList", Ints{}), sum},
+      {"amax(0)", along("aten::amax", Ints{0}), {"reshape", "where.self", "amax"}},
   };
   for (const auto& line : table) {
     EXPECT_EQ(names(replaced(line.op, Spread::kElements)), none) << line.call;
@@ -113,9 +113,9 @@ TEST_F(SelectedSumsTest, AMeanIsDividedByTheMaskAndByTheElementsOfEachRow) {
     float each;
   } table[] = {
       {"mean()", of_all("aten::mean", DType::kFloat32), "sum", 3},
-      {"mean(None)", along("aten::mean", "dim", std::monostate()), "sum.dim_IntList", 3},
-      {"mean(0)", along("aten::mean", "dim", Ints{0}), "sum.dim_IntList", 1},
-      {"mean(0, 1)", along("aten::mean", "dim", Ints{0, 1}), "sum.dim_IntList", 3},
+      {"mean(None)", along("aten::mean.dim", std::monostate()), "sum.dim_IntList", 3},
+      {"mean(0)", along("aten::mean.dim", Ints{0}), "sum.dim_IntList", 1},
+      {"mean(0, 1)", along("aten::mean.dim", Ints{0, 1}), "sum.dim_IntList", 3},
   };
   for (const auto& line : table) {
     SCOPED_TRACE(line.call);
@@ -127,8 +127,8 @@ TEST_F(SelectedSumsTest, AMeanIsDividedByTheMaskAndByTheElementsOfEachRow) {
 }
 
 TEST_F(SelectedSumsTest, AnotherTypeOfResultStays) {
-  const Op op = op_of("aten::sum", "", {"self", "dtype"},
-                      {ValueRef{selected(DType::kFloat32)}, DType::kFloat64});
+  const Op op =
+      op_of("aten::sum(self, dtype)", {ValueRef{selected(DType::kFloat32)}, DType::kFloat64});
   EXPECT_TRUE(replaced(op, Spread::kRows).empty());
 }
 

@@ -28,7 +28,7 @@ class SelectionTest : public ::testing::Test {
 
   Graph graph_;
   Selections selections_{graph_};
-  Op at_ = op_of("aten::neg", "", {}, {});
+  Op at_ = op_of("aten::neg()", {});
 };
 
 TEST_F(SelectionTest, AnIndexSelectsByAMaskOrByItsPositions) {
@@ -87,9 +87,8 @@ TEST_F(SelectionTest, PositionsSelectAlongADimensionOfTheMasksSize) {
       {columns, 1, kNoValue, 0},
   };
   for (const auto& line : table) {
-    const MaskedIndex found =
-        selections_.masked_index_along_dim(op_of("aten::index_select", "", {"self", "dim", "index"},
-                                                 {ValueRef{x}, line.dim, ValueRef{line.index}}));
+    const MaskedIndex found = selections_.masked_index_along_dim(op_of(
+        "aten::index_select(self, dim, index)", {ValueRef{x}, line.dim, ValueRef{line.index}}));
     EXPECT_EQ(found.mask, line.mask) << line.index << " along " << line.dim;
     EXPECT_EQ(found.leading, line.leading) << line.index << " along " << line.dim;
   }

@@ -50,7 +50,7 @@ TEST(TextTest, PrintsEachKindOfArgument) {
   for (const auto& line : table) {
     Graph graph;
     graph.add_input("x", kPair);
-    add(graph, op_of("aten::f", "out", {"a"}, {line.argument}), {DType::kFloat32, {}, "cuda:0"});
+    add(graph, op_of("aten::f.out(a)", {line.argument}), {DType::kFloat32, {}, "cuda:0"});
     EXPECT_EQ(to_text(graph), "graph(%x: float32[2]):\n  %1: float32[]@cuda:0 = aten::f.out(a=" +
                                   std::string(line.text) + ")\n  return \n");
   }
@@ -59,7 +59,7 @@ TEST(TextTest, PrintsEachKindOfArgument) {
 TEST(TextTest, PrintsListsOfResultsAndTheUsersLine) {
   Graph graph;
   const ValueId x = graph.add_input("x", kPair);
-  Op op = op_of("aten::unbind", "int", {"self"}, {ValueRef{x}});
+  Op op = op_of("aten::unbind.int(self)", {ValueRef{x}});
   op.results = {{true, {graph.add_result({DType::kFloat32, {}}), kNoValue}}};
   op.source = {"policy.py", 42, "forward"};
   graph.append(std::move(op));

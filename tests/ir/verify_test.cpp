@@ -56,18 +56,18 @@ TEST(VerifyTest, NamesTheFirstBrokenRule) {
          graph.add_output("y", x);
        }},
       {"wrong argument count at aten::neg",
-       [](Graph& graph, ValueId) { add(graph, op_of("aten::neg", "", {"self"}, {}), kPair); }},
+       [](Graph& graph, ValueId) { add(graph, op_of("aten::neg(self)", {}), kPair); }},
       {"wrong result count at aten::neg",
-       [](Graph& graph, ValueId) { graph.append(op_of("aten::neg", "", {}, {})); }},
+       [](Graph& graph, ValueId) { graph.append(op_of("aten::neg()", {})); }},
       {"a result without a value at aten::neg",
        [](Graph& graph, ValueId) {
-         Op op = op_of("aten::neg", "", {}, {});
+         Op op = op_of("aten::neg()", {});
          op.results = {{false, {}}};
          graph.append(std::move(op));
        }},
       {"a value defined twice at aten::neg",
        [](Graph& graph, ValueId x) {
-         Op op = op_of("aten::neg", "", {}, {});
+         Op op = op_of("aten::neg()", {});
          op.results = {{false, {x}}};
          graph.append(std::move(op));
        }},
