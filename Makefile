@@ -44,7 +44,7 @@ bench: build  ## measure; side by side with NVIDIA's leapp where it is installed
 opinfo: build  ## sweep PyTorch's operator database (BACKEND=jit or onnx)
 	@$(RUN) $(BIN)/python tests/python/opinfo.py --backend $(or $(BACKEND),jit)
 
-lint: build  ## formats, types, layers, public headers, the torch-free boundary
+lint: build  ## formats, types, layers, public headers, tests, the torch-free boundary
 	@$(BIN)/python tools/lint.py --build $(BUILD)
 
 format: $(VENV)/.stamp  ## format C++ and Python in place

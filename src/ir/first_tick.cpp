@@ -14,7 +14,7 @@ namespace {
 class Chooser {
  public:
   Chooser(Graph& rest, const Graph& first, ValueId flag)
-      : rest_(rest), first_(first), flag_(flag), taken_(first.value_count(), kNoValue) {}
+      : rest_(rest), first_(first), flag_(flag), imported_(first.value_count(), kNoValue) {}
 
   // What is `one` in the first tick and `other` in all later ones.
   ValueId choose(ValueId one, ValueId other) {
@@ -30,7 +30,7 @@ class Chooser {
     } else if (const auto* both = merged(one, other)) {
       found = *both;
     } else {
-      found = select(taken(one), other);
+      found = select(imported(one), other);
     }
     chosen_[{one, other}] = found;
     return found;
@@ -79,22 +79,17 @@ class Chooser {
     const Op counterpart = rest_.ops()[static_cast<std::size_t>(other)];
     if (!run_the_same(op, counterpart)) return std::nullopt;
     Op both = counterpart;
-    bool same = true;
     for (std::size_t i = 0; i < both.arguments.size(); ++i) {
       if (auto* ref = std::get_if<ValueRef>(&both.arguments[i])) {
-        const ValueId chosen = choose(std::get<ValueRef>(op.arguments[i]).id, ref->id);
-        same = same && chosen == ref->id;
-        ref->id = chosen;
+        ref->id = choose(std::get<ValueRef>(op.arguments[i]).id, ref->id);
       } else if (auto* refs = std::get_if<std::vector<ValueRef>>(&both.arguments[i])) {
         const auto& ones = std::get<std::vector<ValueRef>>(op.arguments[i]);
         for (std::size_t k = 0; k < refs->size(); ++k) {
-          const ValueId chosen = choose(ones[k].id, (*refs)[k].id);
-          same = same && chosen == (*refs)[k].id;
-          (*refs)[k].id = chosen;
+          (*refs)[k].id = choose(ones[k].id, (*refs)[k].id);
         }
       }
     }
-    if (same) return counterpart.results;
+    if (both.arguments == counterpart.arguments) return counterpart.results;
     for (Result& result : both.results) {
       for (ValueId& id : result.values) {
         if (id != kNoValue) id = rest_.add_result(rest_.type(id));
@@ -138,10 +133,10 @@ class Chooser {
     return true;
   }
 
-  // A value of the first tick, taken over with all that it depends on.
-  ValueId taken(ValueId id) {
+  // A value of the first tick, copied into `rest_` with all that it depends on.
+  ValueId imported(ValueId id) {
     if (id == kNoValue) return id;
-    ValueId& known = taken_[static_cast<std::size_t>(id)];
+    ValueId& known = imported_[static_cast<std::size_t>(id)];
     if (known != kNoValue) return known;
     const Value& value = first_.value(id);
     if (value.kind == ValueKind::kInput) {
@@ -152,21 +147,18 @@ class Chooser {
     }
     Op op = producer(first_, id);
     for (Argument& argument : op.arguments) {
-      if (auto* ref = std::get_if<ValueRef>(&argument)) ref->id = taken(ref->id);
-      if (auto* refs = std::get_if<std::vector<ValueRef>>(&argument)) {
-        for (ValueRef& ref : *refs) ref.id = taken(ref.id);
-      }
+      for_each_ref(argument, [&](ValueRef& ref) { ref.id = imported(ref.id); });
     }
     for (Result& result : op.results) {
       for (ValueId& made : result.values) {
         if (made == kNoValue) continue;
         const ValueId now = rest_.add_result(first_.type(made));
-        taken_[static_cast<std::size_t>(made)] = now;
+        imported_[static_cast<std::size_t>(made)] = now;
         made = now;
       }
     }
     rest_.append(std::move(op));
-    return taken_[static_cast<std::size_t>(id)];
+    return imported_[static_cast<std::size_t>(id)];
   }
 
   ValueId select(ValueId one, ValueId other) {
@@ -184,7 +176,7 @@ class Chooser {
   Graph& rest_;
   const Graph& first_;
   ValueId flag_;
-  std::vector<ValueId> taken_;  // values of the first tick, in `rest_`
+  std::vector<ValueId> imported_;  // values of the first tick, in `rest_`
   std::map<TickPair, ValueId> chosen_;
   std::map<std::pair<std::int32_t, std::int32_t>, std::optional<std::vector<Result>>> ops_;
 };

@@ -15,7 +15,7 @@ namespace leapp::ir {
 /// A value of the graph of the first tick, and the value of the other graph that it stands for.
 using TickPair = std::pair<ValueId, ValueId>;
 
-/// Lets `rest` compute what `first` does where `flag`, an input of it without dimensions, is true.
+/// Makes `rest` compute what `first` does where `flag`, an input of it without dimensions, is true.
 /// Both have the same inputs in the same order; the values of a pair have the same type. Returns
 /// what each pair has become, in `rest`. An operator that both run, on different values, runs once,
 /// on the one that counts: a network behind a filter is not computed twice. What is no longer

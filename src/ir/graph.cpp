@@ -53,11 +53,8 @@ ValueId Graph::add_result(TensorType type) {
 }
 
 void Graph::append(Op op) {
-  for (const Result& result : op.results) {
-    for (const ValueId id : result.values) {
-      if (id != kNoValue) value(id).index = static_cast<std::int32_t>(ops_.size());
-    }
-  }
+  for_each_result(op,
+                  [&](ValueId id) { value(id).index = static_cast<std::int32_t>(ops_.size()); });
   ops_.push_back(std::move(op));
 }
 

@@ -116,7 +116,8 @@ struct Op {
   std::vector<Result> results;      ///< as many as signature->returns
   SourceLocation source;
   std::string module_path;  ///< "encoder.layers.0" where a module was running; may be empty
-  /// Works only with the sizes of now, although the values of an input decide one of them.
+  /// Specialised: has a data-dependent shape among its arguments, yet works with the traced size
+  /// only.
   bool fixed_size = false;
 
   /// The argument of that name. It is our bug if the operator has no such parameter.
@@ -134,6 +135,25 @@ void for_each_value(const Argument& argument, Visit&& visit) {
   } else if (const auto* many = std::get_if<std::vector<ValueRef>>(&argument)) {
     for (const ValueRef ref : *many) {
       if (ref.id != kNoValue) visit(ref.id);
+    }
+  }
+}
+
+/// Calls `visit(ValueRef&)` for every tensor the argument refers to, absent ones included.
+template <typename Visit>
+void for_each_ref(Argument& argument, Visit&& visit) {
+  if (auto* one = std::get_if<ValueRef>(&argument)) visit(*one);
+  if (auto* many = std::get_if<std::vector<ValueRef>>(&argument)) {
+    for (ValueRef& ref : *many) visit(ref);
+  }
+}
+
+/// Calls `visit(ValueId)` for every value that the op defines, absent ones left out.
+template <typename Visit>
+void for_each_result(const Op& op, Visit&& visit) {
+  for (const Result& result : op.results) {
+    for (const ValueId id : result.values) {
+      if (id != kNoValue) visit(id);
     }
   }
 }

@@ -7,7 +7,7 @@
 namespace leapp::ir {
 namespace {
 
-const Op* maker_of(const Graph& graph, ValueId id) {
+const Op* producer_of(const Graph& graph, ValueId id) {
   if (id == kNoValue || graph.value(id).kind != ValueKind::kResult) return nullptr;
   const std::int32_t op = graph.value(id).index;
   return op < 0 ? nullptr : &graph.ops().at(static_cast<std::size_t>(op));  // < 0: not in it yet
@@ -18,8 +18,7 @@ bool is_cast(const Op& op) {
 }
 
 ValueId first(const Op& op) {
-  const auto* self = op.arguments.empty() ? nullptr : std::get_if<ValueRef>(&op.arguments[0]);
-  return self == nullptr ? kNoValue : self->id;
+  return op.arguments.empty() ? kNoValue : tensor_in(op.arguments[0]);
 }
 
 std::optional<double> number(const Argument& argument) {
@@ -47,28 +46,27 @@ bool is_zero(const Graph& graph, ValueId id) {
                      [](std::byte byte) { return byte == std::byte{0}; });
 }
 
-// one_hot() in terms of other operators: a one at index[.., None] among zeros.
+// one_hot() decomposed: a one at index[.., None] among zeros.
 ValueId scattered_index(const Graph& graph, const Op& op) {
   if (op.signature->qualified_name() != "aten::scatter.value") return kNoValue;
   const auto* dim = std::get_if<std::int64_t>(&op.argument("dim"));
-  const auto* index = std::get_if<ValueRef>(&op.argument("index"));
+  const ValueId index = tensor_in(op.argument("index"));
   const auto rank = static_cast<std::int64_t>(graph.type(op.result()).shape.size());
   const bool along_last = dim != nullptr && (*dim == -1 || *dim == rank - 1);
-  if (!along_last || index == nullptr || index->id == kNoValue) return kNoValue;
+  if (!along_last || index == kNoValue) return kNoValue;
   if (number(op.argument("value")) != 1.0 || !is_zero(graph, first(op))) return kNoValue;
   Shape each = graph.type(op.result()).shape;
   each.back() = 1;
-  return graph.type(index->id).shape == each ? index->id : kNoValue;
+  return graph.type(index).shape == each ? index : kNoValue;
 }
 
-// The index of which `mask` says `one_hot(index) > 0.5`, or the like; kNoValue if it is no such
-// mask.
+// The index in `mask = one_hot(index) > 0.5`, or the like; kNoValue if it is no such mask.
 ValueId one_hot_index(const Graph& graph, ValueId mask) {
-  const Op* op = maker_of(graph, mask);
+  const Op* op = producer_of(graph, mask);
   if (op == nullptr || graph.type(mask).dtype != DType::kBool) return kNoValue;
   if (!is_cast(*op) && !tells_one_from_zero(*op)) return kNoValue;
-  for (op = maker_of(graph, first(*op)); op != nullptr && is_cast(*op);) {
-    op = maker_of(graph, first(*op));
+  for (op = producer_of(graph, first(*op)); op != nullptr && is_cast(*op);) {
+    op = producer_of(graph, first(*op));
   }
   if (op == nullptr) return kNoValue;
   return op->signature->name == "aten::one_hot" ? first(*op) : scattered_index(graph, *op);
@@ -76,14 +74,14 @@ ValueId one_hot_index(const Graph& graph, ValueId mask) {
 
 }  // namespace
 
-bool pick_one_each(Selections& selections, const Op& op) {
+bool replace_one_hot(Selections& selections, const Op& op) {
   if (op.signature->qualified_name() != "aten::index.Tensor") return false;
-  const MaskedPlace place = selections.place_of(op);
+  const auto [mask, leading] = selections.masked_index(op);
   const ValueId self = tensor_in(op.argument("self"));
-  if (place.mask == kNoValue || !selections.is_plain(self)) return false;
-  const ValueId index = one_hot_index(selections.graph(), place.mask);
+  if (mask == kNoValue || !selections.is_plain(self)) return false;
+  const ValueId index = one_hot_index(selections.graph(), mask);
   if (index == kNoValue || !selections.is_plain(index)) return false;
-  const std::int64_t choices = selections.shape_of(place.mask).back();
+  const std::int64_t choices = selections.shape_of(mask).back();
   const std::int64_t count = element_count(selections.shape_of(index));
   std::vector<std::int64_t> starts;
   for (std::int64_t i = 0; i < count; ++i) starts.push_back(i * choices);
@@ -92,12 +90,9 @@ bool pick_one_each(Selections& selections, const Op& op) {
       add_signature(),
       {ValueRef{selections.reshaped(index, {count}, op)}, ValueRef{start}, std::int64_t{1}},
       {DType::kInt64, {count}, selections.graph().type(index).device}, op);
-  const ValueId full = selections.flattened({place.mask, self, place.before}, op);
-  selections.push({index_select_signature(),
-                   {ValueRef{full}, static_cast<std::int64_t>(place.before), ValueRef{where}},
-                   op.results,
-                   op.source,
-                   op.module_path});
+  const ValueId full = selections.flattened({mask, self, leading}, op);
+  selections.replace(op, index_select_signature(),
+                     {ValueRef{full}, static_cast<std::int64_t>(leading), ValueRef{where}});
   return true;
 }
 

@@ -20,10 +20,7 @@ void replace_uses(Graph& graph, const std::unordered_map<ValueId, ValueId>& to) 
   std::vector<Op> ops = graph.ops();
   for (Op& op : ops) {
     for (Argument& argument : op.arguments) {
-      if (auto* one = std::get_if<ValueRef>(&argument)) one->id = map(one->id);
-      if (auto* many = std::get_if<std::vector<ValueRef>>(&argument)) {
-        for (ValueRef& ref : *many) ref.id = map(ref.id);
-      }
+      for_each_ref(argument, [&](ValueRef& ref) { ref.id = map(ref.id); });
     }
   }
   std::vector<Graph::Output> outputs = graph.outputs();
@@ -42,7 +39,7 @@ bool is_identity(const Graph& graph, const Op& op) {
       "aten::view_as",  "aten::expand_as",    "aten::flatten",     "aten::lift_fresh_copy",
       "aten::squeeze",  "aten::resolve_conj", "aten::resolve_neg", "aten::positive"};
   if (candidates.count(op.signature->name) == 0 || op.results.size() != 1) return false;
-  if (op.fixed_size) return false;  // it states a size that is another for other values
+  if (op.fixed_size) return false;  // it asserts the traced size of a data-dependent shape
   const auto* self = std::get_if<ValueRef>(&op.arguments.at(0));
   if (self == nullptr || self->id == kNoValue || op.results[0].is_list) return false;
   return graph.type(self->id) == graph.type(op.result());
@@ -70,11 +67,9 @@ void remove_dead_code(Graph& graph) {
   std::vector<bool> keep(graph.ops().size(), false);
   for (std::size_t i = graph.ops().size(); i-- > 0;) {
     const Op& op = graph.ops()[i];
-    for (const Result& result : op.results) {
-      for (const ValueId id : result.values) {
-        if (id != kNoValue && needed[static_cast<std::size_t>(id)]) keep[i] = true;
-      }
-    }
+    for_each_result(op, [&](ValueId id) {
+      if (needed[static_cast<std::size_t>(id)]) keep[i] = true;
+    });
     if (!keep[i]) continue;
     for (const Argument& argument : op.arguments) {
       for_each_value(argument, [&](ValueId id) { needed[static_cast<std::size_t>(id)] = true; });
@@ -96,27 +91,23 @@ void merge_duplicates(Graph& graph) {
     return false;
   };
   std::unordered_map<ValueId, ValueId> same;
-  const auto resolve = [&](Argument& argument) {
-    const auto map = [&](ValueRef& ref) {
-      const auto it = same.find(ref.id);
-      if (it != same.end()) ref.id = it->second;
-    };
-    if (auto* one = std::get_if<ValueRef>(&argument)) map(*one);
-    if (auto* many = std::get_if<std::vector<ValueRef>>(&argument)) {
-      for (ValueRef& ref : *many) map(ref);
+  const auto resolved = [&](std::vector<Argument> arguments) {
+    for (Argument& argument : arguments) {
+      for_each_ref(argument, [&](ValueRef& ref) {
+        const auto it = same.find(ref.id);
+        if (it != same.end()) ref.id = it->second;
+      });
     }
+    return arguments;
   };
   std::unordered_map<std::string, std::vector<const Op*>> seen;
   for (const Op& op : graph.ops()) {
     const std::string name = op.signature->qualified_name();
     if (is_random(name)) continue;
-    std::vector<Argument> arguments = op.arguments;
-    for (Argument& argument : arguments) resolve(argument);
+    const std::vector<Argument> arguments = resolved(op.arguments);
     bool merged = false;
     for (const Op* earlier : seen[name]) {
-      std::vector<Argument> theirs = earlier->arguments;
-      for (Argument& argument : theirs) resolve(argument);
-      if (theirs != arguments) continue;
+      if (resolved(earlier->arguments) != arguments) continue;
       for (std::size_t r = 0; r < op.results.size(); ++r) {
         for (std::size_t k = 0; k < op.results[r].values.size(); ++k) {
           same[op.results[r].values[k]] = earlier->results[r].values[k];

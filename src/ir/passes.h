@@ -5,21 +5,22 @@
 
 namespace leapp::ir {
 
-/// Removes operations that only hand on their input: clone, detach, alias, and casts, copies and
-/// reshapes to what the value already is.
+/// Removes identities: clone, detach, alias, and casts, copies and reshapes to what the value
+/// already is.
 LEAPP_EXPORT void remove_identities(Graph& graph);
 
-/// Removes operations that no output depends on.
+/// Removes dead code: operations that no output depends on.
 LEAPP_EXPORT void remove_dead_code(Graph& graph);
 
-/// Lets operations with equal names and arguments be one.
+/// Eliminates common subexpressions: operations with equal names and arguments become one. Random
+/// ones stay apart.
 LEAPP_EXPORT void merge_duplicates(Graph& graph);
 
-/// Lets constants with equal type and bytes be one.
+/// Constants with equal type and bytes become one.
 LEAPP_EXPORT void merge_constants(Graph& graph);
 
-/// Says which module an operator belongs to where its weights tell: one that reads
-/// "encoder.0.weight" is of "encoder.0".
+/// Gives operators the module of their weights: one that reads "encoder.0.weight" belongs to
+/// "encoder.0".
 LEAPP_EXPORT void name_modules(Graph& graph);
 
 }  // namespace leapp::ir

@@ -36,13 +36,10 @@ std::vector<DType> output_precisions(const Graph& graph) {
         from = std::max(from, coarse[static_cast<std::size_t>(id)]);
       });
     }
-    for (const Result& result : op.results) {
-      for (const ValueId id : result.values) {
-        if (id == kNoValue) continue;
-        const Coarseness own = only_moves(op) ? kFine : coarseness_of(graph.type(id).dtype);
-        coarse[static_cast<std::size_t>(id)] = std::max(from, own);
-      }
-    }
+    for_each_result(op, [&](ValueId id) {
+      const Coarseness own = only_moves(op) ? kFine : coarseness_of(graph.type(id).dtype);
+      coarse[static_cast<std::size_t>(id)] = std::max(from, own);
+    });
   }
   std::vector<DType> found;
   for (const Graph::Output& output : graph.outputs()) {

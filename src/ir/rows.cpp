@@ -250,7 +250,7 @@ bool is_pointwise(const std::string& name, bool floats) {
   return always.count(name) > 0 || (floats && for_floats.count(name) > 0);
 }
 
-bool works_by_rows(const Graph& graph, const Op& op, const std::function<bool(ValueId)>& selected) {
+bool is_rowwise(const Graph& graph, const Op& op, const std::function<bool(ValueId)>& selected) {
   const Rule rule = rule_for(op.signature->name);
   return rule != nullptr && rule(Call{graph, op, selected});
 }

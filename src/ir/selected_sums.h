@@ -6,8 +6,9 @@
 
 namespace leapp::ir {
 
-/// Says a reduction over what was selected as one over all elements, with neutral ones in place of
-/// the others. False where the op is something else, or cannot be said so; then nothing was added.
+/// Replaces a reduction over what was selected by one over all elements, with neutral ones in place
+/// of the others. False where the op is something else, or has no such form; then nothing was
+/// added.
 bool replace_reduction(Selections& selections, const Op& op, Spread spread);
 
 }  // namespace leapp::ir

@@ -52,69 +52,77 @@ bool is_float(DType dtype) {
   return dtype == DType::kFloat32 || dtype == DType::kFloat64;
 }
 
+Shape replace_dim(const Shape& shape, std::size_t dim, const Shape& by) {
+  const auto at = shape.begin() + static_cast<std::ptrdiff_t>(dim);
+  Shape replaced(shape.begin(), at);
+  replaced.insert(replaced.end(), by.begin(), by.end());
+  replaced.insert(replaced.end(), at + 1, shape.end());
+  return replaced;
+}
+
 const Selection* Selections::find(ValueId id) const {
-  const auto it = found_.find(id);
-  return it == found_.end() ? nullptr : &it->second;
+  const auto it = selections_.find(id);
+  return it == selections_.end() ? nullptr : &it->second;
 }
 
 bool Selections::is_plain(ValueId id) const {
-  return id != kNoValue && find(id) == nullptr && !is_unknown(id);
+  return id != kNoValue && find(id) == nullptr && !is_opaque(id);
 }
 
-MaskedPlace Selections::place_of(const Op& op) const {
+MaskedIndex Selections::masked_index(const Op& op) const {
   const auto* indices = std::get_if<std::vector<ValueRef>>(&op.argument("indices"));
   const ValueId self = tensor_in(op.argument("self"));
   if (indices == nullptr || self == kNoValue) return {};
-  const auto given = [&](std::size_t i) {
-    return i < indices->size() && (*indices)[i].id != kNoValue;
-  };
-  std::size_t first = 0;
-  while (first < indices->size() && !given(first)) ++first;
-  std::size_t end = first;
-  while (given(end)) ++end;
-  for (std::size_t i = end; i < indices->size(); ++i) {
-    if (given(i)) return {};
+  const auto is_given = [](ValueRef ref) { return ref.id != kNoValue; };
+  const auto begin = std::find_if(indices->begin(), indices->end(), is_given);
+  const auto end = std::find_if_not(begin, indices->end(), is_given);
+  if (begin == end || std::any_of(end, indices->end(), is_given)) return {};
+  const auto leading = static_cast<std::size_t>(begin - indices->begin());
+  const auto count = static_cast<std::size_t>(end - begin);
+  const Selection* positions = find(begin->id);
+  if (positions == nullptr) {
+    const bool is_mask = count == 1 && !graph_.is_constant(begin->id) && !is_opaque(begin->id) &&
+                         graph_.type(begin->id).dtype == DType::kBool;
+    return is_mask ? MaskedIndex{begin->id, leading} : MaskedIndex{};
   }
-  if (end == first) return {};
-  const ValueId index = (*indices)[first].id;
-  const Selection* places = find(index);
-  if (places == nullptr) {
-    const bool mask = end == first + 1 && !graph_.is_constant(index) && !is_unknown(index) &&
-                      graph_.type(index).dtype == DType::kBool;
-    return mask ? MaskedPlace{index, first} : MaskedPlace{};
-  }
-  for (std::size_t i = first; i < end; ++i) {
-    const Selection* along = find((*indices)[i].id);
-    const bool same = along != nullptr && along->mask == places->mask &&
-                      along->column == static_cast<int>(i - first);
+  for (std::size_t i = 0; i < count; ++i) {
+    const Selection* column = find(begin[static_cast<std::ptrdiff_t>(i)].id);
+    const bool same = column != nullptr && column->mask == positions->mask &&
+                      column->column == static_cast<int>(i);
     if (!same) return {};
   }
-  const Shape& mask = shape_of(places->mask);
+  const Shape& mask = shape_of(positions->mask);
   const Shape& shape = shape_of(self);
   const bool fits =
-      end - first == mask.size() && shape.size() >= end &&
-      std::equal(mask.begin(), mask.end(), shape.begin() + static_cast<std::ptrdiff_t>(first));
-  return fits ? MaskedPlace{places->mask, first} : MaskedPlace{};
+      count == mask.size() && shape.size() >= leading + count &&
+      std::equal(mask.begin(), mask.end(), shape.begin() + static_cast<std::ptrdiff_t>(leading));
+  return fits ? MaskedIndex{positions->mask, leading} : MaskedIndex{};
 }
 
-MaskedPlace Selections::place_along(const Op& op) const {
+MaskedIndex Selections::masked_index_along_dim(const Op& op) const {
   const ValueId self = tensor_in(op.argument("self"));
-  const Selection* places = find(tensor_in(op.argument("index")));
+  const Selection* positions = find(tensor_in(op.argument("index")));
   const auto* given = std::get_if<std::int64_t>(&op.argument("dim"));
-  if (self == kNoValue || places == nullptr || places->column != 0 || given == nullptr) return {};
+  if (self == kNoValue || positions == nullptr || positions->column != 0 || given == nullptr) {
+    return {};
+  }
   const Shape& shape = shape_of(self);
   const auto dim = static_cast<std::size_t>(
       *given < 0 ? *given + static_cast<std::int64_t>(shape.size()) : *given);
-  const Shape& mask = shape_of(places->mask);
+  const Shape& mask = shape_of(positions->mask);
   const bool fits = mask.size() == 1 && dim < shape.size() && mask[0] == shape[dim];
-  return fits ? MaskedPlace{places->mask, dim} : MaskedPlace{};
+  return fits ? MaskedIndex{positions->mask, dim} : MaskedIndex{};
 }
 
-Shape Selections::rest_of(const Selection& selection) const {
+Shape Selections::trailing_of(const Selection& selection) const {
   const Shape& full = shape_of(selection.full);
   const std::size_t covered =
-      selection.before + (selection.flat ? 1 : shape_of(selection.mask).size());
+      selection.leading + (selection.flat ? 1 : shape_of(selection.mask).size());
   return {full.begin() + static_cast<std::ptrdiff_t>(covered), full.end()};
+}
+
+std::int64_t Selections::mask_size(const Selection& selection) const {
+  return element_count(shape_of(selection.mask));
 }
 
 ValueId Selections::append(const std::shared_ptr<const Signature>& signature,
@@ -124,6 +132,11 @@ ValueId Selections::append(const std::shared_ptr<const Signature>& signature,
   return result;
 }
 
+void Selections::replace(const Op& op, const std::shared_ptr<const Signature>& signature,
+                         std::vector<Argument> arguments) {
+  push({signature, std::move(arguments), op.results, op.source, op.module_path});
+}
+
 ValueId Selections::reshaped(ValueId value, const Shape& shape, const Op& like) {
   if (shape_of(value) == shape) return value;
   TensorType type = graph_.type(value);
@@ -131,26 +144,25 @@ ValueId Selections::reshaped(ValueId value, const Shape& shape, const Op& like) 
   return append(reshape_signature(), {ValueRef{value}, shape}, std::move(type), like);
 }
 
-ValueId Selections::spread_mask(const Selection& selection, std::size_t behind, const Op& like) {
-  Shape shape = shape_of(selection.mask);
-  if (selection.flat) shape = {element_count(shape)};
-  shape.insert(shape.end(), behind, 1);
+ValueId Selections::broadcast_mask(const Selection& selection, std::size_t trailing,
+                                   const Op& like) {
+  Shape shape = selection.flat ? Shape{mask_size(selection)} : shape_of(selection.mask);
+  shape.insert(shape.end(), trailing, 1);
   return reshaped(selection.mask, shape, like);
 }
 
 Shape Selections::with_mask_as(const Selection& selection, const Shape& mask) const {
   const Shape& full = shape_of(selection.full);
-  Shape shape(full.begin(), full.begin() + static_cast<std::ptrdiff_t>(selection.before));
+  Shape shape(full.begin(), full.begin() + static_cast<std::ptrdiff_t>(selection.leading));
   shape.insert(shape.end(), mask.begin(), mask.end());
-  const Shape rest = rest_of(selection);
-  shape.insert(shape.end(), rest.begin(), rest.end());
+  const Shape trailing = trailing_of(selection);
+  shape.insert(shape.end(), trailing.begin(), trailing.end());
   return shape;
 }
 
 ValueId Selections::flattened(const Selection& selection, const Op& like) {
   if (selection.flat) return selection.full;
-  const Shape all = {element_count(shape_of(selection.mask))};
-  return reshaped(selection.full, with_mask_as(selection, all), like);
+  return reshaped(selection.full, with_mask_as(selection, {mask_size(selection)}), like);
 }
 
 ValueId Selections::unflattened(const Selection& selection, const Op& like) {
@@ -160,26 +172,27 @@ ValueId Selections::unflattened(const Selection& selection, const Op& like) {
 
 ValueId Selections::filled(const Selection& selection, double value, const Op& like) {
   const TensorType type = graph_.type(selection.full);
-  const ValueId mask = spread_mask(selection, rest_of(selection).size(), like);
+  const ValueId mask = broadcast_mask(selection, trailing_of(selection).size(), like);
   return append(where_signature(),
                 {ValueRef{mask}, ValueRef{selection.full}, ValueRef{scalar(type.dtype, value)}},
                 type, like);
 }
 
-ValueId Selections::taken(const Selection& selection, const TensorType& type, const Op& like) {
+ValueId Selections::specialised(const Selection& selection, const TensorType& type,
+                                const Op& like) {
   const ValueId full = flattened(selection, like);
-  const std::int64_t all = element_count(shape_of(selection.mask));
+  const std::int64_t all = mask_size(selection);
   const std::int64_t each = element_count(shape_of(full)) / all;
   const std::int64_t count = element_count(type.shape) / each;
   const ValueId mask = reshaped(selection.mask, {all}, like);
-  const ValueId places =
+  const ValueId positions =
       append(nonzero_signature(), {ValueRef{mask}}, {DType::kInt64, {count, 1}, type.device}, like);
-  made_.back().fixed_size = true;
+  ops_.back().fixed_size = true;
   TensorType chosen = graph_.type(full);
-  chosen.shape[selection.before] = count;
+  chosen.shape[selection.leading] = count;
   const ValueId rows = append(index_select_signature(),
-                              {ValueRef{full}, static_cast<std::int64_t>(selection.before),
-                               ValueRef{reshaped(places, {count}, like)}},
+                              {ValueRef{full}, static_cast<std::int64_t>(selection.leading),
+                               ValueRef{reshaped(positions, {count}, like)}},
                               std::move(chosen), like);
   return reshaped(rows, type.shape, like);
 }

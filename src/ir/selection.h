@@ -1,4 +1,4 @@
-// What a computed mask selects, as all elements and the mask.
+// What a computed mask selects, as all elements and the mask: a data-dependent shape without one.
 #pragma once
 
 #include <map>
@@ -9,27 +9,27 @@
 
 namespace leapp::ir {
 
-/// What was selected, and from what: `[before.., as many as the mask has, rest..]`.
+/// A value of shape `[leading.., as many as the mask selects, trailing..]`.
 struct Selection {
-  static constexpr int kValues = -2;  ///< elements of some tensor
-  static constexpr int kPlaces = -1;  ///< where the mask is true, a column for each dimension
+  static constexpr int kValues = -2;     ///< elements of some tensor
+  static constexpr int kPositions = -1;  ///< positions as nonzero() gives them, a column per dim
 
   ValueId mask = kNoValue;
   ValueId full = kNoValue;  ///< all elements, those that were not selected included
-  std::size_t before = 0;   ///< how many dimensions of `full` stand before the mask's
-  bool shaped = true;       ///< false: put into another shape since
+  std::size_t leading = 0;  ///< how many dimensions of `full` stand before the mask's
+  bool shaped = true;       ///< false: reshaped since
   bool flat = false;        ///< the mask's dimensions are one in `full`
-  int column = kValues;     ///< or which column of the places it is
+  int column = kValues;     ///< or which column of the positions it is
 };
 
-/// Where an index selects: by that mask, behind so many dimensions that it leaves as they are.
-struct MaskedPlace {
-  ValueId mask = kNoValue;
-  std::size_t before = 0;
+/// An index that selects by a mask, behind `leading` dimensions that it leaves alone.
+struct MaskedIndex {
+  ValueId mask = kNoValue;  ///< kNoValue: it does not
+  std::size_t leading = 0;
 };
 
-/// The selections of one graph, and the operations that say the graph without them. The graph must
-/// outlive it.
+/// The selections of one graph, and the operations of the graph that does without them. The graph
+/// must outlive it. Adds values to the graph; its list of operations stays as it was.
 class Selections {
  public:
   explicit Selections(Graph& graph) : graph_(graph) {}
@@ -38,41 +38,46 @@ class Selections {
   const Graph& graph() const noexcept { return graph_; }
   const Shape& shape_of(ValueId id) const { return graph_.type(id).shape; }
 
-  /// The selection that a value is; nullptr if it is none.
+  /// The selection that a value is; nullptr if it is none. Stays valid.
   const Selection* find(ValueId id) const;
-  bool any() const noexcept { return !found_.empty(); }
-  void note(ValueId id, Selection selection) { found_[id] = selection; }
-  /// As large as a selection, or made of one, in a way that is not followed.
-  bool is_unknown(ValueId id) const { return unknown_.count(id) > 0; }
-  void note_unknown(ValueId id) { unknown_.insert(id); }
-  /// A plain tensor: there, of a size that no mask decides.
+  bool empty() const noexcept { return selections_.empty(); }
+  void add(ValueId id, Selection selection) { selections_[id] = selection; }
+  /// Computed from a selection in a way that is not followed: its shape may be data-dependent.
+  bool is_opaque(ValueId id) const { return opaque_.count(id) > 0; }
+  void add_opaque(ValueId id) { opaque_.insert(id); }
+  /// Whether it is a tensor whose shape no mask decides.
   bool is_plain(ValueId id) const;
 
-  /// Where `self[indices]` selects, if that is by a mask, or by the places where one is true.
-  MaskedPlace place_of(const Op& op) const;
+  /// The mask of `self[indices]`, given itself or by the positions where it is true.
+  MaskedIndex masked_index(const Op& op) const;
   /// The same for operators with one index along `dim`, such as index_select().
-  MaskedPlace place_along(const Op& op) const;
+  MaskedIndex masked_index_along_dim(const Op& op) const;
 
   /// The dimensions of `full` behind the mask's.
-  Shape rest_of(const Selection& selection) const;
+  Shape trailing_of(const Selection& selection) const;
+  /// How many elements the mask has.
+  std::int64_t mask_size(const Selection& selection) const;
 
-  void push(Op op) { made_.push_back(std::move(op)); }
-  std::vector<Op> take_ops() { return std::move(made_); }
+  void push(Op op) { ops_.push_back(std::move(op)); }
+  std::vector<Op> take_ops() { return std::move(ops_); }
   /// Adds an operation with one result, at the line of `like`.
   ValueId append(const std::shared_ptr<const Signature>& signature, std::vector<Argument> arguments,
                  TensorType type, const Op& like);
+  /// Adds an operation that computes the results of `op` in its place.
+  void replace(const Op& op, const std::shared_ptr<const Signature>& signature,
+               std::vector<Argument> arguments);
   ValueId reshaped(ValueId value, const Shape& shape, const Op& like);
-  /// The mask with as many dimensions of one behind it, laid out as the selection is.
-  ValueId spread_mask(const Selection& selection, std::size_t behind, const Op& like);
+  /// The mask as it broadcasts to the selection: behind it `trailing` dimensions of one.
+  ValueId broadcast_mask(const Selection& selection, std::size_t trailing, const Op& like);
   /// All elements, with the mask's dimensions as one.
   ValueId flattened(const Selection& selection, const Op& like);
   /// All elements, with the mask's dimensions apart.
   ValueId unflattened(const Selection& selection, const Op& like);
   /// All elements, with the value in place of those that were not selected.
   ValueId filled(const Selection& selection, double value, const Op& like);
-  /// The selected elements themselves, as many as there were while tracing. The operation fails
-  /// where there are more or fewer.
-  ValueId taken(const Selection& selection, const TensorType& type, const Op& like);
+  /// The selected elements, specialised to the number of them in `type`, which is the traced one.
+  /// The operation fails where there are more or fewer.
+  ValueId specialised(const Selection& selection, const TensorType& type, const Op& like);
   /// A constant without dimensions.
   ValueId scalar(DType dtype, double value);
   ValueId integers(std::vector<std::int64_t> values, Shape shape);
@@ -81,10 +86,13 @@ class Selections {
   Shape with_mask_as(const Selection& selection, const Shape& mask) const;
 
   Graph& graph_;
-  std::vector<Op> made_;
-  std::map<ValueId, Selection> found_;
-  std::set<ValueId> unknown_;
+  std::vector<Op> ops_;
+  std::map<ValueId, Selection> selections_;
+  std::set<ValueId> opaque_;
 };
+
+/// The shape with dimension `dim` replaced by others.
+Shape replace_dim(const Shape& shape, std::size_t dim, const Shape& by);
 
 /// The tensor that an argument is; kNoValue if it is something else.
 ValueId tensor_in(const Argument& argument);

@@ -1,4 +1,4 @@
-// The content of memory from outside, as it was when it was first met.
+// The content of memory from outside, as it was when it was first used.
 //
 // Weights are never copied for being read: a capture refers to the live memory, and copies it only
 // when an operator is about to write there. Writes that no operator announces (NumPy, another
@@ -28,7 +28,7 @@ class Capture {
   void freeze();
   bool frozen() const noexcept { return frozen_.has_value(); }
 
-  /// Whether the live memory was written to since, without freeze() having been called.
+  /// Whether the live memory was written to since, without freeze() before it.
   bool changed_unseen() const;
 
   /// An alias of the tensor that was captured, with the live content.

@@ -49,8 +49,8 @@ class Observing {
 /// Runs the operator; what it calls inside stays unseen.
 void call_unobserved(const c10::OperatorHandle& op, torch::jit::Stack* stack);
 
-/// Lets the layers below (functorch, functionalisation) have the call; the plain operators they
-/// make of it come back to the observer.
+/// Redispatches the call to the layers below (functorch, functionalisation); the operators they
+/// make of it reach the observer again.
 void step_aside(const c10::OperatorHandle& op, c10::DispatchKeySet keys, torch::jit::Stack* stack);
 
 /// Hides this thread's operators from its observer while it lives.

@@ -1,10 +1,8 @@
 #include "trace/graph_builder.h"
 
-#include <ATen/native/TypeProperties.h>
 #include <ATen/ops/full.h>
 
 #include <algorithm>
-#include <optional>
 
 #include "base/check.h"
 #include "interop/convert.h"
@@ -13,34 +11,12 @@
 #include "trace/shape_run.h"
 #include "trace/strided.h"
 #include "trace/varying.h"
+#include "trace/wrapped_number.h"
 
 namespace leapp::trace {
 namespace {
 
-// `x * 2` reaches the dispatcher as mul.Tensor with a tensor made of the number, which takes part
-// in type promotion as a number would. Saying mul.Scalar keeps that meaning in every backend.
-std::optional<c10::OperatorHandle> scalar_overload(const c10::OperatorHandle& op,
-                                                   std::size_t position) {
-  const c10::FunctionSchema& schema = op.schema();
-  for (const char* overload : {"Scalar", "Tensor_Scalar", "Scalar_mode"}) {
-    const auto found =
-        c10::Dispatcher::singleton().findSchema({schema.name(), std::string(overload)});
-    if (!found) continue;
-    const auto& theirs = found->schema().arguments();
-    const auto& ours = schema.arguments();
-    if (theirs.size() != ours.size()) continue;
-    bool fits = true;
-    for (std::size_t i = 0; i < ours.size(); ++i) {
-      const auto expected = i == position ? c10::TypeKind::NumberType : ours[i].type()->kind();
-      fits &= theirs[i].name() == ours[i].name() && theirs[i].type()->kind() == expected;
-    }
-    if (fits) return found;
-  }
-  return std::nullopt;
-}
-
-// view() insists on a memory layout, and layouts mean nothing in a pure graph: reshape() is what is
-// left of it.
+// view() insists on a memory layout, which a pure graph does not have: it is reshape() there.
 c10::OperatorHandle without_layout(const c10::OperatorHandle& op) {
   static const auto reshape = c10::Dispatcher::singleton().findSchemaOrThrow("aten::reshape", "");
   const c10::OperatorName& name = op.operator_name();
@@ -49,20 +25,8 @@ c10::OperatorHandle without_layout(const c10::OperatorHandle& op) {
   return view ? reshape : op;
 }
 
-bool is_wrapped_number(const c10::IValue& value) {
-  return value.isTensor() && value.toTensor().defined() &&
-         value.toTensor().unsafeGetTensorImpl()->is_wrapped_number();
-}
-
-// The type that the operator's tensors and numbers promote to together.
-c10::ScalarType promoted_type(const c10::IValue* args, std::size_t count) {
-  at::native::ResultTypeState state = {};
-  for (std::size_t i = 0; i < count; ++i) {
-    if (args[i].isTensor() && args[i].toTensor().defined()) {
-      state = at::native::update_result_type_state(args[i].toTensor(), state);
-    }
-  }
-  return at::native::result_type(state);
+torch::jit::Stack last_of(const torch::jit::Stack& stack, std::size_t count) {
+  return torch::jit::Stack(stack.end() - static_cast<std::ptrdiff_t>(count), stack.end());
 }
 
 }  // namespace
@@ -90,32 +54,41 @@ bool GraphBuilder::depends_on_inputs(const c10::IValue& value) const {
   return false;
 }
 
-Varying GraphBuilder::varying_of(const at::Tensor& tensor) const {
-  if (varying_.empty() || !tensor.defined()) return 0;
+Varying GraphBuilder::dynamic_dims_of(const at::Tensor& tensor) const {
+  if (dynamic_dims_.empty() || !tensor.defined()) return 0;
   const auto value = known_.find(tensor.unsafeGetTensorImpl());
-  const auto it = value == known_.end() ? varying_.end() : varying_.find(value->second.value);
-  return it == varying_.end() ? 0 : it->second;
+  if (value == known_.end()) return 0;
+  const auto it = dynamic_dims_.find(value->second.value);
+  return it == dynamic_dims_.end() ? 0 : it->second;
 }
 
-// reshape() and expand() name all sizes. The one that varies may be left to them.
-void GraphBuilder::let_sizes_vary(const c10::OperatorHandle& op, torch::jit::Stack* stack,
-                                  const std::vector<Varying>& varying) const {
+// Empty where no shape is data-dependent.
+std::vector<Varying> GraphBuilder::dynamic_arguments(const c10::OperatorHandle& op,
+                                                     const torch::jit::Stack& stack) const {
+  if (dynamic_dims_.empty() && !traits_of(op).size_depends_on_values) return {};
+  return varying_arguments(
+      op, last_of(stack, op.schema().arguments().size()),
+      [&](const at::Tensor& tensor) { return dynamic_dims_of(tensor); },
+      [&](const at::Tensor& tensor) { return depends_on_inputs(tensor); });
+}
+
+// reshape() and expand() name all sizes. The dynamic one can be left to be inferred, as -1.
+void GraphBuilder::infer_dynamic_size(const c10::OperatorHandle& op, torch::jit::Stack* stack,
+                                      const std::vector<Varying>& dynamic) const {
   const std::string& name = op.schema().name();
   const bool expands = name == "aten::expand";
   if (!expands && name != "aten::view" && name != "aten::reshape" && name != "aten::_unsafe_view") {
     return;
   }
-  const std::size_t first = stack->size() - op.schema().arguments().size();
-  torch::jit::Stack arguments(stack->begin() + static_cast<std::ptrdiff_t>(first), stack->end());
+  torch::jit::Stack arguments = last_of(*stack, op.schema().arguments().size());
   if (!arguments[1].isIntList()) return;
-  const auto is_fixed = [&] {
-    torch::jit::Stack result = arguments;
+  torch::jit::Stack result;
+  const auto is_specialised = [&] {
+    result = arguments;
     op.callBoxed(&result);
-    return try_other_sizes(op, arguments, varying, result).fixed;
+    return try_other_sizes(op, arguments, dynamic, result).fixed;
   };
-  if (!is_fixed()) return;
-  torch::jit::Stack result = arguments;
-  op.callBoxed(&result);
+  if (!is_specialised()) return;
   const std::vector<std::int64_t> sizes = result.back().toTensor().sizes().vec();
   for (std::size_t d = 0; d < sizes.size(); ++d) {
     std::vector<std::int64_t> open = sizes;
@@ -123,11 +96,11 @@ void GraphBuilder::let_sizes_vary(const c10::OperatorHandle& op, torch::jit::Sta
     if (!expands && std::count(sizes.begin(), sizes.end(), 0) > (sizes[d] == 0 ? 1 : 0)) continue;
     arguments[1] = open;
     try {
-      if (is_fixed()) continue;
+      if (is_specialised()) continue;
     } catch (const c10::Error&) {
       continue;
     }
-    (*stack)[first + 1] = arguments[1];
+    (*stack)[stack->size() - arguments.size() + 1] = arguments[1];
     return;
   }
 }
@@ -152,7 +125,7 @@ ir::ValueId GraphBuilder::constant(const at::Tensor& tensor) {
       c10::DispatchKeySet(c10::DispatchKey::Functionalize)};
   const Unobserved unseen;
   const ir::ValueId id = graph_.add_constant(name_ ? name_(tensor) : "", interop::to_blob(tensor));
-  held_constants_.push_back(tensor);
+  constant_tensors_.push_back(tensor);
   if (shareable) constants_.emplace(std::move(key), id);
   return id;
 }
@@ -178,8 +151,8 @@ at::Tensor GraphBuilder::call(const char* name, const char* overload, torch::jit
   return arguments.back().toTensor();
 }
 
-// The source with the type and shape of `like`, by operators that read nothing of `like` but sizes
-// that vary.
+// The tensor with the type and shape of `like`, by operators that read nothing of `like` but its
+// dynamic sizes.
 at::Tensor GraphBuilder::as_type(const at::Tensor& tensor, const at::Tensor& like,
                                  const ir::SourceLocation& where) {
   at::Tensor result = tensor;
@@ -192,71 +165,70 @@ at::Tensor GraphBuilder::as_type(const at::Tensor& tensor, const at::Tensor& lik
         where);
   }
   if (tensor.sizes() != like.sizes()) {
-    result = varying_of(like) != 0
+    result = dynamic_dims_of(like) != 0
                  ? call("aten::expand_as", "", {result, like}, where)
                  : call("aten::expand", "", {result, like.sizes().vec(), false}, where);
   }
   return result;
 }
 
-// Functionalised writes name the tensor they overwrite even where nothing of it is left. Saying so
-// is what tells a scratch buffer from state.
-bool GraphBuilder::run_simpler(const c10::OperatorHandle& op, torch::jit::Stack* stack,
-                               const ir::SourceLocation& where) {
+at::Tensor GraphBuilder::filled(const at::Tensor& like, const c10::IValue& value,
+                                const ir::SourceLocation& where) {
+  if (value.isTensor()) return as_type(value.toTensor(), like, where);
+  const Unobserved guard;
+  if (dynamic_dims_of(like) != 0) {
+    const c10::IValue none;
+    return call("aten::full_like", "", {like, value, none, none, none, none, none}, where);
+  }
+  return at::full(like.sizes(), value.toScalar(), like.options());
+}
+
+// as_strided(), as_strided_copy(), and as_strided_scatter() with its `source`. `geometry` points to
+// sizes, strides and offset.
+at::Tensor GraphBuilder::strided(const at::Tensor& self, const at::Tensor& source,
+                                 const c10::IValue* geometry, const ir::SourceLocation& where) {
+  const std::vector<std::int64_t> all = {-1};
+  const at::Tensor positions =
+      logical_positions(self, geometry[0].toIntVector(), geometry[1].toIntVector(),
+                        geometry[2].isNone() ? self.storage_offset() : geometry[2].toInt());
+  at::Tensor flat = call("aten::reshape", "", {self, all}, where);
+  if (!source.defined()) {
+    flat = call("aten::index_select", "", {flat, std::int64_t{0}, positions}, where);
+    return call("aten::reshape", "", {flat, geometry[0]}, where);
+  }
+  const at::Tensor values = call("aten::reshape", "", {source, all}, where);
+  const c10::List<std::optional<at::Tensor>> indices({positions});
+  flat = call("aten::index_put", "", {flat, indices, values, false}, where);
+  return call("aten::reshape", "", {flat, self.sizes().vec()}, where);
+}
+
+// Functionalised writes name the tensor they overwrite even where nothing of it is left. Leaving it
+// out is what tells a scratch buffer from state.
+bool GraphBuilder::decompose(const c10::OperatorHandle& op, torch::jit::Stack* stack,
+                             const ir::SourceLocation& where) {
   const std::string& name = op.schema().name();
-  const auto argument = [&](std::size_t i) -> c10::IValue& {
-    return (*stack)[stack->size() - op.schema().arguments().size() + i];
-  };
-  const auto finish = [&](const at::Tensor& result) {
-    stack->resize(stack->size() - op.schema().arguments().size());
-    stack->emplace_back(result);
-    return true;
-  };
+  const std::size_t count = op.schema().arguments().size();
+  const c10::IValue* args = stack->data() + (stack->size() - count);
+  at::Tensor result;
   if (name == "aten::copy") {
-    const at::Tensor self = argument(0).toTensor();
-    return finish(as_type(argument(1).toTensor(), self, where));
+    result = as_type(args[1].toTensor(), args[0].toTensor(), where);
+  } else if (name == "aten::fill") {
+    result = filled(args[0].toTensor(), args[1], where);
+  } else if (name == "aten::zero") {
+    result = filled(args[0].toTensor(), std::int64_t{0}, where);
+  } else if (name == "aten::as_strided" || name == "aten::as_strided_copy") {
+    result = strided(args[0].toTensor(), {}, args + 1, where);
+  } else if (name == "aten::as_strided_scatter") {
+    result = strided(args[0].toTensor(), args[1].toTensor(), args + 2, where);
+  } else if (name == "aten::slice_scatter" && args[5].toInt() == 1 &&
+             args[1].toTensor().sizes() == args[0].toTensor().sizes()) {
+    result = as_type(args[1].toTensor(), args[0].toTensor(), where);
+  } else {
+    return false;
   }
-  if (name == "aten::fill" || name == "aten::zero") {
-    const at::Tensor self = argument(0).toTensor();
-    if (name == "aten::zero" || !argument(1).isTensor()) {
-      const Unobserved guard;
-      const at::Scalar value = name == "aten::zero" ? at::Scalar(0) : argument(1).toScalar();
-      if (varying_of(self) != 0) {
-        return finish(call("aten::full_like", "",
-                           {self, value, c10::IValue(), c10::IValue(), c10::IValue(), c10::IValue(),
-                            c10::IValue()},
-                           where));
-      }
-      return finish(at::full(self.sizes(), value, self.options()));
-    }
-    return finish(as_type(argument(1).toTensor(), self, where));
-  }
-  if (name == "aten::as_strided" || name == "aten::as_strided_copy" ||
-      name == "aten::as_strided_scatter") {
-    const bool scatter = name == "aten::as_strided_scatter";
-    const std::size_t first = scatter ? 2 : 1;
-    const at::Tensor self = argument(0).toTensor();
-    const at::Tensor places = logical_places(
-        self, argument(first).toIntVector(), argument(first + 1).toIntVector(),
-        argument(first + 2).isNone() ? self.storage_offset() : argument(first + 2).toInt());
-    at::Tensor flat = call("aten::reshape", "", {self, std::vector<std::int64_t>{-1}}, where);
-    if (!scatter) {
-      flat = call("aten::index_select", "", {flat, std::int64_t{0}, places}, where);
-      return finish(call("aten::reshape", "", {flat, argument(1)}, where));
-    }
-    const at::Tensor source =
-        call("aten::reshape", "", {argument(1), std::vector<std::int64_t>{-1}}, where);
-    const c10::List<std::optional<at::Tensor>> indices({places});
-    flat = call("aten::index_put", "", {flat, indices, source, false}, where);
-    return finish(call("aten::reshape", "", {flat, self.sizes().vec()}, where));
-  }
-  if (name == "aten::slice_scatter") {
-    const at::Tensor self = argument(0).toTensor();
-    const at::Tensor source = argument(1).toTensor();
-    const bool whole = source.sizes() == self.sizes() && argument(5).toInt() == 1;
-    if (whole) return finish(as_type(source, self, where));
-  }
-  return false;
+  stack->resize(stack->size() - count);
+  stack->emplace_back(result);
+  return true;
 }
 
 bool GraphBuilder::is_constant(const c10::OperatorHandle& op,
@@ -268,74 +240,72 @@ bool GraphBuilder::is_constant(const c10::OperatorHandle& op,
 
 void GraphBuilder::run(const c10::OperatorHandle& op, torch::jit::Stack* stack,
                        const ir::SourceLocation& where) {
-  const c10::FunctionSchema& schema = op.schema();
-  const std::size_t count = schema.arguments().size();
-  const c10::IValue* args = stack->data() + (stack->size() - count);
   if (is_constant(op, *stack)) {
     call_unobserved(op, stack);
     return;
   }
-  if (run_simpler(op, stack, where)) return;
+  if (decompose(op, stack, where)) return;
   const Unobserved guard;  // what we ask of tensors from here on is our own business
-  torch::jit::Stack before;
-  std::vector<Varying> varying;
-  if (!varying_.empty() || traits_of(op).size_depends_on_values) {
-    before.assign(stack->end() - static_cast<std::ptrdiff_t>(count), stack->end());
-    varying = varying_arguments(
-        op, before, [&](const at::Tensor& tensor) { return varying_of(tensor); },
-        [&](const at::Tensor& tensor) { return depends_on_inputs(tensor); });
-    if (!varying.empty()) {
-      let_sizes_vary(op, stack, varying);
-      before.assign(stack->end() - static_cast<std::ptrdiff_t>(count), stack->end());
-    }
+  const std::size_t count = op.schema().arguments().size();
+  const std::vector<Varying> dynamic = dynamic_arguments(op, *stack);
+  torch::jit::Stack arguments;
+  if (!dynamic.empty()) {
+    infer_dynamic_size(op, stack, dynamic);
+    arguments = last_of(*stack, count);
   }
-  ir::Op recorded;
+  ir::Op recorded = describe(op, stack->data() + (stack->size() - count));
   recorded.source = where;
-  c10::OperatorHandle meant = without_layout(op);
-  for (std::size_t i = 0; i < count; ++i) {
-    const c10::Type& type = *schema.arguments()[i].real_type();
-    if (!is_wrapped_number(args[i]) || depends_on_inputs(args[i])) {
-      recorded.arguments.push_back(argument(args[i], type));
-      continue;
-    }
-    const at::Tensor& number = args[i].toTensor();
-    if (const auto overload = scalar_overload(meant, i)) {
-      meant = *overload;
-      recorded.arguments.push_back(
-          interop::to_argument(c10::IValue(number.item()), *c10::NumberType::get()));
-    } else {
-      const at::Tensor typed = number.to(promoted_type(args, count));
-      typed.unsafeGetTensorImpl()->set_wrapped_number(false);
-      recorded.arguments.push_back(ir::ValueRef{constant(typed)});
-    }
-  }
-  recorded.signature = interop::signature_of(meant);
   compute(op, stack);
-  const std::size_t returns = schema.returns().size();
-  for (std::size_t i = 0; i < returns; ++i) {
-    recorded.results.push_back(define((*stack)[stack->size() - returns + i]));
+  const std::size_t returns = op.schema().returns().size();
+  for (std::size_t i = stack->size() - returns; i < stack->size(); ++i) {
+    recorded.results.push_back(define((*stack)[i]));
   }
-  if (!varying.empty()) {
-    const torch::jit::Stack returned(stack->end() - static_cast<std::ptrdiff_t>(returns),
-                                     stack->end());
-    const SizeTrial trial = try_other_sizes(op, before, varying, returned);
+  if (!dynamic.empty()) {
+    const torch::jit::Stack returned = last_of(*stack, returns);
+    const SizeTrial trial = try_other_sizes(op, arguments, dynamic, returned);
     recorded.fixed_size = trial.fixed;
     const std::vector<at::Tensor> tensors = tensors_in(returned.data(), returned.size());
     for (std::size_t i = 0; i < tensors.size(); ++i) {
-      if (trial.results[i] != 0) varying_[value_of(tensors[i])] = trial.results[i];
+      if (trial.results[i] != 0) dynamic_dims_[value_of(tensors[i])] = trial.results[i];
     }
   }
   graph_.append(std::move(recorded));
 }
 
+// The call as an operation, its results left out.
+ir::Op GraphBuilder::describe(const c10::OperatorHandle& op, const c10::IValue* args) {
+  const auto& declared = op.schema().arguments();
+  ir::Op described;
+  c10::OperatorHandle meant = without_layout(op);
+  for (std::size_t i = 0; i < declared.size(); ++i) {
+    if (!is_wrapped_number(args[i]) || depends_on_inputs(args[i])) {
+      described.arguments.push_back(argument(args[i], *declared[i].real_type()));
+      continue;
+    }
+    const at::Tensor& number = args[i].toTensor();
+    if (const auto overload = scalar_overload(meant, i)) {
+      meant = *overload;
+      described.arguments.push_back(
+          interop::to_argument(c10::IValue(number.item()), *c10::NumberType::get()));
+    } else {
+      const at::Tensor typed = number.to(promoted_type(args, declared.size()));
+      typed.unsafeGetTensorImpl()->set_wrapped_number(false);
+      described.arguments.push_back(ir::ValueRef{constant(typed)});
+    }
+  }
+  described.signature = interop::signature_of(meant);
+  return described;
+}
+
 void GraphBuilder::compute(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
   if (run_for_ == RunFor::kShapes) {
     const OpTraits& traits = traits_of(op);
-    const bool value_matters = traits.escape != Escape::kNone || traits.has_size_of_values(*stack);
-    require(!made_up_ || !value_matters, Code::kNotPure,
-            op.schema().name() + " reads a value that was made up");
+    const bool reads_values =
+        traits.escape != Escape::kNone || traits.has_data_dependent_shape(*stack);
+    require(!has_placeholders_ || !reads_values, Code::kNotPure,
+            op.schema().name() + " reads a value that was not computed");
     if (is_large_product(op, *stack)) {
-      made_up_ = true;
+      has_placeholders_ = true;
       run_on_shapes(op, stack);
       return;
     }

@@ -1,8 +1,10 @@
 // Builds a pure graph out of plain operators that run while it watches.
 //
 // The builder knows the tensors that depend on the graph's inputs. An operator over such tensors is
-// appended; an operator over none is a constant's business and leaves no trace: its results enter
-// the graph as constants when something that is recorded reads them.
+// appended; an operator over none is folded: its results enter the graph as constants when
+// something that is recorded reads them.
+//
+// Not thread-safe. Holds the tensors that became constants, and the others weakly.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -26,7 +28,7 @@ namespace leapp::trace {
 /// What operators are run for.
 enum class RunFor {
   kValues,
-  kShapes,  ///< large products give zeros; Error(kExport) where a value comes to matter
+  kShapes,  ///< large products give zeros; Error(kExport) where a value is read after that
 };
 
 class GraphBuilder {
@@ -57,17 +59,24 @@ class GraphBuilder {
   };
   using ConstantKey = std::tuple<const void*, Shape, Shape, c10::ScalarType, std::string>;
 
-  bool run_simpler(const c10::OperatorHandle& op, torch::jit::Stack* stack,
-                   const ir::SourceLocation& where);
+  bool decompose(const c10::OperatorHandle& op, torch::jit::Stack* stack,
+                 const ir::SourceLocation& where);
   at::Tensor call(const char* name, const char* overload, torch::jit::Stack arguments,
                   const ir::SourceLocation& where);
   at::Tensor as_type(const at::Tensor& tensor, const at::Tensor& like,
                      const ir::SourceLocation& where);
+  at::Tensor filled(const at::Tensor& like, const c10::IValue& value,
+                    const ir::SourceLocation& where);
+  at::Tensor strided(const at::Tensor& self, const at::Tensor& source, const c10::IValue* geometry,
+                     const ir::SourceLocation& where);
   void compute(const c10::OperatorHandle& op, torch::jit::Stack* stack);
   bool depends_on_inputs(const c10::IValue& value) const;
-  Varying varying_of(const at::Tensor& tensor) const;
-  void let_sizes_vary(const c10::OperatorHandle& op, torch::jit::Stack* stack,
-                      const std::vector<Varying>& varying) const;
+  Varying dynamic_dims_of(const at::Tensor& tensor) const;
+  std::vector<Varying> dynamic_arguments(const c10::OperatorHandle& op,
+                                         const torch::jit::Stack& stack) const;
+  void infer_dynamic_size(const c10::OperatorHandle& op, torch::jit::Stack* stack,
+                          const std::vector<Varying>& dynamic) const;
+  ir::Op describe(const c10::OperatorHandle& op, const c10::IValue* args);
   ir::Argument argument(const c10::IValue& value, const c10::Type& type);
   ir::Result define(const c10::IValue& value);
   ir::ValueId define_tensor(const at::Tensor& tensor);
@@ -75,12 +84,12 @@ class GraphBuilder {
 
   std::function<std::string(const at::Tensor&)> name_;
   RunFor run_for_;
-  bool made_up_ = false;  // some results are zeros instead of what the operator gives
+  bool has_placeholders_ = false;  // some results are zeros instead of what the operator computes
   ir::Graph graph_;
   ska::flat_hash_map<const c10::TensorImpl*, Known> known_;
   std::map<ConstantKey, ir::ValueId> constants_;
-  std::map<ir::ValueId, Varying> varying_;  // values with sizes that values decide
-  std::vector<at::Tensor> held_constants_;  // so that a ConstantKey's address stays theirs
+  std::map<ir::ValueId, Varying> dynamic_dims_;  // of values with a data-dependent shape
+  std::vector<at::Tensor> constant_tensors_;     // so that a ConstantKey's address stays theirs
 };
 
 }  // namespace leapp::trace

@@ -33,8 +33,8 @@ HiddenWrite normalisation(const std::string& name) {
   return composites.count(name) > 0 ? HiddenWrite::kInside : HiddenWrite::kNone;
 }
 
-// PyTorch's tag is missing on those that are made of tagged ones, and on one whose residuals alone
-// have such a size it says more than is so.
+// PyTorch's tag is missing on composites of tagged operators, and linalg_lstsq() has it although
+// only its residuals have a data-dependent shape.
 bool size_depends_on_values(const c10::OperatorHandle& op) {
   static const std::set<std::string> composites = {"aten::where", "aten::nonzero_numpy",
                                                    "aten::repeat_interleave.self_Tensor"};
@@ -98,7 +98,7 @@ bool OpTraits::is_random(const torch::jit::Stack& stack) const {
   return true;
 }
 
-bool OpTraits::has_size_of_values(const torch::jit::Stack& stack) const {
+bool OpTraits::has_data_dependent_shape(const torch::jit::Stack& stack) const {
   if (!size_depends_on_values) return false;
   if (size_argument >= 0) {
     const c10::IValue& size =

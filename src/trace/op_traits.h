@@ -15,11 +15,11 @@ enum class Escape {
   kBranch,  ///< if tensor, torch.equal: the answer decides what runs
 };
 
-/// Normalisation with running statistics writes to them in training, and does not say so.
+/// Normalisation updates its running statistics in training, which its schema does not declare.
 enum class HiddenWrite {
   kNone,
-  kInside,  ///< an operator that it calls does: let it come apart
-  kItself,  ///< honest_batch_norm() takes the same arguments, means the same, and says so
+  kInside,  ///< an operator that it is composed of does: decompose it
+  kItself,  ///< honest_batch_norm() takes the same arguments and declares the write
 };
 
 struct OpTraits {
@@ -29,26 +29,27 @@ struct OpTraits {
   bool aliases = false;          ///< the schema says that results share memory with arguments
   bool may_be_random = false;    ///< draws from a generator, depending on its arguments
   bool only_metadata = false;    ///< touches flags of the tensor object, never its elements
-  bool uninitialized = false;    ///< empty and its kin: whoever called it fills the memory unseen
+  bool uninitialized = false;    ///< empty() and the like: the caller fills the memory unobserved
   bool returns_tensors = false;  ///< at least one result is a tensor or a list of them
   Escape escape = Escape::kNone;
   int train = -1;    ///< position of a train/training flag, or -1
   int dropout = -1;  ///< position of a dropout probability, or -1
   HiddenWrite normalises = HiddenWrite::kNone;
-  bool size_depends_on_values = false;
-  int size_argument = -1;  ///< position of an argument that fixes that size where it is given
+  bool size_depends_on_values = false;  ///< may have a data-dependent shape
+  int size_argument = -1;  ///< position of an argument that makes it static where it is given
 
   /// Whether this very call draws random numbers (dropout in eval mode does not).
   bool is_random(const torch::jit::Stack& stack) const;
-  /// Whether the values decide how many elements this very call gives, as with a mask.
-  bool has_size_of_values(const torch::jit::Stack& stack) const;
-  /// Whether this very call updates running statistics behind its schema's back.
+  /// Whether the results of this very call have a data-dependent shape, as with a mask.
+  bool has_data_dependent_shape(const torch::jit::Stack& stack) const;
+  /// Whether this very call updates running statistics that its schema declares as read only.
   HiddenWrite hidden_write(const torch::jit::Stack& stack) const;
 };
 
 /// Traits of the operator; the reference stays valid for the thread's life. Takes no lock.
 const OpTraits& traits_of(const c10::OperatorHandle& op);
 
+/// Batch normalisation with a schema that declares the write to its running statistics.
 const c10::OperatorHandle& honest_batch_norm();
 
 }  // namespace leapp::trace

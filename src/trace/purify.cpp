@@ -57,21 +57,21 @@ bool has_meta(const c10::IValue& value) {
   return value.isTensor() && value.toTensor().defined() && value.toTensor().is_meta();
 }
 
-// Operators that split a tensor into parts that share its memory and say they do not. Their plain
-// twins mean the same and say so.
-std::optional<c10::OperatorHandle> honest_twin(const c10::OperatorHandle& op) {
-  static const std::map<std::string, c10::OperatorName> twins = {
+// Operators whose results are views, which their schemas do not declare. The variants compute the
+// same and declare it.
+std::optional<c10::OperatorHandle> declared_view(const c10::OperatorHandle& op) {
+  static const std::map<std::string, c10::OperatorName> variants = {
       {"aten::unsafe_chunk", {"aten::chunk", ""}},
       {"aten::unsafe_split", {"aten::split", "Tensor"}},
       {"aten::unsafe_split_with_sizes", {"aten::split_with_sizes", ""}},
       {"aten::_unsafe_view", {"aten::view", ""}},
   };
-  const auto it = twins.find(op.schema().name());
-  if (it == twins.end()) return std::nullopt;
+  const auto it = variants.find(op.schema().name());
+  if (it == variants.end()) return std::nullopt;
   return c10::Dispatcher::singleton().findSchema(it->second);
 }
 
-// Includes the functionalisation key for this thread and asks for plain views.
+// Functionalises this thread's operators while it lives; views stay views.
 class Functionalising {
  public:
   Functionalising() {
@@ -310,8 +310,8 @@ void Purifier::on_call(const c10::OperatorHandle& op, c10::DispatchKeySet keys,
     return;
   }
   const bool first = std::exchange(outermost_, false);
-  if (const auto twin = honest_twin(op)) {
-    twin->callBoxed(stack);
+  if (const auto view = declared_view(op)) {
+    view->callBoxed(stack);
     return;
   }
   const bool hidden_alias = first && call_->hidden_alias;
@@ -402,7 +402,7 @@ Purified purify(const Recording& recording, const std::vector<StateSlot>& slots,
     try {
       return Purifier(recording, slots, options, RunFor::kShapes).run(examples);
     } catch (const std::exception&) {
-      // A made-up value may be one that an operator does not take; real ones tell.
+      // A placeholder may be a value that an operator refuses; computed ones tell.
     }
   }
   return Purifier(recording, slots, options, RunFor::kValues).run(examples);

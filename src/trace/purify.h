@@ -2,9 +2,9 @@
 //
 // The recorded calls are replayed once on ATen's functional tensors: PyTorch's own
 // functionalisation turns views and in-place writes into pure operators, and those are what is
-// recorded the second time. Whatever depends on no input and no state is computed here and becomes
-// a constant. Large products that depend on an input are only asked for the shape of their results
-// unless a value turns out to matter.
+// recorded the second time. Whatever depends on no input and no state is folded to a
+// constant. Large products that depend on an input only have their shapes inferred, unless a value
+// is read after them.
 #pragma once
 
 #include <functional>
@@ -17,7 +17,7 @@ namespace leapp::trace {
 
 struct PurifyOptions {
   /// Whether the exporter takes this operator whole. Only asked for operators that neither write
-  /// nor share memory. What it refuses comes apart as far as PyTorch's composites go.
+  /// nor alias. What it refuses is decomposed as far as PyTorch's composites go.
   std::function<bool(const c10::OperatorHandle&)> keep;
   /// A name for a tensor that becomes a constant, or "".
   std::function<std::string(const at::Tensor&)> name;

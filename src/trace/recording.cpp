@@ -15,7 +15,7 @@ class Slicer {
         vars_(tape.variable_count(), false),
         stores_(tape.store_count(), false) {}
 
-  void need(VarId var) {
+  void mark_live(VarId var) {
     if (var == kNobody) return;
     vars_[static_cast<std::size_t>(var)] = true;
     const StoreId store = tape_.variable(var).store;
@@ -26,10 +26,10 @@ class Slicer {
     std::vector<std::int32_t> chosen;
     for (auto i = static_cast<std::int32_t>(tape_.calls().size()) - 1; i >= 0; --i) {
       const Call& call = tape_.calls()[static_cast<std::size_t>(i)];
-      if (!makes_something_needed(call, i)) continue;
+      if (!defines_live(call, i)) continue;
       chosen.push_back(i);
       for_each_site(tape_, i, [&](const Site& site, VarId var) {
-        if (given_.empty() || given_.count(site) == 0) need(var);
+        if (given_.empty() || given_.count(site) == 0) mark_live(var);
       });
     }
     std::reverse(chosen.begin(), chosen.end());
@@ -50,22 +50,22 @@ class Slicer {
     }
   }
 
-  bool makes_something_needed(const Call& call, std::int32_t index) const {
-    bool made_needed = false;
-    for_each_result(tape_, call, [&](VarId var) { made_needed |= is_needed_from(var, index); });
-    if (made_needed) return true;
-    bool writes_needed = false;
+  bool defines_live(const Call& call, std::int32_t index) const {
+    bool defines = false;
+    for_each_result(tape_, call, [&](VarId var) { defines |= is_live_definition(var, index); });
+    if (defines) return true;
+    bool writes_live = false;
     for_each_tensor_argument(call, [&](VarId var, bool writes) {
       if (!writes || var == kNobody) return;
       const StoreId store = tape_.variable(var).store;
-      writes_needed |= store == kNobody ? vars_[static_cast<std::size_t>(var)]
-                                        : stores_[static_cast<std::size_t>(store)];
+      writes_live |= store == kNobody ? vars_[static_cast<std::size_t>(var)]
+                                      : stores_[static_cast<std::size_t>(store)];
     });
-    return writes_needed;
+    return writes_live;
   }
 
-  // A result counts for the call that made it, not for calls that return it again after a write.
-  bool is_needed_from(VarId var, std::int32_t call) const {
+  // The call that produced a result defines it, not those that return it again after a write.
+  bool is_live_definition(VarId var, std::int32_t call) const {
     return var != kNobody && vars_[static_cast<std::size_t>(var)] &&
            tape_.variable(var).call == call;
   }
@@ -81,7 +81,7 @@ class Slicer {
 std::vector<std::int32_t> slice(const Tape& tape, const std::vector<VarId>& roots,
                                 const std::set<Site>& given) {
   Slicer slicer(tape, given);
-  for (const VarId root : roots) slicer.need(root);
+  for (const VarId root : roots) slicer.mark_live(root);
   return slicer.run();
 }
 

@@ -17,7 +17,7 @@ namespace {
 
 namespace jit = torch::jit;
 
-// Lists and tuples made of values, or taken apart. False for every other node.
+// Lists and tuples of values, constructed or unpacked. False for every other node.
 bool rearranges(const jit::Node& node, jit::Stack& stack) {
   if (node.kind() == c10::prim::ListConstruct) {
     c10::impl::GenericList list(node.output()->type()->expectRef<c10::ListType>().getElementType());
@@ -57,17 +57,17 @@ void ScriptReader::on_call(const c10::OperatorHandle& op, c10::DispatchKeySet ke
                            jit::Stack* stack) {
   const std::string& name = op.schema().name();
   const OpTraits& traits = traits_of(op);
-  require(!traits.mutates && !traits.only_metadata, Code::kNotTranslated,
-          name + " writes to memory");
-  require(traits.escape == Escape::kNone && !traits.has_size_of_values(*stack),
-          Code::kNotTranslated, name + " depends on values where a graph does not");
+  require(!traits.mutates && !traits.only_metadata, Code::kNotTranslated, name + " writes to memory");
+  require(traits.escape == Escape::kNone && !traits.has_data_dependent_shape(*stack),
+          Code::kNotTranslated, name + " depends on values: a data-dependent shape, or an escape");
   require(!traits.is_random(*stack), Code::kNotTranslated, name + " draws random numbers");
   if (builder_.is_constant(op, *stack) || keep_(c10::toString(op.operator_name()))) {
     builder_.run(op, stack, {});
     return;
   }
   const bool composite = op.hasKernelForDispatchKey(c10::DispatchKey::CompositeImplicitAutograd);
-  require(composite, Code::kNotTranslated, name + " is not to be had, nor can it be taken apart");
+  require(composite, Code::kNotTranslated,
+          name + " is not among the operators to keep, and cannot be decomposed");
   step_aside(op, keys, stack);
 }
 

@@ -23,7 +23,7 @@ struct ScriptGraph {
 };
 
 /// Reads `graph`, which takes and returns tensors only, on one example per input. Operators whose
-/// name `keep` refuses are taken apart as far as PyTorch's composites go. Throws Error(kExport)
+/// name `keep` refuses are decomposed as far as PyTorch's composites go. Throws Error(kExport)
 /// with the reason where that does not help, where the graph branches, writes, draws random
 /// numbers, or takes numbers out of tensors; and whatever its operators throw.
 LEAPP_EXPORT ScriptGraph read_script(const torch::jit::Graph& graph,

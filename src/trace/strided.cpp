@@ -29,21 +29,21 @@ void for_each_offset(at::IntArrayRef sizes, at::IntArrayRef strides, std::int64_
 
 }  // namespace
 
-at::Tensor logical_places(const at::Tensor& self, const std::vector<std::int64_t>& sizes,
-                          const std::vector<std::int64_t>& strides, std::int64_t start) {
-  std::unordered_map<std::int64_t, std::int64_t> place;
+at::Tensor logical_positions(const at::Tensor& self, at::IntArrayRef sizes, at::IntArrayRef strides,
+                             std::int64_t offset) {
+  std::unordered_map<std::int64_t, std::int64_t> known;
   std::int64_t next = 0;
   for_each_offset(self.sizes(), self.strides(), self.storage_offset(),
-                  [&](std::int64_t offset) { place[offset] = next++; });
-  std::vector<std::int64_t> places;
-  for_each_offset(sizes, strides, start, [&](std::int64_t offset) {
-    const auto it = place.find(offset);
-    require(it != place.end(), Code::kNotPure,
+                  [&](std::int64_t at) { known[at] = next++; });
+  std::vector<std::int64_t> positions;
+  for_each_offset(sizes, strides, offset, [&](std::int64_t at) {
+    const auto it = known.find(at);
+    require(it != known.end(), Code::kNotPure,
             "as_strided() reads memory beyond the elements of its tensor, which the exported model "
             "does not have. Index the whole tensor instead");
-    places.push_back(it->second);
+    positions.push_back(it->second);
   });
-  return at::tensor(places, at::kLong);
+  return at::tensor(positions, at::kLong);
 }
 
 }  // namespace leapp::trace

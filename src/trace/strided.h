@@ -1,4 +1,4 @@
-// as_strided() speaks of memory, a graph of values.
+// as_strided() in terms of values.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -8,9 +8,10 @@
 
 namespace leapp::trace {
 
-/// Which of the tensor's own elements, counted in logical order, a view with these sizes and
-/// strides shows, as a list of int64. Throws where it reads memory that is none of them.
-at::Tensor logical_places(const at::Tensor& self, const std::vector<std::int64_t>& sizes,
-                          const std::vector<std::int64_t>& strides, std::int64_t start);
+/// as_strided() addresses memory, a pure graph has values only: the positions, among the elements
+/// of `self` in logical order, of what `as_strided(self, sizes, strides, offset)` reads, as int64
+/// of one dimension. Throws Error(kExport) where it reads memory between or beyond those elements.
+at::Tensor logical_positions(const at::Tensor& self, at::IntArrayRef sizes, at::IntArrayRef strides,
+                             std::int64_t offset);
 
 }  // namespace leapp::trace

@@ -30,7 +30,7 @@ bool is_foreign(const c10::Storage& storage) {
   return storage.allocator() == nullptr;
 }
 
-// How many results may be dead before their memory is given back.
+// How many results may have expired before their memory is given back.
 constexpr std::size_t kYoung = 64;
 
 }  // namespace
@@ -57,14 +57,14 @@ VarId Tape::new_variable(const at::Tensor& tensor, Variable::Origin origin, Stor
   by_impl_.insert_or_assign(tensor.unsafeGetTensorImpl(), id);
   if (store != kNobody) stores_[static_cast<std::size_t>(store)].variables.push_back(id);
   young_.push_back(id);
-  if (young_.size() == kYoung) let_go_of_the_dead();
+  if (young_.size() == kYoung) release_expired();
   return id;
 }
 
-// A weak reference keeps the object's own memory from being used again. Most results die within a
-// few operators; those that do not are looked at once and stay. What was there before stays in any
-// case: which object a pass has read tells what the next one reads in its place.
-void Tape::let_go_of_the_dead() {
+// A weak reference keeps the object's own memory from being reused. Most results expire within a
+// few operators; those that do not are looked at once and stay. Aliases of memory from outside stay
+// in any case: which object a pass has read tells what the next one reads in its place.
+void Tape::release_expired() {
   for (const VarId id : young_) {
     Variable& young = variable(id);
     if (!young.impl.expired() || young.origin != Variable::Origin::kResult) continue;

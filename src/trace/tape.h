@@ -3,9 +3,9 @@
 // A `Tape` names every tensor object it meets by a `VarId` and every piece of memory by a
 // `StoreId`. Tensors are recognised by three marks, in this order: the tensor object itself, the
 // storage it shares (`x.data`, a view made earlier), the address of memory shared with NumPy.
-// Results are held weakly, and let go soon after they died, so that a long tape works in the memory
-// an eager run would work in. Tensors from outside are held, but their elements are copied only
-// when something is about to write to them.
+// Results are referred to weakly, and released soon after they expired, so that a long tape works
+// in the memory of an eager run. Tensors from outside are kept alive, but their elements are copied
+// only when something is about to write to them.
 //
 // Not thread-safe: the session's lock guards it. It never calls into Python.
 #pragma once
@@ -42,8 +42,8 @@ struct Variable {
   NodeId node = kNobody;   ///< the open node whose inputs it depends on
   std::int32_t call = -1;  ///< result: index of the producing call
   c10::weak_intrusive_ptr<c10::TensorImpl> impl;
-  at::Tensor held;      ///< outside or input: an alias with the geometry it had
-  Varying varying = 0;  ///< dimensions with as many elements as traced values say
+  at::Tensor held;      ///< outside or input: an alias with its sizes and strides
+  Varying varying = 0;  ///< dynamic dimensions: their sizes depend on traced values
   bool survives = false;  ///< result: the program still held it when its pass ended
 };
 
@@ -56,7 +56,7 @@ struct Store {
   c10::SmallVector<VarId, 4> variables;  ///< all variables in it; the first one is the root
   NodeId node = kNobody;                 ///< the open node whose data was written to it
   std::int32_t last_write = -1;          ///< index of the last call that wrote to it
-  std::shared_ptr<Capture> capture;  ///< content when first met; null for memory made on the tape
+  std::shared_ptr<Capture> capture;  ///< content when first used; null for memory made on the tape
   bool fresh = false;                ///< captured, but made while the tape ran: never state
   /// Further storages over the same bytes, as NumPy makes them; held so that no address comes back.
   std::vector<c10::weak_intrusive_ptr<c10::StorageImpl>> shares = {};
@@ -86,9 +86,9 @@ struct Call {
   std::int32_t first_result = 0;
   NodeId node = kNobody;
   FrameRef frame;
-  bool hidden_alias = false;  ///< a result shares memory with an argument, the schema denies it
+  bool hidden_alias = false;  ///< a result aliases an argument, which the schema does not declare
   bool relative = false;      ///< as_strided of ours: the offset counts from its argument's start
-  bool found_in_memory = false;  ///< ours: names a tensor that was met in memory already known
+  bool found_in_memory = false;  ///< ours: an alias of memory already known, first seen here
   bool passed_over = false;      ///< a view whose reader was given what it is a view of
 };
 
@@ -122,7 +122,7 @@ class Tape {
   /// The tensor's value as it is now, untouched by later writes.
   VarId add_snapshot(const at::Tensor& tensor, NodeId node);
 
-  /// Makes `target` mean the variable from here on.
+  /// Records a copy of the variable to `target`, which holds its value from here on.
   void mirror(VarId source, const at::Tensor& target);
 
   /// Appends a call: arguments first, then its results.
@@ -157,14 +157,14 @@ class Tape {
   }
   /// The variable's tensor, or an alias of it; undefined when it is gone.
   at::Tensor tensor(VarId id) const;
-  /// What it holds; for memory from outside, what that held when it was first met.
+  /// What it holds; for memory from outside, what that held when it was first used.
   at::Tensor content(VarId id) const;
   std::size_t variable_count() const noexcept { return variables_.size(); }
   std::size_t store_count() const noexcept { return stores_.size(); }
 
  private:
   VarId new_variable(const at::Tensor& tensor, Variable::Origin origin, StoreId store);
-  void let_go_of_the_dead();
+  void release_expired();
   StoreId new_store(const at::Tensor& tensor);
   StoreId find_store(const at::Tensor& tensor) const;
   StoreId find_shared_memory(const at::Tensor& tensor);
@@ -178,7 +178,7 @@ class Tape {
   std::vector<VarId> list_items_;
   std::vector<Variable> variables_;
   std::vector<Store> stores_;
-  std::vector<VarId> young_;  // made since let_go_of_the_dead() last looked
+  std::vector<VarId> young_;  // made since release_expired() last looked
   ska::flat_hash_map<const c10::TensorImpl*, VarId> by_impl_;
   ska::flat_hash_map<const c10::StorageImpl*, StoreId> by_storage_;
   ska::flat_hash_map<const void*, StoreId> by_address_;  // of the stores before addressed_: filled

@@ -39,7 +39,7 @@ at::Tensor on_meta(const at::Tensor& tensor, Varying dims, bool other) {
   return at::empty(sizes, options);
 }
 
-// The call's arguments on shapes alone. Masks in an index become the positions that they stand for.
+// The call's arguments as meta tensors. Masks in an index become the positions that they select.
 torch::jit::Stack shapes_of(const torch::jit::Stack& arguments, const std::vector<Varying>& varying,
                             bool other) {
   torch::jit::Stack made;
@@ -93,7 +93,7 @@ std::optional<std::vector<at::Tensor>> run(const c10::OperatorHandle& op, torch:
   return tensors_in(stack.data(), stack.size());
 }
 
-// What may be said of results without knowing the operator: sizes that vary stay recognisable.
+// A guess without knowing the operator: sizes of results that equal a dynamic one are dynamic.
 std::vector<Varying> by_size(const std::vector<at::Tensor>& arguments,
                              const std::vector<Varying>& varying,
                              const std::vector<at::Tensor>& results) {
@@ -116,7 +116,7 @@ std::vector<Varying> by_size(const std::vector<at::Tensor>& arguments,
   return found;
 }
 
-// Which of its tensors decides the size of the result; -1: the masks in an index.
+// Which of its tensors decides the shape of the result; -1: the masks in an index.
 int deciding_argument(const c10::OperatorHandle& op) {
   const std::string& name = op.schema().name();
   if (name == "aten::index") return -1;
@@ -124,15 +124,15 @@ int deciding_argument(const c10::OperatorHandle& op) {
   return second ? 1 : 0;
 }
 
-// What varies in the results of an operator that finds as many elements as there are.
-std::vector<Varying> as_many_as_found(const c10::OperatorHandle& op,
-                                      const torch::jit::Stack& arguments,
-                                      const std::vector<at::Tensor>& results) {
+// The dynamic dimensions of an operator whose results have a data-dependent shape.
+std::vector<Varying> data_dependent_dims(const c10::OperatorHandle& op,
+                                         const torch::jit::Stack& arguments,
+                                         const std::vector<at::Tensor>& results) {
   std::vector<Varying> found(results.size(), 1);
   const std::string& name = op.schema().name();
   const bool unique = name.find("unique") != std::string::npos;
   if (unique && found.size() > 1) found[1] = 0;  // where each element went to
-  // With a minimum that was not exceeded the program takes care that it is not.
+  // A minimum that was not exceeded is taken for the size that the program means.
   if (name == "aten::bincount") found[0] = results[0].size(0) > arguments[2].toInt() ? 1 : 0;
   const auto position = op.schema().argumentIndexWithName("dim");
   if (position && arguments[static_cast<std::size_t>(*position)].isInt()) {
@@ -149,7 +149,7 @@ std::vector<Varying> varying_arguments(const c10::OperatorHandle& op,
                                        const torch::jit::Stack& arguments,
                                        const std::function<Varying(const at::Tensor&)>& known,
                                        const std::function<bool(const at::Tensor&)>& is_traced) {
-  const bool decides = traits_of(op).has_size_of_values(arguments);
+  const bool decides = traits_of(op).has_data_dependent_shape(arguments);
   const int deciding = decides ? deciding_argument(op) : -1;
   std::vector<Varying> varying;
   const auto add = [&](const c10::IValue& value, bool may_decide) {
@@ -195,15 +195,15 @@ SizeTrial try_other_sizes(const c10::OperatorHandle& op, const torch::jit::Stack
   SizeTrial trial{by_size(given, varying, returned)};
   const OpTraits& traits = traits_of(op);
   if (traits.mutates || traits.may_be_random) return trial;
-  if (traits.has_size_of_values(arguments) && op.schema().name() != "aten::index") {
-    trial.results = as_many_as_found(op, arguments, returned);
+  if (traits.has_data_dependent_shape(arguments) && op.schema().name() != "aten::index") {
+    trial.results = data_dependent_dims(op, arguments, returned);
     return trial;
   }
   const auto as_it_was = run(op, shapes_of(arguments, varying, false));
   if (!as_it_was) return trial;
   const auto other = run(op, shapes_of(arguments, varying, true));
   trial.fixed = !other || other->size() != as_it_was->size();
-  if (trial.fixed) {  // the program works with these sizes only, so the results have theirs
+  if (trial.fixed) {  // specialised, so the results are static
     trial.results.assign(returned.size(), 0);
     return trial;
   }

@@ -1,4 +1,4 @@
-// Sizes that the values of a tensor decide: which they are, found by trying others.
+// Data-dependent shapes: which dimensions are dynamic, found by running operators on other sizes.
 #pragma once
 
 #include <ATen/core/dispatch/Dispatcher.h>
@@ -10,14 +10,16 @@
 
 namespace leapp::trace {
 
-/// The dimensions of a tensor whose sizes depend on values, a bit for each.
+/// The dynamic dimensions of a tensor, whose sizes depend on the values of traced tensors: a bit
+/// for each.
 using Varying = std::uint64_t;
 
 /// Tensors of a call's arguments or results in order, those in lists included. Absent ones count.
 std::vector<at::Tensor> tensors_in(const c10::IValue* values, std::size_t count);
 
-/// What varies in each of the arguments' tensors, for try_other_sizes(); empty when nothing does.
-/// `known` says what varies in a tensor already, `is_traced` whether its values may be others.
+/// The dynamic dimensions of each of the arguments' tensors, for try_other_sizes(); empty when
+/// there are none. `known` gives those of a tensor so far, `is_traced` whether its values may be
+/// others.
 std::vector<Varying> varying_arguments(const c10::OperatorHandle& op,
                                        const torch::jit::Stack& arguments,
                                        const std::function<Varying(const at::Tensor&)>& known,
@@ -25,13 +27,13 @@ std::vector<Varying> varying_arguments(const c10::OperatorHandle& op,
 
 /// What other sizes of its arguments do to a call.
 struct SizeTrial {
-  std::vector<Varying> results;  ///< for each tensor of tensors_in() of what it returned
-  bool fixed = false;            ///< it only works with the sizes of now: one is written in it
+  std::vector<Varying> results;  ///< dynamic dimensions of each tensor in what it returned
+  bool fixed = false;            ///< specialised: it works with the traced sizes only
 };
 
-/// Runs the call on shapes alone, once as it was and once with larger varying dimensions.
-/// `varying` says of each of the arguments' tensors what varies; of a mask in an index, whether the
-/// number of elements it selects does. Takes no lock; operators written in Python may run.
+/// Runs the call on meta tensors, once as it was and once with larger dynamic dimensions. `varying`
+/// has those of each of the arguments' tensors; for a mask in an index, whether the number of
+/// elements it selects is dynamic. Takes no lock; operators written in Python may run.
 SizeTrial try_other_sizes(const c10::OperatorHandle& op, const torch::jit::Stack& arguments,
                           const std::vector<Varying>& varying, const torch::jit::Stack& results);
 

@@ -1,267 +1,232 @@
+// How selections are followed through a graph, and where they have to stay.
 #include "ir/masks.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <functional>
 
 #include "graph_builder.h"
 
 namespace leapp::ir {
 namespace {
 
+using testing::add;
 using testing::add_op;
+using testing::index_op;
+using testing::op_of;
+using testing::put_op;
+
+using Names = std::vector<std::string>;
 
 const TensorType kFull{DType::kFloat32, {2, 3}};
+const TensorType kFour{DType::kFloat32, {4}};
 const TensorType kMask{DType::kBool, {2, 3}};
+const TensorType kRow{DType::kFloat32, {1, 3}};
 
-std::vector<std::string> names(const Graph& graph) {
-  std::vector<std::string> result;
-  for (const Op& op : graph.ops()) result.push_back(op.signature->name);
-  return result;
-}
-
-Op op_of(const char* name, const char* overload, std::vector<std::string> parameters,
-         std::vector<Argument> arguments) {
-  Signature made = *testing::signature(name, std::move(parameters));
-  made.overload = overload;
-  return {std::make_shared<const Signature>(std::move(made)), std::move(arguments), {}, {}, ""};
-}
-
-ValueId add(Graph& graph, Op op, const TensorType& type) {
-  const ValueId result = graph.add_result(type);
-  op.results.push_back({false, {result}});
-  graph.append(std::move(op));
-  return result;
-}
-
-ValueId select(Graph& graph, ValueId self, ValueId mask, const TensorType& type) {
-  return add(graph,
-             op_of("aten::index", "Tensor", {"self", "indices"},
-                   {ValueRef{self}, std::vector<ValueRef>{{mask}}}),
-             type);
-}
-
-ValueId put(Graph& graph, ValueId self, ValueId mask, ValueId values) {
-  return add(graph,
-             op_of("aten::index_put", "", {"self", "indices", "values", "accumulate"},
-                   {ValueRef{self}, std::vector<ValueRef>{{mask}}, ValueRef{values}, false}),
-             graph.type(self));
-}
-
-TEST(MasksTest, WhatIsPutBackIsChosenInTheEnd) {
+// A graph with an input x, two masks of its elements and one of its rows.
+struct Masked {
   Graph graph;
-  const ValueId x = graph.add_input("x", kFull);
-  const ValueId mask = add_op(graph, "aten::isnan", {x}, kMask);
-  const ValueId some = select(graph, x, mask, {DType::kFloat32, {4}});
-  const ValueId changed = add_op(graph, "aten::tanh", {some}, {DType::kFloat32, {4}});
-  graph.add_output("y", put(graph, x, mask, changed));
-  spread_selections(graph);
-  verify(graph);
-  EXPECT_EQ(names(graph), (std::vector<std::string>{"aten::isnan", "aten::tanh", "aten::where"}));
-  EXPECT_EQ(graph.type(graph.ops()[1].result()), kFull);
+  ValueId x = graph.add_input("x", kFull);
+  ValueId mask = graph.add_input("mask", kMask);
+  ValueId other = graph.add_input("other", kMask);
+  ValueId rows = graph.add_input("rows", {DType::kBool, {2}});
+
+  ValueId select(ValueId self, ValueId by, const TensorType& type) {
+    return add(graph, index_op(self, {{by}}), type);
+  }
+  ValueId put(ValueId self, ValueId by, ValueId values) {
+    return add(graph, put_op(self, {{by}}, values), graph.type(self));
+  }
+  // The operators that are left for that output.
+  Names spread(ValueId output, Spread how) {
+    graph.add_output("y", output);
+    spread_selections(graph, how);
+    verify(graph);
+    return testing::names(graph.ops());
+  }
+};
+
+TEST(MasksTest, PointwiseOperatorsAreAppliedToAllElements) {
+  Masked made;
+  const ValueId some = made.select(made.x, made.mask, kFour);
+  const ValueId changed = add_op(made.graph, "aten::tanh", {some}, kFour);
+  const ValueId y = made.put(made.x, made.mask, changed);
+  EXPECT_EQ(made.spread(y, Spread::kElements), (Names{"tanh", "where.self"}));
+  EXPECT_EQ(made.graph.type(made.graph.ops()[0].result()), kFull);
 }
 
-TEST(MasksTest, AMaskOfRowsIsGivenTheMissingDimension) {
-  Graph graph;
-  const ValueId x = graph.add_input("x", kFull);
-  const ValueId rows = graph.add_input("rows", {DType::kBool, {2}});
-  const ValueId some = select(graph, x, rows, {DType::kFloat32, {1, 3}});
-  const ValueId changed = add_op(graph, "aten::neg", {some}, {DType::kFloat32, {1, 3}});
-  graph.add_output("y", put(graph, x, rows, changed));
-  spread_selections(graph);
-  verify(graph);
-  EXPECT_EQ(names(graph), (std::vector<std::string>{"aten::neg", "aten::reshape", "aten::where"}));
+TEST(MasksTest, WhatIsPutBackByAnotherMaskStays) {
+  Masked made;
+  const ValueId some = made.select(made.x, made.mask, kFour);
+  const ValueId y = made.put(made.x, made.other, some);
+  EXPECT_EQ(made.spread(y, Spread::kElements), (Names{"index.Tensor", "index_put"}));
 }
 
-TEST(MasksTest, ASelectionOfAnotherMaskStays) {
-  Graph graph;
-  const ValueId x = graph.add_input("x", kFull);
-  const ValueId one = graph.add_input("one", kMask);
-  const ValueId other = graph.add_input("other", kMask);
-  const ValueId some = select(graph, x, one, {DType::kFloat32, {4}});
-  graph.add_output("y", put(graph, x, other, some));
-  spread_selections(graph);
-  EXPECT_EQ(names(graph), (std::vector<std::string>{"aten::index", "aten::index_put"}));
+TEST(MasksTest, SelectionsOfTwoMasksAreNotMixed) {
+  Masked made;
+  const ValueId some = made.select(made.x, made.mask, kFour);
+  const ValueId others = made.select(made.x, made.other, kFour);
+  const ValueId sum = add_op(made.graph, "aten::add", {some, others}, kFour);
+  const ValueId y = made.put(made.x, made.mask, sum);
+  EXPECT_EQ(made.spread(y, Spread::kElements),
+            (Names{"index.Tensor", "index.Tensor", "add", "index_put"}));
 }
 
 TEST(MasksTest, WhatMixesElementsStays) {
-  Graph graph;
-  const ValueId x = graph.add_input("x", kFull);
-  const ValueId mask = graph.add_input("mask", kMask);
-  const ValueId some = select(graph, x, mask, {DType::kFloat32, {4}});
-  const ValueId sorted = add_op(graph, "aten::cumsum", {some}, {DType::kFloat32, {4}});
-  graph.add_output("y", put(graph, x, mask, sorted));
-  spread_selections(graph);
-  EXPECT_EQ(names(graph),
-            (std::vector<std::string>{"aten::index", "aten::cumsum", "aten::index_put"}));
+  Masked made;
+  const ValueId some = made.select(made.x, made.mask, kFour);
+  const ValueId summed = add_op(made.graph, "aten::cumsum", {some}, kFour);
+  const ValueId y = made.put(made.x, made.mask, summed);
+  EXPECT_EQ(made.spread(y, Spread::kElements), (Names{"index.Tensor", "cumsum", "index_put"}));
 }
 
-TEST(MasksTest, AnOperandWithAnElementForEachSelectedOneStays) {
-  Graph graph;
-  const ValueId x = graph.add_input("x", kFull);
-  const ValueId mask = graph.add_input("mask", kMask);
-  const ValueId four = graph.add_input("four", {DType::kFloat32, {4}});
-  const ValueId some = select(graph, x, mask, {DType::kFloat32, {4}});
-  const ValueId changed = add_op(graph, "aten::add", {some, four}, {DType::kFloat32, {4}});
-  graph.add_output("y", put(graph, x, mask, changed));
-  spread_selections(graph);
-  EXPECT_EQ(names(graph),
-            (std::vector<std::string>{"aten::index", "aten::add", "aten::index_put"}));
+// Which operands give each selected element the same.
+TEST(MasksTest, OperandsOfAPointwiseOperator) {
+  const Names element_wise = {"add", "where.self"};
+  const Names stays = {"index.Tensor", "add", "index_put"};
+  const struct {
+    Shape operand;
+    Names elements, rows;
+  } table[] = {
+      {{}, element_wise, element_wise},
+      {{1}, {"reshape", "add", "where.self"}, {"reshape", "add", "where.self"}},
+      {{4}, stays, stays},
+  };
+  for (const auto& line : table) {
+    for (const Spread how : {Spread::kElements, Spread::kRows}) {
+      Masked made;
+      const ValueId operand = made.graph.add_input("operand", {DType::kFloat32, line.operand});
+      const ValueId some = made.select(made.x, made.mask, kFour);
+      const ValueId sum = add_op(made.graph, "aten::add", {some, operand}, kFour);
+      const ValueId y = made.put(made.x, made.mask, sum);
+      EXPECT_EQ(made.spread(y, how), how == Spread::kRows ? line.rows : line.elements)
+          << to_string(line.operand);
+    }
+  }
 }
 
-ValueId linear(Graph& graph, ValueId input, const TensorType& type) {
-  const ValueId weight = graph.add_input("weight", {DType::kFloat32, {2, 3}});
-  return add(graph,
-             op_of("aten::linear", "", {"input", "weight", "bias"},
-                   {ValueRef{input}, ValueRef{weight}, std::monostate()}),
-             type);
+// x[flag] with a flag without dimensions has one dimension more than x.
+TEST(MasksTest, AMaskWithoutDimensionsSelectsAllOrNothing) {
+  Masked made;
+  const TensorType one{DType::kFloat32, {1, 2, 3}};
+  const ValueId flag = made.graph.add_input("flag", {DType::kBool, {}});
+  const ValueId bias = made.graph.add_input("bias", {DType::kFloat32, {1, 1, 3}});
+  const ValueId some = made.select(made.x, flag, one);
+  const ValueId sum = add_op(made.graph, "aten::add", {some, bias}, one);
+  const ValueId y = made.put(made.x, flag, sum);
+  EXPECT_EQ(made.spread(y, Spread::kRows), (Names{"reshape", "add", "reshape", "where.self"}));
 }
 
-// rows of x through a layer, put into rows of out
-void route(Graph& graph, Spread spread) {
-  const ValueId x = graph.add_input("x", kFull);
-  const ValueId out = graph.add_input("out", {DType::kFloat32, {2, 2}});
-  const ValueId rows = graph.add_input("rows", {DType::kBool, {2}});
-  const ValueId some = select(graph, x, rows, {DType::kFloat32, {1, 3}});
-  const ValueId layer = linear(graph, some, {DType::kFloat32, {1, 2}});
-  graph.add_output("y", put(graph, out, rows, layer));
-  spread_selections(graph, spread);
-  verify(graph);
-}
-
-TEST(MasksTest, ALayerWorksOnAllRowsWhereShapesHaveToBeFixed) {
-  Graph graph;
-  route(graph, Spread::kRows);
-  EXPECT_EQ(names(graph),
-            (std::vector<std::string>{"aten::linear", "aten::reshape", "aten::where"}));
-  EXPECT_EQ(graph.type(graph.ops()[0].result()).shape, (Shape{2, 2}));
-}
-
-TEST(MasksTest, ALayerWorksOnTheSelectedRowsElsewhere) {
-  Graph graph;
-  route(graph, Spread::kElements);
-  EXPECT_EQ(names(graph),
-            (std::vector<std::string>{"aten::index", "aten::linear", "aten::index_put"}));
-}
-
-TEST(MasksTest, PlacesOfAMaskSelectAsTheMaskDoes) {
-  Graph graph;
-  const ValueId x = graph.add_input("x", kFull);
-  const ValueId rows = graph.add_input("rows", {DType::kBool, {2}});
-  const ValueId found =
-      add(graph, op_of("aten::nonzero", "", {"self"}, {ValueRef{rows}}), {DType::kInt64, {1, 1}});
-  const ValueId places =
-      add(graph, op_of("aten::squeeze", "dim", {"self", "dim"}, {ValueRef{found}, std::int64_t{1}}),
-          {DType::kInt64, {1}});
-  const ValueId some = select(graph, x, places, {DType::kFloat32, {1, 3}});
-  const ValueId changed = add_op(graph, "aten::neg", {some}, {DType::kFloat32, {1, 3}});
-  graph.add_output("y", put(graph, x, places, changed));
-  spread_selections(graph, Spread::kRows);
-  verify(graph);
-  EXPECT_EQ(names(graph), (std::vector<std::string>{"aten::neg", "aten::reshape", "aten::where"}));
-}
-
-// One row was selected now, so that what is made of it looks like a number for all.
+// One element was selected now, so that what is made of it looks like a number for all.
 TEST(MasksTest, WhatMayBeAsLargeAsASelectionIsNoNumber) {
-  Graph graph;
-  const ValueId x = graph.add_input("x", {DType::kFloat32, {2}});
-  const ValueId mask = graph.add_input("mask", {DType::kBool, {2}});
+  Masked made;
   const TensorType one{DType::kFloat32, {1}};
-  const ValueId some = select(graph, x, mask, one);
-  const ValueId mixed = add_op(graph, "aten::cumsum", {some}, one);
-  const ValueId product = add_op(graph, "aten::mul", {some, mixed}, one);
-  graph.add_output("y", put(graph, x, mask, product));
-  spread_selections(graph);
-  EXPECT_EQ(names(graph), (std::vector<std::string>{"aten::index", "aten::cumsum", "aten::mul",
-                                                    "aten::index_put"}));
+  const ValueId some = made.select(made.x, made.mask, one);
+  const ValueId opaque = add_op(made.graph, "aten::cumsum", {some}, one);
+  const ValueId product = add_op(made.graph, "aten::mul", {some, opaque}, one);
+  const ValueId y = made.put(made.x, made.mask, product);
+  EXPECT_EQ(made.spread(y, Spread::kElements),
+            (Names{"index.Tensor", "cumsum", "mul", "index_put"}));
 }
 
-// history[:, rows] = x[rows]
-TEST(MasksTest, AMaskMayStandBehindOtherDimensions) {
-  Graph graph;
-  const ValueId x = graph.add_input("x", kFull);
-  const ValueId history = graph.add_input("history", {DType::kFloat32, {4, 2, 3}});
-  const ValueId rows = graph.add_input("rows", {DType::kBool, {2}});
-  const ValueId some = select(graph, x, rows, {DType::kFloat32, {1, 3}});
-  graph.add_output(
-      "y",
-      add(graph,
-          op_of("aten::index_put", "", {"self", "indices", "values"},
-                {ValueRef{history}, std::vector<ValueRef>{{kNoValue}, {rows}}, ValueRef{some}}),
-          graph.type(history)));
-  spread_selections(graph);
-  verify(graph);
-  EXPECT_EQ(names(graph), (std::vector<std::string>{"aten::reshape", "aten::where"}));
-  EXPECT_EQ(graph.type(graph.ops()[0].result()).shape, (Shape{2, 1}));
+TEST(MasksTest, ALayerWorksOnAllRowsOnlyWhereShapesHaveToBeStatic) {
+  const struct {
+    Spread how;
+    Names left;
+  } table[] = {{Spread::kRows, {"linear", "reshape", "where.self"}},
+               {Spread::kElements, {"index.Tensor", "linear", "index_put"}}};
+  for (const auto& line : table) {
+    Masked made;
+    const ValueId weight = made.graph.add_input("weight", {DType::kFloat32, {2, 3}});
+    const ValueId out = made.graph.add_input("out", {DType::kFloat32, {2, 2}});
+    const ValueId some = made.select(made.x, made.rows, kRow);
+    const ValueId layer = add(made.graph,
+                              op_of("aten::linear(input, weight, bias)",
+                                    {ValueRef{some}, ValueRef{weight}, std::monostate()}),
+                              {DType::kFloat32, {1, 2}});
+    EXPECT_EQ(made.spread(made.put(out, made.rows, layer), line.how), line.left);
+  }
 }
 
-TEST(MasksTest, TheSameAtPlacesIsPutByTheMask) {
-  Graph graph;
-  const ValueId x = graph.add_input("x", kFull);
-  const ValueId rows = graph.add_input("rows", {DType::kBool, {2}});
-  const ValueId zero = graph.add_input("zero", {DType::kFloat32, {}});
-  const ValueId found =
-      add(graph, op_of("aten::nonzero", "", {"self"}, {ValueRef{rows}}), {DType::kInt64, {0, 1}});
-  const ValueId places = add(graph,
-                             op_of("aten::flatten", "using_ints", {"self", "start_dim", "end_dim"},
-                                   {ValueRef{found}, std::int64_t{0}, std::int64_t{-1}}),
-                             {DType::kInt64, {0}});
-  graph.add_output("y", put(graph, x, places, zero));
-  spread_selections(graph, Spread::kRows);
-  verify(graph);
-  ASSERT_EQ(names(graph), (std::vector<std::string>{"aten::index_put"}));
-  EXPECT_EQ(graph.ops()[0].argument("indices"), Argument(std::vector<ValueRef>{{rows}}));
+// The forms in which a program asks for the positions where a mask is true.
+TEST(MasksTest, PositionsSelectAsTheMaskDoes) {
+  const TensorType positions{DType::kInt64, {1}};
+  const auto found = [](ValueId id) { return ValueRef{id}; };
+  const struct {
+    const char* form;
+    std::function<Op(ValueId)> op;
+  } table[] = {
+      {"squeeze(1)",
+       [&](ValueId id) {
+         return op_of("aten::squeeze.dim(self, dim)", {found(id), std::int64_t{1}});
+       }},
+      {"squeeze()", [&](ValueId id) { return op_of("aten::squeeze(self)", {found(id)}); }},
+      {"flatten()",
+       [&](ValueId id) {
+         return op_of("aten::flatten.using_ints(self, start_dim, end_dim)",
+                      {found(id), std::int64_t{0}, std::int64_t{-1}});
+       }},
+      {"[:, 0]",
+       [&](ValueId id) {
+         return op_of("aten::select.int(self, dim, index)",
+                      {found(id), std::int64_t{1}, std::int64_t{0}});
+       }},
+      {"view(-1)",
+       [&](ValueId id) {
+         return op_of("aten::view(self, size)", {found(id), Shape{-1}});
+       }},
+  };
+  for (const auto& line : table) {
+    Masked made;
+    const ValueId nonzero = add(made.graph, op_of("aten::nonzero(self)", {ValueRef{made.rows}}),
+                                {DType::kInt64, {1, 1}});
+    const ValueId index = add(made.graph, line.op(nonzero), positions);
+    const ValueId some = made.select(made.x, index, kRow);
+    const ValueId changed = add_op(made.graph, "aten::neg", {some}, kRow);
+    const ValueId y = made.put(made.x, index, changed);
+    EXPECT_EQ(made.spread(y, Spread::kRows), (Names{"neg", "reshape", "where.self"})) << line.form;
+  }
 }
 
-TEST(MasksTest, OneOfEachRowIsPickedByItsIndex) {
-  Graph graph;
-  const ValueId x = graph.add_input("x", kFull);
-  const ValueId index = graph.add_input("index", {DType::kInt64, {2}});
+TEST(MasksTest, AMaskOfWhatAMaskSelectsIsBoth) {
+  Masked made;
+  const ValueId some = made.select(made.x, made.mask, kFour);
+  const ValueId inner = add_op(made.graph, "aten::gt", {some}, {DType::kBool, {4}});
+  const ValueId twice = made.select(some, inner, {DType::kFloat32, {2}});
+  const ValueId y =
+      add(made.graph, op_of("aten::sum(self)", {ValueRef{twice}}), {DType::kFloat32, {}});
+  const Names left = made.spread(y, Spread::kElements);
+  EXPECT_EQ(std::count(left.begin(), left.end(), "logical_and"), 1);
+  EXPECT_EQ(std::count(left.begin(), left.end(), "index.Tensor"), 0);
+}
+
+TEST(MasksTest, AnOperatorSpecialisedToTheTracedNumberIsGivenThatMany) {
+  Masked made;
+  const ValueId some = made.select(made.x, made.mask, kFour);
+  Op stated = op_of("aten::reshape(self, shape)", {ValueRef{some}, Shape{2, 2}});
+  stated.fixed_size = true;
+  const ValueId y = add(made.graph, std::move(stated), {DType::kFloat32, {2, 2}});
+  const Names left = made.spread(y, Spread::kRows);
+  EXPECT_EQ(std::count(left.begin(), left.end(), "nonzero"), 1);
+  EXPECT_EQ(std::count(left.begin(), left.end(), "index.Tensor"), 0);
+}
+
+TEST(MasksTest, WhatAOneHotMaskSelectsHasAStaticShape) {
+  Masked made;
+  const ValueId index = made.graph.add_input("index", {DType::kInt64, {2}});
   const ValueId hot =
-      add(graph,
-          op_of("aten::one_hot", "", {"self", "num_classes"}, {ValueRef{index}, std::int64_t{3}}),
+      add(made.graph, op_of("aten::one_hot(self, num_classes)", {ValueRef{index}, std::int64_t{3}}),
           {DType::kInt64, {2, 3}});
   const ValueId mask =
-      add(graph, op_of("aten::gt", "Scalar", {"self", "other"}, {ValueRef{hot}, 0.5}), kMask);
-  const ValueId some = select(graph, x, mask, {DType::kFloat32, {2}});
-  Op stated = op_of("aten::reshape", "", {"self", "shape"}, {ValueRef{some}, Shape{2, 1}});
+      add(made.graph, op_of("aten::gt.Scalar(self, other)", {ValueRef{hot}, 0.5}), kMask);
+  const ValueId some = made.select(made.x, mask, {DType::kFloat32, {2}});
+  Op stated = op_of("aten::reshape(self, shape)", {ValueRef{some}, Shape{2, 1}});
   stated.fixed_size = true;
-  graph.add_output("y", add(graph, std::move(stated), {DType::kFloat32, {2, 1}}));
-  spread_selections(graph);
-  verify(graph);
-  EXPECT_EQ(names(graph), (std::vector<std::string>{"aten::add", "aten::reshape",
-                                                    "aten::index_select", "aten::reshape"}));
-  EXPECT_FALSE(graph.ops().back().fixed_size);
-}
-
-TEST(MasksTest, AnOperatorThatStatesTheNumberIsGivenThatMany) {
-  Graph graph;
-  const ValueId x = graph.add_input("x", kFull);
-  const ValueId mask = graph.add_input("mask", kMask);
-  const ValueId some = select(graph, x, mask, {DType::kFloat32, {4}});
-  Op stated = op_of("aten::reshape", "", {"self", "shape"}, {ValueRef{some}, Shape{2, 2}});
-  stated.fixed_size = true;
-  graph.add_output("y", add(graph, std::move(stated), {DType::kFloat32, {2, 2}}));
-  spread_selections(graph, Spread::kRows);
-  verify(graph);
-  const std::vector<std::string> found = names(graph);
-  EXPECT_EQ(std::count(found.begin(), found.end(), "aten::nonzero"), 1);
-  EXPECT_EQ(std::count(found.begin(), found.end(), "aten::index"), 0);
-}
-
-TEST(MasksTest, AMeanCountsTheMask) {
-  Graph graph;
-  const ValueId x = graph.add_input("x", kFull);
-  const ValueId mask = graph.add_input("mask", kMask);
-  const ValueId some = select(graph, x, mask, {DType::kFloat32, {4}});
-  graph.add_output(
-      "y",
-      add(graph, op_of("aten::mean", "", {"self", "dtype"}, {ValueRef{some}, std::monostate()}),
-          {DType::kFloat32, {}}));
-  spread_selections(graph);
-  verify(graph);
-  EXPECT_EQ(names(graph), (std::vector<std::string>{"aten::where", "aten::sum", "aten::sum",
-                                                    "aten::div", "aten::div"}));
+  const ValueId y = add(made.graph, std::move(stated), {DType::kFloat32, {2, 1}});
+  EXPECT_EQ(made.spread(y, Spread::kElements),
+            (Names{"add.Tensor", "reshape", "index_select", "reshape"}));
+  EXPECT_FALSE(made.graph.ops().back().fixed_size);
 }
 
 }  // namespace

@@ -70,7 +70,8 @@ def test_the_guide(tmp_path: Path) -> None:
 
 
 def test_every_link_leads_somewhere() -> None:
-    for page in ("README.md", "CONTRIBUTING.md", "docs/architecture.md", "docs/guide.md"):
+    pages = ("architecture", "glossary", "guide")
+    for page in ("README.md", "CONTRIBUTING.md", *(f"docs/{name}.md" for name in pages)):
         text = (ROOT / page).read_text()
         for target in re.findall(r"\]\((?!https?:)([^)#]+)", text):
             assert ((ROOT / page).parent / target).exists(), f"{page}: {target} does not exist"

@@ -1,7 +1,11 @@
 // Contents from outside: shared until somebody writes, then kept.
 #include "trace/capture.h"
 
-#include <ATen/ATen.h>
+#include <ATen/ops/arange.h>
+#include <ATen/ops/equal.h>
+#include <ATen/ops/full.h>
+#include <ATen/ops/ones.h>
+#include <ATen/ops/tensor.h>
 #include <gtest/gtest.h>
 
 namespace leapp::trace {

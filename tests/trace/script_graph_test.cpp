@@ -1,7 +1,10 @@
 // Which TorchScript graphs can be read, and what they become.
 #include "trace/script_graph.h"
 
-#include <ATen/ATen.h>
+#include <ATen/ops/cat.h>
+#include <ATen/ops/equal.h>
+#include <ATen/ops/ones.h>
+#include <ATen/ops/randn.h>
 #include <gmock/gmock.h>
 #include <torch/csrc/jit/ir/irparser.h>
 

@@ -1,0 +1,83 @@
+// What a pass of a node depends on, over small tapes.
+#include "trace/recording.h"
+
+#include <ATen/ops/ones.h>
+#include <gtest/gtest.h>
+
+#include "tape_writer.h"
+
+namespace leapp::trace {
+namespace {
+
+using Calls = std::vector<std::int32_t>;
+
+// 0: zero_(scratch)      1: a = x * scratch   2: unused = a * a   3: row = a[0]
+// 4: row.add_(weight)    5: y = a * x         6: z = weight * weight
+class RecordingTest : public ::testing::Test {
+ protected:
+  RecordingTest() {
+    writer_.input(x_);
+    writer_.zero(scratch_);
+    a_ = writer_.mul(x_, scratch_);
+    unused_ = writer_.mul(a_, a_);
+    row_ = writer_.call("aten::select", "int", {a_, 0, 0});
+    writer_.add_in_place(row_, weight_);
+    y_ = writer_.mul(a_, x_);
+    z_ = writer_.mul(weight_, weight_);
+  }
+  VarId var(const at::Tensor& tensor) { return writer_.var(tensor); }
+
+  testing::TapeWriter writer_;
+  const at::Tensor x_ = at::ones({2, 2});
+  const at::Tensor scratch_ = at::ones({2, 2});
+  const at::Tensor weight_ = at::ones({2});
+  at::Tensor a_, unused_, row_, y_, z_;
+};
+
+TEST_F(RecordingTest, ASliceHasProducersAndWritesToMemoryThatIsRead) {
+  const struct {
+    const char* roots;
+    std::vector<VarId> vars;
+    Calls calls;
+  } table[] = {
+      {"y, of a that was written through a view", {var(y_)}, {0, 1, 3, 4, 5}},
+      {"z", {var(z_)}, {6}},
+      {"y and z", {var(y_), var(z_)}, {0, 1, 3, 4, 5, 6}},
+      {"scratch", {var(scratch_)}, {0}},
+      {"an input", {var(x_)}, {}},
+      {"nothing", {}, {}},
+  };
+  for (const auto& line : table)
+    EXPECT_EQ(slice(*writer_.tape, line.vars), line.calls) << line.roots;
+}
+
+TEST_F(RecordingTest, DependenciesGoThroughCallsAndMemory) {
+  const struct {
+    const char* question;
+    const at::Tensor& of;
+    const at::Tensor& on;
+    bool depends;
+  } table[] = {
+      {"y on x", y_, x_, true},      {"y on weight, through a view", y_, weight_, true},
+      {"y on itself", y_, y_, true}, {"y on unused", y_, unused_, false},
+      {"z on x", z_, x_, false},     {"x on y", x_, y_, false},
+  };
+  for (const auto& line : table) {
+    const VarId wanted = var(line.on);
+    EXPECT_EQ(depends_on(*writer_.tape, var(line.of), [&](VarId id) { return id == wanted; }),
+              line.depends)
+        << line.question;
+  }
+  EXPECT_TRUE(depends_on_inputs(*writer_.tape, var(y_)));
+  EXPECT_TRUE(depends_on_inputs(*writer_.tape, var(x_)));
+  EXPECT_FALSE(depends_on_inputs(*writer_.tape, var(z_)));
+}
+
+TEST_F(RecordingTest, VisitsTheTensorsOfACall) {
+  std::vector<VarId> seen;
+  for_each_variable(*writer_.tape, writer_.tape->calls()[4], [&](VarId id) { seen.push_back(id); });
+  EXPECT_EQ(seen, (std::vector<VarId>{var(row_), var(weight_)}));
+}
+
+}  // namespace
+}  // namespace leapp::trace
