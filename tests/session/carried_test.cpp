@@ -1,7 +1,7 @@
 // State that nobody declares: tensors that a program replaces from tick to tick.
 #include "session/carried.h"
 
-#include <torch/torch.h>
+#include <ATen/ATen.h>
 
 #include <deque>
 
