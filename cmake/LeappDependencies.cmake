@@ -62,9 +62,4 @@ if(LEAPP_WITH_TORCH)
       "(-DPython_EXECUTABLE=; with pip also --no-build-isolation), pass -DLIBTORCH_ROOT=<folder>, or "
       "build the torch-free half alone with -DLEAPP_WITH_TORCH=OFF.")
   endif()
-  # One precompiled header for all sources that see torch: a single one takes half a minute to parse.
-  file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/torch_pch.cpp CONTENT "")
-  add_library(leapp_torch_pch OBJECT ${PROJECT_BINARY_DIR}/torch_pch.cpp)
-  target_link_libraries(leapp_torch_pch PRIVATE LibTorch::LibTorch leapp_warnings)
-  target_precompile_headers(leapp_torch_pch PRIVATE <torch/script.h> <torch/library.h>)
 endif()

@@ -1,6 +1,7 @@
 #include "compile/own_model.h"
 
-#include <torch/script.h>
+#include <torch/csrc/jit/api/module.h>
+#include <torch/csrc/jit/serialization/import.h>
 
 #include <algorithm>
 #include <set>

@@ -1,6 +1,6 @@
 // State that nobody declares: tensors that a program replaces from tick to tick.
 
-#include <torch/torch.h>
+#include <ATen/ATen.h>
 
 #include <deque>
 

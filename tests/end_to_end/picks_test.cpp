@@ -1,7 +1,7 @@
 // Elements chosen by a number behave as views, though the graph has copies of them.
 #include "session/picks.h"
 
-#include <torch/torch.h>
+#include <ATen/ATen.h>
 
 #include "session/front_end.h"
 #include "workbench.h"

@@ -1,5 +1,5 @@
 // The annotations as a C++ program calls them: what they give back, refuse and write.
-#include <torch/torch.h>
+#include <ATen/ATen.h>
 
 #include <thread>
 
@@ -32,7 +32,7 @@ TEST_F(SessionTest, OutsideASessionCallsHandBackTheirArguments) {
 }
 
 TEST_F(SessionTest, EagerValuesAreBitIdenticalWhileTracing) {
-  torch::manual_seed(0);
+  at::manual_seed(0);
   const Tensor x = at::randn({3, 3});
   const auto work = [](const Tensor& t) {
     return (t.matmul(t.t()).softmax(-1) + t.sin()).cumsum(0);

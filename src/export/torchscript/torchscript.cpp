@@ -4,7 +4,6 @@
 #include <torch/csrc/jit/api/module.h>
 #include <torch/csrc/jit/ir/ir.h>
 #include <torch/csrc/jit/serialization/export.h>
-#include <torch/script.h>
 
 #include <cctype>
 #include <cstddef>

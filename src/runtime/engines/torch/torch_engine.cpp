@@ -8,7 +8,6 @@
 #include <ATen/Parallel.h>
 #include <c10/core/DeviceGuard.h>
 #include <c10/core/InferenceMode.h>
-#include <torch/script.h>
 #include <torch/version.h>
 
 #include <cstring>

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <torch/csrc/jit/runtime/interpreter.h>
-#include <torch/script.h>
 
 #include <filesystem>
 #include <vector>
