@@ -23,7 +23,7 @@ std::string finding(const Graph& graph) {
   try {
     verify(graph);
   } catch (const Error& error) {
-    EXPECT_EQ(error.kind(), ErrorKind::kInternal);
+    EXPECT_EQ(error.code(), Code::kInternal);
     return error.what();
   }
   return "";

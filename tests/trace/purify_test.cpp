@@ -16,20 +16,19 @@ using Names = std::vector<std::string>;
 
 class PurifyTest : public ::testing::Test {
  protected:
-  Purified run(const at::Tensor& output, std::vector<StateCandidate> states = {},
+  Purified run(const at::Tensor& output, const std::vector<StateSlot>& slots = {},
                const Names& refused = {}) {
     Recording recording;
     recording.tape = writer_.tape;
     recording.inputs = {{"x", input_}};
     recording.outputs = {{"y", writer_.var(output)}};
-    recording.states = std::move(states);
-    recording.calls = slice(*writer_.tape, roots_of(recording));
+    recording.calls = calls_for(recording, slots);
     PurifyOptions options;
     options.keep = [&](const c10::OperatorHandle& op) {
       return std::find(refused.begin(), refused.end(), op.schema().name()) == refused.end();
     };
     options.name = [](const at::Tensor&) { return "weight"; };
-    return purify(recording, {x_}, options);
+    return purify(recording, slots, {x_}, options);
   }
   static Names names(const Purified& purified) {
     Names found;
@@ -85,6 +84,14 @@ TEST_F(PurifyTest, AStateIsAnInputWithAValueAfterThePass) {
   EXPECT_EQ(pure.after, std::vector<ir::ValueId>{pure.graph.ops()[0].result()});
 }
 
+TEST_F(PurifyTest, AConstantThatIsReadAtASiteBecomesAState) {
+  const at::Tensor y = writer_.mul(x_, weight_);
+  const StateSlot slot = {.name = "h", .sites = {{0, 1, -1}}, .value = weight_, .same_as = 0};
+  const Purified pure = run(y, {slot});
+  EXPECT_EQ(std::get<ir::ValueRef>(pure.graph.ops()[0].arguments[1]).id, pure.before[0]);
+  EXPECT_EQ(pure.after, pure.before);
+}
+
 TEST_F(PurifyTest, AWriteAfterTracingIsAnError) {
   const at::Tensor y = writer_.mul(x_, weight_);
   weight_.add_(1);
@@ -92,7 +99,7 @@ TEST_F(PurifyTest, AWriteAfterTracingIsAnError) {
     run(y);
     FAIL() << "a constant that changed was exported";
   } catch (const Error& error) {
-    EXPECT_EQ(error.kind(), ErrorKind::kExport);
+    EXPECT_EQ(error.code(), Code::kChanged);
     EXPECT_THAT(error.what(), HasSubstr("the tensor 'weight' of shape [2, 2] changed after it was "
                                         "traced"));
   }

@@ -1,12 +1,12 @@
-// Which candidates are state, by what reaches what.
-#include "trace/state_choice.h"
+// Which states a model needs, by what reaches what.
+#include "compile/state_choice.h"
 
 #include <gtest/gtest.h>
 
-namespace leapp::trace {
+namespace leapp::compile {
 namespace {
 
-using Kind = StateCandidate::Kind;
+using Origin = state::State::Origin;
 
 const ir::TensorType kPair{DType::kFloat32, {2}};
 
@@ -24,53 +24,56 @@ ir::ValueId op(ir::Graph& graph, std::vector<ir::ValueId> inputs) {
   return result;
 }
 
-// A node with an input x, an output y and one candidate h.
+// A node with an input x, an output y and one state h.
 struct OneState {
-  OneState(Kind kind, bool y_reads_h, bool update_reads_h) {
+  OneState(Origin origin, bool y_reads_h, bool update_reads_h) {
     const ir::ValueId x = purified.graph.add_input("x", kPair);
     const ir::ValueId h = purified.graph.add_input("h", kPair);
     purified.before = {h};
     purified.outputs = {y_reads_h ? op(purified.graph, {x, h}) : op(purified.graph, {x})};
     purified.after = {update_reads_h ? op(purified.graph, {h}) : op(purified.graph, {x})};
-    recording.inputs = {{"x", 0}};
-    recording.outputs = {{"y", 2}};
-    recording.states = {{.kind = kind, .name = "h", .before = 1, .after = 3}};
+    node.passes.resize(1);
+    node.passes[0].recording.inputs = {{"x", 0}};
+    node.passes[0].recording.outputs = {{"y", 2}};
+    states.node = &node;
+    states.states = {{.origin = origin, .slot = {.name = "h", .before = 1, .after = 3}}};
   }
-  Recording recording;
-  Purified purified;
+  session::Node node;
+  state::NodeStates states;
+  trace::Purified purified;
 };
 
 TEST(StateChoiceTest, WhatTheFormerValueReaches) {
   const struct {
     const char* node;
-    Kind kind;
+    Origin origin;
     bool y_reads_h, update_reads_h, wanted;
     bool in, out;
   } table[] = {
-      {"a filter", Kind::kFound, true, true, false, true, true},
-      {"the last observation", Kind::kFound, true, false, false, true, true},
-      {"a scratch buffer", Kind::kFound, false, false, false, false, false},
-      {"a count nobody reads", Kind::kFound, false, true, false, false, false},
-      {"a scratch buffer another node reads", Kind::kFound, false, false, true, false, true},
-      {"a count another node reads", Kind::kFound, false, true, true, true, true},
-      {"a declared count", Kind::kDeclared, false, true, false, true, true},
-      {"a declared scratch buffer", Kind::kDeclared, false, false, false, false, false},
-      {"state_tensors, overwritten", Kind::kExplicit, false, false, false, true, true},
+      {"a filter", Origin::kWritten, true, true, false, true, true},
+      {"the last observation", Origin::kWritten, true, false, false, true, true},
+      {"a scratch buffer", Origin::kWritten, false, false, false, false, false},
+      {"a count nobody reads", Origin::kWritten, false, true, false, false, false},
+      {"a scratch buffer another node reads", Origin::kWritten, false, false, true, false, true},
+      {"a count another node reads", Origin::kWritten, false, true, true, true, true},
+      {"a declared count", Origin::kDeclared, false, true, false, true, true},
+      {"a declared scratch buffer", Origin::kDeclared, false, false, false, false, false},
+      {"state_tensors, overwritten", Origin::kExplicit, false, false, false, true, true},
   };
   for (const auto& line : table) {
-    const OneState made(line.kind, line.y_reads_h, line.update_reads_h);
-    const StateChoice choice = choose_states(made.recording, made.purified, {line.wanted});
+    const OneState made(line.origin, line.y_reads_h, line.update_reads_h);
+    const StateChoice choice = choose_states(made.states.states, made.purified, {line.wanted});
     EXPECT_EQ(choice.in, std::vector<bool>{line.in}) << line.node;
     EXPECT_EQ(choice.out, std::vector<bool>{line.out}) << line.node;
   }
 }
 
 TEST(StateChoiceTest, ClosingAddsPortsAndDropsInputsThatReachNothing) {
-  OneState made(Kind::kFound, true, true);
+  OneState made(Origin::kWritten, true, true);
   const ir::ValueId x = made.purified.graph.inputs()[0];
   made.purified.outputs = {op(made.purified.graph, {made.purified.before[0]})};
   const StateChoice choice{{true}, {true}};
-  EXPECT_EQ(close_graph(made.recording, choice, made.purified), std::vector<bool>{false});
+  EXPECT_EQ(close_graph(made.states, choice, made.purified), std::vector<bool>{false});
   EXPECT_EQ(made.purified.graph.inputs(), made.purified.before);
   ASSERT_EQ(made.purified.graph.outputs().size(), 2U);
   EXPECT_EQ(made.purified.graph.outputs()[0].name, "y");
@@ -80,4 +83,4 @@ TEST(StateChoiceTest, ClosingAddsPortsAndDropsInputsThatReachNothing) {
 }
 
 }  // namespace
-}  // namespace leapp::trace
+}  // namespace leapp::compile
