@@ -1,4 +1,4 @@
-// Numbers of elements that traced values decide, while they are being recorded.
+// Data-dependent shapes, while they are being recorded.
 #pragma once
 
 #include <ATen/core/dispatch/Dispatcher.h>
@@ -13,18 +13,18 @@
 
 namespace leapp::session {
 
-// What is said where such a number becomes part of what is exported.
+// What is said where a data-dependent size becomes part of what is exported.
 inline constexpr const char* kSizeRead =
-    "the program reads the size of a tensor (len(), .shape, .numel()) that gives as many elements "
-    "as the values of a traced tensor say: the number is exported as it is now. Use torch.where() "
-    "or a sum over the mask to keep sizes fixed.";
+    "the program reads the size of a tensor with a data-dependent shape (len(), .shape, .numel()): "
+    "the number is specialised to what it was while tracing. Use torch.where() or a sum over the "
+    "mask to keep sizes fixed.";
 inline constexpr const char* kFixedSize =
-    " works on a tensor that gives as many elements as the values of a traced tensor say, and only "
-    "with as many as there are now: the number is exported as it is now. Use torch.where() or a "
-    "sum over the mask to keep sizes fixed.";
+    " works on a tensor with a data-dependent shape, and only with the number of elements that was "
+    "traced: the model is specialised to it. Use torch.where() or a sum over the mask to keep "
+    "sizes fixed.";
 inline constexpr const char* kVaryingPort =
-    " gives as many elements as the values of a traced tensor say: its shape is exported as it is "
-    "now. Use torch.where() or a sum over the mask to keep sizes fixed.";
+    " has a data-dependent shape: it is specialised to the one that was traced. Use torch.where() "
+    "or a sum over the mask to keep sizes fixed.";
 
 /// Which sizes of a call's results traced values decide: asked before the call runs, answered after
 /// it without a lock, then noted on the tape.

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "state/constant.h"
+#include "trace/constant.h"
 
 namespace leapp::state {
 namespace {
@@ -16,7 +16,7 @@ bool holds_outputs_of(const Node& from, const std::string& port, const Node& to,
   if (from.passes.size() + 1 < found.size()) return false;
   const auto index = static_cast<std::size_t>(output - from.outputs.data());
   for (std::size_t k = 1; k < found.size(); ++k) {
-    if (!same_value(from.passes[k - 1].outputs.at(index), found[k])) return false;
+    if (!trace::same_value(from.passes[k - 1].outputs.at(index), found[k])) return false;
   }
   return true;
 }
@@ -177,7 +177,7 @@ bool CarriedFinder::need(std::int32_t number) {
     return false;
   }
   const std::optional<Source> source = source_of(site);
-  const auto fits = [&](const at::Tensor& found) { return same_type(site.found.front(), found); };
+  const auto fits = [&](const at::Tensor& found) { return trace::same_type(site.found.front(), found); };
   if (!source || !std::all_of(site.found.begin(), site.found.end(), fits)) {
     say(Code::kUnknownSource, site,
         " that changes from pass to pass, and its value does not always come from the same place "

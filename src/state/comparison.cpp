@@ -6,8 +6,8 @@
 #include <set>
 #include <sstream>
 
-#include "state/alignment.h"
-#include "state/constant.h"
+#include "trace/alignment.h"
+#include "trace/constant.h"
 
 namespace leapp::state {
 namespace {
@@ -73,7 +73,7 @@ class Comparison {
         again_(again),
         old_tape_(first.pass->tape()),
         new_tape_(again.pass->tape()),
-        aligned_(align({old_tape_, first.calls}, {new_tape_, again.calls})),
+        aligned_(trace::align({old_tape_, first.calls}, {new_tape_, again.calls})),
         followed_(followed),
         paths_(paths),
         compared_(old_tape_.variable_count(), false) {}
@@ -105,7 +105,7 @@ class Comparison {
   const WrittenPass& again_;
   const trace::Tape& old_tape_;
   const trace::Tape& new_tape_;
-  Alignment aligned_;
+  trace::Alignment aligned_;
   const FollowedPass& followed_;
   const Paths& paths_;
   std::vector<bool> compared_;  // variables of the first pass
@@ -209,7 +209,7 @@ bool Comparison::has_the_same_content(VarId was, VarId is) const {
       before.const_data_ptr() == now.const_data_ptr()) {
     return true;
   }
-  return same_value(before, now);
+  return trace::same_value(before, now);
 }
 
 // Whether this node computed the value of a variable from outside in an earlier pass.

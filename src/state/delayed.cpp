@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/check.h"
-#include "state/constant.h"
+#include "trace/constant.h"
 #include "state/names.h"
 
 namespace leapp::state {
@@ -90,7 +90,7 @@ class DelayFinder {
       const State& other = done_.links[i];
       if (other.fed_by->node == like.fed_by->node && other.fed_by->output == like.fed_by->output &&
           other.fed_by->state == like.fed_by->state &&
-          same_value(other.slot.value, like.slot.value)) {
+          trace::same_value(other.slot.value, like.slot.value)) {
         return i;
       }
     }

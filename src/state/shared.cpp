@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "state/constant.h"
+#include "trace/constant.h"
 #include "state/written.h"
 
 namespace leapp::state {
@@ -148,7 +148,7 @@ std::vector<Pair> Sharing::find_pairs(Findings& findings) const {
       if (!use.before) continue;  // an input that the user declared
       const auto source = source_of({i, k});
       if (!source || source->node == i) continue;
-      if (same_type(use.found, use_at(*source).left)) {
+      if (trace::same_type(use.found, use_at(*source).left)) {
         pairs.push_back({{i, k}, *source});
         continue;
       }

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <map>
 
-#include "state/alignment.h"
-#include "state/constant.h"
+#include "trace/alignment.h"
+#include "trace/constant.h"
 
 namespace leapp::state {
 namespace {
@@ -48,7 +48,7 @@ at::Tensor left_in(const Pass& pass, VarId var) {
   return use != nullptr ? use->value_after() : trace::copy_of(pass.tape().content(var));
 }
 
-std::optional<std::int32_t> find_added_call(const Tape& tape, const Alignment& aligned) {
+std::optional<std::int32_t> find_added_call(const Tape& tape, const trace::Alignment& aligned) {
   if (aligned.added.empty()) return std::nullopt;
   std::set<VarId> used;
   for (const auto& [_, index] : aligned.pairs) {
@@ -147,7 +147,7 @@ void Follower::start() {
     const trace::Call& call = tape.calls()[static_cast<std::size_t>(index)];
     if (call.found_in_memory && call.node == kNobody) continue;  // nothing that the program reads
     trace::for_each_site(tape, index, [&](const trace::Site& at, VarId var) {
-      if (var == kNobody || !is_constant(tape, var)) return;
+      if (var == kNobody || !trace::is_constant(tape, var)) return;
       const std::optional<std::int32_t> written = written_at(var);
       if (!written) return;
       if (*written >= 0) {
@@ -193,7 +193,7 @@ std::set<Source> Follower::sources_of(std::int32_t number, VarId var,
     for (const std::int32_t other : readers->second) {
       const VarId initial = followed_.sites[static_cast<std::size_t>(other)].initial;
       const at::Tensor theirs = other == number ? tensor : first_.tape().content(initial);
-      if (!theirs.defined() || same_type(theirs, tensor)) sources.insert({kNobody, other, {}});
+      if (!theirs.defined() || trace::same_type(theirs, tensor)) sources.insert({kNobody, other, {}});
     }
     // What the first pass computed without its inputs is a value of its own as well.
     if (!is_second()) return sources;
@@ -236,8 +236,8 @@ bool Follower::follow_memory(FollowedSite& site, Trail& trail, VarId var,
   const bool shared = read != nullptr && read->writer && read->writer->node != node_.id;
   if (!replaced && !shared) {
     const at::Tensor now = current().tape().content(var);
-    const bool as_left = same_value(now, trail.left);
-    const bool as_first = same_value(now, tape.content(site.initial));
+    const bool as_left = trace::same_value(now, trail.left);
+    const bool as_first = trace::same_value(now, tape.content(site.initial));
     site.continued |= as_left && !as_first;
     site.renewed |= as_first && !as_left;
     site.strange |= !as_first && !as_left;
@@ -248,7 +248,7 @@ bool Follower::follow_memory(FollowedSite& site, Trail& trail, VarId var,
 
 void Follower::note_found(FollowedSite& site, VarId var) const {
   if (!site.changed) {
-    site.found.assign(pass_ - base_, evaluate(first_.tape(), site.initial));
+    site.found.assign(pass_ - base_, trace::evaluate(first_.tape(), site.initial));
     site.changed = true;
   }
   site.found.push_back(trace::copy_of(current().tape().content(var)));
@@ -276,7 +276,7 @@ void Follower::look_at(std::size_t number, VarId var, FollowedPass& shown) {
     const at::Tensor before =
         site.found.empty() ? first_.tape().content(site.initial) : site.found.back();
     // Another object with the same content: the program makes it anew.
-    if (same_value(before, current().tape().content(var))) sources.insert({kNobody, self, {}});
+    if (trace::same_value(before, current().tape().content(var))) sources.insert({kNobody, self, {}});
   }
   if (moved && sources.count({kNobody, self, {}}) == 0) {
     if (!sources.empty()) shown.explained.insert(var);
@@ -324,11 +324,11 @@ void Follower::add() {
   const Tape& old_tape = first_.tape();
   const Tape& new_tape = current().tape();
   const std::vector<std::int32_t> calls = own_calls(current(), node_.id);
-  const Alignment aligned = align_past_differences({old_tape, first_calls_}, {new_tape, calls});
+  const trace::Alignment aligned = trace::align_past_differences({old_tape, first_calls_}, {new_tape, calls});
   FollowedPass& shown = followed_.passes.emplace_back();
   shown.added_call = find_added_call(new_tape, aligned);
-  const Alignment needed =
-      align({old_tape, passes_[base_].calls}, {new_tape, passes_[pass_].calls});
+  const trace::Alignment needed =
+      trace::align({old_tape, passes_[base_].calls}, {new_tape, passes_[pass_].calls});
   followed_.apart |= needed.difference.has_value() || shown.added_call.has_value();
   shown.apart = followed_.apart;
   readers_.clear();

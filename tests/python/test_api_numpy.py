@@ -375,8 +375,8 @@ def test_memory_that_a_tensor_takes_over_stays_traced(bench: Workbench) -> None:
             lambda x: x + torch.from_numpy(np.random.default_rng(3).standard_normal(3)).float(),
         ),
         ("np.random.rand() draws", lambda x: x + torch.from_numpy(np.random.rand(3)).float()),
-        ("gives as many elements as the values", lambda x: x * len(x[x > 0])),
-        ("gives as many elements as the values", lambda x: x * torch.nonzero(x).shape[0]),
+        ("data-dependent shape", lambda x: x * len(x[x > 0])),
+        ("data-dependent shape", lambda x: x * torch.nonzero(x).shape[0]),
     ],
 )
 def test_what_depends_on_more_than_operators_is_named(

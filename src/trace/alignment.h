@@ -8,11 +8,11 @@
 
 #include "trace/tape.h"
 
-namespace leapp::state {
+namespace leapp::trace {
 
 /// Some calls of a tape, by index, ascending.
 struct CallList {
-  const trace::Tape& tape;
+  const Tape& tape;
   const std::vector<std::int32_t>& calls;
 };
 
@@ -32,4 +32,4 @@ Alignment align(const CallList& first, const CallList& again);
 /// Likewise, but goes on where the two run the same operators again.
 Alignment align_past_differences(const CallList& first, const CallList& again);
 
-}  // namespace leapp::state
+}  // namespace leapp::trace

@@ -1,18 +1,18 @@
-#include "state/alignment.h"
+#include "trace/alignment.h"
 
 #include <algorithm>
 #include <string>
 
-#include "state/constant.h"
+#include "trace/constant.h"
 #include "trace/recording.h"
 
-namespace leapp::state {
+namespace leapp::trace {
 
 namespace {
 
 // TorchScript's executor puts these in once it has seen a function run, and PyTorch's indexing
 // those that are passed over where it selects a single element.
-bool changes_nothing(const trace::Call& call) {
+bool changes_nothing(const Call& call) {
   if (call.passed_over) return true;
   static const c10::OperatorName detach("aten::detach", "");
   static const c10::OperatorName alias("aten::alias", "");
@@ -21,30 +21,30 @@ bool changes_nothing(const trace::Call& call) {
 
 // Which calls of a list depend on no node's values: what they make is the same in every pass.
 std::vector<bool> find_constant_calls(const CallList& list) {
-  using Origin = trace::Variable::Origin;
-  const trace::Tape& tape = list.tape;
+  using Origin = Variable::Origin;
+  const Tape& tape = list.tape;
   std::vector<bool> constant(tape.variable_count(), false);
   std::vector<bool> written(tape.store_count(), false);  // by a call that does depend on them
-  const auto is_constant_here = [&](trace::VarId var) {
-    const trace::Variable& variable = tape.variable(var);
-    if (variable.store != trace::kNobody && written[static_cast<std::size_t>(variable.store)]) {
+  const auto is_constant_here = [&](VarId var) {
+    const Variable& variable = tape.variable(var);
+    if (variable.store != kNobody && written[static_cast<std::size_t>(variable.store)]) {
       return false;
     }
     return variable.origin == Origin::kOutside || constant[static_cast<std::size_t>(var)];
   };
   std::vector<bool> found;
   for (const std::int32_t index : list.calls) {
-    const trace::Call& call = tape.calls()[static_cast<std::size_t>(index)];
+    const Call& call = tape.calls()[static_cast<std::size_t>(index)];
     bool depends = false;
-    trace::for_each_variable(tape, call, [&](trace::VarId var) { depends |= !is_constant_here(var); });
-    depends = depends && call.node != trace::kNobody && !makes_constant(call.op);
+    for_each_variable(tape, call, [&](VarId var) { depends |= !is_constant_here(var); });
+    depends = depends && call.node != kNobody && !makes_constant(call.op);
     found.push_back(!depends);
-    trace::for_each_result(tape, call, [&](trace::VarId var) {
-      if (var == trace::kNobody) return;
+    for_each_result(tape, call, [&](VarId var) {
+      if (var == kNobody) return;
       if (!depends) constant[static_cast<std::size_t>(var)] = true;
       // A result in memory that was there before has been written to, or shows what was.
       const auto store = tape.variable(var).store;
-      if (depends && store != trace::kNobody) written[static_cast<std::size_t>(store)] = true;
+      if (depends && store != kNobody) written[static_cast<std::size_t>(store)] = true;
     });
   }
   return found;
@@ -85,21 +85,21 @@ class Aligner {
   }
 
  private:
-  static const trace::Call* call_at(const CallList& list, std::size_t i) {
+  static const Call* call_at(const CallList& list, std::size_t i) {
     return i < list.calls.size() ? &list.tape.calls()[static_cast<std::size_t>(list.calls[i])]
                                  : nullptr;
   }
 
   bool fit(std::size_t i, std::size_t j) const {
-    const trace::Call* a = call_at(first_, i);
-    const trace::Call* b = call_at(again_, j);
+    const Call* a = call_at(first_, i);
+    const Call* b = call_at(again_, j);
     return a != nullptr && b != nullptr && first_constant_[i] == again_constant_[j] &&
            a->op.operator_name() == b->op.operator_name();
   }
 
   static bool may_be_missing(const CallList& list, const std::vector<bool>& constant,
                              std::size_t i) {
-    const trace::Call* call = call_at(list, i);
+    const Call* call = call_at(list, i);
     return call != nullptr && (constant[i] || changes_nothing(*call));
   }
 
@@ -154,4 +154,4 @@ Alignment align_past_differences(const CallList& first, const CallList& again) {
   return Aligner(first, again).run(true);
 }
 
-}  // namespace leapp::state
+}  // namespace leapp::trace

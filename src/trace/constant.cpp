@@ -1,4 +1,4 @@
-#include "state/constant.h"
+#include "trace/constant.h"
 
 #include <ATen/ops/equal.h>
 
@@ -8,16 +8,13 @@
 
 #include "trace/recording.h"
 
-namespace leapp::state {
+namespace leapp::trace {
 namespace {
 
-using trace::kNobody;
-using trace::Tape;
-using trace::VarId;
-using Origin = trace::Variable::Origin;
+using Origin = Variable::Origin;
 
 at::Tensor copied(const at::Tensor& tensor) {
-  return tensor.defined() ? trace::copy_of(tensor) : tensor;
+  return tensor.defined() ? copy_of(tensor) : tensor;
 }
 
 // Replays the calls that make a constant.
@@ -32,7 +29,7 @@ class Evaluator {
   }
 
   /// False where the call cannot be made again.
-  bool run(const trace::Call& call) {
+  bool run(const Call& call) {
     if (call.relative) return false;
     torch::jit::Stack stack;
     const auto& declared = call.op.schema().arguments();
@@ -43,8 +40,8 @@ class Evaluator {
     }
     call.op.callBoxed(&stack);
     std::size_t next = 0;
-    const std::vector<at::Tensor> made = trace::tensors_in(stack.data(), stack.size());
-    trace::for_each_result(tape_, call, [&](VarId var) {
+    const std::vector<at::Tensor> made = tensors_in(stack.data(), stack.size());
+    for_each_result(tape_, call, [&](VarId var) {
       if (var != kNobody) values_[var] = made.at(next);
       ++next;
     });
@@ -52,9 +49,9 @@ class Evaluator {
   }
 
  private:
-  std::optional<c10::IValue> argument(const trace::Arg& arg, const c10::Argument& declared) {
-    if (arg.kind == trace::Arg::Kind::kValue) return arg.value;
-    if (arg.kind == trace::Arg::Kind::kTensor) {
+  std::optional<c10::IValue> argument(const Arg& arg, const c10::Argument& declared) {
+    if (arg.kind == Arg::Kind::kValue) return arg.value;
+    if (arg.kind == Arg::Kind::kTensor) {
       return arg.var == kNobody ? c10::IValue() : c10::IValue(value_of(arg.var));
     }
     if (declared.type()->str().find('?') != std::string::npos) return std::nullopt;
@@ -81,17 +78,17 @@ bool makes_constant(const c10::OperatorHandle& op) {
 }
 
 bool is_constant(const Tape& tape, VarId var) {
-  const trace::Variable& variable = tape.variable(var);
+  const Variable& variable = tape.variable(var);
   if (variable.origin == Origin::kOutside) return true;
   if (variable.origin != Origin::kResult || variable.call < 0) return false;
-  const trace::Call& call = tape.calls()[static_cast<std::size_t>(variable.call)];
+  const Call& call = tape.calls()[static_cast<std::size_t>(variable.call)];
   return call.node == kNobody || makes_constant(call.op);
 }
 
 at::Tensor evaluate(const Tape& tape, VarId var) {
   if (tape.variable(var).origin == Origin::kOutside) return copied(tape.content(var));
   Evaluator evaluator(tape);
-  for (const std::int32_t index : trace::slice(tape, {var})) {
+  for (const std::int32_t index : slice(tape, {var})) {
     if (!evaluator.run(tape.calls()[static_cast<std::size_t>(index)])) return {};
   }
   return copied(evaluator.value_of(var));
@@ -105,4 +102,4 @@ bool same_value(const at::Tensor& a, const at::Tensor& b) {
   return same_type(a, b) && at::equal(a, b);
 }
 
-}  // namespace leapp::state
+}  // namespace leapp::trace
