@@ -66,7 +66,7 @@ _WORDS = {
     "LP206": "that is none of its outputs",
     "LP207": "in another shape or type",
     "LP208": "that is not among its inputs",
-    "LP209": "was replaced during the session",
+    "LP209": "uses a tensor of shape",
     "LP210": "to keep sizes fixed",
     "LP211": "of a later pass changes nothing",
     "LP212": "what it had traced is dropped",
