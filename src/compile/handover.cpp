@@ -1,6 +1,7 @@
 #include "compile/handover.h"
 
 #include <ATen/ops/equal.h>
+#include <ATen/ops/sub.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -95,7 +96,7 @@ bool begins_anew(const Handover& handover, std::size_t pass, const at::Tensor& t
 std::string size_of_difference(const at::Tensor& a, const at::Tensor& b) {
   std::ostringstream text;
   const at::ScalarType type = at::isComplexType(a.scalar_type()) ? at::kComplexDouble : at::kDouble;
-  text << (a.to(at::kCPU, type) - b.to(at::kCPU, type)).abs().max().item<double>();
+  text << at::sub(a.to(at::kCPU, type), b.to(at::kCPU, type)).abs().max().item().toDouble();
   return text.str();
 }
 

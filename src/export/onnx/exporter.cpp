@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -61,12 +62,13 @@ OnnxExport port_names(const ir::Graph& graph) {
   for (const ir::ValueId id : graph.inputs()) inputs.insert(graph.value(id).name);
   for (const ir::Graph::Output& output : graph.outputs()) outputs.insert(output.name);
   OnnxExport ports;
-  std::set<std::string> taken;
+  std::map<std::string, std::string> taken;  // by whom: names in the file to those of the graph
   const auto take = [&](const std::string& name, bool both, const char* suffix) {
     std::string chosen = both ? name + suffix : name;
-    require(taken.insert(chosen).second, Code::kPortNamesClash,
+    const auto [owner, is_free] = taken.emplace(chosen, name);
+    require(is_free, Code::kPortNamesClash,
             "two ports would both be called '" + chosen + "' in the ONNX model: rename the port '" +
-                name + "' or '" + chosen + "'");
+                owner->second + "' or '" + name + "'");
     return chosen;
   };
   for (const ir::ValueId id : graph.inputs()) {
