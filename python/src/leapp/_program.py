@@ -27,8 +27,9 @@ from ._snapshot import MOST_ITEMS, NUMBERS, PASSIVE, PLAIN, Cells, Contents, Hol
 
 Generator = np.random.Generator | np.random.RandomState | random.Random
 
-#: How much is looked at: enough for a policy, a moment for a simulator.
-_MOST_OBJECTS, _MOST_PER_FRAME = 2000, 1000
+#: How many objects are looked at from the innermost frame: enough for a policy, a moment for a
+#: simulator. Each frame outwards has half of that of the one inside.
+_MOST_OBJECTS = 1000
 
 _NO_OBJECTS = (type, ModuleType, FunctionType, MethodType, torch.Tensor, TracedArray, Number)
 
@@ -76,12 +77,12 @@ class Program:
     def visit_frames(self) -> bool:
         """Look at the program's frames from here outwards; return whether there were new ones."""
         frames = self._frames.unseen()
-        for module, variables in frames:
+        for distance, (module, variables) in enumerate(frames):
             for name, value in variables.items():
                 if type(value) not in PASSIVE and id(value) not in self._seen:
                     self._meet(value, name)
             self._visit_module(module)
-            self._follow()
+            self._follow(_MOST_OBJECTS >> distance)
         return bool(frames)
 
     def visit(self, value: Any, name: str) -> None:
@@ -89,10 +90,10 @@ class Program:
         self._meet(value, name)
         self._follow()
 
-    def _follow(self) -> None:
+    def _follow(self, budget: int = _MOST_OBJECTS) -> None:
         """Look at what was met, and at what that holds, as far as the budget goes."""
-        most = min(len(self._seen) + _MOST_PER_FRAME, _MOST_OBJECTS)
-        while self._todo and len(self._seen) <= most:
+        most = len(self._seen) + budget
+        while self._todo and len(self._seen) < most:
             value, name = self._todo.popleft()
             if self._is_new(value):
                 self._look_into(value, name)

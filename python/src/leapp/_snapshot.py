@@ -100,6 +100,11 @@ class Snapshot:
     def _contents_by_id(self) -> dict[int, Contents]:
         return dict(zip(self._lists, self._contents, strict=True))
 
+    @functools.cached_property
+    def _copies_by_id(self) -> dict[int, dict[Any, Any]]:
+        pairs = zip(self._holders, self._copies, strict=True)
+        return {id(holder.values): copy for holder, copy in pairs}
+
     def places(self) -> Iterator[Place]:
         """Yield every value, of lists the numbers."""
         for holder, copy in zip(self._holders, self._copies, strict=True):
@@ -136,10 +141,7 @@ class Snapshot:
 
     def find(self, place: Place) -> Any:
         """Return what a place of an earlier snapshot held at this one."""
-        for holder, copy in zip(self._holders, self._copies, strict=True):
-            if holder.values is place.holder.values:
-                return copy.get(place.key)
-        return None
+        return self._copies_by_id.get(id(place.holder.values), {}).get(place.key)
 
     def leaves_of(self, value: Any) -> list[Any]:
         """Return the tensors and arrays that were in a value."""

@@ -15,7 +15,7 @@ import torch
 
 from .. import _source, _trace
 from .._numpy import TracedArray, is_traced, to_tensor
-from .._snapshot import Place, Snapshot, holds_numbers, is_queue, leaves_of, may_hold_state
+from .._snapshot import NUMBERS, Place, Snapshot, leaves_of, may_hold_state
 from .detector import Detector, Finding
 
 
@@ -79,9 +79,9 @@ class Replaced(Detector):
         now = {id(value) for place, _ in places for value in leaves_of(place.now())}
         second = self.watch.after[node]
         for place, before in places:
-            after = second.leaves_of(second.find(place))
+            after = second.leaves_of(second.find(place)) if before else []
             kept = [value for value in after if id(value) in now and id(value) not in known]
-            if before and any(_is_value(value) and not _was_read(value) for value in kept):
+            if any(_is_value(value) and not _was_read(value) for value in kept):
                 yield Finding(
                     "LP220",
                     f"'{place.name}' holds a value that the first pass of node '{node}' put there "
@@ -133,12 +133,13 @@ def _kept_state(snapshot: Snapshot) -> Iterator[tuple[Place, list[Any]]]:
     """Yield the places that may hold state, with the tensors and arrays they held."""
     for place in snapshot.places():
         of = place.holder.of
-        plain = holds_numbers(place.value) and not is_queue(place.value)
-        rebound = isinstance(of, ModuleType) and place.key in _source.rebound_variables(of)
-        if plain and isinstance(of, ModuleType) and not rebound:
-            continue  # a loop's variable, say
-        if may_hold_state(place.value):
-            yield place, snapshot.leaves_of(place.value)
+        if not may_hold_state(place.value):
+            continue
+        if isinstance(of, ModuleType) and isinstance(place.value, NUMBERS):
+            now = place.now()
+            if now is place.value or place.key not in _source.rebound_variables(of):
+                continue  # a loop's variable, say
+        yield place, snapshot.leaves_of(place.value)
 
 
 def _was_declared(value: Any) -> bool:
