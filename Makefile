@@ -26,7 +26,7 @@ build: setup  ## build everything and install the Python package into .venv
 	@$(MAKE) $(STAMPS)/package
 
 demo: build  ## export a policy pipeline, check it, draw it, run it from Python and from C++
-	@cmake --build $(BUILD) -j $(JOBS) --target leapp_examples
+	@cmake --build $(BUILD) -j $(JOBS) --target 06_robot_loop
 	$(say) "demo"
 	@$(RUN) examples/demo.sh
 
@@ -35,7 +35,12 @@ test: build  ## run the C++ and the Python tests (PYTEST="-k name" for some)
 	$(say) "C++ tests"
 	@$(RUN) ctest --test-dir $(BUILD) --output-on-failure -j $(JOBS) --progress
 	$(say) "Python tests"
-	@$(RUN) $(BIN)/python -m pytest $(PYTEST) tests/python
+	@$(RUN) $(BIN)/python -m pytest -n $(JOBS) --dist worksteal $(PYTEST) tests/python
+
+wheel: build  ## build the wheel from nothing as pip does, into build/wheels, and test it
+	@rm -rf build/wheel build/wheels
+	@$(BIN)/python -m pip wheel -q --no-build-isolation --no-deps -w build/wheels .
+	@$(RUN) LEAPP_WHEEL="$$(echo $(CURDIR)/build/wheels/*.whl)" $(BIN)/python -m pytest $(PYTEST) tests/python/test_wheel.py
 
 bench: build  ## measure; side by side with NVIDIA's leapp where it is installed
 	@cmake --build $(BUILD) -j $(JOBS)
@@ -109,4 +114,4 @@ $(STAMPS)/package: $(PACKAGE)
 	cmake --install $(BUILD) --component python_scripts --prefix $(BIN) >/dev/null
 	@touch $@
 
-.PHONY: help build demo test bench opinfo lint format tidy fuzz docs clean setup
+.PHONY: help build demo test wheel bench opinfo lint format tidy fuzz docs clean setup

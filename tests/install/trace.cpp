@@ -1,5 +1,5 @@
 // Uses the installed tracing library: an annotation outside a session hands back its argument.
-#include <ATen/ATen.h>
+#include <ATen/ops/ones.h>
 
 #include <iostream>
 

@@ -1,8 +1,13 @@
-"""`pip install --no-build-isolation .` makes a package that works in another environment."""
+"""The wheel works in another environment.
+
+pip makes it with the project's own ``pyproject.toml`` out of what is built already; ``make wheel``
+compiles it from nothing, as a user's pip does, and has the same tests look at it.
+"""
 
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -13,15 +18,35 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 
 pytestmark = pytest.mark.skipif(
-    "LEAPP_BUILD" not in os.environ, reason="builds the package once more; `make test` runs it"
+    "LEAPP_BUILD" not in os.environ, reason="needs the build tree; `make test` names it"
 )
+
+#: Stands for the project's CMakeLists.txt: installs a build tree instead of compiling one.
+INSTALL = """
+cmake_minimum_required(VERSION 3.25)
+{project}
+function(install_built component folder)
+  install(CODE "execute_process(COMMAND ${{CMAKE_COMMAND}} --install {build} COMMAND_ERROR_IS_FATAL ANY
+    --component ${{component}} --prefix ${{folder}})" COMPONENT ${{component}})
+endfunction()
+install_built(python [[${{CMAKE_INSTALL_PREFIX}}]])
+install_built(python_scripts ${{SKBUILD_SCRIPTS_DIR}})
+"""
 
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    if "LEAPP_WHEEL" in os.environ:
+        return Path(os.environ["LEAPP_WHEEL"])
     folder = tmp_path_factory.mktemp("wheel")
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(ROOT / name, folder)
+    lines = (ROOT / "CMakeLists.txt").read_text().splitlines()
+    project = next(line for line in lines if line.startswith("project("))
+    text = INSTALL.format(project=project, build=os.environ["LEAPP_BUILD"])
+    (folder / "CMakeLists.txt").write_text(text)
     command = ["-m", "pip", "wheel", "-q", "--no-build-isolation", "--no-deps", "-w", folder, "."]
-    result = subprocess.run([sys.executable, *command], cwd=ROOT, capture_output=True, text=True)
+    result = subprocess.run([sys.executable, *command], cwd=folder, capture_output=True, text=True)
     assert result.returncode == 0, result.stdout + result.stderr
     (file,) = folder.glob("leapp-*.whl")
     return file
