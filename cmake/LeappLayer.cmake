@@ -2,7 +2,7 @@
 #
 # One folder of src/ is one static library. Layers say what they may depend on; the shared libraries
 # take whole layers. A layer without TORCH never sees libtorch's include folders. ONCE is for code that
-# runs once per export or load and is not worth the compiler's time: -O1 in a Release build.
+# runs once per export and is not worth the compiler's time: -O1 in a Release build.
 function(leapp_layer name)
   cmake_parse_arguments(ARG "TORCH;ONCE" "DIR" "DEPENDS;PRIVATE" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${ARG_DIR}/*.cpp)
