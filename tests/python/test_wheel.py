@@ -26,8 +26,8 @@ INSTALL = """
 cmake_minimum_required(VERSION 3.25)
 {project}
 function(install_built component folder)
-  install(CODE "execute_process(COMMAND ${{CMAKE_COMMAND}} --install {build} COMMAND_ERROR_IS_FATAL ANY
-    --component ${{component}} --prefix ${{folder}})" COMPONENT ${{component}})
+  install(CODE "execute_process(COMMAND_ERROR_IS_FATAL ANY COMMAND ${{CMAKE_COMMAND}}
+    --install {build} --component ${{component}} --prefix ${{folder}})" COMPONENT ${{component}})
 endfunction()
 install_built(python [[${{CMAKE_INSTALL_PREFIX}}]])
 install_built(python_scripts ${{SKBUILD_SCRIPTS_DIR}})
