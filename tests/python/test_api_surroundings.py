@@ -24,6 +24,7 @@ from conftest import Workbench
 
 import leapp
 from leapp import annotate
+from leapp._names import name_of
 
 
 class _Policy:
@@ -441,6 +442,21 @@ def test_state_is_called_after_the_path_to_it(bench: Workbench) -> None:
 
     _trace(bench, Policy(parts={"hidden": torch.zeros(3)}), passes=2)
     assert "parts_hidden" in bench.text()
+
+
+@pytest.mark.parametrize(
+    ("path", "name"),
+    [
+        ("env.action_manager.action", "action_manager_action"),
+        ("env.scene['imu'].data", "scene_imu_data"),
+        ("self.buffer[2]", "buffer_2"),
+        ("ring[2]", "ring_2"),
+        ("policy._hidden", "hidden"),
+        ("mean", "mean"),
+    ],
+)
+def test_a_path_becomes_a_name(path: str, name: str) -> None:
+    assert name_of(path) == name
 
 
 def test_a_number_that_no_code_of_the_node_reads_is_not_named(bench: Workbench) -> None:
