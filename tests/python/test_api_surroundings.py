@@ -6,6 +6,7 @@ import collections
 import importlib
 import importlib.util
 import math
+import os
 import pickle
 import random
 import shutil
@@ -411,13 +412,16 @@ class Filter:
 @pytest.fixture
 def library() -> Iterator[Any]:
     """A package among those that are installed."""
-    folder = Path(sysconfig.get_path("purelib")) / "leapp_test_library"
-    folder.mkdir(exist_ok=True)
-    (folder / "__init__.py").write_text(_LIBRARY)
-    importlib.invalidate_caches()
-    yield importlib.import_module("leapp_test_library")
-    del sys.modules["leapp_test_library"]
-    shutil.rmtree(folder)
+    name = f"leapp_test_library_{os.getpid()}"
+    folder = Path(sysconfig.get_path("purelib"), name)
+    folder.mkdir()
+    try:
+        (folder / "__init__.py").write_text(_LIBRARY)
+        importlib.invalidate_caches()
+        yield importlib.import_module(name)
+    finally:
+        sys.modules.pop(name, None)
+        shutil.rmtree(folder)
 
 
 @torch.no_grad()
