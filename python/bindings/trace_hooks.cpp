@@ -36,27 +36,30 @@ session::TensorNames tensor_names() {
   return names;
 }
 
-/// Calls a function of leapp._detect.
-template <typename... Arguments>
-py::object detect(const char* function, const Arguments&... arguments) {
-  return py::module_::import("leapp._detect").attr(function)(arguments...);
+/// A function of leapp._detect, looked up once: passes of the user's control loop wait for it.
+/// Never let go of: the interpreter may be gone by then.
+py::handle function_of_detect(const char* name) {
+  py::object function = py::module_::import("leapp._detect").attr(name);
+  return function.release();
 }
 
 void opened(const std::string& node, int pass) {
   const py::gil_scoped_acquire acquire;
-  detect("opened", node, pass);
+  static const py::handle function = function_of_detect("opened");
+  function(node, pass);
 }
 void closed(const std::string& node, int pass) {
   const py::gil_scoped_acquire acquire;
-  detect("closed", node, pass);
+  static const py::handle function = function_of_detect("closed");
+  function(node, pass);
 }
 bool keeps(const std::vector<at::Tensor>& outputs) {
   const py::gil_scoped_acquire acquire;
-  return detect("keeps", outputs).cast<bool>();
+  return function_of_detect("keeps")(outputs).cast<bool>();
 }
 void stopping() {
   const py::gil_scoped_acquire acquire;
-  detect("finish");
+  function_of_detect("finish")();
 }
 
 void bridge(const std::string& backend, const ir::Graph& graph, const std::filesystem::path& file,

@@ -6,6 +6,7 @@ import collections
 import importlib
 import importlib.util
 import math
+import os
 import pickle
 import random
 import shutil
@@ -24,6 +25,7 @@ from conftest import Workbench
 
 import leapp
 from leapp import annotate
+from leapp._names import name_of
 
 
 class _Policy:
@@ -410,13 +412,16 @@ class Filter:
 @pytest.fixture
 def library() -> Iterator[Any]:
     """A package among those that are installed."""
-    folder = Path(sysconfig.get_path("purelib")) / "leapp_test_library"
-    folder.mkdir(exist_ok=True)
-    (folder / "__init__.py").write_text(_LIBRARY)
-    importlib.invalidate_caches()
-    yield importlib.import_module("leapp_test_library")
-    del sys.modules["leapp_test_library"]
-    shutil.rmtree(folder)
+    name = f"leapp_test_library_{os.getpid()}"
+    folder = Path(sysconfig.get_path("purelib"), name)
+    folder.mkdir()
+    try:
+        (folder / "__init__.py").write_text(_LIBRARY)
+        importlib.invalidate_caches()
+        yield importlib.import_module(name)
+    finally:
+        sys.modules.pop(name, None)
+        shutil.rmtree(folder)
 
 
 @torch.no_grad()
@@ -441,6 +446,21 @@ def test_state_is_called_after_the_path_to_it(bench: Workbench) -> None:
 
     _trace(bench, Policy(parts={"hidden": torch.zeros(3)}), passes=2)
     assert "parts_hidden" in bench.text()
+
+
+@pytest.mark.parametrize(
+    ("path", "name"),
+    [
+        ("env.action_manager.action", "action_manager_action"),
+        ("env.scene['imu'].data", "scene_imu_data"),
+        ("self.buffer[2]", "buffer_2"),
+        ("ring[2]", "ring_2"),
+        ("policy._hidden", "hidden"),
+        ("mean", "mean"),
+    ],
+)
+def test_a_path_becomes_a_name(path: str, name: str) -> None:
+    assert name_of(path) == name
 
 
 def test_a_number_that_no_code_of_the_node_reads_is_not_named(bench: Workbench) -> None:

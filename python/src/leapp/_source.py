@@ -139,10 +139,11 @@ def _last_name(part: ast.AST) -> str:
 
 def reading_in(functions: Sequence[CodeType], trees: Iterable[ast.AST]) -> Reading:
     """Return what functions use, with all that they call by name in these trees."""
-    todo = [tree_of(function) for function in functions]
+    found = [_tree_of_code(function) for function in functions]
+    todo = [tree for tree in found if tree is not None]
     ran = {function.co_name for function in functions}  # others of these names did not
     known = [_functions_in(tree) for tree in trees]
-    read: set[str] = set()
+    read = {ANY} if None in found else set[str]()
     chosen: set[str] = set()
     while todo:
         reading = _reading_of(todo.pop())
@@ -154,8 +155,27 @@ def reading_in(functions: Sequence[CodeType], trees: Iterable[ast.AST]) -> Readi
 
 
 @functools.cache
-def _functions_in(tree: ast.AST) -> dict[str, list[ast.AST]]:
-    found: dict[str, list[ast.AST]] = {}
+def _tree_of_code(code: CodeType) -> ast.AST | None:
+    """Return the definition that code was compiled from; None where the source does not show it."""
+    tree: Any = tree_of_file(code.co_filename)
+    if not tree.body or code.co_name == "<module>":
+        return tree if tree.body else None
+    line = code.co_firstlineno
+    around = [part for each in _functions_in(tree).values() for part in each if _holds(part, line)]
+    found: Any = max(around, key=lambda part: part.lineno, default=tree)
+    # A lambda or a comprehension is part of the function around it. The file may have changed.
+    named = not code.co_name.startswith("<")
+    return None if named and getattr(found, "name", "") != code.co_name else found
+
+
+def _holds(part: Any, line: int) -> bool:
+    first = min(each.lineno for each in (part, *part.decorator_list))
+    return bool(first <= line <= part.end_lineno)
+
+
+@functools.cache
+def _functions_in(tree: ast.AST) -> dict[str, list[ast.FunctionDef]]:
+    found: dict[str, list[ast.FunctionDef]] = {}
     for part in ast.walk(tree):
         if isinstance(part, ast.FunctionDef):
             found.setdefault(part.name, []).append(part)

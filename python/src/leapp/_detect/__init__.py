@@ -30,6 +30,8 @@ _MOST_SENTENCES = 5
 
 _watch: Watch | None = None
 _detectors: list[Detector] = []
+#: Those of them that want to know of passes, in the middle of which they are told.
+_told: list[Detector] = []
 
 
 def start() -> Iterator[tuple[Any, dict[str, Any]]]:
@@ -49,6 +51,8 @@ def start() -> Iterator[tuple[Any, dict[str, Any]]]:
     ]
     for detector in _detectors:
         yield from detector.patches()
+        if type(detector).opened is not Detector.opened:
+            _told.append(detector)
 
 
 def rehearse() -> None:
@@ -64,6 +68,7 @@ def restore() -> None:
         _watch.restore()
     _watch = None
     _detectors.clear()
+    _told.clear()
 
 
 def include(*objects: Any) -> None:
@@ -76,13 +81,13 @@ def opened(node: str, number: int) -> None:
     """A pass of a node has begun: its first or second."""
     if _watch is not None:
         _watch.opened(node, number)
-    for detector in _detectors:
-        detector.opened(node, number)
+        for detector in _told:
+            detector.opened(node, number)
 
 
 def closed(node: str, number: int) -> None:
     """A pass of a node has ended: its first or second."""
-    for detector in _detectors:
+    for detector in _told:
         detector.closed(node, number)
 
 
