@@ -45,7 +45,7 @@ BenchReport measure(const Arguments& arguments) {
       arguments.hz > 0 ? std::optional(arguments.hz) : frequency_of(manager.bundle());
   if (arguments.strict && !report.period()) {
     throw Error(Code::kCommandLine,
-                "--strict has no period to compare with: " + arguments.yaml +
+                "options: --strict has no period to compare with: " + arguments.yaml +
                     " states no frequency (pipeline.configs.frequency); give one with --hz");
   }
   for (const auto& [name, value] : manager.get_mock_input()) {
