@@ -86,7 +86,6 @@ enum class Code : std::uint16_t {
   kForeignWrite = 304,       ///< memory of a state changes between passes
   kForeignOutput = 305,      ///< a state that is another node's output, not always the last one
   kSharedShape = 306,        ///< shared memory that its reader sees in another shape
-  kLetGo = 307,              ///< a tensor that the program has let go of since its only pass
   kFirstTick = 308,          ///< the first pass is of its own kind
   kRates = 309,              ///< nodes that ran at different rates
   kDelayTooLong = 310,       ///< a delay longer than the passes that were kept

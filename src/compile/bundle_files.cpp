@@ -64,8 +64,8 @@ Bundle describe_bundle(const std::vector<CompiledNode>& nodes, const CompileOpti
   return bundle;
 }
 
-void write_initial_values(const std::vector<CompiledNode>& nodes,
-                          const std::filesystem::path& file, Bundle& bundle) {
+void write_initial_values(const std::vector<CompiledNode>& nodes, const std::filesystem::path& file,
+                          Bundle& bundle) {
   if (bundle.pipeline.feedback_flow.empty()) return;
   std::vector<at::Tensor> keep;
   std::vector<NamedTensorView> values;

@@ -13,8 +13,8 @@ namespace leapp::compile {
 Bundle describe_bundle(const std::vector<CompiledNode>& nodes, const CompileOptions& options);
 
 /// Writes what feedback inputs hold before the first tick, where there are some.
-void write_initial_values(const std::vector<CompiledNode>& nodes,
-                          const std::filesystem::path& file, Bundle& bundle);
+void write_initial_values(const std::vector<CompiledNode>& nodes, const std::filesystem::path& file,
+                          Bundle& bundle);
 
 void write_yaml(const Bundle& bundle, const std::filesystem::path& file);
 

@@ -57,7 +57,8 @@ class Compiler {
   void say(const state::Findings& findings) {
     for (const Diagnostic& each : findings) say(each);
   }
-  void warn(Code code, const std::string& node, const std::string& text, trace::FrameRef where = {}) {
+  void warn(Code code, const std::string& node, const std::string& text,
+            trace::FrameRef where = {}) {
     say(state::warning(code, where, node, text));
   }
   std::filesystem::path staged(const std::string& suffix) const {
@@ -123,9 +124,8 @@ Backend Compiler::backend_of(const Node& node) {
 std::vector<Draft> Compiler::draft() {
   std::vector<Draft> drafts;
   for (const Node* node : recorded_) drafts.push_back({.node = node, .backend = backend_of(*node)});
-  std::sort(drafts.begin(), drafts.end(), [](const Draft& a, const Draft& b) {
-    return a.node->completion < b.node->completion;
-  });
+  std::sort(drafts.begin(), drafts.end(),
+            [](const Draft& a, const Draft& b) { return a.node->completion < b.node->completion; });
   return drafts;
 }
 

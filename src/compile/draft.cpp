@@ -102,9 +102,9 @@ void add_delays(Draft& draft, std::span<const Node* const> nodes, CompiledNode& 
     graph.add_output(name, graph.add_input(name, interop::type_of(link.slot.value)));
     const State::Feed& feed = *link.fed_by;
     compiled.state_wires.push_back(
-        feed.state ? CompiledNode::StateWire{name, self, delayed.links[*feed.state].slot.name, true,
-                                             true}
-                   : CompiledNode::StateWire{name, feed.node, feed.output, false, true});
+        feed.state
+            ? CompiledNode::StateWire{name, self, delayed.links[*feed.state].slot.name, true, true}
+            : CompiledNode::StateWire{name, feed.node, feed.output, false, true});
   }
   for (const state::Delayed::Received& each : delayed.received) {
     compiled.state_wires.push_back(
@@ -173,8 +173,7 @@ void add_ports(const Draft& draft, CompiledNode& compiled) {
   compiled.output_precisions = ir::output_precisions(graph);
 }
 
-void add_state_wires(const Draft& draft, const std::vector<Draft>& drafts,
-                     CompiledNode& compiled) {
+void add_state_wires(const Draft& draft, const std::vector<Draft>& drafts, CompiledNode& compiled) {
   for (std::size_t i = 0; i < draft.choice.in.size(); ++i) {
     if (!draft.choice.in[i] && !draft.choice.out[i]) continue;
     const State& state = draft.states.states[i];
@@ -220,8 +219,7 @@ void choose_states(std::vector<Draft>& drafts) {
     again = false;
     for (Draft& draft : drafts) {
       if (!draft.has_graph()) continue;
-      StateChoice choice =
-          choose_states(draft.states.states, draft.pure, wanted_of(draft, drafts));
+      StateChoice choice = choose_states(draft.states.states, draft.pure, wanted_of(draft, drafts));
       again |= choice != draft.choice;
       draft.choice = std::move(choice);
     }

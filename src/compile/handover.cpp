@@ -106,16 +106,15 @@ std::string describe(const Handover& handover, std::size_t pass, const at::Tenso
   const Node& from = *handover.from->node;
   std::string text =
       "the pipeline will not repeat what was traced: in pass " + std::to_string(pass + 1) +
-          " of node '" + to.name + "' its " + (handover.is_state ? "state '" : "input '") +
-          handover.input.port + "' was not what " + to_string(handover.source) + " had put out" +
-          (handover.distance == 0   ? ""
-           : handover.distance == 1 ? " in the pass before"
-                                    : " earlier") +
-          ", which the wire carries (largest difference " + size_of_difference(traced, carried) +
-          "). ";
+      " of node '" + to.name + "' its " + (handover.is_state ? "state '" : "input '") +
+      handover.input.port + "' was not what " + to_string(handover.source) + " had put out" +
+      (handover.distance == 0   ? ""
+       : handover.distance == 1 ? " in the pass before"
+                                : " earlier") +
+      ", which the wire carries (largest difference " + size_of_difference(traced, carried) + "). ";
   if (std::abs(to.completed - from.completed) > 1) {
-    return text + "Node '" + from.name + "' ran " + std::to_string(from.completed) + " times and '" +
-           to.name + "' " + std::to_string(to.completed) +
+    return text + "Node '" + from.name + "' ran " + std::to_string(from.completed) +
+           " times and '" + to.name + "' " + std::to_string(to.completed) +
            " times while tracing, and a bundle runs every node once a tick: trace them so, or run "
            "the slower one in a bundle of its own.";
   }
@@ -142,8 +141,7 @@ std::optional<Diagnostic> find_difference(const std::vector<CompiledNode>& nodes
                                at >= 0 && at < std::ssize(each.from->node->passes);
       if (!traced_both) continue;
       const at::Tensor traced = each.to->input_value(pass, each.to->input_name(each.input.port));
-      const at::Tensor carried =
-          each.from->output_value(static_cast<std::size_t>(at), each.output);
+      const at::Tensor carried = each.from->output_value(static_cast<std::size_t>(at), each.output);
       if (!traced.defined() || !carried.defined() || same(traced, carried)) continue;
       if (begins_anew(each, pass, traced)) continue;
       return state::warning(Code::kHandover, each.where, each.to->node->name,

@@ -26,8 +26,8 @@ void write_onnx(const ir::Graph& graph, const std::filesystem::path& folder,
                 CompiledNode& compiled) {
   const Metadata::Map& params = compiled.node->backend_params;
   OnnxExportOptions options;
-  options.opset_version = static_cast<int>(
-      session::int_param(params, "opset_version").value_or(options.opset_version));
+  options.opset_version =
+      static_cast<int>(session::int_param(params, "opset_version").value_or(options.opset_version));
   options.optimize = session::bool_param(params, "optimize").value_or(true);
   options.external_data = session::bool_param(params, "external_data").value_or(false);
   options.graph_name = compiled.node->name;

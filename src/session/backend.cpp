@@ -46,8 +46,9 @@ Backend parse_backend(const std::optional<std::string>& export_with) {
   if (it != backends().end()) return it->second;
   std::set<std::string> names;
   for (const auto& [name, backend] : backends()) names.insert(name);
-  throw Error(Code::kUnknownBackend, "export_with='" + *export_with + "' is no backend. There are " +
-                                     join(names) + ", and None for a node without a model.");
+  throw Error(Code::kUnknownBackend, "export_with='" + *export_with +
+                                         "' is no backend. There are " + join(names) +
+                                         ", and None for a node without a model.");
 }
 
 void check_backend_params(Backend backend, const Metadata::Map& params) {

@@ -19,15 +19,16 @@ bool was_updated(const Pass& pass, const std::string& name) {
 // Every port of the first pass is there again, and no other.
 void check_ports_again(const LiveNode& node, std::size_t outputs) {
   if (outputs != node.outputs.size()) {
-    throw PlacedError{Code::kNewSignature,
-                      "Reentering " + node.name + " with new i/o: " + std::to_string(outputs) +
-                          " outputs, but the first pass had " + std::to_string(node.outputs.size())};
+    throw PlacedError{Code::kNewSignature, "Reentering " + node.name +
+                                               " with new i/o: " + std::to_string(outputs) +
+                                               " outputs, but the first pass had " +
+                                               std::to_string(node.outputs.size())};
   }
   for (const NodePort& port : node.inputs) {
     if (node.pass.input_values.count(port.name) > 0) continue;
-    throw PlacedError{Code::kNewSignature,
-                      "Reentering " + node.name + " with new i/o: input '" + port.name +
-                          "' was given in the first pass and is missing now"};
+    throw PlacedError{Code::kNewSignature, "Reentering " + node.name + " with new i/o: input '" +
+                                               port.name +
+                                               "' was given in the first pass and is missing now"};
   }
   for (const NodePort& state : node.states) {
     if (node.pass.has_input_or_state(state.name)) continue;
@@ -151,9 +152,9 @@ void Session::declare_outputs(LiveNode& node, const NamedTensors& tensors,
     port.is_static = is_static;
     for (const NodePort& other : ports) {
       if (other.name != port.name) continue;
-      throw PlacedError{Code::kDuplicateName,
-                        "Duplicate i/o name '" + port.name + "' among the outputs of node '" +
-                            node.name + "'. Names must be unique within a node."};
+      throw PlacedError{Code::kDuplicateName, "Duplicate i/o name '" + port.name +
+                                                  "' among the outputs of node '" + node.name +
+                                                  "'. Names must be unique within a node."};
     }
     for (const NodePort& state : node.states) {
       if (state.name != port.name) continue;
@@ -181,16 +182,16 @@ void Session::check_outputs_again(const LiveNode& node, const NamedTensors& tens
       return backend ? "'" + *backend + "'" : std::string("None");
     };
     warn(Code::kLaterPassIgnored, node.name,
-               "node '" + node.name + "' is exported with " + quoted(node.export_with) +
-                   ", as its first pass said: export_with=" + quoted(options.export_with) +
-                   " of a later pass changes nothing",
-               frame);
+         "node '" + node.name + "' is exported with " + quoted(node.export_with) +
+             ", as its first pass said: export_with=" + quoted(options.export_with) +
+             " of a later pass changes nothing",
+         frame);
   }
   if (options.backend_params != node.backend_params) {
     warn(Code::kLaterPassIgnored, node.name,
-               "the backend_params of node '" + node.name +
-                   "' are those of its first pass: others in a later pass change nothing",
-               frame);
+         "the backend_params of node '" + node.name +
+             "' are those of its first pass: others in a later pass change nothing",
+         frame);
   }
   check_ports_again(node, count);
 }

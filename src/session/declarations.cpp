@@ -97,8 +97,7 @@ std::vector<at::Tensor> Session::add_inputs(const std::string& name, const Named
   return handles;
 }
 
-at::Tensor Session::add_input(LiveNode& node, const TensorSemantics& entry,
-                              trace::FrameRef frame) {
+at::Tensor Session::add_input(LiveNode& node, const TensorSemantics& entry, trace::FrameRef frame) {
   NodePort port = describe(entry);
   check_name(node, entry.name, frame);
   NodePort* known = &port;
@@ -171,10 +170,9 @@ void Session::set_state(LiveNode& node, const TensorSemantics& entry) {
   }
   const NodePort port = describe(entry);
   if (entry.ref.sizes() != state->initial.sizes()) {
-    throw PlacedError{Code::kStateMismatch,
-                      subject + " has shape " + to_string(port.shape) +
-                          ", but the state was declared with " +
-                          to_string(state->initial.sizes().vec())};
+    throw PlacedError{Code::kStateMismatch, subject + " has shape " + to_string(port.shape) +
+                                                ", but the state was declared with " +
+                                                to_string(state->initial.sizes().vec())};
   }
   if (entry.ref.scalar_type() != state->initial.scalar_type()) {
     const DType declared = interop::to_dtype(state->initial.scalar_type());

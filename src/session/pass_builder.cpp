@@ -149,8 +149,10 @@ void Session::record_outside(const LiveNode& node, Pass& pass) {
       seen[static_cast<std::size_t>(var)] = true;
       OutsideRead read;
       read.var = var;
-      const trace::Variable& variable = tape_->variable(var);
+      trace::Variable& variable = tape_->variable(var);
       const at::Tensor tensor = tensor_of(variable);
+      // What it holds is asked for when the program may have let go of it.
+      if (!variable.held.defined()) variable.held = trace::alias_of(tensor);
       if (const auto tag = tags_.find(tensor); tag && tag->exact()) {
         read.source = PortId{tag->node, tag->port};
       }
@@ -171,8 +173,7 @@ void Session::record_outside(const LiveNode& node, Pass& pass) {
             [](const OutsideRead& a, const OutsideRead& b) { return a.var < b.var; });
 }
 
-void Session::warn_of_dynamic_ports(const LiveNode& node, const Pass& pass,
-                                    trace::FrameRef frame) {
+void Session::warn_of_dynamic_ports(const LiveNode& node, const Pass& pass, trace::FrameRef frame) {
   const auto look = [&](const char* side, const std::string& name, VarId var) {
     if (var == kNobody || tape_->variable(var).varying == 0) return;
     warn(Code::kDataDependentSize, node.name,

@@ -181,7 +181,12 @@ void Session::stop() {
                             "' is still executing. Call it after the function returned."};
     }
   });
-  if (hooks().stopping) hooks().stopping();
+  std::exception_ptr failure;  // of a front end; the session ends all the same
+  try {
+    if (hooks().stopping) hooks().stopping();
+  } catch (...) {
+    failure = std::current_exception();
+  }
   locked(frame, [&] {
     active_ = false;
     open_ = 0;
@@ -202,6 +207,7 @@ void Session::stop() {
            (nodes_.size() == 1 ? " node" : " nodes"));
   });
   log_file_.flush();
+  if (failure) std::rethrow_exception(failure);
 }
 
 std::vector<const Node*> Session::nodes() const {

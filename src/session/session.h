@@ -166,8 +166,8 @@ class Session final : public trace::Observer {
   void set_state(LiveNode& node, const TensorSemantics& entry);
   void add_buffers(const std::string& name, const NamedTensors& buffers,
                    std::function<std::vector<at::Tensor>()> current, const char* call);
-  void check_reentry(const LiveNode& node, const std::vector<NodePort>& ports,
-                     const NodePort& port, const char* side, trace::FrameRef frame);
+  void check_reentry(const LiveNode& node, const std::vector<NodePort>& ports, const NodePort& port,
+                     const char* side, trace::FrameRef frame);
   void connect(LiveNode& node, NodePort& port, const at::Tensor& tensor, trace::FrameRef frame);
   std::optional<PortId> source_of(const LiveNode& node, NodePort& port, const at::Tensor& tensor,
                                   trace::FrameRef frame);
@@ -193,8 +193,7 @@ class Session final : public trace::Observer {
   void warn_of_dynamic_ports(const LiveNode& node, const Pass& pass, trace::FrameRef frame);
   void note_writers(const LiveNode& node);
   const MemoryUse::Writer* writer_of(const at::Tensor& tensor) const;
-  void tag_outputs(const LiveNode& node, const NamedTensors& tensors,
-                   const OutputOptions& options);
+  void tag_outputs(const LiveNode& node, const NamedTensors& tensors, const OutputOptions& options);
 
   // recorder.cpp, between_nodes.cpp
   void before_recorded_call(const trace::OpTraits& traits, const c10::OperatorHandle& op,

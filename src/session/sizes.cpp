@@ -67,8 +67,7 @@ bool writes_by_index(const c10::OperatorHandle& op) {
   return name == "aten::index_put_" || name == "aten::index_put";
 }
 
-trace::VarId before_squeeze(trace::Tape& tape, const c10::IValue* arguments,
-                              trace::VarId values) {
+trace::VarId before_squeeze(trace::Tape& tape, const c10::IValue* arguments, trace::VarId values) {
   static const c10::OperatorName view("aten::view", "");
   if (values == trace::kNobody || tape.variable(values).call < 0) return values;
   trace::Call& maker = tape.calls()[static_cast<std::size_t>(tape.variable(values).call)];

@@ -15,8 +15,7 @@ std::optional<PortId> Session::source_of(const LiveNode& node, NodePort& port,
   const std::string here = node.name + "/" + port.name;
   const std::string there = from.name + "/" + tag->port;
   const NodePort* output = find_port(from.outputs, tag->port);
-  const bool fits =
-      output != nullptr && output->dtype == port.dtype && output->shape == port.shape;
+  const bool fits = output != nullptr && output->dtype == port.dtype && output->shape == port.shape;
   if (tag->exact() && fits) {
     port.read = Age::Read{node.completed, tag->pass, from.completed, frame};
     return PortId{tag->node, tag->port};

@@ -91,9 +91,9 @@ void CarriedFinder::say(Code code, const FollowedSite& site, const std::string& 
   const trace::Tape& tape = pass().tape();
   const at::Tensor read = site.found.empty() ? tape.content(site.initial) : site.found.front();
   const trace::Call& call = tape.calls()[static_cast<std::size_t>(site.at.call)];
-  done_.findings.push_back(warning(
-      code, call.frame, node_.name,
-      "node '" + node_.name + "': " + describe_read(tape, site.at, read, paths_) + text));
+  done_.findings.push_back(
+      warning(code, call.frame, node_.name,
+              "node '" + node_.name + "': " + describe_read(tape, site.at, read, paths_) + text));
 }
 
 // Memory that the pass writes to: made anew for every pass, continued, or changed by others.
@@ -177,7 +177,9 @@ bool CarriedFinder::need(std::int32_t number) {
     return false;
   }
   const std::optional<Source> source = source_of(site);
-  const auto fits = [&](const at::Tensor& found) { return trace::same_type(site.found.front(), found); };
+  const auto fits = [&](const at::Tensor& found) {
+    return trace::same_type(site.found.front(), found);
+  };
   if (!source || !std::all_of(site.found.begin(), site.found.end(), fits)) {
     say(Code::kUnknownSource, site,
         " that changes from pass to pass, and its value does not always come from the same place "

@@ -153,8 +153,7 @@ bool Comparison::compare_forms(const trace::Call& a, const trace::Call& b) {
   return true;
 }
 
-void Comparison::compare_values(const trace::Call& a, const trace::Call& b,
-                                    std::size_t parameter) {
+void Comparison::compare_values(const trace::Call& a, const trace::Call& b, std::size_t parameter) {
   const c10::IValue& was = old_tape_.args_of(a)[parameter].value;
   const c10::IValue& is = new_tape_.args_of(b)[parameter].value;
   if (same_argument(was, is)) return;

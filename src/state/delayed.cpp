@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "base/check.h"
-#include "trace/constant.h"
 #include "state/names.h"
+#include "trace/constant.h"
 
 namespace leapp::state {
 namespace {
@@ -35,10 +35,9 @@ class DelayFinder {
       from = link(port, static_cast<std::size_t>(delay), static_cast<std::size_t>(age), from);
     }
     done_.received.push_back({port.name, *from});
-    Diagnostic remark =
-        warning(Code::kFoundState, port.age.first().where, node_.name,
-                describe(node_, port, nodes_) + ", which '" + done_.links[*from].slot.name +
-                    "' keeps until then");
+    Diagnostic remark = warning(Code::kFoundState, port.age.first().where, node_.name,
+                                describe(node_, port, nodes_) + ", which '" +
+                                    done_.links[*from].slot.name + "' keeps until then");
     remark.level = LogLevel::kInfo;
     done_.remarks.push_back(std::move(remark));
   }

@@ -144,9 +144,8 @@ void FirstTick::add_flag() {
   const at::Device device = outputs.empty() ? at::kCPU : outputs.front().device();
   const at::Tensor yes = at::ones({}, at::TensorOptions(at::kBool).device(device));
   const at::Tensor no = at::zeros_like(yes);
-  const StateSlot slot = {.name = unused_name(node_, done_.states, "first_tick"),
-                          .value = yes,
-                          .constant = no};
+  const StateSlot slot = {
+      .name = unused_name(node_, done_.states, "first_tick"), .value = yes, .constant = no};
   State flag = {.origin = Origin::kFlag, .slot = slot};
   flag.per_pass.assign(node_.passes.size(), {no, no});
   flag.per_pass[0].before = yes;

@@ -7,7 +7,6 @@
 #include "state/carried.h"
 #include "state/comparison.h"
 #include "state/first_tick.h"
-#include "state/let_go.h"
 #include "state/rates.h"
 #include "state/shared.h"
 
@@ -44,8 +43,7 @@ NodeStates infer_alone(const Node& node, std::span<const Node* const> nodes, con
   }
   NodeStates states = {.node = &node};
   for (const Difference& each : differences) {
-    states.differences.push_back(
-        warning(Code::kPassesDiffer, each.where, node.name, each.text));
+    states.differences.push_back(warning(Code::kPassesDiffer, each.where, node.name, each.text));
   }
   Carried carried = find_carried(node, 0, followed, std::move(written), nodes, paths);
   states.states = std::move(carried.states);
@@ -97,8 +95,7 @@ void name_states(NodeStates& states, const Paths& paths) {
       });
     }
     const at::Tensor first = var == kNobody ? at::Tensor() : tape.tensor(var);
-    const std::string wish =
-        first.defined() && paths ? identifier_of(paths(first)) : std::string();
+    const std::string wish = first.defined() && paths ? identifier_of(paths(first)) : std::string();
     const auto number = static_cast<std::size_t>(&state - states.states.data());
     state.slot.name = unused_name(*states.node, states.states,
                                   wish.empty() ? "state_" + std::to_string(number) : wish);
@@ -123,7 +120,6 @@ Inference infer_states(std::span<const Node* const> exported, std::span<const No
     add_written(states);
     append(done.findings, states.differences);
   }
-  append(done.findings, find_let_go(done.nodes, paths));
   for (NodeStates& states : done.nodes) {
     append(done.findings, find_baked(states, all));
     check_undecided(states);

@@ -7,8 +7,9 @@ namespace leapp::state {
 namespace {
 
 std::string ordinal(std::int32_t item) {
-  static constexpr std::array<const char*, 10> kWords = {
-      "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth"};
+  static constexpr std::array<const char*, 10> kWords = {"first", "second", "third",   "fourth",
+                                                         "fifth", "sixth",  "seventh", "eighth",
+                                                         "ninth", "tenth"};
   const auto index = static_cast<std::size_t>(item);
   return index < kWords.size() ? std::string(kWords[index]) : "item " + std::to_string(item);
 }
@@ -40,8 +41,7 @@ std::string describe_argument(const trace::Tape& tape, const trace::Site& site,
   const trace::VarId var = site.item < 0 ? arg.var : tape.list_item(arg.list_begin + site.item);
   const at::Tensor tensor = tape.tensor(var);
   const std::string path = paths && tensor.defined() ? paths(tensor) : "";
-  const std::string name =
-      call.op.schema().arguments()[static_cast<std::size_t>(site.arg)].name();
+  const std::string name = call.op.schema().arguments()[static_cast<std::size_t>(site.arg)].name();
   const std::string place = site.item < 0 ? "its argument '" + name + "'"
                                           : "the " + ordinal(site.item) + " of its '" + name + "'";
   return " (" + (path.empty() ? "" : "'" + path + "', ") + place + ")";

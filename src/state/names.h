@@ -22,8 +22,7 @@ std::string describe_read(const trace::Tape& tape, const trace::Site& site, cons
                           const Paths& paths);
 
 /// " ('env.scene['imu'].data', the third of its tensors)", or what is known of that.
-std::string describe_argument(const trace::Tape& tape, const trace::Site& site,
-                              const Paths& paths);
+std::string describe_argument(const trace::Tape& tape, const trace::Site& site, const Paths& paths);
 
 /// A warning about a line of the program.
 Diagnostic warning(Code code, trace::FrameRef where, const std::string& node, std::string text,

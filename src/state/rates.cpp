@@ -19,8 +19,8 @@ bool is_static(const Node& from, const std::string& port) {
 
 // "'lo/g' receives 'hi/g'"
 std::string beginning(const Node& to, const NodePort& input, const Node& from) {
-  return "'" + to.name + "/" + input.name + "' receives '" + from.name + "/" +
-         input.source->port + "'";
+  return "'" + to.name + "/" + input.name + "' receives '" + from.name + "/" + input.source->port +
+         "'";
 }
 
 std::string counts(const Node& to, const Node& from) {
@@ -55,8 +55,7 @@ std::string describe_varying(const Node& to, const NodePort& input, const Node& 
 
 // Two inputs of nodes that ran once, which received different values of one output.
 std::string describe_double(const Node& to, const NodePort& input, const Node& from) {
-  return beginning(to, input, from) +
-         " of another pass than other inputs do: " + counts(to, from) +
+  return beginning(to, input, from) + " of another pass than other inputs do: " + counts(to, from) +
          consequence(to, input, from) +
          " Give a node that runs several times a tick, as for two cameras, a name for each of "
          "them.";

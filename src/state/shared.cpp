@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <map>
 
-#include "trace/constant.h"
 #include "state/written.h"
+#include "trace/constant.h"
 
 namespace leapp::state {
 namespace {
@@ -19,7 +19,7 @@ const c10::StorageImpl* memory_of(const at::Tensor& tensor) {
 
 // A node's memory in its first pass, by position.
 struct Use {
-  std::size_t node = 0;  // among the nodes
+  std::size_t node = 0;   // among the nodes
   std::size_t index = 0;  // into the memory of its first pass
 
   bool operator==(const Use&) const = default;
@@ -56,7 +56,7 @@ class Sharing {
                                const std::optional<Use>& source) const;
 
   std::vector<NodeStates> nodes_;
-  std::vector<std::vector<WrittenPass>> written_;         // by node, then by pass
+  std::vector<std::vector<WrittenPass>> written_;        // by node, then by pass
   std::map<const c10::StorageImpl*, Use> last_writers_;  // of a first pass over all nodes
 };
 
@@ -211,9 +211,8 @@ std::size_t Sharing::shared_state(const Use& use, const std::optional<Use>& sour
   const std::vector<Pass>& passes = node_at(use.node).passes;
   for (std::size_t k = 0; k < passes.size(); ++k) {
     const MemoryUse* now = counterpart(use, passes[k], k, source);
-    state.per_pass.push_back(now == nullptr
-                                 ? State::Values{}
-                                 : State::Values{now->value_before(), now->value_after()});
+    state.per_pass.push_back(
+        now == nullptr ? State::Values{} : State::Values{now->value_before(), now->value_after()});
   }
   nodes_[use.node].states.push_back(std::move(state));
   return nodes_[use.node].states.size() - 1;
@@ -225,8 +224,7 @@ std::vector<NodeStates> Sharing::run(Findings& findings) && {
   for (const auto& [to, from] : pairs) {
     const std::size_t to_state = shared_state(to, from);
     const std::size_t from_state = shared_state(from, std::nullopt);
-    nodes_[to.node].states[to_state].fed_by =
-        State::Feed{node_at(from.node).id, {}, from_state};
+    nodes_[to.node].states[to_state].fed_by = State::Feed{node_at(from.node).id, {}, from_state};
   }
   return std::move(nodes_);
 }

@@ -82,8 +82,8 @@ class Follower {
  private:
   // What is known of a site beside what comes out.
   struct Trail {
-    VarId read = kNobody;  // by the pass before; kNobody: nothing from outside
-    bool settled = false;  // it can only be what it was in the pass before
+    VarId read = kNobody;     // by the pass before; kNobody: nothing from outside
+    bool settled = false;     // it can only be what it was in the pass before
     std::int32_t waited = 0;  // passes so far that found something of unknown origin there
     at::Tensor left = {};     // what the pass before left in the memory of the written state
   };
@@ -97,8 +97,7 @@ class Follower {
   void add_site(const trace::Site& at, VarId var, std::int32_t written);
   void add();
   void look_at(std::size_t number, VarId var, FollowedPass& shown);
-  std::set<Source> sources_of(std::int32_t number, VarId var,
-                              const Tape::Match& known);
+  std::set<Source> sources_of(std::int32_t number, VarId var, const Tape::Match& known);
   std::set<Source> older_sources_of(VarId var) const;
   bool follow_memory(FollowedSite& site, Trail& trail, VarId var, const std::set<Source>& sources);
   void note_found(FollowedSite& site, VarId var) const;
@@ -180,20 +179,19 @@ VarId Follower::in_first(std::size_t pass, VarId var) const {
 }
 
 // What the pass before has at its sites, computed, or took in, that the variable is now.
-std::set<Source> Follower::sources_of(std::int32_t number, VarId var,
-                                      const Tape::Match& known) {
+std::set<Source> Follower::sources_of(std::int32_t number, VarId var, const Tape::Match& known) {
   std::set<Source> sources;
   const at::Tensor tensor = current().tape().tensor(var);
   // What the pass before wrote to is not what it read there.
-  const bool rewritten =
-      known.var != kNobody &&
-      previous().tape().written_since(known.var, previous().recording.first_call);
+  const bool rewritten = known.var != kNobody && previous().tape().written_since(
+                                                     known.var, previous().recording.first_call);
   const auto readers = readers_.find(known.var);
   if (known.same_object && readers != readers_.end() && !rewritten) {
     for (const std::int32_t other : readers->second) {
       const VarId initial = followed_.sites[static_cast<std::size_t>(other)].initial;
       const at::Tensor theirs = other == number ? tensor : first_.tape().content(initial);
-      if (!theirs.defined() || trace::same_type(theirs, tensor)) sources.insert({kNobody, other, {}});
+      if (!theirs.defined() || trace::same_type(theirs, tensor))
+        sources.insert({kNobody, other, {}});
     }
     // What the first pass computed without its inputs is a value of its own as well.
     if (!is_second()) return sources;
@@ -205,7 +203,8 @@ std::set<Source> Follower::sources_of(std::int32_t number, VarId var,
   }
   if (!sources.empty()) return sources;
   const session::OutsideRead* read = current().find_outside(var);
-  if (read != nullptr && read->source && !read->writer) sources.insert({kNobody, -1, *read->source});
+  if (read != nullptr && read->source && !read->writer)
+    sources.insert({kNobody, -1, *read->source});
   return sources;
 }
 
@@ -259,8 +258,7 @@ void Follower::look_at(std::size_t number, VarId var, FollowedPass& shown) {
   FollowedSite& site = followed_.sites[number];
   Trail& trail = trails_[number];
   const session::OutsideRead* read = current().find_outside(var);
-  const Tape::Match known =
-      read == nullptr ? Tape::Match{} : read->known.at(pass_ - 1);
+  const Tape::Match known = read == nullptr ? Tape::Match{} : read->known.at(pass_ - 1);
   const bool moved = !known.same_object || known.var != trail.read;
   if (!moved && trail.settled) return;  // a weight: what it always was
   const auto self = static_cast<std::int32_t>(number);
@@ -276,7 +274,8 @@ void Follower::look_at(std::size_t number, VarId var, FollowedPass& shown) {
     const at::Tensor before =
         site.found.empty() ? first_.tape().content(site.initial) : site.found.back();
     // Another object with the same content: the program makes it anew.
-    if (trace::same_value(before, current().tape().content(var))) sources.insert({kNobody, self, {}});
+    if (trace::same_value(before, current().tape().content(var)))
+      sources.insert({kNobody, self, {}});
   }
   if (moved && sources.count({kNobody, self, {}}) == 0) {
     if (!sources.empty()) shown.explained.insert(var);
@@ -293,8 +292,7 @@ void Follower::look_at(std::size_t number, VarId var, FollowedPass& shown) {
   } else {
     site.sources = std::move(sources);
   }
-  trail.settled =
-      !site.changed && site.sources->size() == 1 && site.sources->begin()->site == self;
+  trail.settled = !site.changed && site.sources->size() == 1 && site.sources->begin()->site == self;
 }
 
 void Follower::pair_results(const trace::Call& was, const trace::Call& is,
@@ -324,7 +322,8 @@ void Follower::add() {
   const Tape& old_tape = first_.tape();
   const Tape& new_tape = current().tape();
   const std::vector<std::int32_t> calls = own_calls(current(), node_.id);
-  const trace::Alignment aligned = trace::align_past_differences({old_tape, first_calls_}, {new_tape, calls});
+  const trace::Alignment aligned =
+      trace::align_past_differences({old_tape, first_calls_}, {new_tape, calls});
   FollowedPass& shown = followed_.passes.emplace_back();
   shown.added_call = find_added_call(new_tape, aligned);
   const trace::Alignment needed =

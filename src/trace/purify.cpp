@@ -1,6 +1,5 @@
 #include "trace/purify.h"
 
-#include <ATen/FunctionalTensorWrapper.h>
 #include <ATen/MemoryOverlap.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/empty.h>
@@ -15,78 +14,16 @@
 #include "base/check.h"
 #include "interop/convert.h"
 #include "trace/dispatcher.h"
+#include "trace/functional.h"
 #include "trace/graph_builder.h"
 #include "trace/op_traits.h"
 
 namespace leapp::trace {
 namespace {
 
-namespace functional = at::functionalization::impl;
-
-// Applies `change` to every tensor in the value: the value itself, or the items of a list.
-template <typename Change>
-c10::IValue map_tensors(const c10::IValue& value, Change&& change) {
-  if (value.isTensor()) return value.toTensor().defined() ? change(value.toTensor()) : value;
-  if (value.isTensorList()) {
-    c10::List<at::Tensor> list;
-    for (const at::Tensor& item : value.toTensorVector()) list.push_back(change(item));
-    return list;
-  }
-  if (value.isOptionalTensorList()) {
-    c10::List<std::optional<at::Tensor>> list;
-    for (const c10::IValue& item : value.toListRef()) {
-      list.push_back(item.isTensor() && item.toTensor().defined()
-                         ? std::optional<at::Tensor>(change(item.toTensor()))
-                         : std::nullopt);
-    }
-    return list;
-  }
-  return value;
-}
-
-at::Tensor wrap(const at::Tensor& tensor) {
-  return functional::isFunctionalTensor(tensor) ? tensor : functional::to_functional_tensor(tensor);
-}
-
-at::Tensor unwrap(const at::Tensor& tensor) {
-  if (!functional::isFunctionalTensor(tensor)) return tensor;
-  functional::sync(tensor);
-  return functional::from_functional_tensor(tensor);
-}
-
 bool has_meta(const c10::IValue& value) {
   return value.isTensor() && value.toTensor().defined() && value.toTensor().is_meta();
 }
-
-// Operators whose results are views, which their schemas do not declare. The variants compute the
-// same and declare it.
-std::optional<c10::OperatorHandle> declared_view(const c10::OperatorHandle& op) {
-  static const std::map<std::string, c10::OperatorName> variants = {
-      {"aten::unsafe_chunk", {"aten::chunk", ""}},
-      {"aten::unsafe_split", {"aten::split", "Tensor"}},
-      {"aten::unsafe_split_with_sizes", {"aten::split_with_sizes", ""}},
-      {"aten::_unsafe_view", {"aten::view", ""}},
-  };
-  const auto it = variants.find(op.schema().name());
-  if (it == variants.end()) return std::nullopt;
-  return c10::Dispatcher::singleton().findSchema(it->second);
-}
-
-// Functionalises this thread's operators while it lives; views stay views.
-class Functionalising {
- public:
-  Functionalising() {
-    c10::impl::tls_set_dispatch_key_included(c10::DispatchKey::Functionalize, true);
-  }
-  ~Functionalising() {
-    c10::impl::tls_set_dispatch_key_included(c10::DispatchKey::Functionalize, false);
-  }
-  Functionalising(const Functionalising&) = delete;
-  Functionalising& operator=(const Functionalising&) = delete;
-
- private:
-  functional::FunctionalizationReapplyViewsGuard views_{true};
-};
 
 class Purifier final : public Observer {
  public:
@@ -127,8 +64,8 @@ class Purifier final : public Observer {
   std::map<VarId, at::Tensor> values_;  // what each variable is during the replay
   std::map<Site, std::size_t> given_;   // what is read there is that slot
   std::vector<at::Tensor> slot_inputs_;
-  const Call* call_ = nullptr;          // the call being replayed
-  bool outermost_ = false;              // its own operator has not been seen yet
+  const Call* call_ = nullptr;  // the call being replayed
+  bool outermost_ = false;      // its own operator has not been seen yet
   ir::SourceLocation where_;
 };
 
@@ -209,8 +146,7 @@ at::Tensor Purifier::tensor_content(VarId var) const {
   return capture->content(variable.held);
 }
 
-c10::IValue Purifier::argument_of(const Site& site, const Arg& arg,
-                                  const c10::Argument& declared) {
+c10::IValue Purifier::argument_of(const Site& site, const Arg& arg, const c10::Argument& declared) {
   switch (arg.kind) {
     case Arg::Kind::kValue:
       return arg.value;

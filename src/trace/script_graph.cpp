@@ -57,7 +57,8 @@ void ScriptReader::on_call(const c10::OperatorHandle& op, c10::DispatchKeySet ke
                            jit::Stack* stack) {
   const std::string& name = op.schema().name();
   const OpTraits& traits = traits_of(op);
-  require(!traits.mutates && !traits.only_metadata, Code::kNotTranslated, name + " writes to memory");
+  require(!traits.mutates && !traits.only_metadata, Code::kNotTranslated,
+          name + " writes to memory");
   require(traits.escape == Escape::kNone && !traits.has_data_dependent_shape(*stack),
           Code::kNotTranslated, name + " depends on values: a data-dependent shape, or an escape");
   require(!traits.is_random(*stack), Code::kNotTranslated, name + " draws random numbers");

@@ -42,8 +42,8 @@ struct Variable {
   NodeId node = kNobody;   ///< the open node whose inputs it depends on
   std::int32_t call = -1;  ///< result: index of the producing call
   c10::weak_intrusive_ptr<c10::TensorImpl> impl;
-  at::Tensor held;      ///< outside or input: an alias with its sizes and strides
-  Varying varying = 0;  ///< dynamic dimensions: their sizes depend on traced values
+  at::Tensor held;        ///< outside or input: an alias with its sizes and strides
+  Varying varying = 0;    ///< dynamic dimensions: their sizes depend on traced values
   bool survives = false;  ///< result: the program still held it when its pass ended
 };
 

@@ -37,6 +37,7 @@ SECTIONS = _sections()
 _CAUSES = [pytest.param(s.code, s.cause, id=s.code) for s in SECTIONS if s.cause]
 _CURES = [pytest.param(s.code, s.cure, id=s.code) for s in SECTIONS if s.cure]
 
+
 @pytest.fixture(autouse=True)
 def _in_an_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)

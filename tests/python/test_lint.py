@@ -85,12 +85,6 @@ def test_each_source_of_the_tracing_layers_has_a_test_of_its_name(
     assert found == ["src/trace/tape.cpp:1: has no test of its name, tests/trace/tape_test.cpp"]
 
 
-def test_what_is_excused_from_the_mirror_exists_and_needs_it(lint: ModuleType) -> None:
-    for name in lint.NOT_YET_MIRRORED:
-        assert (ROOT / "src" / f"{name}.cpp").is_file(), name
-        assert not (ROOT / "tests" / f"{name}_test.cpp").is_file(), name
-
-
 def test_a_library_that_links_torch_is_found(lint: ModuleType, tmp_path: Path) -> None:
     torch_library = (
         Path(pytest.importorskip("torch").__file__).parent / "lib" / "libtorch_python.so"

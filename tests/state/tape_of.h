@@ -4,8 +4,8 @@
 //
 // Each pass runs the lines on an input `x` of its own. A name that no line has made yet is a tensor
 // of the program's, of three ones unless `start` says otherwise; it lives on from pass to pass, as
-// `name := other` makes it another. `copy_(name, value)` writes in place. Lines that begin with "1:"
-// run in the first pass only, those with "2+:" in all others.
+// `name := other` makes it another. `copy_(name, value)` writes in place. Lines that begin with
+// "1:" run in the first pass only, those with "2+:" in all others.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -108,8 +108,8 @@ class TapeWriter {
     for (std::string word; words >> word;) given.push_back(look_up(word));
     const bool list = name == "cat";
     const std::string overload = name == "add" || name == "mul" || name == "sub" ? "Tensor" : "";
-    const auto op = c10::Dispatcher::singleton().findSchemaOrThrow(("aten::" + name).c_str(),
-                                                                   overload.c_str());
+    const auto op =
+        c10::Dispatcher::singleton().findSchemaOrThrow(("aten::" + name).c_str(), overload.c_str());
     std::vector<trace::VarId> vars;
     NodeIdOf owner;
     for (const at::Tensor& tensor : given) {
@@ -154,8 +154,8 @@ class TapeWriter {
         session::OutsideRead read;
         read.var = var;
         for (const session::Pass& former : node_.passes) {
-          read.known.push_back(former.recording.tape->match(variable.impl._unsafe_get_target(),
-                                                            variable.held));
+          read.known.push_back(
+              former.recording.tape->match(variable.impl._unsafe_get_target(), variable.held));
         }
         pass.outside.push_back(read);
         const trace::Store& store = tape_->store(variable.store);

@@ -97,7 +97,7 @@ struct BakedValue {
 };
 
 struct Pass {
-  trace::Recording recording;  ///< without its calls: those follow from what is state
+  trace::Recording recording;       ///< without its calls: those follow from what is state
   std::vector<at::Tensor> inputs;   ///< copies, in the order of the recording's inputs
   std::vector<at::Tensor> outputs;  ///< copies, in the order of Node::outputs, static ones included
   std::vector<DeclaredState> states;

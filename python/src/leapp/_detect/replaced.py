@@ -74,10 +74,12 @@ class Replaced(Detector):
 
     def _unread(self, node: str) -> Iterator[Finding]:
         """Yield what the first pass left and no later one has used so far."""
+        second = self.watch.after.get(node)
+        if second is None:  # its first pass was abandoned
+            return
         places = list(_kept_state(self.watch.before[node]))
         known = {id(value) for _, before in places for value in before}
         now = {id(value) for place, _ in places for value in leaves_of(place.now())}
-        second = self.watch.after[node]
         for place, before in places:
             after = second.leaves_of(second.find(place)) if before else []
             kept = [value for value in after if id(value) in now and id(value) not in known]

@@ -1,0 +1,36 @@
+// ATen's functional tensors, as far as purify() needs them: values without memory of their own,
+// whose views and writes PyTorch turns into pure operators.
+#pragma once
+
+#include <ATen/FunctionalTensorWrapper.h>
+#include <ATen/core/Tensor.h>
+#include <ATen/core/dispatch/Dispatcher.h>
+
+#include <optional>
+
+namespace leapp::trace {
+
+/// The tensor as a functional one, and back, with all writes done.
+at::Tensor wrap(const at::Tensor& tensor);
+at::Tensor unwrap(const at::Tensor& tensor);
+
+/// Applies `change` to every tensor in the value: the value itself, or the items of a list.
+c10::IValue map_tensors(const c10::IValue& value, at::Tensor (*change)(const at::Tensor&));
+
+/// For operators whose results are views, which their schemas do not declare: one that computes the
+/// same and declares it.
+std::optional<c10::OperatorHandle> declared_view(const c10::OperatorHandle& op);
+
+/// Functionalises this thread's operators while it lives; views stay views.
+class Functionalising {
+ public:
+  Functionalising();
+  ~Functionalising();
+  Functionalising(const Functionalising&) = delete;
+  Functionalising& operator=(const Functionalising&) = delete;
+
+ private:
+  at::functionalization::impl::FunctionalizationReapplyViewsGuard views_{true};
+};
+
+}  // namespace leapp::trace
