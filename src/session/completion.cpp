@@ -38,12 +38,11 @@ void check_ports_again(const LiveNode& node, std::size_t outputs) {
   }
   for (const DeclaredState& state : node.pass.states) {
     if (state.updated.defined() == was_updated(node.passes.front(), state.name)) continue;
-    throw PlacedError{
-        Code::kNewSignature,
-        "Reentering " + node.name + " with new i/o: state '" + state.name + "' " +
-            (state.updated.defined() ? "is updated now, but was not in the first pass"
-                                     : "was updated in the first pass and is not now") +
-            ". Call annotate.update_state() in every pass or in none."};
+    const char* what = state.updated.defined() ? "is updated now, but was not in the first pass"
+                                               : "was updated in the first pass and is not now";
+    throw PlacedError{Code::kNewSignature,
+                      "Reentering " + node.name + " with new i/o: state '" + state.name + "' " +
+                          what + ". Call annotate.update_state() in every pass or in none."};
   }
 }
 

@@ -47,7 +47,8 @@ LEAPP_EXPORT bool is_traced(const at::Tensor& tensor);
 /// code.
 LEAPP_EXPORT bool may_vary(const at::Tensor& tensor);
 
-/// Whether a pass of the session read this tensor, or others in its memory, as one from outside.
+/// Whether a pass of the session read this tensor, or others in its memory, as one from outside; a
+/// later pass also by taking it in.
 LEAPP_EXPORT bool was_read(const at::Tensor& tensor);
 
 /// Whether the first pass of a node took this tensor in, by itself or through its memory.

@@ -176,6 +176,10 @@ bool Session::was_read(const at::Tensor& tensor) {
       for (const MemoryUse& use : pass.memory) {
         if (memory_of(use.found) == memory) return true;
       }
+      if (&pass == &node.passes.front()) continue;
+      for (const trace::Recording::Port& input : pass.recording.inputs) {
+        if (memory_of(pass.tape().tensor(input.var)) == memory) return true;
+      }
     }
   }
   return false;

@@ -89,7 +89,7 @@ class Comparison {
   void compare_calls(std::int32_t old_index, std::int32_t new_index);
   bool compare_forms(const trace::Call& a, const trace::Call& b);
   void compare_values(const trace::Call& a, const trace::Call& b, std::size_t parameter);
-  void compare_tensors(VarId was, VarId is, const trace::Site& site);
+  void compare_tensors(const trace::Site& first_site, VarId was, const trace::Site& site, VarId is);
   bool has_the_same_content(VarId was, VarId is) const;
   bool is_own(VarId var) const;
   bool is_written(VarId var) const;
@@ -125,11 +125,11 @@ void Comparison::compare_calls(std::int32_t old_index, std::int32_t new_index) {
       compare_values(a, b, static_cast<std::size_t>(k));
     }
     if (old_args[k].kind == trace::Arg::Kind::kTensor) {
-      compare_tensors(old_args[k].var, new_args[k].var, {new_index, k, -1});
+      compare_tensors({old_index, k, -1}, old_args[k].var, {new_index, k, -1}, new_args[k].var);
     }
     for (std::int32_t item = 0; item < old_args[k].list_size; ++item) {
-      compare_tensors(old_tape_.list_item(old_args[k].list_begin + item),
-                      new_tape_.list_item(new_args[k].list_begin + item), {new_index, k, item});
+      compare_tensors({old_index, k, item}, old_tape_.list_item(old_args[k].list_begin + item),
+                      {new_index, k, item}, new_tape_.list_item(new_args[k].list_begin + item));
     }
   }
 }
@@ -166,7 +166,8 @@ void Comparison::compare_values(const trace::Call& a, const trace::Call& b, std:
        b.frame, true);
 }
 
-void Comparison::compare_tensors(VarId was, VarId is, const trace::Site& site) {
+void Comparison::compare_tensors(const trace::Site& first_site, VarId was, const trace::Site& site,
+                                 VarId is) {
   if (was == kNobody || is == kNobody || followed_.explains(is)) return;
   const trace::Call& b = call_at(new_tape_, site.call);
   const bool was_outside = old_tape_.variable(was).origin == Origin::kOutside;
@@ -178,7 +179,7 @@ void Comparison::compare_tensors(VarId was, VarId is, const trace::Site& site) {
                            "had computed"
                          : " reads a value that this pass computed where the first one read a "
                            "tensor from outside") +
-             describe_argument(new_tape_, site, paths_) + kFirstTick,
+             describe_argument(old_tape_, first_site, paths_) + kFirstTick,
          b.frame);
   }
   if (!was_outside || !is_outside || compared_[static_cast<std::size_t>(was)]) return;
@@ -195,7 +196,7 @@ void Comparison::compare_tensors(VarId was, VarId is, const trace::Site& site) {
   }
   const bool ours = b.frame.code == nullptr;  // it stands for the node as a whole
   note("a tensor from outside that " + (ours ? "the node" : b.op.schema().name()) + " reads" +
-           describe_argument(new_tape_, site, paths_) +
+           describe_argument(old_tape_, first_site, paths_) +
            " changed. If it varies, pass it through annotate.input_tensors()",
        b.frame, true);
 }
@@ -288,7 +289,7 @@ std::vector<Difference> compare_passes(const Node& node, const std::vector<Writt
         return known.text.starts_with(each.text) && known.where == each.where;
       };
       if (std::any_of(found.begin(), found.end(), is_known)) continue;
-      each.text += " (pass " + std::to_string(i) + " of node '" + node.name + "' against the " +
+      each.text += " (pass " + std::to_string(i + 1) + " of node '" + node.name + "' against the " +
                    (base == 0 ? "first" : "second") +
                    " pass): what the first pass did is what is exported";
       found.push_back(std::move(each));

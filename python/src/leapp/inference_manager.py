@@ -134,14 +134,7 @@ class InferenceManager:
         self.pipeline: dict[str, Any] = self._manager.pipeline
         self.system_info: dict[str, Any] = self._manager.system_info
         self.nodes: dict[str, Node] = {
-            name: Node(
-                name,
-                _model_file(self._path, model["parameters"]["model_path"]),
-                model["parameters"]["backend"],
-                model["inputs"],
-                model["outputs"],
-            )
-            for name, model in self.models.items()
+            name: _node_of(self._path, name, model) for name, model in self.models.items()
         }
 
     @property
@@ -325,6 +318,13 @@ def _finite_guard(check_finite: bool | Sequence[str]) -> tuple[bool, bool, bool]
             "LP003", f"check_finite knows {', '.join(kinds)}, not {sorted(unknown)[0]!r}"
         )
     return ("inputs" in check_finite, "state" in check_finite, "outputs" in check_finite)
+
+
+def _node_of(path: Path, name: str, model: dict[str, Any]) -> Node:
+    """Return a node as the YAML describes it."""
+    parameters = model["parameters"]
+    file = _model_file(path, parameters["model_path"])
+    return Node(name, file, parameters["backend"], model["inputs"], model["outputs"])
 
 
 def _model_file(yaml: Path, model: str | None) -> str | None:
