@@ -24,6 +24,7 @@
 #include <utility>
 #include <vector>
 
+#include "leapp/diagnostic.h"
 #include "leapp/error.h"
 #include "leapp/metadata.h"
 #include "leapp/node_outcome.h"
@@ -72,6 +73,10 @@ struct CompileOptions {
   std::optional<std::string> torch_version = {};
   std::optional<std::string> cuda_version = {};
 };
+
+/// What was said of the program since the last start(), most harmful first. compile_graph() leaves
+/// the same in diagnostics.json.
+LEAPP_EXPORT std::vector<Diagnostic> diagnostics();
 
 /// Exports every node, writes the bundle, draws it and validates it. Returns one entry per node
 /// when it validates, else nothing.

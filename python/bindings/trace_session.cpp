@@ -84,7 +84,7 @@ void diagnose(const std::string& code, std::string text, std::string node,
 
 py::list diagnostics() {
   py::list found;
-  for (const Diagnostic& each : front_end::diagnostics()) {
+  for (const Diagnostic& each : leapp::diagnostics()) {
     found.append(py::make_tuple(to_string(each.code), std::string(name_of(each.level)), each.where,
                                 each.node, each.text, each.settled_by_another_pass));
   }

@@ -18,6 +18,10 @@ void stop() {
 bool is_active() noexcept {
   return Session::instance().active();
 }
+std::vector<Diagnostic> diagnostics() {
+  return Session::instance().diagnostics().by_harm();
+}
+
 namespace annotate {
 namespace {
 

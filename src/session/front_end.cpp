@@ -81,8 +81,5 @@ void diagnose(Diagnostic diagnostic) {
   }
   Session::instance().diagnostics().add(std::move(diagnostic));
 }
-std::vector<Diagnostic> diagnostics() {
-  return Session::instance().diagnostics().by_harm();
-}
 
 }  // namespace leapp::front_end

@@ -101,7 +101,4 @@ LEAPP_EXPORT void put_back(const at::Tensor& copy, const at::Tensor& of,
 /// kDebug is for log.txt alone.
 LEAPP_EXPORT void diagnose(Diagnostic diagnostic);
 
-/// What was said since the last start(), most harmful first.
-LEAPP_EXPORT std::vector<Diagnostic> diagnostics();
-
 }  // namespace leapp::front_end

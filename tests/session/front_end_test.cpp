@@ -113,10 +113,10 @@ TEST_F(FrontEndTest, SaysThingsOnceAndKeepsThemUntilTheNextStart) {
   front_end::diagnose(said);
   front_end::diagnose(said);
   stop();
-  EXPECT_THAT(front_end::diagnostics(), ElementsAre(said));
+  EXPECT_THAT(leapp::diagnostics(), ElementsAre(said));
   EXPECT_THAT(text_of("log.txt"), HasSubstr("policy.py:1: the time is read [LP216]"));
   begin();
-  EXPECT_TRUE(front_end::diagnostics().empty());
+  EXPECT_TRUE(leapp::diagnostics().empty());
 }
 
 }  // namespace
