@@ -1,6 +1,7 @@
 // Small tapes for tests: operators that run and are recorded, in order.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -25,13 +26,15 @@ class TapeWriter {
     const OpTraits& traits = traits_of(op);
     std::vector<VarId> vars;
     std::vector<VarId> written;
+    NodeId node = kNobody;  // whose values it works on
     for (std::size_t i = 0; i < stack.size(); ++i) {
       vars.push_back(stack[i].isTensor() ? tape->use(stack[i].toTensor()) : kNobody);
+      if (vars.back() != kNobody) node = std::max(node, tape->variable(vars.back()).node);
       if (!traits.writes[i]) continue;
       captures.before_write(stack[i].toTensor());
       written.push_back(vars.back());
     }
-    tape->begin_call(op, {}, kNobody);
+    tape->begin_call(op, {}, node);
     for (std::size_t i = 0; i < stack.size(); ++i) {
       if (vars[i] == kNobody) {
         tape->add_value(stack[i]);
@@ -40,7 +43,7 @@ class TapeWriter {
       }
     }
     op.callBoxed(&stack);
-    for (const VarId var : written) tape->note_write(var, kNobody);
+    for (const VarId var : written) tape->note_write(var, node);
     tape->add_result(stack.back().toTensor());
     return stack.back().toTensor();
   }

@@ -1,0 +1,96 @@
+#include "state/baked.h"
+
+#include <gmock/gmock.h>
+
+#include "told.h"
+
+namespace leapp::state {
+namespace {
+
+using testing::codes;
+using ::testing::HasSubstr;
+using testing::NodeWriter;
+using testing::tape_of;
+using Lines = std::vector<std::string>;
+
+TEST(BakedTest, AnEscapeIsSaidWhereItsValueVaries) {
+  const struct {
+    const char* what;
+    Lines lines;
+    const char* escaped;
+    std::size_t pass;
+    bool said;
+  } table[] = {
+      {"a weight", {"k = neg(w)", "y = mul(x, k)", "return y"}, "k", 0, false},
+      {"memory that the pass writes", {"k = neg(m)", "add_(m, x)", "return x"}, "k", 0, true},
+      {"what the pass before computed",
+       {"k = neg(h)", "h2 = tanh(x)", "h := h2", "return h2"},
+       "k",
+       1,
+       true},
+      {"what later passes replace",
+       {"k = neg(h)", "h2 = tanh(x)", "h := h2", "return h2"},
+       "k",
+       0,
+       true},
+  };
+  for (const auto& line : table) {
+    NodeWriter writer = tape_of({.passes = 3, .lines = line.lines});
+    writer.node.passes[line.pass].escapes = {
+        {writer.var(line.escaped, line.pass), {"program.py", -7}, Code::kBranch, "it was read"}};
+    std::vector<WrittenPass> passes;
+    for (const Pass& pass : writer.node.passes) passes.push_back(written_in(pass));
+    const Findings found =
+        find_escapes(writer.node, follow(writer.node, passes, 0, find_written(passes, 0)));
+    EXPECT_EQ(found.size(), line.said ? 1 : 0) << line.what;
+    if (found.empty()) continue;
+    EXPECT_EQ(found[0].code, Code::kBranch);
+    EXPECT_EQ(found[0].where, "program.py:7");
+    EXPECT_EQ(found[0].text, "it was read");
+  }
+}
+
+class BakedValueTest : public ::testing::Test {
+ protected:
+  Findings found(const session::BakedValue& value, std::vector<State> states = {}) {
+    writer_.node.passes[0].baked = {value};
+    const Node other = testing::node_of("camera", 5);
+    const Node* nodes[] = {&writer_.node, &other};
+    return find_baked({.node = &writer_.node, .states = std::move(states)}, nodes);
+  }
+
+  NodeWriter writer_ = tape_of({.lines = {"y = mul(x, c)", "z = mul(x, d)", "return y"}});
+  const VarId used_ = writer_.var("c");
+  const VarId unused_ = writer_.var("d");
+};
+
+TEST_F(BakedValueTest, AValueOfAnotherNodeOrADrawIsSaid) {
+  const struct {
+    session::BakedValue value;
+    const char* code;
+    const char* text;
+  } table[] = {
+      {{used_, {}, "aten::randn", {}}, "LP204", "aten::randn drew random numbers that node"},
+      {{used_, {}, "", {5, "image"}},
+       "LP208",
+       "node 'policy' uses a value of node 'camera' (camera/image) that is not among its inputs"},
+      {{used_, {}, "", {5, ""}}, "LP208", "uses a value of node 'camera' that is not among"},
+  };
+  for (const auto& line : table) {
+    const Findings findings = found(line.value);
+    ASSERT_EQ(codes(findings), Lines{line.code});
+    EXPECT_THAT(findings[0].text, HasSubstr(line.text));
+  }
+}
+
+TEST_F(BakedValueTest, NothingIsSaidOfWhatIsNoConstantOfThePass) {
+  EXPECT_EQ(codes(found({unused_, {}, "", {5, "image"}})), Lines{}) << "no output needs it";
+  EXPECT_EQ(codes(found({used_, {}, "", {5, "image"}}, {{.slot = {.sites = {{0, 1, -1}}}}})),
+            Lines{})
+      << "it is read as state";
+  EXPECT_EQ(codes(found({used_, {}, "", {5, "image"}}, {{.slot = {.before = used_}}})), Lines{})
+      << "its memory is state";
+}
+
+}  // namespace
+}  // namespace leapp::state

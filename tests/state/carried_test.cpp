@@ -1,0 +1,163 @@
+#include "state/carried.h"
+
+#include <gmock/gmock.h>
+
+#include "told.h"
+
+namespace leapp::state {
+namespace {
+
+using testing::before;
+using testing::codes;
+using testing::NodeWriter;
+using testing::tape_of;
+using testing::told;
+using testing::World;
+using Lines = std::vector<std::string>;
+
+Carried carried(const NodeWriter& writer, std::span<const Node* const> nodes = {}) {
+  std::vector<WrittenPass> passes;
+  for (const Pass& pass : writer.node.passes) passes.push_back(written_in(pass));
+  const std::vector<State> written = find_written(passes, 0);
+  const Followed followed = follow(writer.node, passes, 0, written);
+  return find_carried(writer.node, 0, followed, written, nodes, {});
+}
+
+TEST(CarriedTest, WhatIsCarriedAndHowItIsLeft) {
+  const struct {
+    const char* what;
+    Lines lines;
+    Lines states;
+  } table[] = {
+      {"a weight", {"y = mul(w, x)", "return y"}, {}},
+      {"a tensor that is replaced",
+       {"h2 = mul(h, x)", "y = tanh(h2)", "h := h2", "return y"},
+       {"carried h <- h2"}},
+      {"one that takes the input", {"y = mul(h, x)", "h := x", "return y"}, {"carried h <- x"}},
+      {"one that no output needs", {"h2 = mul(h, x)", "y = tanh(x)", "h := h2", "return y"}, {}},
+      {"one that only a state needs",
+       {"g2 = mul(g, x)", "h2 = add(h, g)", "y = mul(h, x)", "g := g2", "h := h2", "return y"},
+       {"carried h <- h2", "carried g <- g2"}},
+      {"a queue of two",
+       {"y = cat(a, b, x)", "a := b", "b := x", "return y"},
+       {"carried a <- #1", "carried b <- x"}},
+      {"a queue of two of which only the end is read",
+       {"y = mul(a, x)", "a := b", "b := x", "return y"},
+       {"carried a <- #1", "carried ? <- x"}},
+      {"a swap of two buffers",
+       {"a2 = mul(a, x)", "y = add(a2, b)", "a := b", "b := a", "return y"},
+       {"carried a <- #1", "carried b <- #0"}},
+      {"memory that is written", {"add_(m, x)", "y = mul(m, x)", "return y"}, {"written m <- m"}},
+      {"memory that is replaced after it is written",
+       {"add_(m, x)", "m2 = mul(m, x)", "m := m2", "return m2"},
+       {"carried m <- m2"}},
+      {"memory that is made anew", {"add_(m, x)", "y = mul(m, x)", "m := new", "return y"}, {}},
+  };
+  for (const auto& line : table) {
+    const NodeWriter writer = tape_of({.passes = 5, .lines = line.lines});
+    const Carried found = carried(writer);
+    EXPECT_EQ(told(writer, found.states), line.states) << line.what;
+    EXPECT_EQ(codes(found.findings), Lines{}) << line.what;
+    EXPECT_FALSE(found.in_doubt) << line.what;
+  }
+}
+
+TEST(CarriedTest, AStateHasItsValuesAndAChainThoseToCome) {
+  const NodeWriter one =
+      tape_of({.passes = 3, .lines = {"h2 = add(h, x)", "h := h2", "return h2"}});
+  const Carried state = carried(one);
+  ASSERT_EQ(state.states.size(), 1);
+  EXPECT_EQ(before(state.states[0]), "1 1.5 3");
+  EXPECT_EQ(testing::numbers({state.states[0].slot.value}), "1");
+
+  const NodeWriter end =
+      tape_of({.passes = 4, .lines = {"y = mul(a, x)", "a := b", "b := x", "return y"}});
+  const Carried chain = carried(end);
+  ASSERT_EQ(chain.states.size(), 2);
+  EXPECT_EQ(before(chain.states[0]), "1 1 0.5 1.5");
+  EXPECT_EQ(before(chain.states[1]), "1 0.5 1.5 -");
+}
+
+TEST(CarriedTest, SitesOfOneTensorShareAState) {
+  const NodeWriter writer =
+      tape_of({.passes = 3, .lines = {"g = mul(h, x)", "h2 = add(h, g)", "h := h2", "return h2"}});
+  const Carried found = carried(writer);
+  ASSERT_EQ(told(writer, found.states), Lines{"carried h <- h2"});
+  EXPECT_EQ(found.states[0].slot.sites.size(), 2);
+}
+
+TEST(CarriedTest, RenewedMemoryIsNamed) {
+  const NodeWriter writer =
+      tape_of({.passes = 3, .lines = {"add_(m, x)", "y = mul(m, x)", "m := new", "return y"}});
+  EXPECT_EQ(carried(writer).renewed, std::vector<VarId>{writer.var("m")});
+}
+
+TEST(CarriedTest, WhatCannotBeToldIsAFinding) {
+  const struct {
+    const char* what;
+    int passes;
+    Lines lines;
+    const char* code;
+    bool in_doubt;
+  } table[] = {
+      {"a tensor that no pass computed",
+       3,
+       {"y = mul(h, x)", "h := other", "return y"},
+       "LP302",
+       true},
+      {"a tensor of varying source",
+       3,
+       {"a = mul(h, x)", "b = tanh(a)", "1: h := a", "2+: h := b", "return b"},
+       "LP302",
+       true},
+      {"memory that another writes to",
+       3,
+       {"add_(m, x)", "y = mul(m, x)", "m := other", "return y"},
+       "LP304",
+       false},
+  };
+  for (const auto& line : table) {
+    const Carried found = carried(tape_of({.passes = line.passes, .lines = line.lines}));
+    EXPECT_EQ(codes(found.findings), Lines{line.code}) << line.what;
+    EXPECT_EQ(found.in_doubt, line.in_doubt) << line.what;
+  }
+}
+
+TEST(CarriedTest, ATensorAtTwoPlacesIsAmbiguousUntilAThirdPass) {
+  for (const int passes : {2, 3}) {
+    const auto world = std::make_shared<World>();
+    world->tensors["h"] = world->tensors["k"] = at::ones({3});
+    const NodeWriter writer(
+        world,
+        {.passes = passes, .lines = {"h2 = mul(h, x)", "y = add(h2, k)", "h := h2", "return y"}});
+    const Carried found = carried(writer);
+    EXPECT_EQ(codes(found.findings), passes == 2 ? Lines{"LP303"} : Lines{});
+    EXPECT_EQ(found.states.size(), passes == 2 ? 0 : 1);
+  }
+}
+
+TEST(CarriedTest, AnotherNodesOutputIsCarriedFromTheTickBefore) {
+  for (const bool reader_first : {true, false}) {
+    const auto world = std::make_shared<World>();
+    const testing::Program reading = {
+        .name = "reader", .passes = 0, .lines = {"y = mul(c, x)", "return y"}};
+    const testing::Program writing = {
+        .name = "writer", .passes = 0, .lines = {"z = tanh(x)", "c := z", "return z"}};
+    NodeWriter first(world, reader_first ? reading : writing);
+    NodeWriter second(world, reader_first ? writing : reading);
+    for (int tick = 0; tick < 3; ++tick) {
+      first.run();
+      second.run();
+    }
+    const Node* nodes[] = {&first.node, &second.node};
+    const Carried found = carried(reader_first ? first : second, nodes);
+    EXPECT_EQ(codes(found.findings), reader_first ? Lines{} : Lines{"LP305"});
+    if (!reader_first) continue;
+    ASSERT_EQ(told(first, found.states), Lines{"carried c <- nothing"});
+    EXPECT_EQ(found.states[0].fed_by->node, second.node.id);
+    EXPECT_EQ(found.states[0].fed_by->output, "z");
+  }
+}
+
+}  // namespace
+}  // namespace leapp::state

@@ -1,0 +1,102 @@
+#include "state/first_tick.h"
+
+#include <gmock/gmock.h>
+
+#include "told.h"
+
+namespace leapp::state {
+namespace {
+
+using testing::before;
+using testing::NodeWriter;
+using testing::tape_of;
+using testing::told;
+using Lines = std::vector<std::string>;
+
+std::optional<NodeStates> first_tick(const NodeWriter& writer) {
+  std::vector<WrittenPass> passes;
+  for (const Pass& pass : writer.node.passes) passes.push_back(written_in(pass));
+  const Followed followed = follow(writer.node, passes, 0, find_written(passes, 0));
+  return find_first_tick(writer.node, passes, compare_passes(writer.node, passes, 0, followed, {}),
+                         {});
+}
+
+// A filter that begins with the first observation.
+const Lines kFilter = {"1: h2 = tanh(x)", "2+: h2 = add(h, x)", "h := h2", "return h2"};
+
+TEST(FirstTickTest, TheSecondPassIsExportedAndAFlagChooses) {
+  const NodeWriter writer = tape_of({.passes = 3, .lines = kFilter});
+  const auto found = first_tick(writer);
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->base, 1);
+  ASSERT_EQ(told(writer, found->states, 1), (Lines{"carried h <- h2", "flag ? <- constant"}));
+  EXPECT_EQ(found->states[1].slot.name, "first_tick");
+  EXPECT_EQ(before(found->states[1]), "1 0 0");
+  ASSERT_EQ(found->opening.size(), 2);
+  EXPECT_EQ(found->opening[0].after, writer.var("h2", 0));
+  EXPECT_EQ(testing::numbers({found->opening[0].value}), "0");
+  EXPECT_TRUE(found->opening[1].constant.defined());
+}
+
+TEST(FirstTickTest, WhatTheFirstPassTookOnceIsKept) {
+  const NodeWriter writer =
+      tape_of({.passes = 3,
+               .lines = {"1: o = neg(x)", "1: y = mul(x, o)", "1: offset := o",
+                         "2+: y = mul(x, offset)", "return y"}});
+  const auto found = first_tick(writer);
+  ASSERT_TRUE(found);
+  ASSERT_EQ(told(writer, found->states, 1),
+            (Lines{"carried offset <- offset", "flag ? <- constant"}));
+  EXPECT_EQ(before(found->states[0]), "0 -0.5 -0.5");
+  EXPECT_EQ(found->opening[0].after, writer.var("o", 0));
+}
+
+TEST(FirstTickTest, DeclaredStateIsReadInBoth) {
+  const NodeWriter writer = tape_of({.passes = 3,
+                                     .lines = {"state s", "1: s2 = tanh(x)", "2+: s2 = mul(s, x)",
+                                               "update s = s2", "return s2"}});
+  const auto found = first_tick(writer);
+  ASSERT_TRUE(found);
+  EXPECT_EQ(told(writer, found->states, 1), (Lines{"explicit s <- s2", "flag ? <- constant"}));
+  EXPECT_EQ(found->opening[0].before, writer.var("s", 0));
+}
+
+TEST(FirstTickTest, TheFlagTakesANameThatIsFree) {
+  NodeWriter writer = tape_of({.passes = 3, .lines = kFilter});
+  writer.node.inputs.front().name = "first_tick";
+  const auto found = first_tick(writer);
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->opening.back().name, "first_tick_1");
+}
+
+TEST(FirstTickTest, WhereItCannotBeTold) {
+  const struct {
+    const char* what;
+    int passes;
+    Lines lines;
+  } table[] = {
+      {"two passes", 2, kFilter},
+      {"only a number differs", 3, {"1: y = mul(x, 2)", "2+: y = mul(x, 3)", "return y"}},
+      {"later passes differ too",
+       4,
+       {"1: y = tanh(x)", "2+: y = neg(x)", "4: y = tanh(y)", "return y"}},
+      {"memory that is nobody's",
+       3,
+       {"1: y = tanh(x)", "2+: y = neg(x)", "add_(m, x)", "z = mul(m, x)", "return y", "return z"}},
+      {"a state of the first pass only",
+       3,
+       {"1: state s", "1: s2 = tanh(x)", "1: update s = s2", "2+: s2 = neg(x)", "return s2"}},
+      {"state that comes from nowhere",
+       4,
+       {"1: y = tanh(x)", "2+: y = mul(h, x)", "h := other", "return y"}},
+  };
+  for (const auto& line : table) {
+    EXPECT_FALSE(first_tick(tape_of({.passes = line.passes, .lines = line.lines}))) << line.what;
+  }
+  NodeWriter writer = tape_of({.passes = 3, .lines = kFilter});
+  writer.node.read_values = true;
+  EXPECT_FALSE(first_tick(writer)) << "the program chose by values";
+}
+
+}  // namespace
+}  // namespace leapp::state

@@ -1,0 +1,119 @@
+#include "state/shared.h"
+
+#include <gmock/gmock.h>
+
+#include "state/written.h"
+#include "told.h"
+
+namespace leapp::state {
+namespace {
+
+using testing::before;
+using testing::codes;
+using testing::NodeWriter;
+using testing::told;
+using testing::World;
+using Lines = std::vector<std::string>;
+
+const Lines kWriter = {"add_(m, x)", "y = tanh(x)", "return y"};
+const Lines kReader = {"y = mul(m, x)", "return y"};
+
+// Two nodes that run one after the other in each tick.
+class SharedTest : public ::testing::Test {
+ protected:
+  void run(const Lines& first, const Lines& second, int ticks) {
+    a_ = std::make_unique<NodeWriter>(world_,
+                                      testing::Program{.name = "a", .passes = 0, .lines = first});
+    b_ = std::make_unique<NodeWriter>(world_,
+                                      testing::Program{.name = "b", .passes = 0, .lines = second});
+    for (int tick = 0; tick < ticks; ++tick) {
+      a_->run();
+      b_->run();
+    }
+    std::vector<NodeStates> alone;
+    for (const NodeWriter* writer : {a_.get(), b_.get()}) {
+      std::vector<WrittenPass> passes;
+      for (const Pass& pass : writer->node.passes) passes.push_back(written_in(pass));
+      alone.push_back({.node = &writer->node, .states = find_written(passes, 0)});
+    }
+    findings_.clear();
+    found_ = find_shared(std::move(alone), findings_);
+  }
+  // "shared m <- m of 0/#1": fed by state 1 of node 0.
+  Lines states() const {
+    Lines lines;
+    for (const NodeStates& node : found_) {
+      const NodeWriter& writer = node.node == &a_->node ? *a_ : *b_;
+      for (const State& state : node.states) {
+        lines.push_back(writer.node.name + ": " + told(writer, state));
+        if (!state.fed_by) continue;
+        lines.back() += " of " + std::to_string(state.fed_by->node) + "/#" +
+                        std::to_string(state.fed_by->state.value());
+      }
+    }
+    return lines;
+  }
+
+  std::shared_ptr<World> world_ = std::make_shared<World>();
+  std::unique_ptr<NodeWriter> a_;
+  std::unique_ptr<NodeWriter> b_;
+  std::vector<NodeStates> found_;
+  Findings findings_;
+};
+
+TEST_F(SharedTest, OneNodeWritesWhatAnotherReads) {
+  const Lines both = {"add_(m, x)", "y = mul(m, x)", "return y"};
+  const struct {
+    const char* what;
+    Lines first;
+    Lines second;
+    Lines states;
+  } table[] = {
+      {"the writer first",
+       kWriter,
+       kReader,
+       {"a: shared m <- m", "b: shared m <- nothing of 0/#0"}},
+      {"the reader first",
+       kReader,
+       kWriter,
+       {"a: shared m <- nothing of 1/#0", "b: shared m <- m"}},
+      {"the writer reads it as well",
+       both,
+       kReader,
+       {"a: written m <- m", "b: shared m <- nothing of 0/#0"}},
+      {"both write", both, both, {"a: written m <- m of 1/#0", "b: written m <- m of 0/#0"}},
+      {"both read", kReader, kReader, {}},
+      {"each has its own", kWriter, {"y = mul(n, x)", "return y"}, {}},
+  };
+  for (const auto& line : table) {
+    for (const int ticks : {1, 3}) {
+      world_ = std::make_shared<World>();
+      run(line.first, line.second, ticks);
+      EXPECT_EQ(states(), line.states) << line.what << ", " << ticks << " ticks";
+      EXPECT_THAT(findings_, ::testing::IsEmpty()) << line.what;
+    }
+  }
+}
+
+TEST_F(SharedTest, TheValuesAreThoseThatEachPassFound) {
+  run(kWriter, kReader, 3);
+  EXPECT_EQ(before(found_[0].states[0]), "1 1.5 3");
+  EXPECT_EQ(before(found_[1].states[0]), "1.5 3 5.5");
+}
+
+TEST_F(SharedTest, WhatIsReadInAnotherShapeCannotTravel) {
+  world_->tensors["m"] = at::ones({3});
+  world_->tensors["n"] = world_->tensors["m"].view({3, 1});
+  run(kWriter, {"y = mul(n, x)", "return y"}, 2);
+  EXPECT_EQ(codes(findings_), Lines{"LP306"});
+  EXPECT_EQ(states(), Lines{});
+}
+
+TEST_F(SharedTest, ABufferThatBothReplaceGoesRoundAfterASinglePass) {
+  const Lines replace = {"buffer m", "m2 = mul(m, x)", "m := m2", "return m2"};
+  run(replace, replace, 1);
+  EXPECT_EQ(states(), (Lines{"a: declared m <- m2 of 1/#0", "b: declared m <- m2 of 0/#0"}));
+}
+
+}  // namespace
+}  // namespace leapp::state

@@ -1,0 +1,163 @@
+#include "state/sites.h"
+
+#include <gmock/gmock.h>
+
+#include "told.h"
+
+namespace leapp::state {
+namespace {
+
+using testing::NodeWriter;
+using testing::numbers;
+using testing::tape_of;
+using Lines = std::vector<std::string>;
+
+Followed followed(const NodeWriter& writer, std::size_t base = 0) {
+  std::vector<WrittenPass> passes;
+  for (const Pass& pass : writer.node.passes) passes.push_back(written_in(pass));
+  return follow(writer.node, passes, base, find_written(passes, base));
+}
+
+// "h: h2": a variable; "h: #1": what another site read; "h: x@2": of two passes ago; "h: ?": no
+// pass has shown any.
+std::string told(const NodeWriter& writer, const FollowedSite& site, std::size_t base) {
+  std::string text = writer.name(site.initial, base) + ":";
+  if (!site.sources) return text + " ?";
+  for (const Source& source : *site.sources) {
+    text += source.site >= 0 ? " #" + std::to_string(source.site)
+            : source.port.node != kNobody
+                ? " " + std::to_string(source.port.node) + "/" + source.port.port
+                : " " + writer.name(source.var, base);
+    if (source.delay != 1) text += "@" + std::to_string(source.delay);
+  }
+  return text;
+}
+
+Lines told(const NodeWriter& writer, const Followed& all, std::size_t base = 0) {
+  Lines lines;
+  for (const FollowedSite& site : all.sites) lines.push_back(told(writer, site, base));
+  return lines;
+}
+
+TEST(SitesTest, WhatEveryPassAllowsAsTheSourceOfASite) {
+  const struct {
+    const char* what;
+    Lines lines;
+    Lines sources;
+  } table[] = {
+      {"a weight", {"y = mul(w, x)", "return y"}, {"w: #0"}},
+      {"a weight of which each pass makes a new one, or a queue that is yet to show",
+       {"y = mul(w, x)", "w := new", "return y"},
+       {"w: ?"}},
+      {"a tensor that is replaced", {"h2 = mul(h, x)", "h := h2", "return h2"}, {"h: h2"}},
+      {"one that is read twice",
+       {"g = mul(h, x)", "h2 = add(h, g)", "h := h2", "return h2"},
+       {"h: h2", "h: h2"}},
+      {"a queue", {"y = cat(a, b, x)", "a := b", "b := x", "return y"}, {"a: #1", "b: x"}},
+      {"a queue of which only the end is read",
+       {"y = mul(a, x)", "a := b", "b := x", "return y"},
+       {"a: x@2"}},
+      {"a swap", {"y = cat(a, b, x)", "a := b", "b := a", "return y"}, {"a: #1", "b: #0"}},
+      {"one that no pass computed", {"y = mul(h, x)", "h := other", "return y"}, {"h: ?"}},
+      {"one whose sources do not agree",
+       {"a = mul(h, x)", "b = tanh(a)", "1: h := a", "2+: h := b", "return b"},
+       {"h:"}},
+  };
+  for (const auto& line : table) {
+    const NodeWriter writer = tape_of({.passes = 5, .lines = line.lines});
+    EXPECT_EQ(told(writer, followed(writer)), line.sources) << line.what;
+  }
+}
+
+TEST(SitesTest, WhatChangedIsKeptPassByPass) {
+  const NodeWriter writer =
+      tape_of({.passes = 3, .lines = {"h2 = add(h, x)", "y = mul(h2, w)", "h := h2", "return y"}});
+  const Followed all = followed(writer);
+  ASSERT_EQ(all.sites.size(), 2);
+  EXPECT_TRUE(all.sites[0].changed);
+  EXPECT_EQ(numbers(all.sites[0].found), "1 1.5 3");
+  EXPECT_FALSE(all.sites[1].changed);
+  EXPECT_TRUE(all.changes(writer.var("h")));
+  EXPECT_FALSE(all.changes(writer.var("w")));
+}
+
+TEST(SitesTest, SitesThatAlwaysReadOneTensorAreAlike) {
+  const NodeWriter writer = tape_of(
+      {.passes = 3,
+       .lines = {"g = mul(h, x)", "h2 = add(h, g)", "y = mul(k, h2)", "h := h2", "return y"}});
+  const Followed all = followed(writer);
+  ASSERT_EQ(all.sites.size(), 3);
+  EXPECT_EQ(all.sites[1].like, 0);
+  EXPECT_EQ(all.sites[2].like, 2);
+}
+
+TEST(SitesTest, WrittenMemoryIsContinuedOrRenewedOrStrange) {
+  const Lines body = {"add_(m, x)", "y = mul(m, x)", "return y"};
+  const struct {
+    const char* then;
+    const char* found;
+  } table[] = {{"m := m", "continued"}, {"m := new", "renewed"}, {"m := other", "strange"}};
+  for (const auto& line : table) {
+    Lines lines = body;
+    lines.emplace_back(line.then);
+    const NodeWriter writer = tape_of({.passes = 3, .lines = lines});
+    const Followed all = followed(writer);
+    ASSERT_EQ(all.sites.size(), 1) << line.then;
+    const FollowedSite& site = all.sites[0];
+    EXPECT_EQ(site.written, 0) << line.then;
+    EXPECT_EQ(site.continued, line.found == std::string("continued")) << line.then;
+    EXPECT_EQ(site.renewed, line.found == std::string("renewed")) << line.then;
+    EXPECT_EQ(site.strange, line.found == std::string("strange")) << line.then;
+  }
+}
+
+TEST(SitesTest, APassExplainsWhatItReadAsLongAsAllRanTheSame) {
+  NodeWriter writer =
+      tape_of({.passes = 2,
+               .lines = {"3: e = tanh(x)", "3: k := e", "h2 = mul(h, x)", "h := h2", "return h2"}});
+  const Followed two = followed(writer);
+  EXPECT_FALSE(two.apart);
+  EXPECT_TRUE(two.passes[0].explains(writer.var("h", 1)));
+  EXPECT_FALSE(two.passes[0].explains(writer.var("x", 1)));
+  writer.run();
+  const Followed three = followed(writer);
+  EXPECT_TRUE(three.apart);
+  EXPECT_TRUE(three.passes[0].explains(writer.var("h", 1)));
+  EXPECT_FALSE(three.passes[1].explains(writer.var("h", 2)));
+}
+
+TEST(SitesTest, AnAddedCallCountsWhereItsResultIsUsedOrKept) {
+  const struct {
+    const char* what;
+    Lines lines;
+    bool added;
+  } table[] = {
+      {"nothing is added", {"y = tanh(x)", "return y"}, false},
+      {"its result is dropped", {"2+: e = neg(x)", "y = tanh(x)", "return y"}, false},
+      {"its result is kept", {"2+: e = neg(x)", "2+: k := e", "y = tanh(x)", "return y"}, true},
+  };
+  for (const auto& line : table) {
+    const Followed all = followed(tape_of({.passes = 2, .lines = line.lines}));
+    EXPECT_EQ(all.passes[0].added_call.has_value(), line.added) << line.what;
+    EXPECT_EQ(all.apart, line.added) << line.what;
+  }
+}
+
+TEST(SitesTest, ALaterPassMayBeTheBase) {
+  const NodeWriter writer = tape_of(
+      {.passes = 4, .lines = {"1: h2 = neg(x)", "2+: h2 = mul(h, x)", "h := h2", "return h2"}});
+  const Followed all = followed(writer, 1);
+  EXPECT_EQ(told(writer, all, 1), Lines{"h: h2"});
+  EXPECT_EQ(all.passes.size(), 2);
+}
+
+TEST(SitesTest, WhatThePassBeforeComputedOfItsInputs) {
+  const NodeWriter writer =
+      tape_of({.passes = 2, .lines = {"h2 = mul(h, x)", "y = mul(h2, w)", "h := h2", "return y"}});
+  EXPECT_TRUE(was_computed(writer.node, 1, writer.var("h", 1)));
+  EXPECT_FALSE(was_computed(writer.node, 1, writer.var("w", 1)));
+  EXPECT_FALSE(was_computed(writer.node, 0, writer.var("h", 0)));
+}
+
+}  // namespace
+}  // namespace leapp::state

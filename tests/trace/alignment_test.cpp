@@ -1,0 +1,82 @@
+#include "trace/alignment.h"
+
+#include <ATen/ops/ones.h>
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+#include "tape_writer.h"
+
+namespace leapp::trace {
+namespace {
+
+// A pass as the operators that it runs: "tanh" on the value so far, which begins with an input, and
+// "-tanh" on a constant.
+struct Written {
+  explicit Written(const std::string& operators) {
+    const at::Tensor x = at::ones({2});
+    const at::Tensor weight = at::ones({2});
+    writer.input(x);
+    at::Tensor value = x;
+    std::istringstream words(operators);
+    for (std::string word; words >> word;) {
+      if (word.front() == '-') {
+        kept.push_back(writer.call(("aten::" + word.substr(1)).c_str(), "", {weight}));
+      } else {
+        kept.push_back(value = writer.call(("aten::" + word).c_str(), "", {value}));
+      }
+      calls.push_back(static_cast<std::int32_t>(calls.size()));
+    }
+  }
+
+  testing::TapeWriter writer;
+  std::vector<at::Tensor> kept;
+  std::vector<std::int32_t> calls;
+};
+
+// "0=0 1=2 !1,1 +1": the pairs, the difference, and what is added.
+std::string told(const Alignment& found) {
+  std::string text;
+  for (const auto& [a, b] : found.pairs) text += std::to_string(a) + "=" + std::to_string(b) + " ";
+  if (found.difference) {
+    const auto& [a, b] = *found.difference;
+    text += "!" + std::to_string(a) + "," + std::to_string(b) + " ";
+  }
+  for (const std::int32_t call : found.added) text += "+" + std::to_string(call) + " ";
+  if (!text.empty()) text.pop_back();
+  return text;
+}
+
+TEST(AlignmentTest, WhichCallsAreTheSame) {
+  const struct {
+    const char* what;
+    const char* first;
+    const char* again;
+    const char* found;
+    const char* past;  // with what comes after the difference
+  } table[] = {
+      {"nothing", "", "", "", ""},
+      {"the same", "neg tanh", "neg tanh", "0=0 1=1", "0=0 1=1"},
+      {"a constant less", "-exp neg", "neg", "1=0", "1=0"},
+      {"a constant more", "neg tanh", "neg -exp tanh", "0=0 1=2", "0=0 1=2"},
+      {"one that changes nothing", "neg tanh", "neg detach tanh", "0=0 1=2", "0=0 1=2"},
+      {"another one", "neg tanh", "neg exp", "0=0 !1,1", "0=0 !1,1 +1"},
+      {"one more at the end", "neg", "neg exp", "0=0 !-1,1", "0=0 !-1,1 +1"},
+      {"one less at the end", "neg exp", "neg", "0=0 !1,-1", "0=0 !1,-1"},
+      {"one more between", "neg tanh exp", "neg abs tanh exp", "0=0 !1,1", "0=0 1=2 2=3 !1,1 +1"},
+      {"another one between", "neg tanh exp abs", "neg sin exp abs", "0=0 !1,1",
+       "0=0 2=2 3=3 !1,1 +1"},
+      {"the same on a constant", "neg tanh", "neg -tanh", "0=0 !1,-1", "0=0 !1,-1"},
+  };
+  for (const auto& line : table) {
+    const Written first(line.first);
+    const Written again(line.again);
+    const CallList was = {*first.writer.tape, first.calls};
+    const CallList is = {*again.writer.tape, again.calls};
+    EXPECT_EQ(told(align(was, is)), line.found) << line.what;
+    EXPECT_EQ(told(align_past_differences(was, is)), line.past) << line.what;
+  }
+}
+
+}  // namespace
+}  // namespace leapp::trace
