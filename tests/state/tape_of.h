@@ -21,10 +21,13 @@
 #include <ATen/ops/ones.h>
 
 #include <algorithm>
+#include <cctype>
 #include <map>
 #include <memory>
+#include <optional>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "session/record/node.h"

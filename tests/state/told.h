@@ -7,6 +7,7 @@
 //   "flag ? <- constant"
 #pragma once
 
+#include <sstream>
 #include <string>
 #include <vector>
 

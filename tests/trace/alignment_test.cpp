@@ -66,7 +66,8 @@ TEST(AlignmentTest, WhichCallsAreTheSame) {
       {"one more between", "neg tanh exp", "neg abs tanh exp", "0=0 !1,1", "0=0 1=2 2=3 !1,1 +1"},
       {"another one between", "neg tanh exp abs", "neg sin exp abs", "0=0 !1,1",
        "0=0 2=2 3=3 !1,1 +1"},
-      {"the same on a constant", "neg tanh", "neg -tanh", "0=0 !1,-1", "0=0 !1,-1"},
+      {"the same in order, one of it on a constant", "neg tanh", "neg -tanh", "0=0 1=1", "0=0 1=1"},
+      {"and where not all are the same", "neg tanh -exp", "neg -tanh", "0=0 !1,-1", "0=0 !1,-1"},
   };
   for (const auto& line : table) {
     const Written first(line.first);
