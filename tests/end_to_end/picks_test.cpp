@@ -1,6 +1,4 @@
-// Elements chosen by a number behave as views, though the graph has copies of them.
-#include "session/picks.h"
-
+// Elements chosen by a number, in a bundle that chooses others.
 #include <ATen/ATen.h>
 
 #include "session/front_end.h"
@@ -10,19 +8,6 @@ namespace leapp {
 namespace {
 
 using at::Tensor;
-
-TEST(PicksTest, TakesAndPutsWhatPlainIndexingDoes) {
-  const Tensor table = at::arange(24, at::kFloat).reshape({2, 3, 4});
-  const Tensor last = at::scalar_tensor(-1, at::kLong);
-  const Tensor one = at::scalar_tensor(1, at::kInt);
-  EXPECT_TRUE(at::equal(session::take(table, {1}, {last}), table.select(1, 2)));
-  EXPECT_TRUE(at::equal(session::take(table, {0, 2}, {one, last}), table[1].select(1, 3)));
-
-  const Tensor value = at::zeros({3});
-  session::put(table, {0, 2}, {one, last}, value);
-  EXPECT_TRUE(at::equal(table[1].select(1, 3), value));
-  EXPECT_EQ(table.select(1, 0).count_nonzero().item<int>(), 6);  // of 8: 0 was there before
-}
 
 class PicksInANodeTest : public testing::Workbench {
  protected:

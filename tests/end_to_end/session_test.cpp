@@ -1,16 +1,12 @@
-// The annotations as a C++ program calls them: what they give back, refuse and write.
+// The annotations as a C++ program calls them: what is written, and runs.
 #include <ATen/ATen.h>
 
-#include <thread>
-
-#include "session/front_end.h"
 #include "workbench.h"
 
 namespace leapp {
 namespace {
 
 using at::Tensor;
-using ::testing::AllOf;
 using ::testing::HasSubstr;
 using testing::message_of;
 
@@ -22,27 +18,6 @@ class SessionTest : public testing::Workbench {
     annotate::output_tensors("n", {{"y", x * 2}}, {.export_with = backend});
   }
 };
-
-TEST_F(SessionTest, OutsideASessionCallsHandBackTheirArguments) {
-  const Tensor x = at::ones({2});
-  EXPECT_TRUE(annotate::input_tensors("n", {{"x", x}})[0].is_same(x));
-  EXPECT_TRUE(annotate::output_tensors("n", {{"y", x}})[0].is_same(x));
-  EXPECT_FALSE(is_active());
-  EXPECT_FALSE(front_end::is_traced(x));
-}
-
-TEST_F(SessionTest, EagerValuesAreBitIdenticalWhileTracing) {
-  at::manual_seed(0);
-  const Tensor x = at::randn({3, 3});
-  const auto work = [](const Tensor& t) {
-    return (t.matmul(t.t()).softmax(-1) + t.sin()).cumsum(0);
-  };
-  begin();
-  const Tensor y = work(annotate::input_tensors("n", {{"x", x}})[0]);
-  annotate::output_tensors("n", {{"y", y}}, {.export_with = "jit"});
-  stop();
-  EXPECT_TRUE(at::equal(y, work(x)));
-}
 
 TEST_F(SessionTest, AMethodIsOnePassPerCall) {
   begin();
@@ -104,56 +79,6 @@ TEST_F(SessionTest, AFailedExportLeavesWhatWasThere) {
   EXPECT_EQ(text_of("g.yaml"), before);
 }
 
-TEST_F(SessionTest, ErrorsNameTheCallersLine) {
-  begin();
-  EXPECT_THAT(message_of([] {
-                annotate::output_tensors("n", {{"y", at::ones({1})}});
-              }),
-              AllOf(HasSubstr("session_test.cpp:"), HasSubstr("input_tensors() was never called")));
-  const Tensor x = annotate::input_tensors("n", {{"x", at::ones({2})}})[0];
-  EXPECT_THAT(message_of([&] {
-                annotate::output_tensors("n", {{"y", at::ones({1})}});
-              }),
-              HasSubstr("non-traced tensors: 'y'"));
-  EXPECT_THAT(message_of([&] {
-                annotate::output_tensors("n", {{"y", x}, {"y", x}});
-              }),
-              HasSubstr("Duplicate i/o name 'y'"));
-  EXPECT_THAT(message_of([] { start({.name = ""}); }), HasSubstr("needs a name"));
-}
-
-TEST_F(SessionTest, TwoOpenNodesMustNotMix) {
-  begin();
-  const Tensor a = annotate::input_tensors("a", {{"x", at::ones({2})}})[0];
-  const Tensor b = annotate::input_tensors("b", {{"x", at::ones({2})}})[0];
-  EXPECT_ANY_THROW({
-    const Tensor sum = a + b;
-    static_cast<void>(sum);
-  });
-  annotate::abandon("a");
-  annotate::abandon("b");
-}
-
-TEST_F(SessionTest, ANodeBelongsToOneThread) {
-  begin();
-  annotate::input_tensors("n", {{"x", at::ones({2})}});
-  std::string text;
-  std::thread([&] {
-    text = message_of([] { annotate::output_tensors("n", {{"y", at::ones({2})}}); });
-  }).join();
-  EXPECT_THAT(text, HasSubstr("opened by another thread"));
-  annotate::abandon("n");
-}
-
-TEST_F(SessionTest, ReentryWithAnotherShapeShowsBothSides) {
-  begin();
-  trace_double();
-  EXPECT_THAT(message_of([] {
-                annotate::input_tensors("n", {{"x", at::ones({3})}});
-              }),
-              AllOf(HasSubstr("[2]"), HasSubstr("[3]")));
-}
-
 TEST_F(SessionTest, AConstantThatChangesAfterStopIsRefused) {
   Tensor weight = at::ones({2});
   begin();
@@ -163,15 +88,6 @@ TEST_F(SessionTest, AConstantThatChangesAfterStopIsRefused) {
   weight.add_(1);
   EXPECT_THAT(message_of([] { compile_graph({.visualize = false}); }),
               HasSubstr("changed after it was traced"));
-}
-
-TEST_F(SessionTest, ValuesThatLeaveTheGraphAreWarnedOfInTheLog) {
-  begin();
-  const Tensor x = annotate::input_tensors("n", {{"x", at::ones({2})}})[0];
-  const double first = x[0].item<double>();
-  annotate::output_tensors("n", {{"y", x * first}}, {.export_with = "jit"});
-  stop();
-  EXPECT_THAT(text_of("log.txt"), HasSubstr("exported as a constant"));
 }
 
 }  // namespace

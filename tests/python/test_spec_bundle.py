@@ -192,7 +192,9 @@ class TestParameters:
             y = torch.nn.functional.avg_pool2d(torch.nn.functional.silu(x), 2)
             annotate.output_tensors("n", {"y": y}, export_with="onnx-dynamo")
         assert bench.compile() == {"n": True}
-        assert "needs the Python package no_such_package" in capfd.readouterr().err
+        said = capfd.readouterr().err
+        assert "needs the Python package no_such_package" in said
+        assert "[LP404]" in said
 
     @pytest.mark.parametrize("name", ["pt2", "exported-program"])
     def test_pt2(self, bench: Workbench, name: str) -> None:

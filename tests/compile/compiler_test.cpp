@@ -1,0 +1,181 @@
+// compile_graph(): what it refuses and says, in which order, and what it writes.
+#include <map>
+
+#include "../runtime/support.h"
+#include "../session/tracing.h"
+
+namespace leapp {
+namespace {
+
+using at::Tensor;
+using testing::code_of;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+class CompilerTest : public testing::Tracing {
+ protected:
+  static void SetUpTestSuite() { testing::find_libraries(); }
+
+  static std::vector<NodeOutcome> compile(CompileOptions options = {}) {
+    options.visualize = false;
+    return compile_graph(options);
+  }
+  bool is_written(const std::string& name) const {
+    return std::filesystem::exists(folder_ / "g" / name);
+  }
+  // The files of the bundle; the log goes on.
+  std::map<std::string, std::string> files() const {
+    std::map<std::string, std::string> found;
+    for (const auto& entry : std::filesystem::directory_iterator(folder_ / "g")) {
+      if (entry.path().filename() == "log.txt") continue;
+      std::ostringstream text;
+      text << std::ifstream(entry.path(), std::ios::binary).rdbuf();
+      found[entry.path().filename().string()] = text.str();
+    }
+    return found;
+  }
+  // y = 2 x on [1, 4], exported with what a front end brings: a file that computes 2 x + 1.
+  void trace_for_a_wrong_model() {
+    session::Hooks hooks;
+    hooks.bridge = [](const std::string&, const ir::Graph&, const std::filesystem::path& file,
+                      const Metadata::Map&) {
+      std::filesystem::copy_file(testing::model_file("affine.onnx"), file);
+    };
+    session::set_hooks(hooks);
+    begin();
+    annotate::output_tensors("n", {{"y", in("n", at::ones({1, 4})) * 2}},
+                             {.export_with = "onnx-dynamo"});
+    stop();
+  }
+};
+
+TEST(CompilerDeathTest, NothingWasEverTraced) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");  // in a process that runs nothing else
+  const auto refused = [] { return code_of([] { compile_graph(); }) == Code::kNoSession; };
+  EXPECT_EXIT(std::_Exit(refused() ? 0 : 1), ::testing::ExitedWithCode(0), "");
+}
+
+TEST_F(CompilerTest, ASessionMustEndAndItsNodesMustBeComplete) {
+  begin();
+  in("n", at::ones({2}));
+  EXPECT_EQ(code_of([] { compile(); }), Code::kStillTracing);
+  stop();
+  EXPECT_EQ(code_of([] { compile(); }), Code::kIncomplete);
+  EXPECT_FALSE(is_written("g.yaml"));
+}
+
+TEST_F(CompilerTest, ALaterPassThatWasLeftOpenIsOnlyNamed) {
+  begin();
+  pass();
+  in("n", at::ones({2}));
+  stop();
+  compile();
+  EXPECT_THAT(codes(), ElementsAre(Code::kIncomplete));
+  EXPECT_TRUE(is_written("g.yaml"));
+}
+
+TEST_F(CompilerTest, NamesThatNoNodeHasAndSessionsWithoutNodesAreNamed) {
+  start({.name = "g", .save_path = folder_.string(), .non_traced = {"m"}});
+  stop();
+  EXPECT_THAT(compile(), IsEmpty());
+  EXPECT_THAT(codes(), ::testing::UnorderedElementsAre(Code::kUnknownNode, Code::kNoNodes));
+}
+
+TEST_F(CompilerTest, ANodeWithoutAModelIsNamed) {
+  begin();
+  annotate::output_tensors("n", {{"y", in("n", at::ones({2})) * 2}});
+  stop();
+  compile();
+  EXPECT_THAT(codes(), ElementsAre(Code::kNoModel));
+  EXPECT_TRUE(is_written("g.yaml"));
+}
+
+TEST_F(CompilerTest, CompilingTwiceWritesTheSameBytes) {
+  begin();
+  Tensor h = at::zeros({2});
+  for (int i = 0; i < 2; ++i) {
+    const Tensor x = in("a", at::ones({2}));
+    h.mul_(0.5).add_(x);
+    const Tensor y = out("a", h * 2);
+    const Tensor z = in("b", y) + 1;
+    annotate::output_tensors("b", {{"y", z}}, {.export_with = "onnx"});
+  }
+  stop();
+  compile();
+  const auto first = files();
+  EXPECT_THAT(first, Contains(::testing::Key("a.pt")));
+  EXPECT_THAT(first, Contains(::testing::Key("b.onnx")));
+  EXPECT_THAT(first, Contains(::testing::Key("g_initial_values.safetensors")));
+  compile();
+  EXPECT_EQ(files(), first);
+}
+
+TEST_F(CompilerTest, SaysHowFarItIs) {
+  begin();
+  pass("a");
+  pass("b");
+  stop();
+  std::vector<std::string> steps;
+  compile({.progress = [&](std::size_t done, std::size_t all, const std::string& node) {
+    steps.push_back(node + " " + std::to_string(done) + "/" + std::to_string(all));
+  }});
+  EXPECT_THAT(steps, ElementsAre("a 0/4", "b 1/4", "a 2/4", "b 3/4"));
+}
+
+TEST_F(CompilerTest, ADryRunWritesNoModelAndComparesNothing) {
+  begin();
+  pass();
+  stop();
+  const auto outcomes = compile({.dry_run = true});
+  ASSERT_EQ(outcomes.size(), 1U);
+  EXPECT_TRUE(outcomes[0].passed);
+  EXPECT_TRUE(is_written("g.yaml"));
+  EXPECT_FALSE(is_written("n.pt"));
+}
+
+TEST_F(CompilerTest, AnExporterThatIsNotInstalledIsReplacedByOurs) {
+  session::Hooks hooks;
+  hooks.missing = [](const std::string&) { return "onnxscript"; };
+  session::set_hooks(hooks);
+  begin();
+  annotate::output_tensors("n", {{"y", in("n", at::ones({2})) * 2}},
+                           {.export_with = "onnx-dynamo"});
+  stop();
+  compile();
+  EXPECT_THAT(codes(), ElementsAre(Code::kFallback));
+  EXPECT_TRUE(is_written("n.onnx"));
+}
+
+TEST_F(CompilerTest, AModelThatComputesSomethingElseIsNotWritten) {
+  trace_for_a_wrong_model();
+  EXPECT_EQ(code_of([] { compile(); }), Code::kValidationFailed);
+  EXPECT_FALSE(is_written("g.yaml"));
+  EXPECT_FALSE(is_written("n.onnx"));
+}
+
+TEST_F(CompilerTest, UnlessSomebodyWantsToLookAtIt) {
+  trace_for_a_wrong_model();
+  const auto outcomes = compile({.strict = false});
+  ASSERT_EQ(outcomes.size(), 1U);
+  EXPECT_FALSE(outcomes[0].passed);
+  EXPECT_TRUE(is_written("n.onnx"));
+  EXPECT_THAT(compile({.validate = false}), IsEmpty());
+}
+
+TEST_F(CompilerTest, AFrontEndNamesTheWeights) {
+  const Tensor weight = at::full({2}, 3.0);
+  session::Hooks hooks;
+  hooks.tensor_names = [&] {
+    return session::TensorNames{{weight.const_data_ptr(), {"encoder.weight", ""}}};
+  };
+  session::set_hooks(hooks);
+  begin();
+  annotate::output_tensors("n", {{"y", in("n", at::ones({2})) * weight}}, {.export_with = "onnx"});
+  stop();
+  compile();
+  EXPECT_NE(files().at("n.onnx").find("encoder.weight"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace leapp

@@ -1,0 +1,163 @@
+// From recorded passes to graphs and ports.
+#include "compile/draft.h"
+
+#include "../session/tracing.h"
+#include "state/infer.h"
+
+namespace leapp::compile {
+namespace {
+
+using at::Tensor;
+using session::Backend;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+class DraftTest : public leapp::testing::Tracing {
+ protected:
+  void SetUp() override {
+    Tracing::SetUp();
+    begin();
+  }
+  // The drafts of all nodes, with their states chosen.
+  std::vector<Draft> draft(Backend backend) {
+    stop();
+    nodes_ = session::Session::instance().nodes();
+    const auto no_path = [](const Tensor&) { return std::string(); };
+    state::Inference inference = state::infer_states(nodes_, nodes_, no_path);
+    std::vector<Draft> drafts;
+    for (std::size_t i = 0; i < nodes_.size(); ++i) {
+      drafts.push_back({.node = nodes_[i], .backend = backend});
+      drafts.back().states = std::move(inference.nodes[i]);
+      drafts.back().pure = purify(drafts.back(), no_path);
+    }
+    choose_states(drafts);
+    return drafts;
+  }
+  CompiledNode finish(std::vector<Draft>& drafts, std::size_t index) {
+    return compile::finish(drafts[index], drafts, nodes_, findings_);
+  }
+  std::vector<Code> found() const {
+    std::vector<Code> codes;
+    for (const Diagnostic& each : findings_) codes.push_back(each.code);
+    return codes;
+  }
+
+  std::vector<const Node*> nodes_;
+  state::Findings findings_;
+};
+
+TEST_F(DraftTest, HasAGraphWhenItIsTracedAndExported) {
+  Node node;
+  EXPECT_TRUE((Draft{.node = &node, .backend = Backend::kOnnx}.has_graph()));
+  EXPECT_FALSE((Draft{.node = &node}.has_graph()));
+  node.traced = false;
+  EXPECT_FALSE((Draft{.node = &node, .backend = Backend::kOnnx}.has_graph()));
+}
+
+TEST_F(DraftTest, PurifiesWithInputsForPortsAndStates) {
+  Tensor sum = at::zeros({2});
+  for (int i = 0; i < 2; ++i) {
+    sum.add_(in("n", at::ones({2})));
+    out("n", sum * 2);
+  }
+  const Draft made = draft(Backend::kOnnx).at(0);
+  EXPECT_EQ(made.pure.graph.inputs().size(), 2U);
+  EXPECT_EQ(made.pure.outputs.size(), 1U);
+  EXPECT_EQ(made.choice.in, std::vector<bool>{true});
+  EXPECT_EQ(made.choice.out, std::vector<bool>{true});
+}
+
+TEST_F(DraftTest, NamesConstantsAsTheProgramDoes) {
+  const Tensor weight = at::ones({2});
+  out("n", in("n", at::ones({2})) * weight);
+  stop();
+  nodes_ = session::Session::instance().nodes();
+  Draft made{.node = nodes_[0], .backend = Backend::kOnnx};
+  made.states.node = nodes_[0];
+  const ir::Graph graph = purify(made, [&](const Tensor& tensor) {
+                            return std::string(tensor.is_alias_of(weight) ? "gain" : "");
+                          }).graph;
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < graph.value_count(); ++i) {
+    const ir::Value& value = graph.value(static_cast<ir::ValueId>(i));
+    if (value.kind == ir::ValueKind::kConstant) names.push_back(value.name);
+  }
+  EXPECT_THAT(names, ElementsAre("gain"));
+}
+
+TEST_F(DraftTest, WhatOneNodeReadsAnotherPutsOut) {
+  Tensor shared = at::zeros({2});
+  for (int i = 0; i < 2; ++i) {
+    const Tensor x = in("a", at::ones({2}));
+    shared.copy_(x * 2);
+    out("a", x + 1);
+    out("b", in("b", at::ones({2})) + shared);
+  }
+  std::vector<Draft> drafts = draft(Backend::kTorchScript);
+  EXPECT_EQ(drafts[0].choice.in, std::vector<bool>{false});
+  EXPECT_EQ(drafts[0].choice.out, std::vector<bool>{true});
+  EXPECT_EQ(drafts[1].choice.in, std::vector<bool>{true});
+  const CompiledNode b = finish(drafts, 1);
+  ASSERT_EQ(b.state_wires.size(), 1U);
+  EXPECT_EQ(b.state_wires[0].from, drafts[0].node->id);
+  EXPECT_TRUE(b.state_wires[0].only_state);
+}
+
+TEST_F(DraftTest, OnnxHasOneNameForEachPort) {
+  for (const Backend backend : {Backend::kOnnx, Backend::kTorchScript}) {
+    if (!is_active()) begin();
+    Tensor h = at::zeros({2});
+    for (int i = 0; i < 2; ++i) {
+      const Tensor x = in("n", at::ones({2}));
+      const Tensor now = annotate::state_tensors("n", {{"h", h}})[0];
+      h = annotate::update_state("n", {{"h", now + x}})[0];
+      out("n", h * 2);
+    }
+    std::vector<Draft> drafts = draft(backend);
+    const CompiledNode made = finish(drafts, 0);
+    const bool onnx = backend == Backend::kOnnx;
+    EXPECT_EQ(made.model.inputs.at(1).name, onnx ? "h_in" : "h");
+    EXPECT_EQ(made.model.outputs.at(1).name, onnx ? "h_out" : "h");
+    EXPECT_THAT(made.input_names, ElementsAre("x", "h"));
+    EXPECT_THAT(made.output_names, ElementsAre("y", "h"));
+    EXPECT_THAT(found(), IsEmpty());  // a declared state is no news
+  }
+}
+
+TEST_F(DraftTest, AnInputThatReachesNothingIsLeftOutAndNamed) {
+  const Tensor x = annotate::input_tensors("n", {{"x", at::ones({2})}, {"z", at::ones({2})}})[0];
+  out("n", x * 2);
+  std::vector<Draft> drafts = draft(Backend::kOnnx);
+  const CompiledNode made = finish(drafts, 0);
+  EXPECT_THAT(made.input_names, ElementsAre("x"));
+  EXPECT_THAT(found(), ElementsAre(Code::kUnusedInput));
+}
+
+TEST_F(DraftTest, AStateThatWasFoundIsNamed) {
+  Tensor sum = at::zeros({2});
+  for (int i = 0; i < 2; ++i) {
+    sum.add_(in("n", at::ones({2})));
+    out("n", sum * 2);
+  }
+  std::vector<Draft> drafts = draft(Backend::kOnnx);
+  const CompiledNode made = finish(drafts, 0);
+  EXPECT_THAT(found(), ElementsAre(Code::kFoundState));
+  EXPECT_EQ(made.states.size(), 1U);
+  EXPECT_EQ(made.output_precisions.size(), made.model.outputs.size());
+}
+
+TEST_F(DraftTest, WhatIsOlderThanAWireCarriesIsKept) {
+  std::vector<Tensor> past = {at::zeros({2}), at::zeros({2})};
+  for (std::size_t i = 0; i < 4; ++i) {
+    past.push_back(out("n", in("n", past[i]) + 1));
+  }
+  std::vector<Draft> drafts = draft(Backend::kOnnx);
+  const CompiledNode made = finish(drafts, 0);
+  ASSERT_EQ(made.state_wires.size(), 2U);  // of the link, and of the input it feeds
+  EXPECT_TRUE(made.state_wires[0].last_tick);
+  EXPECT_EQ(made.model.inputs.size(), 2U);
+  EXPECT_EQ(made.model.outputs.size(), 2U);
+}
+
+}  // namespace
+}  // namespace leapp::compile

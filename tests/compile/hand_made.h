@@ -1,0 +1,74 @@
+// Nodes without a program: their ports, and what their passes took in and put out.
+#pragma once
+
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "compile/compiled_node.h"
+
+namespace leapp::compile::testing {
+
+/// Every port is a row of four numbers, as those of tests/data/models are.
+inline at::Tensor row(double value) {
+  return at::full({1, 4}, value);
+}
+
+inline session::NodePort port(const std::string& name) {
+  session::NodePort made;
+  made.name = name;
+  made.shape = {1, 4};
+  return made;
+}
+
+/// A node that completed as the `id`-th and has run no pass yet.
+inline Node make_node(NodeId id, const std::string& name, const std::vector<std::string>& inputs,
+                      const std::vector<std::string>& outputs) {
+  Node node;
+  node.name = name;
+  node.id = id;
+  node.completion = id;
+  for (const std::string& each : inputs) node.inputs.push_back(port(each));
+  for (const std::string& each : outputs) node.outputs.push_back(port(each));
+  return node;
+}
+
+/// One more pass.
+inline void run(Node& node, std::vector<at::Tensor> inputs, std::vector<at::Tensor> outputs) {
+  Pass pass;
+  for (const session::NodePort& each : node.inputs) pass.recording.inputs.push_back({each.name});
+  pass.inputs = std::move(inputs);
+  pass.outputs = std::move(outputs);
+  node.passes.push_back(std::move(pass));
+  ++node.completed;
+}
+
+/// The input receives that output, in each of `reads` passes what was put out `distance` before.
+inline void wire(session::NodePort& input, NodeId from, const std::string& output, int reads = 1,
+                 int distance = 0) {
+  input.source = session::PortId{from, output};
+  for (int pass = distance; pass < distance + reads; ++pass) {
+    input.age.add({pass, pass - distance, pass + 1 - distance});
+  }
+}
+
+/// A folder that goes away with the test.
+class FolderTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    static int count = 0;
+    folder_ = std::filesystem::temp_directory_path() /
+              ("leapp_compile_" + std::to_string(getpid()) + "_" + std::to_string(count++));
+    std::filesystem::create_directories(folder_);
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  std::filesystem::path folder_;
+};
+
+}  // namespace leapp::compile::testing

@@ -1,0 +1,115 @@
+#include "compile/own_model.h"
+
+#include "../onnx/sample_model.h"
+#include "../runtime/support.h"
+#include "../session/tracing.h"
+#include "base/hash.h"
+#include "hand_made.h"
+#include "onnx/writer.h"
+
+namespace leapp::compile {
+namespace {
+
+using leapp::testing::code_of;
+using leapp::testing::model_file;
+using leapp::testing::port;
+
+constexpr std::int64_t kWidth = 1024;  // wide enough for weights to leave the model's file
+
+Model declare(std::vector<Port> inputs, std::vector<Port> outputs) {
+  Model model;
+  model.name = "n";
+  model.inputs = std::move(inputs);
+  model.outputs = std::move(outputs);
+  return model;
+}
+
+class OwnModelTest : public testing::FolderTest {
+ protected:
+  std::optional<Code> code(const std::filesystem::path& source, Model model) const {
+    return code_of([&] { take_own_model(source, true, folder_, model); });
+  }
+  // A model y = x * w with its weights beside it.
+  std::filesystem::path write_with_weights(const std::string& name) const {
+    onnx::Model model;
+    model.ir_version = 9;
+    model.opsets = {{"", 18}};
+    onnx::Node mul;
+    mul.op_type = "Mul";
+    mul.inputs = {"x", "w"};
+    mul.outputs = {"y"};
+    model.graph.nodes = {mul};
+    model.graph.initializers = {onnx::testing::float_tensor("w", std::vector<float>(kWidth, 2.0F))};
+    model.graph.inputs = {onnx::testing::info("x", {std::int64_t{1}, kWidth})};
+    model.graph.outputs = {onnx::testing::info("y", {std::int64_t{1}, kWidth})};
+    std::filesystem::create_directories(folder_ / "own");
+    onnx::write_model(model, folder_ / "own" / name, {.external_data = true});
+    return folder_ / "own" / name;
+  }
+};
+
+TEST_F(OwnModelTest, IsCopiedUnderTheNodesName) {
+  Model model = declare({port("x")}, {port("y")});
+  take_own_model(model_file("affine.onnx"), true, folder_, model);
+  EXPECT_EQ(model.backend, "onnx");
+  EXPECT_EQ(model.opset_version, 20);
+  EXPECT_EQ(model.file->path, "n.onnx");
+  EXPECT_EQ(model.file->sha256sum, sha256_file(folder_ / "n.onnx"));
+  EXPECT_EQ(model.file->sha256sum, sha256_file(model_file("affine.onnx")));
+}
+
+TEST_F(OwnModelTest, IsReferredToWhereItIs) {
+  Model model = declare({port("x")}, {port("y")});
+  take_own_model(model_file("affine.pt"), false, folder_, model);
+  EXPECT_EQ(model.backend, "jit");
+  EXPECT_EQ(model.file->path, std::filesystem::absolute(model_file("affine.pt")).string());
+  EXPECT_TRUE(std::filesystem::is_empty(folder_));
+}
+
+TEST_F(OwnModelTest, BringsItsWeightsAlong) {
+  const auto source = write_with_weights("net.onnx");
+  const Model declared = declare({port("x", {1, kWidth})}, {port("y", {1, kWidth})});
+  Model model = declared;
+  take_own_model(source, true, folder_, model);
+  ASSERT_EQ(model.external_data.size(), 1U);
+  EXPECT_EQ(model.external_data[0].path, "net.onnx.data");
+  EXPECT_EQ(model.external_data[0].sha256sum, sha256_file(folder_ / "net.onnx.data"));
+  std::filesystem::remove(source.string() + ".data");
+  EXPECT_EQ(code(source, declared), Code::kNotFound);
+}
+
+TEST_F(OwnModelTest, FitsItsNode) {
+  Port wide = port("x");
+  wide.dtype = DType::kFloat64;
+  const struct {
+    const char* name;
+    const char* file;
+    Model declared;
+    std::optional<Code> code;
+  } table[] = {
+      {"open batch", "affine_open_batch.onnx", declare({port("x", {7, 4})}, {port("y", {7, 4})}),
+       std::nullopt},
+      {"another input", "affine.onnx", declare({port("z")}, {port("y")}), Code::kOwnModel},
+      {"another output", "affine.onnx", declare({port("x")}, {port("z")}), Code::kOwnModel},
+      {"another type", "affine.onnx", declare({wide}, {port("y")}), Code::kOwnModel},
+      {"another shape", "affine.onnx", declare({port("x", {2, 4})}, {port("y")}), Code::kOwnModel},
+      {"another rank", "affine.onnx", declare({port("x", {4})}, {port("y")}), Code::kOwnModel},
+      {"an input too few", "recurrent.onnx", declare({port("x")}, {port("y")}), Code::kOwnModel},
+      {"TorchScript, an input too few", "recurrent.pt", declare({port("x")}, {port("y")}),
+       Code::kOwnModel},
+      {"no such file", "none.onnx", declare({port("x")}, {port("y")}), Code::kNotFound},
+      {"no model", "make_models.py", declare({port("x")}, {port("y")}), Code::kOwnModel},
+  };
+  for (const auto& line : table) {
+    EXPECT_EQ(code(model_file(line.file), line.declared), line.code) << line.name;
+  }
+}
+
+TEST_F(OwnModelTest, IsReadable) {
+  std::ofstream(folder_ / "broken.pt") << "no zip archive";
+  EXPECT_EQ(code(folder_ / "broken.pt", declare({port("x")}, {port("y")})), Code::kOwnModel);
+  EXPECT_EQ(backend_of_own_model(folder_ / "broken.pt", "n"), "jit");  // which only looks
+}
+
+}  // namespace
+}  // namespace leapp::compile

@@ -1,0 +1,118 @@
+#include "compile/wires.h"
+
+#include "hand_made.h"
+
+namespace leapp::compile {
+namespace {
+
+using testing::make_node;
+using testing::wire;
+
+using Wires = std::vector<Wire>;
+using Ports = std::vector<NodePorts>;
+
+// pre -> policy -> drive, in this order.
+struct Chain {
+  Node pre = make_node(0, "pre", {"obs"}, {"features"});
+  Node policy = make_node(1, "policy", {"features", "last"}, {"action", "value"});
+  Node drive = make_node(2, "drive", {"action"}, {"torque"});
+
+  Chain() {
+    wire(policy.inputs[0], 0, "features");
+    wire(drive.inputs[0], 1, "action");
+  }
+  std::vector<CompiledNode> compiled() const {
+    return {describe_only(pre), describe_only(policy), describe_only(drive)};
+  }
+};
+
+TEST(WiresTest, OutputsFlowToTheInputsThatReceivedThem) {
+  const Chain chain;
+  const Pipeline pipeline = connect(chain.compiled());
+  EXPECT_EQ(pipeline.data_flow, (Wires{{{"policy", "action"}, {{"drive", "action"}}},
+                                       {{"pre", "features"}, {{"policy", "features"}}}}));
+  EXPECT_TRUE(pipeline.feedback_flow.empty());
+  EXPECT_EQ(pipeline.inputs, (Ports{{"policy", {"last"}}, {"pre", {"obs"}}}));
+  EXPECT_EQ(pipeline.outputs, (Ports{{"drive", {"torque"}}, {"policy", {"value"}}}));
+}
+
+TEST(WiresTest, WhatComesFromALaterNodeIsFeedbackAndStaysAnOutput) {
+  Chain chain;
+  wire(chain.policy.inputs[1], 2, "torque", 2, 1);
+  const Pipeline pipeline = connect(chain.compiled());
+  EXPECT_EQ(pipeline.feedback_flow, (Wires{{{"drive", "torque"}, {{"policy", "last"}}}}));
+  EXPECT_EQ(pipeline.inputs, (Ports{{"pre", {"obs"}}}));
+  EXPECT_EQ(pipeline.outputs, (Ports{{"drive", {"torque"}}, {"policy", {"value"}}}));
+}
+
+TEST(WiresTest, WhatAnEarlierNodePutOutInTheTickBeforeIsFeedback) {
+  Chain chain;
+  wire(chain.policy.inputs[1], 0, "features", 3, 1);
+  // Received though the source had completed a newer one.
+  chain.policy.inputs[1].age = {};
+  for (int pass = 1; pass < 4; ++pass) chain.policy.inputs[1].age.add({pass, pass - 1, pass + 1});
+  const Pipeline pipeline = connect(chain.compiled());
+  EXPECT_EQ(pipeline.feedback_flow, (Wires{{{"pre", "features"}, {{"policy", "last"}}}}));
+}
+
+TEST(WiresTest, OneOutputMayFeedMany) {
+  Chain chain;
+  wire(chain.drive.inputs[0], 0, "features");
+  const Pipeline pipeline = connect(chain.compiled());
+  EXPECT_EQ(pipeline.data_flow,
+            (Wires{{{"pre", "features"}, {{"policy", "features"}, {"drive", "action"}}}}));
+}
+
+TEST(WiresTest, StateIsNoOutputUnlessItIsOneInItsOwnRight) {
+  for (const bool only_state : {true, false}) {
+    Chain chain;
+    std::vector<CompiledNode> nodes = chain.compiled();
+    nodes[1].state_wires = {{"last", 1, "value", only_state}};
+    const Pipeline pipeline = connect(nodes);
+    EXPECT_EQ(pipeline.feedback_flow, (Wires{{{"policy", "value"}, {{"policy", "last"}}}}));
+    EXPECT_EQ(pipeline.outputs.size(), only_state ? 1U : 2U);
+  }
+}
+
+TEST(WiresTest, PortsHaveTheNamesOfTheModel) {
+  Chain chain;
+  std::vector<CompiledNode> nodes = chain.compiled();
+  nodes[1].model.inputs[0].name = "features_in";
+  EXPECT_EQ(connect(nodes).data_flow.back().targets,
+            (std::vector<PortRef>{{"policy", "features_in"}}));
+}
+
+TEST(WiresTest, WhatAModelLeftOutIsNotWired) {
+  Chain chain;
+  std::vector<CompiledNode> nodes = chain.compiled();
+  nodes[1].model.inputs.erase(nodes[1].model.inputs.begin());
+  nodes[1].input_names.erase(nodes[1].input_names.begin());
+  nodes.erase(nodes.begin() + 2);
+  const Pipeline pipeline = connect(nodes);
+  EXPECT_TRUE(pipeline.data_flow.empty());
+  EXPECT_EQ(pipeline.outputs, (Ports{{"policy", {"action", "value"}}, {"pre", {"features"}}}));
+}
+
+TEST(WiresTest, AnInputThatStatesDelayIsNotWiredTwice) {
+  Chain chain;
+  std::vector<CompiledNode> nodes = chain.compiled();
+  nodes[2].state_wires = {{"action", 1, "value", false, true}};
+  const Pipeline pipeline = connect(nodes);
+  EXPECT_EQ(pipeline.data_flow.size(), 1U);
+  EXPECT_EQ(pipeline.feedback_flow, (Wires{{{"policy", "value"}, {{"drive", "action"}}}}));
+}
+
+TEST(WiresTest, CountsNodesPortsAndEdges) {
+  const Chain chain;
+  Bundle bundle;
+  const std::vector<CompiledNode> nodes = chain.compiled();
+  for (const CompiledNode& node : nodes) bundle.models.push_back(node.model);
+  bundle.pipeline = connect(nodes);
+  EXPECT_EQ(
+      statistics(bundle),
+      (std::vector<std::string>{"Computation nodes: 3", "Dangling inputs: 2", "Dangling outputs: 2",
+                                "Internal connections: 2", "Total edges: 6"}));
+}
+
+}  // namespace
+}  // namespace leapp::compile

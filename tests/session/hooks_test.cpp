@@ -1,0 +1,89 @@
+// When a front end is called.
+#include "session/hooks.h"
+
+#include "tracing.h"
+
+namespace leapp {
+namespace {
+
+using at::Tensor;
+using testing::code_of;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+using HooksTest = testing::Tracing;
+
+TEST_F(HooksTest, AreToldOfTheFirstTwoPassesAndOfTheEnd) {
+  std::vector<std::string> told;
+  const auto tell = [&told](const char* what) {
+    return [&told, what](const std::string& node, int number) {
+      told.push_back(what + node + std::to_string(number));
+    };
+  };
+  session::Hooks hooks;
+  hooks.opened = tell("opened ");
+  hooks.closed = tell("closed ");
+  hooks.stopping = [&] { told.push_back(is_active() ? "stopping" : "stopped"); };
+  session::set_hooks(hooks);
+  begin();
+  for (int i = 0; i < 4; ++i) pass();
+  stop();
+  EXPECT_THAT(told, ElementsAre("opened n1", "closed n1", "opened n2", "closed n2", "stopping"));
+}
+
+TEST_F(HooksTest, AreAskedAboutOutputsThatDependOnNoInput) {
+  const Tensor kept = at::ones({2});
+  int asked = 0;
+  bool answer = false;
+  session::Hooks hooks;
+  hooks.keeps = [&](const std::vector<Tensor>& outputs) {
+    ++asked;
+    return answer && outputs.size() == 1 && outputs[0].is_same(kept);
+  };
+  session::set_hooks(hooks);
+  begin();
+  in("n", at::ones({2}));
+  EXPECT_EQ(code_of([&] { out("n", kept); }), Code::kNotTraced);
+  answer = true;
+  out("n", kept);
+  EXPECT_THAT(node().undecided, ElementsAre("y"));
+  EXPECT_EQ(asked, 2);
+  pass("m");
+  EXPECT_EQ(asked, 2);
+}
+
+TEST_F(HooksTest, ThatFailWhileStoppingDoNotKeepTheSessionAlive) {
+  session::Hooks hooks;
+  hooks.stopping = [] { throw std::runtime_error("not today"); };
+  session::set_hooks(hooks);
+  begin();
+  pass();
+  EXPECT_THROW(stop(), std::runtime_error);
+  EXPECT_FALSE(is_active());
+  EXPECT_EQ(node().completed, 1);
+}
+
+TEST_F(HooksTest, RethrowErrorsThatComeOutOfOperators) {
+  std::vector<Code> seen;
+  session::Hooks hooks;
+  hooks.rethrow = [&](const Error& error) {
+    seen.push_back(error.code());
+    throw std::domain_error("as the front end likes it");
+  };
+  session::set_hooks(hooks);
+  begin();
+  const Tensor a = in("a", at::ones({2}));
+  const Tensor b = in("b", at::ones({2}));
+  EXPECT_THROW(static_cast<void>(a + b), std::domain_error);
+  EXPECT_THAT(seen, ElementsAre(Code::kMixedNodes));
+}
+
+TEST(HooksWatchTest, FrontEndsWatchTheFirstAndTheSecondPass) {
+  EXPECT_FALSE(session::is_watched(0));
+  EXPECT_TRUE(session::is_watched(1));
+  EXPECT_TRUE(session::is_watched(2));
+  EXPECT_FALSE(session::is_watched(3));
+}
+
+}  // namespace
+}  // namespace leapp

@@ -1,0 +1,144 @@
+// Elements chosen by a number behave as views, though the graph has copies of them.
+#include "session/picks.h"
+
+#include "../trace/tape_writer.h"
+#include "session/front_end.h"
+#include "tracing.h"
+
+namespace leapp::session {
+namespace {
+
+using at::Tensor;
+using trace::testing::TapeWriter;
+
+Tensor number(std::int64_t value) {
+  return at::scalar_tensor(value, at::kLong);
+}
+
+TEST(PicksTest, TakesAndPutsWhatPlainIndexingDoes) {
+  const Tensor table = at::arange(24, at::kFloat).reshape({2, 3, 4});
+  const Tensor last = number(-1);
+  const Tensor one = at::scalar_tensor(1, at::kInt);
+  EXPECT_TRUE(at::equal(take(table, {1}, {last}), table.select(1, 2)));
+  EXPECT_TRUE(at::equal(take(table, {0, 2}, {one, last}), table[1].select(1, 3)));
+
+  const Tensor value = at::zeros({3});
+  put(table, {0, 2}, {one, last}, value);
+  EXPECT_TRUE(at::equal(table[1].select(1, 3), value));
+  EXPECT_EQ(table.select(1, 0).count_nonzero().item<int>(), 6);  // of 8: 0 was there before
+}
+
+// The first row of a table, and the tape both are on.
+struct OnePick {
+  OnePick() {
+    writer.input(table);
+    copy = writer.mul(table[0], at::ones({2}));
+    picks.add(*writer.tape, {copy, table, {0}, {index}});
+  }
+  std::optional<Picks::Step> next() { return picks.next(*writer.tape); }
+
+  TapeWriter writer;
+  Picks picks;
+  Tensor table = at::arange(6, at::kFloat).reshape({3, 2});
+  Tensor index = number(0);
+  Tensor copy;
+};
+
+TEST(PicksTest, ThereIsNothingToDoWhileBothSidesAgree) {
+  OnePick made;
+  EXPECT_FALSE(made.next());
+  EXPECT_FALSE(made.picks.empty());
+}
+
+TEST(PicksTest, AWriteToTheCopyGoesBack) {
+  OnePick made;
+  made.writer.add_in_place(made.copy, at::ones({2}));
+  const auto step = made.next();
+  ASSERT_TRUE(step);
+  EXPECT_TRUE(step->back);
+  step->take();
+  EXPECT_TRUE(at::equal(made.table[0], made.copy));
+  Picks::agree(*made.writer.tape, *step->pick);
+  EXPECT_FALSE(made.next());
+}
+
+TEST(PicksTest, AWriteToTheTensorReachesTheCopy) {
+  OnePick made;
+  made.writer.zero(made.table);
+  const auto step = made.next();
+  ASSERT_TRUE(step);
+  EXPECT_FALSE(step->back);
+  step->take();
+  EXPECT_TRUE(at::equal(made.copy, at::zeros({2})));
+}
+
+TEST(PicksTest, OnlyMemoryThatIsTouchedMatters) {
+  OnePick made;
+  made.writer.add_in_place(made.copy, at::ones({2}));
+  const Tensor other = at::ones({2});
+  EXPECT_FALSE(made.picks.next(*made.writer.tape, {other.storage().unsafeGetStorageImpl()}));
+  EXPECT_TRUE(made.picks.next(*made.writer.tape, {made.table.storage().unsafeGetStorageImpl()}));
+}
+
+TEST(PicksTest, ACopyThatNobodyHoldsIsForgotten) {
+  OnePick made;
+  made.copy.reset();
+  EXPECT_FALSE(made.next());
+  EXPECT_TRUE(made.picks.empty());
+}
+
+TEST(PicksTest, FindsThePickOfACopyByWhatChoseIt) {
+  OnePick made;
+  EXPECT_NE(made.picks.find(made.copy, made.table, {made.index}), nullptr);
+  EXPECT_EQ(made.picks.find(made.copy, made.table, {number(0)}), nullptr);
+  EXPECT_EQ(made.picks.find(made.copy, made.table[0], {made.index}), nullptr);
+  EXPECT_EQ(made.picks.find(made.table, made.table, {made.index}), nullptr);
+}
+
+class PicksInANodeTest : public leapp::testing::Tracing {
+ protected:
+  void SetUp() override {
+    Tracing::SetUp();
+    begin();
+    index_ = in("n", number(1), "i");
+  }
+  Tensor row(const Tensor& of) const { return front_end::pick(of, {0}, {index_}); }
+
+  const at::NoGradGuard no_grad_;
+  Tensor table_ = at::arange(6, at::kFloat).reshape({3, 2});
+  Tensor index_;
+};
+
+TEST_F(PicksInANodeTest, WritesReachTheTensor) {
+  row(table_).mul_(10);
+  EXPECT_TRUE(
+      at::equal(table_ + 0, at::tensor({0.0F, 1.0F, 20.0F, 30.0F, 4.0F, 5.0F}).view({3, 2})));
+}
+
+TEST_F(PicksInANodeTest, WritesToTheTensorReachThem) {
+  const Tensor chosen = row(table_);
+  table_.add_(5);
+  EXPECT_TRUE(at::equal(chosen + 0, at::tensor({7.0F, 8.0F})));
+}
+
+TEST_F(PicksInANodeTest, PicksThatMayBeTheSameSeeEachOther) {
+  const Tensor one = row(table_);
+  Tensor other = row(table_);
+  other.add_(1);
+  EXPECT_TRUE(at::equal(one + 0, at::tensor({3.0F, 4.0F})));
+}
+
+TEST_F(PicksInANodeTest, ThePickOfAPickReachesAll) {
+  const Tensor outer = row(table_);
+  row(outer).add_(100);
+  EXPECT_TRUE(at::equal(table_[1] + 0, at::tensor({2.0F, 103.0F})));
+}
+
+TEST_F(PicksInANodeTest, AnnotationsSeeThemSettled) {
+  row(table_).mul_(10);
+  out("n", table_);
+  EXPECT_TRUE(at::equal(first_pass().outputs.at(0)[1], at::tensor({20.0F, 30.0F})));
+}
+
+}  // namespace
+}  // namespace leapp::session

@@ -1,0 +1,139 @@
+// The life of a session, and of the passes in it.
+#include "session/session.h"
+
+#include <thread>
+
+#include "session/front_end.h"
+#include "tracing.h"
+
+namespace leapp {
+namespace {
+
+using at::Tensor;
+using session::Session;
+using testing::code_of;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+using SessionTest = testing::Tracing;
+
+TEST_F(SessionTest, StartsInTheFolderOfItsName) {
+  const std::string root = folder_.string();
+  const struct {
+    StartOptions options;
+    std::filesystem::path folder;
+  } table[] = {
+      {{.name = "g", .save_path = root}, folder_ / "g"},
+      {{.name = "robots/g", .save_path = root}, folder_ / "robots" / "g"},
+      {{.name = "g/", .save_path = root}, folder_ / "g"},
+      {{.name = root + "/g", .save_path = "elsewhere"}, folder_ / "g"},
+  };
+  for (const auto& line : table) {
+    start(line.options);
+    EXPECT_EQ(Session::instance().graph_name(), "g") << line.options.name;
+    EXPECT_EQ(Session::instance().folder(), line.folder) << line.options.name;
+    EXPECT_TRUE(std::filesystem::is_directory(line.folder)) << line.options.name;
+    stop();
+  }
+}
+
+TEST_F(SessionTest, RefusesToStartWithoutANameOrAFolder) {
+  std::filesystem::create_directories(folder_);
+  std::ofstream(folder_ / "file") << "in the way";
+  const std::string root = folder_.string();
+  const std::pair<StartOptions, Code> table[] = {
+      {{.name = "", .save_path = root}, Code::kBadName},
+      {{.name = "..", .save_path = root}, Code::kBadName},
+      {{.name = "g", .save_path = root, .max_cached_io = -1}, Code::kWrongValue},
+      {{.name = "g", .save_path = root + "/file"}, Code::kIo},
+  };
+  for (const auto& [options, code] : table) {
+    EXPECT_EQ(code_of([&, &given = options] { start(given); }), code) << options.name;
+    EXPECT_FALSE(is_active());
+  }
+}
+
+TEST_F(SessionTest, AnotherStartDropsWhatWasTraced) {
+  begin();
+  pass();
+  begin();
+  EXPECT_THAT(Session::instance().nodes(), IsEmpty());
+  EXPECT_THAT(codes(), ElementsAre(Code::kSessionDropped));
+}
+
+TEST_F(SessionTest, StopsOnceAndKeepsWhatWasTraced) {
+  EXPECT_EQ(code_of([] { stop(); }), Code::kNoSession);
+  begin();
+  EXPECT_TRUE(is_active());
+  Tensor sum = at::zeros({2});
+  sum.add_(in("n", at::ones({2})));
+  out("n", sum * 2);
+  stop();
+  EXPECT_FALSE(is_active());
+  EXPECT_EQ(code_of([] { stop(); }), Code::kNoSession);
+  sum.zero_();  // nobody announces writes any more
+  EXPECT_TRUE(at::equal(first_pass().memory.at(0).value_after(), at::ones({2})));
+}
+
+TEST_F(SessionTest, RefusesToStopInsideAFunction) {
+  begin();
+  Session::instance().enter_function("n");
+  EXPECT_EQ(code_of([] { stop(); }), Code::kFunctionRunning);
+  Session::instance().leave_function("n");
+  stop();
+}
+
+TEST_F(SessionTest, WarmingUpLeavesNothingBehind) {
+  begin();
+  Session::instance().warm_up();
+  EXPECT_THAT(Session::instance().nodes(), IsEmpty());
+  EXPECT_THAT(codes(), IsEmpty());
+  EXPECT_FALSE(Session::instance().any_open());
+}
+
+TEST_F(SessionTest, ANodeBelongsToOneThread) {
+  begin();
+  in("n", at::ones({2}));
+  std::optional<Code> closing;
+  std::optional<Code> entering;
+  std::thread([&] {
+    closing = code_of([] { out("n", at::ones({2})); });
+    entering = code_of([] { in("n", at::ones({2}), "z"); });
+  }).join();
+  EXPECT_EQ(closing, Code::kWrongThread);
+  EXPECT_EQ(entering, Code::kWrongThread);
+}
+
+TEST_F(SessionTest, AnAbandonedPassCountsForNothing) {
+  begin();
+  in("n", at::ones({3}));
+  annotate::abandon("n");
+  annotate::abandon("nobody");
+  EXPECT_FALSE(Session::instance().any_open());
+  EXPECT_THAT(node().inputs, IsEmpty());
+  pass();  // with another shape
+  in("n", at::ones({2}));
+  annotate::abandon("n");
+  EXPECT_EQ(node().completed, 1);
+  EXPECT_EQ(node().inputs.size(), 1U);
+}
+
+TEST_F(SessionTest, KnowsWhichPassesWereLeftOpen) {
+  begin();
+  pass("a");
+  in("b", at::ones({2}));
+  EXPECT_FALSE(Session::instance().left_open(node("a")));
+  EXPECT_TRUE(Session::instance().left_open(node("b")));
+  stop();
+  EXPECT_TRUE(Session::instance().left_open(node("b")));
+}
+
+TEST_F(SessionTest, OutputsOfANodeThatWasNeverOpenedAreRefused) {
+  begin();
+  EXPECT_EQ(code_of([] { out("n", at::ones({2})); }), Code::kNodeNotOpen);
+  pass();
+  EXPECT_EQ(code_of([] { out("n", at::ones({2})); }), Code::kNodeNotOpen);
+}
+
+}  // namespace
+}  // namespace leapp
