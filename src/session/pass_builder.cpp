@@ -152,7 +152,7 @@ void Session::record_outside(const LiveNode& node, Pass& pass) {
       trace::Variable& variable = tape_->variable(var);
       const at::Tensor tensor = tensor_of(variable);
       // What it holds is asked for when the program may have let go of it.
-      if (!variable.held.defined()) variable.held = trace::alias_of(tensor);
+      if (!variable.held.defined() && tensor.defined()) variable.held = trace::alias_of(tensor);
       if (const auto tag = tags_.find(tensor); tag && tag->exact()) {
         read.source = PortId{tag->node, tag->port};
       }

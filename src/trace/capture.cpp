@@ -26,6 +26,7 @@ at::Tensor alias_of(const at::Tensor& tensor) {
 }
 
 at::Tensor copy_of(const at::Tensor& tensor) {
+  if (!tensor.defined()) return tensor;
   if (tensor.is_cpu() && tensor.layout() == at::kStrided && tensor.is_contiguous() &&
       tensor.has_storage() && !tensor.is_conj() && !tensor.is_neg()) {
     // Most are small: the operators would take longer than the copy.

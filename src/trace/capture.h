@@ -17,7 +17,7 @@ namespace leapp::trace {
 /// A second tensor object over the same memory, version counter included, that autograd ignores.
 at::Tensor alias_of(const at::Tensor& tensor);
 
-/// A contiguous copy that autograd and the recorder ignore.
+/// A contiguous copy that autograd and the recorder ignore; undefined for an undefined tensor.
 at::Tensor copy_of(const at::Tensor& tensor);
 
 class Capture {

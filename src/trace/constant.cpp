@@ -13,10 +13,6 @@ namespace {
 
 using Origin = Variable::Origin;
 
-at::Tensor copied(const at::Tensor& tensor) {
-  return tensor.defined() ? copy_of(tensor) : tensor;
-}
-
 // Replays the calls that make a constant.
 class Evaluator {
  public:
@@ -25,7 +21,7 @@ class Evaluator {
   at::Tensor value_of(VarId var) {
     const auto it = values_.find(var);
     if (it != values_.end()) return it->second;
-    return values_[var] = copied(tape_.content(var));
+    return values_[var] = copy_of(tape_.content(var));
   }
 
   /// False where the call cannot be made again.
@@ -86,12 +82,12 @@ bool is_constant(const Tape& tape, VarId var) {
 }
 
 at::Tensor evaluate(const Tape& tape, VarId var) {
-  if (tape.variable(var).origin == Origin::kOutside) return copied(tape.content(var));
+  if (tape.variable(var).origin == Origin::kOutside) return copy_of(tape.content(var));
   Evaluator evaluator(tape);
   for (const std::int32_t index : slice(tape, {var})) {
     if (!evaluator.run(tape.calls()[static_cast<std::size_t>(index)])) return {};
   }
-  return copied(evaluator.value_of(var));
+  return copy_of(evaluator.value_of(var));
 }
 
 bool same_type(const at::Tensor& a, const at::Tensor& b) {
