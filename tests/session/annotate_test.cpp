@@ -6,7 +6,6 @@ namespace {
 
 using at::Tensor;
 using testing::code_of;
-using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using Tensors = std::vector<Tensor>;
 

@@ -7,7 +7,6 @@ namespace {
 using at::Tensor;
 using testing::code_of;
 using ::testing::ElementsAre;
-using ::testing::IsEmpty;
 
 class CompletionTest : public testing::Tracing {
  protected:

@@ -9,7 +9,6 @@ namespace {
 using at::Tensor;
 using testing::code_of;
 using ::testing::ElementsAre;
-using ::testing::IsEmpty;
 
 using HooksTest = testing::Tracing;
 
