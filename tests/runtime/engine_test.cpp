@@ -141,18 +141,20 @@ TEST_F(EngineTest, OnnxChecksTheModelsOwnSignature) {
   renamed.inputs[0].name = "observation";
   EXPECT_EQ(load(renamed),
             "input affine/observation is declared in the bundle, but its ONNX model has no such "
-            "input; it has: x");
+            "input; it has: x [LP616]");
   Model retyped = affine("onnx");
   retyped.outputs[0].dtype = DType::kInt64;
-  EXPECT_EQ(load(retyped), "output affine/y is declared as int64, but its ONNX model has float32");
+  EXPECT_EQ(load(retyped),
+            "output affine/y is declared as int64, but its ONNX model has float32 [LP616]");
   Model reshaped = affine("onnx");
   reshaped.inputs[0].shape = {1, 5};
   EXPECT_EQ(load(reshaped),
-            "input affine/x is declared with shape [1, 5], but its ONNX model has [1, 4]");
+            "input affine/x is declared with shape [1, 5], but its ONNX model has [1, 4] [LP616]");
   Model incomplete = affine("onnx");
   incomplete.inputs.clear();
   EXPECT_EQ(load(incomplete),
-            "node 'affine': its ONNX model takes an input 'x', which the bundle does not declare");
+            "node 'affine': its ONNX model takes an input 'x', which the bundle does not declare "
+            "[LP616]");
 }
 
 TEST_F(EngineTest, OnnxOpenDimensionsFitAnySize) {

@@ -78,7 +78,7 @@ TEST(ComparisonTest, WhatDiffersIsSaidOnce) {
     ASSERT_FALSE(found.empty()) << line.what;
     EXPECT_THAT(found, SizeIs(1)) << line.what << ": " << found.back().text;
     EXPECT_THAT(found[0].text, HasSubstr(line.text)) << line.what;
-    EXPECT_THAT(found[0].text, HasSubstr("(pass 1 of node 'policy' against the first pass)"));
+    EXPECT_THAT(found[0].text, HasSubstr("(pass 2 of node 'policy' against the first pass)"));
     EXPECT_EQ(found[0].constant, line.constant) << line.what;
     EXPECT_NE(found[0].where.code, nullptr) << line.what;
   }
@@ -90,7 +90,7 @@ TEST(ComparisonTest, ALaterPassMayBeTheBase) {
   const std::vector<Difference> found = differences(writer, 1);
   ASSERT_THAT(found, SizeIs(1));
   EXPECT_THAT(found[0].text, HasSubstr("aten::tanh ran, which did not run before"));
-  EXPECT_THAT(found[0].text, HasSubstr("(pass 3 of node 'policy' against the second pass)"));
+  EXPECT_THAT(found[0].text, HasSubstr("(pass 4 of node 'policy' against the second pass)"));
 }
 
 }  // namespace
