@@ -19,7 +19,6 @@ class LEAPP_EXPORT Error : public std::runtime_error {
  public:
   /// what() ends with the code, "... [LP104]"; that of a bundle's rule has it where the rule is.
   Error(Code code, const std::string& text);
-  Error(ErrorKind kind, const std::string& text);
 
   Code code() const noexcept { return code_; }
   ErrorKind kind() const noexcept { return kind_of(code_); }

@@ -62,7 +62,7 @@ Metadata to_value(const py::handle& value, const std::string& what) {
   if (PyLong_CheckExact(value.ptr())) {
     int overflow = 0;
     const long long number = PyLong_AsLongLongAndOverflow(value.ptr(), &overflow);
-    require(overflow == 0, ErrorKind::kValue,
+    require(overflow == 0, Code::kWrongValue,
             what + " is " + std::string(py::str(value)) + ", which does not fit into 64 bits.");
     return {static_cast<std::int64_t>(number)};
   }
@@ -82,7 +82,7 @@ Metadata to_value(const py::handle& value, const std::string& what) {
   if (PyFloat_Check(value.ptr())) return {value.cast<double>()};
   if (PyUnicode_Check(value.ptr())) return {value.cast<std::string>()};
   if (THPDevice_Check(value.ptr())) return {std::string(py::str(value))};
-  throw Error(ErrorKind::kType, what + " is of type " +
+  throw Error(Code::kWrongType, what + " is of type " +
                                     std::string(py::str(py::type::of(value).attr("__name__"))) +
                                     ", which a bundle cannot hold. Use numbers, text, booleans, "
                                     "None, or lists and dicts of them.");
@@ -133,7 +133,7 @@ Metadata::Map to_metadata(const py::dict& values, const std::string& what) {
   Metadata::Map result;
   result.reserve(values.size());
   for (const auto& [key, value] : values) {
-    require(py::isinstance<py::str>(key), ErrorKind::kType,
+    require(py::isinstance<py::str>(key), Code::kWrongType,
             what + " must have strings as keys, got " + std::string(py::repr(key)) + ".");
     const auto name = key.cast<std::string>();
     result.emplace_back(name, to_value(value, path_below(what, name)));

@@ -25,7 +25,7 @@ std::set<std::string>& registered() {
 
 DType dtype_called(const std::string& name) {
   const std::optional<DType> dtype = dtype_from_name(name);
-  if (!dtype) throw Error(ErrorKind::kValue, "there is no element type called '" + name + "'");
+  if (!dtype) throw Error(Code::kWrongValue, "there is no element type called '" + name + "'");
   return *dtype;
 }
 

@@ -12,11 +12,6 @@ inline void require(bool condition, Code code, const std::string& message) {
   if (!condition) [[unlikely]]
     throw Error(code, message);
 }
-/// Throws an Error of that kind unless the condition holds. Build long messages only on failure.
-inline void require(bool condition, ErrorKind kind, const std::string& message) {
-  if (!condition) [[unlikely]]
-    throw Error(kind, message);
-}
 
 /// States what must be true if LEAPP itself is right.
 inline void demand(bool condition, const char* what) {

@@ -11,28 +11,6 @@ bool is_rule(Code code) {
   return code >= rule(0);
 }
 
-Code general_code(ErrorKind kind) {
-  switch (kind) {
-    case ErrorKind::kType:
-      return Code::kWrongType;
-    case ErrorKind::kUsage:
-      return Code::kUsage;
-    case ErrorKind::kValue:
-      return Code::kWrongValue;
-    case ErrorKind::kNotFound:
-      return Code::kNotFound;
-    case ErrorKind::kIo:
-      return Code::kIo;
-    case ErrorKind::kExport:
-      return Code::kNoOnnx;
-    case ErrorKind::kValidation:
-      return Code::kValidationFailed;
-    case ErrorKind::kInternal:
-      return Code::kInternal;
-  }
-  return Code::kInternal;
-}
-
 }  // namespace
 
 std::string to_string(Code code) {
@@ -105,8 +83,6 @@ ErrorKind kind_of(Code code) noexcept {
 
 Error::Error(Code code, const std::string& text)
     : std::runtime_error(text + tag_of(code)), code_(code) {}
-
-Error::Error(ErrorKind kind, const std::string& text) : Error(general_code(kind), text) {}
 
 std::string Error::text() const {
   const std::string whole = what();
