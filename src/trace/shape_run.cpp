@@ -1,8 +1,9 @@
 #include "trace/shape_run.h"
 
-#include <ATen/ops/empty_strided.h>
+#include <ATen/ops/empty.h>
 
-#include <set>
+#include <algorithm>
+#include <map>
 #include <string>
 
 namespace leapp::trace {
@@ -11,25 +12,79 @@ namespace {
 // Below this many elements computing takes no longer than working out the shape.
 constexpr std::int64_t kLarge = 1 << 16;
 
-bool has_elements(const c10::IValue& value) {
-  return value.isTensor() && value.toTensor().defined();
+/// Where a product has its two factors, and whether it is a convolution.
+struct Product {
+  std::size_t left;
+  std::size_t right;
+  bool convolves = false;
+  bool transposes_right = false;
+};
+
+const Product* product_of(const c10::OperatorHandle& op) {
+  static const std::map<std::string, Product> products = {
+      {"aten::convolution", {.left = 0, .right = 1, .convolves = true}},
+      {"aten::_convolution", {.left = 0, .right = 1, .convolves = true}},
+      {"aten::conv1d", {.left = 0, .right = 1, .convolves = true}},
+      {"aten::conv2d", {.left = 0, .right = 1, .convolves = true}},
+      {"aten::conv3d", {.left = 0, .right = 1, .convolves = true}},
+      {"aten::linear", {.left = 0, .right = 1, .transposes_right = true}},
+      {"aten::matmul", {.left = 0, .right = 1}},
+      {"aten::mm", {.left = 0, .right = 1}},
+      {"aten::bmm", {.left = 0, .right = 1}},
+      {"aten::addmm", {.left = 1, .right = 2}},
+      {"aten::baddbmm", {.left = 1, .right = 2}},
+  };
+  const auto it = products.find(op.schema().name());
+  return it == products.end() || !op.schema().overload_name().empty() ? nullptr : &it->second;
 }
 
-at::Tensor like(const at::Tensor& tensor, c10::Device device) {
-  return at::empty_strided(tensor.sizes(), tensor.strides(), tensor.options().device(device));
+bool is_tensor(const c10::IValue& value) { return value.isTensor() && value.toTensor().defined(); }
+
+// What a sum comes to does not matter, so it is taken over nothing.
+void multiply(const c10::OperatorHandle& op, const Product& product, torch::jit::Stack* stack) {
+  c10::IValue* args = stack->data() + (stack->size() - op.schema().arguments().size());
+  const at::Tensor left = args[product.left].toTensor();
+  const at::Tensor right = args[product.right].toTensor();
+  args[product.left] = left.narrow(-1, 0, 0);
+  args[product.right] = right.narrow(product.transposes_right || right.dim() == 1 ? -1 : -2, 0, 0);
+  op.callBoxed(stack);
+}
+
+// One sample and one channel in and out are convolved; the other sizes are known.
+void convolve(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
+  const c10::FunctionSchema& schema = op.schema();
+  c10::IValue* args = stack->data() + (stack->size() - schema.arguments().size());
+  const auto argument = [&](const char* name) -> c10::IValue* {
+    const auto index = schema.argumentIndexWithName(name);
+    return index ? args + *index : nullptr;
+  };
+  const at::Tensor input = args[0].toTensor();
+  const at::Tensor weight = args[1].toTensor();
+  c10::IValue& groups = *argument("groups");
+  const c10::IValue* transposed = argument("transposed");
+  const bool batched = input.dim() == weight.dim();
+  const std::int64_t channels = transposed != nullptr && transposed->toBool()
+                                    ? weight.size(1) * groups.toInt()
+                                    : weight.size(0);
+  args[0] = (batched ? input.narrow(0, 0, std::min<std::int64_t>(1, input.size(0))) : input)
+                .narrow(batched ? 1 : 0, 0, 1);
+  args[1] = weight.narrow(0, 0, 1).narrow(1, 0, 1);
+  args[2] = c10::IValue();
+  groups = 1;
+  op.callBoxed(stack);
+  std::vector<std::int64_t> sizes = stack->back().toTensor().sizes().vec();
+  if (batched) sizes[0] = input.size(0);
+  sizes[batched ? 1 : 0] = channels;
+  stack->back() = at::empty(sizes, input.options());
 }
 
 }  // namespace
 
 bool is_large_product(const c10::OperatorHandle& op, const torch::jit::Stack& stack) {
-  static const std::set<std::string> products = {
-      "aten::convolution", "aten::_convolution", "aten::conv1d", "aten::conv2d",
-      "aten::conv3d",      "aten::linear",       "aten::matmul", "aten::mm",
-      "aten::addmm",       "aten::bmm",          "aten::baddbmm"};
-  if (products.count(op.schema().name()) == 0 || !op.schema().overload_name().empty()) return false;
+  if (product_of(op) == nullptr) return false;
   std::int64_t elements = 0;
   for (std::size_t i = stack.size() - op.schema().arguments().size(); i < stack.size(); ++i) {
-    if (!has_elements(stack[i])) continue;
+    if (!is_tensor(stack[i])) continue;
     const at::Tensor& tensor = stack[i].toTensor();
     if (tensor.layout() != at::kStrided) return false;
     elements += tensor.numel();
@@ -38,17 +93,13 @@ bool is_large_product(const c10::OperatorHandle& op, const torch::jit::Stack& st
 }
 
 void run_on_shapes(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
-  const std::size_t first = stack->size() - op.schema().arguments().size();
-  c10::Device device = c10::kCPU;
-  for (std::size_t i = first; i < stack->size(); ++i) {
-    if (!has_elements((*stack)[i])) continue;
-    device = (*stack)[i].toTensor().device();
-    (*stack)[i] = like((*stack)[i].toTensor(), c10::kMeta);
+  const Product& product = *product_of(op);
+  if (product.convolves) {
+    convolve(op, stack);
+  } else {
+    multiply(op, product, stack);
   }
-  op.callBoxed(stack);
-  for (std::size_t i = first; i < stack->size(); ++i) {
-    if (has_elements((*stack)[i])) (*stack)[i] = like((*stack)[i].toTensor(), device).zero_();
-  }
+  stack->back().toTensor().zero_();
 }
 
 }  // namespace leapp::trace

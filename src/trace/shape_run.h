@@ -1,8 +1,9 @@
 // Inferring the shapes of results without computing them.
 //
 // A graph is built by running its operators, but all it keeps of a result that depends on an input
-// is its type. Convolutions and matrix products take nearly all of the time, so large ones
-// are run on meta tensors.
+// is its type. Convolutions and matrix products take nearly all of the time, so large ones are run
+// on a part of their arguments that costs next to nothing and tells the shape of the whole. PyTorch
+// would tell it too, from meta tensors, but by kernels in Python, which import for a second or two.
 #pragma once
 
 #include <ATen/core/dispatch/Dispatcher.h>
@@ -13,8 +14,8 @@ namespace leapp::trace {
 /// Whether this very call is a convolution or matrix product that takes its time.
 bool is_large_product(const c10::OperatorHandle& op, const torch::jit::Stack& stack);
 
-/// Replaces the arguments on the stack by placeholders for the results: of their type, shape,
-/// strides and device, with zeros as elements.
+/// Replaces the arguments of a large product on the stack by a placeholder for its result: of its
+/// type, shape and device, with zeros as elements.
 void run_on_shapes(const c10::OperatorHandle& op, torch::jit::Stack* stack);
 
 }  // namespace leapp::trace

@@ -1,7 +1,7 @@
 #include "trace/varying.h"
 
-#include <ATen/ops/empty.h>
 #include <ATen/ops/empty_strided.h>
+#include <ATen/ops/zeros.h>
 #include <c10/util/Exception.h>
 
 #include <algorithm>
@@ -28,69 +28,98 @@ bool varies(Varying dims, std::size_t dim) {
   return dim < 64 && ((dims >> dim) & 1U) != 0;
 }
 
-at::Tensor on_meta(const at::Tensor& tensor, Varying dims, bool other) {
-  const at::TensorOptions options = tensor.options().device(at::kMeta).requires_grad(false);
-  if (dims == 0 || !other) {
-    return at::empty_strided(tensor.sizes(), tensor.strides(), options);
-  }
-  std::vector<std::int64_t> sizes = tensor.sizes().vec();
-  for (std::size_t d = 0; d < sizes.size(); ++d)
-    sizes[d] = varies(dims, d) ? other_size(sizes[d]) : sizes[d];
-  return at::empty(sizes, options);
-}
+// A call with stand-ins for its tensors: of the traced sizes, or of other ones.
+class StandIns {
+ public:
+  StandIns(const torch::jit::Stack& arguments, const std::vector<Varying>& varying,
+           c10::Device device)
+      : arguments_(arguments), varying_(varying), device_(device) {}
 
-// The call's arguments as meta tensors. Masks in an index become the positions that they select.
-torch::jit::Stack shapes_of(const torch::jit::Stack& arguments, const std::vector<Varying>& varying,
-                            bool other) {
-  torch::jit::Stack made;
-  std::size_t next = 0;
-  for (const c10::IValue& value : arguments) {
-    if (value.isTensor()) {
-      const at::Tensor& tensor = value.toTensor();
-      made.emplace_back(tensor.defined() ? on_meta(tensor, varying[next], other) : tensor);
-      ++next;
-    } else if (value.isOptionalTensorList()) {
-      c10::List<std::optional<at::Tensor>> items;
-      for (const c10::IValue& item : value.toListRef()) {
-        const Varying dims = varying[next++];
-        if (!item.isTensor() || !item.toTensor().defined()) {
-          items.push_back(std::nullopt);
-          continue;
-        }
-        const at::Tensor& index = item.toTensor();
-        if (!is_mask(index)) {
-          items.push_back(on_meta(index, dims, other));
-          continue;
-        }
-        const auto now = index.count_nonzero().item<std::int64_t>();
-        const std::int64_t count = other && dims != 0 ? other_size(now) : now;
-        for (std::int64_t d = 0; d < index.dim(); ++d) {
-          items.push_back(at::empty({count}, at::TensorOptions(at::kLong).device(at::kMeta)));
-        }
-      }
-      made.emplace_back(std::move(items));
-    } else if (value.isTensorList()) {
-      c10::List<at::Tensor> items;
-      for (const c10::IValue& item : value.toListRef()) {
-        items.push_back(on_meta(item.toTensor(), varying[next++], other));
-      }
-      made.emplace_back(std::move(items));
-    } else if (value.isDevice()) {
-      made.emplace_back(c10::Device(at::kMeta));
-    } else {
-      made.push_back(value);
+  // What the operator returns for them; nothing where it refuses.
+  std::optional<std::vector<at::Tensor>> run(const c10::OperatorHandle& op, bool other) const {
+    try {
+      torch::jit::Stack stack = arguments(other);
+      op.callBoxed(&stack);
+      return tensors_in(stack.data(), stack.size());
+    } catch (const std::exception&) {
+      return std::nullopt;
     }
   }
-  return made;
-}
 
-std::optional<std::vector<at::Tensor>> run(const c10::OperatorHandle& op, torch::jit::Stack stack) {
-  try {
-    op.callBoxed(&stack);
-  } catch (const std::exception&) {
-    return std::nullopt;
+ private:
+  // Zeros, which are also a position that every index takes.
+  at::Tensor stand_in(const at::Tensor& tensor, Varying dims, bool other) const {
+    if (!tensor.defined()) return tensor;
+    const at::TensorOptions options = tensor.options().device(device_).requires_grad(false);
+    if (dims == 0 || !other) {
+      return at::empty_strided(tensor.sizes(), tensor.strides(), options).zero_();
+    }
+    std::vector<std::int64_t> sizes = tensor.sizes().vec();
+    for (std::size_t d = 0; d < sizes.size(); ++d)
+      sizes[d] = varies(dims, d) ? other_size(sizes[d]) : sizes[d];
+    return at::zeros(sizes, options);
   }
-  return tensors_in(stack.data(), stack.size());
+
+  // Masks become the positions that they select.
+  void add_index(const at::Tensor& index, Varying dims, bool other,
+                 c10::List<std::optional<at::Tensor>>& items) const {
+    if (!is_mask(index)) {
+      items.push_back(stand_in(index, dims, other));
+      return;
+    }
+    const auto now = index.count_nonzero().item<std::int64_t>();
+    const std::int64_t count = other && dims != 0 ? other_size(now) : now;
+    for (std::int64_t d = 0; d < index.dim(); ++d) {
+      items.push_back(at::zeros({count}, at::TensorOptions(at::kLong).device(device_)));
+    }
+  }
+
+  torch::jit::Stack arguments(bool other) const {
+    torch::jit::Stack made;
+    std::size_t next = 0;
+    for (const c10::IValue& value : arguments_) {
+      if (value.isTensor()) {
+        made.emplace_back(stand_in(value.toTensor(), varying_[next++], other));
+      } else if (value.isOptionalTensorList()) {
+        c10::List<std::optional<at::Tensor>> items;
+        for (const c10::IValue& item : value.toListRef()) {
+          const Varying dims = varying_[next++];
+          if (item.isTensor() && item.toTensor().defined()) {
+            add_index(item.toTensor(), dims, other, items);
+          } else {
+            items.push_back(std::nullopt);
+          }
+        }
+        made.emplace_back(std::move(items));
+      } else if (value.isTensorList()) {
+        c10::List<at::Tensor> items;
+        for (const c10::IValue& item : value.toListRef()) {
+          items.push_back(stand_in(item.toTensor(), varying_[next++], other));
+        }
+        made.emplace_back(std::move(items));
+      } else if (value.isDevice()) {
+        made.emplace_back(device_);
+      } else {
+        made.push_back(value);
+      }
+    }
+    return made;
+  }
+
+  const torch::jit::Stack& arguments_;
+  const std::vector<Varying>& varying_;
+  c10::Device device_;
+};
+
+// What is small is tried with zeros on the CPU. Meta tensors cost nothing of any size, but many of
+// their kernels are Python, and the first of them imports for seconds.
+std::vector<c10::Device> devices_for(const std::vector<at::Tensor>& tensors) {
+  constexpr std::int64_t kSmall = 1 << 14;
+  const bool small = std::all_of(tensors.begin(), tensors.end(), [](const at::Tensor& tensor) {
+    return !tensor.defined() || tensor.numel() <= kSmall;
+  });
+  if (small) return {at::kCPU, at::kMeta};
+  return {at::kMeta};
 }
 
 // A guess without knowing the operator: sizes of results that equal a dynamic one are dynamic.
@@ -199,9 +228,15 @@ SizeTrial try_other_sizes(const c10::OperatorHandle& op, const torch::jit::Stack
     trial.results = data_dependent_dims(op, arguments, returned);
     return trial;
   }
-  const auto as_it_was = run(op, shapes_of(arguments, varying, false));
+  std::optional<std::vector<at::Tensor>> as_it_was;
+  std::optional<std::vector<at::Tensor>> other;
+  for (const c10::Device device : devices_for(given)) {
+    const StandIns stand_ins(arguments, varying, device);
+    as_it_was = stand_ins.run(op, false);
+    other = as_it_was ? stand_ins.run(op, true) : std::nullopt;
+    if (other) break;
+  }
   if (!as_it_was) return trial;
-  const auto other = run(op, shapes_of(arguments, varying, true));
   trial.fixed = !other || other->size() != as_it_was->size();
   if (trial.fixed) {  // specialised, so the results are static
     trial.results.assign(returned.size(), 0);

@@ -31,9 +31,10 @@ struct SizeTrial {
   bool fixed = false;            ///< specialised: it works with the traced sizes only
 };
 
-/// Runs the call on meta tensors, once as it was and once with larger dynamic dimensions. `varying`
-/// has those of each of the arguments' tensors; for a mask in an index, whether the number of
-/// elements it selects is dynamic. Takes no lock; operators written in Python may run.
+/// Runs the call on stand-ins for its tensors, once as it was and once with larger dynamic
+/// dimensions. `varying` has those of each of the arguments' tensors; for a mask in an index,
+/// whether the number of elements it selects is dynamic. Takes no lock; where zeros do not tell,
+/// operators written in Python may run.
 SizeTrial try_other_sizes(const c10::OperatorHandle& op, const torch::jit::Stack& arguments,
                           const std::vector<Varying>& varying, const torch::jit::Stack& results);
 
