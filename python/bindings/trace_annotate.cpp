@@ -127,7 +127,7 @@ PyObject* output_dict_now(PyObject*, PyObject* const* arguments, Py_ssize_t coun
 PyCFunction as_function(PyObject* (*function)(PyObject*, PyObject* const*, Py_ssize_t)) {
   return reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(function));
 }
-PyMethodDef functions[] = {
+PyMethodDef annotate_functions[] = {
     {"input_dict", as_function(input_dict_now), METH_FASTCALL, "input_tensors() of a plain dict."},
     {"output_dict", as_function(output_dict_now), METH_FASTCALL,
      "output_tensors() of a plain dict."},
@@ -137,7 +137,7 @@ PyMethodDef functions[] = {
 }  // namespace
 
 void bind_annotations(py::module_& module) {
-  add_functions(module, functions);
+  add_functions(module, annotate_functions);
   module.def("input_tensors", &input, py::arg("node"), py::arg("entries"));
   module.def("output_tensors", &output, py::arg("node"), py::arg("entries"),
              py::arg("static_entries"), py::arg("export_with"), py::arg("backend_params"));

@@ -63,7 +63,7 @@ PyObject* any_open_now(PyObject*, PyObject*) {
   return PyBool_FromLong(front_end::any_open());
 }
 
-PyMethodDef functions[] = {
+PyMethodDef front_end_functions[] = {
     {"any_open", any_open_now, METH_NOARGS, "Whether a pass of some node is under way."},
     {nullptr, nullptr, 0, nullptr},
 };
@@ -71,7 +71,7 @@ PyMethodDef functions[] = {
 }  // namespace
 
 void bind_front_end(py::module_& module) {
-  add_functions(module, functions);
+  add_functions(module, front_end_functions);
   const auto node = py::arg("node");
   const auto tensor = py::arg("tensor");
   module.def("open_nodes", unlocked_call(&front_end::open_nodes));

@@ -91,22 +91,22 @@ void refresh_lists(const py::dict& lists, py::list contents) {
 }
 
 // What is known of a code object, which is held: no other takes its place.
-struct Code {
+struct KnownCode {
   py::object held;
   py::object first;  // the name of its first variable, usually `self`; None if it has none
   bool users = false;
 };
 
-const Code& known_code(const py::object& frame) {
+const KnownCode& known_code(const py::object& frame) {
   // Never destroyed: the interpreter may be gone by then. A program has only so many.
-  static auto& known = *new std::unordered_map<PyObject*, Code>;
+  static auto& known = *new std::unordered_map<PyObject*, KnownCode>;
   const py::object code = code_of(frame);
   const auto it = known.find(code.ptr());
   if (it != known.end()) return it->second;
   const py::tuple names = code.attr("co_varnames");
   const py::object first = names.empty() ? py::object(py::none()) : py::object(names[0]);
   const bool users = is_user_code(reinterpret_cast<PyCodeObject*>(code.ptr()));
-  return known.emplace(code.ptr(), Code{code, first, users}).first->second;
+  return known.emplace(code.ptr(), KnownCode{code, first, users}).first->second;
 }
 
 class Frames {
@@ -116,7 +116,7 @@ class Frames {
     py::object frame = current_frame();
     bool innermost = true;
     for (int depth = 0; frame && depth < kMostFrames; ++depth) {
-      const Code& code = known_code(frame);
+      const KnownCode& code = known_code(frame);
       if (code.users) {
         if (std::exchange(innermost, false) && has_gone_on(frame, code)) break;
         py::object variables = variables_of(frame);
@@ -133,7 +133,7 @@ class Frames {
 
  private:
   // Whether the innermost frame is the call that was last looked at, further down.
-  bool has_gone_on(const py::object& frame, const Code& code) {
+  bool has_gone_on(const py::object& frame, const KnownCode& code) {
     const int come = position_of(frame);
     const auto [last_frame, last_code, done] =
         std::exchange(last_, {frame.ptr(), code.held.ptr(), come});

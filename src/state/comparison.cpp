@@ -12,8 +12,6 @@
 namespace leapp::state {
 namespace {
 
-using Origin = trace::Variable::Origin;
-
 constexpr const char* kFirstTick =
     ", so if only the very first tick differs, trace three passes or more";
 
@@ -170,8 +168,8 @@ void Comparison::compare_tensors(const trace::Site& first_site, VarId was, const
                                  VarId is) {
   if (was == kNobody || is == kNobody || followed_.explains(is)) return;
   const trace::Call& b = call_at(new_tape_, site.call);
-  const bool was_outside = old_tape_.variable(was).origin == Origin::kOutside;
-  const bool is_outside = new_tape_.variable(is).origin == Origin::kOutside;
+  const bool was_outside = old_tape_.variable(was).origin == trace::Variable::Origin::kOutside;
+  const bool is_outside = new_tape_.variable(is).origin == trace::Variable::Origin::kOutside;
   if (was_outside != is_outside &&
       trace::depends_on_inputs(is_outside ? old_tape_ : new_tape_, is_outside ? was : is)) {
     note(b.op.schema().name() +
