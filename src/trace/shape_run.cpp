@@ -38,7 +38,9 @@ const Product* product_of(const c10::OperatorHandle& op) {
   return it == products.end() || !op.schema().overload_name().empty() ? nullptr : &it->second;
 }
 
-bool is_tensor(const c10::IValue& value) { return value.isTensor() && value.toTensor().defined(); }
+bool is_tensor(const c10::IValue& value) {
+  return value.isTensor() && value.toTensor().defined();
+}
 
 // What a sum comes to does not matter, so it is taken over nothing.
 void multiply(const c10::OperatorHandle& op, const Product& product, torch::jit::Stack* stack) {
