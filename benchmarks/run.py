@@ -65,6 +65,16 @@ SECTIONS: dict[str, list[Row]] = {
         Row("an annotate call with tracing off", "tracing_off", "ns_per_call", "ns",
             goal="under 1000"),
     ],
+    "An export from a cold start": [
+        Row("import leapp, after torch", "cold_export", "import", "s", goal="at most 0.05"),
+        Row("start()", "cold_export", "start", "s"),
+        Row("compile_graph, onnx, four nodes, validated and drawn", "cold_export", "compile", "s",
+            goal="at most 0.05"),
+        Row("the same by the peer's onnx-torchscript", "cold_export", "compile", "s",
+            peer_options={"backend": "onnx-torchscript"}, goal="at most 1/3 of the peer's"),
+        Row("compile_graph, jit", "cold_export", "compile", "s", {"backend": "jit"}),
+        Row("compile_graph, onnx, a second time", "cold_export", "compile_warm", "s"),
+    ],
     "ONNX export": [
         Row("compile_graph, onnx, four nodes, validated", "compile_graph", "compile", "s",
             {"backend": "onnx"}, goal="at most 0.05"),

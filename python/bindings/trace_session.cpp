@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/check.h"
+#include "compile/preparation.h"
 #include "leapp/leapp.h"
 #include "session/front_end.h"
 #include "trace_bind.h"
@@ -107,6 +108,7 @@ void bind_session(py::module_& module) {
   add_functions(module, functions);
   module.def("start", &start_session, py::arg("name"), py::arg("save_path"), py::arg("verbose"),
              py::arg("dry_run"), py::arg("non_traced"), py::arg("max_cached_io"));
+  module.def("prepare", &compile::prepare);
   module.def("warm_up", unlocked_call(&front_end::warm_up));
   module.def("stop", unlocked_call(&stop));
   module.def("compile_graph", &compile_session, py::arg("visualize"), py::arg("verbose"),

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <future>
 
 #include "base/check.h"
 #include "bundle/staging.h"
@@ -47,7 +48,8 @@ class Compiler {
   void infer(std::vector<Draft>& drafts);
   void compile(std::vector<Draft>& drafts);
   CompiledNode compile_own(const Draft& draft);
-  void draw_bundle(const Bundle& bundle);
+  std::future<void> draw_beside(const Bundle& bundle) const;
+  void finish_drawing(std::future<void>& drawing);
   std::vector<NodeOutcome> validate(const Bundle& bundle);
   std::string first_sign(const std::vector<NodeOutcome>& outcomes) const;
   void write_diagnostics() const;
@@ -212,12 +214,21 @@ void Compiler::compile(std::vector<Draft>& drafts) {
   }
 }
 
-void Compiler::draw_bundle(const Bundle& bundle) {
-  const std::string name = session_.graph_name() + ".png";
-  try {
+// The picture takes as long as validation does, and neither needs the other.
+std::future<void> Compiler::draw_beside(const Bundle& bundle) const {
+  if (!options_.visualize) return {};
+  return std::async(std::launch::async, [this, &bundle] {
+    const std::string name = session_.graph_name() + ".png";
     require(!std::filesystem::is_directory(session_.folder() / name), Code::kIo,
             (session_.folder() / name).string() + " is a folder");
     draw(bundle, staged_.path() / name, session_.graph_name());
+  });
+}
+
+void Compiler::finish_drawing(std::future<void>& drawing) {
+  if (!drawing.valid()) return;
+  try {
+    drawing.get();
   } catch (const std::exception& error) {
     warn(Code::kNotDrawn, "", std::string("the pipeline could not be drawn: ") + error.what());
   }
@@ -266,10 +277,11 @@ std::vector<NodeOutcome> Compiler::run() {
   Bundle bundle = describe_bundle(nodes_, options_);
   if (!dry_run_) write_initial_values(nodes_, staged("_initial_values.safetensors"), bundle);
   write_yaml(bundle, staged(".yaml"));
-  if (options_.visualize) draw_bundle(bundle);
+  std::future<void> drawing = draw_beside(bundle);
   for (const std::string& line : statistics(bundle)) log(LogLevel::kInfo, line);
   std::vector<NodeOutcome> outcomes;
   if (options_.validate) outcomes = validate(bundle);
+  finish_drawing(drawing);
   write_diagnostics();
   staged_.commit();
   log(LogLevel::kInfo, (dry_run_ ? "Dry run: the structure, without models and their validation, "

@@ -43,4 +43,8 @@ void draw(const Bundle& bundle, const std::filesystem::path& path, const std::st
           path.string() + ": the picture could not be written; is a folder in the way?");
 }
 
+void preload_graphviz() {
+  viz::render("digraph { a }", "png");
+}
+
 }  // namespace leapp

@@ -27,4 +27,7 @@ LEAPP_EXPORT std::string to_svg(const Bundle& bundle, const std::string& title =
 LEAPP_EXPORT void draw(const Bundle& bundle, const std::filesystem::path& path,
                        const std::string& title = {});
 
+/// Opens Graphviz and its fonts ahead of the first picture. Throws Error(kIo) as draw() does.
+LEAPP_EXPORT void preload_graphviz();
+
 }  // namespace leapp

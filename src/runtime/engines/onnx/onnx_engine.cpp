@@ -315,4 +315,8 @@ std::unique_ptr<Engine> load_onnx_engine(const Model& model, std::span<const std
   return std::make_unique<OnnxEngine>(model, nullptr, bytes, options);
 }
 
+void preload_onnxruntime() {
+  OnnxRuntime::get();
+}
+
 }  // namespace leapp

@@ -18,4 +18,7 @@ LEAPP_EXPORT std::unique_ptr<Engine> load_onnx_engine(const Model& model,
                                                       std::span<const std::byte> bytes,
                                                       const EngineOptions& options);
 
+/// Opens ONNX Runtime ahead of the first model. Throws Error(kNotFound) when it is not there.
+LEAPP_EXPORT void preload_onnxruntime();
+
 }  // namespace leapp

@@ -1,0 +1,64 @@
+#include "compile/preparation.h"
+
+#include <pthread.h>
+
+#include <exception>
+#include <mutex>
+#include <thread>
+
+#include "runtime/engines/onnx/onnx_engine.h"
+#include "viz/draw.h"
+
+namespace leapp::compile {
+namespace {
+
+// Each of them waits for itself to be loaded, whoever asks.
+void load() noexcept {
+  try {
+    preload_onnxruntime();
+  } catch (const std::exception&) {  // said where a model needs it
+  }
+  try {
+    preload_graphviz();
+  } catch (const std::exception&) {  // said where the picture is drawn
+  }
+}
+
+class Loader {
+ public:
+  void begin() {
+    const std::lock_guard lock(mutex_);
+    if (began_) return;
+    began_ = true;
+    pthread_atfork([] { loader().wait(); }, nullptr, nullptr);
+    thread_ = std::thread(load);
+  }
+
+  void wait() {
+    const std::lock_guard lock(mutex_);
+    if (thread_.joinable()) thread_.join();
+  }
+
+  ~Loader() { wait(); }
+
+  static Loader& loader() {
+    static Loader only;
+    return only;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::thread thread_;
+  bool began_ = false;
+};
+
+}  // namespace
+
+void prepare() noexcept {
+  try {
+    Loader::loader().begin();
+  } catch (const std::exception&) {  // no thread to be had: compile_graph() loads as it goes
+  }
+}
+
+}  // namespace leapp::compile
