@@ -245,7 +245,7 @@ double overhead_ns_per_node(const leapp::Bundle& any, const std::filesystem::pat
   std::ofstream(folder / "overhead.yaml") << leapp::to_yaml(bundle);
   leapp::RuntimeOptions options;
   options.engines.add("onnx",
-                      [](const leapp::Model&, const std::filesystem::path&,
+                      [](const leapp::Model&, const leapp::ModelFile&,
                          const leapp::EngineOptions&) -> std::unique_ptr<leapp::Engine> {
                         return std::make_unique<NoEngine>();
                       });

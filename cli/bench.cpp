@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <fstream>
 
 #include "bench_report.h"
@@ -66,13 +67,13 @@ BenchReport measure(const Arguments& arguments) {
 
 int run(const Arguments& arguments) {
   const BenchReport report = measure(arguments);
-  std::printf("%s\n", (arguments.json ? to_json(report) : to_text(report)).c_str());
   if (!arguments.svg.empty()) {
     std::ofstream stream(arguments.svg, std::ios::binary);
     stream << to_svg(report);
     stream.close();
     if (!stream) throw Error(Code::kIo, "could not write " + arguments.svg);
   }
+  std::printf("%s\n", (arguments.json ? to_json(report) : to_text(report)).c_str());
   return arguments.strict && report.misses() > 0 ? kTooSlow : kDone;
 }
 
@@ -91,7 +92,10 @@ Command add_bench(CLI::App& program) {
       ->capture_default_str()
       ->check(CLI::Range(0, kMaxTicks));
   app->add_option("--hz", arguments->hz, "ticks per second, instead of the bundle's frequency")
-      ->check(CLI::Range(1e-9, 1e9));
+      ->check([](const std::string& text) {
+        const double hz = std::strtod(text.c_str(), nullptr);
+        return hz >= 1e-9 && hz <= 1e9 ? "" : "must be a frequency, 1e-9 to 1e9, not " + text;
+      });
   app->add_option("--svg", arguments->svg, "also write a picture");
   app->add_flag("--strict", arguments->strict, "exit with 4 when a tick misses the period");
   arguments->engine.add_to(*app);

@@ -58,6 +58,7 @@ struct EngineFlags {
   bool no_merge = false;
   bool no_translate = false;
   bool allow_outside_files = false;
+  bool trust_code = false;
   std::uint64_t max_tensor_bytes = BundleOptions{}.max_tensor_bytes;
 
   void add_to(CLI::App& app);

@@ -21,6 +21,8 @@ void EngineFlags::add_to(CLI::App& app) {
   app.add_flag("--no-translate", no_translate, "run TorchScript in libtorch, not in ONNX Runtime");
   app.add_flag("--allow-outside-files", allow_outside_files,
                "let model files lie outside the bundle's folder");
+  app.add_flag("--trust-code", trust_code,
+               "let models do whatever this program may do: for bundles of people you trust");
   app.add_option("--max-tensor-bytes", max_tensor_bytes, "of all tensors of one tick together")
       ->capture_default_str();
 }
@@ -38,6 +40,7 @@ RuntimeOptions EngineFlags::options() const {
   options.engine.translate = !no_translate;
   options.merge = no_merge ? Merge::kOff : Merge::kAuto;
   options.bundle.allow_outside_files = allow_outside_files;
+  options.bundle.trust = trust_code ? Trust::kCode : Trust::kData;
   options.bundle.max_tensor_bytes = max_tensor_bytes;
   return options;
 }

@@ -114,13 +114,18 @@ TensorMap inputs_for(const InferenceManager& manager, const Arguments& arguments
   return inputs;
 }
 
+std::string not_empty(const std::string& path) {
+  return path.empty() ? "the name of a file is empty" : "";
+}
+
 int run(const Arguments& arguments) {
   InferenceManager manager(arguments.yaml, arguments.engine.options());
   const TensorMap inputs = inputs_for(manager, arguments);
   TensorMap outputs;
   for (int i = 0; i < arguments.ticks; ++i) outputs = manager.run_policy(inputs);
-  print(outputs, arguments.json);
+  // Before anything is said: what is printed is the outputs or the error, never both.
   if (!arguments.output.empty()) write_tensors(arguments.output, outputs);
+  print(outputs, arguments.json);
   return kDone;
 }
 
@@ -136,11 +141,12 @@ Command add_run(CLI::App& program) {
       ->capture_default_str()
       ->check(CLI::Range(1, kMaxTicks));
   app->add_option("--seed", arguments->seed, "of the mock input")->capture_default_str();
-  app->add_option(
-      "--input", arguments->input,
-      "a safetensors file with every input, keys are node/port; without it, mock input");
+  app->add_option("--input", arguments->input,
+                  "a safetensors file with every input, keys are node/port; without it, mock input")
+      ->check(not_empty);
   app->add_flag("--mock", arguments->mock, "make up the inputs that the file lacks");
-  app->add_option("--output", arguments->output, "write the last outputs to a safetensors file");
+  app->add_option("--output", arguments->output, "write the last outputs to a safetensors file")
+      ->check(not_empty);
   arguments->engine.add_to(*app);
   arguments->engine.add_no_merge_to(*app);
   app->footer("Example: leapp run walker/walker.yaml --ticks 100 --input obs.safetensors");

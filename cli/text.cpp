@@ -5,9 +5,14 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
+#include "leapp/log.h"
+
 namespace leapp::cli {
 
-std::string table(const std::vector<std::vector<std::string>>& rows, bool right) {
+std::string table(std::vector<std::vector<std::string>> rows, bool right) {
+  for (auto& row : rows) {
+    for (std::string& cell : row) cell = printable(cell);
+  }
   std::vector<std::size_t> widths;
   for (const auto& row : rows) {
     widths.resize(std::max(widths.size(), row.size()));
@@ -45,7 +50,7 @@ std::string count_text(std::size_t count, const std::string& noun) {
 }
 
 std::string json_text(const nlohmann::ordered_json& json) {
-  return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+  return json.dump(2, ' ', true, nlohmann::ordered_json::error_handler_t::replace);
 }
 
 }  // namespace leapp::cli

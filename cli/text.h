@@ -9,8 +9,9 @@
 
 namespace leapp::cli {
 
-/// Rows of cells as lines; the first column is left-aligned, the others as `right` says.
-std::string table(const std::vector<std::vector<std::string>>& rows, bool right = true);
+/// Rows of cells as lines; the first column is left-aligned, the others as `right` says. Control
+/// characters are escaped.
+std::string table(std::vector<std::vector<std::string>> rows, bool right = true);
 
 /// "12.3 us", "1.24 ms".
 std::string time_text(std::chrono::nanoseconds time);
@@ -18,7 +19,8 @@ std::string time_text(std::chrono::nanoseconds time);
 /// "1 node", "2 nodes".
 std::string count_text(std::size_t count, const std::string& noun);
 
-/// Indented. What is not UTF-8, such as a name from a broken model, has its bytes replaced.
+/// Indented, in ASCII. What is not UTF-8, such as a name from a broken model, has its bytes
+/// replaced.
 std::string json_text(const nlohmann::ordered_json& json);
 
 /// "float32 [1, 48]".

@@ -2,12 +2,13 @@
 #   LibTorch::LibTorch   headers and libraries for C++
 #   LibTorch::Python     torch's Python binding (only in the wheel)
 #
-# Looks in LIBTORCH_ROOT, then beside the Torch_DIR of torch's own CMake files, then in the torch
-# package of Python_EXECUTABLE (or python3). torch's own find_package(Torch) is not used: with a CUDA
+# Looks in LIBTORCH_ROOT (of CMake, or of the environment), then beside the Torch_DIR of torch's own
+# CMake files, in the torch package of Python_EXECUTABLE (or python3), and in that of an activated
+# environment ($VIRTUAL_ENV). torch's own find_package(Torch) is not used: with a CUDA
 # build it insists on a CUDA toolkit, which no source of LEAPP needs.
 set(LIBTORCH_ROOT "" CACHE PATH "Folder of libtorch, with include/ and lib/")
 
-set(_roots ${LIBTORCH_ROOT})
+set(_roots ${LIBTORCH_ROOT} $ENV{LIBTORCH_ROOT})
 if(Torch_DIR)
   list(APPEND _roots ${Torch_DIR}/../../..)
 endif()
@@ -25,6 +26,11 @@ if(NOT LibTorch_INCLUDE_DIR)
   list(APPEND _roots ${_package})
 endif()
 
+if(DEFINED ENV{VIRTUAL_ENV})
+  file(GLOB _active $ENV{VIRTUAL_ENV}/lib/python3*/site-packages/torch)
+  list(APPEND _roots ${_active})
+endif()
+
 find_path(LibTorch_INCLUDE_DIR ATen/ATen.h HINTS ${_roots} PATH_SUFFIXES include NO_DEFAULT_PATH)
 cmake_path(GET LibTorch_INCLUDE_DIR PARENT_PATH LibTorch_ROOT)
 set(_libs HINTS ${LibTorch_ROOT}/lib NO_DEFAULT_PATH)
@@ -37,7 +43,8 @@ mark_as_advanced(LibTorch_INCLUDE_DIR LibTorch_LIBRARY LibTorch_CPU_LIBRARY LibT
 
 include(FindPackageHandleStandardArgs)
 find_package_handle_standard_args(LibTorch REQUIRED_VARS
-  LibTorch_LIBRARY LibTorch_CPU_LIBRARY LibTorch_C10_LIBRARY LibTorch_INCLUDE_DIR)
+  LibTorch_LIBRARY LibTorch_CPU_LIBRARY LibTorch_C10_LIBRARY LibTorch_INCLUDE_DIR
+  REASON_FAILURE_MESSAGE "name its folder, with include/ and lib/, as -DLIBTORCH_ROOT=<folder>, or install PyTorch ('pip install torch') for the python3 in use")
 
 if(LibTorch_FOUND AND NOT TARGET LibTorch::LibTorch)
   add_library(LibTorch::LibTorch INTERFACE IMPORTED)

@@ -21,7 +21,7 @@ foreach(library IN LISTS libraries)
     LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT ${component})
   if(LEAPP_BUILD_PYTHON)
     install(TARGETS ${library} LIBRARY DESTINATION leapp/lib COMPONENT python
-      EXCLUDE_FROM_ALL)
+      EXCLUDE_FROM_ALL NAMELINK_SKIP)  # a wheel holds no links
   endif()
 endforeach()
 
@@ -56,6 +56,11 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/leappConfigVersion.cmake
   COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/leappConfig.cmake ${PROJECT_BINARY_DIR}/leappConfigVersion.cmake
   DESTINATION ${package_dir} COMPONENT runtime)
+
+configure_file(${CMAKE_CURRENT_LIST_DIR}/leapp_runtime.pc.in
+  ${PROJECT_BINARY_DIR}/leapp_runtime.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/leapp_runtime.pc
+  DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT runtime)
 
 # What an installation holds, as one target: everything but tests, examples and benchmarks.
 add_custom_target(leapp_package)

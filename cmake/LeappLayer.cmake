@@ -53,12 +53,17 @@ function(leapp_library name)
       $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
     target_compile_features(${name} INTERFACE cxx_std_20)
     target_link_libraries(${name} PUBLIC ${ARG_USES})
-    set_target_properties(${name} PROPERTIES EXPORT_NAME ${ARG_EXPORT_NAME})
+    # The interface may change with a minor version while the major one is 0.
+    set(interface ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
+    set_target_properties(${name} PROPERTIES EXPORT_NAME ${ARG_EXPORT_NAME}
+      VERSION ${interface} SOVERSION ${interface})
   endif()
   target_link_libraries(${name} PRIVATE ${links})
   # A static library that we link (some toolchains have only libstdc++.a) stays ours: exported, its
   # symbols would mix with those of another copy in the process.
-  target_link_options(${name} PRIVATE -Wl,--no-undefined -Wl,--exclude-libs,ALL)
+  target_link_options(${name} PRIVATE -Wl,--no-undefined -Wl,--exclude-libs,ALL
+    -Wl,--version-script=${PROJECT_SOURCE_DIR}/cmake/exports.map)
+  set_property(TARGET ${name} APPEND PROPERTY LINK_DEPENDS ${PROJECT_SOURCE_DIR}/cmake/exports.map)
   set_target_properties(${name} PROPERTIES LINKER_LANGUAGE CXX LEAPP_COMPONENT ${ARG_COMPONENT}
     INSTALL_RPATH "$ORIGIN")
   if("LibTorch::LibTorch" IN_LIST ARG_USES)  # in site-packages: leapp/lib beside torch/lib

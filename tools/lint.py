@@ -48,6 +48,8 @@ TORCH_INCLUDE = re.compile(r"^(torch|ATen|c10|caffe2|aten)/")
 TORCH_LIBRARY = re.compile(r"lib(torch|c10|caffe2)\w*\.so")
 TORCH_SYMBOL = re.compile(r"\b_ZNK?(2at|3c10|5torch|6caffe2)\w+")
 CPP_FILES = ("*.h", "*.c", "*.cpp")
+#: An instance of one of the C++ library's templates, or a type of its own.
+FOREIGN_SYMBOL = re.compile(r"\b_Z(N|NK|TI|TS|TV)?St\w+")
 OWN_SYMBOL = re.compile(r"_Z\w*5leapp")
 SYSTEM_HEADER = re.compile(r"^(?:[a-z_0-9]+|std(?:bool|def|int)\.h)$")
 TORCH_PUBLIC_HEADER = "include/leapp/leapp.h"
@@ -224,6 +226,11 @@ def check_exports(root: Path, build: Path) -> Iterator[Finding]:
     offered: set[str] = set()
     for library in (build / "lib").glob("libleapp*.so"):
         offered |= symbols(library, "--defined-only")
+        command = ["nm", "-D", "--defined-only", str(library)]
+        listed = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+        if foreign := FOREIGN_SYMBOL.search(listed):
+            reason = f"exports {foreign[0]} of the C++ library, see cmake/exports.map"
+            yield Finding(f"lib/{library.name}", 1, reason)
     for module in sorted((build / "python/leapp").glob("*.so")):
         name = str(module.relative_to(root) if module.is_relative_to(root) else module)
         for symbol in sorted(symbols(module, "-u") - offered):

@@ -138,6 +138,12 @@ struct Bundle {
 inline constexpr std::string_view kNewestConfigVersion = "1.4";
 inline constexpr std::string_view kWrittenConfigVersion = "1.3";
 
+/// What a bundle's models may do; docs/security.md has the whole of it.
+enum class Trust : std::uint8_t {
+  kData,  ///< compute: tensors and operators that have no other effect; others are refused
+  kCode,  ///< whatever this program may do: the bundle is trusted as a program is
+};
+
 /// How much a reader trusts a bundle. The defaults suit a bundle from anywhere: whatever it holds,
 /// reading it takes less than 1 GB of memory and touches no file outside its folder.
 struct BundleOptions {
@@ -146,6 +152,7 @@ struct BundleOptions {
   std::uint64_t max_tensor_bytes = std::uint64_t{1} << 30;
   /// Lets model files lie elsewhere, as an export that refers to a model in place has it.
   bool allow_outside_files = false;
+  Trust trust = Trust::kData;  ///< of its models, when they are loaded
 };
 
 /// Reads `path`, which must end in .yaml, and checks everything that can be checked without opening

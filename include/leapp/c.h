@@ -16,8 +16,8 @@
  * What a manager does, and what may be called from which thread, is said in inference_manager.h;
  * this header only says it in C. No exception leaves a function. A call that fails says why in
  * leapp_last_error(), and changes nothing. So does a null pointer where none is allowed: a status
- * of LEAPP_VALUE, a count of 0, a name or an output of null. leapp_set_input(), leapp_touch(),
- * leapp_tick() and leapp_output() neither allocate nor lock.
+ * of LEAPP_VALUE, a count of 0, a name or an output of null. leapp_set_input(), leapp_input(),
+ * leapp_touch(), leapp_tick() and leapp_output() neither allocate nor lock.
  *
  * The interface only grows: what is here stays as it is. Structs that may grow begin with their
  * size.
@@ -34,7 +34,7 @@ extern "C" {
 #define LEAPP_API __attribute__((visibility("default")))
 
 /* Grows with every addition to this header. */
-#define LEAPP_C_VERSION 3
+#define LEAPP_C_VERSION 4
 LEAPP_API uint32_t leapp_c_version(void);
 
 typedef struct leapp_manager leapp_manager;
@@ -81,6 +81,28 @@ typedef enum leapp_dtype {
 #define LEAPP_FINITE_STATE 2u
 #define LEAPP_FINITE_OUTPUTS 4u
 
+/* How one node runs where it is not as the others do; the members are those of leapp_options. Since
+ * version 4. */
+typedef struct leapp_node_options {
+  size_t size;      /* sizeof(leapp_node_options) */
+  const char* node; /* its name */
+  int32_t threads;
+  const int32_t* affinity; /* processors, as in leapp_options */
+  size_t affinity_count;
+  int32_t spinning;
+  const char* provider;
+  int32_t translate;
+} leapp_node_options;
+
+/* How old an input may be when a tick begins. Since version 4. */
+typedef struct leapp_staleness {
+  const char* input; /* "node/port" */
+  double seconds;
+} leapp_staleness;
+
+/* A tick that took too long: how many there were before it, and seconds. Since version 4. */
+typedef void (*leapp_deadline_miss)(void* context, uint64_t tick, double took, double deadline);
+
 typedef struct leapp_options {
   size_t size; /* of this struct, as leapp_options_init() sets it; less is refused */
   int32_t threads;
@@ -94,10 +116,20 @@ typedef struct leapp_options {
   uint64_t max_tensor_bytes;   /* of all tensors of one tick; raise it for a pipeline you trust */
   int32_t allow_outside_files; /* 0 or 1: let model files lie outside the bundle's folder */
   int32_t translate;           /* 0 or 1: let TorchScript on the CPU run in ONNX Runtime */
+  /* Since version 4. */
+  int32_t trust_code;      /* 0 or 1: let models do whatever this program may do, see security.md */
+  const int32_t* affinity; /* processors (from 0) for the threads beside the caller's, one each */
+  size_t affinity_count;
+  const leapp_node_options* nodes; /* nodes that run otherwise; only read during leapp_load() */
+  size_t node_count;
+  const leapp_staleness* staleness; /* inputs not named here never grow stale */
+  size_t staleness_count;
+  leapp_deadline_miss on_deadline_miss; /* called in the thread that ticks; may be null */
+  void* deadline_context;
 } leapp_options;
 
 /* The defaults: one thread, no spinning, merge on, no guard, no measuring, 1 GiB of tensors, no
- * outside files, TorchScript translated. */
+ * outside files, TorchScript translated, models that do nothing but compute. */
 LEAPP_API void leapp_options_init(leapp_options* options);
 
 /* Loads a bundle; `options` may be null. `out` is untouched on failure. */
@@ -128,13 +160,26 @@ LEAPP_API leapp_status leapp_input_info(leapp_manager* manager, size_t input,
 LEAPP_API leapp_status leapp_output_info(leapp_manager* manager, size_t output,
                                          leapp_tensor_info* info);
 
+/* What a port means, as far as the bundle says: the kind ("state/joint/position"), and the name of
+ * one element along one dimension; null where it says nothing. They live as long as the manager.
+ * Since version 4. */
+LEAPP_API const char* leapp_input_kind(const leapp_manager* manager, size_t input);
+LEAPP_API const char* leapp_output_kind(const leapp_manager* manager, size_t output);
+LEAPP_API const char* leapp_input_element(const leapp_manager* manager, size_t input,
+                                          size_t dimension, size_t element);
+LEAPP_API const char* leapp_output_element(const leapp_manager* manager, size_t output,
+                                           size_t dimension, size_t element);
+
 /* Copies an input's elements; `bytes` must be all of them. */
 LEAPP_API leapp_status leapp_set_input(leapp_manager* manager, size_t input, const void* elements,
                                        size_t bytes);
 /* Reads an input from, or writes an output to, the caller's memory from now on; null ends it. */
 LEAPP_API leapp_status leapp_bind_input(leapp_manager* manager, size_t input, const void* elements);
 LEAPP_API leapp_status leapp_bind_output(leapp_manager* manager, size_t output, void* elements);
-/* Says that a bound input is fresh. */
+/* Where an input's elements lie, to write them in place and then leapp_touch() it; null for a wrong
+ * index. Since version 4. */
+LEAPP_API void* leapp_input(leapp_manager* manager, size_t input);
+/* Says that an input that is bound, or was written in place, is fresh. */
 LEAPP_API leapp_status leapp_touch(leapp_manager* manager, size_t input);
 
 /* Runs ticks on mock input, then puts everything back. */

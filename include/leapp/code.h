@@ -143,6 +143,7 @@ enum class Code : std::uint16_t {
   kDeviceFailed = 622,        ///< a device that failed while copying, waiting or recording
   kNotTranslated = 623,       ///< a TorchScript model that cannot run in ONNX Runtime
   kEngineSays = 624,          ///< a complaint of ONNX Runtime's own
+  kNotTrusted = 625,          ///< a model that does more than compute, and is not trusted to
 
   // The command line.
   kCommandLine = 701,  ///< options of the leapp command that do not go together

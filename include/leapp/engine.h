@@ -142,14 +142,25 @@ class LEAPP_EXPORT Engine {
   Engine& operator=(const Engine&) = delete;
 };
 
+/// A model's file as it was verified. Engines take these bytes and open no file themselves, so that
+/// what runs is what was checked. They are there for as long as the call lasts.
+struct ModelFile {
+  std::filesystem::path path;  ///< for messages
+  std::span<const std::byte> bytes = {};
+  /// The files beside it that it may read: what it calls them, and their bytes.
+  std::vector<std::pair<std::string, std::span<const std::byte>>> external_data = {};
+  Trust trust = Trust::kData;
+};
+
 /// Loads `file` as the model of a node. Its signature, as far as the file states it, is checked
-/// against the model's ports. Throws Error with the node's name.
+/// against the model's ports. Throws Error with the node's name; Code::kNotTrusted for a model that
+/// does more than compute, unless it is trusted to.
 using EngineFactory = std::function<std::unique_ptr<Engine>(
-    const Model& model, const std::filesystem::path& file, const EngineOptions& options)>;
+    const Model& model, const ModelFile& file, const EngineOptions& options)>;
 
 /// A node's model, and the engine that its backend's factory made of it.
 struct LoadedNode {
-  std::filesystem::path file;
+  ModelFile file;
   const Engine* engine = nullptr;
 };
 
@@ -177,7 +188,7 @@ class LEAPP_EXPORT EngineRegistry {
   bool merges(std::string_view backend) const noexcept;
 
   /// Throws Error(kValue) "Unsupported backend" when nothing serves the model's backend.
-  std::unique_ptr<Engine> load(const Model& model, const std::filesystem::path& file,
+  std::unique_ptr<Engine> load(const Model& model, const ModelFile& file,
                                const EngineOptions& options = {}) const;
 
   /// The nodes of `part`, all of one backend that merges(), as one engine.
@@ -195,10 +206,12 @@ class LEAPP_EXPORT EngineRegistry {
   std::vector<Entry> entries_;
 };
 
-/// EngineRegistry::standard().load(..).
+/// EngineRegistry::standard().load(..) of a file and of the external data that `model` lists beside
+/// it. Checksums are not looked at.
 LEAPP_EXPORT std::unique_ptr<Engine> load_engine(const Model& model,
                                                  const std::filesystem::path& file,
-                                                 const EngineOptions& options = {});
+                                                 const EngineOptions& options = {},
+                                                 Trust trust = Trust::kData);
 
 /// Checks views against ports, for writers of engines. Throws Error(kValue).
 LEAPP_EXPORT void check_views(const Model& model, std::span<const ConstTensorView> inputs,
@@ -209,14 +222,14 @@ LEAPP_EXPORT void check_views(const Model& model, std::span<const ConstTensorVie
 ///   extern "C" LEAPP_EXPORT const leapp::EnginePlugin* leapp_engine_plugin();
 struct EnginePlugin {
   std::uint32_t abi;  ///< kEngineAbi of the headers it was built with
-  std::unique_ptr<Engine> (*load)(const Model& model, const std::filesystem::path& file,
+  std::unique_ptr<Engine> (*load)(const Model& model, const ModelFile& file,
                                   const EngineOptions& options);
   /// May be null.
   std::unique_ptr<Engine> (*load_merged)(const Bundle& part, const std::vector<LoadedNode>& nodes,
                                          const Model& signature, const EngineOptions& options);
 };
 
-inline constexpr std::uint32_t kEngineAbi = 4;
+inline constexpr std::uint32_t kEngineAbi = 5;
 
 /// Opens a plugin: a path, or a file name that is looked for in $LEAPP_ENGINE_PATH (folders joined
 /// by ':'), then beside this library, then where the system looks. Throws Error(kNotFound) with the

@@ -12,9 +12,10 @@
 //   const leapp::OutputPort action = manager.output_port("policy/action");
 //   manager.prepare();
 //   while (running) {
-//     manager.set_input(obs, sensors.data());
-//     if (leapp::Result<void> done = manager.tick(); !done) stop(done.failure().message());
-//     apply(manager.output(action).data);
+//     leapp::Result<void> done = manager.set_input(obs, sensors);  // a std::vector<float>
+//     if (done) done = manager.tick();
+//     if (!done) stop(done.failure().message());
+//     apply(manager.output(action).values<float>());
 //   }
 //
 // What happens when: the constructor reads the bundle, recomputes every checksum, checks the wires,
@@ -26,8 +27,12 @@
 // Names: ports are "node/port". Where an export renamed a state `h` to `h_in` and `h_out` (ONNX),
 // every call also takes the name as annotated.
 //
-// Threads: distinct managers are independent. One manager is for one thread at a time: two that
-// tick it at once get an error, not a wrong result. Memory that a manager hands out as a view
+// Threads: distinct managers are independent. One manager is for one thread at a time. Each call
+// holds it from beginning to end, by one atomic and without waiting: a call that meets another one
+// fails (LP609) and changes nothing. Those that cannot fail, set_input(), touch() and
+// clear_inputs(), are left out then, and the next tick fails in their place. run_policy() is one
+// call, inputs and outputs included; set_input(), tick() and output() are three, and only whoever
+// calls them can keep others from coming in between. Memory that a manager hands out as a view
 // belongs to it and may change with the next call that is not const.
 #pragma once
 
@@ -39,8 +44,10 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <ranges>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -86,7 +93,8 @@ struct RuntimeOptions {
   /// touch(). Inputs not named here never grow stale.
   std::map<std::string, std::chrono::nanoseconds> staleness = {};
   /// How long a tick may take. A tick that takes longer still succeeds; it is counted, and
-  /// `on_deadline_miss` is called at its end, in the thread that ticks. It must not throw.
+  /// `on_deadline_miss` is called at its end, in the thread that ticks. It must not throw, nor call
+  /// the manager.
   std::optional<std::chrono::nanoseconds> deadline = {};
   std::function<void(const DeadlineMiss&)> on_deadline_miss = {};
   /// Keep latency histograms of every tick and node. About 50 ns a node.
@@ -108,26 +116,30 @@ struct Statistics {
   std::uint64_t deadline_misses = 0;
 };
 
-/// Handles of ports: small, copyable, valid for the manager that gave them.
+/// Handles of ports: small, copyable, valid for the manager that gave them. One that was made by
+/// itself stands for no port: using it is an error.
 class InputPort {
  public:
+  InputPort() noexcept = default;
   std::size_t index() const noexcept { return index_; }  ///< position in inputs()
 
  private:
   friend class InferenceManager;
   explicit InputPort(std::size_t index) noexcept : index_(index) {}
-  std::size_t index_;
+  std::size_t index_ = SIZE_MAX;
 };
 class OutputPort {
  public:
+  OutputPort() noexcept = default;
   std::size_t index() const noexcept { return index_; }  ///< position in outputs()
 
  private:
   friend class InferenceManager;
   explicit OutputPort(std::size_t index) noexcept : index_(index) {}
-  std::size_t index_;
+  std::size_t index_ = SIZE_MAX;
 };
 
+/// One that was moved from has neither ports nor values: every call of it is an error.
 class LEAPP_EXPORT InferenceManager {
  public:
   /// Loads the bundle at `yaml`. Throws Error: kNotFound, kValue or kIo. A node without a model
@@ -184,8 +196,8 @@ class LEAPP_EXPORT InferenceManager {
 
   /// Lets the caller's memory take the place of the manager's: no copy is made on the way in, and
   /// none on the way out, unless the output is also fed back, which takes one. The memory must hold
-  /// the port's elements, contiguous, aligned for its type, and live until another bind or the
-  /// manager's end. A null pointer ends it. Not for real time.
+  /// the port's elements, contiguous, aligned for its type (else Error(kBadBinding)), and live
+  /// until another bind or the manager's end. A null pointer ends it. Not for real time.
   void bind_input(InputPort port, const void* data);
   void bind_output(OutputPort port, void* data);
 
@@ -199,12 +211,23 @@ class LEAPP_EXPORT InferenceManager {
   /// is done when tick() returns. Work is in order with what the calling thread's libtorch does.
   std::string device() const;
 
-  /// Copies an external input's elements from the host: as many as its shape says, contiguous, of
-  /// its type.
+  /// Copies an external input's elements from the host: a vector, an array or a span of them. Fails
+  /// when they are of another type, or more or fewer, than its shape says.
+  template <std::ranges::contiguous_range Elements>
+  requires(!std::is_array_v<Elements>) Result<void> set_input(InputPort port,
+                                                              const Elements& elements)
+  noexcept {
+    using T = std::ranges::range_value_t<Elements>;
+    return set_elements(port, dtype_of<T>(), std::ranges::data(elements),
+                        std::ranges::size(elements) * sizeof(T));
+  }
+  /// The same from a pointer to as many elements of its type as its shape says. A call that cannot
+  /// be carried out is left out, and the next tick fails.
   void set_input(InputPort port, const void* elements) noexcept;
   /// The same from memory of device().
   void set_device_input(InputPort port, const void* elements) noexcept;
-  /// Where an external input lies, for callers that write it in place and then touch() it.
+  /// Where an external input lies, for callers that write it in place and then touch() it. Without
+  /// memory where there is no such port.
   const TensorView& input(InputPort port) noexcept;
   /// Says that an input written in place, or bound, is fresh.
   void touch(InputPort port) noexcept;
@@ -215,7 +238,8 @@ class LEAPP_EXPORT InferenceManager {
   /// Runs every node once. On a failure the state is what it was before.
   Result<void> tick() noexcept;
 
-  /// What an output holds since the last tick; valid until the next.
+  /// What an output holds since the last tick; valid until the next. Without memory where there is
+  /// no such port.
   const TensorView& output(OutputPort port) const noexcept;
   /// Copies it to the host, or to memory of device().
   Result<void> get_output(OutputPort port, void* elements) const noexcept;
@@ -224,12 +248,15 @@ class LEAPP_EXPORT InferenceManager {
   // --- What it took
   // --------------------------------------------------------------------------------
 
-  /// Empty summaries unless RuntimeOptions::measure. Not while another thread ticks.
+  /// Empty summaries unless RuntimeOptions::measure.
   Statistics statistics() const;
   void reset_statistics();
 
  private:
   class Impl;
+  Impl& impl() const;  // throws Error(kUsage) when it was moved from
+  Result<void> set_elements(InputPort port, DType dtype, const void* elements,
+                            std::size_t bytes) noexcept;
   std::unique_ptr<Impl> impl_;
 };
 

@@ -4,8 +4,6 @@
 //   float first = obs.values<float>()[0];
 #pragma once
 
-#include <complex>
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -22,24 +20,6 @@
 
 namespace leapp {
 
-/// The DType of a C++ type; 16-bit and 8-bit floats have no C++ type of their own.
-template <typename T>
-constexpr DType dtype_of() {
-  if constexpr (std::same_as<T, bool>) return DType::kBool;
-  if constexpr (std::same_as<T, std::uint8_t>) return DType::kUInt8;
-  if constexpr (std::same_as<T, std::int8_t>) return DType::kInt8;
-  if constexpr (std::same_as<T, std::uint16_t>) return DType::kUInt16;
-  if constexpr (std::same_as<T, std::int16_t>) return DType::kInt16;
-  if constexpr (std::same_as<T, std::uint32_t>) return DType::kUInt32;
-  if constexpr (std::same_as<T, std::int32_t>) return DType::kInt32;
-  if constexpr (std::same_as<T, std::uint64_t>) return DType::kUInt64;
-  if constexpr (std::same_as<T, std::int64_t>) return DType::kInt64;
-  if constexpr (std::same_as<T, float>) return DType::kFloat32;
-  if constexpr (std::same_as<T, double>) return DType::kFloat64;
-  if constexpr (std::same_as<T, std::complex<float>>) return DType::kComplex64;
-  if constexpr (std::same_as<T, std::complex<double>>) return DType::kComplex128;
-}
-
 /// A value: copies are deep. Not thread-safe beyond what a std::vector is.
 class Tensor {
  public:
@@ -48,15 +28,17 @@ class Tensor {
   /// An empty float32 tensor.
   Tensor() : Tensor(DType::kFloat32, {0}) {}
 
-  /// All zeros.
+  /// All zeros. Throws Error(kValue) for a shape with a negative size, or with more bytes than can
+  /// be counted.
   Tensor(DType dtype, Shape shape)
-      : dtype_(dtype),
-        shape_(std::move(shape)),
-        bytes_(static_cast<std::size_t>(element_count(shape_)) * size_of(dtype)) {}
+      : dtype_(dtype), shape_(std::move(shape)), bytes_(checked_byte_size(dtype, shape_)) {}
 
-  /// A copy of what is viewed.
+  /// A copy of what is viewed. Throws Error(kValue) when there are elements and no memory.
   explicit Tensor(const ConstTensorView& view) : Tensor(view.dtype, view.shape) {
-    if (!bytes_.empty()) std::memcpy(bytes_.data(), view.data, bytes_.size());
+    if (bytes_.empty()) return;
+    if (view.data == nullptr)
+      throw Error(Code::kWrongValue, "the view has elements, but no memory");
+    std::memcpy(bytes_.data(), view.data, bytes_.size());
   }
 
   template <typename T>
@@ -84,13 +66,11 @@ class Tensor {
   /// The elements. Throws Error(kType) unless T is the tensor's type.
   template <typename T>
   std::span<T> values() {
-    check_type(dtype_of<T>());
-    return {reinterpret_cast<T*>(bytes_.data()), bytes_.size() / sizeof(T)};
+    return view().values<T>();
   }
   template <typename T>
   std::span<const T> values() const {
-    check_type(dtype_of<T>());
-    return {reinterpret_cast<const T*>(bytes_.data()), bytes_.size() / sizeof(T)};
+    return view().values<T>();
   }
 
   /// Same type, same shape, same bytes: NaN equals NaN here, and 0 differs from -0.
@@ -112,13 +92,6 @@ class Tensor {
     }
     bool operator==(const Allocator&) const = default;
   };
-
-  void check_type(DType asked) const {
-    if (asked != dtype_) {
-      throw Error(Code::kWrongType, "the tensor is " + std::string(name_of(dtype_)) + ", not " +
-                                        std::string(name_of(asked)));
-    }
-  }
 
   DType dtype_;
   Shape shape_;

@@ -8,6 +8,7 @@
 #include "error_translation.h"
 #include "leapp/engine.h"
 #include "leapp/log.h"
+#include "runtime/engines/operators.h"
 #include "runtime_manager.h"
 
 namespace py = pybind11;
@@ -40,6 +41,8 @@ PYBIND11_MODULE(_runtime, module) {
   py::register_local_exception_translator(leapp::python::translate);
   module.def("use_onnxruntime", &leapp::use_onnxruntime, py::arg("path"));
   module.def("set_console", &leapp::python::set_console, py::arg("emit"), py::arg("level"));
+  module.def("only_computes", &leapp::only_computes, py::arg("operator"));
+  module.def("printable", &leapp::printable, py::arg("text"));
   // The interpreter must not be called into once it goes away.
   py::module_::import("atexit").attr("register")(py::cpp_function([] { leapp::set_log_sink({}); }));
   leapp::python::bind_manager(module);

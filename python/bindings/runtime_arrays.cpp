@@ -136,7 +136,9 @@ Borrowed from_dlpack(const dlpack::Tensor& tensor) {
     throw Error(Code::kPortShape, "a tensor has " + std::to_string(tensor.ndim) +
                                       " dimensions, more than any port can have");
   }
-  array.data = static_cast<const char*>(tensor.data) + tensor.byte_offset;
+  if (tensor.data != nullptr) {
+    array.data = static_cast<const char*>(tensor.data) + tensor.byte_offset;
+  }
   array.dtype = from_dlpack(tensor.dtype);
   array.shape = {tensor.shape, static_cast<std::size_t>(tensor.ndim)};
   array.device = tensor.device;
@@ -209,6 +211,12 @@ void check_fit(const Borrowed& array, const TensorView& buffer, const std::strin
     throw Error(Code::kPortShape, "input " + port + " has shape " +
                                       to_string(Shape(array.shape.begin(), array.shape.end())) +
                                       ", expected " + to_string(buffer.shape));
+  }
+  if (array.data == nullptr && buffer.byte_size() != 0) {
+    throw Error(Code::kWrongValue,
+                "input " + port +
+                    " is a tensor without memory: a fake or functional one, or one whose storage "
+                    "was resized to nothing; give one that holds values");
   }
 }
 

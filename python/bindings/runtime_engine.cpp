@@ -119,10 +119,12 @@ class PythonEngine final : public Engine {
 
 EngineFactory python_engine(py::object load) {
   const auto shared = std::make_shared<SafeObject>(std::move(load));
-  return [shared](const Model& model, const std::filesystem::path& file,
+  return [shared](const Model& model, const ModelFile& file,
                   const EngineOptions&) -> std::unique_ptr<Engine> {
     const py::gil_scoped_acquire lock;
-    return std::make_unique<PythonEngine>(shared->get()(model.name, file.string()), model);
+    const py::bytes bytes(reinterpret_cast<const char*>(file.bytes.data()), file.bytes.size());
+    return std::make_unique<PythonEngine>(
+        shared->get()(model.name, file.path.string(), bytes, file.trust == Trust::kCode), model);
   };
 }
 

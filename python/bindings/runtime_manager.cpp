@@ -3,6 +3,7 @@
 #include <pybind11/stl.h>
 #include <pybind11/stl/filesystem.h>
 
+#include <atomic>
 #include <memory>
 #include <optional>
 #include <string>
@@ -99,6 +100,25 @@ std::function<void(const DeadlineMiss&)> deadline_callback(py::object callable) 
   };
 }
 
+// Holds a manager for one call from Python, which is several of C++ and lets other threads run in
+// between.
+class Hold {
+ public:
+  explicit Hold(std::atomic<bool>& busy) : busy_(busy) {
+    if (busy_.exchange(true, std::memory_order_acquire)) {
+      throw Error(Code::kTwoThreads,
+                  "two threads use this InferenceManager at once; give each thread a manager of "
+                  "its own");
+    }
+  }
+  ~Hold() { busy_.store(false, std::memory_order_release); }
+  Hold(const Hold&) = delete;
+  Hold& operator=(const Hold&) = delete;
+
+ private:
+  std::atomic<bool>& busy_;
+};
+
 class PyManager {
  public:
   PyManager(const std::filesystem::path& yaml, const py::dict& settings, py::object torch,
@@ -127,6 +147,7 @@ class PyManager {
   }
 
   py::dict run(const py::dict& inputs) {
+    const Hold hold(busy_);
     manager_->clear_inputs();
     for (const auto& [key, value] : inputs) {
       const std::string_view name = text_of(key);
@@ -137,17 +158,13 @@ class PyManager {
       }
       set_input(index, value);
     }
-    tick();
+    run_nodes();
     return outputs();
   }
 
   void tick() {
-    Result<void> result;
-    {
-      const py::gil_scoped_release release;
-      result = manager_->tick();
-    }
-    result.value();
+    const Hold hold(busy_);
+    run_nodes();
   }
 
   py::dict outputs() const {
@@ -169,6 +186,7 @@ class PyManager {
   }
 
   void bind_input(std::string_view name, py::object array) {
+    const Hold hold(busy_);
     const std::size_t index = input_index(name);
     void* data = array.is_none() ? nullptr
                                  : borrow_array(array, device_, manager_->input(inputs_[index]),
@@ -178,6 +196,7 @@ class PyManager {
   }
 
   void bind_output(std::string_view name, py::object array) {
+    const Hold hold(busy_);
     const OutputPort port = manager_->output_port(name);
     void* data = array.is_none() ? nullptr
                                  : borrow_array(array, device_, manager_->output(port),
@@ -191,6 +210,7 @@ class PyManager {
   }
 
   void set_input_value(const std::string& node, const std::string& input, py::handle value) {
+    const Hold hold(busy_);
     Tensor copy = like_input(node, input);
     read_array(value, copy.view(), node + "/" + input);
     manager_->set_input_value(node, input, copy.view());
@@ -257,6 +277,7 @@ class PyManager {
     options.measure = setting<bool>("measure", settings["measure"], "True or False");
     options.bundle.allow_outside_files =
         setting<bool>("allow_outside_files", settings["allow_outside_files"], "True or False");
+    options.bundle.trust = settings["trust"].is_none() ? Trust::kData : Trust::kCode;
     options.bundle.max_tensor_bytes = setting<std::uint64_t>(
         "max_tensor_bytes", settings["max_tensor_bytes"], "a number of bytes");
     return options;
@@ -265,7 +286,7 @@ class PyManager {
   // The engine's plugin needs the libtorch that Python's torch brings.
   static void import_torch_for_torchscript(EngineRegistry& engines) {
     const EngineRegistry standard = engines;
-    const auto load = [standard](const Model& model, const std::filesystem::path& file,
+    const auto load = [standard](const Model& model, const ModelFile& file,
                                  const EngineOptions& options) {
       {
         const py::gil_scoped_acquire lock;
@@ -287,6 +308,15 @@ class PyManager {
       return standard.load_merged(part, nodes, signature, options);
     };
     engines.add("jit", load, load_merged);
+  }
+
+  void run_nodes() {
+    Result<void> result;
+    {
+      const py::gil_scoped_release release;
+      result = manager_->tick();
+    }
+    result.value();
   }
 
   void set_input(std::size_t index, py::handle value) {
@@ -347,6 +377,7 @@ class PyManager {
     return dict;
   }
 
+  std::atomic<bool> busy_{false};
   ArrayMaker arrays_;
   std::unique_ptr<InferenceManager> manager_;
   std::optional<dlpack::Device> device_;  // where the values are, when not on the host

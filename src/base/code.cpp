@@ -3,6 +3,7 @@
 #include <string>
 
 #include "leapp/error.h"
+#include "leapp/log.h"
 
 namespace leapp {
 namespace {
@@ -57,6 +58,7 @@ ErrorKind kind_of(Code code) noexcept {
     case Code::kRuntimeOptions:
     case Code::kNotMerged:
     case Code::kDeviceFailed:
+    case Code::kNotTrusted:
       return ErrorKind::kValue;
     case Code::kNotFound:
     case Code::kNoEngine:
@@ -82,7 +84,7 @@ ErrorKind kind_of(Code code) noexcept {
 }
 
 Error::Error(Code code, const std::string& text)
-    : std::runtime_error(text + tag_of(code)), code_(code) {}
+    : std::runtime_error(printable(text) + tag_of(code)), code_(code) {}
 
 std::string Error::text() const {
   const std::string whole = what();

@@ -82,6 +82,15 @@ std::optional<std::int64_t> checked_element_count(const Shape& shape) noexcept {
   return count;
 }
 
+std::size_t checked_byte_size(DType dtype, const Shape& shape) {
+  const std::optional<std::int64_t> count = checked_element_count(shape);
+  std::int64_t bytes = 0;
+  require(
+      count && !__builtin_mul_overflow(*count, static_cast<std::int64_t>(size_of(dtype)), &bytes),
+      Code::kWrongValue, "no tensor has the shape " + to_string(shape));
+  return static_cast<std::size_t>(bytes);
+}
+
 std::int64_t element_count(const Shape& shape) noexcept {
   std::int64_t count = 1;
   for (const std::int64_t size : shape) count *= size;

@@ -60,9 +60,10 @@ void log(LogLevel level, std::string_view message) {
     sink = current_sink;
     record = current_record;
   }
+  const std::string line = printable(message);
   // Called outside the lock: a sink may itself log, or wait for Python's interpreter lock.
-  record->take(level, message);
-  sink->take(level, message);
+  record->take(level, line);
+  sink->take(level, line);
 }
 
 void log(LogLevel level, Code code, std::string_view message) {

@@ -6,9 +6,9 @@
 #include <fstream>
 #include <utility>
 
+#include "base/utf8.h"
 #include "bundle/field_location.h"
 #include "bundle/rules.h"
-#include "bundle/utf8.h"
 #include "bundle/yaml_scalar.h"
 #include "bundle/yaml_tree.h"
 #include "leapp/bundle.h"
@@ -94,6 +94,10 @@ class BundleReader {
 
   std::string read_digest(const YamlNode* node) const {
     std::string digest = read_optional_text(rule(13), node).value_or("");
+    if (digest.empty() && node && !node->is_null()) {
+      fail(rule(13), *node,
+           "an empty text is no checksum; leave the field out where there is none");
+    }
     std::transform(digest.begin(), digest.end(), digest.begin(),
                    [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
     return digest;

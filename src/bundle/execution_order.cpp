@@ -5,8 +5,8 @@
 #include <unordered_map>
 
 #include "base/check.h"
+#include "base/utf8.h"
 #include "bundle/rules.h"
-#include "bundle/utf8.h"
 
 namespace leapp {
 namespace {

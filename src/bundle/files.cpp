@@ -1,15 +1,15 @@
 // The files a bundle names: where they are, and whether they are still what was exported.
 #include <algorithm>
-#include <fstream>
 #include <initializer_list>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "base/hash.h"
+#include "base/utf8.h"
 #include "bundle/field_location.h"
 #include "bundle/rules.h"
-#include "bundle/utf8.h"
+#include "bundle/verified_files.h"
 #include "leapp/bundle.h"
 
 namespace leapp {
@@ -60,11 +60,8 @@ std::vector<NamedFile> list_files(const Bundle& bundle) {
 }
 
 // What a clone without Git LFS holds in place of a large file.
-bool is_lfs_pointer(const fs::path& path) {
-  constexpr std::string_view kStart = "version https://git-lfs";
-  std::string start(kStart.size(), '\0');
-  std::ifstream file(path, std::ios::binary);
-  return file.read(start.data(), static_cast<std::streamsize>(start.size())) && start == kStart;
+bool is_lfs_pointer(std::string_view bytes) {
+  return bytes.starts_with("version https://git-lfs");
 }
 
 }  // namespace
@@ -97,8 +94,8 @@ std::filesystem::path resolve_file(const std::filesystem::path& folder, const st
   return resolved;
 }
 
-void verify_files(const Bundle& bundle, const std::filesystem::path& folder,
-                  const BundleOptions& options) {
+VerifiedFiles::VerifiedFiles(const Bundle& bundle, const std::filesystem::path& folder,
+                             const BundleOptions& options) {
   for (const NamedFile& file : list_files(bundle)) {
     fs::path path;
     try {
@@ -106,18 +103,27 @@ void verify_files(const Bundle& bundle, const std::filesystem::path& folder,
     } catch (const Error& error) {
       throw error.behind(locate_field(bundle.file, file.path_field));
     }
-    if (file.entry->sha256sum.empty()) continue;
-    const std::string found = sha256_file(path);
+    const auto bytes = files_.try_emplace(file.entry->path, path).first->second.bytes();
+    if (file.entry->sha256sum.empty()) continue;  // initial values of other writers
+    const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    Digest sha256(Digest::Kind::kSha256);
+    sha256.update(text);
+    const std::string found = sha256.finish();
     if (found != file.entry->sha256sum) {  // B21
       throw Error(rule(21),
                   locate_field(bundle.file, file.checksum_field) +
                       "[B21] SHA256 checksum mismatch for " + file.what + ", " + path.string() +
                       ": expected " + file.entry->sha256sum + ", found " + found +
-                      (is_lfs_pointer(path)
+                      (is_lfs_pointer(text)
                            ? "; this is a pointer of Git LFS, not the file: run 'git lfs pull'"
                            : "; the file was changed or damaged after the export: export again"));
     }
   }
+}
+
+void verify_files(const Bundle& bundle, const std::filesystem::path& folder,
+                  const BundleOptions& options) {
+  VerifiedFiles(bundle, folder, options);
 }
 
 void verify_files(const Bundle& bundle, const BundleOptions& options) {

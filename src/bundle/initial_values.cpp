@@ -5,7 +5,7 @@
 
 #include "base/hash.h"
 #include "base/log.h"
-#include "bundle/utf8.h"
+#include "base/utf8.h"
 #include "leapp/error.h"
 
 namespace leapp {
@@ -19,9 +19,9 @@ bool can_run(const Bundle& bundle) {
 
 }  // namespace
 
-SafeTensors read_initial_values(const Bundle& bundle, const std::filesystem::path& folder,
+SafeTensors read_initial_values(const Bundle& bundle, const FileBytes* file,
                                 const BundleOptions& options) {
-  if (!bundle.pipeline.initial_values) {
+  if (file == nullptr) {
     if (!bundle.pipeline.feedback_flow.empty() && can_run(bundle)) {
       warn(Code::kNoInitialValues,
            bundle.file.string() +
@@ -30,8 +30,11 @@ SafeTensors read_initial_values(const Bundle& bundle, const std::filesystem::pat
     }
     return {};
   }
-  const auto path = resolve_file(folder, bundle.pipeline.initial_values->path, options);
-  SafeTensors values = SafeTensors::read(path, options.max_tensor_bytes);
+  const std::filesystem::path& path = file->path();
+  const auto bytes = file->bytes();
+  SafeTensors values =
+      SafeTensors::parse({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, path.string(),
+                         options.max_tensor_bytes);
   std::unordered_map<std::string, const Port*> inputs;
   for (const Model& model : bundle.models) {
     for (const Port& port : model.inputs) inputs[model.name + "/" + port.name] = &port;

@@ -6,17 +6,17 @@
 #include <vector>
 
 #include "bundle/safetensors.h"
+#include "bundle/verified_files.h"
 #include "leapp/bundle.h"
 #include "leapp/visibility.h"
 
 namespace leapp {
 
-/// Reads the file that `bundle.pipeline.initial_values` names; no tensors when it names none,
+/// The tensors of the file that `bundle.pipeline.initial_values` names. Without a file (null) none,
 /// with a warning where there is feedback that then starts as zeros. Names of the tensors are
 /// "node/input". Throws Error(kValue), [B20], where a name is no input of the bundle, dtype or
 /// shape differ from the port's, or a feedback input is left out.
-LEAPP_EXPORT SafeTensors read_initial_values(const Bundle& bundle,
-                                             const std::filesystem::path& folder,
+LEAPP_EXPORT SafeTensors read_initial_values(const Bundle& bundle, const FileBytes* file,
                                              const BundleOptions& options = {});
 
 /// Writes such a file and returns its entry for the bundle, with `path`'s last part as the path.

@@ -4,9 +4,9 @@
 #include <unordered_set>
 
 #include "base/log.h"
+#include "base/utf8.h"
 #include "bundle/port_rules.h"
 #include "bundle/rules.h"
-#include "bundle/utf8.h"
 
 namespace leapp {
 namespace {

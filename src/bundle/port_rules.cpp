@@ -7,7 +7,8 @@
 #include <set>
 #include <variant>
 
-#include "bundle/utf8.h"
+#include "base/utf8.h"
+#include "leapp/log.h"
 
 namespace leapp {
 namespace {
@@ -21,10 +22,9 @@ std::string find_name_fault(std::string_view name) {
   if (find_invalid_utf8(name) != std::string_view::npos) {
     return quote_for_message(name) + " is not valid UTF-8";
   }
-  const bool control = std::any_of(name.begin(), name.end(), [](char c) {
-    return static_cast<unsigned char>(c) < 0x20 || c == 0x7F;
-  });
-  if (control) return quote_for_message(name) + " holds a control character";
+  if (name.find_first_of("\n\t") != std::string_view::npos || printable(name) != name) {
+    return quote_for_message(name) + " holds a control character";
+  }
   return {};
 }
 

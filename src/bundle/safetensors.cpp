@@ -10,8 +10,8 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/utf8.h"
 #include "bundle/safetensors_header.h"
-#include "bundle/utf8.h"
 #include "bundle/view_buffer.h"
 
 namespace leapp {

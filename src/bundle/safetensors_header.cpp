@@ -6,7 +6,7 @@
 #include <unordered_set>
 #include <utility>
 
-#include "bundle/utf8.h"
+#include "base/utf8.h"
 #include "leapp/error.h"
 
 namespace leapp {

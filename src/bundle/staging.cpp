@@ -67,6 +67,21 @@ fs::path make_unique(const fs::path& parent, const std::string& prefix) {
   return {};
 }
 
+/// Waits until a file or folder is on the disk. A file system that cannot say so is not asked
+/// again.
+void sync_to_disk(const fs::path& path) {
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+  if (descriptor < 0) {
+    if (errno == ELOOP || errno == ENXIO) return;  // a link, a pipe: its folder holds all of it
+    fail(path, "could not be written to the disk", errno);
+  }
+  const int code = ::fsync(descriptor) == 0 ? 0 : errno;
+  ::close(descriptor);
+  if (code != 0 && code != EINVAL && code != EROFS) {
+    fail(path, "could not be written to the disk", code);
+  }
+}
+
 /// Makes `to` the same file as `from`, or a copy where the file system has no hard links.
 void link_file(const fs::path& from, const fs::path& to) {
   const auto status = fs::symlink_status(from);
@@ -75,7 +90,10 @@ void link_file(const fs::path& from, const fs::path& to) {
   } else if (fs::is_regular_file(status)) {
     std::error_code error;
     fs::create_hard_link(from, to, error);
-    if (error) fs::copy_file(from, to);
+    if (error) {
+      fs::copy_file(from, to);
+      sync_to_disk(to);
+    }
   }
   // Sockets and pipes belong to running programs and stay behind.
 }
@@ -88,6 +106,16 @@ void move_tree(const fs::path& from, const fs::path& to) {
            fs::copy_options::recursive | fs::copy_options::overwrite_existing |
                fs::copy_options::copy_symlinks);
   fs::remove_all(from);
+}
+
+enum class Synced { kFiles, kFolders };
+
+void sync_tree(const fs::path& folder, Synced which) {
+  for (const auto& entry : fs::recursive_directory_iterator(folder)) {
+    const bool is_folder = fs::is_directory(entry.symlink_status());
+    if (is_folder == (which == Synced::kFolders)) sync_to_disk(entry.path());
+  }
+  if (which == Synced::kFolders) sync_to_disk(folder);
 }
 
 int exchange(const fs::path& a, const fs::path& b) {
@@ -159,11 +187,16 @@ void StagedDirectory::commit() {
   try {
     const bool exists = fs::exists(target_);
     if (exists) fs::permissions(path_, fs::status(target_).permissions());
+    // Whatever a power cut leaves behind is the former export or this one: what the new name stands
+    // for is on the disk before it gets the name. Files that are carried over were there before.
+    sync_tree(path_, Synced::kFiles);
     if (path_.parent_path() == target_) {
       move_in();
     } else {
       if (exists) carry_over();
+      sync_tree(path_, Synced::kFolders);
       if (!swap_in()) move_in();
+      sync_to_disk(target_.parent_path());
     }
   } catch (const fs::filesystem_error& error) {
     fail(target_, "the export could not be put in place", error.code().value());
@@ -203,6 +236,7 @@ void StagedDirectory::carry_over() const {
 bool StagedDirectory::swap_in() {
   int code = exchange(path_, target_);
   if (code == 0) {
+    sync_to_disk(target_.parent_path());
     std::error_code error;
     fs::remove_all(path_, error);
     if (error) {
@@ -247,7 +281,9 @@ void StagedDirectory::move_in() {
     const fs::path name = entry.path().filename();
     if (name != yaml) move_tree(entry.path(), target_ / name);
   }
+  sync_to_disk(target_);
   if (fs::exists(path_ / yaml)) move_tree(path_ / yaml, target_ / yaml);
+  sync_to_disk(target_);
   fs::remove_all(path_);
 }
 

@@ -20,7 +20,9 @@ namespace leapp {
 /// are carried over; files of the former export that the new one does not have are gone. Destroyed
 /// without commit(), nothing has happened to the target. What a killed process left behind is
 /// removed by the next export to the same target; exports at the same time do not disturb each
-/// other, and the last one to commit stands.
+/// other, and the last one to commit stands. commit() waits for the disk, so that a power cut
+/// leaves one of the two as well: files, then their folder, then the new name, then the folder
+/// above.
 ///
 /// Where the target is a mount point the swap is impossible: files are then moved one by one, the
 /// YAML taken away first and put in place last, so that a half-written bundle never loads.

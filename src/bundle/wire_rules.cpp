@@ -2,9 +2,9 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "base/utf8.h"
 #include "bundle/port_rules.h"
 #include "bundle/rules.h"
-#include "bundle/utf8.h"
 
 namespace leapp {
 namespace {

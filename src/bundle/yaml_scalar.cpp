@@ -10,7 +10,7 @@
 #include <limits>
 
 #include "base/check.h"
-#include "bundle/utf8.h"
+#include "base/utf8.h"
 
 namespace leapp {
 namespace {

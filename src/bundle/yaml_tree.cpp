@@ -11,7 +11,7 @@
 #include <unordered_set>
 #include <utility>
 
-#include "bundle/utf8.h"
+#include "base/utf8.h"
 
 namespace leapp {
 namespace {

@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "base/check.h"
+#include "bundle/initial_values.h"
 #include "bundle/safetensors.h"
 #include "compile/model_files.h"
 #include "compile/wires.h"
@@ -87,6 +88,21 @@ void write_yaml(const Bundle& bundle, const std::filesystem::path& file) {
   stream << to_yaml(bundle);
   stream.close();
   require(stream.good(), Code::kIo, file.string() + " could not be written");
+}
+
+void read_back(const std::filesystem::path& yaml) {
+  BundleOptions options;
+  options.allow_outside_files = true;  // models may be used where they lie
+  try {
+    const Bundle bundle = read_bundle(yaml, options);
+    if (!bundle.pipeline.initial_values) return;
+    const FileBytes values(yaml.parent_path() / bundle.pipeline.initial_values->path);
+    leapp::read_initial_values(bundle, &values, options);
+  } catch (const Error& error) {
+    throw error.behind(
+        "the bundle could not be loaded again, so nothing was written and a former export "
+        "stands: ");
+  }
 }
 
 }  // namespace leapp::compile

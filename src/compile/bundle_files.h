@@ -18,4 +18,7 @@ void write_initial_values(const std::vector<CompiledNode>& nodes, const std::fil
 
 void write_yaml(const Bundle& bundle, const std::filesystem::path& file);
 
+/// Reads a written bundle as its users will. Throws Error when they could not.
+void read_back(const std::filesystem::path& yaml);
+
 }  // namespace leapp::compile

@@ -277,6 +277,7 @@ std::vector<NodeOutcome> Compiler::run() {
   Bundle bundle = describe_bundle(nodes_, options_);
   if (!dry_run_) write_initial_values(nodes_, staged("_initial_values.safetensors"), bundle);
   write_yaml(bundle, staged(".yaml"));
+  read_back(staged(".yaml"));
   std::future<void> drawing = draw_beside(bundle);
   for (const std::string& line : statistics(bundle)) log(LogLevel::kInfo, line);
   std::vector<NodeOutcome> outcomes;

@@ -109,15 +109,6 @@ void check_torchscript(const std::string& where, const Model& declared, const fs
   }
 }
 
-/// The files that hold weights of the model, as it names them.
-std::set<std::string> locations_of(const onnx::Model& model) {
-  std::set<std::string> locations;
-  for (const onnx::Tensor& tensor : model.graph.initializers) {
-    if (tensor.external) locations.insert(tensor.external->location);
-  }
-  return locations;
-}
-
 void copy_into(const fs::path& from, const fs::path& to) {
   std::error_code failed;
   if (to.has_parent_path()) fs::create_directories(to.parent_path(), failed);
@@ -147,7 +138,7 @@ void take_own_model(const fs::path& source, bool copy, const fs::path& folder, M
   } else {
     onnx::Model found = onnx::read_model(source);
     check_onnx(where, model, found);
-    for (const std::string& location : locations_of(found)) {
+    for (const std::string& location : onnx::external_locations(found)) {
       const fs::path inside = fs::path(location).lexically_normal();
       require(inside.is_relative() && !inside.empty() && *inside.begin() != "..", Code::kOwnModel,
               where + " keeps weights in '" + location + "', outside of its own folder");

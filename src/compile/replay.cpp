@@ -110,7 +110,8 @@ NodeOutcome validate(const CompiledNode& node, const std::filesystem::path& file
   for (std::size_t i = 0; i < node.node->passes.size(); ++i) {
     if (is_cut_short(node, i)) continue;
     try {
-      if (!engine && !in_front_end) engine = load_engine(node.model, file);
+      if (!engine && !in_front_end)
+        engine = load_engine(node.model, file, {}, Trust::kCode);  // our own, or the user's
       const std::vector<at::Tensor> inputs = inputs_of(node, i);
       if (const std::string misfit = why_misfit(node, inputs); !misfit.empty()) {
         report.add_error(i, misfit);

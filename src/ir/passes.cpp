@@ -1,5 +1,6 @@
 #include "ir/passes.h"
 
+#include <algorithm>
 #include <cstring>
 #include <map>
 #include <set>
@@ -100,23 +101,31 @@ void merge_duplicates(Graph& graph) {
     }
     return arguments;
   };
-  std::unordered_map<std::string, std::vector<const Op*>> seen;
+  struct Seen {
+    const Op* op;
+    std::vector<Argument> arguments;
+  };
+  // By name and by the values that they read, so that few are left to compare.
+  std::unordered_map<std::string, std::vector<Seen>> seen;
   for (const Op& op : graph.ops()) {
-    const std::string name = op.signature->qualified_name();
-    if (is_random(name)) continue;
-    const std::vector<Argument> arguments = resolved(op.arguments);
-    bool merged = false;
-    for (const Op* earlier : seen[name]) {
-      if (resolved(earlier->arguments) != arguments) continue;
-      for (std::size_t r = 0; r < op.results.size(); ++r) {
-        for (std::size_t k = 0; k < op.results[r].values.size(); ++k) {
-          same[op.results[r].values[k]] = earlier->results[r].values[k];
-        }
-      }
-      merged = true;
-      break;
+    std::string key = op.signature->qualified_name();
+    if (is_random(key)) continue;
+    std::vector<Argument> arguments = resolved(op.arguments);
+    for (const Argument& argument : arguments) {
+      for_each_value(argument, [&](ValueId id) { key += " " + std::to_string(id); });
     }
-    if (!merged) seen[name].push_back(&op);
+    std::vector<Seen>& alike = seen[key];
+    const auto earlier = std::find_if(
+        alike.begin(), alike.end(), [&](const Seen& each) { return each.arguments == arguments; });
+    if (earlier == alike.end()) {
+      alike.push_back({&op, std::move(arguments)});
+      continue;
+    }
+    for (std::size_t r = 0; r < op.results.size(); ++r) {
+      for (std::size_t k = 0; k < op.results[r].values.size(); ++k) {
+        same[op.results[r].values[k]] = earlier->op->results[r].values[k];
+      }
+    }
   }
   same.erase(kNoValue);
   replace_uses(graph, same);

@@ -49,4 +49,25 @@ Bytes Bytes::copy_of(const void* data, std::size_t size) {
   return {std::shared_ptr<const std::byte>(std::move(copy), first), size};
 }
 
+std::set<std::string> external_locations(const Model& model) {
+  std::set<std::string> locations;
+  const auto add = [&](const Tensor& tensor) {
+    if (tensor.external) locations.insert(tensor.external->location);
+  };
+  std::vector<const Graph*> graphs = {&model.graph};
+  while (!graphs.empty()) {
+    const Graph& graph = *graphs.back();
+    graphs.pop_back();
+    for (const Tensor& tensor : graph.initializers) add(tensor);
+    for (const Node& node : graph.nodes) {
+      for (const Attribute& attribute : node.attributes) {
+        if (const auto* tensor = std::get_if<Tensor>(&attribute.value)) add(*tensor);
+        const auto* inner = std::get_if<std::shared_ptr<const Graph>>(&attribute.value);
+        if (inner != nullptr) graphs.push_back(inner->get());
+      }
+    }
+  }
+  return locations;
+}
+
 }  // namespace leapp::onnx

@@ -9,6 +9,8 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <set>
+#include <span>
 #include <string>
 #include <utility>
 #include <variant>
@@ -52,6 +54,10 @@ struct Bytes {
   std::size_t size = 0;
 
   LEAPP_EXPORT static Bytes copy_of(const void* data, std::size_t size);
+  /// Bytes that somebody else keeps alive.
+  static Bytes borrowed(std::span<const std::byte> bytes) {
+    return {std::shared_ptr<const std::byte>(std::shared_ptr<void>(), bytes.data()), bytes.size()};
+  }
 };
 
 /// Where the elements of a tensor lie when they are not in the model file.
@@ -140,5 +146,8 @@ struct Model {
   std::string unread;  ///< functions among others
   bool has_functions = false;
 };
+
+/// The files that hold weights of a model, as it names them, also inside loops and branches.
+LEAPP_EXPORT std::set<std::string> external_locations(const Model& model);
 
 }  // namespace leapp::onnx

@@ -1,103 +1,19 @@
 #include "leapp/c.h"
 
-#include <algorithm>
-#include <array>
-#include <cstddef>
 #include <cstring>
-#include <optional>
+#include <memory>
 #include <string>
-#include <string_view>
 
-#include "leapp/inference_manager.h"
 #include "leapp/log.h"
+#include "runtime/c_call.h"
 
 using leapp::Code;
-using leapp::ErrorKind;
-
-struct leapp_manager {
-  leapp::InferenceManager manager;
-  std::vector<leapp::InputPort> inputs;
-  std::vector<leapp::OutputPort> outputs;
-};
+using leapp::c::fail;
+using leapp::c::guarded;
+using leapp::c::is_null;
+using leapp::c::no_such;
 
 namespace {
-
-// Inline, so that a failing tick allocates nothing.
-thread_local std::array<char, 2048> last_error{};
-thread_local std::array<char, 8> last_code{};
-
-template <std::size_t kSize>
-void keep(std::array<char, kSize>& place, std::string_view text) {
-  const std::size_t size = std::min(text.size(), kSize - 1);
-  std::copy_n(text.data(), size, place.data());
-  place[size] = '\0';
-}
-
-leapp_status status_of(ErrorKind kind) {
-  switch (kind) {
-    case ErrorKind::kUsage:
-      return LEAPP_USAGE;
-    case ErrorKind::kType:
-      return LEAPP_TYPE;
-    case ErrorKind::kValue:
-    case ErrorKind::kExport:
-    case ErrorKind::kValidation:
-      return LEAPP_VALUE;
-    case ErrorKind::kNotFound:
-      return LEAPP_NOT_FOUND;
-    case ErrorKind::kIo:
-      return LEAPP_IO;
-    case ErrorKind::kInternal:
-      return LEAPP_INTERNAL;
-  }
-  return LEAPP_INTERNAL;
-}
-
-leapp_status fail(Code code, std::string_view message) {
-  keep(last_error, message);
-  keep(last_code, to_string(code));  // so short that it lies in the string itself
-  return status_of(kind_of(code));
-}
-
-leapp_status fail(const leapp::Error& error) {
-  return fail(error.code(), error.what());
-}
-
-leapp_status fail(const leapp::Failure& failure) {
-  return fail(failure.code(), failure.message());
-}
-
-// Runs a call and turns what it throws into a status.
-template <typename Call>
-leapp_status guarded(const Call& call) noexcept {
-  try {
-    call();
-    return LEAPP_OK;
-  } catch (const leapp::Error& error) {
-    return fail(error);
-  } catch (const std::exception& error) {
-    return fail(leapp::Error(Code::kInternal, error.what()));
-  }
-}
-
-// Allocates nothing, for the calls of a tick.
-leapp_status is_null(const char* argument) {
-  return fail(leapp::Failure(Code::kWrongValue, {argument, " is null"}));
-}
-
-leapp_status no_such(const char* side) {
-  return fail(leapp::Failure(Code::kUnknownPort, {"the ", side, "'s index is out of range"}));
-}
-
-leapp_status describe(const leapp::TensorView& view, leapp_tensor_info* info) {
-  static_assert(static_cast<int>(LEAPP_COMPLEX128) == static_cast<int>(leapp::DType::kComplex128));
-  static_assert(static_cast<int>(LEAPP_FLOAT32) == static_cast<int>(leapp::DType::kFloat32));
-  info->dtype = static_cast<leapp_dtype>(view.dtype);
-  info->rank = view.shape.size();
-  info->shape = view.shape.data();
-  info->bytes = view.byte_size();
-  return LEAPP_OK;
-}
 
 leapp::Error wrong_size(const std::string& name, std::size_t expected, std::size_t found) {
   return leapp::Error(Code::kPortShape, "input " + name + " has " + std::to_string(expected) +
@@ -109,36 +25,6 @@ leapp_status wrong_state_size() {
       leapp::Failure(Code::kPortShape, "the state's size is what leapp_state_bytes() says"));
 }
 
-leapp::RuntimeOptions runtime_options(const leapp_options* given) {
-  leapp_options options;
-  leapp_options_init(&options);
-  // What version 1 of the interface has; a caller built with a later one gives more.
-  constexpr std::size_t kLeast = offsetof(leapp_options, provider) + sizeof(options.provider);
-  if (given != nullptr && given->size < kLeast) {
-    throw leapp::Error(Code::kRuntimeOptions, "options.size is " + std::to_string(given->size) +
-                                                  ", but at least " + std::to_string(kLeast) +
-                                                  " is expected; call leapp_options_init()");
-  }
-  if (given != nullptr) std::memcpy(&options, given, std::min(given->size, sizeof(options)));
-  leapp::RuntimeOptions result;
-  result.engine.threads = options.threads;
-  result.engine.spinning = options.spinning != 0;
-  if (options.provider != nullptr) result.engine.provider = options.provider;
-  result.engine.translate = options.translate != 0;
-  result.merge = options.merge != 0 ? leapp::Merge::kAuto : leapp::Merge::kOff;
-  result.finite = {.inputs = (options.check_finite & LEAPP_FINITE_INPUTS) != 0,
-                   .state = (options.check_finite & LEAPP_FINITE_STATE) != 0,
-                   .outputs = (options.check_finite & LEAPP_FINITE_OUTPUTS) != 0};
-  result.measure = options.measure != 0;
-  if (options.deadline > 0) {
-    result.deadline = std::chrono::duration_cast<std::chrono::nanoseconds>(
-        std::chrono::duration<double>(options.deadline));
-  }
-  result.bundle.max_tensor_bytes = options.max_tensor_bytes;
-  result.bundle.allow_outside_files = options.allow_outside_files != 0;
-  return result;
-}
-
 }  // namespace
 
 extern "C" {
@@ -147,35 +33,12 @@ uint32_t leapp_c_version(void) {
   return LEAPP_C_VERSION;
 }
 
-const char* leapp_last_error(void) {
-  return last_error.data();
-}
-
-const char* leapp_last_code(void) {
-  return last_code.data();
-}
-
-void leapp_options_init(leapp_options* options) {
-  if (options == nullptr) return;
-  *options = {.size = sizeof(leapp_options),
-              .threads = 1,
-              .spinning = 0,
-              .merge = 1,
-              .check_finite = 0,
-              .measure = 0,
-              .deadline = 0,
-              .provider = nullptr,
-              .max_tensor_bytes = leapp::BundleOptions{}.max_tensor_bytes,
-              .allow_outside_files = 0,
-              .translate = 1};
-}
-
 leapp_status leapp_load(const char* yaml, const leapp_options* options, leapp_manager** out) {
   if (yaml == nullptr) return is_null("yaml");
   if (out == nullptr) return is_null("out");
   return guarded([&] {
     auto made = std::make_unique<leapp_manager>(
-        leapp_manager{leapp::InferenceManager(yaml, runtime_options(options)), {}, {}});
+        leapp_manager{leapp::InferenceManager(yaml, leapp::c::runtime_options(options)), {}, {}});
     for (const std::string& name : made->manager.inputs()) {
       made->inputs.push_back(made->manager.input_port(name));
     }
@@ -190,66 +53,13 @@ void leapp_free(leapp_manager* manager) {
   delete manager;
 }
 
-size_t leapp_input_count(const leapp_manager* manager) {
-  if (manager == nullptr) {
-    is_null("manager");
-    return 0;
-  }
-  return manager->inputs.size();
-}
-
-size_t leapp_output_count(const leapp_manager* manager) {
-  if (manager == nullptr) {
-    is_null("manager");
-    return 0;
-  }
-  return manager->outputs.size();
-}
-
-const char* leapp_input_name(const leapp_manager* manager, size_t input) {
+void* leapp_input(leapp_manager* manager, size_t input) {
   if (manager == nullptr) {
     is_null("manager");
     return nullptr;
   }
-  const auto& names = manager->manager.inputs();
-  return input < names.size() ? names[input].c_str() : nullptr;
-}
-
-const char* leapp_output_name(const leapp_manager* manager, size_t output) {
-  if (manager == nullptr) {
-    is_null("manager");
-    return nullptr;
-  }
-  const auto& names = manager->manager.outputs();
-  return output < names.size() ? names[output].c_str() : nullptr;
-}
-
-leapp_status leapp_find_input(const leapp_manager* manager, const char* name, size_t* input) {
-  if (manager == nullptr) return is_null("manager");
-  if (name == nullptr) return is_null("name");
-  if (input == nullptr) return is_null("input");
-  return guarded([&] { *input = manager->manager.input_port(name).index(); });
-}
-
-leapp_status leapp_find_output(const leapp_manager* manager, const char* name, size_t* output) {
-  if (manager == nullptr) return is_null("manager");
-  if (name == nullptr) return is_null("name");
-  if (output == nullptr) return is_null("output");
-  return guarded([&] { *output = manager->manager.output_port(name).index(); });
-}
-
-leapp_status leapp_input_info(leapp_manager* manager, size_t input, leapp_tensor_info* info) {
-  if (manager == nullptr) return is_null("manager");
-  if (info == nullptr) return is_null("info");
-  if (input >= manager->inputs.size()) return no_such("input");
-  return describe(manager->manager.input(manager->inputs[input]), info);
-}
-
-leapp_status leapp_output_info(leapp_manager* manager, size_t output, leapp_tensor_info* info) {
-  if (manager == nullptr) return is_null("manager");
-  if (info == nullptr) return is_null("info");
-  if (output >= manager->outputs.size()) return no_such("output");
-  return describe(manager->manager.output(manager->outputs[output]), info);
+  return input < manager->inputs.size() ? manager->manager.input(manager->inputs[input]).data
+                                        : nullptr;
 }
 
 leapp_status leapp_set_input(leapp_manager* manager, size_t input, const void* elements,

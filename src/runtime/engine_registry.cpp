@@ -1,9 +1,14 @@
+#include <dlfcn.h>
+
 #include <algorithm>
+#include <cstdlib>
 #include <string>
 
 #include "base/check.h"
+#include "bundle/verified_files.h"
 #include "leapp/engine.h"
 #include "runtime/engines/onnx/onnx_engine.h"
+#include "runtime/loader.h"
 #include "runtime/merged_onnx.h"
 
 namespace leapp {
@@ -11,18 +16,49 @@ namespace {
 
 constexpr const char* kTorchPlugin = "libleapp_engine_torch.so";
 
+// Where libtorch may lie beside the system's library path: as ONNX Runtime is found.
+std::vector<std::filesystem::path> libtorch_folders() {
+  if (const char* root = std::getenv("LIBTORCH_ROOT"); root != nullptr && *root != '\0') {
+    return {std::filesystem::path(root) / "lib"};
+  }
+  std::vector<std::filesystem::path> folders;
+  if (const char* environment = std::getenv("VIRTUAL_ENV")) {
+    std::error_code ignored;
+    const auto library = std::filesystem::path(environment) / "lib";
+    for (const auto& entry : std::filesystem::directory_iterator(library, ignored)) {
+      folders.push_back(entry.path() / "site-packages/torch/lib");
+    }
+  }
+  return folders;
+}
+
+// Opens the plugin, which finds a libtorch that is loaded already by its name.
+const EnginePlugin& open_torch_plugin() {
+  if (std::getenv("LIBTORCH_ROOT") == nullptr) {
+    try {
+      return open_engine_plugin(kTorchPlugin);
+    } catch (const Error& error) {
+      if (error.code() != Code::kNoEngine) throw;
+    }
+  }
+  for (const std::filesystem::path& folder : libtorch_folders()) {
+    if (dlopen((folder / "libtorch.so").c_str(), RTLD_NOW | RTLD_LOCAL) != nullptr) break;
+  }
+  return open_engine_plugin(kTorchPlugin);
+}
+
 // Opened once per process; a failed attempt is tried again at the next model.
 const EnginePlugin& torch_plugin(const std::string& node) {
   static const EnginePlugin& plugin = [&]() -> const EnginePlugin& {
     try {
-      return open_engine_plugin(kTorchPlugin);
+      return open_torch_plugin();
     } catch (const Error& error) {
       throw error.behind(
           "node '" + node +
           "' is a TorchScript model, which needs libtorch (libtorch.so). Install "
-          "PyTorch ('pip install torch'), put its libraries on the library path "
-          "(LD_LIBRARY_PATH=<torch>/lib), or export the node with 'onnx', which needs "
-          "none. ");
+          "PyTorch ('pip install torch'), activate the environment that has it, name its folder "
+          "(LIBTORCH_ROOT=<torch>, LD_LIBRARY_PATH=<torch>/lib), or export the node with 'onnx', "
+          "which needs none. ");
     }
   }();
   return plugin;
@@ -34,13 +70,13 @@ EngineRegistry EngineRegistry::standard() {
   EngineRegistry registry;
   registry.add(
       "onnx",
-      [](const Model& model, const std::filesystem::path& file, const EngineOptions& options) {
+      [](const Model& model, const ModelFile& file, const EngineOptions& options) {
         return load_onnx_engine(model, file, options);
       },
       load_merged_onnx);
   registry.add(
       "jit",
-      [](const Model& model, const std::filesystem::path& file, const EngineOptions& options) {
+      [](const Model& model, const ModelFile& file, const EngineOptions& options) {
         return torch_plugin(model.name).load(model, file, options);
       },
       [](const Bundle& part, const std::vector<LoadedNode>& nodes, const Model& signature,
@@ -70,7 +106,7 @@ bool EngineRegistry::merges(std::string_view backend) const noexcept {
   return entry != nullptr && entry->load_merged != nullptr;
 }
 
-std::unique_ptr<Engine> EngineRegistry::load(const Model& model, const std::filesystem::path& file,
+std::unique_ptr<Engine> EngineRegistry::load(const Model& model, const ModelFile& file,
                                              const EngineOptions& options) const {
   const std::string backend = model.backend.value_or("null");
   if (const Entry* entry = find(backend)) return entry->load(model, file, options);
@@ -94,8 +130,18 @@ std::unique_ptr<Engine> EngineRegistry::load_merged(const Bundle& part,
 }
 
 std::unique_ptr<Engine> load_engine(const Model& model, const std::filesystem::path& file,
-                                    const EngineOptions& options) {
-  return EngineRegistry::standard().load(model, file, options);
+                                    const EngineOptions& options, Trust trust) {
+  const EngineRegistry registry = EngineRegistry::standard();
+  if (!registry.contains(model.backend.value_or("null")))
+    registry.load(model, {}, options);  // throws
+  const FileBytes bytes(file);
+  std::vector<FileBytes> beside;
+  ModelFile opened{.path = file, .bytes = bytes.bytes(), .trust = trust};
+  for (const FileEntry& entry : model.external_data) {
+    beside.emplace_back(file.parent_path() / entry.path);
+    opened.external_data.emplace_back(name_in_model(model, entry), beside.back().bytes());
+  }
+  return registry.load(model, opened, options);
 }
 
 }  // namespace leapp

@@ -18,6 +18,14 @@ std::string port_name(std::string_view node, std::string_view port) {
   return std::string(node) + "/" + std::string(port);
 }
 
+constexpr const char* kMovedFrom = "this InferenceManager was moved from; use the one it became";
+const std::vector<std::string> kNoNames;
+const TensorView kNoView{nullptr, DType::kFloat32, {0}};
+
+Result<void> moved_from() noexcept {
+  return Failure(Code::kUsage, kMovedFrom);
+}
+
 // Throws unless `value` fits the port's buffer.
 void check_fit(const std::string& name, const TensorView& buffer, const ConstTensorView& value) {
   if (value.dtype != buffer.dtype) {
@@ -28,6 +36,8 @@ void check_fit(const std::string& name, const TensorView& buffer, const ConstTen
     throw Error(Code::kPortShape, "input " + name + " has shape " + to_string(value.shape) +
                                       ", expected " + to_string(buffer.shape));
   }
+  require(value.data != nullptr || value.byte_size() == 0, Code::kWrongValue,
+          "input " + name + " has elements, but no memory (a null pointer)");
 }
 
 }  // namespace
@@ -48,6 +58,31 @@ class InferenceManager::Impl {
   Session& session() noexcept { return session_; }
   const Session& session() const noexcept { return session_; }
 
+  // One call, from beginning to end; throws when another one is under way.
+  template <typename Call>
+  auto exclusively(const Call& call) {
+    const Session::Use use(session_);
+    use.required();
+    return call(*this);
+  }
+
+  // The same for calls of a tick.
+  template <typename Call>
+  Result<void> held(const Call& call) noexcept {
+    const Session::Use use(session_);
+    if (!use) return Session::two_threads();
+    return call(session_);
+  }
+
+  // The same for calls that cannot fail: one that meets another is left out, and the next tick says
+  // so.
+  template <typename Call>
+  void if_idle(const Call& call) noexcept {
+    const Session::Use use(session_);
+    use.noted();
+    if (use) call(session_);
+  }
+
   std::vector<std::string> description() const {
     std::vector<std::string> lines;
     for (std::size_t i = 0; i < plan().steps.size(); ++i) {
@@ -62,7 +97,6 @@ class InferenceManager::Impl {
   }
 
   TensorMap run_policy(const TensorMap& inputs) {
-    session_.require_idle();
     session_.clear_inputs();
     for (const auto& [name, value] : inputs) {
       const std::size_t index = names_.input(name);
@@ -88,7 +122,6 @@ class InferenceManager::Impl {
 
   void set_input_value(std::string_view node, std::string_view input,
                        const ConstTensorView& value) {
-    session_.require_idle();
     const std::string name = port_name(node, input);
     if (const auto external = names_.find_input(name)) {
       check_external(*external, value);
@@ -117,7 +150,6 @@ class InferenceManager::Impl {
   }
 
   void reset() {
-    session_.require_idle();
     for (const auto& [name, initial] : loaded_.initial_values) {
       session_.store(session_.now(plan().inputs.at(name)), initial.data()).value();
     }
@@ -132,7 +164,6 @@ class InferenceManager::Impl {
   }
 
   void set_state(const TensorMap& state) {
-    session_.require_idle();
     // All checks first: a wrong state leaves the right one alone.
     for (const std::string& name : plan().feedback_inputs) {
       const auto found = state.find(name);
@@ -150,7 +181,6 @@ class InferenceManager::Impl {
   }
 
   void prepare(int ticks) {
-    session_.require_idle();
     require(ticks >= 0, Code::kWrongValue, "prepare() cannot run a negative number of ticks");
     require(loaded_.cannot_run.empty(), Code::kNoModel, loaded_.cannot_run);
     const Session::Values former = session_.values();
@@ -230,122 +260,141 @@ InferenceManager::~InferenceManager() = default;
 InferenceManager::InferenceManager(InferenceManager&&) noexcept = default;
 InferenceManager& InferenceManager::operator=(InferenceManager&&) noexcept = default;
 
+InferenceManager::Impl& InferenceManager::impl() const {
+  require(impl_ != nullptr, Code::kUsage, kMovedFrom);
+  return *impl_;
+}
+
 const Bundle& InferenceManager::bundle() const noexcept {
-  return impl_->bundle();
+  static const Bundle none;
+  return impl_ ? impl_->bundle() : none;
 }
 
 const std::vector<std::string>& InferenceManager::inputs() const noexcept {
-  return impl_->plan().external_inputs;
+  return impl_ ? impl_->plan().external_inputs : kNoNames;
 }
 
 const std::vector<std::string>& InferenceManager::outputs() const noexcept {
-  return impl_->plan().external_outputs;
+  return impl_ ? impl_->plan().external_outputs : kNoNames;
 }
 
 const std::vector<std::string>& InferenceManager::feedback_inputs() const noexcept {
-  return impl_->plan().feedback_inputs;
+  return impl_ ? impl_->plan().feedback_inputs : kNoNames;
 }
 
 std::vector<std::string> InferenceManager::description() const {
-  return impl_->description();
+  return impl().description();
 }
 
 TensorMap InferenceManager::run_policy(const TensorMap& inputs) {
-  return impl_->run_policy(inputs);
+  return impl().exclusively([&](Impl& impl) { return impl.run_policy(inputs); });
 }
 
 TensorMap InferenceManager::get_mock_input(std::uint32_t seed) const {
-  return impl_->get_mock_input(seed);
+  return impl().get_mock_input(seed);
 }
 
 void InferenceManager::set_input_value(std::string_view node, std::string_view input,
                                        const ConstTensorView& value) {
-  impl_->set_input_value(node, input, value);
+  impl().exclusively([&](Impl& impl) { impl.set_input_value(node, input, value); });
 }
 
 Tensor InferenceManager::value(std::string_view node, std::string_view port) const {
-  return impl_->value(node, port);
+  return impl().exclusively([&](Impl& impl) { return impl.value(node, port); });
 }
 
 void InferenceManager::reset() {
-  impl_->reset();
+  impl().exclusively([](Impl& impl) { impl.reset(); });
 }
 
 TensorMap InferenceManager::state() const {
-  return impl_->state();
+  return impl().exclusively([](Impl& impl) { return impl.state(); });
 }
 
 void InferenceManager::set_state(const TensorMap& state) {
-  impl_->set_state(state);
+  impl().exclusively([&](Impl& impl) { impl.set_state(state); });
 }
 
 InputPort InferenceManager::input_port(std::string_view name) const {
-  return InputPort(impl_->names().input(name));
+  return InputPort(impl().names().input(name));
 }
 
 OutputPort InferenceManager::output_port(std::string_view name) const {
-  return OutputPort(impl_->names().output(name));
+  return OutputPort(impl().names().output(name));
 }
 
 void InferenceManager::bind_input(InputPort port, const void* data) {
-  impl_->session().bind_input(port.index_, data);
+  impl().exclusively([&](Impl& impl) { impl.session().bind_input(port.index_, data); });
 }
 
 void InferenceManager::bind_output(OutputPort port, void* data) {
-  impl_->session().bind_output(port.index_, data);
+  impl().exclusively([&](Impl& impl) { impl.session().bind_output(port.index_, data); });
 }
 
 void InferenceManager::prepare(int ticks) {
-  impl_->prepare(ticks);
+  impl().exclusively([&](Impl& impl) { impl.prepare(ticks); });
 }
 
 void InferenceManager::set_input(InputPort port, const void* elements) noexcept {
-  impl_->session().set_input(port.index_, elements);
+  if (impl_) impl_->if_idle([&](Session& session) { session.set_input(port.index_, elements); });
+}
+
+Result<void> InferenceManager::set_elements(InputPort port, DType dtype, const void* elements,
+                                            std::size_t bytes) noexcept {
+  if (!impl_) return moved_from();
+  return impl_->held(
+      [&](Session& session) { return session.set_input(port.index_, dtype, elements, bytes); });
 }
 
 const TensorView& InferenceManager::input(InputPort port) noexcept {
-  return impl_->session().input(port.index_);
+  return impl_ ? impl_->session().input(port.index_) : kNoView;
 }
 
 void InferenceManager::touch(InputPort port) noexcept {
-  impl_->session().touch(port.index_);
+  if (impl_) impl_->if_idle([&](Session& session) { session.touch(port.index_); });
 }
 
 void InferenceManager::clear_inputs() noexcept {
-  impl_->session().clear_inputs();
+  if (impl_) impl_->if_idle([](Session& session) { session.clear_inputs(); });
 }
 
 std::string InferenceManager::device() const {
-  return impl_->session().device();
+  return impl().session().device();
 }
 
 void InferenceManager::set_device_input(InputPort port, const void* elements) noexcept {
-  impl_->session().set_device_input(port.index_, elements);
+  if (impl_)
+    impl_->if_idle([&](Session& session) { session.set_device_input(port.index_, elements); });
 }
 
 Result<void> InferenceManager::get_output(OutputPort port, void* elements) const noexcept {
-  const Session& session = impl_->session();
-  return session.fetch(session.output(port.index_), elements);
+  return impl_ ? impl_->held([&](Session& session) {
+    return session.fetch(session.output(port.index_), elements);
+  })
+               : moved_from();
 }
 
 Result<void> InferenceManager::get_device_output(OutputPort port, void* elements) const noexcept {
-  return impl_->session().get_device_output(port.index_, elements);
+  return impl_ ? impl_->held([&](Session& session) {
+    return session.get_device_output(port.index_, elements);
+  })
+               : moved_from();
 }
 
 Result<void> InferenceManager::tick() noexcept {
-  return impl_->session().tick();
+  return impl_ ? impl_->held([](Session& session) { return session.tick(); }) : moved_from();
 }
 
 const TensorView& InferenceManager::output(OutputPort port) const noexcept {
-  return impl_->session().output(port.index_);
+  return impl_ ? impl_->session().output(port.index_) : kNoView;
 }
 
 Statistics InferenceManager::statistics() const {
-  return impl_->session().statistics();
+  return impl().exclusively([](Impl& impl) { return impl.session().statistics(); });
 }
 
 void InferenceManager::reset_statistics() {
-  impl_->session().reset_statistics();
+  impl().exclusively([](Impl& impl) { impl.session().reset_statistics(); });
 }
 
 }  // namespace leapp

@@ -11,10 +11,11 @@ Inspector::Inspector(const Bundle& bundle, const PlannedStep& step, const Runtim
   options_.nodes = options.nodes;
   options_.bundle = options.bundle;
   options_.engines = options.engines;
+  const VerifiedFiles files(part_, part_.file.parent_path(), options_.bundle);
   std::vector<std::vector<std::size_t>> one_by_one;
   for (std::size_t i = 0; i < part_.models.size(); ++i) {
     one_by_one.push_back({i});
-    engines_.push_back(load_node(part_, part_.models[i], options_));
+    engines_.push_back(load_node(part_, part_.models[i], files, options_));
   }
   plan_ = make_plan(part_, one_by_one);
   session_ = std::make_unique<Session>(plan_, engines_, options_, std::string());

@@ -3,6 +3,8 @@
 #include <malloc.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "base/check.h"
 #include "bundle/field_location.h"
 #include "bundle/initial_values.h"
@@ -12,9 +14,12 @@ namespace leapp {
 namespace {
 
 void check_engine_options(const EngineOptions& options, const std::string& whose) {
-  require(options.threads >= 0, Code::kRuntimeOptions,
-          whose + ": threads must be at least 1, or 0 to let the engine decide, not " +
-              std::to_string(options.threads));
+  const long processors = sysconf(_SC_NPROCESSORS_CONF);
+  // Engines do not ask whether the system has room for so many threads: they end the process.
+  const long most = std::max(256L, processors);
+  require(options.threads >= 0 && options.threads <= most, Code::kRuntimeOptions,
+          whose + ": threads must be 1 to " + std::to_string(most) +
+              ", or 0 to let the engine decide, not " + std::to_string(options.threads));
   if (options.affinity.empty()) return;
   const std::size_t beside =
       options.threads > 0 ? static_cast<std::size_t>(options.threads) - 1 : 0;
@@ -22,7 +27,6 @@ void check_engine_options(const EngineOptions& options, const std::string& whose
           whose + ": affinity names " + std::to_string(options.affinity.size()) +
               " processors; with threads = " + std::to_string(options.threads) +
               " it must name one for each thread beside the caller's: " + std::to_string(beside));
-  const long processors = sysconf(_SC_NPROCESSORS_CONF);
   for (int processor : options.affinity) {
     require(processor >= 0 && processor < processors, Code::kRuntimeOptions,
             whose + ": affinity names processor " + std::to_string(processor) +
@@ -73,7 +77,7 @@ void check_backends(const Bundle& bundle, const EngineRegistry& engines) {
 
 // Plans, and loads an engine for every step. Where merged nodes do not agree with the single ones,
 // those take their place, in the same order.
-void load_steps(LoadedBundle& loaded, const RuntimeOptions& options) {
+void load_steps(LoadedBundle& loaded, const VerifiedFiles& files, const RuntimeOptions& options) {
   const Bundle& bundle = loaded.bundle;
   const std::vector<std::vector<std::size_t>> wanted = choose_steps(bundle, options);
   const Plan plan = make_plan(bundle, wanted);
@@ -81,10 +85,10 @@ void load_steps(LoadedBundle& loaded, const RuntimeOptions& options) {
   for (const PlannedStep& step : plan.steps) {
     std::vector<std::unique_ptr<Engine>> single;
     for (std::size_t model : step.models) {
-      single.push_back(load_node(bundle, bundle.models[model], options));
+      single.push_back(load_node(bundle, bundle.models[model], files, options));
     }
     std::unique_ptr<Engine> merged;
-    if (step.models.size() > 1) merged = load_merged(bundle, step, single, options);
+    if (step.models.size() > 1) merged = load_merged(bundle, step, single, files, options);
     if (merged) {
       steps.push_back(step.models);
       loaded.engines.push_back(std::move(merged));
@@ -101,29 +105,47 @@ void load_steps(LoadedBundle& loaded, const RuntimeOptions& options) {
 
 // The engines' own loading leaves more freed memory behind than the weights take, and the C library
 // keeps it for later. A robot's process has no later: what was loaded is all there will be.
-void return_freed_memory(const Bundle& bundle, const RuntimeOptions& options) {
-  constexpr std::uintmax_t kWorthIt = std::uintmax_t{1} << 20;
-  std::uintmax_t bytes = 0;
-  for (const Model& model : bundle.models) {
-    std::error_code ignored;
-    const std::uintmax_t size = std::filesystem::file_size(
-        resolve_file(bundle.file.parent_path(), model.file->path, options.bundle), ignored);
-    if (!ignored) bytes += size;
-  }
+void return_freed_memory(const VerifiedFiles& files) {
+  constexpr std::size_t kWorthIt = std::size_t{1} << 20;
 #ifdef __GLIBC__
-  if (bytes >= kWorthIt) malloc_trim(0);
+  if (files.byte_size() >= kWorthIt) malloc_trim(0);
 #endif
+}
+
+// One version of a bundle, whole: its files are those that its YAML had when it was read.
+LoadedBundle load_version(Bundle bundle, const RuntimeOptions& options) {
+  LoadedBundle loaded;
+  loaded.bundle = std::move(bundle);
+  {
+    const VerifiedFiles files(loaded.bundle, loaded.bundle.file.parent_path(), options.bundle);
+    check_node_names(loaded.bundle, options);
+    loaded.cannot_run = find_node_without_model(loaded.bundle);
+    if (loaded.cannot_run.empty()) {
+      load_steps(loaded, files, options);
+    } else {
+      RuntimeOptions one_by_one;
+      one_by_one.merge = Merge::kOff;
+      loaded.plan = make_plan(loaded.bundle, choose_steps(loaded.bundle, one_by_one));
+    }
+    loaded.initial_values = initial_values_of(loaded.bundle, loaded.plan, files, options.bundle);
+    files.require_unchanged();
+    return_freed_memory(files);
+  }
+  return loaded;
 }
 
 }  // namespace
 
-TensorMap initial_values_of(const Bundle& bundle, const Plan& plan, const BundleOptions& options) {
+TensorMap initial_values_of(const Bundle& bundle, const Plan& plan, const VerifiedFiles& files,
+                            const BundleOptions& options) {
   TensorMap values;
   for (const std::string& name : plan.feedback_inputs) {
     const Port& port = *bundle.find_input(*parse_port_ref(name));
     values.emplace(name, Tensor(port.dtype, port.shape));
   }
-  const SafeTensors stored = read_initial_values(bundle, bundle.file.parent_path(), options);
+  const std::optional<FileEntry>& file = bundle.pipeline.initial_values;
+  const SafeTensors stored =
+      read_initial_values(bundle, file ? &files.at(file->path) : nullptr, options);
   for (const NamedTensorView& entry : stored.tensors()) {
     const auto target = values.find(entry.name);
     if (target != values.end()) target->second = Tensor(entry.tensor);
@@ -136,12 +158,27 @@ const EngineOptions& engine_options(const RuntimeOptions& options, const std::st
   return own != options.nodes.end() ? own->second : options.engine;
 }
 
+std::string name_in_model(const Model& model, const FileEntry& entry) {
+  const std::filesystem::path path(entry.path);
+  const std::filesystem::path folder =
+      model.file ? std::filesystem::path(model.file->path).parent_path() : "";
+  return (folder.empty() ? path.lexically_normal() : path.lexically_relative(folder)).string();
+}
+
+ModelFile file_of(const Model& model, const VerifiedFiles& files, const RuntimeOptions& options) {
+  const FileBytes& own = files.at(model.file->path);
+  ModelFile file{.path = own.path(), .bytes = own.bytes(), .trust = options.bundle.trust};
+  for (const FileEntry& entry : model.external_data) {
+    file.external_data.emplace_back(name_in_model(model, entry), files.at(entry.path).bytes());
+  }
+  return file;
+}
+
 std::unique_ptr<Engine> load_node(const Bundle& bundle, const Model& model,
-                                  const RuntimeOptions& options) {
-  const std::filesystem::path file =
-      resolve_file(bundle.file.parent_path(), model.file->path, options.bundle);
+                                  const VerifiedFiles& files, const RuntimeOptions& options) {
   try {
-    return options.engines.load(model, file, engine_options(options, model.name));
+    return options.engines.load(model, file_of(model, files, options),
+                                engine_options(options, model.name));
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::kValue) throw;  // not the bundle's fault
     const FieldPath field = {"models", model.name, "parameters", "model_path"};
@@ -151,24 +188,20 @@ std::unique_ptr<Engine> load_node(const Bundle& bundle, const Model& model,
 
 LoadedBundle load_bundle(const std::filesystem::path& yaml, const RuntimeOptions& options) {
   check_options(options);
-  LoadedBundle loaded;
-  loaded.bundle = read_bundle(yaml, options.bundle);
-  const Bundle& bundle = loaded.bundle;
-  check_backends(bundle, options.engines);
-  verify_files(bundle, options.bundle);
-  check_node_names(bundle, options);
-
-  loaded.cannot_run = find_node_without_model(bundle);
-  if (loaded.cannot_run.empty()) {
-    load_steps(loaded, options);
-    return_freed_memory(bundle, options);
-  } else {
-    RuntimeOptions one_by_one;
-    one_by_one.merge = Merge::kOff;
-    loaded.plan = make_plan(bundle, choose_steps(bundle, one_by_one));
+  constexpr int kAttempts = 3;
+  for (int attempt = 1;; ++attempt) {
+    const Bundle bundle = read_bundle(yaml, options.bundle);
+    check_backends(bundle, options.engines);
+    try {
+      return load_version(bundle, options);
+    } catch (const Error& error) {
+      // An export may have taken the place of the one that the YAML was read from.
+      if (read_bundle(yaml, options.bundle) == bundle) throw;
+      require(attempt < kAttempts, error.code(),
+              error.text() + " (the bundle was replaced " + std::to_string(kAttempts) +
+                  " times while it was being loaded: load it again)");
+    }
   }
-  loaded.initial_values = initial_values_of(bundle, loaded.plan, options.bundle);
-  return loaded;
 }
 
 }  // namespace leapp

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "bundle/verified_files.h"
 #include "leapp/bundle.h"
 #include "leapp/engine.h"
 #include "leapp/inference_manager.h"
@@ -25,13 +26,21 @@ struct LoadedBundle {
 LoadedBundle load_bundle(const std::filesystem::path& yaml, const RuntimeOptions& options);
 
 /// The initial value of every feedback input: what the bundle has, else zeros.
-TensorMap initial_values_of(const Bundle& bundle, const Plan& plan, const BundleOptions& options);
+TensorMap initial_values_of(const Bundle& bundle, const Plan& plan, const VerifiedFiles& files,
+                            const BundleOptions& options);
+
+/// What a model calls a file that its bundle lists: the YAML names files from its own folder, a
+/// model from the model's.
+std::string name_in_model(const Model& model, const FileEntry& entry);
+
+/// A model's file for its engine. `files` must outlive it.
+ModelFile file_of(const Model& model, const VerifiedFiles& files, const RuntimeOptions& options);
 
 /// The engine options of a node.
 const EngineOptions& engine_options(const RuntimeOptions& options, const std::string& node);
 
 /// Loads the engine of one node of the bundle. Throws Error.
 std::unique_ptr<Engine> load_node(const Bundle& bundle, const Model& model,
-                                  const RuntimeOptions& options);
+                                  const VerifiedFiles& files, const RuntimeOptions& options);
 
 }  // namespace leapp

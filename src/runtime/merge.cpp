@@ -15,11 +15,6 @@
 namespace leapp {
 namespace {
 
-std::filesystem::path file_of(const Bundle& bundle, const Model& model,
-                              const RuntimeOptions& options) {
-  return resolve_file(bundle.file.parent_path(), model.file->path, options.bundle);
-}
-
 bool may_merge(const Model& model, const RuntimeOptions& options) {
   return model.file && model.external_data.empty() && options.engines.merges(*model.backend);
 }
@@ -90,11 +85,11 @@ std::string find_difference(const Bundle& part,
 
 std::unique_ptr<Engine> merge_and_prove(const Bundle& bundle, const PlannedStep& step,
                                         const std::vector<std::unique_ptr<Engine>>& separate,
-                                        const RuntimeOptions& options) {
+                                        const VerifiedFiles& files, const RuntimeOptions& options) {
   const Bundle part = isolate(bundle, step);
   std::vector<LoadedNode> nodes;
   for (std::size_t i = 0; i < part.models.size(); ++i) {
-    nodes.push_back({file_of(bundle, part.models[i], options), separate[i].get()});
+    nodes.push_back({file_of(part.models[i], files, options), separate[i].get()});
   }
   std::vector<std::unique_ptr<Engine>> merged;
   merged.push_back(options.engines.load_merged(part, nodes, step.model,
@@ -202,9 +197,9 @@ Bundle isolate(const Bundle& bundle, const PlannedStep& step) {
 
 std::unique_ptr<Engine> load_merged(const Bundle& bundle, const PlannedStep& step,
                                     const std::vector<std::unique_ptr<Engine>>& separate,
-                                    const RuntimeOptions& options) {
+                                    const VerifiedFiles& files, const RuntimeOptions& options) {
   try {
-    return merge_and_prove(bundle, step, separate, options);
+    return merge_and_prove(bundle, step, separate, files, options);
   } catch (const Error& error) {
     log(LogLevel::kInfo, "nodes " + step.model.name + " run one by one: " + error.what());
     return nullptr;
@@ -212,9 +207,9 @@ std::unique_ptr<Engine> load_merged(const Bundle& bundle, const PlannedStep& ste
 }
 
 void prove_merged(const Bundle& bundle, const PlannedStep& step,
-                  const std::vector<std::unique_ptr<Engine>>& separate,
+                  const std::vector<std::unique_ptr<Engine>>& separate, const VerifiedFiles& files,
                   const RuntimeOptions& options) {
-  merge_and_prove(bundle, step, separate, options);
+  merge_and_prove(bundle, step, separate, files, options);
 }
 
 }  // namespace leapp

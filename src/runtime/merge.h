@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "bundle/verified_files.h"
 #include "leapp/bundle.h"
 #include "leapp/engine.h"
 #include "leapp/inference_manager.h"
@@ -27,11 +28,11 @@ Bundle isolate(const Bundle& bundle, const PlannedStep& step);
 /// `separate` are their engines, in order.
 std::unique_ptr<Engine> load_merged(const Bundle& bundle, const PlannedStep& step,
                                     const std::vector<std::unique_ptr<Engine>>& separate,
-                                    const RuntimeOptions& options);
+                                    const VerifiedFiles& files, const RuntimeOptions& options);
 
 /// The same, but throws Error(kValue) with the reason.
 void prove_merged(const Bundle& bundle, const PlannedStep& step,
-                  const std::vector<std::unique_ptr<Engine>>& separate,
+                  const std::vector<std::unique_ptr<Engine>>& separate, const VerifiedFiles& files,
                   const RuntimeOptions& options);
 
 }  // namespace leapp

@@ -144,24 +144,23 @@ Bundle merge_bundle(const std::filesystem::path& yaml, const std::filesystem::pa
                     const RuntimeOptions& options) {
   const Bundle bundle = read_bundle(yaml, options.bundle);
   check_target(bundle, target);
-  verify_files(bundle, options.bundle);
+  const VerifiedFiles files(bundle, bundle.file.parent_path(), options.bundle);
   const Plan plan = make_plan(bundle, {all_in_one_step(bundle, options)});
   const PlannedStep step = whole_step(bundle, plan);
   std::vector<std::unique_ptr<Engine>> separate;
   for (std::size_t index : step.models) {
-    separate.push_back(load_node(bundle, bundle.models[index], options));
+    separate.push_back(load_node(bundle, bundle.models[index], files, options));
   }
-  prove_merged(bundle, step, separate, options);
-  std::vector<std::filesystem::path> files;
+  prove_merged(bundle, step, separate, files, options);
+  std::vector<ModelFile> models;
   for (std::size_t index : step.models) {
-    files.push_back(
-        resolve_file(bundle.file.parent_path(), bundle.models[index].file->path, options.bundle));
+    models.push_back(file_of(bundle.models[index], files, options));
   }
-  onnx::Model model = read_merged_onnx(isolate(bundle, step), files, step.model);
+  onnx::Model model = read_merged_onnx(isolate(bundle, step), models, step.model);
   StagedDirectory staged(target);
   BundleMerger merger(bundle, step, staged.target().filename().string());
-  Bundle written = merger.write(std::move(model), initial_values_of(bundle, plan, options.bundle),
-                                staged.path());
+  Bundle written = merger.write(
+      std::move(model), initial_values_of(bundle, plan, files, options.bundle), staged.path());
   staged.commit();
   written.file = staged.target() / (written.models[0].name + ".yaml");
   return written;

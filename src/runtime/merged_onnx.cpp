@@ -17,19 +17,20 @@ constexpr std::uintmax_t kMaxMergedBytes = std::uintmax_t{32} << 20;
 
 }  // namespace
 
-onnx::Model read_merged_onnx(const Bundle& part, const std::vector<std::filesystem::path>& files,
+onnx::Model read_merged_onnx(const Bundle& part, const std::vector<ModelFile>& files,
                              const Model& signature) {
   std::vector<onnx::Model> models;
   std::uintmax_t bytes = 0;
   for (std::size_t i = 0; i < files.size(); ++i) {
-    bytes += std::filesystem::file_size(files[i]);
+    bytes += files[i].bytes.size();
     const std::string& node = part.models[i].name;
     require(
         bytes <= kMaxMergedBytes, Code::kNotMerged,
         "with '" + node + "' the models have " + std::to_string(bytes) + " bytes, and only up to " +
             std::to_string(kMaxMergedBytes) +
             " (32 MiB) are merged: beyond that nothing is gained, so leave the bundle as it is");
-    models.push_back(onnx::read_model(files[i]));
+    models.push_back(
+        onnx::parse_model(onnx::Bytes::borrowed(files[i].bytes), files[i].path.string()));
     const std::string reason = why_not_mergeable(models.back());
     require(reason.empty(), Code::kNotMerged, "'" + node + "' cannot be merged: " + reason);
     require(same_opsets(models[0], models.back()), Code::kNotMerged,
@@ -42,11 +43,11 @@ onnx::Model read_merged_onnx(const Bundle& part, const std::vector<std::filesyst
 
 std::unique_ptr<Engine> load_merged_onnx(const Bundle& part, const std::vector<LoadedNode>& nodes,
                                          const Model& signature, const EngineOptions& options) {
-  std::vector<std::filesystem::path> files;
+  std::vector<ModelFile> files;
   for (const LoadedNode& node : nodes) files.push_back(node.file);
   const std::string serialized = onnx::serialize(read_merged_onnx(part, files, signature));
-  return load_onnx_engine(signature, std::as_bytes(std::span(serialized.data(), serialized.size())),
-                          options);
+  const ModelFile merged{.path = {}, .bytes = std::as_bytes(std::span(serialized))};
+  return load_onnx_engine(signature, merged, options);
 }
 
 }  // namespace leapp

@@ -1,7 +1,6 @@
 // Several ONNX models as one: read, joined along their wires, run by one session.
 #pragma once
 
-#include <filesystem>
 #include <memory>
 #include <vector>
 
@@ -12,7 +11,7 @@
 namespace leapp {
 
 /// Reads the models and joins them. Throws Error(kValue) when they cannot be one graph.
-onnx::Model read_merged_onnx(const Bundle& part, const std::vector<std::filesystem::path>& files,
+onnx::Model read_merged_onnx(const Bundle& part, const std::vector<ModelFile>& files,
                              const Model& signature);
 
 /// The MergedEngineFactory of the backend "onnx".

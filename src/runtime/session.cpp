@@ -1,6 +1,8 @@
 #include "runtime/session.h"
 
 #include <algorithm>
+#include <charconv>
+#include <cstdint>
 #include <cstring>
 
 #include "base/check.h"
@@ -19,6 +21,30 @@ std::shared_ptr<DeviceMemory> common_memory(const std::vector<std::unique_ptr<En
     common = std::move(memory);
   }
   return common;
+}
+
+constexpr const char* kNoPort =
+    "this port belongs to no pipeline: ask the manager for one, with input_port() or output_port()";
+
+const TensorView kNoView{nullptr, DType::kFloat32, {0}};
+
+// A number in a message, without an allocation.
+class Digits {
+ public:
+  explicit Digits(std::size_t number) noexcept
+      : end_(std::to_chars(text_.data(), text_.data() + text_.size(), number).ptr) {}
+  std::string_view text() const noexcept { return {text_.data(), end_}; }
+
+ private:
+  std::array<char, 24> text_;
+  char* end_;
+};
+
+void require_aligned(const void* data, DType dtype, const std::string& name) {
+  const std::size_t width = is_complex(dtype) ? size_of(dtype) / 2 : size_of(dtype);
+  require(reinterpret_cast<std::uintptr_t>(data) % width == 0, Code::kBadBinding,
+          "the memory bound to " + name + " is not aligned for " + std::string(name_of(dtype)) +
+              ": its address must be a multiple of " + std::to_string(width));
 }
 
 }  // namespace
@@ -110,18 +136,19 @@ void Session::place(std::size_t value, void* data) {
 }
 
 void Session::bind_input(std::size_t input, const void* data) {
-  require_idle();
+  require(input < inputs_.size(), Code::kUnknownPort, kNoPort);
   ExternalInput& external = inputs_[input];
+  require_aligned(data, buffers_.view(external.value, 0).dtype, plan_.external_inputs[input]);
   place(external.value, const_cast<void*>(data));  // engines only read their inputs
   external.bound = data != nullptr;
   external.supplied = false;
-  external.clash = false;
   if (external.bound) touch(input);
 }
 
 void Session::bind_output(std::size_t output, void* data) {
-  require_idle();
+  require(output < outputs_.size(), Code::kUnknownPort, kNoPort);
   ExternalOutput& external = outputs_[output];
+  require_aligned(data, now(external.access).dtype, plan_.external_outputs[output]);
   if (plan_.values[external.access.value].doubled) {
     external.copy_to = data;
   } else {
@@ -140,6 +167,7 @@ Result<void> Session::store(const TensorView& value, const void* host) noexcept 
 Result<void> Session::fetch(const TensorView& value, void* host) const noexcept {
   const std::size_t bytes = value.byte_size();
   if (bytes == 0) return {};
+  if (host == nullptr) return Failure(Code::kWrongValue, "the memory to copy to is a null pointer");
   if (memory_) return memory_->copy(host, value.data, bytes, DeviceMemory::Copy::kToHost);
   std::memcpy(host, value.data, bytes);
   return {};
@@ -152,40 +180,77 @@ Tensor Session::read(const TensorView& value) const {
 }
 
 void Session::set_input(std::size_t input, const void* elements) noexcept {
-  set_input(input, elements, DeviceMemory::Copy::kToDevice);
+  const Result<void> copied = copy_input(input, elements, DeviceMemory::Copy::kToDevice);
+  if (!copied) [[unlikely]]
+    input_failure_ = copied.failure();
 }
 
 void Session::set_device_input(std::size_t input, const void* elements) noexcept {
-  set_input(input, elements, DeviceMemory::Copy::kWithin);
+  const Result<void> copied = copy_input(input, elements, DeviceMemory::Copy::kWithin);
+  if (!copied) [[unlikely]]
+    input_failure_ = copied.failure();
 }
 
-void Session::set_input(std::size_t input, const void* elements, DeviceMemory::Copy way) noexcept {
-  ExternalInput& external = inputs_[input];
-  if (external.bound) [[unlikely]] {
-    external.clash = true;  // the next tick says so: this call cannot
-    return;
+Result<void> Session::set_input(std::size_t input, DType dtype, const void* elements,
+                                std::size_t bytes) noexcept {
+  if (input >= inputs_.size()) return Failure(Code::kUnknownPort, kNoPort);
+  const TensorView& port = buffers_.view(inputs_[input].value, 0);
+  const std::string& name = plan_.external_inputs[input];
+  if (dtype != port.dtype) {
+    return Failure(Code::kPortType,
+                   {"input ", name, " is ", name_of(dtype), ", expected ", name_of(port.dtype)});
   }
-  void* to = buffers_.view(external.value, 0).data;
-  if (!memory_) [[likely]] {
-    if (external.bytes != 0) std::memcpy(to, elements, external.bytes);
-  } else if (Result<void> copied = memory_->copy(to, elements, external.bytes, way); !copied) {
-    input_failure_ = copied.failure();
-    return;
+  if (bytes != inputs_[input].bytes) {
+    const std::size_t width = size_of(dtype);
+    return Failure(Code::kPortShape,
+                   {"input ", name, " has ", Digits(bytes / width).text(), " elements, expected ",
+                    Digits(inputs_[input].bytes / width).text()});
+  }
+  return copy_input(input, elements, DeviceMemory::Copy::kToDevice);
+}
+
+Result<void> Session::copy_input(std::size_t input, const void* elements,
+                                 DeviceMemory::Copy way) noexcept {
+  if (input >= inputs_.size()) [[unlikely]]
+    return Failure(Code::kUnknownPort, kNoPort);
+  const ExternalInput& external = inputs_[input];
+  const std::string& name = plan_.external_inputs[input];
+  if (external.bound) [[unlikely]] {
+    return Failure(Code::kBoundPort, {"input ", name,
+                                      " is bound to the caller's memory and cannot be set too; "
+                                      "write that memory and touch() the port"});
+  }
+  if (external.bytes != 0) {
+    if (elements == nullptr) [[unlikely]] {
+      return Failure(Code::kWrongValue,
+                     {"input ", name, " has elements, but no memory (a null pointer)"});
+    }
+    void* to = buffers_.view(external.value, 0).data;
+    if (!memory_) [[likely]] {
+      std::memcpy(to, elements, external.bytes);
+    } else if (Result<void> copied = memory_->copy(to, elements, external.bytes, way); !copied) {
+      return copied;
+    }
   }
   touch(input);
+  return {};
 }
 
 Result<void> Session::get_device_output(std::size_t output, void* elements) const noexcept {
   const TensorView& from = this->output(output);
-  if (!memory_) return fetch(from, elements);
+  if (!memory_ || elements == nullptr) return fetch(from, elements);
   return memory_->copy(elements, from.data, from.byte_size(), DeviceMemory::Copy::kWithin);
 }
 
 const TensorView& Session::input(std::size_t input) noexcept {
-  return buffers_.view(inputs_[input].value, 0);
+  return input < inputs_.size() ? buffers_.view(inputs_[input].value, 0) : kNoView;
 }
 
 void Session::touch(std::size_t input) noexcept {
+  if (input >= inputs_.size()) [[unlikely]] {
+    input_failure_ = Failure(Code::kUnknownPort, kNoPort);
+    return;
+  }
   ExternalInput& external = inputs_[input];
   external.supplied = true;
   external.held = false;
@@ -198,7 +263,7 @@ void Session::clear_inputs() noexcept {
 }
 
 const TensorView& Session::output(std::size_t output) const noexcept {
-  return now(outputs_[output].access);
+  return output < outputs_.size() ? now(outputs_[output].access) : kNoView;
 }
 
 Session::Values Session::values() const {

@@ -21,10 +21,37 @@
 
 namespace leapp {
 
-/// One thread at a time; tick() notices two. Inputs and outputs are indices into the plan's lists
-/// of external ports. The plan and the engines must outlive it.
+/// One thread at a time: a call that meets another one under way fails. Whoever uses several of its
+/// members in one call holds an Use meanwhile; the members themselves look at nothing, but for
+/// tick(). Inputs and outputs are indices into the plan's lists of external ports. The plan and the
+/// engines must outlive it.
 class Session {
  public:
+  /// One call's hold on a session, from beginning to end.
+  class Use {
+   public:
+    explicit Use(const Session& session) noexcept
+        : session_(session), held_(!session.busy_.exchange(true, std::memory_order_acquire)) {}
+    ~Use() {
+      if (held_) session_.busy_.store(false, std::memory_order_release);
+    }
+    Use(const Use&) = delete;
+    Use& operator=(const Use&) = delete;
+
+    /// False while another call holds it: then nothing may be touched.
+    explicit operator bool() const noexcept { return held_; }
+    /// Throws Error(kTwoThreads) unless it is held.
+    void required() const;
+    /// For calls that cannot say that they met another: the next tick fails in their place.
+    void noted() const noexcept {
+      if (!held_) session_.intruded_.store(true, std::memory_order_relaxed);
+    }
+
+   private:
+    const Session& session_;
+    bool held_;
+  };
+
   /// Without engines it holds values, but every tick fails with `cannot_run`.
   Session(const Plan& plan, const std::vector<std::unique_ptr<Engine>>& engines,
           const RuntimeOptions& options, std::string cannot_run);
@@ -54,7 +81,11 @@ class Session {
   void bind_output(std::size_t output, void* data);
   bool input_is_bound(std::size_t input) const noexcept { return inputs_[input].bound; }
 
+  /// What cannot be done makes the next tick fail.
   void set_input(std::size_t input, const void* elements) noexcept;
+  /// The same for elements of a known type and number, which must be the port's.
+  Result<void> set_input(std::size_t input, DType dtype, const void* elements,
+                         std::size_t bytes) noexcept;
   /// The same from the device's own memory.
   void set_device_input(std::size_t input, const void* elements) noexcept;
   /// Copies an output to the device's own memory.
@@ -67,6 +98,7 @@ class Session {
   void clear_inputs() noexcept;
   const TensorView& output(std::size_t output) const noexcept;
 
+  /// With an Use held.
   Result<void> tick() noexcept;
   /// The nodes alone, in the current half: no checks, no statistics, no change of halves.
   Result<void> run_nodes() noexcept;
@@ -83,8 +115,7 @@ class Session {
   /// the log when they cannot be.
   void record();
 
-  /// Throws Error(kUsage) when a tick is under way: for calls that change values between ticks.
-  void require_idle() const;
+  static Failure two_threads() noexcept;
 
   Statistics statistics() const;
   void reset_statistics();
@@ -98,8 +129,7 @@ class Session {
     bool supplied = false;
     bool held = false;
     bool bound = false;
-    bool clash = false;  // set while bound
-    bool ages = false;   // has a limit, so that its time is worth looking at the clock
+    bool ages = false;  // has a limit, so that its time is worth looking at the clock
     std::chrono::nanoseconds limit{};
     Clock::time_point fresh{};
   };
@@ -109,13 +139,12 @@ class Session {
   };
 
   void make_bindings(const std::vector<std::unique_ptr<Engine>>& engines);
-  void set_input(std::size_t input, const void* elements, DeviceMemory::Copy way) noexcept;
+  Result<void> copy_input(std::size_t input, const void* elements, DeviceMemory::Copy way) noexcept;
   void place(std::size_t value, void* data);
   Result<void> check_before() const noexcept;
   Result<void> check_after() const noexcept;
   Result<void> check_finite(std::size_t value, std::size_t half,
                             const std::string& name) const noexcept;
-  Result<void> run_tick() noexcept;
   Result<void> run_measured() noexcept;
   Result<void> commit() noexcept;
   void finish(Clock::time_point start) noexcept;
@@ -140,7 +169,7 @@ class Session {
   std::vector<ExternalInput> inputs_;
   std::vector<ExternalOutput> outputs_;
   mutable std::vector<std::byte> scratch_;  // for looking at a device's values
-  std::optional<Failure> input_failure_;    // of set_input(), which cannot say it
+  std::optional<Failure> input_failure_;    // of a call that could not say it, for the next tick
   // Where the next value of each feedback input lies when a tick has run, in the plan's order.
   std::vector<std::size_t> next_state_;
 
@@ -150,7 +179,8 @@ class Session {
   std::optional<Histogram> tick_latency_;
   std::vector<Histogram> step_latency_;
 
-  std::atomic<bool> busy_{false};
+  mutable std::atomic<bool> busy_{false};      // the one thing that every call looks at
+  mutable std::atomic<bool> intruded_{false};  // by a call that could not say so
 };
 
 }  // namespace leapp

@@ -14,20 +14,24 @@ constexpr const char* kTwoThreads =
 
 }  // namespace
 
-void Session::require_idle() const {
-  require(!busy_.load(std::memory_order_acquire), Code::kTwoThreads, kTwoThreads);
+Failure Session::two_threads() noexcept {
+  return Failure(Code::kTwoThreads, kTwoThreads);
+}
+
+void Session::Use::required() const {
+  if (!held_) throw two_threads().to_error();
 }
 
 Result<void> Session::tick() noexcept {
-  if (busy_.exchange(true, std::memory_order_acquire)) {
-    return Failure(Code::kTwoThreads, kTwoThreads);
+  if (intruded_.load(std::memory_order_relaxed)) [[unlikely]] {
+    intruded_.store(false, std::memory_order_relaxed);
+    return two_threads();
   }
-  Result<void> result = run_tick();
-  busy_.store(false, std::memory_order_release);
-  return result;
-}
-
-Result<void> Session::run_tick() noexcept {
+  if (input_failure_) [[unlikely]] {
+    const Failure failure = *input_failure_;
+    input_failure_.reset();
+    return failure;
+  }
   const Clock::time_point start = observed_ ? Clock::now() : Clock::time_point();
   if (Result<void> checked = check_before(); !checked) return checked;
   if (options_.measure) {
@@ -48,17 +52,11 @@ Result<void> Session::run_tick() noexcept {
 
 Result<void> Session::check_before() const noexcept {
   if (!cannot_run_.empty()) return Failure(Code::kNoModel, cannot_run_);
-  if (input_failure_) return *input_failure_;
   for (std::size_t i = 0; i < inputs_.size(); ++i) {
     const ExternalInput& input = inputs_[i];
     if (!input.supplied) [[unlikely]] {
       return Failure(Code::kMissingInput,
                      {"input ", plan_.external_inputs[i], " is missing", takes_});
-    }
-    if (input.clash) [[unlikely]] {
-      return Failure(Code::kBoundPort, {"input ", plan_.external_inputs[i],
-                                        " is bound to the caller's memory and cannot be set too; "
-                                        "write that memory and touch() the port"});
     }
     if (input.ages && Clock::now() - input.fresh > input.limit) [[unlikely]] {
       return Failure(Code::kStaleInput,

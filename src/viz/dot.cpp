@@ -5,7 +5,7 @@
 #include <variant>
 
 #include "base/check.h"
-#include "bundle/utf8.h"
+#include "base/utf8.h"
 #include "viz/draw.h"
 
 namespace leapp {

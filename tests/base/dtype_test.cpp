@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "leapp/tensor.h"
+
 namespace leapp {
 namespace {
 
@@ -42,6 +44,16 @@ TEST(Shape, CountsElementsOrRefuses) {
 TEST(Shape, IsWrittenLikeAList) {
   EXPECT_EQ(to_string(Shape{}), "[]");
   EXPECT_EQ(to_string(Shape{1, 16}), "[1, 16]");
+}
+
+TEST(DType, SizesThatCannotBeCountedAreAnError) {
+  const std::int64_t large = std::int64_t{1} << 40;
+  EXPECT_EQ(checked_byte_size(DType::kFloat32, {2, 3}), 24u);
+  EXPECT_THROW(checked_byte_size(DType::kFloat32, {large, large}), Error);
+  EXPECT_THROW(checked_byte_size(DType::kFloat64, {std::int64_t{1} << 61}), Error);
+  EXPECT_THROW(Tensor(DType::kFloat32, {large, large}), Error);
+  EXPECT_THROW(Tensor(DType::kFloat32, {-1}), Error);
+  EXPECT_THROW(Tensor(ConstTensorView(nullptr, DType::kFloat32, {4})), Error);
 }
 
 }  // namespace

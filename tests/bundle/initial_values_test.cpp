@@ -21,7 +21,12 @@ class InitialValuesTest : public testing::Test {
 
   std::string refusal(const std::pair<PortRef, ConstTensorView>& value) const {
     const Bundle bundle = bundle_with({value});
-    return error_of(ErrorKind::kValue, [&] { read_initial_values(bundle, folder_.path()); });
+    return error_of(ErrorKind::kValue, [&] { read(bundle); });
+  }
+
+  SafeTensors read(const Bundle& bundle) const {
+    const FileBytes file(folder_.path() / bundle.pipeline.initial_values->path);
+    return read_initial_values(bundle, &file);
   }
 
   test::TemporaryFolder folder_;
@@ -34,7 +39,7 @@ TEST_F(InitialValuesTest, b20_ComeBackByPort) {
   EXPECT_EQ(bundle.pipeline.initial_values->path, "w_initial_values.safetensors");
   EXPECT_EQ(bundle.pipeline.initial_values->sha256sum,
             sha256_file(folder_.path() / "w_initial_values.safetensors"));
-  const SafeTensors back = read_initial_values(bundle, folder_.path());
+  const SafeTensors back = read(bundle);
   EXPECT_EQ(static_cast<const float*>(back.find("policy/h_in")->data)[3], 4.0F);
 }
 
@@ -46,7 +51,7 @@ TEST_F(InitialValuesTest, b20_MustHoldEveryFeedbackInput) {
 TEST_F(InitialValuesTest, b20_NoFileMeansZerosAndAWarning) {
   std::string line;
   LogSink former = set_log_sink([&](LogLevel, std::string_view text) { line = text; });
-  EXPECT_TRUE(read_initial_values(test::make_bundle(), folder_.path()).tensors().empty());
+  EXPECT_TRUE(read_initial_values(test::make_bundle(), nullptr).tensors().empty());
   set_log_sink(std::move(former));
   EXPECT_THAT(line, HasSubstr("so every feedback input starts as zeros"));
 }

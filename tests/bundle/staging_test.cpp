@@ -1,6 +1,8 @@
 #include "bundle/staging.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -10,6 +12,34 @@
 
 #include "bundle/former_export.h"
 #include "support.h"
+
+namespace {
+
+// What this program asked of the file system, in order: "fsync <path>", "rename <path>".
+std::vector<std::string>* asked = nullptr;
+
+void note(const char* call, const std::filesystem::path& path) {
+  if (asked != nullptr) asked->push_back(std::string(call) + " " + path.filename().string());
+}
+
+}  // namespace
+
+// In the place of the C library's.
+extern "C" int fsync(int descriptor) {
+  std::error_code ignored;
+  note("fsync",
+       std::filesystem::read_symlink("/proc/self/fd/" + std::to_string(descriptor), ignored));
+  return static_cast<int>(syscall(SYS_fsync, descriptor));
+}
+extern "C" int rename(const char* from, const char* to) noexcept {
+  note("rename", to);
+  return static_cast<int>(syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 0));
+}
+extern "C" int renameat2(int from_folder, const char* from, int to_folder, const char* to,
+                         unsigned int flags) noexcept {
+  note("rename", to);
+  return static_cast<int>(syscall(SYS_renameat2, from_folder, from, to_folder, to, flags));
+}
 
 namespace leapp {
 namespace {
@@ -228,6 +258,38 @@ TEST_F(StagingTest, PathsOfAFormerYamlThatLeaveTheFolderAreLeftAlone) {
   StagedDirectory staged(target());
   staged.commit();
   EXPECT_EQ(read_file(folder_.path() / "out" / "precious.onnx"), "precious");
+}
+
+// A power cut keeps what was synced, and any of the rest: what a name stands for must be on the
+// disk before it gets the name, and the name before the former export goes.
+TEST_F(StagingTest, b24_WhatANameStandsForIsOnTheDiskFirst) {
+  write_export(target(), {"a"}, "old");
+  write(target() / "notes" / "mine.txt", "kept");
+  for (const bool exists : {true, false}) {
+    if (!exists) fs::remove_all(target());
+    std::vector<std::string> calls;
+    StagedDirectory staged(target());
+    write_export(staged.path(), {"a", "b"}, "new");
+    write(staged.path() / "sub" / "c.onnx", "nested");
+    const std::string folder = staged.path().filename().string();
+    asked = &calls;
+    staged.commit();
+    asked = nullptr;
+    const auto at = [&](const std::string& call) {
+      const auto found = std::find(calls.begin(), calls.end(), call);
+      EXPECT_NE(found, calls.end()) << call;
+      return found - calls.begin();
+    };
+    for (const char* file : {"a.onnx", "b.onnx", "c.onnx", "w.yaml", "w.png"}) {
+      EXPECT_LT(at(std::string("fsync ") + file), at("fsync " + folder));
+    }
+    EXPECT_LT(at("fsync c.onnx"), at("fsync sub"));
+    EXPECT_LT(at("fsync " + folder), at("rename w"));
+    EXPECT_LT(at("rename w"), at("fsync out"));
+    if (exists) {
+      EXPECT_LT(at("fsync notes"), at("rename w"));
+    }
+  }
 }
 
 }  // namespace

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 import torch
 from conftest import Workbench
 from onnx_fresh import case, check, check_on, export, integers, normal
 from torch import Tensor
+
+from leapp import annotate
 
 INF, NAN = float("inf"), float("nan")
 
@@ -232,3 +234,49 @@ def test_double_precision_is_kept(bench: Workbench) -> None:
 
 def test_normal_numbers_are_exact_in_single_precision(bench: Workbench) -> None:
     check(bench, case(lambda x, y: (x * y + x, x / y, x - y), normal(1000), normal(1000)))
+
+
+class TestIntegersThatCannotBeDivided:
+    """As in PyTorch: an error of the tick, or the value that PyTorch gives; never a signal."""
+
+    OPERATIONS: ClassVar[dict[str, Any]] = {
+        "floor": lambda a, b: a // b,
+        "trunc": lambda a, b: torch.div(a, b, rounding_mode="trunc"),
+        "remainder": lambda a, b: a % b,
+        "fmod": torch.fmod,
+    }
+
+    @pytest.fixture(params=OPERATIONS)
+    def name(self, request: pytest.FixtureRequest) -> str:
+        return str(request.param)
+
+    @pytest.mark.parametrize("dtype", [torch.int32, torch.int64])
+    def test_by_zero_and_by_minus_one(self, bench: Workbench, name: str, dtype: Any) -> None:
+        with bench.trace():
+            given = {
+                "a": torch.tensor([7, -7], dtype=dtype),
+                "b": torch.tensor([2, 3], dtype=dtype),
+            }
+            a, b = annotate.input_tensors("n", given)
+            annotate.output_tensors("n", {"y": self.OPERATIONS[name](a, b)}, export_with="onnx")
+        assert bench.compile()
+        manager = bench.manager()
+
+        def run(a: list[int], b: list[int]) -> list[int]:
+            inputs = {"n/a": torch.tensor(a, dtype=dtype), "n/b": torch.tensor(b, dtype=dtype)}
+            result: list[int] = manager(inputs)["n/y"].tolist()
+            return result
+
+        least = torch.iinfo(dtype).min
+        with pytest.raises(ValueError, match="node 'n' failed"):
+            run([7, -7], [2, 0])
+        assert run([least, 5], [-1, -1]) == ([least, -5] if name in ("floor", "trunc") else [0, 0])
+        assert (
+            run([least, -7], [1, 2])
+            == {
+                "floor": [least, -4],
+                "trunc": [least, -3],
+                "remainder": [0, 1],
+                "fmod": [0, -1],
+            }[name]
+        )

@@ -138,5 +138,73 @@ TEST(CTest, LinesOfTheLogGoToTheSink) {
   EXPECT_EQ(lines, "2 hot\n");
 }
 
+TEST(CTest, PortsSayWhatTheyMean) {
+  find_libraries();
+  TestBundle test;
+  Port x = port("x");
+  x.semantics.kind = "state/joint/position";
+  x.semantics.element_names = ElementNames{std::vector<std::string>{"a", "b", "c", "d"}};
+  test.node("n", "affine.onnx", {x}, {port("y")}).input("n/x").output("n/y");
+  leapp_manager* robot = nullptr;
+  ASSERT_EQ(leapp_load(test.write().c_str(), nullptr, &robot), LEAPP_OK) << leapp_last_error();
+  const std::unique_ptr<leapp_manager, decltype(&leapp_free)> owner(robot, leapp_free);
+  EXPECT_STREQ(leapp_input_kind(robot, 0), "state/joint/position");
+  EXPECT_STREQ(leapp_input_element(robot, 0, 1, 2), "c");
+  EXPECT_EQ(leapp_input_element(robot, 0, 0, 0), nullptr);
+  EXPECT_EQ(leapp_input_element(robot, 0, 1, 4), nullptr);
+  EXPECT_EQ(leapp_output_kind(robot, 0), nullptr);
+  EXPECT_EQ(leapp_output_element(robot, 0, 1, 0), nullptr);
+  EXPECT_EQ(leapp_input_kind(robot, 1), nullptr);
+  EXPECT_EQ(leapp_input_kind(nullptr, 0), nullptr);
+}
+
+TEST(CTest, InputsAreWrittenInPlaceAndGrowStale) {
+  find_libraries();
+  TestBundle test;
+  test.node("n", "affine.onnx", {port("x")}, {port("y")}).input("n/x").output("n/y");
+  const std::string yaml = test.write();
+  int misses = 0;
+  const leapp_staleness limit{.input = "n/x", .seconds = 3600};
+  leapp_node_options node{.size = sizeof(leapp_node_options),
+                          .node = "n",
+                          .threads = 1,
+                          .affinity = nullptr,
+                          .affinity_count = 0,
+                          .spinning = 0,
+                          .provider = "cpu",
+                          .translate = 1};
+  leapp_options options;
+  leapp_options_init(&options);
+  options.nodes = &node;
+  options.node_count = 1;
+  options.staleness = &limit;
+  options.staleness_count = 1;
+  options.deadline = 1e-9;
+  options.on_deadline_miss = [](void* context, uint64_t, double took, double deadline) {
+    *static_cast<int*>(context) += took > deadline ? 1 : 0;
+  };
+  options.deadline_context = &misses;
+  leapp_manager* robot = nullptr;
+  ASSERT_EQ(leapp_load(yaml.c_str(), &options, &robot), LEAPP_OK) << leapp_last_error();
+  std::unique_ptr<leapp_manager, decltype(&leapp_free)> owner(robot, leapp_free);
+  auto* x = static_cast<float*>(leapp_input(robot, 0));
+  ASSERT_NE(x, nullptr);
+  EXPECT_EQ(leapp_input(robot, 1), nullptr);
+  x[0] = 4;
+  ASSERT_EQ(leapp_touch(robot, 0), LEAPP_OK);
+  ASSERT_EQ(leapp_tick(robot), LEAPP_OK) << leapp_last_error();
+  EXPECT_EQ(static_cast<const float*>(leapp_output(robot, 0))[0], 9);
+  EXPECT_EQ(misses, 1);
+  const leapp_staleness none{.input = "n/x", .seconds = 0};
+  options.staleness = &none;
+  ASSERT_EQ(leapp_load(yaml.c_str(), &options, &robot), LEAPP_OK) << leapp_last_error();
+  owner.reset(robot);
+  ASSERT_EQ(leapp_touch(robot, 0), LEAPP_OK);
+  EXPECT_EQ(leapp_tick(robot), LEAPP_VALUE);
+  EXPECT_STREQ(leapp_last_code(), "LP605");
+  node.node = "nobody";
+  EXPECT_EQ(leapp_load(yaml.c_str(), &options, &robot), LEAPP_VALUE);
+}
+
 }  // namespace
 }  // namespace leapp

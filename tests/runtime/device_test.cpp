@@ -143,11 +143,11 @@ class DeviceTest : public ::testing::Test {
         .input("policy/x")
         .output("policy/y")
         .initial("policy/h_in", row({8, 8, 8, 8}));
-    options.engines.add("onnx",
-                        [this](const Model&, const std::filesystem::path&,
-                               const EngineOptions&) -> std::unique_ptr<Engine> {
-                          return std::make_unique<FakeEngine>(device);
-                        });
+    options.engines.add(
+        "onnx",
+        [this](const Model&, const ModelFile&, const EngineOptions&) -> std::unique_ptr<Engine> {
+          return std::make_unique<FakeEngine>(device);
+        });
   }
 
   std::shared_ptr<FakeDevice> device = std::make_shared<FakeDevice>();

@@ -112,14 +112,15 @@ TEST_F(EngineTest, UnknownBackendIsAnError) {
 
 TEST_F(EngineTest, RegistryTakesEnginesOfTheUser) {
   EngineRegistry registry = EngineRegistry::standard();
-  registry.add("mine",
-               [](const Model& model, const std::filesystem::path&,
-                  const EngineOptions&) -> std::unique_ptr<Engine> {
-                 throw Error(Code::kUsage, "asked for " + model.name);
-               });
+  registry.add(
+      "mine",
+      [](const Model& model, const ModelFile&, const EngineOptions&) -> std::unique_ptr<Engine> {
+        throw Error(Code::kUsage, "asked for " + model.name);
+      });
   EXPECT_TRUE(registry.contains("mine"));
   EXPECT_FALSE(EngineRegistry::standard().contains("mine"));
-  EXPECT_EQ(message_of([&] { registry.load(affine("mine"), "x"); }), "asked for affine [LP007]");
+  EXPECT_EQ(message_of([&] { registry.load(affine("mine"), {.path = "x"}); }),
+            "asked for affine [LP007]");
 }
 
 TEST_F(EngineTest, MissingPluginSaysWhereItWasSought) {

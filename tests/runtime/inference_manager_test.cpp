@@ -529,13 +529,12 @@ TEST_F(InferenceManagerTest, TwoThreadsInOneManagerAreAnError) {
   std::atomic<bool> go_on{false};
   RuntimeOptions options;
   options.merge = Merge::kOff;
-  options.engines.add("onnx",
-                      [&](const Model&, const std::filesystem::path&, const EngineOptions&) {
-                        return std::make_unique<SlowEngine>([&] {
-                          inside = true;
-                          while (!go_on) std::this_thread::yield();
-                        });
-                      });
+  options.engines.add("onnx", [&](const Model&, const ModelFile&, const EngineOptions&) {
+    return std::make_unique<SlowEngine>([&] {
+      inside = true;
+      while (!go_on) std::this_thread::yield();
+    });
+  });
   InferenceManager manager(test.write(), options);
   manager.set_input(manager.input_port("pre/x"), row({0, 0, 0, 0}).data());
   std::thread other([&] { EXPECT_TRUE(manager.tick()); });
@@ -548,6 +547,149 @@ TEST_F(InferenceManagerTest, TwoThreadsInOneManagerAreAnError) {
   go_on = true;
   other.join();
   EXPECT_TRUE(manager.tick());
+}
+
+// y = 2 x, slowly enough for another thread to come in between.
+class DoublingEngine final : public Engine {
+ public:
+  class Run final : public Binding {
+   public:
+    Run(const float* from, float* to) : from_(from), to_(to) {}
+    void rebind_input(std::size_t, const ConstTensorView&) override {}
+    void rebind_output(std::size_t, const TensorView&) override {}
+    Result<void> run() noexcept override {
+      for (int i = 0; i < 4; ++i) {
+        to_[i] = 2 * from_[i];
+        std::this_thread::yield();
+      }
+      return {};
+    }
+
+   private:
+    const float* from_;
+    float* to_;
+  };
+
+  std::string description() const override { return "doubling"; }
+  std::unique_ptr<Binding> bind(std::span<const ConstTensorView> inputs,
+                                std::span<const TensorView> outputs) override {
+    return std::make_unique<Run>(static_cast<const float*>(inputs[0].data),
+                                 static_cast<float*>(outputs[0].data));
+  }
+};
+
+// Under ThreadSanitizer this also shows that no two calls touch the values at once.
+TEST_F(InferenceManagerTest, CallsOfTwoThreadsGiveRightResultsOrAnError) {
+  test.node("n", "affine.onnx", {port("x")}, {port("y")}).input("n/x").output("n/y");
+  RuntimeOptions options;
+  options.engines.add("onnx", [](const Model&, const ModelFile&, const EngineOptions&) {
+    return std::make_unique<DoublingEngine>();
+  });
+  InferenceManager manager(test.write(), options);
+  const InputPort x = manager.input_port("n/x");
+  std::atomic<int> done{0};
+  const auto work = [&](float value) {
+    const TensorMap inputs = {{"n/x", row({value, value, value, value})}};
+    const std::vector<float> elements(4, value);
+    for (int i = 0; i < 2000; ++i) {
+      try {
+        const TensorMap outputs = manager.run_policy(inputs);
+        ++done;
+        for (float y : outputs.at("n/y").values<float>()) ASSERT_EQ(y, 2 * value);
+        manager.state();
+        manager.statistics();
+      } catch (const Error& error) {
+        ASSERT_EQ(error.code(), Code::kTwoThreads);
+      }
+      manager.set_input(x, elements.data());
+      if (const Result<void> set = manager.set_input(x, elements); !set) {
+        ASSERT_EQ(set.failure().code(), Code::kTwoThreads);
+      }
+      if (const Result<void> ticked = manager.tick(); !ticked) {
+        ASSERT_EQ(ticked.failure().code(), Code::kTwoThreads);
+      }
+    }
+  };
+  std::thread other(work, 1.0f);
+  work(2.0f);
+  other.join();
+  EXPECT_GT(done, 0);
+}
+
+TEST_F(InferenceManagerTest, ACallThatCannotFailMakesTheNextTickFail) {
+  test.node("n", "affine.onnx", {port("x")}, {port("y")}).input("n/x").output("n/y");
+  InferenceManager manager(test.write());
+  const InputPort x = manager.input_port("n/x");
+  manager.set_input(x, static_cast<const void*>(nullptr));
+  EXPECT_EQ(manager.tick().failure().code(), Code::kWrongValue);
+  manager.set_input(InputPort(), row({1, 1, 1, 1}).data());
+  EXPECT_EQ(manager.tick().failure().code(), Code::kUnknownPort);
+  manager.touch(InputPort());
+  EXPECT_EQ(manager.tick().failure().code(), Code::kUnknownPort);
+  EXPECT_EQ(manager.input(InputPort()).data, nullptr);
+  EXPECT_EQ(manager.output(OutputPort()).data, nullptr);
+  EXPECT_THROW(manager.bind_input(InputPort(), nullptr), Error);
+  EXPECT_THROW(manager.set_input_value("n", "x", ConstTensorView(nullptr, DType::kFloat32, {1, 4})),
+               Error);
+  EXPECT_EQ(manager.get_output(manager.output_port("n/y"), nullptr).failure().code(),
+            Code::kWrongValue);
+  manager.set_input(x, row({1, 1, 1, 1}).data());
+  EXPECT_TRUE(manager.tick());
+}
+
+TEST_F(InferenceManagerTest, ElementsComeTypedAndSized) {
+  test.node("n", "affine.onnx", {port("x")}, {port("y")}).input("n/x").output("n/y");
+  InferenceManager manager(test.write());
+  InputPort x;  // a member of the user's, say
+  x = manager.input_port("n/x");
+  const OutputPort y = manager.output_port("n/y");
+  ASSERT_TRUE(manager.set_input(x, std::vector<float>{1, 2, 3, 4}));
+  ASSERT_TRUE(manager.tick());
+  const std::span<const float> values = manager.output(y).values<float>();
+  EXPECT_THAT(values, ElementsAre(3, 5, 7, 9));
+  EXPECT_EQ(manager.set_input(x, std::array<float, 3>{}).failure().text(),
+            "input n/x has 3 elements, expected 4");
+  EXPECT_EQ(manager.set_input(x, std::vector<double>(4)).failure().text(),
+            "input n/x is float64, expected float32");
+  EXPECT_THROW(static_cast<void>(manager.output(y).values<double>()), Error);
+}
+
+TEST_F(InferenceManagerTest, AManagerThatWasMovedFromSaysSo) {
+  test.node("n", "affine.onnx", {port("x")}, {port("y")}).input("n/x").output("n/y");
+  InferenceManager manager(test.write());
+  const InputPort x = manager.input_port("n/x");
+  InferenceManager other = std::move(manager);
+  // NOLINTBEGIN(bugprone-use-after-move)
+  EXPECT_EQ(manager.tick().failure().code(), Code::kUsage);
+  EXPECT_EQ(manager.set_input(x, std::vector<float>(4)).failure().code(), Code::kUsage);
+  manager.set_input(x, row({1, 1, 1, 1}).data());
+  manager.touch(x);
+  manager.clear_inputs();
+  EXPECT_TRUE(manager.inputs().empty());
+  EXPECT_TRUE(manager.bundle().models.empty());
+  EXPECT_EQ(manager.input(x).data, nullptr);
+  EXPECT_THROW(manager.run_policy({}), Error);
+  EXPECT_THROW(manager.prepare(), Error);
+  EXPECT_THROW(static_cast<void>(manager.device()), Error);
+  // NOLINTEND(bugprone-use-after-move)
+  EXPECT_TRUE(other.set_input(x, std::vector<float>(4)));
+}
+
+TEST_F(InferenceManagerTest, BoundMemoryMustBeAligned) {
+  test.node("n", "affine.onnx", {port("x")}, {port("y")}).input("n/x").output("n/y");
+  InferenceManager manager(test.write());
+  alignas(float) std::array<char, 20> memory{};
+  EXPECT_THAT(message_of([&] { manager.bind_input(manager.input_port("n/x"), memory.data() + 1); }),
+              HasSubstr("is not aligned for float32"));
+}
+
+TEST_F(InferenceManagerTest, ThreadsHaveALimit) {
+  test.node("n", "affine.onnx", {port("x")}, {port("y")}).input("n/x").output("n/y");
+  const auto yaml = test.write();
+  RuntimeOptions options;
+  options.engine.threads = 100000;
+  EXPECT_THAT(message_of([&] { InferenceManager(yaml, options); }),
+              HasSubstr("threads must be 1 to"));
 }
 
 TEST_F(InferenceManagerTest, DistinctManagersRunInDistinctThreads) {

@@ -83,9 +83,10 @@ TEST_F(MergeTest, NodesWithOtherOptionsOrOpsetsStayApart) {
 TEST_F(MergeTest, AnEngineOfTheUsersIsNotMerged) {
   add_policy(test);
   RuntimeOptions options;
-  options.engines.add("onnx",
-                      [](const Model&, const std::filesystem::path&,
-                         const EngineOptions&) -> std::unique_ptr<Engine> { return nullptr; });
+  options.engines.add(
+      "onnx", [](const Model&, const ModelFile&, const EngineOptions&) -> std::unique_ptr<Engine> {
+        return nullptr;
+      });
   EXPECT_THAT(choose_steps(test.bundle(), options), SizeIs(3));
 }
 

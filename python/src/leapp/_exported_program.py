@@ -1,10 +1,19 @@
-"""The engine of the backend ``pt2``: programs of ``torch.export``, which only Python can run."""
+"""The engine of the backend ``pt2``: programs of ``torch.export``, which only Python can run.
+
+``torch.export.load`` unpickles and evaluates what it reads, so it runs whatever a file says. It is
+used for files that are trusted to; of others the tensors and the graph are read as data.
+"""
 
 from __future__ import annotations
 
+import io
+import json
+import math
+import zipfile
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from . import _runtime
 from .errors import LeappImportError, LeappValueError
 
 if TYPE_CHECKING:
@@ -17,7 +26,7 @@ Buffer = tuple[memoryview, str, list[int]]
 class ExportedProgramEngine:
     """A loaded ``.pt2`` file. The runtime calls ``bind`` once and then what it returns."""
 
-    def __init__(self, node: str, path: str) -> None:
+    def __init__(self, node: str, path: str, data: bytes, trusted: bool) -> None:
         try:
             import torch
         except ImportError as error:
@@ -28,12 +37,25 @@ class ExportedProgramEngine:
             ) from error
         self._torch = torch
         self._node = node
+        self._module: Callable[..., Any]
         try:
-            self._module = torch.export.load(path).module()
+            if trusted:
+                self._module = torch.export.load(io.BytesIO(data)).module()
+            else:
+                self._module = _Program(data)
+        except _NotPlainError as error:
+            raise LeappValueError.coded(
+                "LP625",
+                f"node {node!r}: {path} is a program, and {error}, so its tensors and its graph "
+                "alone do not make it. If you trust whoever made this bundle as you would trust a "
+                'program of theirs, load it with trust="code"; docs/security.md says what it may '
+                "do then",
+            ) from error
         except Exception as error:
             raise LeappValueError.coded(
                 "LP003",
-                f"node {node!r}: {path} could not be loaded as a torch.export program: {error}",
+                f"node {node!r}: {path} could not be loaded as a torch.export program: "
+                f"{_runtime.printable(str(error))}",
             ) from error
 
     def __str__(self) -> str:
@@ -74,3 +96,153 @@ class ExportedProgramEngine:
         if len(memory) == 0:
             return self._torch.empty(shape, dtype=kind)
         return self._torch.frombuffer(memory, dtype=kind).view(shape)
+
+
+class _NotPlainError(Exception):
+    """What a program has beside tensors and operators that compute."""
+
+
+class _Program:
+    """The tensors and the graph of a ``.pt2`` file, without anything that would run to be read."""
+
+    def __init__(self, data: bytes) -> None:
+        archive = zipfile.ZipFile(io.BytesIO(data))
+        root = next(n for n in archive.namelist() if n.endswith("models/model.json"))
+        self._archive, self._root = archive, root.removesuffix("models/model.json")
+        module = self._json("models/model.json")["graph_module"]
+        weights = self._json("data/weights/model_weights_config.json")["config"]
+        constants = self._json("data/constants/model_constants_config.json")["config"]
+        self._values: dict[str, Any] = {}
+        self._inputs: list[str] = []
+        for spec in module["signature"]["input_specs"]:
+            ((kind, entry),) = spec.items()
+            if kind == "user_input":
+                self._inputs.append(_tensor_name(entry["arg"]))
+            elif kind in ("parameter", "buffer", "tensor_constant"):
+                name = entry[f"{kind}_name"]
+                folder, place = (
+                    ("weights", weights) if name in weights else ("constants", constants)
+                )
+                self._values[entry["arg"]["name"]] = self._tensor(place[name], folder)
+            else:
+                raise _NotPlainError(f"it takes a {_runtime.printable(kind)}")
+        self._outputs: list[str] = []
+        for spec in module["signature"]["output_specs"]:
+            ((kind, entry),) = spec.items()
+            if kind != "user_output":
+                raise _NotPlainError(f"it gives a {_runtime.printable(kind)}")
+            self._outputs.append(_tensor_name(entry["arg"]))
+        self._calls = [_Call(node) for node in module["graph"]["nodes"]]
+
+    def __call__(self, *inputs: torch.Tensor) -> list[torch.Tensor]:
+        values = {**self._values, **dict(zip(self._inputs, inputs, strict=True))}
+        for call in self._calls:
+            call.run(values)
+        return [values[name] for name in self._outputs]
+
+    def _read(self, name: str) -> bytes:
+        entry = self._archive.getinfo(self._root + name)
+        if entry.compress_type != zipfile.ZIP_STORED:
+            raise _NotPlainError(f"its record {_runtime.printable(name)} is compressed")
+        return self._archive.read(entry)
+
+    def _json(self, name: str) -> Any:
+        return json.loads(self._read(name))
+
+    def _tensor(self, entry: dict[str, Any], folder: str) -> torch.Tensor:
+        import torch
+
+        if entry["use_pickle"]:
+            raise _NotPlainError("it holds an object that has to be unpickled")
+        meta = entry["tensor_meta"]
+        sizes, strides = ([_number(n) for n in meta[key]] for key in ("sizes", "strides"))
+        dtype = _enum("scalar_type", meta["dtype"])
+        if math.prod(sizes) == 0:
+            return torch.empty(sizes, dtype=dtype)
+        data = bytearray(self._read(f"data/{folder}/{entry['path_name']}"))
+        flat = torch.frombuffer(data, dtype=dtype)
+        return flat.as_strided(sizes, strides, _number(meta["storage_offset"]))
+
+
+class _Call:
+    """One operator of the graph, with its arguments."""
+
+    def __init__(self, node: dict[str, Any]) -> None:
+        import torch
+
+        root, _, target = node["target"].partition("torch.ops.aten.")
+        name, _, overload = target.partition(".")
+        if root or not _runtime.only_computes(name):
+            raise _NotPlainError(f"it calls '{_runtime.printable(node['target'])}'")
+        self._run = getattr(getattr(torch.ops.aten, name), overload)
+        self._args = [_argument(e["arg"]) for e in node["inputs"] if e.get("kind") != 2]
+        self._kwargs = {
+            e["name"]: _argument(e["arg"]) for e in node["inputs"] if e.get("kind") == 2
+        }
+        self._outputs = node["outputs"]
+
+    def run(self, values: dict[str, Any]) -> None:
+        results = self._run(
+            *[argument(values) for argument in self._args],
+            **{name: argument(values) for name, argument in self._kwargs.items()},
+        )
+        if len(self._outputs) == 1:
+            results = [results]
+        for output, result in zip(self._outputs, results, strict=True):
+            ((kind, names),) = output.items()
+            if kind == "as_tensors":
+                values.update(zip((n["name"] for n in names), result, strict=True))
+            elif kind == "as_tensor":
+                values[names["name"]] = result
+
+
+def _argument(arg: dict[str, Any]) -> Callable[[dict[str, Any]], Any]:
+    """Return what gives an argument's value, given those of the graph."""
+    ((kind, value),) = arg.items()
+    if kind == "as_tensor":
+        return lambda values: values[value["name"]]
+    if kind in ("as_tensors", "as_optional_tensors"):
+        wrapped = [v if "as_none" in v or "as_tensor" in v else {"as_tensor": v} for v in value]
+        parts = [_argument(v) for v in wrapped]
+        return lambda values: [part(values) for part in parts]
+    if kind == "as_none":
+        constant: Any = None
+    elif kind in ("as_scalar_type", "as_layout", "as_memory_format"):
+        constant = _enum(kind.removeprefix("as_"), value)
+    elif kind == "as_device":
+        import torch
+
+        constant = torch.device(value["type"], value["index"] or 0)
+    elif kind == "as_complex":
+        constant = complex(value["real"], value["imag"])
+    elif kind.removesuffix("s") in ("as_int", "as_float", "as_bool", "as_string"):
+        constant = value
+    else:
+        raise _NotPlainError(f"an argument of it is '{_runtime.printable(kind)}'")
+    return lambda values: constant
+
+
+def _enum(kind: str, number: int) -> Any:
+    """Return torch's value of a number that stands for a type, a layout or a memory format."""
+    from torch._export.serde import schema, serialize
+
+    tables: dict[str, tuple[Any, Any]] = {
+        "scalar_type": (schema.ScalarType, serialize._SERIALIZE_TO_TORCH_DTYPE),
+        "layout": (schema.Layout, serialize._SERIALIZE_TO_TORCH_LAYOUT),
+        "memory_format": (schema.MemoryFormat, serialize._SERIALIZE_TO_TORCH_MEMORY_FORMAT),
+    }
+    of, table = tables[kind]
+    return table[of(number)]
+
+
+def _number(entry: dict[str, Any]) -> int:
+    """Return a size; one that is an expression would have to be evaluated."""
+    if "as_int" not in entry:
+        raise _NotPlainError("its sizes are expressions")
+    return int(entry["as_int"])
+
+
+def _tensor_name(arg: dict[str, Any]) -> str:
+    if "as_tensor" not in arg:
+        raise _NotPlainError("it takes or gives something that is no tensor")
+    return str(arg["as_tensor"]["name"])

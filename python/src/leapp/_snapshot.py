@@ -154,21 +154,25 @@ class Snapshot:
 
 
 def leaves_of(value: Any, lists: dict[int, Contents] | None = None) -> list[Any]:
-    """Return the tensors and arrays in a value that may be nested.
+    """Return the tensors and arrays in a value that may be nested, or contain itself.
 
     `lists` has the contents of lists where those of another moment are meant.
     """
-    if isinstance(value, (torch.Tensor, np.ndarray)):
-        return [value]
-    if isinstance(value, dict):
-        value = list(value.values())
-    if isinstance(value, (list, tuple, collections.deque)):
-        known = None if lists is None else lists.get(id(value))
-        items = list(itertools.islice(value, MOST_ITEMS)) if known is None else known[1]
-        if PLAIN.issuperset(map(type, items)):
-            return []
-        return [leaf for item in items for leaf in leaves_of(item, lists)]
-    return [value._array] if isinstance(value, Number) else []
+    leaves, seen, todo = [], set(), [value]
+    while todo:  # a value may contain itself, or be nested deeper than Python recurses
+        value = todo.pop()
+        if isinstance(value, (torch.Tensor, np.ndarray)):
+            leaves.append(value)
+        elif isinstance(value, Number):
+            leaves.append(value._array)
+        elif isinstance(value, (dict, list, tuple, collections.deque)) and id(value) not in seen:
+            seen.add(id(value))
+            known = None if lists is None else lists.get(id(value))
+            inside = value.values() if isinstance(value, dict) else value
+            items = list(itertools.islice(inside, MOST_ITEMS)) if known is None else known[1]
+            if not PLAIN.issuperset(map(type, items)):
+                todo.extend(reversed(items))
+    return leaves
 
 
 def size_of(value: Any) -> Any:

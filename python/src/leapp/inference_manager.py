@@ -70,6 +70,9 @@ class InferenceManager:
         on_deadline_miss: Called for each of them with (tick, seconds taken, deadline).
         measure: Keep latency histograms, see ``statistics()``.
         allow_outside_files: Let model files lie outside the bundle's folder.
+        trust: What models may do. Without it they compute and no more: a TorchScript or
+            torch.export model that calls anything else is refused. ``"code"`` lets them do
+            whatever this program may do, for bundles of people whose programs you would run.
         max_tensor_bytes: How much memory a bundle may ask for: all tensors of one tick
             together. Raise it for a large pipeline that you trust.
 
@@ -96,12 +99,15 @@ class InferenceManager:
         on_deadline_miss: Callable[[int, float, float], None] | None = None,
         measure: bool = False,
         allow_outside_files: bool = False,
+        trust: Literal["code"] | None = None,
         max_tensor_bytes: int = 1 << 30,
     ) -> None:
         if not isinstance(model_path, (str, PathLike)):
             raise LeappTypeError.of(
                 model_path, "InferenceManager() takes the path of a bundle's .yaml file"
             )
+        if trust not in (None, "code"):
+            raise LeappValueError.coded("LP003", f"trust must be 'code' or None, not {trust!r}")
         find_onnxruntime()
         self._path = Path(model_path)
         settings = {
@@ -120,6 +126,7 @@ class InferenceManager:
             "on_deadline_miss": on_deadline_miss,
             "measure": measure,
             "allow_outside_files": allow_outside_files,
+            "trust": trust,
             "max_tensor_bytes": max_tensor_bytes,
         }
         self._manager = _runtime.Manager(

@@ -4,20 +4,48 @@
 #include <cmath>
 #include <limits>
 #include <numbers>
+#include <numeric>
 
 namespace leapp::onnx_export {
 namespace {
 
 constexpr double kPi = std::numbers::pi;
 
-/// A divisor that the runtime can divide by: integer division by zero would end the process.
-Value safe_divisor(Value b) {
-  if (is_floating_point(b.dtype())) return b;
-  if (const auto values = constant_ints(b);
-      values && std::find(values->begin(), values->end(), 0) == values->end()) {
-    return b;
+bool is_signed(DType dtype) {
+  return dtype == DType::kInt8 || dtype == DType::kInt16 || dtype == DType::kInt32 ||
+         dtype == DType::kInt64;
+}
+
+bool may_be(Value integers, std::int64_t number) {
+  const auto values = constant_ints(integers);
+  return !values || std::find(values->begin(), values->end(), number) != values->end();
+}
+
+/// Integer division: that by zero, and of the smallest integer by -1, would end the process.
+Value quotient_of(Value a, Value b) {
+  Value divisor = may_be(b, 0) ? where(equal(b, 0.0), 1.0, b) : b;
+  if (!is_signed(b.dtype()) || !may_be(b, -1)) return a / divisor;
+  const Value negates = equal(b, -1.0);
+  return where(negates, scalar_like(a, 0) - a, a / where(negates, 1.0, divisor));
+}
+
+/// A divisor with the same remainders, likewise: whatever is divided by -1 leaves what 1 leaves.
+Value remainder_divisor(Value b) {
+  const Value divisor = may_be(b, 0) ? where(equal(b, 0.0), 1.0, b) : b;
+  return is_signed(b.dtype()) && may_be(b, -1) ? where(equal(b, -1.0), 1.0, divisor) : divisor;
+}
+
+/// As in PyTorch, an integer divided by zero is an error, here of the tick: reading behind the end
+/// of one element is the one error that a graph can make of a value.
+Value refuse_zero(Value result, Value b) {
+  if (!may_be(b, 0) || element_count(b.shape()) == 0) return result;
+  Value zero = equal(b, 0.0);
+  if (b.rank() > 0) {
+    Dims all(static_cast<std::size_t>(b.rank()));
+    std::iota(all.begin(), all.end(), 0);
+    zero = any(zero, all);
   }
-  return where(equal(b, 0.0), 1.0, b);
+  return result + gather(unsqueeze(scalar_like(result, 0), 0), cast(zero, DType::kInt64), 0);
 }
 
 /// C's fmod.
@@ -185,11 +213,10 @@ Value clamp(Value x, Value low, Value high) {
 
 Value floor_divide(Value a, Value b) {
   if (!is_floating_point(a.dtype())) {
-    const Value divisor = safe_divisor(b);
-    const Value quotient = a / divisor;
-    const Value rest = a - quotient * divisor;
-    const Value lower = not_equal(rest, 0.0) && logical_xor(rest < 0.0, divisor < 0.0);
-    return quotient - cast(lower, a.dtype());
+    const Value quotient = quotient_of(a, b);
+    const Value rest = a - quotient * b;
+    const Value lower = not_equal(rest, 0.0) && logical_xor(rest < 0.0, b < 0.0);
+    return refuse_zero(quotient - cast(lower, a.dtype()), b);
   }
   // The same steps as PyTorch takes, so that the same roundings happen.
   const Value rest = c_fmod(a, b);
@@ -203,18 +230,19 @@ Value floor_divide(Value a, Value b) {
 }
 
 Value trunc_divide(Value a, Value b) {
-  return is_floating_point(a.dtype()) ? trunc(a / b) : a / safe_divisor(b);
+  return is_floating_point(a.dtype()) ? trunc(a / b) : refuse_zero(quotient_of(a, b), b);
 }
 
 Value floored_remainder(Value a, Value b) {
-  if (!is_floating_point(a.dtype())) return floor_mod(a, safe_divisor(b));
+  if (!is_floating_point(a.dtype())) return refuse_zero(floor_mod(a, remainder_divisor(b)), b);
   const Value rest = c_fmod(a, b);
   const Value other_sign = not_equal(rest, 0.0) && logical_xor(b < 0.0, rest < 0.0);
   return where(other_sign, rest + b, rest);
 }
 
 Value truncated_remainder(Value a, Value b) {
-  return c_fmod(a, is_floating_point(a.dtype()) ? b : safe_divisor(b));
+  if (is_floating_point(a.dtype())) return c_fmod(a, b);
+  return refuse_zero(c_fmod(a, remainder_divisor(b)), b);
 }
 
 Value power(Value x, Value exponent) {

@@ -3,6 +3,7 @@
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <torch/csrc/jit/api/module.h>
 #include <torch/csrc/jit/ir/ir.h>
+#include <torch/csrc/jit/runtime/operator.h>
 #include <torch/csrc/jit/serialization/export.h>
 
 #include <cctype>
@@ -14,11 +15,22 @@
 
 #include "base/check.h"
 #include "interop/convert.h"
+#include "runtime/engines/operators.h"
 
 namespace leapp::torchscript {
 namespace {
 
 using torch::jit::Value;
+
+// Names that a reader of the file would take for a call of something that does more than compute.
+bool looks_like_action(const std::string& name) {
+  if (is_action(name)) return true;
+  const auto exists = [&](const std::string& space) {
+    return !torch::jit::getAllOperatorsFor(c10::Symbol::fromQualString(space + "::" + name))
+                .empty();
+  };
+  return !only_computes(name) && (exists("aten") || exists("prim"));
+}
 
 // TorchScript prints a graph as Python source, so names must be Python's.
 std::string identifier(const std::string& name, std::set<std::string>& taken) {
@@ -30,7 +42,9 @@ std::string identifier(const std::string& name, std::set<std::string>& taken) {
     text += fits ? c : '_';
   }
   std::string unique = text;
-  for (int i = 1; !taken.insert(unique).second; ++i) unique = text + "_" + std::to_string(i);
+  for (int i = 1; looks_like_action(unique) || !taken.insert(unique).second; ++i) {
+    unique = text + "_" + std::to_string(i);
+  }
   return unique;
 }
 

@@ -1,15 +1,20 @@
 #include "runtime/engines/onnx/onnx_engine.h"
 
 #include <algorithm>
+#include <set>
 #include <string>
 
 #include "base/log.h"
+#include "onnx/reader.h"
 #include "runtime/engines/onnx/onnx_dtype.h"
 #include "runtime/engines/onnx/onnxruntime_library.h"
 #include "runtime/engines/onnx/provider.h"
 
 namespace leapp {
 namespace {
+
+// Where ONNX Runtime looks for weights that it was not handed: nowhere.
+constexpr const char* kExternalFolder = "session.model_external_initializers_file_folder_path";
 
 // Owns one of ONNX Runtime's objects. Its release functions are members of OrtApi.
 template <typename T>
@@ -55,14 +60,13 @@ class OnnxBinding final : public Binding {
 
 class OnnxEngine final : public Engine {
  public:
-  OnnxEngine(const Model& model, const std::filesystem::path* file,
-             std::span<const std::byte> bytes, const EngineOptions& options)
+  OnnxEngine(const Model& model, const ModelFile& file, const EngineOptions& options)
       : model_(model),
         ort_(OnnxRuntime::get()),
         session_(nullptr, ort_.api().ReleaseSession),
         memory_(nullptr, ort_.api().ReleaseMemoryInfo),
         run_options_(nullptr, ort_.api().ReleaseRunOptions) {
-    open_session(file, bytes, options);
+    open_session(file, options);
     check_side(read_signatures(true), model_.inputs, "input");
     check_side(read_signatures(false), model_.outputs, "output");
 
@@ -96,27 +100,24 @@ class OnnxEngine final : public Engine {
   bool on_cpu() const noexcept { return provider_ == kCpuProvider; }
 
  private:
-  void open_session(const std::filesystem::path* file, std::span<const std::byte> bytes,
-                    const EngineOptions& options) {
+  void open_session(const ModelFile& file, const EngineOptions& options) {
     try {
       provider_ = choose_provider(options.provider, ort_.providers());
     } catch (const Error& error) {
       throw error.behind("node '" + model_.name + "': ");
     }
     try {
-      session_ = create_session(file, bytes, options);
+      session_ = create_session(file, options);
     } catch (const Error& error) {
       if (provider_ == kCpuProvider || !options.provider.empty()) throw;
       // Built in, but without its driver or libraries: nobody asked for it.
       warn(Code::kProviderFailed, error.text() + " (" + provider_ + "); using the CPU");
       provider_ = kCpuProvider;
-      session_ = create_session(file, bytes, options);
+      session_ = create_session(file, options);
     }
   }
 
-  Handle<OrtSession> create_session(const std::filesystem::path* file,
-                                    std::span<const std::byte> bytes,
-                                    const EngineOptions& options) const {
+  Handle<OrtSession> create_session(const ModelFile& file, const EngineOptions& options) const {
     const OrtApi& api = ort_.api();
     OrtSessionOptions* raw = nullptr;
     check(api.CreateSessionOptions(&raw));
@@ -137,14 +138,44 @@ class OnnxEngine final : public Engine {
       check(api.AddSessionConfigEntry(raw, "session.intra_op_thread_affinities", list.c_str()));
     }
     add_provider(*raw);
+    add_external_data(*raw, file);
     OrtSession* session = nullptr;
-    if (file != nullptr) {
-      ort_.check(api.CreateSession(ort_.env(), file->c_str(), raw, &session),
-                 "node '" + model_.name + "': " + file->string() + " could not be loaded as ONNX");
-    } else {
-      check(api.CreateSessionFromArray(ort_.env(), bytes.data(), bytes.size(), raw, &session));
-    }
+    ort_.check(
+        api.CreateSessionFromArray(ort_.env(), file.bytes.data(), file.bytes.size(), raw, &session),
+        "node '" + model_.name + "'" +
+            (file.path.empty() ? "" : ": " + file.path.string() + " could not be loaded as ONNX"));
     return own(session, api.ReleaseSession);
+  }
+
+  // Hands over the files that hold weights of the model, so that ONNX Runtime opens none itself.
+  void add_external_data(OrtSessionOptions& settings, const ModelFile& file) const {
+    const OrtApi& api = ort_.api();
+    check(api.AddSessionConfigEntry(&settings, kExternalFolder, "/dev/null"));
+    const std::string_view text(reinterpret_cast<const char*>(file.bytes.data()),
+                                file.bytes.size());
+    if (text.find("location") == std::string_view::npos) return;  // the key of each such weight
+    const std::set<std::string> locations = onnx::external_locations(
+        onnx::parse_model(onnx::Bytes::borrowed(file.bytes), file.path.string()));
+    std::vector<const char*> names;
+    std::vector<char*> buffers;
+    std::vector<std::size_t> sizes;
+    for (const std::string& location : locations) {
+      const std::string name = std::filesystem::path(location).lexically_normal().string();
+      const auto listed = std::find_if(file.external_data.begin(), file.external_data.end(),
+                                       [&](const auto& each) { return each.first == name; });
+      if (listed == file.external_data.end()) {
+        throw Error(rule(21), "[B21] node '" + model_.name + "': " + file.path.string() +
+                                  " keeps weights in '" + location +
+                                  "', which the bundle does not list with a checksum "
+                                  "(external_data); export it again, or list it");
+      }
+      names.push_back(location.c_str());
+      buffers.push_back(reinterpret_cast<char*>(const_cast<std::byte*>(listed->second.data())));
+      sizes.push_back(listed->second.size());
+    }
+    if (names.empty()) return;
+    check(api.AddExternalInitializersFromFilesInMemory(&settings, names.data(), buffers.data(),
+                                                       sizes.data(), names.size()));
   }
 
   void add_provider(OrtSessionOptions& settings) const {
@@ -305,14 +336,9 @@ Failure OnnxBinding::failure(OrtStatus* status) const noexcept {
 
 }  // namespace
 
-std::unique_ptr<Engine> load_onnx_engine(const Model& model, const std::filesystem::path& file,
+std::unique_ptr<Engine> load_onnx_engine(const Model& model, const ModelFile& file,
                                          const EngineOptions& options) {
-  return std::make_unique<OnnxEngine>(model, &file, std::span<const std::byte>(), options);
-}
-
-std::unique_ptr<Engine> load_onnx_engine(const Model& model, std::span<const std::byte> bytes,
-                                         const EngineOptions& options) {
-  return std::make_unique<OnnxEngine>(model, nullptr, bytes, options);
+  return std::make_unique<OnnxEngine>(model, file, options);
 }
 
 void preload_onnxruntime() {

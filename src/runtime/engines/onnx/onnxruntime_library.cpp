@@ -14,8 +14,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The oldest interface that has everything used here: ONNX Runtime 1.16 and newer.
-constexpr std::uint32_t kApiVersion = 16;
+// The oldest interface that has everything used here: ONNX Runtime 1.18 and newer.
+constexpr std::uint32_t kApiVersion = 18;
 
 std::mutex mutex;
 fs::path& preferred_path() {

@@ -220,9 +220,9 @@ std::unique_ptr<Engine> make_engine(const Model& signature, const EngineOptions&
   }
 }
 
-std::unique_ptr<Engine> load(const Model& model, const std::filesystem::path& file,
+std::unique_ptr<Engine> load(const Model& model, const ModelFile& file,
                              const EngineOptions& options) {
-  return make_engine(model, options, file.string(), [&](at::Device device) {
+  return make_engine(model, options, file.path.string(), [&](at::Device device) {
     TorchGraph graph = load_graph(model, file, device);
     TorchProgram program = make_program(model, graph);
     return std::pair(std::move(graph), std::move(program));

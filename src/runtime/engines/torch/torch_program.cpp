@@ -11,6 +11,7 @@
 #include <unordered_map>
 
 #include "leapp/error.h"
+#include "runtime/engines/torch/archive.h"
 
 namespace leapp {
 namespace {
@@ -42,8 +43,8 @@ void move_device_constants(jit::Graph& graph, at::Device device) {
   }
 }
 
-jit::Module load_module(const std::filesystem::path& file, at::Device device) {
-  jit::Module module = jit::load(file.string(), device);
+jit::Module load_module(const ModelFile& file, at::Device device) {
+  jit::Module module = jit::load(archive_over(file), device);
   module.eval();
   return module;
 }
@@ -82,7 +83,8 @@ TorchProgram finish(const std::shared_ptr<jit::Graph>& graph, const std::string&
 
 }  // namespace
 
-TorchGraph load_graph(const Model& node, const std::filesystem::path& file, at::Device device) {
+TorchGraph load_graph(const Model& node, const ModelFile& file, at::Device device) {
+  check_archive(node, file);
   jit::Module module = load_module(file, device);
   try {
     jit::freeze_module_inplace(&module);

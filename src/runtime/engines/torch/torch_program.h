@@ -4,10 +4,9 @@
 
 #include <torch/csrc/jit/runtime/interpreter.h>
 
-#include <filesystem>
 #include <vector>
 
-#include "leapp/bundle.h"
+#include "leapp/engine.h"
 
 namespace leapp {
 
@@ -29,9 +28,9 @@ struct TorchGraph {
   std::vector<bool> writes_input;  ///< of the others
 };
 
-/// Loads one model. Throws Error(kValue) when the file is no TorchScript or takes other inputs than
-/// the node declares.
-TorchGraph load_graph(const Model& node, const std::filesystem::path& file, at::Device device);
+/// Loads one model. Throws Error(kValue) when the file is no TorchScript, takes other inputs than
+/// the node declares, or does more than compute and is not trusted to.
+TorchGraph load_graph(const Model& node, const ModelFile& file, at::Device device);
 
 /// Throws Error(kValue) when the graph has other outputs than the node declares.
 TorchProgram make_program(const Model& node, const TorchGraph& graph);

@@ -112,8 +112,8 @@ std::unique_ptr<Engine> translate(const Model& signature, const TorchProgram& pr
     const std::string onnx = to_onnx(script.graph);
     EngineOptions on_cpu = options;
     on_cpu.provider = "cpu";
-    std::unique_ptr<Engine> engine = load_onnx_engine(
-        neutral(signature), std::as_bytes(std::span(onnx.data(), onnx.size())), on_cpu);
+    const ModelFile translated{.path = {}, .bytes = std::as_bytes(std::span(onnx))};
+    std::unique_ptr<Engine> engine = load_onnx_engine(neutral(signature), translated, on_cpu);
     prove(*engine, signature, examples, script.outputs);
     return engine;
   } catch (const std::exception& error) {

@@ -1,7 +1,10 @@
-#include "bundle/utf8.h"
+#include "base/utf8.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
+
+#include "leapp/log.h"
 
 namespace leapp {
 namespace {
@@ -28,6 +31,24 @@ std::size_t sequence_length(std::string_view text, std::size_t offset) noexcept 
   return length;
 }
 
+/// Length of what a terminal may take for a command at `offset`, or 0.
+std::size_t command_length(std::string_view text, std::size_t offset) noexcept {
+  const std::uint8_t byte = byte_at(text, offset);
+  if (byte == '\n' || byte == '\t') return 0;
+  if (byte < 0x20 || byte == 0x7F) return 1;
+  const std::size_t length = sequence_length(text, offset);
+  if (length == 0) return 1;
+  return byte == 0xC2 && byte_at(text, offset + 1) < 0xA0 ? length : 0;
+}
+
+void append_escaped(std::string& to, std::string_view bytes) {
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    char escaped[5];
+    std::snprintf(escaped, sizeof(escaped), "\\x%02X", byte_at(bytes, i));
+    to += escaped;
+  }
+}
+
 }  // namespace
 
 std::size_t find_invalid_utf8(std::string_view text) noexcept {
@@ -49,23 +70,48 @@ char32_t next_code_point(std::string_view text, std::size_t& offset) noexcept {
   return code;
 }
 
+std::string printable(std::string_view text) {
+  std::string result;
+  result.reserve(text.size());
+  for (std::size_t offset = 0; offset < text.size();) {
+    const std::size_t command = command_length(text, offset);
+    if (command > 0) {
+      append_escaped(result, text.substr(offset, command));
+      offset += command;
+    } else {
+      const std::size_t length = sequence_length(text, offset);
+      result += text.substr(offset, length);
+      offset += length;
+    }
+  }
+  return result;
+}
+
+void make_printable(std::span<char> text) noexcept {
+  const std::string_view all(text.data(), text.size());
+  for (std::size_t offset = 0; offset < all.size();) {
+    const std::size_t command = command_length(all, offset);
+    if (command == 0) {
+      offset += sequence_length(all, offset);
+      continue;
+    }
+    for (const std::size_t end = offset + command; offset < end; ++offset) text[offset] = '?';
+  }
+}
+
 std::string quote_for_message(std::string_view text) {
   constexpr std::size_t kMaxLength = 80;
   std::string quoted = "'";
   std::size_t offset = 0;
   while (offset < text.size()) {
     if (quoted.size() > kMaxLength) return quoted + "'...";
-    const std::size_t length = sequence_length(text, offset);
-    const std::uint8_t byte = byte_at(text, offset);
-    if (length == 0 || byte < 0x20 || byte == 0x7F) {
-      char escaped[5];
-      std::snprintf(escaped, sizeof(escaped), "\\x%02X", byte);
-      quoted += escaped;
-      ++offset;
+    const std::size_t length = std::max<std::size_t>(sequence_length(text, offset), 1);
+    if (byte_at(text, offset) < 0x20 || command_length(text, offset) > 0) {
+      append_escaped(quoted, text.substr(offset, length));
     } else {
       quoted += text.substr(offset, length);
-      offset += length;
     }
+    offset += length;
   }
   return quoted + "'";
 }

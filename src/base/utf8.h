@@ -1,7 +1,8 @@
-// Text that goes in and out of bundles is UTF-8; these look at it byte by byte.
+// Text that goes in and out of files is UTF-8; these look at it byte by byte.
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -14,6 +15,10 @@ LEAPP_EXPORT std::size_t find_invalid_utf8(std::string_view text) noexcept;
 
 /// Decodes the code point at `offset`, which must start a valid sequence, and moves past it.
 char32_t next_code_point(std::string_view text, std::size_t& offset) noexcept;
+
+/// printable() of leapp/log.h in place and without an allocation, '?' for each byte that it
+/// escapes.
+LEAPP_EXPORT void make_printable(std::span<char> text) noexcept;
 
 /// 'text' for an error message: control characters escaped, cut after 80 characters.
 LEAPP_EXPORT std::string quote_for_message(std::string_view text);

@@ -1,6 +1,9 @@
-#include "bundle/utf8.h"
+#include "base/utf8.h"
 
 #include <gtest/gtest.h>
+
+#include "leapp/log.h"
+#include "leapp/result.h"
 
 namespace leapp {
 namespace {
@@ -33,6 +36,16 @@ TEST(Utf8, DecodesCodePoints) {
 TEST(Utf8, MessagesShowControlCharactersAndStayShort) {
   EXPECT_EQ(quote_for_message("a\nö\xFF"), "'a\\x0Aö\\xFF'");
   EXPECT_EQ(quote_for_message(std::string(200, 'x')), "'" + std::string(80, 'x') + "'...");
+}
+
+TEST(Utf8, WhatIsPrintedCommandsNoTerminal) {
+  EXPECT_EQ(printable("größe 模型 🤖\n\ta"), "größe 模型 🤖\n\ta");
+  EXPECT_EQ(printable("\x1B[2J\r\x7F"), "\\x1B[2J\\x0D\\x7F");
+  EXPECT_EQ(printable("\xC2\x9B"
+                      "31m\xFF"),
+            "\\xC2\\x9B31m\\xFF");
+  EXPECT_STREQ(Error(Code::kUsage, "\x1B[2J").what(), "\\x1B[2J [LP007]");
+  EXPECT_EQ(Failure(Code::kUsage, "\x1B[2J ö").text(), "?[2J ö");
 }
 
 }  // namespace

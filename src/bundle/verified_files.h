@@ -1,0 +1,59 @@
+// The files of a bundle, each opened once: what is loaded is what was verified.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+#include <unordered_map>
+
+#include "leapp/bundle.h"
+#include "leapp/visibility.h"
+
+namespace leapp {
+
+/// The bytes of one regular file. A small file is read, a large one mapped: then another program
+/// that writes into it is noticed by require_unchanged(), and one that cuts it short ends this
+/// process, as it does for every mapped file. Exports never do either, they replace files.
+class LEAPP_EXPORT FileBytes {
+ public:
+  /// Throws Error: kNotFound or kIo.
+  explicit FileBytes(const std::filesystem::path& path);
+
+  const std::filesystem::path& path() const noexcept { return path_; }
+  std::span<const std::byte> bytes() const noexcept { return {data_.get(), size_}; }
+
+  /// Throws Error(kIo) when the file was written to since it was opened.
+  void require_unchanged() const;
+
+ private:
+  class Descriptor;
+
+  std::filesystem::path path_;
+  std::shared_ptr<const std::byte> data_;
+  std::size_t size_ = 0;
+  std::shared_ptr<const Descriptor> mapped_;  // null where the file was read
+  std::chrono::nanoseconds written_{0};
+};
+
+/// All files of one version of a bundle, by the paths that its YAML has for them.
+class LEAPP_EXPORT VerifiedFiles {
+ public:
+  /// Reads them and recomputes their checksums. Throws as verify_files() does.
+  VerifiedFiles(const Bundle& bundle, const std::filesystem::path& folder,
+                const BundleOptions& options);
+
+  const FileBytes& at(const std::string& path) const { return files_.at(path); }
+
+  std::size_t byte_size() const noexcept;
+
+  /// Of all of them.
+  void require_unchanged() const;
+
+ private:
+  std::unordered_map<std::string, FileBytes> files_;
+};
+
+}  // namespace leapp

@@ -1,0 +1,18 @@
+// The operators of PyTorch that a model may be made of without being trusted: those that compute
+// tensors and numbers from tensors and numbers, and have no other effect. docs/security.md says
+// what this is for.
+#pragma once
+
+#include <string_view>
+
+#include "leapp/visibility.h"
+
+namespace leapp {
+
+/// Whether an operator of the namespaces `aten` and `prim`, "add" or "add_", is one of them.
+LEAPP_EXPORT bool only_computes(std::string_view name) noexcept;
+
+/// Whether a word of TorchScript, which is no operator, does more than compute: "print", "fork".
+LEAPP_EXPORT bool is_action(std::string_view word) noexcept;
+
+}  // namespace leapp
