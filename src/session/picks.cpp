@@ -10,10 +10,7 @@ namespace leapp::session {
 namespace {
 
 using Memory = const c10::StorageImpl*;
-
-Memory memory_of(const at::Tensor& tensor) {
-  return tensor.storage().unsafeGetStorageImpl();
-}
+using trace::memory_of;
 
 // One index, counted from the front.
 at::Tensor from_front(const at::Tensor& number, std::int64_t size) {

@@ -34,8 +34,9 @@ class CarriedFinder {
 
   Carried run() && {
     look_at_memory();
-    if (followed_.apart || std::none_of(sites().begin(), sites().end(),
-                                        [](const FollowedSite& site) { return site.changed; })) {
+    if (followed_.apart || std::none_of(sites().begin(), sites().end(), [](const auto& site) {
+          return site.changed || site.moved;
+        })) {
       return give_up(false);
     }
     if (!find_needed() || !check_feeds()) return give_up(true);
@@ -99,7 +100,13 @@ void CarriedFinder::say(Code code, const FollowedSite& site, const std::string& 
 // Memory that the pass writes to: made anew for every pass, continued, or changed by others.
 void CarriedFinder::look_at_memory() {
   for (const FollowedSite& site : sites()) {
-    if (site.written < 0 || site.changed || followed_.apart) continue;
+    if (site.written < 0) continue;
+    State& state = written_[static_cast<std::size_t>(site.written)];
+    if (state.origin == State::Origin::kWritten) {
+      std::copy(site.held.begin(), site.held.end(),
+                state.per_pass.begin() + static_cast<std::ptrdiff_t>(base_));
+    }
+    if (site.changed || followed_.apart) continue;
     if (site.renewed && !site.continued && !site.strange) {
       dropped_.insert(site.written);
     } else if (site.strange) {
@@ -131,8 +138,10 @@ std::optional<Source> CarriedFinder::source_of(const FollowedSite& site) const {
   return found;
 }
 
-// Whether a site that has not changed may yet take the value of a place the same tensor was in.
+// Whether a site that has not changed may yet do so: passes read other tensors there that began
+// with the same value, or the same tensor was in a place that changed.
 bool CarriedFinder::is_doubtful(const FollowedSite& site) const {
+  if (site.moved) return true;
   return site.sources && site.sources->size() > 1 &&
          std::any_of(site.sources->begin(), site.sources->end(), [&](const Source& source) {
            return source.site >= 0 && site_at(source.site).changed;
@@ -169,8 +178,9 @@ bool CarriedFinder::need(std::int32_t number) {
   const FollowedSite& site = site_at(number);
   if (!site.changed) {
     say(Code::kAmbiguousConstant, site,
-        " that the first pass also read elsewhere, where later passes replaced it: whether it "
-        "is a constant cannot be told after " +
+        (site.moved ? std::string(", and later passes another one of the same value")
+                    : " that the first pass also read elsewhere, where later passes replaced it") +
+            ": whether it is a constant cannot be told after " +
             std::to_string(node_.passes.size() - base_) +
             " passes. Trace more passes, or let each place begin with a tensor of its own "
             "(.clone()).");

@@ -58,12 +58,7 @@ VarId left_by_first_pass(const Node& node, VarId var) {
 // The variable that a carried state is read as, in the second pass.
 VarId read_as(const Pass& second, const State& state) {
   if (state.slot.sites.empty()) return kNobody;
-  const trace::Site& site = state.slot.sites.front();
-  VarId found = kNobody;
-  trace::for_each_site(second.tape(), site.call, [&](const trace::Site& at, VarId var) {
-    if (at == site) found = var;
-  });
-  return found;
+  return trace::variable_at(second.tape(), state.slot.sites.front());
 }
 
 class FirstTick {

@@ -20,18 +20,6 @@ bool was_made(const Pass& pass, VarId var) {
   return !outside || tape.written_since(var, pass.recording.first_call);
 }
 
-std::optional<VarId> argument_at(const Tape& tape, std::int32_t call, const trace::Site& like) {
-  const trace::Arg& given = tape.args_of(tape.calls()[static_cast<std::size_t>(call)])[like.arg];
-  if (like.item < 0) {
-    if (given.kind != trace::Arg::Kind::kTensor) return std::nullopt;
-    return given.var;
-  }
-  if (given.kind != trace::Arg::Kind::kTensorList || like.item >= given.list_size) {
-    return std::nullopt;
-  }
-  return tape.list_item(given.list_begin + like.item);
-}
-
 // All calls that ran in a pass, those of other nodes left out.
 std::vector<std::int32_t> own_calls(const Pass& pass, NodeId node) {
   std::vector<std::int32_t> calls;
@@ -40,12 +28,6 @@ std::vector<std::int32_t> own_calls(const Pass& pass, NodeId node) {
     if (owner == kNobody || owner == node) calls.push_back(i);
   }
   return calls;
-}
-
-// What a pass left in the memory of a variable that it found there.
-at::Tensor left_in(const Pass& pass, VarId var) {
-  const session::MemoryUse* use = pass.find_memory(var);
-  return use != nullptr ? use->value_after() : trace::copy_of(pass.tape().content(var));
 }
 
 std::optional<std::int32_t> find_added_call(const Tape& tape, const trace::Alignment& aligned) {
@@ -136,7 +118,9 @@ void Follower::add_site(const trace::Site& at, VarId var, std::int32_t written) 
   FollowedSite& site = followed_.sites.emplace_back(FollowedSite{.at = at, .initial = var});
   Trail& trail = trails_.emplace_back(Trail{.read = var});
   site.written = written;
-  if (written >= 0) trail.left = written_[static_cast<std::size_t>(written)].per_pass[base_].after;
+  if (written < 0) return;
+  site.held = {written_[static_cast<std::size_t>(written)].per_pass[base_]};
+  trail.left = site.held.front().after;
 }
 
 void Follower::start() {
@@ -196,10 +180,9 @@ std::set<Source> Follower::sources_of(std::int32_t number, VarId var, const Tape
     // What the first pass computed without its inputs is a value of its own as well.
     if (!is_second()) return sources;
   }
-  if (known.var != kNobody) {
+  if (known.var != kNobody && was_made(previous(), known.var)) {
     const VarId there = in_first(pass_ - 1, known.var);
-    const bool counts = is_second() ? was_made(previous(), known.var) : there != kNobody;
-    if (counts) sources.insert({there, -1, {}});
+    if (there != kNobody) sources.insert({there, -1, {}});
   }
   if (!sources.empty()) return sources;
   const session::OutsideRead* read = current().find_outside(var);
@@ -233,15 +216,17 @@ bool Follower::follow_memory(FollowedSite& site, Trail& trail, VarId var,
   const bool replaced = !sources.empty() && std::none_of(sources.begin(), sources.end(), in_place);
   const session::OutsideRead* read = current().find_outside(var);
   const bool shared = read != nullptr && read->writer && read->writer->node != node_.id;
+  const State::Values now = values_in(current(), var);
   if (!replaced && !shared) {
-    const at::Tensor now = current().tape().content(var);
-    const bool as_left = trace::same_value(now, trail.left);
-    const bool as_first = trace::same_value(now, tape.content(site.initial));
+    const bool as_left = trace::same_value(now.before, trail.left);
+    const bool as_first = trace::same_value(now.before, tape.content(site.initial));
     site.continued |= as_left && !as_first;
     site.renewed |= as_first && !as_left;
     site.strange |= !as_first && !as_left;
   }
-  trail.left = left_in(current(), var);
+  trail.left = now.after;
+  site.held.resize(pass_ - base_);
+  site.held.push_back(now);
   return replaced;
 }
 
@@ -273,9 +258,11 @@ void Follower::look_at(std::size_t number, VarId var, FollowedPass& shown) {
   if (moved && sources.empty()) {
     const at::Tensor before =
         site.found.empty() ? first_.tape().content(site.initial) : site.found.back();
-    // Another object with the same content: the program makes it anew.
-    if (trace::same_value(before, current().tape().content(var)))
+    // Another object with the same content: the program makes it anew, or has several of them.
+    if (trace::same_value(before, current().tape().content(var))) {
       sources.insert({kNobody, self, {}});
+      site.moved |= known.var == kNobody && !read->made_since;
+    }
   }
   if (moved && sources.count({kNobody, self, {}}) == 0) {
     if (!sources.empty()) shown.explained.insert(var);
@@ -350,11 +337,12 @@ void Follower::add() {
                  new_tape.calls()[static_cast<std::size_t>(new_index)], as_first);
     while (site < trails_.size() && followed_.sites[site].at.call < old_index) ++site;
     for (; site < trails_.size() && followed_.sites[site].at.call == old_index; ++site) {
-      const auto var = argument_at(new_tape, new_index, followed_.sites[site].at);
-      if (!var || *var == kNobody || !trace::is_from_outside(new_tape, *var)) continue;
-      read_now[site] = *var;
-      as_first[static_cast<std::size_t>(*var)] = followed_.sites[site].initial;
-      look_at(site, *var, shown);
+      const auto& [_, arg, item] = followed_.sites[site].at;
+      const VarId var = trace::variable_at(new_tape, {new_index, arg, item});
+      if (var == kNobody || !trace::is_from_outside(new_tape, var)) continue;
+      read_now[site] = var;
+      as_first[static_cast<std::size_t>(var)] = followed_.sites[site].initial;
+      look_at(site, var, shown);
     }
   }
   end_pass(read_now);

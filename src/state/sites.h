@@ -36,6 +36,9 @@ struct FollowedSite {
   VarId initial = kNobody;                       ///< what the first pass reads there
   std::optional<std::set<Source>> sources = {};  ///< what every pass so far allows
   bool changed = false;                          ///< a later pass read another value
+  /// A later pass read another tensor, of the same value, that the program had before: a constant,
+  /// or the first values of a queue.
+  bool moved = false;
   std::vector<at::Tensor> found = {};            ///< once it has changed: what each pass read
   std::int32_t like = -1;  ///< the first site that has read the same tensor in every pass
 
@@ -44,6 +47,7 @@ struct FollowedSite {
   bool continued = false;  ///< a pass found there what the pass before had left
   bool renewed = false;    ///< a pass found what the first one did, and not that
   bool strange = false;    ///< a pass found something else
+  std::vector<State::Values> held = {};  ///< there, in each pass from the base on
 };
 
 /// What one later pass showed.

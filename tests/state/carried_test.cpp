@@ -16,8 +16,7 @@ using testing::World;
 using Lines = std::vector<std::string>;
 
 Carried carried(const NodeWriter& writer, std::span<const Node* const> nodes = {}) {
-  std::vector<WrittenPass> passes;
-  for (const Pass& pass : writer.node.passes) passes.push_back(written_in(pass));
+  const std::vector<WrittenPass> passes = written_in(writer.node);
   const std::vector<State> written = find_written(passes, 0);
   const Followed followed = follow(writer.node, passes, 0, written);
   return find_carried(writer.node, 0, followed, written, nodes, {});

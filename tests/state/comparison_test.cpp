@@ -15,8 +15,7 @@ using testing::tape_of;
 using Lines = std::vector<std::string>;
 
 std::vector<Difference> differences(const NodeWriter& writer, std::size_t base = 0) {
-  std::vector<WrittenPass> passes;
-  for (const Pass& pass : writer.node.passes) passes.push_back(written_in(pass));
+  const std::vector<WrittenPass> passes = written_in(writer.node);
   const Followed followed = follow(writer.node, passes, base, find_written(passes, base));
   return compare_passes(writer.node, passes, base, followed, {});
 }
