@@ -156,9 +156,11 @@ std::optional<NodeStates> find_first_tick(const Node& node, const std::vector<Wr
   if (!may_be_first_tick(node, passes, differences)) return std::nullopt;
   const std::vector<State> written = find_written(passes, 1);
   const Followed followed = follow(node, passes, 1, written);
-  if (!compare_passes(node, passes, 1, followed, paths).empty()) return std::nullopt;
   Carried carried = find_carried(node, 1, followed, written, {}, paths);
-  if (carried.in_doubt || !carried.renewed.empty()) return std::nullopt;
+  if (carried.in_doubt || !carried.renewed.empty() ||
+      !compare_passes(node, passes, 1, followed, carried.states, paths).empty()) {
+    return std::nullopt;
+  }
   NodeStates rest = {.node = &node, .base = 1, .states = std::move(carried.states)};
   return FirstTick(node, std::move(rest)).run(passes);
 }

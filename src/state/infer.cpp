@@ -45,7 +45,7 @@ NodeStates infer_alone(const Node& node, const std::vector<WrittenPass>& passes,
     more = more_written(states);
   } while (!more.empty());
   append(findings, find_escapes(node, followed));
-  const std::vector<Difference> differences = compare_passes(node, passes, 0, followed, paths);
+  const std::vector<Difference> differences = compare_passes(node, passes, 0, followed, states.states, paths);
   if (!differences.empty()) {
     if (auto first_tick = find_first_tick(node, passes, differences, paths)) {
       findings.push_back(first_tick_warning(node, differences.front()));

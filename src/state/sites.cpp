@@ -82,6 +82,8 @@ class Follower {
   std::set<Source> sources_of(std::int32_t number, VarId var, const Tape::Match& known);
   std::set<Source> older_sources_of(VarId var) const;
   bool follow_memory(FollowedSite& site, Trail& trail, VarId var, const std::set<Source>& sources);
+  bool had_before(VarId var) const;
+  void check_memory(const trace::Alignment& aligned);
   void note_found(FollowedSite& site, VarId var) const;
   void pair_results(const trace::Call& was, const trace::Call& is, std::vector<VarId>& as_first);
   void end_pass(const std::vector<VarId>& read_now);
@@ -96,7 +98,6 @@ class Follower {
   std::size_t pass_ = 0;  // being added
   std::vector<Trail> trails_;
   std::map<VarId, std::vector<std::int32_t>> readers_;  // sites, by what the pass before read
-  std::map<std::size_t, std::vector<VarId>> in_first_;  // by pass: what its variables are there
   Followed followed_;
 };
 
@@ -157,7 +158,7 @@ void Follower::start() {
 
 VarId Follower::in_first(std::size_t pass, VarId var) const {
   if (pass == base_) return var;
-  const std::vector<VarId>& known = in_first_.at(pass);
+  const std::vector<VarId>& known = followed_.passes[pass - base_ - 1].as_first;
   const auto index = static_cast<std::size_t>(var);
   return index < known.size() ? known[index] : kNobody;
 }
@@ -204,6 +205,15 @@ std::set<Source> Follower::older_sources_of(VarId var) const {
   return {};
 }
 
+// Whether a tensor that the pass before did not know was there nevertheless: nothing shows that it
+// was made since.
+bool Follower::had_before(VarId var) const {
+  const trace::StoreId store = current().tape().variable(var).store;
+  if (store == kNobody || current().tape().store(store).fresh) return false;
+  const session::OutsideRead* read = current().find_outside(var);
+  return read != nullptr && !read->made_since && read->known.at(pass_ - 1).var == kNobody;
+}
+
 // Looks at what a pass found in the memory of a written state. True when the program has put
 // another tensor in its place, from one of the sources.
 bool Follower::follow_memory(FollowedSite& site, Trail& trail, VarId var,
@@ -223,6 +233,7 @@ bool Follower::follow_memory(FollowedSite& site, Trail& trail, VarId var,
     site.continued |= as_left && !as_first;
     site.renewed |= as_first && !as_left;
     site.strange |= !as_first && !as_left;
+    site.moved |= as_first && had_before(var);
   }
   trail.left = now.after;
   site.held.resize(pass_ - base_);
@@ -261,7 +272,7 @@ void Follower::look_at(std::size_t number, VarId var, FollowedPass& shown) {
     // Another object with the same content: the program makes it anew, or has several of them.
     if (trace::same_value(before, current().tape().content(var))) {
       sources.insert({kNobody, self, {}});
-      site.moved |= known.var == kNobody && !read->made_since;
+      site.moved |= had_before(var);
     }
   }
   if (moved && sources.count({kNobody, self, {}}) == 0) {
@@ -323,7 +334,7 @@ void Follower::add() {
       readers_[trails_[i].read].push_back(static_cast<std::int32_t>(i));
     }
   }
-  std::vector<VarId>& as_first = in_first_[pass_];
+  std::vector<VarId>& as_first = shown.as_first;
   as_first.assign(new_tape.variable_count(), kNobody);
   for (const trace::Recording::Port& input : current().recording.inputs) {
     for (const trace::Recording::Port& there : first_.recording.inputs) {
@@ -346,9 +357,47 @@ void Follower::add() {
     }
   }
   end_pass(read_now);
+  check_memory(aligned);
+}
+
+// Two names for one tensor make a difference where one of them is written to: both passes have to
+// have the same ones.
+void Follower::check_memory(const trace::Alignment& aligned) {
+  struct Memory {
+    const Pass& pass;
+    trace::StoreId id;
+
+    const trace::Store& store() const { return pass.tape().store(id); }
+    bool is_written() const { return store().last_write >= pass.recording.first_call; }
+    bool is_outside() const { return store().capture != nullptr && !store().fresh; }
+  };
+  std::map<trace::StoreId, trace::StoreId> there;
+  std::map<trace::StoreId, trace::StoreId> here;
+  for (const auto& [old_index, new_index] : aligned.pairs) {
+    trace::for_each_site(first_.tape(), old_index, [&](const trace::Site& site, VarId was) {
+      const VarId is = trace::variable_at(current().tape(), {new_index, site.arg, site.item});
+      if (was == kNobody || is == kNobody) return;
+      const Memory old{first_, first_.tape().variable(was).store};
+      const Memory now{current(), current().tape().variable(is).store};
+      if (old.id == kNobody || now.id == kNobody) return;
+      if (!old.is_outside() && !now.is_outside()) return;
+      const trace::StoreId before = there.try_emplace(old.id, now.id).first->second;
+      const trace::StoreId after = here.try_emplace(now.id, old.id).first->second;
+      const bool same = before == now.id && after == old.id;
+      const bool written = old.is_written() || now.is_written() ||
+                           Memory{current(), before}.is_written() ||
+                           Memory{first_, after}.is_written();
+      if (!same && written) followed_.torn.push_back(site);
+    });
+  }
 }
 
 }  // namespace
+
+VarId FollowedPass::counterpart(VarId first) const {
+  const auto it = std::find(as_first.begin(), as_first.end(), first);
+  return it == as_first.end() ? kNobody : static_cast<VarId>(it - as_first.begin());
+}
 
 bool Followed::changes(VarId initial) const {
   return std::any_of(sites.begin(), sites.end(), [&](const FollowedSite& site) {

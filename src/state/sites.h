@@ -56,7 +56,10 @@ struct FollowedPass {
   /// A call which the first pass did not run, and whose result the pass used or left behind.
   std::optional<std::int32_t> added_call;
   bool apart = false;  ///< by now some pass ran other operators than the first
+  std::vector<VarId> as_first;  ///< by variable: what it is in the first pass, or kNobody
 
+  /// The variable that one of the first pass is here, or kNobody.
+  VarId counterpart(VarId first) const;
   bool explains(VarId var) const { return !apart && explained.count(var) > 0; }
 };
 
@@ -64,6 +67,9 @@ struct Followed {
   std::vector<FollowedSite> sites;
   std::vector<FollowedPass> passes;  ///< from the one after the base on
   bool apart = false;                ///< the passes ran different operators
+  /// Where the first pass reads memory of its own, and a later one what it also reads elsewhere, or
+  /// the other way round, and one of them writes there: names for one tensor came or went.
+  std::vector<trace::Site> torn = {};
 
   /// Whether later passes read another value where the first one read this.
   bool changes(VarId initial) const;

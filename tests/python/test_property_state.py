@@ -1,9 +1,10 @@
 """Random policies that keep something: exported, they agree with eager PyTorch or say so.
 
-A policy is a class written by :class:`Writer` out of attributes, lists, queues, NumPy arrays and objects
-within objects, which its ``step`` reads, writes in place, swaps, clones, resets and delays. The traced passes
-may not show all that it does. Then an error or a warning has to: a bundle that ticks otherwise than its
-program, without a word, fails the test. LEAPP_PROPERTY_EXAMPLES asks for more policies than a test run tries.
+A policy is a class written by :class:`Writer` out of attributes, lists, queues, NumPy arrays and
+objects within objects, which its ``step`` reads, writes in place, swaps, clones, resets and delays.
+The traced passes may not show all that it does. Then an error or a warning has to: a bundle that
+ticks otherwise than its program, without a word, fails the test. LEAPP_PROPERTY_EXAMPLES asks for
+more policies than a test run tries, and LEAPP_PROPERTY_FIRST for others.
 """
 
 from __future__ import annotations
@@ -17,7 +18,6 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 import torch
 from conftest import Workbench
@@ -68,7 +68,15 @@ class Writer:
     def source(self) -> str:
         for _ in range(self.random.randint(1, 4)):
             self.random.choice(
-                [self.attribute, self.attribute, self.queue, self.queue, self.array, self.inner, self.box]
+                [
+                    self.attribute,
+                    self.attribute,
+                    self.queue,
+                    self.queue,
+                    self.array,
+                    self.inner,
+                    self.box,
+                ]
             )()
         if self.random.random() < 0.15:
             self.begin_late()
@@ -91,16 +99,22 @@ class Writer:
     def attribute(self) -> None:
         name = f"self.a{len(self.tensors)}"
         if self.tensors and self.random.random() < 0.15:
-            self.setup.append(f"{name} = {self.random.choice(self.tensors)}")  # begins as the same tensor
+            self.setup.append(
+                f"{name} = {self.random.choice(self.tensors)}"
+            )  # begins as the same tensor
         else:
             self.setup.append(f"{name} = {self.initial()}")
         self.tensors.append(name)
 
     def queue(self) -> None:
         name, size = f"self.q{len(self.queues)}", self.random.randint(1, 3)
-        values = self.random.choice([f"[{self.initial()}] * {size}", f"[{self.initial()} for _ in range({size})]"])
+        values = self.random.choice(
+            [f"[{self.initial()}] * {size}", f"[{self.initial()} for _ in range({size})]"]
+        )
         bounded = self.random.random() < 0.6
-        self.setup.append(f"{name} = deque({values}, maxlen={size})" if bounded else f"{name} = {values}")
+        self.setup.append(
+            f"{name} = deque({values}, maxlen={size})" if bounded else f"{name} = {values}"
+        )
         self.queues.append((name, size, bounded))
         self.tensors.extend(f"{name}[{i}]" for i in range(size))
 
@@ -116,7 +130,11 @@ class Writer:
 
     def box(self) -> None:
         if "self.box = Box()" not in self.setup:
-            self.setup += ["self.box = Box()", f"self.box.v = {self.initial()}", f"self.box.d = {{'k': {self.initial()}}}"]
+            self.setup += [
+                "self.box = Box()",
+                f"self.box.v = {self.initial()}",
+                f"self.box.d = {{'k': {self.initial()}}}",
+            ]
             self.tensors += ["self.box.v", "self.box.d['k']"]
 
     def begin_late(self) -> None:
@@ -157,7 +175,15 @@ class Writer:
         )
 
     def statement(self) -> None:
-        kinds = [self.keep_local, self.assign, self.assign, self.swap, self.write, self.write, self.reset]
+        kinds = [
+            self.keep_local,
+            self.assign,
+            self.assign,
+            self.swap,
+            self.write,
+            self.write,
+            self.reset,
+        ]
         if self.queues:
             kinds += [self.push, self.push, self.push]
         if self.arrays:
@@ -182,7 +208,9 @@ class Writer:
         if len(self.tensors) < 2:
             return
         a, b = self.random.sample(self.tensors, 2)
-        right = self.random.choice([f"{b}, {a}", f"{b}.clone(), torch.zeros(2)", f"{self.expression()}, {a}"])
+        right = self.random.choice(
+            [f"{b}, {a}", f"{b}.clone(), torch.zeros(2)", f"{self.expression()}, {a}"]
+        )
         self.body.append(f"{a}, {b} = {right}")
 
     def write(self) -> None:
@@ -223,7 +251,10 @@ class Writer:
         value = self.expression()
         choices = [f"{name}[{self.random.randrange(size)}] = {value}"]
         if bounded:
-            choices += [f"{name}.append({value})"] * 3 + [f"{name}.rotate(1)", f"{name}.appendleft({value})"]
+            choices += [f"{name}.append({value})"] * 3 + [
+                f"{name}.rotate(1)",
+                f"{name}.appendleft({value})",
+            ]
         else:
             choices += [
                 f"{name} = [*{name}[1:], {value}]",
@@ -283,7 +314,7 @@ def outcome(seed: int, folder: Path) -> tuple[str, str]:
     bench = Workbench(folder)
     source = Writer(seed).source()
     passes = 2 + seed % 4
-    Policy = load(source, folder)  # noqa: N806
+    Policy = load(source, folder)
     xs = observations(seed, TICKS)
     wanted = eager(Policy(), xs)
     traced = observations(seed + 1_000_000, passes)
@@ -300,12 +331,20 @@ def outcome(seed: int, folder: Path) -> tuple[str, str]:
         with contextlib.suppress(leapp.LeappError):
             leapp.stop()
         return "refused", f"{source}\n{passes} passes: {error}"
-    said = [each for each in leapp.diagnostics() if each.level == "WARNING" and each.code not in HARMLESS]
+    said = [
+        each
+        for each in leapp.diagnostics()
+        if each.level == "WARNING" and each.code not in HARMLESS
+    ]
     robot = bench.manager()
-    right = all(
-        torch.allclose(robot.run_policy({"p/x": x})["p/y"], y, rtol=1e-3, atol=1e-4)
-        for x, y in zip(xs, wanted, strict=True)
-    ) if robot.inputs == ["p/x"] else all(torch.allclose(robot.run_policy({})["p/y"], y) for y in wanted)
+    right = (
+        all(
+            torch.allclose(robot.run_policy({"p/x": x})["p/y"], y, rtol=1e-3, atol=1e-4)
+            for x, y in zip(xs, wanted, strict=True)
+        )
+        if robot.inputs == ["p/x"]
+        else all(torch.allclose(robot.run_policy({})["p/y"], y) for y in wanted)
+    )
     text = f"{source}\n{passes} passes: {[(each.code, each.text) for each in said]}"
     return ("warned, " if said else "") + ("right" if right else "wrong"), text
 
