@@ -9,10 +9,9 @@
 #include "bundle/staging.h"
 #include "compile/bundle_files.h"
 #include "compile/draft.h"
-#include "compile/handover.h"
 #include "compile/model_files.h"
 #include "compile/own_model.h"
-#include "compile/replay.h"
+#include "compile/rollout.h"
 #include "compile/wires.h"
 #include "leapp/leapp.h"
 #include "session/hooks.h"
@@ -247,20 +246,21 @@ std::string Compiler::first_sign(const std::vector<NodeOutcome>& outcomes) const
 }
 
 std::vector<NodeOutcome> Compiler::validate(const Bundle& bundle) {
-  std::vector<NodeOutcome> outcomes;
   if (dry_run_) {
+    std::vector<NodeOutcome> outcomes;
     for (const CompiledNode& node : nodes_) outcomes.push_back({.node = node.model.name});
     return outcomes;
   }
   const std::filesystem::path log_path = session_.folder() / "log.txt";
-  outcomes = validate_nodes(nodes_, staged_.path(), log_path, {options_.rtol, options_.atol});
-  const std::string failures = describe_failures(outcomes);
+  Rollout rollout = roll_out(nodes_, bundle.pipeline, staged_.path(), log_path,
+                             {options_.rtol, options_.atol});
+  const std::string failures = describe_failures(rollout.outcomes);
   require(failures.empty() || !options_.strict, Code::kValidationFailed,
-          failures + ". " + first_sign(outcomes) + "Nothing was written; " + log_path.string() +
+          failures + ". " + first_sign(rollout.outcomes) + "Nothing was written; " +
+              log_path.string() +
               " has the details, and strict=False keeps the files for a closer look.");
-  if (!failures.empty()) return outcomes;
-  if (auto difference = find_difference(nodes_, bundle.pipeline)) say(std::move(*difference));
-  return outcomes;
+  if (failures.empty() && rollout.difference) say(std::move(*rollout.difference));
+  return std::move(rollout.outcomes);
 }
 
 void Compiler::write_diagnostics() const {

@@ -49,6 +49,7 @@ VarId Session::output_variable(LiveNode& node, const TensorSemantics& entry) {
 Pass Session::record(LiveNode& node, const NamedTensors& tensors, const OutputOptions& options,
                      const Current& current) {
   Pass pass;
+  pass.number = ++passes_;
   pass.opened_at = node.pass.opened_at;
   pass.recording.tape = tape_;
   pass.recording.first_call = node.pass.first_call;
@@ -159,6 +160,9 @@ void Session::record_outside(const LiveNode& node, Pass& pass) {
       const auto baked = baked_.find(var);
       if (baked != baked_.end()) read.from = baked->second.source.node;
       if (const auto* writer = writer_of(tensor)) read.writer = *writer;
+      if (const auto made = made_.find(trace::memory_of(tensor)); made != made_.end()) {
+        read.made_since = !node.passes.empty() && made->second.after >= node.passes.back().number;
+      }
       for (const Pass& former : node.passes) {
         read.known.push_back(
             former.recording.tape->match(variable.impl._unsafe_get_target(), tensor));
@@ -198,8 +202,7 @@ void Session::note_writers(const LiveNode& node) {
 }
 
 const MemoryUse::Writer* Session::writer_of(const at::Tensor& tensor) const {
-  if (!tensor.defined() || !tensor.has_storage()) return nullptr;
-  const auto it = writers_.find(tensor.storage().unsafeGetStorageImpl());
+  const auto it = writers_.find(trace::memory_of(tensor));
   if (it == writers_.end() || it->second.storage.expired()) return nullptr;
   return &it->second.writer;
 }

@@ -10,10 +10,7 @@ namespace leapp::session {
 namespace {
 
 using Memory = const c10::StorageImpl*;
-
-Memory storage_of(const at::Tensor& tensor) {
-  return tensor.storage().unsafeGetStorageImpl();
-}
+using trace::memory_of;
 
 // One index, counted from the front.
 at::Tensor from_front(const at::Tensor& number, std::int64_t size) {
@@ -90,19 +87,19 @@ std::optional<Picks::Step> Picks::next(trace::Tape& tape, const std::vector<Memo
   for (bool more = true; more;) {
     more = false;
     for (const auto& pick : picks_) {
-      const Memory outer = storage_of(pick->of);
-      const bool nested = any([&](const auto& other) { return storage_of(other->copy) == outer; });
-      if (nested && holds(shown, storage_of(pick->copy)) && !holds(shown, outer)) {
+      const Memory outer = memory_of(pick->of);
+      const bool nested = any([&](const auto& other) { return memory_of(other->copy) == outer; });
+      if (nested && holds(shown, memory_of(pick->copy)) && !holds(shown, outer)) {
         shown.push_back(outer);
         more = true;
       }
       if (std::find(concerned.begin(), concerned.end(), pick.get()) != concerned.end()) continue;
       const bool beside = any([&](const auto& other) {
-        return other != pick && storage_of(other->of) == outer &&
-               holds(shown, storage_of(other->copy));
+        return other != pick && memory_of(other->of) == outer &&
+               holds(shown, memory_of(other->copy));
       });
       const bool inside = std::any_of(concerned.begin(), concerned.end(), [&](const Pick* other) {
-        return storage_of(other->copy) == outer;
+        return memory_of(other->copy) == outer;
       });
       if (!beside && !inside && !holds(touched, outer)) continue;
       concerned.push_back(pick.get());
@@ -114,7 +111,7 @@ std::optional<Picks::Step> Picks::next(trace::Tape& tape, const std::vector<Memo
     if (was_written(tape, (*it)->copy, (*it)->agreed)) return Step{*it, true};
   }
   for (const auto& pick : picks_) {
-    if (!holds(shown, storage_of(pick->copy))) continue;
+    if (!holds(shown, memory_of(pick->copy))) continue;
     if (was_written(tape, pick->of, pick->agreed)) return Step{pick, false};
   }
   return std::nullopt;
@@ -123,8 +120,8 @@ std::optional<Picks::Step> Picks::next(trace::Tape& tape, const std::vector<Memo
 std::optional<Picks::Step> Picks::next(trace::Tape& tape) {
   std::vector<Memory> all;
   for (const auto& pick : picks_) {
-    all.push_back(storage_of(pick->copy));
-    all.push_back(storage_of(pick->of));
+    all.push_back(memory_of(pick->copy));
+    all.push_back(memory_of(pick->of));
   }
   return next(tape, all);
 }

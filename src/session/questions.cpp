@@ -9,10 +9,7 @@
 namespace leapp::session {
 namespace {
 
-const c10::StorageImpl* memory_of(const at::Tensor& tensor) {
-  return tensor.defined() && tensor.has_storage() ? tensor.storage().unsafeGetStorageImpl()
-                                                  : nullptr;
-}
+using trace::memory_of;
 
 bool is_outside(const trace::Tape& tape, VarId var) {
   return tape.variable(var).origin == trace::Variable::Origin::kOutside;
@@ -216,11 +213,13 @@ void Session::note_made(const at::Tensor& tensor) {
   const Lock lock(*this);
   if (!active() || !tensor.has_storage()) return;
   if (made_.size() >= kMany) {
-    std::erase_if(made_, [](const auto& entry) { return entry.second.expired(); });
+    std::erase_if(made_, [](const auto& entry) { return entry.second.storage.expired(); });
     if (made_.size() >= kMany) return;  // a program that keeps so much is not short of names
   }
   const c10::Storage& storage = tensor.storage();
-  made_.insert_or_assign(storage.unsafeGetStorageImpl(), storage.getWeakStorageImpl());
+  made_.insert_or_assign(
+      storage.unsafeGetStorageImpl(),
+      Made{c10::weak_intrusive_ptr<c10::StorageImpl>(storage.getWeakStorageImpl()), passes_});
 }
 
 }  // namespace leapp::session

@@ -25,7 +25,7 @@ std::vector<const c10::StorageImpl*> memory_in(const torch::jit::Stack& stack, s
   std::vector<const c10::StorageImpl*> touched;
   for (std::size_t i = stack.size() - count; i < stack.size(); ++i) {
     for_each_tensor(stack[i], [&](const at::Tensor& tensor) {
-      if (tensor.has_storage()) touched.push_back(tensor.storage().unsafeGetStorageImpl());
+      if (tensor.has_storage()) touched.push_back(trace::memory_of(tensor));
     });
   }
   return touched;

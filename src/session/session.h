@@ -169,6 +169,8 @@ class Session final : public trace::Observer {
   void check_reentry(const LiveNode& node, const std::vector<NodePort>& ports, const NodePort& port,
                      const char* side, trace::FrameRef frame);
   void connect(LiveNode& node, NodePort& port, const at::Tensor& tensor, trace::FrameRef frame);
+  void refuse_open_value(const LiveNode& node, const NodePort& port, const at::Tensor& tensor,
+                         trace::FrameRef frame);
   std::optional<PortId> source_of(const LiveNode& node, NodePort& port, const at::Tensor& tensor,
                                   trace::FrameRef frame);
   void warn_of_gap(const LiveNode& node, const std::string& here, const std::string& there,
@@ -247,8 +249,12 @@ class Session final : public trace::Observer {
     std::int32_t call;  // number of calls before it, on the tape
   };
   std::vector<LiveEscape> escapes_;  // of tape_
-  // Memory that operators outside of nodes made; weak, which keeps an address from being reused.
-  std::map<const c10::StorageImpl*, c10::weak_intrusive_ptr<c10::StorageImpl>> made_;
+  struct Made {
+    c10::weak_intrusive_ptr<c10::StorageImpl> storage;  // keeps the address from being reused
+    std::int32_t after;                                 // as many recorded passes
+  };
+  std::map<const c10::StorageImpl*, Made> made_;  // memory that operators outside of nodes made
+  std::int32_t passes_ = 0;                       // that were recorded
   LogFile log_file_;
   Diagnostics diagnostics_;
   std::vector<Message> messages_;

@@ -6,9 +6,29 @@
 
 namespace leapp::session {
 
+// A value that another node has computed and not put out yet: the bundle runs one node after the
+// other, so nothing could hand it over.
+void Session::refuse_open_value(const LiveNode& node, const NodePort& port,
+                                const at::Tensor& tensor, trace::FrameRef frame) {
+  const auto var = tape_ ? tape_->find(tensor) : std::nullopt;
+  if (!var || tape_->variable(*var).origin != trace::Variable::Origin::kResult) return;
+  const NodeId owner = tape_->variable(*var).node;
+  if (owner == kNobody || owner == node.id || !node_at(owner).pass.open) return;
+  const std::string& other = node_at(owner).name;
+  throw PlacedError{Code::kMixedNodes,
+                    "input '" + port.name + "' of node '" + node.name +
+                        "' is a value inside node '" + other +
+                        "', which is still open: a bundle runs one node after the other. Close '" +
+                        other +
+                        "' with annotate.output_tensors() first and pass its output on, or let the "
+                        "outer one of two nested functions alone be a node.",
+                    frame};
+}
+
 // The output that an input receives, if it does so exactly; else why not is said.
 std::optional<PortId> Session::source_of(const LiveNode& node, NodePort& port,
                                          const at::Tensor& tensor, trace::FrameRef frame) {
+  refuse_open_value(node, port, tensor, frame);
   const auto tag = tags_.find(tensor);
   if (!tag) return std::nullopt;
   const LiveNode& from = node_at(tag->node);

@@ -34,11 +34,12 @@ class CarriedFinder {
 
   Carried run() && {
     look_at_memory();
-    if (followed_.apart || std::none_of(sites().begin(), sites().end(),
-                                        [](const FollowedSite& site) { return site.changed; })) {
+    if (followed_.apart || std::none_of(sites().begin(), sites().end(), [](const auto& site) {
+          return site.changed || site.moved;
+        })) {
       return give_up(false);
     }
-    if (!find_needed() || !check_feeds()) return give_up(true);
+    if (!find_needed() || !check_memory() || !check_feeds()) return give_up(true);
     for (const std::int32_t number : order_) add_state(number);
     connect();
     drop_renewed();
@@ -64,6 +65,7 @@ class CarriedFinder {
   bool is_doubtful(const FollowedSite& site) const;
   bool find_needed();
   bool need(std::int32_t number);
+  bool check_memory();
   bool check_feeds();
   void add_state(std::int32_t number);
   void add_chain(std::size_t last, std::int32_t delay);
@@ -99,7 +101,13 @@ void CarriedFinder::say(Code code, const FollowedSite& site, const std::string& 
 // Memory that the pass writes to: made anew for every pass, continued, or changed by others.
 void CarriedFinder::look_at_memory() {
   for (const FollowedSite& site : sites()) {
-    if (site.written < 0 || site.changed || followed_.apart) continue;
+    if (site.written < 0) continue;
+    State& state = written_[static_cast<std::size_t>(site.written)];
+    if (state.origin == State::Origin::kWritten) {
+      std::copy(site.held.begin(), site.held.end(),
+                state.per_pass.begin() + static_cast<std::ptrdiff_t>(base_));
+    }
+    if (site.changed || followed_.apart) continue;
     if (site.renewed && !site.continued && !site.strange) {
       dropped_.insert(site.written);
     } else if (site.strange) {
@@ -131,8 +139,14 @@ std::optional<Source> CarriedFinder::source_of(const FollowedSite& site) const {
   return found;
 }
 
-// Whether a site that has not changed may yet take the value of a place the same tensor was in.
+// Whether a site that has not changed may yet do so: passes read other tensors there that began
+// with the same value, or the same tensor was in a place that changed.
 bool CarriedFinder::is_doubtful(const FollowedSite& site) const {
+  if (site.moved) {
+    // A number that Python wrapped for an operator is held by nobody.
+    const at::Tensor tensor = pass().tape().content(site.initial);
+    return tensor.dim() > 0 || (paths_ && !paths_(tensor).empty());
+  }
   return site.sources && site.sources->size() > 1 &&
          std::any_of(site.sources->begin(), site.sources->end(), [&](const Source& source) {
            return source.site >= 0 && site_at(source.site).changed;
@@ -155,7 +169,9 @@ bool CarriedFinder::find_needed() {
       const auto number = static_cast<std::int32_t>(i);
       const FollowedSite& site = sites()[i];
       if (needed_.count(number) > 0) continue;
-      const bool reached = std::binary_search(calls.begin(), calls.end(), site.at.call);
+      // Written memory is there because something depends on it, if not on this first look at it.
+      const bool reached =
+          site.written >= 0 || std::binary_search(calls.begin(), calls.end(), site.at.call);
       if (!reached && (asked_for_.count(number) == 0 || !site.changed)) continue;
       if (!site.changed && !is_doubtful(site)) continue;
       if (!need(number)) return false;
@@ -169,8 +185,9 @@ bool CarriedFinder::need(std::int32_t number) {
   const FollowedSite& site = site_at(number);
   if (!site.changed) {
     say(Code::kAmbiguousConstant, site,
-        " that the first pass also read elsewhere, where later passes replaced it: whether it "
-        "is a constant cannot be told after " +
+        (site.moved ? std::string(", and later passes another one of the same value")
+                    : " that the first pass also read elsewhere, where later passes replaced it") +
+            ": whether it is a constant cannot be told after " +
             std::to_string(node_.passes.size() - base_) +
             " passes. Trace more passes, or let each place begin with a tensor of its own "
             "(.clone()).");
@@ -193,6 +210,23 @@ bool CarriedFinder::need(std::int32_t number) {
   if (source->var != kNobody) roots_.push_back(source->var);
   if (source->site >= 0) asked_for_.insert(source->site);
   return true;
+}
+
+// Whether what the outputs and the states depend on has the same names in every pass.
+bool CarriedFinder::check_memory() {
+  if (followed_.torn.empty()) return true;
+  const std::vector<std::int32_t> calls = trace::slice(pass().tape(), roots_);
+  const auto torn =
+      std::find_if(followed_.torn.begin(), followed_.torn.end(), [&](const trace::Site& site) {
+        return std::binary_search(calls.begin(), calls.end(), site.call);
+      });
+  if (torn == followed_.torn.end()) return true;
+  say(Code::kUnknownSource,
+      {.at = *torn, .initial = trace::variable_at(pass().tape(), *torn)},
+      " that the program also has under another name in some passes, and not in others, and it "
+      "writes there in place, so that it cannot be exported as state. Let each name have a tensor "
+      "of its own (.clone()), or declare it with annotate.state_tensors().");
+  return false;
 }
 
 // Whether outputs of other nodes that are carried are always those of the tick before.

@@ -64,14 +64,14 @@ std::string name_at(const trace::Tape& tape, std::int32_t index) {
 // One later pass against the base.
 class Comparison {
  public:
-  Comparison(const Node& node, const WrittenPass& first, const WrittenPass& again,
-             const FollowedPass& followed, const Paths& paths)
+  Comparison(const Node& node, WrittenPass first, WrittenPass again, const FollowedPass& followed,
+             const Paths& paths)
       : node_(node),
-        first_(first),
-        again_(again),
-        old_tape_(first.pass->tape()),
-        new_tape_(again.pass->tape()),
-        aligned_(trace::align({old_tape_, first.calls}, {new_tape_, again.calls})),
+        first_(std::move(first)),
+        again_(std::move(again)),
+        old_tape_(first_.pass->tape()),
+        new_tape_(again_.pass->tape()),
+        aligned_(trace::align({old_tape_, first_.calls}, {new_tape_, again_.calls})),
         followed_(followed),
         paths_(paths),
         compared_(old_tape_.variable_count(), false) {}
@@ -99,8 +99,8 @@ class Comparison {
   }
 
   const Node& node_;
-  const WrittenPass& first_;
-  const WrittenPass& again_;
+  WrittenPass first_;
+  WrittenPass again_;
   const trace::Tape& old_tape_;
   const trace::Tape& new_tape_;
   trace::Alignment aligned_;
@@ -272,15 +272,38 @@ void Comparison::note_control_flow() {
   }
 }
 
+// Adds the calls that compute the states to those of two passes.
+void add_calls(const std::vector<State>& states, const FollowedPass& shown, WrittenPass& first,
+               WrittenPass& again) {
+  std::vector<StateSlot> there = slots_of(first.states);
+  std::vector<StateSlot> here = slots_of(again.states);
+  for (const State& state : states) {
+    const VarId after = state.slot.after;
+    if (after == kNobody) continue;
+    const VarId counterpart = shown.counterpart(after);
+    const bool computed = state.origin == State::Origin::kCarried &&
+                          trace::depends_on_inputs(first.pass->tape(), after);
+    if (counterpart == kNobody && !computed) continue;
+    there.push_back({.after = after});
+    if (counterpart != kNobody) here.push_back({.after = counterpart});
+  }
+  first.calls = trace::calls_for(first.pass->recording, there);
+  again.calls = trace::calls_for(again.pass->recording, here);
+}
+
 }  // namespace
 
 std::vector<Difference> compare_passes(const Node& node, const std::vector<WrittenPass>& passes,
                                        std::size_t base, const Followed& followed,
-                                       const Paths& paths) {
+                                       const std::vector<State>& states, const Paths& paths) {
   std::vector<Difference> found;
   for (std::size_t i = base + 1; i < passes.size(); ++i) {
     const FollowedPass& shown = followed.passes[i - base - 1];
-    for (Difference& each : Comparison(node, passes[base], passes[i], shown, paths).run()) {
+    WrittenPass first = passes[base];
+    WrittenPass again = passes[i];
+    add_calls(states, shown, first, again);
+    Comparison comparison(node, std::move(first), std::move(again), shown, paths);
+    for (Difference& each : std::move(comparison).run()) {
       // A call that is our own stands for the node.
       if (each.where.code == nullptr) each.where = passes[i].pass->opened_at;
       const auto is_known = [&](const Difference& known) {

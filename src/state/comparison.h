@@ -18,9 +18,10 @@ struct Difference {
   bool constant = false;  ///< it ran the same on another constant, which nothing explains
 };
 
-/// Each difference from the pass `base` once, in the order of the passes.
+/// Each difference from the pass `base` once, in the order of the passes: in what computes outputs
+/// and what computes `states`.
 std::vector<Difference> compare_passes(const Node& node, const std::vector<WrittenPass>& passes,
                                        std::size_t base, const Followed& followed,
-                                       const Paths& paths);
+                                       const std::vector<State>& states, const Paths& paths);
 
 }  // namespace leapp::state

@@ -58,12 +58,7 @@ VarId left_by_first_pass(const Node& node, VarId var) {
 // The variable that a carried state is read as, in the second pass.
 VarId read_as(const Pass& second, const State& state) {
   if (state.slot.sites.empty()) return kNobody;
-  const trace::Site& site = state.slot.sites.front();
-  VarId found = kNobody;
-  trace::for_each_site(second.tape(), site.call, [&](const trace::Site& at, VarId var) {
-    if (at == site) found = var;
-  });
-  return found;
+  return trace::variable_at(second.tape(), state.slot.sites.front());
 }
 
 class FirstTick {
@@ -161,9 +156,11 @@ std::optional<NodeStates> find_first_tick(const Node& node, const std::vector<Wr
   if (!may_be_first_tick(node, passes, differences)) return std::nullopt;
   const std::vector<State> written = find_written(passes, 1);
   const Followed followed = follow(node, passes, 1, written);
-  if (!compare_passes(node, passes, 1, followed, paths).empty()) return std::nullopt;
   Carried carried = find_carried(node, 1, followed, written, {}, paths);
-  if (carried.in_doubt || !carried.renewed.empty()) return std::nullopt;
+  if (carried.in_doubt || !carried.renewed.empty() ||
+      !compare_passes(node, passes, 1, followed, carried.states, paths).empty()) {
+    return std::nullopt;
+  }
   NodeStates rest = {.node = &node, .base = 1, .states = std::move(carried.states)};
   return FirstTick(node, std::move(rest)).run(passes);
 }

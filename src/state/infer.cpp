@@ -27,27 +27,34 @@ Diagnostic first_tick_warning(const Node& node, const Difference& first) {
 }
 
 // What the passes of one node show by themselves.
-NodeStates infer_alone(const Node& node, std::span<const Node* const> nodes, const Paths& paths,
+NodeStates infer_alone(const Node& node, const std::vector<WrittenPass>& passes,
+                       std::span<const Node* const> nodes, const Paths& paths,
                        Findings& findings) {
-  std::vector<WrittenPass> passes;
-  for (const Pass& pass : node.passes) passes.push_back(written_in(pass));
+  NodeStates states = {.node = &node};
   std::vector<State> written = find_written(passes, 0);
-  const Followed followed = follow(node, passes, 0, written);
+  Followed followed;
+  Carried carried;
+  // What is carried may depend on more memory that the pass writes to, which is followed as well.
+  std::vector<State> more;
+  do {
+    written.insert(written.end(), more.begin(), more.end());
+    followed = follow(node, passes, 0, written);
+    carried = find_carried(node, 0, followed, written, nodes, paths);
+    states.states = carried.states;
+    states.renewed = carried.renewed;
+    more = more_written(states);
+  } while (!more.empty());
   append(findings, find_escapes(node, followed));
-  const std::vector<Difference> differences = compare_passes(node, passes, 0, followed, paths);
+  const std::vector<Difference> differences = compare_passes(node, passes, 0, followed, states.states, paths);
   if (!differences.empty()) {
-    if (auto states = find_first_tick(node, passes, differences, paths)) {
+    if (auto first_tick = find_first_tick(node, passes, differences, paths)) {
       findings.push_back(first_tick_warning(node, differences.front()));
-      return std::move(*states);
+      return std::move(*first_tick);
     }
   }
-  NodeStates states = {.node = &node};
   for (const Difference& each : differences) {
     states.differences.push_back(warning(Code::kPassesDiffer, each.where, node.name, each.text));
   }
-  Carried carried = find_carried(node, 0, followed, std::move(written), nodes, paths);
-  states.states = std::move(carried.states);
-  states.renewed = std::move(carried.renewed);
   append(findings, std::move(carried.findings));
   return states;
 }
@@ -89,11 +96,7 @@ void name_states(NodeStates& states, const Paths& paths) {
   for (State& state : states.states) {
     if (!state.slot.name.empty()) continue;
     VarId var = state.slot.before;
-    if (!state.slot.sites.empty()) {
-      trace::for_each_site(tape, state.slot.sites.front().call, [&](const auto& site, VarId read) {
-        if (site == state.slot.sites.front()) var = read;
-      });
-    }
+    if (!state.slot.sites.empty()) var = trace::variable_at(tape, state.slot.sites.front());
     const at::Tensor first = var == kNobody ? at::Tensor() : tape.tensor(var);
     const std::string wish = first.defined() && paths ? identifier_of(paths(first)) : std::string();
     const auto number = static_cast<std::size_t>(&state - states.states.data());
@@ -112,12 +115,14 @@ Inference infer_states(std::span<const Node* const> exported, std::span<const No
   Inference done;
   append(done.findings, find_rates(all));
   std::vector<NodeStates> alone;
+  std::vector<std::vector<WrittenPass>> written;
   for (const Node* node : exported) {
-    alone.push_back(infer_alone(*node, exported, paths, done.findings));
+    written.push_back(written_in(*node));
+    alone.push_back(infer_alone(*node, written.back(), exported, paths, done.findings));
   }
-  done.nodes = find_shared(std::move(alone), done.findings);
+  done.nodes = find_shared(std::move(alone), written, done.findings);
   for (NodeStates& states : done.nodes) {
-    add_written(states);
+    for (State& more : more_written(states)) states.states.push_back(std::move(more));
     append(done.findings, states.differences);
   }
   for (NodeStates& states : done.nodes) {

@@ -37,9 +37,7 @@ std::string describe_argument(const trace::Tape& tape, const trace::Site& site,
                               const Paths& paths) {
   const trace::Call& call = tape.calls()[static_cast<std::size_t>(site.call)];
   if (call.frame.code == nullptr) return "";  // a call of our own
-  const trace::Arg& arg = tape.args_of(call)[site.arg];
-  const trace::VarId var = site.item < 0 ? arg.var : tape.list_item(arg.list_begin + site.item);
-  const at::Tensor tensor = tape.tensor(var);
+  const at::Tensor tensor = tape.tensor(trace::variable_at(tape, site));
   const std::string path = paths && tensor.defined() ? paths(tensor) : "";
   const std::string name = call.op.schema().arguments()[static_cast<std::size_t>(site.arg)].name();
   const std::string place = site.item < 0 ? "its argument '" + name + "'"

@@ -3,19 +3,14 @@
 #include <algorithm>
 #include <map>
 
-#include "state/written.h"
 #include "trace/constant.h"
 
 namespace leapp::state {
 namespace {
 
 using session::MemoryUse;
+using trace::memory_of;
 using Origin = State::Origin;
-
-const c10::StorageImpl* memory_of(const at::Tensor& tensor) {
-  return tensor.defined() && tensor.has_storage() ? tensor.storage().unsafeGetStorageImpl()
-                                                  : nullptr;
-}
 
 // A node's memory in its first pass, by position.
 struct Use {
@@ -33,7 +28,7 @@ struct Pair {
 
 class Sharing {
  public:
-  explicit Sharing(std::vector<NodeStates> nodes);
+  Sharing(std::vector<NodeStates> nodes, const std::vector<std::vector<WrittenPass>>& written);
 
   std::vector<NodeStates> run(Findings& findings) &&;
 
@@ -56,14 +51,14 @@ class Sharing {
                                const std::optional<Use>& source) const;
 
   std::vector<NodeStates> nodes_;
-  std::vector<std::vector<WrittenPass>> written_;        // by node, then by pass
+  const std::vector<std::vector<WrittenPass>>& written_;  // by node, then by pass
   std::map<const c10::StorageImpl*, Use> last_writers_;  // of a first pass over all nodes
 };
 
-Sharing::Sharing(std::vector<NodeStates> nodes) : nodes_(std::move(nodes)) {
+Sharing::Sharing(std::vector<NodeStates> nodes,
+                 const std::vector<std::vector<WrittenPass>>& written)
+    : nodes_(std::move(nodes)), written_(written) {
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
-    std::vector<WrittenPass>& written = written_.emplace_back();
-    for (const Pass& pass : node_at(i).passes) written.push_back(written_in(pass));
     for (std::size_t k = 0; k < memory_at(i).size(); ++k) {
       if (memory_at(i)[k].after) last_writers_[memory_of(memory_at(i)[k].left)] = {i, k};
     }
@@ -231,8 +226,10 @@ std::vector<NodeStates> Sharing::run(Findings& findings) && {
 
 }  // namespace
 
-std::vector<NodeStates> find_shared(std::vector<NodeStates> nodes, Findings& findings) {
-  return Sharing(std::move(nodes)).run(findings);
+std::vector<NodeStates> find_shared(std::vector<NodeStates> nodes,
+                                    const std::vector<std::vector<WrittenPass>>& written,
+                                    Findings& findings) {
+  return Sharing(std::move(nodes), written).run(findings);
 }
 
 }  // namespace leapp::state

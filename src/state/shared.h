@@ -8,12 +8,14 @@
 #include <vector>
 
 #include "state/names.h"
-#include "state/state.h"
+#include "state/written.h"
 
 namespace leapp::state {
 
 /// Gives the nodes the states that they share, and says who feeds whom. `nodes` are in order of
-/// completion. `findings` receives what cannot travel.
-std::vector<NodeStates> find_shared(std::vector<NodeStates> nodes, Findings& findings);
+/// completion, and `written` is what their passes write. `findings` receives what cannot travel.
+std::vector<NodeStates> find_shared(std::vector<NodeStates> nodes,
+                                    const std::vector<std::vector<WrittenPass>>& written,
+                                    Findings& findings);
 
 }  // namespace leapp::state

@@ -20,18 +20,6 @@ bool was_made(const Pass& pass, VarId var) {
   return !outside || tape.written_since(var, pass.recording.first_call);
 }
 
-std::optional<VarId> argument_at(const Tape& tape, std::int32_t call, const trace::Site& like) {
-  const trace::Arg& given = tape.args_of(tape.calls()[static_cast<std::size_t>(call)])[like.arg];
-  if (like.item < 0) {
-    if (given.kind != trace::Arg::Kind::kTensor) return std::nullopt;
-    return given.var;
-  }
-  if (given.kind != trace::Arg::Kind::kTensorList || like.item >= given.list_size) {
-    return std::nullopt;
-  }
-  return tape.list_item(given.list_begin + like.item);
-}
-
 // All calls that ran in a pass, those of other nodes left out.
 std::vector<std::int32_t> own_calls(const Pass& pass, NodeId node) {
   std::vector<std::int32_t> calls;
@@ -40,12 +28,6 @@ std::vector<std::int32_t> own_calls(const Pass& pass, NodeId node) {
     if (owner == kNobody || owner == node) calls.push_back(i);
   }
   return calls;
-}
-
-// What a pass left in the memory of a variable that it found there.
-at::Tensor left_in(const Pass& pass, VarId var) {
-  const session::MemoryUse* use = pass.find_memory(var);
-  return use != nullptr ? use->value_after() : trace::copy_of(pass.tape().content(var));
 }
 
 std::optional<std::int32_t> find_added_call(const Tape& tape, const trace::Alignment& aligned) {
@@ -100,6 +82,8 @@ class Follower {
   std::set<Source> sources_of(std::int32_t number, VarId var, const Tape::Match& known);
   std::set<Source> older_sources_of(VarId var) const;
   bool follow_memory(FollowedSite& site, Trail& trail, VarId var, const std::set<Source>& sources);
+  bool had_before(VarId var) const;
+  void check_memory(const trace::Alignment& aligned);
   void note_found(FollowedSite& site, VarId var) const;
   void pair_results(const trace::Call& was, const trace::Call& is, std::vector<VarId>& as_first);
   void end_pass(const std::vector<VarId>& read_now);
@@ -114,7 +98,6 @@ class Follower {
   std::size_t pass_ = 0;  // being added
   std::vector<Trail> trails_;
   std::map<VarId, std::vector<std::int32_t>> readers_;  // sites, by what the pass before read
-  std::map<std::size_t, std::vector<VarId>> in_first_;  // by pass: what its variables are there
   Followed followed_;
 };
 
@@ -136,7 +119,9 @@ void Follower::add_site(const trace::Site& at, VarId var, std::int32_t written) 
   FollowedSite& site = followed_.sites.emplace_back(FollowedSite{.at = at, .initial = var});
   Trail& trail = trails_.emplace_back(Trail{.read = var});
   site.written = written;
-  if (written >= 0) trail.left = written_[static_cast<std::size_t>(written)].per_pass[base_].after;
+  if (written < 0) return;
+  site.held = {written_[static_cast<std::size_t>(written)].per_pass[base_]};
+  trail.left = site.held.front().after;
 }
 
 void Follower::start() {
@@ -173,7 +158,7 @@ void Follower::start() {
 
 VarId Follower::in_first(std::size_t pass, VarId var) const {
   if (pass == base_) return var;
-  const std::vector<VarId>& known = in_first_.at(pass);
+  const std::vector<VarId>& known = followed_.passes[pass - base_ - 1].as_first;
   const auto index = static_cast<std::size_t>(var);
   return index < known.size() ? known[index] : kNobody;
 }
@@ -196,10 +181,9 @@ std::set<Source> Follower::sources_of(std::int32_t number, VarId var, const Tape
     // What the first pass computed without its inputs is a value of its own as well.
     if (!is_second()) return sources;
   }
-  if (known.var != kNobody) {
+  if (known.var != kNobody && was_made(previous(), known.var)) {
     const VarId there = in_first(pass_ - 1, known.var);
-    const bool counts = is_second() ? was_made(previous(), known.var) : there != kNobody;
-    if (counts) sources.insert({there, -1, {}});
+    if (there != kNobody) sources.insert({there, -1, {}});
   }
   if (!sources.empty()) return sources;
   const session::OutsideRead* read = current().find_outside(var);
@@ -221,6 +205,15 @@ std::set<Source> Follower::older_sources_of(VarId var) const {
   return {};
 }
 
+// Whether a tensor that the pass before did not know was there nevertheless: nothing shows that it
+// was made since.
+bool Follower::had_before(VarId var) const {
+  const trace::StoreId store = current().tape().variable(var).store;
+  if (store == kNobody || current().tape().store(store).fresh) return false;
+  const session::OutsideRead* read = current().find_outside(var);
+  return read != nullptr && !read->made_since && read->known.at(pass_ - 1).var == kNobody;
+}
+
 // Looks at what a pass found in the memory of a written state. True when the program has put
 // another tensor in its place, from one of the sources.
 bool Follower::follow_memory(FollowedSite& site, Trail& trail, VarId var,
@@ -233,15 +226,18 @@ bool Follower::follow_memory(FollowedSite& site, Trail& trail, VarId var,
   const bool replaced = !sources.empty() && std::none_of(sources.begin(), sources.end(), in_place);
   const session::OutsideRead* read = current().find_outside(var);
   const bool shared = read != nullptr && read->writer && read->writer->node != node_.id;
+  const State::Values now = values_in(current(), var);
   if (!replaced && !shared) {
-    const at::Tensor now = current().tape().content(var);
-    const bool as_left = trace::same_value(now, trail.left);
-    const bool as_first = trace::same_value(now, tape.content(site.initial));
+    const bool as_left = trace::same_value(now.before, trail.left);
+    const bool as_first = trace::same_value(now.before, tape.content(site.initial));
     site.continued |= as_left && !as_first;
     site.renewed |= as_first && !as_left;
     site.strange |= !as_first && !as_left;
+    site.moved |= as_first && had_before(var);
   }
-  trail.left = left_in(current(), var);
+  trail.left = now.after;
+  site.held.resize(pass_ - base_);
+  site.held.push_back(now);
   return replaced;
 }
 
@@ -273,9 +269,11 @@ void Follower::look_at(std::size_t number, VarId var, FollowedPass& shown) {
   if (moved && sources.empty()) {
     const at::Tensor before =
         site.found.empty() ? first_.tape().content(site.initial) : site.found.back();
-    // Another object with the same content: the program makes it anew.
-    if (trace::same_value(before, current().tape().content(var)))
+    // Another object with the same content: the program makes it anew, or has several of them.
+    if (trace::same_value(before, current().tape().content(var))) {
       sources.insert({kNobody, self, {}});
+      site.moved |= had_before(var);
+    }
   }
   if (moved && sources.count({kNobody, self, {}}) == 0) {
     if (!sources.empty()) shown.explained.insert(var);
@@ -336,7 +334,7 @@ void Follower::add() {
       readers_[trails_[i].read].push_back(static_cast<std::int32_t>(i));
     }
   }
-  std::vector<VarId>& as_first = in_first_[pass_];
+  std::vector<VarId>& as_first = shown.as_first;
   as_first.assign(new_tape.variable_count(), kNobody);
   for (const trace::Recording::Port& input : current().recording.inputs) {
     for (const trace::Recording::Port& there : first_.recording.inputs) {
@@ -350,17 +348,56 @@ void Follower::add() {
                  new_tape.calls()[static_cast<std::size_t>(new_index)], as_first);
     while (site < trails_.size() && followed_.sites[site].at.call < old_index) ++site;
     for (; site < trails_.size() && followed_.sites[site].at.call == old_index; ++site) {
-      const auto var = argument_at(new_tape, new_index, followed_.sites[site].at);
-      if (!var || *var == kNobody || !trace::is_from_outside(new_tape, *var)) continue;
-      read_now[site] = *var;
-      as_first[static_cast<std::size_t>(*var)] = followed_.sites[site].initial;
-      look_at(site, *var, shown);
+      const auto& [_, arg, item] = followed_.sites[site].at;
+      const VarId var = trace::variable_at(new_tape, {new_index, arg, item});
+      if (var == kNobody || !trace::is_from_outside(new_tape, var)) continue;
+      read_now[site] = var;
+      as_first[static_cast<std::size_t>(var)] = followed_.sites[site].initial;
+      look_at(site, var, shown);
     }
   }
   end_pass(read_now);
+  check_memory(aligned);
+}
+
+// Two names for one tensor make a difference where one of them is written to: both passes have to
+// have the same ones.
+void Follower::check_memory(const trace::Alignment& aligned) {
+  struct Memory {
+    const Pass& pass;
+    trace::StoreId id;
+
+    const trace::Store& store() const { return pass.tape().store(id); }
+    bool is_written() const { return store().last_write >= pass.recording.first_call; }
+    bool is_outside() const { return store().capture != nullptr && !store().fresh; }
+  };
+  std::map<trace::StoreId, trace::StoreId> there;
+  std::map<trace::StoreId, trace::StoreId> here;
+  for (const auto& [old_index, new_index] : aligned.pairs) {
+    trace::for_each_site(first_.tape(), old_index, [&](const trace::Site& site, VarId was) {
+      const VarId is = trace::variable_at(current().tape(), {new_index, site.arg, site.item});
+      if (was == kNobody || is == kNobody) return;
+      const Memory old{first_, first_.tape().variable(was).store};
+      const Memory now{current(), current().tape().variable(is).store};
+      if (old.id == kNobody || now.id == kNobody) return;
+      if (!old.is_outside() && !now.is_outside()) return;
+      const trace::StoreId before = there.try_emplace(old.id, now.id).first->second;
+      const trace::StoreId after = here.try_emplace(now.id, old.id).first->second;
+      const bool same = before == now.id && after == old.id;
+      const bool written = old.is_written() || now.is_written() ||
+                           Memory{current(), before}.is_written() ||
+                           Memory{first_, after}.is_written();
+      if (!same && written) followed_.torn.push_back(site);
+    });
+  }
 }
 
 }  // namespace
+
+VarId FollowedPass::counterpart(VarId first) const {
+  const auto it = std::find(as_first.begin(), as_first.end(), first);
+  return it == as_first.end() ? kNobody : static_cast<VarId>(it - as_first.begin());
+}
 
 bool Followed::changes(VarId initial) const {
   return std::any_of(sites.begin(), sites.end(), [&](const FollowedSite& site) {

@@ -37,18 +37,31 @@ std::set<trace::StoreId> stores_of(const Pass& pass, const std::vector<State>& s
   return stores;
 }
 
-// The state of another pass that this one is: the `ordinal`-th of those that were merely found.
-const State* counterpart(const std::vector<State>& states, const State& state,
-                         std::size_t ordinal) {
-  for (const State& other : states) {
-    if (other.origin != state.origin) continue;
-    if (state.origin != Origin::kWritten) {
-      if (other.slot.name == state.slot.name) return &other;
-    } else if (ordinal-- == 0) {
-      return &other;
+// What a pass held in the memory that a variable of another one is in; undefined where it did not
+// use it.
+State::Values memory_in(const Pass& pass, const Pass& other, VarId var) {
+  if (&pass == &other) return values_in(pass, var);
+  const session::MemoryUse* use = other.find_memory(var);
+  for (const session::MemoryUse& there : pass.memory) {
+    if (use == nullptr || !there.found.is_alias_of(use->found)) continue;
+    return {there.value_before(), there.value_after()};
+  }
+  return {};
+}
+
+// What a declared state held in a pass; undefined where that did not declare it.
+State::Values declared_in(const WrittenPass& written, const State& state) {
+  for (const session::DeclaredState& each : written.pass->states) {
+    if (state.origin == Origin::kExplicit && each.name == state.slot.name) {
+      return {each.initial, each.updated};
     }
   }
-  return nullptr;
+  for (const State& other : written.states) {
+    if (other.origin == Origin::kDeclared && other.slot.name == state.slot.name) {
+      return values_in(*written.pass, other.slot.before);
+    }
+  }
+  return {};
 }
 
 }  // namespace
@@ -72,50 +85,44 @@ WrittenPass written_in(const Pass& pass) {
   return written;
 }
 
-void add_written(NodeStates& states) {
+std::vector<WrittenPass> written_in(const Node& node) {
+  std::vector<WrittenPass> passes;
+  for (const Pass& pass : node.passes) passes.push_back(written_in(pass));
+  return passes;
+}
+
+std::vector<State> more_written(const NodeStates& states) {
   const Pass& pass = states.exported();
   std::set<trace::StoreId> known = stores_of(pass, states.states);
   for (const VarId var : states.renewed) known.insert(pass.tape().variable(var).store);
-  const std::size_t before = states.states.size();
-  add_memory(pass, states.states, std::move(known));
-  for (std::size_t i = before; i < states.states.size(); ++i) {
-    State& state = states.states[i];
-    // The other passes find the same memory, as far as they find any.
-    const session::MemoryUse* use = pass.find_memory(state.slot.before);
+  std::vector<State> all = states.states;
+  add_memory(pass, all, std::move(known));
+  std::vector<State> more(all.begin() + std::ssize(states.states), all.end());
+  for (State& state : more) {
     for (const Pass& other : states.node->passes) {
-      State::Values values;
-      for (const session::MemoryUse& there : other.memory) {
-        if (use == nullptr || !there.found.is_alias_of(use->found)) continue;
-        values = {there.value_before(), there.value_after()};
-      }
-      state.per_pass.push_back(std::move(values));
+      state.per_pass.push_back(memory_in(other, pass, state.slot.before));
     }
   }
+  return more;
 }
 
-State::Values values_in(const Pass& pass, const State& state) {
-  if (state.origin == Origin::kExplicit) {
-    const auto it = std::find_if(pass.states.begin(), pass.states.end(), [&](const auto& declared) {
-      return declared.name == state.slot.name;
-    });
-    if (it == pass.states.end()) return {};
-    return {it->initial, it->updated};
+State::Values values_in(const Pass& pass, VarId var) {
+  if (const session::MemoryUse* use = pass.find_memory(var)) {
+    return {use->value_before(), use->value_after()};
   }
-  const session::MemoryUse* use = pass.find_memory(state.slot.before);
-  if (use != nullptr) return {use->value_before(), use->value_after()};
-  const at::Tensor content = trace::copy_of(pass.tape().content(state.slot.before));
+  const at::Tensor content = trace::copy_of(pass.tape().content(var));
   return {content, content};
 }
 
 std::vector<State> find_written(const std::vector<WrittenPass>& passes, std::size_t base) {
   std::vector<State> states = passes[base].states;
-  std::size_t ordinal = 0;
   for (State& state : states) {
     for (const WrittenPass& pass : passes) {
-      const State* there = counterpart(pass.states, state, ordinal);
-      state.per_pass.push_back(there == nullptr ? State::Values{} : values_in(*pass.pass, *there));
+      state.per_pass.push_back(
+          state.origin == Origin::kWritten
+              ? memory_in(*pass.pass, *passes[base].pass, state.slot.before)
+              : declared_in(pass, state));
     }
-    if (state.origin == Origin::kWritten) ++ordinal;
   }
   return states;
 }

@@ -18,16 +18,17 @@ struct WrittenPass {
 /// Explicit states, declared buffers that changed, then memory that was merely found: written by
 /// the pass, and something that it computes depends on it.
 WrittenPass written_in(const Pass& pass);
+std::vector<WrittenPass> written_in(const Node& node);  ///< each of its passes
 
-/// Adds the memory that the exported pass writes to and that its outputs or its states depend on,
-/// as far as it is not among them. What it writes there may depend on more such memory.
-void add_written(NodeStates& states);
+/// The memory that the exported pass writes to and that its outputs or its states depend on, as far
+/// as it is not among them. What it writes there may depend on more such memory.
+std::vector<State> more_written(const NodeStates& states);
 
-/// What the pass `base` writes, with what each pass held there. The passes' counterparts are told
-/// by name, and what was merely found by the order in which it is.
+/// What the pass `base` writes, with what each pass held there: told by the name that it was
+/// declared with, or by the memory.
 std::vector<State> find_written(const std::vector<WrittenPass>& passes, std::size_t base);
 
-/// What a state of a pass held before it and after it.
-State::Values values_in(const Pass& pass, const State& state);
+/// What memory from outside held before a pass and after it, by a variable that is in it.
+State::Values values_in(const Pass& pass, VarId var);
 
 }  // namespace leapp::state

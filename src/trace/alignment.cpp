@@ -71,6 +71,10 @@ class Aligner {
     while (i_ < first_.calls.size() || j_ < again_.calls.size()) {
       if (fit(i_, j_)) {
         found_.pairs.emplace_back(first_.calls[i_++], again_.calls[j_++]);
+      } else if (is_ours(first_, first_constant_, i_)) {
+        ++i_;
+      } else if (is_ours(again_, again_constant_, j_)) {
+        ++j_;
       } else if (may_be_missing(first_, first_constant_, i_)) {
         ++i_;
       } else if (may_be_missing(again_, again_constant_, j_)) {
@@ -95,6 +99,13 @@ class Aligner {
     const Call* b = call_at(again_, j);
     return a != nullptr && b != nullptr && first_constant_[i] == again_constant_[j] &&
            a->op.operator_name() == b->op.operator_name();
+  }
+
+  // An alias that the program has in one pass and not in the other is none of its operators, and
+  // says nothing of those that follow.
+  static bool is_ours(const CallList& list, const std::vector<bool>& constant, std::size_t i) {
+    const Call* call = call_at(list, i);
+    return call != nullptr && constant[i] && call->found_in_memory;
   }
 
   static bool may_be_missing(const CallList& list, const std::vector<bool>& constant,

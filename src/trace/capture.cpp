@@ -25,6 +25,11 @@ at::Tensor alias_of(const at::Tensor& tensor) {
                                                   /*allow_tensor_metadata_change=*/true));
 }
 
+const c10::StorageImpl* memory_of(const at::Tensor& tensor) {
+  return tensor.defined() && tensor.has_storage() ? tensor.storage().unsafeGetStorageImpl()
+                                                  : nullptr;
+}
+
 at::Tensor copy_of(const at::Tensor& tensor) {
   if (!tensor.defined()) return tensor;
   if (tensor.is_cpu() && tensor.layout() == at::kStrided && tensor.is_contiguous() &&

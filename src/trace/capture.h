@@ -20,6 +20,9 @@ at::Tensor alias_of(const at::Tensor& tensor);
 /// A contiguous copy that autograd and the recorder ignore; undefined for an undefined tensor.
 at::Tensor copy_of(const at::Tensor& tensor);
 
+/// What identifies the memory that a tensor is in; nullptr for one without.
+const c10::StorageImpl* memory_of(const at::Tensor& tensor);
+
 class Capture {
  public:
   explicit Capture(const at::Tensor& tensor);

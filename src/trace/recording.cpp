@@ -121,4 +121,10 @@ std::vector<std::int32_t> calls_for(const Recording& recording,
   return slice(*recording.tape, roots, given);
 }
 
+VarId variable_at(const Tape& tape, const Site& site) {
+  const Arg& arg = tape.args_of(tape.calls()[static_cast<std::size_t>(site.call)])[site.arg];
+  if (site.item < 0) return arg.var;
+  return site.item < arg.list_size ? tape.list_item(arg.list_begin + site.item) : kNobody;
+}
+
 }  // namespace leapp::trace

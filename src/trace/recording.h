@@ -77,6 +77,9 @@ bool is_from_outside(const Tape& tape, VarId var);
 std::vector<std::int32_t> calls_for(const Recording& recording,
                                     const std::vector<StateSlot>& slots);
 
+/// The tensor that is read at a site; kNobody where there is none.
+VarId variable_at(const Tape& tape, const Site& site);
+
 /// Visits the tensors a call takes, with where it takes them.
 template <typename Visit>
 void for_each_site(const Tape& tape, std::int32_t index, Visit&& visit) {

@@ -232,6 +232,8 @@ VarId Tape::add_alias(const at::Tensor& tensor, StoreId memory) {
   const VarId id = new_variable(tensor, Variable::Origin::kResult, memory);
   variable(id).node = node;
   variable(id).call = static_cast<std::int32_t>(calls_.size()) - 1;
+  // What it holds is asked for when it may be gone, as what autograd unpacks is.
+  if (node == kNobody && store(memory).capture) variable(id).held = alias_of(tensor);
   results_.push_back({.is_tensor = true, .is_list = false, .var = id});
   return id;
 }

@@ -27,7 +27,12 @@ void NodeValidation::add_sample(std::size_t sample, const std::vector<ConstTenso
   }
   for (std::size_t i = 0; i < traced.size(); ++i) {
     const Comparison comparison = compare(traced[i], exported[i], tolerance_of(i));
-    if (!comparison.passed()) fail(sample);
+    if (!comparison.passed()) {
+      fail(sample);
+      if (difference_.empty()) {
+        difference_ = "'" + output_names_[i] + "' differs in pass " + std::to_string(sample + 1);
+      }
+    }
     if (!comparison.passed() || comparison.has_non_finite()) report(sample, i, comparison);
   }
 }
@@ -86,7 +91,7 @@ NodeOutcome NodeValidation::finish(const std::string& not_compared) {
             "probably been exported as a constant; declare it with annotate.input_tensors() or, if "
             "the node keeps it, with annotate.state_tensors()");
   }
-  return {node_, passed, error_, not_compared};
+  return {node_, passed, error_, not_compared, difference_};
 }
 
 void log_validation_summary(const std::vector<NodeOutcome>& outcomes) {
@@ -130,6 +135,12 @@ std::string describe_failures(const std::vector<NodeOutcome>& outcomes) {
   const auto error = std::find_if(outcomes.begin(), outcomes.end(),
                                   [](const NodeOutcome& o) { return !o.error.empty(); });
   if (error != outcomes.end()) text += " (" + error->error + ")";
+  const auto difference = std::find_if(outcomes.begin(), outcomes.end(), [](const NodeOutcome& o) {
+    return !o.difference.empty();
+  });
+  if (difference != outcomes.end()) {
+    text += ". First, " + difference->difference + " of node '" + difference->node + "'";
+  }
   return text;
 }
 

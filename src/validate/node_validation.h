@@ -53,12 +53,14 @@ class LEAPP_EXPORT NodeValidation {
   bool first_failed_ = false;
   bool later_failed_ = false;
   std::string error_;
+  std::string difference_;  // the first, for the outcome
 };
 
 /// Logs how many nodes passed, failed, could not be run, and were not compared.
 LEAPP_EXPORT void log_validation_summary(const std::vector<NodeOutcome>& outcomes);
 
-/// "Model validation failed for 2 node(s): a, b", or an empty text when all passed.
+/// "Model validation failed for 2 node(s): a, b. First, 'y' differs in pass 3 of node 'a'", or an
+/// empty text when all passed.
 LEAPP_EXPORT std::string describe_failures(const std::vector<NodeOutcome>& outcomes);
 
 }  // namespace leapp

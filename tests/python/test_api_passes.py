@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 from collections.abc import Callable
 from typing import Any
 
@@ -170,3 +171,130 @@ def test_compiling_again_writes_the_same(bench: Workbench, make: Callable[[], Fu
     bench.compile(dry_run=True)
     bench.compile()
     assert bench.text() == once
+
+
+class Kept:
+    """Something that a program keeps."""
+
+    def __init__(self, **values: Any) -> None:
+        self.__dict__.update(values)
+
+
+class TestAgainstTheProgram:
+    """What a bundle does is what its program does, or something is said."""
+
+    def agrees(self, bench: Workbench, make: Callable[[], Function], passes: int) -> bool:
+        step, plain = make(), make()
+        with bench.trace():
+            for _ in range(passes):
+                x = annotate.input_tensors("node", {"x": torch.randn(2, 2)})
+                annotate.output_tensors("node", {"y": step(x)}, export_with="jit")
+        bench.compile()
+        robot = bench.manager()
+        found = (
+            (robot.run_policy({"node/x": x})["node/y"], plain(x)) for x in torch.randn(8, 2, 2)
+        )
+        return all(torch.allclose(y, wanted, atol=1e-5) for y, wanted in found)
+
+    def codes(self) -> set[str]:
+        return {each.code for each in leapp.diagnostics() if each.level == "WARNING"}
+
+    @pytest.mark.parametrize("passes", [2, 3])
+    def test_memory_behind_a_state_that_is_replaced(self, bench: Workbench, passes: int) -> None:
+        def make() -> Function:
+            s = Kept(sum=torch.zeros(2, 2), last=torch.zeros(2, 2))
+
+            def step(x: torch.Tensor) -> torch.Tensor:
+                s.sum += x
+                y = x - s.last
+                s.last, s.sum = s.sum.clone(), torch.zeros(2, 2)
+                return y
+
+            return step
+
+        assert self.agrees(bench, make, passes)
+        assert self.codes() == set()
+
+    @pytest.mark.parametrize("passes", [2, 4])
+    def test_state_that_is_a_view_of_the_last_input(self, bench: Workbench, passes: int) -> None:
+        def make() -> Function:
+            s = Kept(past={"rows": [torch.zeros(2), torch.zeros(2)]})
+
+            def step(x: torch.Tensor) -> torch.Tensor:
+                y = x.sum(0) + s.past["rows"][0] - 2 * s.past["rows"][1]
+                s.past = {"rows": [x[0], x[1]]}
+                return y
+
+            return step
+
+        assert self.agrees(bench, make, passes)
+        assert self.codes() == set()
+
+    @pytest.mark.parametrize("passes", [2, 3, 4])
+    def test_autograd_through_a_layer(self, bench: Workbench, passes: int) -> None:
+        net = torch.nn.Linear(2, 2)
+
+        def make() -> Function:
+            s = Kept(h=torch.zeros(2, 2))
+
+            def step(x: torch.Tensor) -> torch.Tensor:
+                z = (x + s.h).detach().requires_grad_(True)
+                s.h = 0.5 * s.h + x
+                return torch.autograd.grad(net(z).pow(2).sum(), z)[0]
+
+            return step
+
+        assert self.agrees(bench, make, passes)
+        assert self.codes() == set()
+
+    def delay(self) -> Function:
+        s = Kept(
+            q=collections.deque([torch.zeros(2, 2) for _ in range(2)], maxlen=2),
+            h=torch.zeros(2, 2),
+        )
+
+        def step(x: torch.Tensor) -> torch.Tensor:
+            y = x + s.q[0]
+            s.q.append(s.h)
+            s.h = 0.5 * s.h + x
+            return y
+
+        return step
+
+    def test_a_delay_shows_after_as_many_passes(self, bench: Workbench) -> None:
+        assert self.agrees(bench, self.delay, 4)
+
+    def test_a_delay_that_does_not_show_yet_is_named(self, bench: Workbench) -> None:
+        assert not self.agrees(bench, self.delay, 3)
+        assert "LP303" in self.codes()
+
+    def test_a_name_that_one_tensor_loses_is_named(self, bench: Workbench) -> None:
+        def make() -> Function:
+            s = Kept(q=[torch.ones(2, 2)] * 2)
+
+            def step(x: torch.Tensor) -> torch.Tensor:
+                y = s.q[0] + x
+                s.q[0].mul_(x)
+                s.q[0] = torch.where(x > 0, s.q[1], x)
+                return y
+
+            return step
+
+        assert not self.agrees(bench, make, 2)
+        assert "LP302" in self.codes()
+
+
+def test_a_value_of_an_open_node_is_refused(bench: Workbench) -> None:
+    @annotate.method(node_name="inner", export_with="jit")  # type: ignore[untyped-decorator]
+    def inner(x: torch.Tensor) -> torch.Tensor:
+        return x * 2
+
+    @annotate.method(node_name="outer", export_with="jit")  # type: ignore[untyped-decorator]
+    def outer(x: torch.Tensor) -> torch.Tensor:
+        return inner(x + 1) + x  # type: ignore[no-any-return]
+
+    with (
+        bench.trace(),
+        pytest.raises(leapp.LeappError, match="'inner' is a value inside node 'outer'"),
+    ):
+        outer(torch.ones(2))

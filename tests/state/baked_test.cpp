@@ -38,8 +38,7 @@ TEST(BakedTest, AnEscapeIsSaidWhereItsValueVaries) {
     NodeWriter writer = tape_of({.passes = 3, .lines = line.lines});
     writer.node.passes[line.pass].escapes = {
         {writer.var(line.escaped, line.pass), {"program.py", -7}, Code::kBranch, "it was read"}};
-    std::vector<WrittenPass> passes;
-    for (const Pass& pass : writer.node.passes) passes.push_back(written_in(pass));
+    const std::vector<WrittenPass> passes = written_in(writer.node);
     const Findings found =
         find_escapes(writer.node, follow(writer.node, passes, 0, find_written(passes, 0)));
     EXPECT_EQ(found.size(), line.said ? 1 : 0) << line.what;

@@ -16,8 +16,7 @@ using testing::World;
 using Lines = std::vector<std::string>;
 
 Carried carried(const NodeWriter& writer, std::span<const Node* const> nodes = {}) {
-  std::vector<WrittenPass> passes;
-  for (const Pass& pass : writer.node.passes) passes.push_back(written_in(pass));
+  const std::vector<WrittenPass> passes = written_in(writer.node);
   const std::vector<State> written = find_written(passes, 0);
   const Followed followed = follow(writer.node, passes, 0, written);
   return find_carried(writer.node, 0, followed, written, nodes, {});
@@ -111,6 +110,21 @@ TEST(CarriedTest, WhatCannotBeToldIsAFinding) {
       {"a tensor of varying source",
        3,
        {"a = mul(h, x)", "b = tanh(a)", "1: h := a", "2+: h := b", "return b"},
+       "LP302",
+       true},
+      {"a tensor that may be the first value of a queue",
+       2,
+       {"y = mul(h, x)", "h := w", "return y"},
+       "LP303",
+       true},
+      {"memory that may be",
+       2,
+       {"mul_(m, 1)", "y = mul(m, x)", "m := w", "return y"},
+       "LP303",
+       true},
+      {"a written tensor that loses one of its names",
+       2,
+       {"h2 = add(h, x)", "add_(h, k)", "y = add(h, k)", "h := h2", "k := h2", "return y"},
        "LP302",
        true},
       {"memory that another writes to",

@@ -15,10 +15,9 @@ using testing::tape_of;
 using Lines = std::vector<std::string>;
 
 std::vector<Difference> differences(const NodeWriter& writer, std::size_t base = 0) {
-  std::vector<WrittenPass> passes;
-  for (const Pass& pass : writer.node.passes) passes.push_back(written_in(pass));
+  const std::vector<WrittenPass> passes = written_in(writer.node);
   const Followed followed = follow(writer.node, passes, base, find_written(passes, base));
-  return compare_passes(writer.node, passes, base, followed, {});
+  return compare_passes(writer.node, passes, base, followed, {}, {});
 }
 
 TEST(ComparisonTest, PassesThatDoTheSame) {
@@ -34,6 +33,17 @@ TEST(ComparisonTest, PassesThatDoTheSame) {
   for (const Lines& lines : table) {
     EXPECT_THAT(differences(tape_of({.passes = 3, .lines = lines})), IsEmpty()) << lines.front();
   }
+}
+
+TEST(ComparisonTest, WhatComputesAStateCounts) {
+  const NodeWriter writer = tape_of({.passes = 2,
+                                     .lines = {"y = mul(h, x)", "1: h2 = neg(x)",
+                                               "2+: h2 = tanh(x)", "h := h2", "return y"}});
+  const std::vector<WrittenPass> passes = written_in(writer.node);
+  const Followed followed = follow(writer.node, passes, 0, {});
+  EXPECT_THAT(compare_passes(writer.node, passes, 0, followed, {}, {}), IsEmpty());
+  const State state = {.origin = State::Origin::kCarried, .slot = {.after = writer.var("h2")}};
+  EXPECT_THAT(compare_passes(writer.node, passes, 0, followed, {state}, {}), SizeIs(1));
 }
 
 TEST(ComparisonTest, WhatDiffersIsSaidOnce) {

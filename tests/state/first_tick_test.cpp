@@ -14,10 +14,9 @@ using testing::told;
 using Lines = std::vector<std::string>;
 
 std::optional<NodeStates> first_tick(const NodeWriter& writer) {
-  std::vector<WrittenPass> passes;
-  for (const Pass& pass : writer.node.passes) passes.push_back(written_in(pass));
+  const std::vector<WrittenPass> passes = written_in(writer.node);
   const Followed followed = follow(writer.node, passes, 0, find_written(passes, 0));
-  return find_first_tick(writer.node, passes, compare_passes(writer.node, passes, 0, followed, {}),
+  return find_first_tick(writer.node, passes, compare_passes(writer.node, passes, 0, followed, {}, {}),
                          {});
 }
 

@@ -31,13 +31,13 @@ class SharedTest : public ::testing::Test {
       b_->run();
     }
     std::vector<NodeStates> alone;
+    std::vector<std::vector<WrittenPass>> written;
     for (const NodeWriter* writer : {a_.get(), b_.get()}) {
-      std::vector<WrittenPass> passes;
-      for (const Pass& pass : writer->node.passes) passes.push_back(written_in(pass));
-      alone.push_back({.node = &writer->node, .states = find_written(passes, 0)});
+      written.push_back(written_in(writer->node));
+      alone.push_back({.node = &writer->node, .states = find_written(written.back(), 0)});
     }
     findings_.clear();
-    found_ = find_shared(std::move(alone), findings_);
+    found_ = find_shared(std::move(alone), written, findings_);
   }
   // "shared m <- m of 0/#1": fed by state 1 of node 0.
   Lines states() const {

@@ -13,8 +13,7 @@ using testing::tape_of;
 using Lines = std::vector<std::string>;
 
 Followed followed(const NodeWriter& writer, std::size_t base = 0) {
-  std::vector<WrittenPass> passes;
-  for (const Pass& pass : writer.node.passes) passes.push_back(written_in(pass));
+  const std::vector<WrittenPass> passes = written_in(writer.node);
   return follow(writer.node, passes, base, find_written(passes, base));
 }
 

@@ -64,6 +64,7 @@ struct World {
   std::map<const c10::StorageImpl*, session::MemoryUse::Writer> writers = {};
   /// Who computed what the program has kept; the port is empty for what is no output.
   std::vector<std::pair<at::Tensor, session::PortId>> made = {};
+  std::vector<at::Tensor> renewed = {};  ///< what `new` made
   trace::NodeId nodes = 0;
   double others = 10;  ///< the next value of `other`
 };
@@ -152,7 +153,8 @@ class NodeWriter {
     } else if (first == "buffer") {
       pass_.buffers.push_back({second, use(second)});
     } else if (second == ":=") {
-      assigned_[first] = third == "new"     ? at::ones({3})
+      if (third == "new") world_->renewed.push_back(at::ones({3}));
+      assigned_[first] = third == "new"     ? world_->renewed.back()
                          : third == "other" ? at::full({3}, world_->others++)
                                             : look_up(third);
     } else if (second == "=") {
@@ -289,6 +291,9 @@ class NodeWriter {
       session::OutsideRead read;
       read.var = var;
       read.writer = writer_of(tape_->tensor(var));
+      read.made_since = std::any_of(
+          world_->renewed.begin(), world_->renewed.end(),
+          [&](const at::Tensor& tensor) { return tensor.is_alias_of(tape_->tensor(var)); });
       for (const auto& [tensor, source] : world_->made) {
         if (tensor.unsafeGetTensorImpl() != variable.impl._unsafe_get_target()) continue;
         read.from = source.node;

@@ -26,11 +26,7 @@ inline std::string told(const NodeWriter& writer, const state::State& state, std
   const trace::StateSlot& slot = state.slot;
   trace::VarId read = slot.before;
   if (!slot.sites.empty()) {
-    const trace::Site& first = slot.sites.front();
-    trace::for_each_site(writer.node.passes[base].tape(), first.call,
-                         [&](const trace::Site& site, trace::VarId var) {
-                           if (site == first) read = var;
-                         });
+    read = trace::variable_at(writer.node.passes[base].tape(), slot.sites.front());
   }
   const std::string left = slot.after != trace::kNobody ? writer.name(slot.after, base)
                            : slot.same_as               ? "#" + std::to_string(*slot.same_as)

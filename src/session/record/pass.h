@@ -78,6 +78,7 @@ struct OutsideRead {
   NodeId from = kNobody;         ///< the node that computed it, whether it put it out or not
   std::optional<MemoryUse::Writer> writer;
   std::vector<trace::Tape::Match> known;  ///< what it was in each earlier pass of the node
+  bool made_since = false;  ///< after the pass before, by an operator outside of nodes
 };
 
 /// A value that the program read as a number or a choice of branch, though no input decides it.
@@ -97,6 +98,7 @@ struct BakedValue {
 };
 
 struct Pass {
+  std::int32_t number = 0;  ///< among the recorded passes of all nodes, from 1
   trace::Recording recording;       ///< without its calls: those follow from what is state
   std::vector<at::Tensor> inputs;   ///< copies, in the order of the recording's inputs
   std::vector<at::Tensor> outputs;  ///< copies, in the order of Node::outputs, static ones included

@@ -10,7 +10,7 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-class HandoverTest : public testing::Workbench {
+class RolloutTest : public testing::Workbench {
  protected:
   std::string log_of(const std::function<void()>& program, bool validate = true) {
     const at::NoGradGuard no_grad;
@@ -31,7 +31,7 @@ void pass_on(bool write) {
   annotate::output_tensors("pd", {{"tau", z * 3}}, {.export_with = "onnx"});
 }
 
-TEST_F(HandoverTest, AWriteThatNobodySawIsNamed) {
+TEST_F(RolloutTest, AWriteThatNobodySawIsNamed) {
   const auto program = [] {
     pass_on(false);
     pass_on(true);
@@ -59,20 +59,20 @@ std::function<void()> with_state(const std::function<Tensor(const Tensor&, int)>
   };
 }
 
-TEST_F(HandoverTest, AStateThatTheProgramChangesBetweenPassesIsNamed) {
+TEST_F(RolloutTest, AStateThatTheProgramChangesBetweenPassesIsNamed) {
   EXPECT_THAT(log_of(with_state([](const Tensor& h, int pass) { return pass == 1 ? h * 0.5 : h; })),
               AllOf(HasSubstr("in pass 3 of node 'pi' its state 'h' was not what pi/h had put out "
                               "in the pass before"),
                     HasSubstr("InferenceManager.set_input_value()")));
 }
 
-TEST_F(HandoverTest, AStateThatBeginsAnewIsNot) {
+TEST_F(RolloutTest, AStateThatBeginsAnewIsNot) {
   EXPECT_THAT(log_of(with_state(
                   [](const Tensor& h, int pass) { return pass == 1 ? at::full({3}, 0.5) : h; })),
               Not(HasSubstr("will not repeat")));
 }
 
-TEST_F(HandoverTest, MemoryThatNodesShareAtDifferentRatesIsNamed) {
+TEST_F(RolloutTest, MemoryThatNodesShareAtDifferentRatesIsNamed) {
   EXPECT_THAT(log_of([] {
                 const Tensor shared = at::zeros({3});
                 for (int tick = 0; tick < 6; ++tick) {
@@ -89,7 +89,7 @@ TEST_F(HandoverTest, MemoryThatNodesShareAtDifferentRatesIsNamed) {
                     HasSubstr("Node 'slow' ran 3 times and 'fast' 6 times while tracing")));
 }
 
-TEST_F(HandoverTest, NotANumberIsEqualToItself) {
+TEST_F(RolloutTest, NotANumberIsEqualToItself) {
   EXPECT_THAT(log_of([] {
                 for (int pass = 0; pass < 2; ++pass) {
                   const Tensor x = annotate::input_tensors("pi", {{"x", at::zeros({3})}})[0];

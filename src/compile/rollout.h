@@ -1,0 +1,32 @@
+// Runs the bundle over the traced passes, feedback closed, and compares with what was traced.
+//
+// Every model runs once for each pass of its node. Its inputs are those that were traced; its state
+// is what the models before it left, so that a wrong hypothesis about state shows on the very
+// values that it was made from. What a wire brings to an input is compared with what was taken in
+// there: where both agree, the pipeline as a whole repeats the passes.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <vector>
+
+#include "compile/compiled_node.h"
+#include "leapp/node_outcome.h"
+#include "validate/node_validation.h"
+
+namespace leapp::compile {
+
+struct Rollout {
+  std::vector<NodeOutcome> outcomes;  ///< one for each node; those without a model pass
+  /// The first input, by pass, that was not what its wire carries, as a warning. A feedback input
+  /// that holds its initial value again, as at the start of an episode, is no difference; nor is a
+  /// wire between nodes that ran at different rates, which find_rates() names.
+  std::optional<Diagnostic> difference;
+};
+
+/// Runs the models in `folder`, and logs the report; `log` is where its reader finds the details.
+Rollout roll_out(const std::vector<CompiledNode>& nodes, const Pipeline& pipeline,
+                 const std::filesystem::path& folder, const std::filesystem::path& log,
+                 Tolerance tolerance);
+
+}  // namespace leapp::compile

@@ -1,0 +1,187 @@
+// Bundles run over hand-made passes.
+#include "compile/rollout.h"
+
+#include <limits>
+
+#include "../runtime/support.h"
+#include "compile/wires.h"
+#include "hand_made.h"
+#include "session/hooks.h"
+
+namespace leapp::compile {
+namespace {
+
+using testing::make_node;
+using testing::row;
+using testing::run;
+using testing::wire;
+
+class RolloutTest : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() { leapp::testing::find_libraries(); }
+  void TearDown() override { session::set_hooks({}); }
+
+  // The node runs the file, which computes 2 x + 1.
+  static NodeOutcome validate(const Node& node, const std::string& file = "affine.onnx",
+                              const std::string& backend = "onnx") {
+    CompiledNode compiled = describe_only(node);
+    compiled.model.backend = backend;
+    if (!file.empty()) compiled.model.file = FileEntry{file, "", ""};
+    return roll_out({compiled}, {}, leapp::testing::model_file(""), "log.txt", {}).outcomes.at(0);
+  }
+
+  Node node_ = make_node(0, "n", {"x"}, {"y"});
+};
+
+TEST_F(RolloutTest, AModelThatComputesTheSamePasses) {
+  run(node_, {row(1)}, {row(3)});
+  run(node_, {row(2)}, {row(5)});
+  const NodeOutcome outcome = validate(node_);
+  EXPECT_EQ(outcome.node, "n");
+  EXPECT_TRUE(outcome.passed);
+  EXPECT_EQ(outcome.error, "");
+  EXPECT_EQ(outcome.not_compared, "");
+}
+
+TEST_F(RolloutTest, AModelThatComputesSomethingElseFails) {
+  run(node_, {row(1)}, {row(3)});
+  run(node_, {row(2)}, {row(6)});
+  const NodeOutcome outcome = validate(node_);
+  EXPECT_FALSE(outcome.passed);
+  EXPECT_EQ(outcome.error, "");
+  EXPECT_EQ(outcome.difference, "'y' differs in pass 2");
+}
+
+TEST_F(RolloutTest, AFileThatIsNotThereFails) {
+  run(node_, {row(1)}, {row(3)});
+  const NodeOutcome outcome = validate(node_, "none.onnx");
+  EXPECT_FALSE(outcome.passed);
+  EXPECT_NE(outcome.error.find("none.onnx"), std::string::npos) << outcome.error;
+}
+
+TEST_F(RolloutTest, APassWhoseValuesDoNotFitFails) {
+  run(node_, {row(1)}, {row(3)});
+  run(node_, {at::ones({1, 5})}, {at::ones({1, 5})});
+  EXPECT_FALSE(validate(node_).passed);
+}
+
+TEST_F(RolloutTest, ANodeWithoutAModelPasses) {
+  run(node_, {row(1)}, {row(9)});
+  EXPECT_TRUE(validate(node_, "").passed);
+}
+
+TEST_F(RolloutTest, ANodeThatDrawsRandomNumbersIsRunAndNotCompared) {
+  run(node_, {row(1)}, {row(9)});
+  node_.random = true;
+  const NodeOutcome outcome = validate(node_);
+  EXPECT_TRUE(outcome.passed);
+  EXPECT_NE(outcome.not_compared, "");
+  EXPECT_FALSE(validate(node_, "none.onnx").passed);
+}
+
+TEST_F(RolloutTest, AFrontEndRunsWhatOnlyItCan) {
+  run(node_, {row(1)}, {row(3)});
+  EXPECT_NE(validate(node_, "net.pt2", "pt2").not_compared, "");
+  session::Hooks hooks;
+  double factor = 3;
+  hooks.replay = [&](const std::filesystem::path& file, const std::vector<at::Tensor>& inputs) {
+    EXPECT_EQ(file.filename(), "net.pt2");
+    return std::vector<at::Tensor>{inputs.at(0) * factor};
+  };
+  session::set_hooks(hooks);
+  EXPECT_TRUE(validate(node_, "net.pt2", "pt2").passed);
+  EXPECT_EQ(validate(node_, "net.pt2", "pt2").not_compared, "");
+  factor = 4;
+  EXPECT_FALSE(validate(node_, "net.pt2", "pt2").passed);
+}
+
+// A state that was found is what the model left, whatever its hypothesis says it was.
+TEST_F(RolloutTest, AStateThatWasFoundIsRolledOn) {
+  const auto rolled = [](double second) {
+    Node node = make_node(0, "n", {}, {});
+    node.outputs = {testing::port("y")};
+    for (const double value : {3.0, second}) run(node, {}, {row(value)});
+    CompiledNode compiled = describe_only(node);
+    compiled.model.backend = "onnx";
+    compiled.model.file = FileEntry{"affine.onnx", "", ""};
+    compiled.model.inputs.push_back({"x", DType::kFloat32, {1, 4}, {}});
+    compiled.input_names.push_back("x");
+    compiled.states.push_back(
+        {.origin = State::Origin::kCarried,
+         .slot = {.name = "x"},
+         .per_pass = {{row(1), row(4)}, {row(4), {}}}});
+    compiled.state_wires.push_back({"x", 0, "y"});
+    const std::vector<CompiledNode> nodes = {compiled};
+    return roll_out(nodes, connect(nodes), leapp::testing::model_file(""), "log.txt", {});
+  };
+  EXPECT_TRUE(rolled(7).outcomes.at(0).passed);
+  EXPECT_EQ(rolled(9).outcomes.at(0).difference, "'y' differs in pass 2");
+}
+
+std::optional<Diagnostic> difference(const std::vector<const Node*>& nodes) {
+  std::vector<CompiledNode> compiled;
+  for (const Node* node : nodes) compiled.push_back(describe_only(*node));
+  return roll_out(compiled, connect(compiled), "", "log.txt", {}).difference;
+}
+
+// Two nodes in a row, of which the second took those values in.
+std::optional<Diagnostic> after_handing_over(const std::vector<double>& put_out,
+                                             const std::vector<double>& taken_in) {
+  Node a = make_node(0, "a", {"x"}, {"y"});
+  Node b = make_node(1, "b", {"y"}, {"z"});
+  wire(b.inputs[0], 0, "y", static_cast<int>(taken_in.size()));
+  for (const double value : put_out) run(a, {row(0)}, {row(value)});
+  for (const double value : taken_in) run(b, {row(value)}, {row(0)});
+  return difference({&a, &b});
+}
+
+TEST(WiresOfRolloutTest, AWireCarriesWhatWasTakenIn) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_EQ(after_handing_over({1, 2}, {1, 2}), std::nullopt);
+  EXPECT_EQ(after_handing_over({nan}, {nan}), std::nullopt);
+}
+
+TEST(WiresOfRolloutTest, AnInputThatWasSomethingElseIsNamedWithItsPass) {
+  const auto found = after_handing_over({1, 2, 3}, {1, 2.5, 9});
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->code, Code::kHandover);
+  EXPECT_EQ(found->node, "b");
+  EXPECT_NE(found->text.find("in pass 2 of node 'b' its input 'y' was not what a/y"),
+            std::string::npos)
+      << found->text;
+  EXPECT_NE(found->text.find("(largest difference 0.5)"), std::string::npos) << found->text;
+}
+
+TEST(WiresOfRolloutTest, NodesAtDifferentRatesAreAnothersBusiness) {
+  Node a = make_node(0, "a", {"x"}, {"y"});
+  Node b = make_node(1, "b", {"y"}, {"z"});
+  b.inputs[0].source = session::PortId{0, "y"};
+  b.inputs[0].age.add({0, 0, 1});
+  b.inputs[0].age.add({1, 0, 1});  // the first value once more: no steady distance
+  for (const double value : {1, 2}) run(a, {row(0)}, {row(value)});
+  for (const double value : {1, 1}) run(b, {row(value)}, {row(0)});
+  EXPECT_EQ(difference({&a, &b}), std::nullopt);
+}
+
+// A node with a declared state that held and became those values, pass by pass.
+std::optional<Diagnostic> after_keeping(const std::vector<std::pair<double, double>>& state) {
+  Node node = make_node(0, "n", {"x"}, {"y"});
+  node.states = {testing::port("h")};
+  for (const auto& [before, after] : state) {
+    run(node, {row(0)}, {row(0)});
+    node.passes.back().states = {{.name = "h", .initial = row(before), .updated = row(after)}};
+  }
+  return difference({&node});
+}
+
+TEST(WiresOfRolloutTest, AStateHoldsWhatThePassBeforeLeft) {
+  EXPECT_EQ(after_keeping({{0, 1}, {1, 2}, {2, 3}}), std::nullopt);
+  EXPECT_EQ(after_keeping({{0, 1}, {1, 2}, {0, 1}, {1, 2}}), std::nullopt);  // an episode begins
+  const auto found = after_keeping({{0, 1}, {1, 2}, {5, 6}});
+  ASSERT_TRUE(found);
+  EXPECT_NE(found->text.find("in pass 3 of node 'n' its state 'h'"), std::string::npos)
+      << found->text;
+}
+
+}  // namespace
+}  // namespace leapp::compile
