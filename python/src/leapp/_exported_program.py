@@ -41,29 +41,21 @@ class ExportedProgramEngine:
 
     def bind(self, inputs: list[Buffer], outputs: list[Buffer]) -> Callable[[], None]:
         """Return a function that runs the program on these buffers."""
-        torch = self._torch
-        module, node = self._module, self._node
-        sources = [self._tensor(buffer) for buffer in inputs]
-        targets = [self._tensor(buffer) for buffer in outputs]
+        sources, targets = ([*map(self._tensor, buffers)] for buffers in (inputs, outputs))
+        declared = [_type_of(target) for target in targets]
 
         def run() -> None:
-            with torch.inference_mode():
-                result = module(*sources)
+            with self._torch.inference_mode():
+                result = self._module(*sources)
                 values = list(result) if isinstance(result, (tuple, list)) else [result]
-                if len(values) != len(targets):
+                returned = [_type_of(value) for value in values]
+                if returned != declared:
                     raise LeappValueError.coded(
                         "LP003",
-                        f"its model returned {len(values)} outputs, "
-                        f"the bundle declares {len(targets)}",
+                        f"the bundle declares {declared} as outputs of {self._node}, but its model "
+                        f"returned {returned}",
                     )
                 for value, target in zip(values, targets, strict=True):
-                    if value.shape != target.shape or value.dtype != target.dtype:
-                        raise LeappValueError.coded(
-                            "LP003",
-                            f"an output of {node} is declared as {target.dtype} "
-                            f"{list(target.shape)}, but its model returned {value.dtype} "
-                            f"{list(value.shape)}",
-                        )
                     target.copy_(value)
 
         return run
@@ -74,3 +66,7 @@ class ExportedProgramEngine:
         if len(memory) == 0:
             return self._torch.empty(shape, dtype=kind)
         return self._torch.frombuffer(memory, dtype=kind).view(shape)
+
+
+def _type_of(tensor: torch.Tensor) -> tuple[torch.dtype, list[int]]:
+    return tensor.dtype, list(tensor.shape)
