@@ -101,7 +101,7 @@ std::optional<OnnxValue> present(OnnxValue value) {
 // What a converter returned: one value, or several in a tuple; None leaves a result out.
 void set_results(OnnxOp& op, const py::object& returned) {
   const bool several = PyTuple_Check(returned.ptr()) || PyList_Check(returned.ptr());
-  const py::sequence values = several ? py::sequence(returned) : py::make_tuple(returned);
+  const py::sequence values = several ? py::sequence(returned) : py::sequence(py::make_tuple(returned));
   for (std::size_t i = 0; i < values.size(); ++i) {
     const py::object value = values[i];
     if (!value.is_none()) op.set_result(i, value.cast<OnnxValue>());

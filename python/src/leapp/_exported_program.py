@@ -52,8 +52,8 @@ class ExportedProgramEngine:
                 if returned != declared:
                     raise LeappValueError.coded(
                         "LP003",
-                        f"the bundle declares {declared} as outputs of {self._node}, but its model "
-                        f"returned {returned}",
+                        f"outputs of {self._node} are declared as {_named(declared)}, but its model "
+                        f"returned {_named(returned)}",
                     )
                 for value, target in zip(values, targets, strict=True):
                     target.copy_(value)
@@ -68,5 +68,9 @@ class ExportedProgramEngine:
         return self._torch.frombuffer(memory, dtype=kind).view(shape)
 
 
-def _type_of(tensor: torch.Tensor) -> tuple[torch.dtype, list[int]]:
-    return tensor.dtype, list(tensor.shape)
+def _type_of(tensor: torch.Tensor) -> tuple[torch.dtype, torch.Size]:
+    return tensor.dtype, tensor.shape
+
+
+def _named(types: list[tuple[torch.dtype, torch.Size]]) -> str:
+    return ", ".join(f"{dtype} {list(shape)}" for dtype, shape in types)

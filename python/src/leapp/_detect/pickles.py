@@ -9,7 +9,8 @@ import torch
 
 from .. import _trace
 from .._numpy import note_escape
-from .detector import Detector, Patch, wrapped
+from .._replacing import Patch, replaced
+from .detector import Detector
 
 
 class Pickles(Detector):
@@ -17,7 +18,7 @@ class Pickles(Detector):
 
     def patches(self) -> Iterable[Patch]:
         """Replace what pickle asks."""
-        yield wrapped(torch.Tensor, ["__reduce_ex__"], _noting_escape)
+        yield replaced(torch.Tensor, "__reduce_ex__", _noting_escape)
 
 
 def _noting_escape(original: Any) -> Any:

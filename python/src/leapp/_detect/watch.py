@@ -16,7 +16,7 @@ from __future__ import annotations
 import ast
 import functools
 import gc
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from types import CodeType
 from typing import Any
 
@@ -99,20 +99,14 @@ class Watch:
     def _replace_values(self) -> None:
         """Put traced arrays in the places of arrays, and own tensors in those of shared ones."""
         program = self._program
-        while program.arrays:
-            holder, key, array = program.arrays.pop()
-            if _is_there(holder, key, array):
-                self._replace(holder, key, array, kept(array))
-        while program.numbers:
-            holder, key, number = program.numbers.pop()
-            if _is_there(holder, key, number) and _source.carries(program.class_of(holder), key):
+        for holder, key, array in _taken(program.arrays):
+            self._replace(holder, key, array, kept(array))
+        for holder, key, number in _taken(program.numbers):
+            if _source.carries(program.class_of(holder), key):
                 self._replace(holder, key, number, number_of(kept(new_array(number))))
-        if program.shared:
+        for holder, key, tensor in _taken(program.shared):
             with _trace.Unobserved():
-                while program.shared:
-                    holder, key, tensor = program.shared.pop()
-                    if _is_there(holder, key, tensor):
-                        self._replace(holder, key, tensor, tensor.detach())
+                self._replace(holder, key, tensor, tensor.detach())
 
     def _replace(self, holder: Any, key: Any, value: Any, other: Any) -> None:
         holder[key] = other
@@ -146,6 +140,14 @@ class Watch:
     @functools.cache  # noqa: B019  (lives for a session)
     def _code_in(self, node: str) -> tuple[CodeType, ...]:
         return tuple(_trace.code_in(node))
+
+
+def _taken(places: list[tuple[Any, Any, Any]]) -> Iterator[tuple[Any, Any, Any]]:
+    """Take out the places, and yield those that hold what they did."""
+    while places:
+        place = places.pop()
+        if _is_there(*place):
+            yield place
 
 
 def _is_there(holder: Any, key: Any, value: Any) -> bool:

@@ -14,19 +14,20 @@ from typing import Any
 import numpy as np
 
 from .. import _trace
+from .._replacing import Patch, replaced
 from .arrays import LISTS, TracedArray, is_traced, may_hold_traced, note_escape
 from .table import NOT_VALUES, TAKE_LISTS, TAKE_OTHER_LISTS
 
 _LEFT_ALONE = NOT_VALUES | TAKE_OTHER_LISTS
 
 
-def patches() -> Iterator[tuple[Any, dict[str, Any]]]:
-    """Yield (owner, what to put there by name) for all of NumPy that takes lists."""
+def patches() -> Iterator[Patch]:
+    """Yield what to replace: all of NumPy that takes lists."""
     for module, table in _of_modules():
         now = vars(module)
         # But not in the place of what someone else has put there.
         yield module, {name: new for name, (old, new) in table.items() if now.get(name) is old}
-    yield np.vectorize, {"__call__": _of_vectorize(vars(np.vectorize)["__call__"])}
+    yield replaced(np.vectorize, "__call__", _of_vectorize)
 
 
 @functools.cache
@@ -120,9 +121,7 @@ class _Ufunc:
         return self._ufunc.__name__
 
 
-@functools.cache
 def _of_vectorize(original: Callable[..., Any]) -> Callable[..., Any]:
-    @functools.wraps(original)
     def call(self: Any, *args: Any, **options: Any) -> Any:
         args = tuple(map(as_array, args))
         traced = [value for value in args if isinstance(value, TracedArray)]
