@@ -52,8 +52,8 @@ class ExportedProgramEngine:
                 if returned != declared:
                     raise LeappValueError.coded(
                         "LP003",
-                        f"outputs of {self._node} are declared as {_named(declared)}, but its model "
-                        f"returned {_named(returned)}",
+                        f"outputs of {self._node} are declared as {_named(declared)}, but its "
+                        f"model returned {_named(returned)}",
                     )
                 for value, target in zip(values, targets, strict=True):
                     target.copy_(value)

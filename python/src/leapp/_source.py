@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import functools
 import inspect
+import itertools
 import linecache
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -236,6 +237,58 @@ def _is_computed_access(part: ast.AST) -> bool:
         return False
     computed = asks.id == "getattr" and not isinstance(part.args[1], ast.Constant)
     return computed or asks.id == "vars"
+
+
+def only_shown(code: CodeType, offset: int) -> bool:
+    """Whether what an instruction computes is printed, logged or asserted, and nothing else."""
+    tree = tree_of_file(code.co_filename)
+    # Python 3.10 knows no columns: there, nothing is known to be only shown.
+    instructions = getattr(code, "co_positions", tuple)()
+    span = next(itertools.islice(instructions, offset // 2, None), None)
+    if span is None or None in span:
+        return False
+    parents = _parents_in(tree)
+    found = [part for part in parents if _span_of(part) == span]
+    return bool(found) and all(_is_only_shown(part, parents) for part in found)
+
+
+def _span_of(part: Any) -> tuple[Any, ...]:
+    names = ("lineno", "end_lineno", "col_offset", "end_col_offset")
+    return tuple(getattr(part, name, None) for name in names)
+
+
+@functools.cache
+def _parents_in(tree: ast.AST) -> dict[ast.AST, ast.AST]:
+    return {child: part for part in ast.walk(tree) for child in ast.iter_child_nodes(part)}
+
+
+def _is_only_shown(
+    part: ast.AST, parents: dict[ast.AST, ast.AST], asked: frozenset[str] = frozenset()
+) -> bool:
+    """Whether nothing depends on an expression but what the program shows, or that it goes on.
+
+    `asked` has the variables that this is being found out of.
+    """
+    while not isinstance(part, ast.stmt):
+        inside, part = part, parents[part]
+        if isinstance(part, ast.Call) and _last_name(part.func) in _SHOWING:
+            return inside is not part.func
+    if isinstance(part, ast.Assert):
+        return True
+    if isinstance(part, ast.If):  # if not torch.isfinite(x).all(): raise ..
+        return not part.orelse and all(isinstance(step, ast.Raise) for step in part.body)
+    targets = part.targets if isinstance(part, ast.Assign) else []
+    if len(targets) != 1 or not isinstance(targets[0], ast.Name):
+        return False
+    if targets[0].id in asked:
+        return True
+    around: ast.AST = part
+    while around in parents and not isinstance(around, ast.FunctionDef):
+        around = parents[around]
+    uses = [use for use in ast.walk(around) if getattr(use, "id", "") == targets[0].id]
+    read = [use for use in uses if isinstance(getattr(use, "ctx", None), ast.Load)]
+    asked |= {targets[0].id}
+    return bool(read) and all(_is_only_shown(use, parents, asked) for use in read)
 
 
 def shown_returns(function: Callable[..., Any]) -> list[str | list[str | None] | None]:

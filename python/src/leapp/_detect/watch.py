@@ -16,10 +16,11 @@ from __future__ import annotations
 import ast
 import functools
 import gc
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from types import CodeType
 from typing import Any
 
+import numpy as np
 import torch
 
 from .. import _source, _trace
@@ -98,19 +99,23 @@ class Watch:
 
     def _replace_values(self) -> None:
         """Put traced arrays in the places of arrays, and own tensors in those of shared ones."""
-        program = self._program
-        for holder, key, array in _taken(program.arrays):
-            self._replace(holder, key, array, kept(array))
-        for holder, key, number in _taken(program.numbers):
-            if _source.carries(program.class_of(holder), key):
-                self._replace(holder, key, number, number_of(kept(new_array(number))))
-        for holder, key, tensor in _taken(program.shared):
-            with _trace.Unobserved():
-                self._replace(holder, key, tensor, tensor.detach())
-
-    def _replace(self, holder: Any, key: Any, value: Any, other: Any) -> None:
-        holder[key] = other
-        self._replaced.append((holder, key, value, other))
+        places = self._program.replaceable
+        while places:
+            holder, key, value = places.pop()
+            if not _is_there(holder, key, value):
+                continue
+            other: Any
+            if isinstance(value, np.ndarray):
+                other = kept(value)
+            elif isinstance(value, torch.Tensor):
+                with _trace.Unobserved():
+                    other = value.detach()
+            elif _source.carries(self._program.class_of(holder), key):
+                other = number_of(kept(new_array(value)))
+            else:
+                continue
+            holder[key] = other
+            self._replaced.append((holder, key, value, other))
 
     def held_now(self) -> dict[int, Place]:
         """Return the places that hold tensors, by the tensors' memory."""
@@ -140,14 +145,6 @@ class Watch:
     @functools.cache  # noqa: B019  (lives for a session)
     def _code_in(self, node: str) -> tuple[CodeType, ...]:
         return tuple(_trace.code_in(node))
-
-
-def _taken(places: list[tuple[Any, Any, Any]]) -> Iterator[tuple[Any, Any, Any]]:
-    """Take out the places, and yield those that hold what they did."""
-    while places:
-        place = places.pop()
-        if _is_there(*place):
-            yield place
 
 
 def _is_there(holder: Any, key: Any, value: Any) -> bool:
