@@ -243,7 +243,7 @@ def only_shown(code: CodeType, offset: int) -> bool:
     """Whether what an instruction computes is printed, logged or asserted, and nothing else."""
     tree = tree_of_file(code.co_filename)
     # Python 3.10 knows no columns: there, nothing is known to be only shown.
-    instructions = getattr(code, "co_positions", tuple)()
+    instructions: Iterable[Any] = getattr(code, "co_positions", tuple)()
     span = next(itertools.islice(instructions, offset // 2, None), None)
     if span is None or None in span:
         return False

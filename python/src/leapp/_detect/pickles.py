@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import sys
 from collections.abc import Iterable
 from typing import Any
 
@@ -23,7 +25,8 @@ class Pickles(Detector):
 
 def _noting_escape(original: Any) -> Any:
     def reduce(self: torch.Tensor, protocol: Any) -> Any:
-        if _trace.any_open():
+        # copy.copy() asks as well, and makes a tensor over the same memory of it.
+        if _trace.any_open() and sys._getframe(1).f_code is not copy.copy.__code__:
             note_escape(self, "Pickling", pickled=True)
         return original(self, protocol)
 

@@ -85,6 +85,14 @@ class TracedArray(Traced, np.ndarray[Any, Any]):
     def __setitem__(self, index: Any, value: Any) -> None:
         _calls().set_item(self, index, value)
 
+    def view(self, *args: Any, **options: Any) -> Any:
+        """Return the array with another type, or as an instance of another class."""
+        kind = args[0] if args else options.get("type")
+        if isinstance(kind, type) and issubclass(kind, np.ndarray) and kind is not np.ndarray:
+            # NumPy's masked arrays, say, compute with the memory by themselves.
+            return left(self, f"a {kind.__name__} of an array").view(*args, **options)
+        return super().view(*args, **options)
+
     def _sized(self) -> np.ndarray[Any, Any]:
         """Return the array to ask for a size, which becomes part of the model."""
         if self._tensor is not None and _trace.any_open():
@@ -155,7 +163,10 @@ def _leaving(name: str, how: str) -> Any:
 
 def _leaving_by(name: str) -> Any:
     """Return an attribute that does so."""
-    return property(lambda self: getattr(left(self, f".{name}"), name))
+    return property(
+        lambda self: getattr(left(self, f".{name}"), name),
+        lambda self, value: self.__setitem__(..., np.resize(value, self.shape)),  # array.flat = ..
+    )
 
 
 #: What takes values out of the graph, and what the program wrote to do so.
@@ -186,8 +197,8 @@ def array_of(value: Any) -> Any:
 def plain(value: Any) -> Any:
     """Return the array or number without its class; anything else as it is."""
     if isinstance(value, Number):
-        return value._array.view(np.ndarray)[()]
-    return value.view(np.ndarray) if isinstance(value, TracedArray) else value
+        return np.ndarray.view(value._array, np.ndarray)[()]
+    return np.ndarray.view(value, np.ndarray) if isinstance(value, TracedArray) else value
 
 
 def traced_view(tensor: torch.Tensor) -> TracedArray:
@@ -197,7 +208,7 @@ def traced_view(tensor: torch.Tensor) -> TracedArray:
 
 def attached(array: np.ndarray[Any, Any], tensor: torch.Tensor | None) -> TracedArray:
     """Return the array as a traced one. The tensor counts if it is over exactly these elements."""
-    view = array.view(TracedArray)
+    view = np.ndarray.view(array, TracedArray)
     if tensor is not None and _covers(tensor, array):
         view._tensor = tensor
     return view
@@ -254,7 +265,7 @@ def kept(array: np.ndarray[Any, Any]) -> TracedArray:
             if isinstance(owner, np.ndarray) and id(owner) not in _owners:
                 _owners[id(owner)] = (owner, from_numpy(owner))
         except (TypeError, ValueError):  # a type or layout that PyTorch does not have
-            return array.view(TracedArray)
+            return np.ndarray.view(array, TracedArray)
     return attached(array, _in_known_memory(array))
 
 
@@ -336,7 +347,7 @@ def left(value: Any, how: str) -> np.ndarray[Any, Any]:
     """Say that values leave the graph, and return them in an array without its class."""
     if _state.is_active():
         note_escape(value, how)
-    return array_of(value).view(np.ndarray)  # type: ignore[no-any-return]
+    return np.ndarray.view(array_of(value), np.ndarray)
 
 
 def _owner_of(array: np.ndarray[Any, Any]) -> Any:

@@ -63,7 +63,7 @@ def _array_constructor(original: Callable[..., Any]) -> Callable[..., Any]:
             data = data.numpy()
         dtype = args[1] if len(args) > 1 else options.get("dtype")
         result = data if dtype is None else data.astype(dtype, copy=False)
-        if result is data and options.get("copy", copies):
+        if result is data and options.get("copy", copies) in (True, np._CopyMode.ALWAYS):
             result = data.copy()
         if original.__name__ == "ascontiguousarray" and not result.flags.c_contiguous:
             result = result.copy()
@@ -93,7 +93,10 @@ def _array_of(data: Sequence[Any], made: np.ndarray[Any, Any]) -> Any:
 
 def _constant_constructor(original: Callable[..., Any]) -> Callable[..., Any]:
     def construct(*args: Any, **options: Any) -> Any:
-        return fresh(original(*args, **options))
+        made = original(*args, **options)
+        # What linspace() returns is a view of memory that nobody else has.
+        is_view = type(made) is np.ndarray and not made.flags.owndata
+        return fresh(made.copy() if is_view else made)
 
     return construct
 
