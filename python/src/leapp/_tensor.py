@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from . import _indexing, _trace
+from . import _trace
 from ._numpy import Number, TracedArray, attached, note_escape, to_tensor
 from ._replacing import Patch, in_node, replaced
 
@@ -90,8 +90,8 @@ def _unobserved(original: Any) -> Any:
 
 def _getitem(original: Any) -> Any:
     def getitem(self: torch.Tensor, index: Any) -> Any:
-        dynamic = _indexing.split(index)
-        return original(self, index) if dynamic is None else _indexing.get(self, index, *dynamic)
+        found = _trace.get_item(self, index)
+        return original(self, index) if found is NotImplemented else found
 
     return getitem
 
@@ -100,10 +100,7 @@ def _setitem(original: Any) -> Any:
     def setitem(self: torch.Tensor, index: Any, value: Any) -> None:
         if isinstance(value, (TracedArray, Number)):
             value = to_tensor(value)
-        dynamic = _indexing.split(index)
-        if dynamic is None:
+        if not _trace.set_item(self, index, value):
             original(self, index, value)
-        else:
-            _indexing.put(self, index, *dynamic, value)
 
     return setitem

@@ -85,7 +85,12 @@ def keeps(outputs: Iterable[torch.Tensor]) -> bool:
 
 
 def drawn() -> None:
-    """Values of NumPy's come into the graph: name the generators they may be of."""
+    """Values of NumPy's come into the graph: name the generators they may be of.
+
+    Where those are is known in the passes that are told of.
+    """
+    if all(_trace.pass_of(node) > 2 for node in _trace.open_nodes()):
+        return
     for detector in _detectors:
         if isinstance(detector, RandomNumbers):
             detector.drawn()
