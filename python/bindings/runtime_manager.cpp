@@ -196,10 +196,9 @@ class PyManager {
     }
     std::string known;
     for (const std::string& name : manager_->inputs()) known += (known.empty() ? "" : ", ") + name;
-    throw Error(Code::kWrongType,
-                "run_policy() takes a dict of values by 'node/port', got " +
-                    std::string(py::str(py::type::of(given).attr("__name__"))) +
-                    "; this pipeline takes: " + known);
+    throw Error(Code::kWrongType, "run_policy() takes a dict of values by 'node/port', got " +
+                                      std::string(py::str(py::type::of(given).attr("__name__"))) +
+                                      "; this pipeline takes: " + known);
   }
 
   // The engine's plugin needs the libtorch that Python's torch brings.

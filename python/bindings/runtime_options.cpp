@@ -57,8 +57,8 @@ FiniteGuard finite_guard(const py::object& given) {
     return {all, all, all};
   }
   FiniteGuard guard;
-  for (const auto& kind : setting<std::vector<std::string>>("check_finite", given,
-                                                            "True, False or a list of kinds")) {
+  for (const auto& kind :
+       setting<std::vector<std::string>>("check_finite", given, "True, False or a list of kinds")) {
     if (kind == "inputs") {
       guard.inputs = true;
     } else if (kind == "state") {
@@ -122,8 +122,8 @@ RuntimeOptions runtime_options(const py::dict& settings) {
   options.measure = setting<bool>("measure", settings["measure"], "True or False");
   options.bundle.allow_outside_files =
       setting<bool>("allow_outside_files", settings["allow_outside_files"], "True or False");
-  options.bundle.max_tensor_bytes = setting<std::uint64_t>(
-      "max_tensor_bytes", settings["max_tensor_bytes"], "a number of bytes");
+  options.bundle.max_tensor_bytes =
+      setting<std::uint64_t>("max_tensor_bytes", settings["max_tensor_bytes"], "a number of bytes");
   return options;
 }
 

@@ -7,8 +7,8 @@
 
 namespace leapp::python {
 
-/// Options from a dict with a key for each, the engine's in dicts of their own. Throws an Error that
-/// names the one that is wrong.
+/// Options from a dict with a key for each, the engine's in dicts of their own. Throws an Error
+/// that names the one that is wrong.
 RuntimeOptions runtime_options(const pybind11::dict& settings);
 
 }  // namespace leapp::python

@@ -41,7 +41,8 @@ bool takes_dimension(const py::handle& item) {
 // handles as tensors.
 std::optional<Split> split(const at::Tensor& of, const py::handle& index) {
   const bool several = PyTuple_Check(index.ptr());
-  const py::tuple items = several ? py::reinterpret_borrow<py::tuple>(index) : py::make_tuple(index);
+  const py::tuple items =
+      several ? py::reinterpret_borrow<py::tuple>(index) : py::make_tuple(index);
   const auto taken = std::count_if(items.begin(), items.end(), takes_dimension);
   Split found{py::tuple(items.size()), {}, {}};
   bool simple = true;
@@ -83,14 +84,14 @@ bool set_item(const py::object& tensor, const py::object& index, const py::objec
     unlocked([&] { front_end::put_back(copy, of, found->numbers); });
   }
   const at::Tensor view = view_of(tensor, *found);
-  const py::object value =
-      is_tensor ? given
-                : py::object(py::module_::import("torch").attr("tensor")(
-                      given, py::arg("dtype") = tensor.attr("dtype"),
-                      py::arg("device") = tensor.attr("device")));
+  const py::object value = is_tensor ? given
+                                     : py::object(py::module_::import("torch").attr("tensor")(
+                                           given, py::arg("dtype") = tensor.attr("dtype"),
+                                           py::arg("device") = tensor.attr("device")));
   std::vector<std::int64_t> shape;
   for (std::int64_t i = 0; i < view.dim(); ++i) {
-    if (std::count(found->places.begin(), found->places.end(), i) == 0) shape.push_back(view.size(i));
+    if (std::count(found->places.begin(), found->places.end(), i) == 0)
+      shape.push_back(view.size(i));
   }
   const auto what = value.cast<at::Tensor>();
   unlocked([&] {

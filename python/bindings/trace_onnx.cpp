@@ -71,8 +71,7 @@ using Output = std::pair<std::string, Shape>;
 using Operands = std::vector<std::optional<OnnxValue>>;
 
 std::vector<OnnxValue> emit_many(OnnxOp& op, const std::string& op_type, const Operands& inputs,
-                                 const std::vector<Output>& outputs,
-                                 const py::object& attributes,
+                                 const std::vector<Output>& outputs, const py::object& attributes,
                                  const std::string& domain, std::int64_t domain_version) {
   std::vector<OnnxValue> operands;
   for (const auto& input : inputs) operands.push_back(input.value_or(OnnxValue()));
@@ -82,7 +81,9 @@ std::vector<OnnxValue> emit_many(OnnxOp& op, const std::string& op_type, const O
   for (const auto& [dtype, shape] : outputs) {
     options.outputs.push_back({dtype_called(dtype), shape});
   }
-  return op.emit_many(op_type, operands, attributes_from(attributes.is_none() ? py::dict() : py::dict(attributes)), options);
+  return op.emit_many(op_type, operands,
+                      attributes_from(attributes.is_none() ? py::dict() : py::dict(attributes)),
+                      options);
 }
 
 OnnxValue emit(OnnxOp& op, const std::string& op_type, const Operands& inputs,
@@ -101,7 +102,8 @@ std::optional<OnnxValue> present(OnnxValue value) {
 // What a converter returned: one value, or several in a tuple; None leaves a result out.
 void set_results(OnnxOp& op, const py::object& returned) {
   const bool several = PyTuple_Check(returned.ptr()) || PyList_Check(returned.ptr());
-  const py::sequence values = several ? py::sequence(returned) : py::sequence(py::make_tuple(returned));
+  const py::sequence values =
+      several ? py::sequence(returned) : py::sequence(py::make_tuple(returned));
   for (std::size_t i = 0; i < values.size(); ++i) {
     const py::object value = values[i];
     if (!value.is_none()) op.set_result(i, value.cast<OnnxValue>());

@@ -81,29 +81,6 @@ TEST_F(RecorderTest, RandomNumbersThatNoInputDecidesAreConstants) {
   EXPECT_THAT(drawn, ::testing::UnorderedElementsAre("aten::rand", "aten::normal_"));
 }
 
-TEST_F(RecorderTest, RandomNumbersThatAreOverwrittenUnreadPlayNoPart) {
-  const Tensor x = in("n", at::ones({2}));
-  Tensor weight = at::empty({2});
-  weight.uniform_();
-  weight.normal_();
-  weight.copy_(at::full({2}, 3.0));
-  out("n", x * weight);
-  EXPECT_THAT(first_pass().baked, IsEmpty());
-}
-
-TEST_F(RecorderTest, RandomNumbersThatAreReadOrOverwrittenInPartStay) {
-  const Tensor x = in("n", at::ones({2}));
-  Tensor read = at::empty({2});
-  read.uniform_();
-  const Tensor y = x * read;
-  read.copy_(at::full({2}, 3.0));
-  Tensor half = at::empty({2});
-  half.normal_();
-  half.narrow(0, 0, 1).copy_(at::ones({1}));
-  out("n", y + half);
-  EXPECT_EQ(first_pass().baked.size(), 2U);
-}
-
 TEST_F(RecorderTest, ARandomNumberThatBecomesANumberIsNamed) {
   const Tensor x = in("n", at::ones({2}));
   out("n", x * at::rand({1}).item<double>());
