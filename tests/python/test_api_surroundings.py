@@ -226,8 +226,18 @@ def test_containers_that_hold_themselves_and_long_chains_are_followed(bench: Wor
     chain: Any = None
     for _ in range(5000):
         chain = [chain]
+
+    def spin() -> Any:
+        itself = yield
+        while True:
+            yield itself
+
+    spinning = spin()
+    next(spinning)
+    spinning.send(spinning)
+    held = {"ring": ring, "loop": loop, "chain": chain, "spinning": spinning}
     for passes in (1, 2):
-        log = _trace(bench, Policy(ring=ring, loop=loop, chain=chain), passes=passes)
+        log = _trace(bench, Policy(**held), passes=passes)
         assert "[WARNING]" not in log
 
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 
-from ._numpy import Number
+from ._numpy import Number, array_of, leaves
 
 #: What a list held: how much, and the first of it.
 Contents = tuple[int, list[Any]]
@@ -152,24 +152,17 @@ class Snapshot:
 
 
 def leaves_of(value: Any, lists: dict[int, Contents] | None = None) -> list[Any]:
-    """Return the tensors and arrays in a value, which may be nested, also in itself.
+    """Return the tensors and arrays in a value, which may be nested.
 
     `lists` has the contents of lists where those of another moment are meant.
     """
-    found: list[Any] = []
-    todo, seen = [value], set[int]()
-    while todo:
-        value = todo.pop()
-        if isinstance(value, _ARRAYS):
-            found.append(value._array if isinstance(value, Number) else value)
-        elif isinstance(value, (dict, *_LISTS)) and id(value) not in seen:
-            seen.add(id(value))
-            known = None if lists is None else lists.get(id(value))
-            inside = value.values() if isinstance(value, dict) else value
-            items = list(itertools.islice(inside, MOST_ITEMS)) if known is None else known[1]
-            if not PLAIN.issuperset(map(type, items)):
-                todo += reversed(items)
-    return found
+
+    def items_of(container: Any) -> list[Any]:
+        known = None if lists is None else lists.get(id(container))
+        items = list(itertools.islice(container, MOST_ITEMS)) if known is None else known[1]
+        return [] if PLAIN.issuperset(map(type, items)) else items
+
+    return [array_of(leaf) for leaf in leaves(value, items_of) if isinstance(leaf, _ARRAYS)]
 
 
 def size_of(value: Any) -> Any:

@@ -103,20 +103,24 @@ def _position(generator: Any) -> Any:
         return repr(generator.get_state(legacy=False))
 
 
-def _step(value: Any) -> tuple[Any, ...]:
-    """Return the numbers that tell how far an iterator has come."""
+def _step(value: Any, depth: int = 16) -> tuple[Any, ...]:
+    """Return the numbers that tell how far an iterator has come, with those it takes from."""
     if isinstance(value, (int, float)):
         return (value,)
+    if depth == 0:  # they may go round in a circle
+        return ()
     if isinstance(value, tuple):
-        return tuple(number for item in value for number in _step(item))
+        return tuple(number for item in value for number in _step(item, depth - 1))
     if isinstance(value, GeneratorType):
         frame = value.gi_frame
-        return () if frame is None else (frame.f_lasti, *_step(tuple(frame.f_locals.values())))
+        if frame is None:
+            return ()
+        return (frame.f_lasti, *_step(tuple(frame.f_locals.values()), depth - 1))
     if not is_iterator(value):
         return ()
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # Python means to give this up
-            return _step(tuple(value.__reduce__()[1:]))
+            return _step(tuple(value.__reduce__()[1:]), depth - 1)
     except TypeError:  # one that cannot be copied
         return ()

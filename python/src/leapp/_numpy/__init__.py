@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from .._replacing import Patch
 from .arrays import Number as Number
 from .arrays import TracedArray as TracedArray
+from .arrays import array_of as array_of
 from .arrays import attached as attached
-from .arrays import holds_traced as holds_traced
 from .arrays import is_traced as is_traced
 from .arrays import kept as kept
 from .arrays import new_array as new_array
@@ -21,6 +21,8 @@ from .arrays import note_escape as note_escape
 from .arrays import reset as reset
 from .arrays import to_tensor as to_tensor
 from .arrays import traced_view as traced_view
+from .lists import holds_traced as holds_traced
+from .lists import leaves as leaves
 from .number import number_of as number_of
 
 

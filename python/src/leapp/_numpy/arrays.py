@@ -9,7 +9,6 @@ any array over it is traced as well.
 
 from __future__ import annotations
 
-import collections
 import contextlib
 import functools
 import warnings
@@ -24,9 +23,6 @@ from .. import _state, _trace
 
 #: NumPy's own functions: while a session is tracing, the names in its module make traced arrays.
 new_array, new_empty = np.array, np.empty
-#: What NumPy takes for a list of items.
-LISTS = (list, tuple, collections.deque)
-
 #: PyTorch's likewise.
 from_numpy = torch.from_numpy
 
@@ -302,30 +298,6 @@ def is_traced(value: Any) -> bool:
         return _trace.is_traced(to_tensor(value))
     except TypeError:  # a type that PyTorch does not have
         return False
-
-
-def holds_traced(value: Any) -> bool:
-    """Whether anything traced is in the value, which may be nested."""
-    return any(map(is_traced, leaves(value)))
-
-
-def leaves(value: Any) -> list[Any]:
-    """Return what nested lists, tuples and dicts hold."""
-    if isinstance(value, dict):
-        value = list(value.values())
-    if isinstance(value, LISTS):
-        return [leaf for item in value for leaf in leaves(item)]
-    return [value]
-
-
-def may_hold_traced(data: Any) -> bool:
-    """Whether a traced value may be in there; quick for numbers."""
-    if isinstance(data, LISTS):
-        kinds = set(map(type, data))
-        if not any(issubclass(kind, (torch.Tensor, np.ndarray, Number, *LISTS)) for kind in kinds):
-            return False
-        return any(map(may_hold_traced, data))
-    return isinstance(data, (TracedArray, Number, torch.Tensor))
 
 
 def note_escape(value: Any, how: str, reason: str = "", *, pickled: bool = False) -> None:

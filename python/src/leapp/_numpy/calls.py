@@ -25,9 +25,7 @@ from .arrays import (
     backwards_in,
     fresh,
     from_numpy,
-    holds_traced,
     is_traced,
-    leaves,
     new_array,
     note_escape,
     plain,
@@ -36,7 +34,7 @@ from .arrays import (
     torch_type,
     traced_view,
 )
-from .lists import apply_along_axis, as_array, as_arrays
+from .lists import apply_along_axis, as_array, as_arrays, holds_traced, leaves
 from .number import number_of
 from .table import NOT_VALUES, WRITERS, numpy_of_torch, torch_function, torch_method
 

@@ -16,21 +16,18 @@ import torch
 from .. import _detect, _trace
 from .._replacing import Patch, replaced
 from .arrays import (
-    LISTS,
     Number,
     TracedArray,
     attached,
     fresh,
     from_numpy,
-    holds_traced,
     is_traced,
-    leaves,
-    may_hold_traced,
     note_escape,
     plain,
     to_tensor,
     traced_view,
 )
+from .lists import LISTS, holds_traced, leaves, may_hold_traced
 
 
 def patches() -> Iterator[Patch]:

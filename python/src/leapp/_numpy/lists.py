@@ -7,16 +7,21 @@ is put together out of the list instead.
 
 from __future__ import annotations
 
+import collections
 import functools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
+import torch
 
 from .. import _trace
 from .._replacing import Patch, replaced
-from .arrays import LISTS, TracedArray, is_traced, may_hold_traced, note_escape
+from .arrays import Number, TracedArray, is_traced, note_escape
 from .table import NOT_VALUES, TAKE_LISTS, TAKE_OTHER_LISTS
+
+#: What NumPy takes for a list of items.
+LISTS = (list, tuple, collections.deque)
 
 _LEFT_ALONE = NOT_VALUES | TAKE_OTHER_LISTS
 
@@ -43,6 +48,37 @@ def _of_modules() -> list[tuple[Any, dict[str, tuple[Any, Any]]]]:
                 table[name] = (original, _of_function(original))
         found.append((module, table))
     return found
+
+
+def holds_traced(value: Any) -> bool:
+    """Whether anything traced is in the value, which may be nested."""
+    return any(map(is_traced, leaves(value)))
+
+
+def leaves(value: Any, items_of: Callable[[Any], Sequence[Any]] = list) -> list[Any]:
+    """Return what nested lists, tuples and dicts hold, which may hold themselves.
+
+    `items_of` says what a list holds, or the values of a dict.
+    """
+    found: list[Any] = []
+    todo, seen = [value], set[int]()
+    while todo:
+        value = todo.pop()
+        if not isinstance(value, (dict, *LISTS)):
+            found.append(value)
+        elif id(value) not in seen:
+            seen.add(id(value))
+            todo += reversed(items_of(value.values() if isinstance(value, dict) else value))
+    return found
+
+
+def may_hold_traced(data: Any) -> bool:
+    """Whether a traced value may be in there; quick for numbers."""
+    if isinstance(data, LISTS):
+        kinds = set(map(type, data))
+        if not any(issubclass(kind, (torch.Tensor, np.ndarray, Number, *LISTS)) for kind in kinds):
+            return False
+    return any(isinstance(leaf, (TracedArray, Number, torch.Tensor)) for leaf in leaves(data))
 
 
 def as_array(value: Any) -> Any:
