@@ -15,6 +15,7 @@
 #include "leapp/inference_manager.h"
 #include "runtime_arrays.h"
 #include "runtime_engine.h"
+#include "runtime_options.h"
 #include "runtime_sections.h"
 
 namespace leapp::python {
@@ -40,64 +41,8 @@ std::string_view text_of(py::handle key) {
   return {text, static_cast<std::size_t>(size)};
 }
 
-// The value of a setting, or an error that names it.
-template <typename T>
-T setting(const std::string& name, py::handle value, const char* expected) {
-  try {
-    return value.cast<T>();
-  } catch (const py::cast_error&) {
-    throw Error(Code::kWrongType, name + " must be " + expected + ", not " +
-                                      std::string(py::str(py::type::of(value).attr("__name__"))));
-  }
-}
-
-EngineOptions engine_options(const py::dict& settings) {
-  EngineOptions options;
-  for (const auto& [key, value] : settings) {
-    const std::string name = py::str(key);
-    if (name == "threads") {
-      options.threads = setting<int>(name, value, "a whole number");
-    } else if (name == "affinity") {
-      options.affinity = setting<std::vector<int>>(name, value, "a list of processors");
-    } else if (name == "spinning") {
-      options.spinning = setting<bool>(name, value, "True or False");
-    } else if (name == "provider") {
-      options.provider = setting<std::string>(name, value, "the name of a provider");
-    } else if (name == "translate") {
-      options.translate = setting<bool>(name, value, "True or False");
-    } else {
-      throw Error(Code::kRuntimeOptions,
-                  "there is no engine option '" + name +
-                      "'; there are: threads, affinity, spinning, provider, translate");
-    }
-  }
-  return options;
-}
-
-std::chrono::nanoseconds from_seconds(double seconds) {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(
-      std::chrono::duration<double>(seconds));
-}
-
 double to_seconds(std::chrono::nanoseconds time) {
   return std::chrono::duration<double>(time).count();
-}
-
-// A Python function, to be called from a thread that does not hold the interpreter lock.
-std::function<void(const DeadlineMiss&)> deadline_callback(py::object callable) {
-  if (callable.is_none()) return {};
-  const auto shared = std::shared_ptr<py::object>(new py::object(std::move(callable)), [](auto* o) {
-    const py::gil_scoped_acquire lock;
-    delete o;
-  });
-  return [shared](const DeadlineMiss& miss) {
-    const py::gil_scoped_acquire lock;
-    try {
-      (*shared)(miss.tick, to_seconds(miss.took), to_seconds(miss.deadline));
-    } catch (py::error_already_set& error) {
-      error.discard_as_unraisable("LEAPP's deadline callback");
-    }
-  };
 }
 
 // Holds a manager for one call from Python, which is several of C++ and lets other threads run in
@@ -141,15 +86,19 @@ class PyManager {
     for (const std::string& name : manager_->outputs()) {
       outputs_.emplace_back(py::str(name), manager_->output_port(name));
     }
+    const Bundle& bundle = manager_->bundle();
+    models = models_section(bundle);
+    pipeline = pipeline_section(bundle);
+    system_info = system_section(bundle);
     device_ = parse_device(manager_->device());
     bound_inputs_.resize(inputs_.size());
     bound_outputs_.resize(outputs_.size());
   }
 
-  py::dict run(const py::dict& inputs) {
+  py::dict run(const py::object& given) {
     const Hold hold(busy_);
     manager_->clear_inputs();
-    for (const auto& [key, value] : inputs) {
+    for (const auto& [key, value] : inputs_from(given)) {
       const std::string_view name = text_of(key);
       const std::size_t index = input_index(name);
       if (bound_inputs_[index]) {
@@ -222,9 +171,9 @@ class PyManager {
 
   py::dict state() const { return to_dict(manager_->state(), manager_->feedback_inputs()); }
 
-  void set_state(const py::dict& state) {
+  void set_state(const py::object& given) {
     TensorMap tensors;
-    for (const auto& [key, value] : state) {
+    for (const auto& [key, value] : py::dict(given)) {
       const std::string name(text_of(key));
       const std::optional<PortRef> ref = parse_port_ref(name);
       const Port* port = ref ? manager_->bundle().find_input(*ref) : nullptr;
@@ -254,33 +203,22 @@ class PyManager {
 
   InferenceManager& manager() { return *manager_; }
 
+  // The sections of the YAML, made once: callers may keep them.
+  py::object models;
+  py::object pipeline;
+  py::object system_info;
+
  private:
-  static RuntimeOptions runtime_options(const py::dict& settings) {
-    RuntimeOptions options;
-    options.engine = engine_options(settings["engine"]);
-    for (const auto& [node, values] : py::dict(settings["nodes"])) {
-      options.nodes[py::str(node)] = engine_options(py::reinterpret_borrow<py::dict>(values));
+  py::dict inputs_from(const py::object& given) const {
+    if (PyDict_CheckExact(given.ptr())) return given;
+    if (py::isinstance(given, py::module_::import("collections.abc").attr("Mapping"))) {
+      return py::dict(given);
     }
-    options.merge =
-        setting<bool>("merge", settings["merge"], "True or False") ? Merge::kAuto : Merge::kOff;
-    const auto finite = settings["finite"].cast<std::tuple<bool, bool, bool>>();
-    options.finite = {std::get<0>(finite), std::get<1>(finite), std::get<2>(finite)};
-    for (const auto& [port, limit] : py::dict(settings["staleness"])) {
-      options.staleness[py::str(port)] =
-          from_seconds(setting<double>("staleness", limit, "a number of seconds"));
-    }
-    if (!settings["deadline"].is_none()) {
-      options.deadline =
-          from_seconds(setting<double>("deadline", settings["deadline"], "a number of seconds"));
-    }
-    options.on_deadline_miss = deadline_callback(settings["on_deadline_miss"]);
-    options.measure = setting<bool>("measure", settings["measure"], "True or False");
-    options.bundle.allow_outside_files =
-        setting<bool>("allow_outside_files", settings["allow_outside_files"], "True or False");
-    options.bundle.trust = settings["trust"].is_none() ? Trust::kData : Trust::kCode;
-    options.bundle.max_tensor_bytes = setting<std::uint64_t>(
-        "max_tensor_bytes", settings["max_tensor_bytes"], "a number of bytes");
-    return options;
+    std::string known;
+    for (const std::string& name : manager_->inputs()) known += (known.empty() ? "" : ", ") + name;
+    throw Error(Code::kWrongType, "run_policy() takes a dict of values by 'node/port', got " +
+                                      std::string(py::str(py::type::of(given).attr("__name__"))) +
+                                      "; this pipeline takes: " + known);
   }
 
   // The engine's plugin needs the libtorch that Python's torch brings.
@@ -388,39 +326,90 @@ class PyManager {
   std::vector<py::object> bound_outputs_;
 };
 
+constexpr const char* kRunPolicyDoc = R"(Run every node once.
+
+Args:
+    inputs: A value for each of ``inputs``, by ``node/port``, except those that ``set_input_value``
+        has set.
+
+Returns:
+    A new array for each of ``outputs``; it is the caller's to keep.)";
+
+constexpr const char* kBindInputDoc =
+    R"(Read an input from this array in every tick, without copying; None ends it.
+
+The array must be contiguous, in host memory, of the port's type and shape.)";
+
+constexpr const char* kStatisticsDoc =
+    R"(Return latencies in seconds: ``tick``, ``nodes`` by name, and ``deadline_misses``.
+
+All zero unless the manager was made with ``measure=True``.)";
+
+// What goes in, stays and comes out.
+void bind_values(py::class_<PyManager>& manager) {
+  manager.def("get_mock_input", &PyManager::mock_input, py::arg("seed") = 0,
+              "Return made-up values for ``inputs``: random numbers, ones for integers.");
+  manager.def(
+      "set_input_value", &PyManager::set_input_value, py::arg("node_name"), py::arg("input_name"),
+      py::arg("value"),
+      "Set an input: a feedback input for the next tick, an external one until it is given.");
+  manager.def(
+      "reset", [](PyManager& self) { self.manager().reset(); },
+      "Give every feedback input its initial value again.");
+  manager.def("state", &PyManager::state, "Return a copy of every feedback input.");
+  manager.def("set_state", &PyManager::set_state, py::arg("state"),
+              "Go back to what ``state()`` returned.");
+  manager.def(
+      "prepare", &PyManager::prepare, py::arg("ticks") = 2,
+      "Run on mock input, so that the engines have allocated what they need; then undo it.");
+  manager.def("bind_input", &PyManager::bind_input, py::arg("name"), py::arg("array"),
+              kBindInputDoc);
+  manager.def("bind_output", &PyManager::bind_output, py::arg("name"), py::arg("array"),
+              "Write an output into this array in every tick; None ends it.");
+  manager.def(
+      "tick", &PyManager::tick,
+      "Run every node once on the inputs as they are, for callers that bound their arrays.");
+  manager.def("_value", &PyManager::value, py::arg("node"), py::arg("port"));
+}
+
+// What there is.
+void bind_sections(py::class_<PyManager>& manager) {
+  manager.def_property_readonly(
+      "inputs", [](PyManager& self) { return self.manager().inputs(); },
+      "What a caller has to supply, by ``node/port``.");
+  manager.def_property_readonly(
+      "outputs", [](PyManager& self) { return self.manager().outputs(); },
+      "What a caller gets back.");
+  manager.def_property_readonly(
+      "feedback_inputs", [](PyManager& self) { return self.manager().feedback_inputs(); },
+      "What comes from the last tick.");
+  manager.def_property_readonly(
+      "device", [](PyManager& self) { return self.manager().device(); },
+      "Where the values are: ``\"cpu\"``, or ``\"cuda:0\"`` when every node runs there.");
+  manager.def_readonly("models", &PyManager::models, "That section of the YAML.");
+  manager.def_readonly("pipeline", &PyManager::pipeline, "That section of the YAML.");
+  manager.def_readonly("system_info", &PyManager::system_info, "That section of the YAML.");
+  manager.def(
+      "description", [](PyManager& self) { return self.manager().description(); },
+      "Say what runs where, one line per step.");
+  manager.def("statistics", &PyManager::statistics, kStatisticsDoc);
+  manager.def(
+      "reset_statistics", [](PyManager& self) { self.manager().reset_statistics(); },
+      "Forget the latencies measured so far.");
+}
+
 }  // namespace
 
 void bind_manager(py::module_& module) {
-  py::class_<PyManager>(module, "Manager")
-      .def(py::init<const std::filesystem::path&, const py::dict&, py::object, const py::dict&>(),
-           py::arg("yaml"), py::arg("settings"), py::arg("torch"), py::arg("engines"))
-      .def("run", &PyManager::run, py::arg("inputs"))
-      .def("tick", &PyManager::tick)
-      .def("outputs_now", &PyManager::outputs)
-      .def("bind_input", &PyManager::bind_input, py::arg("name"), py::arg("array"))
-      .def("bind_output", &PyManager::bind_output, py::arg("name"), py::arg("array"))
-      .def("mock_input", &PyManager::mock_input, py::arg("seed"))
-      .def("set_input_value", &PyManager::set_input_value, py::arg("node"), py::arg("input"),
-           py::arg("value"))
-      .def("value", &PyManager::value, py::arg("node"), py::arg("port"))
-      .def("reset", [](PyManager& self) { self.manager().reset(); })
-      .def("state", &PyManager::state)
-      .def("set_state", &PyManager::set_state, py::arg("state"))
-      .def("prepare", &PyManager::prepare, py::arg("ticks"))
-      .def("statistics", &PyManager::statistics)
-      .def("reset_statistics", [](PyManager& self) { self.manager().reset_statistics(); })
-      .def_property_readonly("device", [](PyManager& self) { return self.manager().device(); })
-      .def("description", [](PyManager& self) { return self.manager().description(); })
-      .def_property_readonly("inputs", [](PyManager& self) { return self.manager().inputs(); })
-      .def_property_readonly("outputs", [](PyManager& self) { return self.manager().outputs(); })
-      .def_property_readonly("feedback_inputs",
-                             [](PyManager& self) { return self.manager().feedback_inputs(); })
-      .def_property_readonly(
-          "models", [](PyManager& self) { return models_section(self.manager().bundle()); })
-      .def_property_readonly(
-          "pipeline", [](PyManager& self) { return pipeline_section(self.manager().bundle()); })
-      .def_property_readonly(
-          "system_info", [](PyManager& self) { return system_section(self.manager().bundle()); });
+  py::class_<PyManager> manager(module, "Manager", "What InferenceManager is made of.");
+  manager.def(
+      py::init<const std::filesystem::path&, const py::dict&, py::object, const py::dict&>(),
+      py::arg("yaml"), py::arg("settings"), py::arg("torch"), py::arg("engines"));
+  for (const char* name : {"run_policy", "__call__"}) {
+    manager.def(name, &PyManager::run, py::arg("inputs"), kRunPolicyDoc);
+  }
+  bind_values(manager);
+  bind_sections(manager);
 }
 
 }  // namespace leapp::python

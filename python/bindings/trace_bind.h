@@ -14,8 +14,12 @@ namespace leapp::python {
 void bind_session(pybind11::module_& module);      ///< start, stop, compile_graph, diagnostics
 void bind_annotations(pybind11::module_& module);  ///< input_tensors, .., abandon
 void bind_front_end(pybind11::module_& module);    ///< session/front_end.h, and Unobserved
+void bind_indexing(pybind11::module_& module);     ///< ring[head] by a number that may vary
 void bind_program(pybind11::module_& module);      ///< see trace_program.h
 void bind_onnx(pybind11::module_& module);         ///< converters written in Python
+
+/// Whether Python looks at values unseen on this thread: within a _trace.Unobserved().
+bool is_unobserved() noexcept;
 
 /// Calls without the interpreter lock. Python exceptions of callbacks pass through.
 template <typename Call>

@@ -56,6 +56,13 @@ ir::SourceLocation resolve(trace::FrameRef ref) {
   return {text_of(code->co_filename), PyCode_Addr2Line(code, ref.position), text_of(name)};
 }
 
+bool only_shown(trace::FrameRef ref) {
+  if (!installed.load(std::memory_order_relaxed)) return false;
+  const py::gil_scoped_acquire lock;
+  const py::handle code(static_cast<PyObject*>(const_cast<void*>(ref.code)));
+  return py::module_::import("leapp._source").attr("only_shown")(code, ref.position).cast<bool>();
+}
+
 }  // namespace
 
 bool is_user_file(const std::string& file) {
@@ -96,7 +103,7 @@ void install_frame_hooks() {
     standard.push_back(paths(path).cast<std::string>() + "/");
   }
   installed = true;
-  trace::set_source_hooks({.capture = capture, .resolve = resolve});
+  trace::set_source_hooks({.capture = capture, .resolve = resolve, .only_shown = only_shown});
 }
 
 void remove_frame_hooks() noexcept {

@@ -39,9 +39,6 @@ thread_local int UnobservedScope::depth_ = 0;
 bool is_traced(const at::Tensor& tensor) {
   return !UnobservedScope::entered() && front_end::is_traced(tensor);
 }
-bool may_vary(const at::Tensor& tensor) {
-  return !UnobservedScope::entered() && front_end::may_vary(tensor);
-}
 void note_size(const at::Tensor& tensor) {
   if (!UnobservedScope::entered()) front_end::note_size(tensor);
 }
@@ -70,6 +67,10 @@ PyMethodDef front_end_functions[] = {
 
 }  // namespace
 
+bool is_unobserved() noexcept {
+  return UnobservedScope::entered();
+}
+
 void bind_front_end(py::module_& module) {
   add_functions(module, front_end_functions);
   const auto node = py::arg("node");
@@ -82,7 +83,6 @@ void bind_front_end(py::module_& module) {
   module.def("code_in", &code_in, node);
   module.def("raw_constants_of", unlocked_call(&front_end::raw_constants_of), node);
   module.def("is_traced", unlocked_call(&is_traced), tensor);
-  module.def("may_vary", unlocked_call(&may_vary), tensor);
   module.def("was_read", unlocked_call(&front_end::was_read), tensor);
   module.def("was_input", unlocked_call(&front_end::was_input), tensor);
   module.def("was_declared", unlocked_call(&front_end::was_declared), tensor);
@@ -90,12 +90,6 @@ void bind_front_end(py::module_& module) {
   module.def("note_made", unlocked_call(&front_end::note_made), tensor);
   module.def("note_size", unlocked_call(&note_size), tensor);
   module.def("note_escape", &note_escape, tensor, py::arg("text"), py::arg("pickled") = false);
-  module.def("pick", unlocked_call(&front_end::pick), py::arg("of"), py::arg("places"),
-             py::arg("numbers"));
-  module.def("put", unlocked_call(&front_end::put), py::arg("of"), py::arg("places"),
-             py::arg("numbers"), py::arg("value"));
-  module.def("put_back", unlocked_call(&front_end::put_back), py::arg("copy"), py::arg("of"),
-             py::arg("numbers"));
   py::class_<UnobservedScope>(module, "Unobserved")
       .def(py::init<>())
       .def("__enter__", &UnobservedScope::enter, py::return_value_policy::reference)

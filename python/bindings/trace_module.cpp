@@ -17,6 +17,7 @@ PYBIND11_MODULE(_trace, module) {
   bind_annotations(module);
   bind_front_end(module);
   bind_frames(module);
+  bind_indexing(module);
   bind_program(module);
   bind_onnx(module);
   // The interpreter must not be called into once it goes away.

@@ -4,6 +4,7 @@
 #include <pybind11/stl.h>
 
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -67,11 +68,11 @@ OnnxAttributes attributes_from(const py::dict& given) {
 }
 
 using Output = std::pair<std::string, Shape>;
+using Operands = std::vector<std::optional<OnnxValue>>;
 
-std::vector<OnnxValue> emit(OnnxOp& op, const std::string& op_type,
-                            const std::vector<std::optional<OnnxValue>>& inputs,
-                            const py::dict& attributes, const std::vector<Output>& outputs,
-                            const std::string& domain, std::int64_t domain_version) {
+std::vector<OnnxValue> emit_many(OnnxOp& op, const std::string& op_type, const Operands& inputs,
+                                 const std::vector<Output>& outputs, const py::object& attributes,
+                                 const std::string& domain, std::int64_t domain_version) {
   std::vector<OnnxValue> operands;
   for (const auto& input : inputs) operands.push_back(input.value_or(OnnxValue()));
   OnnxNodeOptions options;
@@ -80,11 +81,33 @@ std::vector<OnnxValue> emit(OnnxOp& op, const std::string& op_type,
   for (const auto& [dtype, shape] : outputs) {
     options.outputs.push_back({dtype_called(dtype), shape});
   }
-  return op.emit_many(op_type, operands, attributes_from(attributes), options);
+  return op.emit_many(op_type, operands,
+                      attributes_from(attributes.is_none() ? py::dict() : py::dict(attributes)),
+                      options);
+}
+
+OnnxValue emit(OnnxOp& op, const std::string& op_type, const Operands& inputs,
+               const py::object& attributes, const std::optional<std::string>& dtype,
+               const std::optional<Shape>& shape, const std::string& domain,
+               std::int64_t domain_version) {
+  const Output output(dtype ? *dtype : std::string(name_of(op.result_dtype(0))),
+                      shape ? *shape : op.result_shape(0));
+  return emit_many(op, op_type, inputs, {output}, attributes, domain, domain_version)[0];
 }
 
 std::optional<OnnxValue> present(OnnxValue value) {
   return value.defined() ? std::optional(value) : std::nullopt;
+}
+
+// What a converter returned: one value, or several in a tuple; None leaves a result out.
+void set_results(OnnxOp& op, const py::object& returned) {
+  const bool several = PyTuple_Check(returned.ptr()) || PyList_Check(returned.ptr());
+  const py::sequence values =
+      several ? py::sequence(returned) : py::sequence(py::make_tuple(returned));
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const py::object value = values[i];
+    if (!value.is_none()) op.set_result(i, value.cast<OnnxValue>());
+  }
 }
 
 void register_converter(const std::string& name, py::function function) {
@@ -96,7 +119,7 @@ void register_converter(const std::string& name, py::function function) {
                                            });
   register_onnx_converter(name, [held](OnnxOp& op) {
     const py::gil_scoped_acquire lock;
-    (*held)(py::cast(&op, py::return_value_policy::reference));
+    set_results(op, (*held)(py::cast(&op, py::return_value_policy::reference)));
   });
   registered().insert(name);
 }
@@ -106,51 +129,85 @@ bool remove_converter(const std::string& name) {
   return remove_onnx_converter(name);
 }
 
+constexpr const char* kEmitDoc = R"(Add a node with one output.
+
+Args:
+    op_type: The ONNX operator, ``"Gemm"``.
+    inputs: Its inputs in order; None for one that is left out.
+    attributes: Ints, floats, strs, or lists of one of them.
+    dtype: Element type of the output, ``"float32"``. Default: that of the first result.
+    shape: Shape of the output. Default: that of the first result.
+    domain: Empty for ONNX's own operators; others must be known to the engine.
+    domain_version: The domain's opset version.)";
+
+// What an argument is read as.
+void bind_arguments(py::class_<OnnxOp>& op) {
+  const auto parameter = py::arg("parameter");
+  op.def("is_none", &OnnxOp::is_none, parameter, "Whether an optional argument was left out.");
+  op.def(
+      "tensor", [](OnnxOp& self, const std::string& name) { return present(self.tensor(name)); },
+      parameter, "A tensor, with ``dtype`` and ``shape``; None when it was left out.");
+  op.def(
+      "tensors",
+      [](OnnxOp& self, const std::string& name) {
+        Operands values;
+        for (const OnnxValue& value : self.tensors(name)) values.push_back(present(value));
+        return values;
+      },
+      parameter, "A list of tensors.");
+  op.def("flag", &OnnxOp::flag, parameter, "A bool.");
+  op.def("integer", &OnnxOp::integer, parameter, "An int.");
+  op.def("number", &OnnxOp::number, parameter, "A float, or an int as one.");
+  op.def("text", &OnnxOp::text, parameter, "A str.");
+  op.def("integers", &OnnxOp::integers, parameter, "A list of ints; None counts as an empty one.");
+  op.def("numbers", &OnnxOp::numbers, parameter, "A list of floats; None counts as an empty one.");
+}
+
+// What stands for the operator.
+void bind_results(py::class_<OnnxOp>& op) {
+  op.def("constant", &constant, py::arg("value"),
+         "A constant with the elements and the element type of a NumPy array or number.");
+  op.def("emit", &emit, py::arg("op_type"), py::arg("inputs"), py::arg("attributes") = py::none(),
+         py::kw_only(), py::arg("dtype") = py::none(), py::arg("shape") = py::none(),
+         py::arg("domain") = "", py::arg("domain_version") = 1, kEmitDoc);
+  op.def("emit_many", &emit_many, py::arg("op_type"), py::arg("inputs"), py::arg("outputs"),
+         py::arg("attributes") = py::none(), py::kw_only(), py::arg("domain") = "",
+         py::arg("domain_version") = 1,
+         "Add a node with several outputs, each given as ``(dtype, shape)``.");
+  op.def_property_readonly("result_count", &OnnxOp::result_count,
+                           "How many results the operator has.");
+  op.def(
+      "result_dtype",
+      [](const OnnxOp& self, std::size_t i) { return std::string(name_of(self.result_dtype(i))); },
+      py::arg("index") = 0, "Element type of a result, ``\"float32\"``.");
+  op.def(
+      "result_shape",
+      [](const OnnxOp& self, std::size_t i) { return py::tuple(py::cast(self.result_shape(i))); },
+      py::arg("index") = 0, "Shape of a result.");
+  op.def("fail", &OnnxOp::fail, py::arg("reason"), py::arg("advice") = "",
+         "End the export with an error that names the operator and the user's line.");
+}
+
 }  // namespace
 
 void bind_onnx(py::module_& module) {
-  py::class_<OnnxValue>(module, "OnnxValue")
+  py::class_<OnnxValue>(module, "OnnxValue", "A tensor in the model that is being written.")
       .def_property_readonly(
-          "dtype", [](const OnnxValue& value) { return std::string(name_of(value.dtype())); })
+          "dtype", [](const OnnxValue& value) { return std::string(name_of(value.dtype())); },
+          "Its element type, ``\"float32\"``.")
       .def_property_readonly(
-          "shape", [](const OnnxValue& value) { return py::tuple(py::cast(value.shape())); });
-  py::class_<OnnxOp>(module, "OnnxOp")
-      .def_property_readonly("name", &OnnxOp::name)
-      .def_property_readonly("opset_version", &OnnxOp::opset_version)
-      .def_property_readonly("source", &OnnxOp::source)
-      .def("is_none", &OnnxOp::is_none, py::arg("parameter"))
-      .def(
-          "tensor",
-          [](OnnxOp& op, const std::string& parameter) { return present(op.tensor(parameter)); },
-          py::arg("parameter"))
-      .def(
-          "tensors",
-          [](OnnxOp& op, const std::string& parameter) {
-            std::vector<std::optional<OnnxValue>> values;
-            for (const OnnxValue& value : op.tensors(parameter)) values.push_back(present(value));
-            return values;
-          },
-          py::arg("parameter"))
-      .def("flag", &OnnxOp::flag, py::arg("parameter"))
-      .def("integer", &OnnxOp::integer, py::arg("parameter"))
-      .def("number", &OnnxOp::number, py::arg("parameter"))
-      .def("text", &OnnxOp::text, py::arg("parameter"))
-      .def("integers", &OnnxOp::integers, py::arg("parameter"))
-      .def("numbers", &OnnxOp::numbers, py::arg("parameter"))
-      .def("constant", &constant, py::arg("value"))
-      .def("emit", &emit, py::arg("op_type"), py::arg("inputs"), py::arg("attributes"),
-           py::arg("outputs"), py::arg("domain"), py::arg("domain_version"))
-      .def_property_readonly("result_count", &OnnxOp::result_count)
-      .def(
-          "result_dtype",
-          [](const OnnxOp& op, std::size_t i) { return std::string(name_of(op.result_dtype(i))); },
-          py::arg("index"))
-      .def(
-          "result_shape",
-          [](const OnnxOp& op, std::size_t i) { return py::tuple(py::cast(op.result_shape(i))); },
-          py::arg("index"))
-      .def("set_result", &OnnxOp::set_result, py::arg("index"), py::arg("value"))
-      .def("fail", &OnnxOp::fail, py::arg("reason"), py::arg("advice"));
+          "shape", [](const OnnxValue& value) { return py::tuple(py::cast(value.shape())); },
+          "Its shape.");
+  py::class_<OnnxOp> op(
+      module, "Op",
+      "One call of an operator that is being converted. Valid while the converter runs.");
+  op.def_property_readonly("name", &OnnxOp::name, "The qualified name, ``mylib::softclip``.");
+  op.def_property_readonly("opset_version", &OnnxOp::opset_version,
+                           "The ONNX opset that the model is written for.");
+  op.def_property_readonly("source", &OnnxOp::source,
+                           "The user's line, ``policy.py:42 in act``; empty when unknown.");
+  bind_arguments(op);
+  bind_results(op);
   module.def("register_onnx_converter", &register_converter, py::arg("name"), py::arg("function"));
   module.def("remove_onnx_converter", &remove_converter, py::arg("name"));
   module.def("onnx_convertible_ops", &onnx_convertible_ops);

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "session/draws.h"
 #include "session/hooks.h"
 #include "session/session.h"
 #include "session/session_internal.h"
@@ -306,6 +307,9 @@ void Session::after_recorded_call(const trace::OpTraits& traits, const c10::Oper
       for_each_tensor(results[i], [&](const at::Tensor& made) { tape_->add_outside(made, true); });
     }
     return;
+  }
+  if (traits.writes == traits.overwrites || pending.random) {
+    forget_overwritten_draws(baked_, *tape_, pending.written_tensors);
   }
   if (pending.random && pending.node == kNobody) {
     record_draw(traits, op, results, frame, pending);

@@ -74,6 +74,8 @@ void Session::emit(const Message& message) {
     log(message.level, message.text);
     return;
   }
+  const bool escapes = message.code == Code::kNumber || message.code == Code::kBranch;
+  if (escapes && trace::only_shown(message.where)) return;
   diagnostics_.add({.code = *message.code,
                     .level = message.level,
                     .where = trace::resolve_source(message.where).to_string(),

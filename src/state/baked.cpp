@@ -54,6 +54,7 @@ Findings find_escapes(const Node& node, const Followed& followed) {
       const auto varies = [&](VarId var) {
         return changes(node, i, var) || (i == 0 && followed.changes(var));
       };
+      if (trace::only_shown(escape.where)) continue;
       if (trace::depends_on(node.passes[i].tape(), escape.var, varies)) {
         findings.push_back(said(node, escape));
       }

@@ -7,6 +7,7 @@ namespace {
 
 std::atomic<FrameRef (*)() noexcept> capture_hook = nullptr;
 std::atomic<ir::SourceLocation (*)(FrameRef)> resolve_hook = nullptr;
+std::atomic<bool (*)(FrameRef)> shown_hook = nullptr;
 
 // source_location points to static strings, so keeping the struct itself is enough.
 thread_local std::source_location cpp_location;
@@ -18,6 +19,7 @@ thread_local const char* cpp_file = nullptr;
 void set_source_hooks(SourceHooks hooks) noexcept {
   capture_hook = hooks.capture;
   resolve_hook = hooks.resolve;
+  shown_hook = hooks.only_shown;
 }
 
 FrameRef capture_source() noexcept {
@@ -40,6 +42,11 @@ ir::SourceLocation resolve_source(FrameRef frame) {
 std::string line_prefix(FrameRef frame) {
   const std::string where = resolve_source(frame).to_string();
   return where.empty() ? where : where + ": ";
+}
+
+bool only_shown(FrameRef frame) {
+  const auto hook = shown_hook.load(std::memory_order_relaxed);
+  return hook && frame.code != nullptr && frame.position >= 0 && hook(frame);
 }
 
 void set_cpp_location(const std::source_location& where) noexcept {

@@ -25,6 +25,7 @@ struct FrameRef {
 struct SourceHooks {
   FrameRef (*capture)() noexcept = nullptr;
   ir::SourceLocation (*resolve)(FrameRef) = nullptr;
+  bool (*only_shown)(FrameRef) = nullptr;
 };
 
 /// Installs the front end's hooks for the whole process.
@@ -39,6 +40,11 @@ ir::SourceLocation resolve_source(FrameRef frame);
 
 /// The same as the beginning of a sentence about it: "policy.py:42 in forward: ", or "".
 std::string line_prefix(FrameRef frame);
+
+/// Whether the program's text shows that a number or truth value made at this place is printed,
+/// logged or asserted, and nothing else: such an escape changes no model. False where that is not
+/// known. Takes Python's interpreter lock through the hook.
+bool only_shown(FrameRef frame);
 
 /// Remembers where a C++ caller of annotate stands; used for operations when no hook answers.
 void set_cpp_location(const std::source_location& where) noexcept;

@@ -428,6 +428,50 @@ def test_array_between_nodes_keeps_its_wire(bench: Workbench) -> None:
     assert bench.yaml()["pipeline"]["data_flow"] == {"n/y": ["m/z"]}
 
 
+def test_mirrored_array_keeps_its_wire(bench: Workbench) -> None:
+    with bench.trace():
+        x = annotate.input_tensors("n", {"x": TRACED.copy()})
+        y = annotate.output_tensors("n", {"y": x * 2}, export_with="jit")
+        copied = np.empty_like(TRACED)
+        memoryview(copied).cast("B")[:] = memoryview(y).cast("B")  # which nobody sees
+        annotate.mirror_leapp_tags(y, copied)
+        z = annotate.input_tensors("m", {"z": copied})
+        annotate.output_tensors("m", {"w": z + 1}, export_with="jit")
+    bench.compile()
+    assert bench.yaml()["pipeline"]["data_flow"] == {"n/y": ["m/z"]}
+
+
+def test_arrays_of_two_open_nodes_do_not_mix(bench: Workbench) -> None:
+    with bench.trace():
+        x = annotate.input_tensors("n", {"x": TRACED.copy()})
+        z = annotate.input_tensors("m", {"z": TRACED.copy()})
+        with pytest.raises(leapp.LeappError, match="Mixing active contexts"):
+            x + z
+
+
+@pytest.mark.parametrize(
+    "make", [lambda: np.linspace(0, 1, 3), lambda: np.linspace(0, 1, 3).astype(np.float32)]
+)
+def test_constants_of_numpy_are_the_same_in_every_pass(bench: Workbench, make: Any) -> None:
+    with bench.trace():
+        for _ in range(3):
+            x = annotate.input_tensors("n", {"x": np.random.rand(3).astype(np.float32)})
+            annotate.output_tensors("n", {"y": make() * x}, export_with="jit")
+    bench.compile()
+    assert leapp.diagnostics() == []
+
+
+def test_a_masked_array_is_named_with_its_line(bench: Workbench) -> None:
+    with bench.trace():
+        x = annotate.input_tensors("n", {"x": np.array([-1.0, 2.0, 4.0])})
+        mean = np.ma.masked_less(x, 0).mean()
+        annotate.output_tensors("n", {"y": x * mean}, export_with="jit")
+    assert mean == 3.0
+    assert any(
+        "MaskedArray" in said.text and __file__ in said.where for said in leapp.diagnostics()
+    )
+
+
 def test_numpy_between_nodes_is_named(bench: Workbench, capfd: pytest.CaptureFixture[str]) -> None:
     with bench.trace():
         x = annotate.input_tensors("n", {"x": torch.ones(2, 3)})
@@ -592,10 +636,13 @@ def test_an_element_is_a_number_that_stays_traced(bench: Workbench) -> None:
 def test_an_address_that_is_taken_is_named(
     bench: Workbench, capfd: pytest.CaptureFixture[str]
 ) -> None:
+    addresses: list[int] = []
     with bench.trace():
         x = annotate.input_tensors("n", {"x": torch.from_numpy(TRACED.copy())})
-        assert x.data_ptr() == x.numpy().ctypes.data
+        addresses.append(x.data_ptr())
+        addresses.append(x.numpy().ctypes.data)
         annotate.output_tensors("n", {"y": x * 2}, export_with="jit")
+    assert addresses[0] == addresses[1]
     shown = capfd.readouterr().err
     assert ".data_ptr() takes a traced value out" in shown
     assert ".ctypes takes a traced value out" in shown

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import copy
 import importlib
 import importlib.util
 import math
@@ -89,6 +90,17 @@ def test_a_generator_used_between_nodes_is_no_matter(bench: Workbench) -> None:
     assert "[WARNING]" not in _trace(bench, Policy(rng=np.random.default_rng(0)))
 
 
+def test_a_generator_used_between_nodes_is_no_matter_in_later_passes(bench: Workbench) -> None:
+    class Policy(_Policy):
+        def function(self, x: torch.Tensor) -> torch.Tensor:
+            return x * torch.from_numpy(np.ones(3, dtype=np.float32))
+
+        def step(self, x: torch.Tensor) -> torch.Tensor:
+            return super().step(x + float(self.rng.uniform()))
+
+    assert "[WARNING]" not in _trace(bench, Policy(rng=np.random.default_rng(0)), passes=3)
+
+
 def test_pythons_random_numbers_are_named_with_their_line(bench: Workbench) -> None:
     class Policy(_Policy):
         def function(self, x: torch.Tensor) -> torch.Tensor:
@@ -114,11 +126,119 @@ class _Counter(_Policy):
         return x * math.cos(0.0 * self.count)
 
 
-def test_a_number_that_changed_is_named_after_one_pass(bench: Workbench) -> None:
+def test_a_number_that_changed_is_named_after_any_number_of_passes(bench: Workbench) -> None:
     log = _trace(bench, _Counter(count=0))
     assert "'policy.count' was 0 when node 'node' was opened" in log
     assert "and is 1 now" in log
-    assert "policy.count" not in _trace(bench, _Counter(count=0), passes=2)
+    # What is computed with it happens to be the same in both.
+    log = _trace(bench, _Counter(count=0), passes=2)
+    assert "'policy.count' went from 0 to 2 over the passes" in log
+    assert "the program reads it" in log
+
+
+class _Ticks:
+    def __init__(self) -> None:
+        self.n = 0
+
+    def read(self) -> int:
+        self.n += 1
+        return self.n
+
+
+class _OfAnotherObject(_Policy):
+    def function(self, x: torch.Tensor) -> torch.Tensor:
+        return x * min(1.0, 8 / self.ticks.read())
+
+
+class _Popped(_Policy):
+    def function(self, x: torch.Tensor) -> torch.Tensor:
+        return x * float(self.gains.pop(0))
+
+
+class _Rotated(_Policy):
+    def function(self, x: torch.Tensor) -> torch.Tensor:
+        y = x * float(self.gains[0])
+        self.gains.rotate(1)
+        return y
+
+
+@pytest.mark.parametrize(
+    ("make", "name"),
+    [
+        (lambda: _OfAnotherObject(ticks=_Ticks()), "'policy.ticks.n' went from 0 to 3"),
+        (lambda: _Popped(gains=[2.0] * 8), "'policy.gains' went from length 8 to length 5"),
+        (
+            lambda: _Rotated(gains=collections.deque([1.0, 5.0, 1.0, 1.0, 1.0])),
+            "'policy.gains[1]' went from 5.0 to 1.0",
+        ),
+    ],
+)
+def test_numbers_that_made_no_difference_yet_are_named(
+    bench: Workbench, make: Any, name: str
+) -> None:
+    assert name in _trace(bench, make(), passes=3)
+
+
+def test_a_number_that_is_only_shown_is_not_named(
+    bench: Workbench, capsys: pytest.CaptureFixture[str]
+) -> None:
+    class Policy(_Policy):
+        def function(self, x: torch.Tensor) -> torch.Tensor:
+            self.count += 1
+            mean = x.mean().item()
+            print("pass", self.count, f"{mean:.3f}", x.max().item())
+            assert torch.isfinite(x).all()
+            if x.isnan().any():
+                raise ValueError
+            return x * 2
+
+    assert "[WARNING]" not in _trace(bench, Policy(count=0), passes=2)
+
+
+def test_a_number_that_is_shown_and_used_is_named(bench: Workbench) -> None:
+    class Policy(_Policy):
+        def function(self, x: torch.Tensor) -> torch.Tensor:
+            mean = x.mean().item()
+            print(mean)
+            return x * mean
+
+    assert "turns a traced tensor into a number" in _trace(bench, Policy())
+
+
+def test_a_copy_is_no_pickle(bench: Workbench) -> None:
+    class Policy(_Policy):
+        def function(self, x: torch.Tensor) -> torch.Tensor:
+            result: torch.Tensor = copy.copy(x) * 2
+            return result
+
+    assert "[WARNING]" not in _trace(bench, Policy(), passes=2)
+
+
+def test_containers_that_hold_themselves_and_long_chains_are_followed(bench: Workbench) -> None:
+    class Policy(_Policy):
+        def function(self, x: torch.Tensor) -> torch.Tensor:
+            return x * 2
+
+    ring: list[Any] = [torch.zeros(3)]
+    ring.append(ring)
+    loop: dict[str, Any] = {}
+    loop["loop"] = loop
+    chain: Any = None
+    for _ in range(5000):
+        chain = [chain]
+
+    def spin() -> Any:
+        itself = yield
+        while True:
+            yield itself
+
+    spinning = spin()
+    next(spinning)
+    spinning.send(spinning)
+    held = {"ring": ring, "loop": loop, "chain": chain, "spinning": spinning}
+    for passes in (1, 2):
+        log = _trace(bench, Policy(**held), passes=passes)
+        assert "[WARNING]" not in log
 
 
 class _Replaced(_Policy):

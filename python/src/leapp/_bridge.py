@@ -62,10 +62,8 @@ def export(
         with _quietly(), torch.no_grad():
             load: Any = torch.jit.load
             module = load(script).eval()
-            if backend == "onnx-torchscript":
-                _to_onnx_by_torchscript(module, examples, names, outputs, file, params)
-            elif backend == "onnx-dynamo":
-                _to_onnx_by_dynamo(module, examples, names, outputs, file, params)
+            if backend.startswith("onnx"):
+                _to_onnx(backend, module, examples, names, outputs, file, params)
             else:
                 # To memory first: libtorch ends the process when a file cannot be written.
                 buffer = io.BytesIO()
@@ -109,7 +107,8 @@ def _quietly() -> Iterator[None]:
         log.setLevel(level)
 
 
-def _to_onnx_by_torchscript(
+def _to_onnx(
+    backend: str,
     module: Any,
     examples: tuple[torch.Tensor, ...],
     names: Sequence[str],
@@ -117,36 +116,20 @@ def _to_onnx_by_torchscript(
     file: str,
     params: dict[str, Any],
 ) -> None:
-    torch.onnx.export(
-        module,
-        examples,
-        file,
-        input_names=list(names),
-        output_names=list(outputs),
-        opset_version=params.get("opset_version", _OPSET),
-        do_constant_folding=params.get("optimize", True),
-        dynamo=False,
-    )
-
-
-def _to_onnx_by_dynamo(
-    module: Any,
-    examples: tuple[torch.Tensor, ...],
-    names: Sequence[str],
-    outputs: Sequence[str],
-    file: str,
-    params: dict[str, Any],
-) -> None:
-    options = {key: params[key] for key in _DYNAMO_PARAMS if key in params}
-    torch.onnx.export(
-        _program(module, examples, names),
-        f=file,
-        input_names=list(names),
-        output_names=list(outputs),
-        opset_version=params.get("opset_version", _OPSET),
-        dynamo=True,
-        **{"external_data": False, **options},
-    )
+    options: dict[str, Any] = {
+        "input_names": list(names),
+        "output_names": list(outputs),
+        "opset_version": params.get("opset_version", _OPSET),
+    }
+    if backend == "onnx-torchscript":
+        folds = params.get("optimize", True)
+        torch.onnx.export(
+            module, examples, file, do_constant_folding=folds, dynamo=False, **options
+        )
+        return
+    options["external_data"] = False
+    options.update((key, params[key]) for key in _DYNAMO_PARAMS if key in params)
+    torch.onnx.export(_program(module, examples, names), f=file, dynamo=True, **options)
 
 
 def _program(

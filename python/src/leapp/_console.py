@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import sys
 import time
-from typing import TextIO
 
 #: Levels as the compiled library numbers them.
 DEBUG, INFO, WARNING, ERROR = range(4)
@@ -18,9 +17,10 @@ _COLOURS = ("2", "1;36", "1;33", "91")
 
 #: Seconds after which a compilation is worth a progress bar.
 _PATIENCE_S = 1.0
+#: Characters that it is wide.
+_WIDTH = 24
 
 _bar: ProgressBar | None = None
-
 
 #: The least level that is shown; None until the compiled library was told.
 _shown: int | None = None
@@ -45,16 +45,9 @@ def emit(level: int, message: str) -> None:
     if _bar is not None:
         _bar.clear()
     label = _LABELS[level]
-    if _in_colour(stream):
-        colour = _COLOURS[level]
-        line = f"[\033[{colour}m{label}\033[0m]: \033[{colour}m{message}\033[0m"
-    else:
-        line = f"[{label}]: {message}"
-    print(line, file=stream, flush=True)
-
-
-def _in_colour(stream: TextIO) -> bool:
-    return stream.isatty() and "NO_COLOR" not in os.environ
+    if stream.isatty() and "NO_COLOR" not in os.environ:
+        label, message = (f"\033[{_COLOURS[level]}m{text}\033[0m" for text in (label, message))
+    print(f"[{label}]: {message}", file=stream, flush=True)
 
 
 class ProgressBar:
@@ -79,21 +72,19 @@ class ProgressBar:
 
     def __call__(self, done: int, total: int, node: str) -> None:
         """Show that ``done`` of ``total`` nodes are ready and ``node`` is next."""
-        stream = sys.stderr
-        if stream is None or not stream.isatty():
+        patient = time.monotonic() - self._started < _PATIENCE_S
+        if patient or sys.stderr is None or not sys.stderr.isatty():
             return
-        if time.monotonic() - self._started < _PATIENCE_S:
-            return
-        width = 24
-        filled = width * done // max(total, 1)
-        bar = "█" * filled + "░" * (width - filled)
-        stream.write(f"\r\033[2K{bar} {done}/{total} {node}")
-        stream.flush()
+        filled = _WIDTH * done // max(total, 1)
+        self._write(f"{'█' * filled}{'░' * (_WIDTH - filled)} {done}/{total} {node}")
         self._shown = True
 
     def clear(self) -> None:
         """Remove the bar from the terminal if it is there."""
         if self._shown:
-            sys.stderr.write("\r\033[2K")
-            sys.stderr.flush()
+            self._write("")
             self._shown = False
+
+    def _write(self, line: str) -> None:
+        sys.stderr.write(f"\r\033[2K{line}")
+        sys.stderr.flush()

@@ -63,29 +63,21 @@ class ExportedProgramEngine:
 
     def bind(self, inputs: list[Buffer], outputs: list[Buffer]) -> Callable[[], None]:
         """Return a function that runs the program on these buffers."""
-        torch = self._torch
-        module, node = self._module, self._node
-        sources = [self._tensor(buffer) for buffer in inputs]
-        targets = [self._tensor(buffer) for buffer in outputs]
+        sources, targets = ([*map(self._tensor, buffers)] for buffers in (inputs, outputs))
+        declared = [_type_of(target) for target in targets]
 
         def run() -> None:
-            with torch.inference_mode():
-                result = module(*sources)
+            with self._torch.inference_mode():
+                result = self._module(*sources)
                 values = list(result) if isinstance(result, (tuple, list)) else [result]
-                if len(values) != len(targets):
+                returned = [_type_of(value) for value in values]
+                if returned != declared:
                     raise LeappValueError.coded(
                         "LP003",
-                        f"its model returned {len(values)} outputs, "
-                        f"the bundle declares {len(targets)}",
+                        f"outputs of {self._node} are declared as {_named(declared)}, but its "
+                        f"model returned {_named(returned)}",
                     )
                 for value, target in zip(values, targets, strict=True):
-                    if value.shape != target.shape or value.dtype != target.dtype:
-                        raise LeappValueError.coded(
-                            "LP003",
-                            f"an output of {node} is declared as {target.dtype} "
-                            f"{list(target.shape)}, but its model returned {value.dtype} "
-                            f"{list(value.shape)}",
-                        )
                     target.copy_(value)
 
         return run
@@ -246,3 +238,9 @@ def _tensor_name(arg: dict[str, Any]) -> str:
     if "as_tensor" not in arg:
         raise _NotPlainError("it takes or gives something that is no tensor")
     return str(arg["as_tensor"]["name"])
+def _type_of(tensor: torch.Tensor) -> tuple[torch.dtype, torch.Size]:
+    return tensor.dtype, tensor.shape
+
+
+def _named(types: list[tuple[torch.dtype, torch.Size]]) -> str:
+    return ", ".join(f"{dtype} {list(shape)}" for dtype, shape in types)

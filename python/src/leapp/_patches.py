@@ -8,16 +8,16 @@ recorder sees their operators.
 
 from __future__ import annotations
 
-import functools
 import sys
 import threading
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from types import ModuleType
 from typing import Any
 
 import torch
 
 from . import _detect, _numpy, _tensor, _trace
+from ._replacing import replaced
 from .patching import FunctionPatch
 
 #: What was replaced: (owner, what it had by name, what it had not).
@@ -34,7 +34,7 @@ def install(global_patching: bool, patching: Iterable[FunctionPatch]) -> None:
                 _put(owner, values)
         _trace.restore_sequence_slot()
     for patch in patching:
-        _put(patch.module, {patch.function_name: _replacement(patch)})
+        _put(*replaced(patch.module, patch.function_name, _instead(patch)))
 
 
 def restore() -> None:
@@ -76,34 +76,35 @@ def _run_compiled_functions_eagerly() -> None:
         if _stance is None:
             _stance = torch.compiler.set_stance("force_eager")
 
-    original = torch.compile
+    def wrap(original: Any) -> Any:
+        def compile_later(*args: Any, **kwargs: Any) -> Any:
+            result = original(*args, **kwargs)
+            force()
+            return result
 
-    @functools.wraps(original)
-    def compile_later(*args: Any, **kwargs: Any) -> Any:
-        result = original(*args, **kwargs)
-        force()
-        return result
+        return compile_later
 
     if "torch._dynamo" in sys.modules:
         force()
     else:
-        _put(torch, {"compile": compile_later})
+        _put(*replaced(torch, "compile", wrap))
 
 
-def _replacement(patch: FunctionPatch) -> Any:
-    """Return what takes the place of a function; inside of it the original is back."""
-    original = getattr(patch.module, patch.function_name)
+def _instead(patch: FunctionPatch) -> Callable[[Any], Any]:
+    """Return what makes a replacement for a function; inside of it the original is back."""
     inside = threading.local()
 
-    @functools.wraps(original)
-    def patched(*args: Any, **kwargs: Any) -> Any:
-        values = [*args, *kwargs.values()]
-        if getattr(inside, "now", False) or not any(map(_numpy.holds_traced, values)):
-            return original(*args, **kwargs)
-        inside.now = True
-        try:
-            return patch.replacement(*args, **kwargs)
-        finally:
-            inside.now = False
+    def wrap(original: Any) -> Any:
+        def patched(*args: Any, **kwargs: Any) -> Any:
+            values = [*args, *kwargs.values()]
+            if getattr(inside, "now", False) or not any(map(_numpy.holds_traced, values)):
+                return original(*args, **kwargs)
+            inside.now = True
+            try:
+                return patch.replacement(*args, **kwargs)
+            finally:
+                inside.now = False
 
-    return patched
+        return patched
+
+    return wrap

@@ -40,12 +40,9 @@ class Program:
     def __init__(self) -> None:
         self.modules: list[torch.nn.Module] = []
         self.generators: list[tuple[Generator | Iterator[Any], str]] = []
-        #: (where it is held, key, the array), not replaced yet.
-        self.arrays: list[tuple[Any, Any, np.ndarray[Any, Any]]] = []
-        #: (where it is held, key, the number of NumPy's), not replaced yet.
-        self.numbers: list[tuple[Any, Any, np.generic[Any]]] = []
-        #: (where it is held, key, the tensor), where the same tensor is held elsewhere too.
-        self.shared: list[tuple[Any, Any, torch.Tensor]] = []
+        #: (where it is held, key, value) of arrays and numbers of NumPy's, and of tensors that are
+        #: held elsewhere too: to be replaced.
+        self.replaceable: list[tuple[Any, Any, Any]] = []
         self._holders: list[Holder] = []
         self._values: list[Any] = []  # those of the holders
         self._copies: list[dict[Any, Any]] = []  # of them, as they last were; not written
@@ -104,20 +101,22 @@ class Program:
         kind = type(value)
         if kind in PLAIN or issubclass(kind, (type, TracedArray, Number)):
             return
-        if kind is np.ndarray:
-            if holder is not None and value.dtype.kind in "fiub" and value.flags.writeable:
-                self.arrays.append((holder, key, value))
-        elif issubclass(kind, torch.Tensor):
-            if holder is not None and kind is torch.Tensor and not value.requires_grad:
-                place = (id(holder), key)
-                first = self._tensors.setdefault(id(value), (place, value))[0]
-                if first != place and "_buffers[" not in name:  # those are the module's own
-                    self.shared.append((holder, key, value))
-        elif issubclass(kind, np.generic):
-            if holder is not None and value.dtype.kind in "fiub":
-                self.numbers.append((holder, key, value))
-        elif id(value) not in self._seen:
-            self._todo.append((value, name))
+        if not issubclass(kind, (np.ndarray, np.generic, torch.Tensor)):
+            if id(value) not in self._seen:
+                self._todo.append((value, name))
+        elif holder is not None and self._is_replaceable(value, name, (id(holder), key)):
+            self.replaceable.append((holder, key, value))
+
+    def _is_replaceable(self, value: Any, name: str, place: tuple[int, Any]) -> bool:
+        if isinstance(value, torch.Tensor):
+            if type(value) is not torch.Tensor or value.requires_grad:
+                return False
+            first = self._tensors.setdefault(id(value), (place, value))[0]
+            return first != place and "_buffers[" not in name  # those are the module's own
+        if type(value) is np.ndarray and not value.flags.writeable:
+            return False
+        is_plain = type(value) is np.ndarray or isinstance(value, np.generic)
+        return is_plain and value.dtype.kind in "fiub"
 
     def _look_into(self, value: Any, name: str) -> None:
         """Meet what an object holds."""
@@ -151,24 +150,22 @@ class Program:
                 self._meet(item, f"{name}.{inner}")
 
     def _visit_class(self, kind: type) -> None:
-        """Hold the attributes of a class of the program's, where it has some that may change."""
-        if not _is_programs_class(kind):
+        """Hold what a class of the program's has that may change, and defaults of its functions."""
+        if not _is_programs_class(kind) or not self._is_new(kind):
             return
         for item in list(vars(kind).values()):
-            if isinstance(item, FunctionType) and (item.__defaults__ or item.__kwdefaults__):
+            if isinstance(item, FunctionType):
                 self._visit_defaults(item)
-        kept = [item for item in vars(kind).values() if isinstance(item, (*NUMBERS, list, dict))]
-        if kept and self._is_new(kind):
+        if any(isinstance(item, (*NUMBERS, list, dict)) for item in vars(kind).values()):
             self._hold(Holder(kind.__name__, vars(kind), kind))
 
     def _visit_defaults(self, function: FunctionType) -> None:
         """Hold the lists and dicts that are parameters of every call that names no others."""
         code, values = function.__code__, function.__defaults__ or ()
-        first = code.co_argcount - len(values)
-        named = dict(zip(code.co_varnames[first : code.co_argcount], values, strict=True))
-        named |= function.__kwdefaults__ or {}
+        names = code.co_varnames[code.co_argcount - len(values) : code.co_argcount]
+        named = dict(zip(names, values, strict=True)) | (function.__kwdefaults__ or {})
         kept = {name: value for name, value in named.items() if isinstance(value, (list, dict))}
-        if kept and self._is_new(function):
+        if kept:
             self._hold(Holder(f"{function.__qualname__}()", kept, None))
 
     def _visit_module(self, variables: dict[str, Any] | None) -> None:
@@ -217,17 +214,17 @@ def _is_programs_class(kind: type) -> bool:
     """Whether a class is of the program's code, see ``_trace.is_user_code``."""
     if issubclass(kind, _NO_OBJECTS):
         return False
-    module = sys.modules.get(kind.__module__)
-    if kind.__module__ == "__main__":
-        return True
-    # One that a loader of the program's own made need not be registered.
-    variables = _variables_around(kind) if module is None else vars(module)
-    file = None if variables is None else variables.get("__file__")
-    return isinstance(file, str) and _trace.is_user_code(file)
+    variables = _variables_around(kind) or {}
+    file = variables.get("__file__")
+    is_main = kind.__module__ == "__main__"
+    return is_main or (isinstance(file, str) and _trace.is_user_code(file))
 
 
 def _variables_around(kind: type) -> dict[str, Any] | None:
-    """Return the variables of the module that a class is in: those its functions see."""
+    """Return the variables of the module that a class is in: those its functions see.
+
+    One that a loader of the program's own made need not be registered.
+    """
     for item in vars(kind).values():
         if isinstance(item, FunctionType) and item.__globals__.get("__name__") == kind.__module__:
             return item.__globals__

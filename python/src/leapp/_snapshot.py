@@ -6,14 +6,14 @@ import collections
 import contextlib
 import functools
 import itertools
-from collections.abc import Iterator, Mapping, MutableSequence
+from collections.abc import Iterator, MutableSequence
 from types import BuiltinFunctionType, FunctionType, ModuleType, NoneType
 from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 
-from ._numpy import Number
+from ._numpy import Number, array_of, leaves
 
 #: What a list held: how much, and the first of it.
 Contents = tuple[int, list[Any]]
@@ -26,10 +26,12 @@ PLAIN = frozenset((bool, int, float, str, NoneType))
 PASSIVE = frozenset(
     (BuiltinFunctionType, ModuleType, str, bytes, type, torch.dtype, torch.device, torch.Size)
 )
+_LISTS = (list, tuple, collections.deque)
+_ARRAYS = (torch.Tensor, np.ndarray, Number)
 
 
-class Cells(Mapping[str, Any]):
-    """The variables that a function shares with the one around it."""
+class Cells:
+    """The variables that a function shares with the one around it, as a dict to look into."""
 
     def __init__(self, function: FunctionType) -> None:
         names = function.__code__.co_freevars
@@ -43,14 +45,9 @@ class Cells(Mapping[str, Any]):
                 found[name] = cell.cell_contents
         return found
 
-    def __getitem__(self, name: str) -> Any:
-        return self.copy()[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.copy())
-
-    def __len__(self) -> int:
-        return len(self.copy())
+    def get(self, name: str) -> Any:
+        """Return what one of them holds now."""
+        return self.copy().get(name)
 
 
 class Holder(NamedTuple):
@@ -77,10 +74,10 @@ class Place(NamedTuple):
 
     def now(self) -> Any:
         """Return what is there now."""
-        try:
-            return self.holder.values.get(self.key)
-        except AttributeError:  # a list
-            return self.holder.values[self.key] if self.key < len(self.holder.values) else None
+        values = self.holder.values
+        if isinstance(values, MutableSequence):
+            return values[self.key] if self.key < len(values) else None
+        return values.get(self.key)
 
 
 class Snapshot:
@@ -107,35 +104,36 @@ class Snapshot:
 
     def places(self) -> Iterator[Place]:
         """Yield every value, of lists the numbers."""
-        for holder, copy in zip(self._holders, self._copies, strict=True):
-            for key, value in copy.items():
-                if type(value) not in PASSIVE:
-                    yield Place(holder.label(key), holder, key, value)
-        for name, inside, items in self._list_items():
-            if isinstance(inside, MutableSequence):
-                for index, value in enumerate(items):
-                    if isinstance(value, NUMBERS):
-                        yield Place(f"{name}[{index}]", Holder(name, inside, None), index, value)
-
-    def _list_items(self) -> Iterator[tuple[str, Any, list[Any]]]:
-        for (name, inside), (_, items) in zip(self._lists.values(), self._contents, strict=True):
-            yield name, inside, items
+        for place in self._items_of_dicts():
+            if type(place.value) not in PASSIVE:
+                yield place
+        for place in self._items_of_lists():
+            if isinstance(place.value, NUMBERS) and isinstance(
+                place.holder.values, MutableSequence
+            ):
+                yield place
 
     def tensors(self) -> Iterator[tuple[str, Any]]:
         """Yield the tensors and arrays, each with the path by which the program reaches it."""
+        for place in itertools.chain(self._items_of_dicts(), self._items_of_lists()):
+            if isinstance(place.value, _ARRAYS):
+                yield place.name, place.value
+
+    def _items_of_dicts(self) -> Iterator[Place]:
         for holder, copy in zip(self._holders, self._copies, strict=True):
             for key, value in copy.items():
-                if isinstance(value, (torch.Tensor, np.ndarray, Number)):
-                    yield holder.label(key), value
-        for name, _, items in self._list_items():
+                yield Place(holder.label(key), holder, key, value)
+
+    def _items_of_lists(self) -> Iterator[Place]:
+        for named, (_, items) in zip(self._lists.values(), self._contents, strict=True):
+            holder = Holder(*named, None)
             for index, value in enumerate(items):
-                if isinstance(value, (torch.Tensor, np.ndarray, Number)):
-                    yield f"{name}[{index}]", value
+                yield Place(holder.label(index), holder, index, value)
 
     def new_places(self) -> Iterator[Place]:
         """Yield the places that came up since, without a value."""
         for holder, copy in zip(self._holders, self._copies, strict=True):
-            for key in list(holder.values.copy()):
+            for key in holder.values.copy():
                 if key not in copy:
                     yield Place(holder.label(key), holder, key, None)
 
@@ -154,50 +152,36 @@ class Snapshot:
 
 
 def leaves_of(value: Any, lists: dict[int, Contents] | None = None) -> list[Any]:
-    """Return the tensors and arrays in a value that may be nested, or contain itself.
+    """Return the tensors and arrays in a value, which may be nested.
 
     `lists` has the contents of lists where those of another moment are meant.
     """
-    leaves, seen, todo = [], set(), [value]
-    while todo:  # a value may contain itself, or be nested deeper than Python recurses
-        value = todo.pop()
-        if isinstance(value, (torch.Tensor, np.ndarray)):
-            leaves.append(value)
-        elif isinstance(value, Number):
-            leaves.append(value._array)
-        elif isinstance(value, (dict, list, tuple, collections.deque)) and id(value) not in seen:
-            seen.add(id(value))
-            known = None if lists is None else lists.get(id(value))
-            inside = value.values() if isinstance(value, dict) else value
-            items = list(itertools.islice(inside, MOST_ITEMS)) if known is None else known[1]
-            if not PLAIN.issuperset(map(type, items)):
-                todo.extend(reversed(items))
-    return leaves
+
+    def items_of(container: Any) -> list[Any]:
+        known = None if lists is None else lists.get(id(container))
+        items = list(itertools.islice(container, MOST_ITEMS)) if known is None else known[1]
+        return [] if PLAIN.issuperset(map(type, items)) else items
+
+    return [array_of(leaf) for leaf in leaves(value, items_of) if isinstance(leaf, _ARRAYS)]
 
 
 def size_of(value: Any) -> Any:
     """Return a number as it is, a list as its length and anything else as None."""
     if isinstance(value, NUMBERS):
         return value
-    return _length(len(value)) if is_queue(value) else None
+    return _length(len(value)) if isinstance(value, (list, collections.deque)) else None
 
 
 def _length(length: int) -> str:
     return f"of length {length}"
 
 
-def is_queue(value: Any) -> bool:
-    """Whether a value is a list or deque."""
-    return isinstance(value, (list, collections.deque))
-
-
 def holds_numbers(value: Any) -> bool:
     """Whether a value is a number or a list of them."""
-    return all(isinstance(item, NUMBERS) for item in (value if is_queue(value) else [value]))
+    items = value if isinstance(value, (list, collections.deque)) else [value]
+    return all(isinstance(item, NUMBERS) for item in items)
 
 
 def may_hold_state(value: Any) -> bool:
     """Whether a value is one that state is kept in, or will be."""
-    return value is None or isinstance(
-        value, (torch.Tensor, np.ndarray, Number, list, tuple, dict, collections.deque, *NUMBERS)
-    )
+    return value is None or isinstance(value, (*_ARRAYS, dict, *_LISTS, *NUMBERS))

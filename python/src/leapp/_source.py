@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import functools
 import inspect
+import itertools
 import linecache
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -20,25 +21,12 @@ from . import _trace
 _ASKING_METHODS = ("get", "pop", "setdefault")
 _ASKING_FUNCTIONS = ("getattr", "hasattr")
 _ADDING_METHODS = ("add", "append", "appendleft", "clear", "extend", "insert", "update")
+#: Functions that show values, to which nothing else comes of it.
+_SHOWING = ("print", "debug", "info", "warning", "add_scalar", "add_scalars")
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 
 #: Stands for every name, where code reads attributes by names that it computes.
 ANY = "*"
-
-
-class Reading(NamedTuple):
-    """The names of variables, attributes and keys that code uses."""
-
-    read: frozenset[str]
-    chosen: frozenset[str]  # those that it chooses by
-
-    def reads(self, names: Iterable[str]) -> bool:
-        """Whether the code reads one of these."""
-        return ANY in self.read or not self.read.isdisjoint(names)
-
-    def chooses_by(self, names: Iterable[str]) -> bool:
-        """Whether the code chooses by one of these."""
-        return not self.chosen.isdisjoint(names)
 
 
 @functools.cache
@@ -89,20 +77,16 @@ def carries(owner: Any, name: Any) -> bool:
 def _carried_by(owner: type) -> frozenset[str]:
     """Return the attributes that a method of the class both reads and assigns to."""
     found: set[str] = set()
-    if owner.__module__ == "builtins":
-        return frozenset()
-    for part in ast.walk(tree_of(owner)):
-        if isinstance(part, ast.FunctionDef) and part.name != "__init__":
-            used = [item for item in ast.walk(part) if isinstance(item, ast.Attribute)]
-            stored = {item.attr for item in used if isinstance(item.ctx, ast.Store)}
-            loaded = {item.attr for item in used if isinstance(item.ctx, ast.Load)}
-            found |= (stored & loaded) | _updated_in(part)
+    for method in ast.walk(tree_of(owner)) if owner.__module__ != "builtins" else ():
+        if isinstance(method, ast.FunctionDef) and method.name != "__init__":
+            parts = list(ast.walk(method))
+            used = [part for part in parts if isinstance(part, ast.Attribute)]
+            stored = {part.attr for part in used if isinstance(part.ctx, ast.Store)}
+            updates = [part.target for part in parts if isinstance(part, ast.AugAssign)]
+            loaded = {part.attr for part in used if isinstance(part.ctx, ast.Load)}
+            loaded.update(each.attr for each in updates if isinstance(each, ast.Attribute))
+            found |= stored & loaded
     return frozenset(found)
-
-
-def _updated_in(tree: ast.AST) -> set[str]:
-    updates = (part.target for part in ast.walk(tree) if isinstance(part, ast.AugAssign))
-    return {target.attr for target in updates if isinstance(target, ast.Attribute)}
 
 
 def asks_for(tree: ast.AST, container: str, key: Any) -> bool:
@@ -137,8 +121,18 @@ def _last_name(part: ast.AST) -> str:
     return getattr(part, "attr", "") or getattr(part, "id", "")
 
 
+class Reading(NamedTuple):
+    """The variables, attributes and keys that code reads.
+
+    Among them is ANY where it reads attributes by names that it computes.
+    """
+
+    read: frozenset[str]
+    chosen: frozenset[str]  # those that it chooses by
+
+
 def reading_in(functions: Sequence[CodeType], trees: Iterable[ast.AST]) -> Reading:
-    """Return what functions use, with all that they call by name in these trees."""
+    """Return what functions read, with all that they call by name in these trees."""
     found = [_tree_of_code(function) for function in functions]
     todo = [tree for tree in found if tree is not None]
     ran = {function.co_name for function in functions}  # others of these names did not
@@ -185,27 +179,49 @@ def _functions_in(tree: ast.AST) -> dict[str, list[ast.FunctionDef]]:
 @functools.cache
 def _reading_of(tree: ast.AST) -> Reading:
     parts = list(ast.walk(tree))
-    written = [part for part in parts if _is_only_written(part)]
-    updated = {id(named) for part in written for named in _receivers_of(part)}
-    read = _names_in(part for part in parts if id(part) not in updated)
+    unused = {id(named) for part in parts for named in _not_used_in(part)}
+    read = _names_in(part for part in parts if id(part) not in unused)
     if any(_is_computed_access(part) for part in parts):
-        read.add(ANY)
-    chosen = _names_in(part for choice in _choices_in(parts) for part in ast.walk(choice))
-    return Reading(frozenset(read), frozenset(chosen))
+        read |= {ANY}
+    return Reading(read, _names_in(named for part in parts for named in _chosen_by(part)))
 
 
-def _is_only_written(part: ast.AST) -> bool:
-    """Whether a statement changes a value without using it: ``n += 1``, ``a.append(x)``."""
+def _names_in(parts: Iterable[ast.AST]) -> frozenset[str]:
+    found: set[str] = set()
+    for part in parts:
+        if isinstance(part, (ast.Attribute, ast.Name)) and not isinstance(part.ctx, ast.Store):
+            found.add(_last_name(part))
+        elif isinstance(part, ast.Constant) and isinstance(part.value, str):
+            found.add(part.value)
+    return frozenset(found)
+
+
+def _chosen_by(part: ast.AST) -> Iterator[ast.AST]:
+    """Yield what a part goes by when it takes one of several ways."""
+    if isinstance(part, (ast.If, ast.While, ast.IfExp)):
+        yield from ast.walk(part.test)
+    elif isinstance(part, ast.Match):
+        yield from ast.walk(part.subject)
+    elif isinstance(part, ast.Compare):
+        yield from ast.walk(part)
+
+
+def _not_used_in(part: ast.AST) -> Iterator[ast.AST]:
+    """Yield what a part names without using its value.
+
+    That is what ``n += 1`` and ``counts['n'].append(x)`` change, and what ``print(n)`` shows.
+    """
+    if isinstance(part, ast.Call) and _last_name(part.func) in _SHOWING:
+        for argument in (*part.args, *part.keywords):
+            yield from ast.walk(argument)
     if isinstance(part, ast.AugAssign):
-        return True
-    if not isinstance(part, ast.Expr) or not isinstance(part.value, ast.Call):
-        return False
-    return getattr(part.value.func, "attr", "") in _ADDING_METHODS
-
-
-def _receivers_of(part: Any) -> Iterator[ast.AST]:
-    """Yield the parts that name what such a statement changes: ``counts`` and ``'n'``."""
-    receiver = part.target if isinstance(part, ast.AugAssign) else part.value.func.value
+        receiver: ast.AST = part.target
+    elif isinstance(part, ast.Expr) and isinstance(part.value, ast.Call):
+        if getattr(part.value.func, "attr", "") not in _ADDING_METHODS:
+            return
+        receiver = part.value.func.value  # type: ignore[attr-defined]
+    else:
+        return
     while isinstance(receiver, ast.Subscript):
         if isinstance(receiver.slice, ast.Constant):
             yield receiver.slice
@@ -214,40 +230,65 @@ def _receivers_of(part: Any) -> Iterator[ast.AST]:
 
 
 def _is_computed_access(part: ast.AST) -> bool:
-    if isinstance(part, ast.Attribute) and part.attr == "__dict__":
-        return True
-    if not isinstance(part, ast.Call) or not isinstance(part.func, ast.Name):
+    if isinstance(part, ast.Attribute):
+        return part.attr == "__dict__"
+    asks = part.func if isinstance(part, ast.Call) else None
+    if not isinstance(asks, ast.Name) or not isinstance(part, ast.Call):
         return False
-    if part.func.id == "vars":
+    computed = asks.id == "getattr" and not isinstance(part.args[1], ast.Constant)
+    return computed or asks.id == "vars"
+
+
+def only_shown(code: CodeType, offset: int) -> bool:
+    """Whether what an instruction computes is printed, logged or asserted, and nothing else."""
+    tree = tree_of_file(code.co_filename)
+    # Python 3.10 knows no columns: there, nothing is known to be only shown.
+    instructions: Iterable[Any] = getattr(code, "co_positions", tuple)()
+    span = next(itertools.islice(instructions, offset // 2, None), None)
+    if span is None or None in span:
+        return False
+    parents = _parents_in(tree)
+    found = [part for part in parents if _span_of(part) == span]
+    return bool(found) and all(_is_only_shown(part, parents) for part in found)
+
+
+def _span_of(part: Any) -> tuple[Any, ...]:
+    names = ("lineno", "end_lineno", "col_offset", "end_col_offset")
+    return tuple(getattr(part, name, None) for name in names)
+
+
+@functools.cache
+def _parents_in(tree: ast.AST) -> dict[ast.AST, ast.AST]:
+    return {child: part for part in ast.walk(tree) for child in ast.iter_child_nodes(part)}
+
+
+def _is_only_shown(
+    part: ast.AST, parents: dict[ast.AST, ast.AST], asked: frozenset[str] = frozenset()
+) -> bool:
+    """Whether nothing depends on an expression but what the program shows, or that it goes on.
+
+    `asked` has the variables that this is being found out of.
+    """
+    while not isinstance(part, ast.stmt):
+        inside, part = part, parents[part]
+        if isinstance(part, ast.Call) and _last_name(part.func) in _SHOWING:
+            return inside is not part.func
+    if isinstance(part, ast.Assert):
         return True
-    return part.func.id == "getattr" and not isinstance(part.args[1], ast.Constant)
-
-
-def _names_in(parts: Iterable[ast.AST]) -> set[str]:
-    found: set[str] = set()
-    for part in parts:
-        if isinstance(part, (ast.Attribute, ast.Name)):
-            if not isinstance(part.ctx, ast.Store):
-                found.add(_last_name(part))
-        elif isinstance(part, ast.Constant) and isinstance(part.value, str):
-            found.add(part.value)
-    return found
-
-
-def _choices_in(parts: Iterable[ast.AST]) -> Iterator[ast.AST]:
-    for node in parts:
-        if isinstance(node, (ast.If, ast.While, ast.IfExp)):
-            yield node.test
-        elif isinstance(node, ast.Match):
-            yield node.subject
-        elif isinstance(node, ast.Compare) or (
-            isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Mod, ast.FloorDiv))
-        ):
-            yield node
-        elif isinstance(node, ast.Subscript) and not isinstance(node.slice, ast.Constant):
-            yield node.slice
-        elif isinstance(node, ast.Return) and isinstance(node.value, (ast.Attribute, ast.Name)):
-            yield node.value
+    if isinstance(part, ast.If):  # if not torch.isfinite(x).all(): raise ..
+        return not part.orelse and all(isinstance(step, ast.Raise) for step in part.body)
+    targets = part.targets if isinstance(part, ast.Assign) else []
+    if len(targets) != 1 or not isinstance(targets[0], ast.Name):
+        return False
+    if targets[0].id in asked:
+        return True
+    around: ast.AST = part
+    while around in parents and not isinstance(around, ast.FunctionDef):
+        around = parents[around]
+    uses = [use for use in ast.walk(around) if getattr(use, "id", "") == targets[0].id]
+    read = [use for use in uses if isinstance(getattr(use, "ctx", None), ast.Load)]
+    asked |= {targets[0].id}
+    return bool(read) and all(_is_only_shown(use, parents, asked) for use in read)
 
 
 def shown_returns(function: Callable[..., Any]) -> list[str | list[str | None] | None]:
@@ -256,27 +297,21 @@ def shown_returns(function: Callable[..., Any]) -> list[str | list[str | None] |
     One entry per statement: a list for ``return a, b``, a name for ``return a``, None where an
     expression has no name.
     """
-    tree = tree_of(function)
-    definitions = [part for part in getattr(tree, "body", ()) if isinstance(part, ast.FunctionDef)]
+    body = getattr(tree_of(function), "body", ())
+    definitions = [part for part in body if isinstance(part, ast.FunctionDef)]
     result: list[str | list[str | None] | None] = []
-    for statement in _returns_of(definitions[0]) if definitions else ():
-        value = statement.value
-        if isinstance(value, ast.Tuple):
-            if not any(isinstance(item, ast.Starred) for item in value.elts):
-                result.append([_variable(item) for item in value.elts])
-        elif value is not None:
-            result.append(_variable(value))
+    for value in _returned_by(definitions[0]) if definitions else ():
+        if not isinstance(value, ast.Tuple):
+            result.append(getattr(value, "id", None))
+        elif not any(isinstance(item, ast.Starred) for item in value.elts):
+            result.append([getattr(item, "id", None) for item in value.elts])
     return result
 
 
-def _returns_of(node: ast.AST) -> Iterator[ast.Return]:
-    """Yield the return statements of a function in order, those of functions inside it left out."""
+def _returned_by(node: ast.AST) -> Iterator[ast.expr]:
+    """Yield what a function returns, in order, functions inside it left out."""
     for child in ast.iter_child_nodes(node):
-        if isinstance(child, ast.Return):
-            yield child
+        if isinstance(child, ast.Return) and child.value is not None:
+            yield child.value
         elif not isinstance(child, _DEFINITIONS):
-            yield from _returns_of(child)
-
-
-def _variable(node: ast.expr) -> str | None:
-    return node.id if isinstance(node, ast.Name) else None
+            yield from _returned_by(child)

@@ -6,38 +6,31 @@ takes values out of it is named. Showing a value is not using it.
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import torch
 
-from . import _indexing, _trace
-from ._detect.detector import in_node
+from . import _trace
 from ._numpy import Number, TracedArray, attached, note_escape, to_tensor
+from ._replacing import Patch, in_node, replaced
 
 
-def patches() -> Iterator[tuple[Any, dict[str, Any]]]:
-    """Yield (owner, what to put there by name)."""
-    tensor: Any = torch.Tensor
-    yield tensor, {name: wrap(getattr(tensor, name)) for name, wrap in _METHODS.items()}
-    checks: Any = torch.distributions.Distribution
-    for name in ("__init__", "_validate_sample"):  # whose checks are no branches of the program
-        yield checks, {name: _unobserved(getattr(checks, name))}
+def patches() -> Iterator[Patch]:
+    """Yield what to replace."""
+    yield replaced(torch.Tensor, "numpy", _numpy)
+    yield replaced(torch.Tensor, "__array__", _array)
+    yield replaced(torch.Tensor, "tolist", _tolist)
+    yield replaced(torch.Tensor, "__deepcopy__", _deepcopy)
+    yield replaced(torch.Tensor, "data_ptr", _data_ptr)
+    yield replaced(torch.Tensor, "__repr__ __format__", _unobserved)
+    yield replaced(torch.Tensor, "__getitem__", _getitem)
+    yield replaced(torch.Tensor, "__setitem__", _setitem)
+    # Its checks are no branches of the program.
+    yield replaced(torch.distributions.Distribution, "__init__ _validate_sample", _unobserved)
 
 
-def _method(wrap: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """Return wrap() such that one original always gets the same replacement."""
-
-    @functools.cache
-    def wrapped(original: Any) -> Any:
-        return functools.wraps(original)(wrap(original))
-
-    return wrapped
-
-
-@_method
 def _numpy(original: Any) -> Any:
     def numpy(self: torch.Tensor, *, force: bool = False) -> Any:
         array = original(self, force=force)
@@ -47,17 +40,15 @@ def _numpy(original: Any) -> Any:
     return numpy
 
 
-@_method
 def _array(original: Any) -> Any:
-    def __array__(self: torch.Tensor, *args: Any, **kwargs: Any) -> Any:  # noqa: N807
+    def array(self: torch.Tensor, *args: Any, **kwargs: Any) -> Any:
         if _trace.is_traced(self):
             note_escape(self, "A NumPy function on a tensor")
         return original(self, *args, **kwargs).view(np.ndarray)
 
-    return __array__
+    return array
 
 
-@_method
 def _tolist(original: Any) -> Any:
     def tolist(self: torch.Tensor) -> Any:
         if _trace.is_traced(self):
@@ -68,9 +59,8 @@ def _tolist(original: Any) -> Any:
     return tolist
 
 
-@_method
 def _deepcopy(original: Any) -> Any:
-    def __deepcopy__(self: torch.Tensor, memo: dict[int, Any]) -> Any:  # noqa: N807
+    def deepcopy(self: torch.Tensor, memo: dict[int, Any]) -> Any:
         # PyTorch copies the memory itself, which no operator shows.
         if id(self) in memo or not self.is_leaf or not _trace.is_traced(self):
             return original(self, memo)
@@ -78,10 +68,9 @@ def _deepcopy(original: Any) -> Any:
         memo[id(self)] = made
         return made
 
-    return __deepcopy__
+    return deepcopy
 
 
-@_method
 def _data_ptr(original: Any) -> Any:
     def data_ptr(self: torch.Tensor) -> int:
         if in_node() and _trace.is_traced(self):
@@ -91,7 +80,6 @@ def _data_ptr(original: Any) -> Any:
     return data_ptr
 
 
-@_method
 def _unobserved(original: Any) -> Any:
     def look(*args: Any, **options: Any) -> Any:
         with _trace.Unobserved():
@@ -100,37 +88,19 @@ def _unobserved(original: Any) -> Any:
     return look
 
 
-@_method
 def _getitem(original: Any) -> Any:
-    def __getitem__(self: torch.Tensor, index: Any) -> Any:  # noqa: N807
-        dynamic = _indexing.split(index)
-        return original(self, index) if dynamic is None else _indexing.get(self, index, *dynamic)
+    def getitem(self: torch.Tensor, index: Any) -> Any:
+        found = _trace.get_item(self, index)
+        return original(self, index) if found is NotImplemented else found
 
-    return __getitem__
+    return getitem
 
 
-@_method
 def _setitem(original: Any) -> Any:
-    def __setitem__(self: torch.Tensor, index: Any, value: Any) -> None:  # noqa: N807
+    def setitem(self: torch.Tensor, index: Any, value: Any) -> None:
         if isinstance(value, (TracedArray, Number)):
             value = to_tensor(value)
-        dynamic = _indexing.split(index)
-        if dynamic is None:
+        if not _trace.set_item(self, index, value):
             original(self, index, value)
-        else:
-            _indexing.put(self, index, *dynamic, value)
 
-    return __setitem__
-
-
-_METHODS: dict[str, Callable[[Any], Any]] = {
-    "numpy": _numpy,
-    "__array__": _array,
-    "tolist": _tolist,
-    "__deepcopy__": _deepcopy,
-    "data_ptr": _data_ptr,
-    "__repr__": _unobserved,
-    "__format__": _unobserved,
-    "__getitem__": _getitem,
-    "__setitem__": _setitem,
-}
+    return setitem

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import torch
 
 from . import _detect, _names, _trace
-from ._numpy import to_tensor, traced_view
+from ._numpy import kept, to_tensor, traced_view
 from ._payload import Flat, Meaning, flatten
 from .errors import LeappError, LeappTypeError, LeappValueError
 from .semantics import is_array, is_ndarray
@@ -96,11 +97,8 @@ def module(node: str, model: torch.nn.Module, buffer_names: Sequence[str] | None
     def current() -> list[torch.Tensor]:
         return [_read_buffer(node, owner, name) for _, owner, name in owners]
 
-    buffers = current()
-    entries: _Entries = [
-        (path.replace(".", "_"), buffer, None)
-        for (path, _, _), buffer in zip(owners, buffers, strict=True)
-    ]
+    names = [path.replace(".", "_") for path, _, _ in owners]
+    entries: _Entries = [(*pair, None) for pair in zip(names, current(), strict=True)]
     _trace.module(node, entries, current)
 
 
@@ -109,6 +107,8 @@ def mirror_leapp_tags(source: Any, target: Any) -> None:
     for role, value in (("source", source), ("target", target)):
         if not is_array(value):
             raise LeappTypeError.of(value, f"mirror_leapp_tags() expects a tensor as {role}")
+    if type(target) is np.ndarray:
+        target = kept(target)  # the memory must be known when the next node is given it
     _trace.mirror_leapp_tags(to_tensor(source), to_tensor(target))
 
 
@@ -153,18 +153,14 @@ def _checked(node: object) -> str:
 
 def _in_kind(flat: Flat, values: Sequence[torch.Tensor]) -> list[Any]:
     """Return traced arrays where arrays were given, and tensors elsewhere."""
-    return [
-        traced_view(value) if is_ndarray(given) else value
-        for (_, given, _), value in zip(flat.entries, values, strict=True)
-    ]
+    pairs = zip(flat.entries, values, strict=True)
+    return [traced_view(value) if is_ndarray(given) else value for (_, given, _), value in pairs]
 
 
 def _as_given(flat: Flat, values: Sequence[torch.Tensor]) -> list[Any]:
     """Return the arrays that were given, and the tensors that came back."""
-    return [
-        given if is_ndarray(given) else value
-        for (_, given, _), value in zip(flat.entries, values, strict=True)
-    ]
+    pairs = zip(flat.entries, values, strict=True)
+    return [given if is_ndarray(given) else value for (_, given, _), value in pairs]
 
 
 def _owners_of_buffers(

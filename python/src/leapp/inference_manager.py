@@ -10,7 +10,7 @@ otherwise or on request. The interpreter lock is released while the models run.
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -42,7 +42,7 @@ class Node:
     output_descriptions: list[dict[str, Any]]
 
 
-class InferenceManager:
+class InferenceManager(_runtime.Manager):
     """A loaded bundle: every checksum verified, every buffer planned, every model loaded.
 
     Use one manager from one thread at a time; distinct managers are independent.
@@ -109,7 +109,6 @@ class InferenceManager:
         if trust not in (None, "code"):
             raise LeappValueError.coded("LP003", f"trust must be 'code' or None, not {trust!r}")
         find_onnxruntime()
-        self._path = Path(model_path)
         settings = {
             "engine": {
                 "threads": threads,
@@ -120,7 +119,7 @@ class InferenceManager:
             },
             "nodes": {name: dict(values) for name, values in (nodes or {}).items()},
             "merge": merge,
-            "finite": _finite_guard(check_finite),
+            "check_finite": check_finite,
             "staleness": dict(staleness or {}),
             "deadline": deadline,
             "on_deadline_miss": on_deadline_miss,
@@ -129,72 +128,15 @@ class InferenceManager:
             "trust": trust,
             "max_tensor_bytes": max_tensor_bytes,
         }
-        self._manager = _runtime.Manager(
-            self._path, settings, _array_module(array), {"pt2": ExportedProgramEngine}
-        )
-        #: What a caller has to supply, gets back, and what comes from the last tick.
-        self.inputs: list[str] = self._manager.inputs
-        self.outputs: list[str] = self._manager.outputs
-        self.feedback_inputs: list[str] = self._manager.feedback_inputs
-        #: The sections of the YAML.
-        self.models: dict[str, Any] = self._manager.models
-        self.pipeline: dict[str, Any] = self._manager.pipeline
-        self.system_info: dict[str, Any] = self._manager.system_info
-        self.nodes: dict[str, Node] = {
-            name: _node_of(self._path, name, model) for name, model in self.models.items()
-        }
-
-    @property
-    def device(self) -> str:
-        """Where the values are: ``"cpu"``, or ``"cuda:0"`` when every node runs there."""
-        return self._manager.device
-
-    @property
-    def model_path(self) -> str:
-        """The YAML file that was loaded."""
-        return str(self._path)
-
-    def run_policy(self, inputs: Mapping[str, Array]) -> dict[str, Array]:
-        """Run every node once.
-
-        Args:
-            inputs: A value for each of ``inputs``, by ``node/port``, except those that
-                ``set_input_value`` has set.
-
-        Returns:
-            A new array for each of ``outputs``; it is the caller's to keep.
-        """
-        if type(inputs) is not dict:
-            if not isinstance(inputs, Mapping):
-                raise LeappTypeError.coded(
-                    "LP002",
-                    f"run_policy() takes a dict of values by 'node/port', got "
-                    f"{type(inputs).__name__}; this pipeline takes: {', '.join(self.inputs)}",
-                )
-            inputs = dict(inputs)
-        return self._manager.run(inputs)
-
-    __call__ = run_policy
-
-    def get_mock_input(self, seed: int = 0) -> dict[str, Array]:
-        """Return made-up values for ``inputs``: random numbers, ones for integers."""
-        return self._manager.mock_input(seed)
-
-    def set_input_value(self, node_name: str, input_name: str, value: Array) -> None:
-        """Set an input: a feedback input for the next tick, an external one until it is given."""
-        self._manager.set_input_value(node_name, input_name, value)
-
-    def reset(self) -> None:
-        """Give every feedback input its initial value again."""
-        self._manager.reset()
-
-    def state(self) -> dict[str, Array]:
-        """Return a copy of every feedback input."""
-        return self._manager.state()
-
-    def set_state(self, state: Mapping[str, Array]) -> None:
-        """Go back to what ``state()`` returned."""
-        self._manager.set_state(dict(state))
+        path = Path(model_path)
+        super().__init__(path, settings, _array_module(array), {"pt2": ExportedProgramEngine})
+        #: The YAML file that was loaded.
+        self.model_path = str(path)
+        self.nodes: dict[str, Node] = {}
+        for name, model in self.models.items():
+            file, backend = (model["parameters"][key] for key in ("model_path", "backend"))
+            file = None if file is None else str(path.parent / file)
+            self.nodes[name] = Node(name, file, backend, model["inputs"], model["outputs"])
 
     @property
     def value_dict(self) -> Mapping[str, Mapping[str, Array]]:
@@ -203,88 +145,39 @@ class InferenceManager:
         What nodes computed is that of the last tick, also where nodes run merged. An external
         input shows what was given, a feedback input what the next tick would read.
         """
-        return _Values(self._manager, self.models)
+        return _Values(self.models, self._values_of)
 
-    def prepare(self, ticks: int = 2) -> None:
-        """Run on mock input, so that the engines have allocated what they need; then undo it."""
-        self._manager.prepare(ticks)
+    def _values_of(self, node: str) -> Mapping[str, Array]:
+        model = self.models[node]
+        ports = dict.fromkeys(port["name"] for port in [*model["inputs"], *model["outputs"]])
 
-    def bind_input(self, name: str, array: Array | None) -> None:
-        """Read an input from this array in every tick, without copying; None ends it.
+        def value(port: str) -> Array:
+            if port not in ports and f"{port}_in" not in ports:
+                raise KeyError(port)
+            return self._value(node, port)
 
-        The array must be contiguous, in host memory, of the port's type and shape.
-        """
-        self._manager.bind_input(name, array)
-
-    def bind_output(self, name: str, array: Array | None) -> None:
-        """Write an output into this array in every tick; None ends it."""
-        self._manager.bind_output(name, array)
-
-    def tick(self) -> None:
-        """Run every node once on the inputs as they are, for callers that bound their arrays."""
-        self._manager.tick()
-
-    def description(self) -> list[str]:
-        """Say what runs where, one line per step."""
-        return self._manager.description()
-
-    def statistics(self) -> dict[str, Any]:
-        """Return latencies in seconds: ``tick``, ``nodes`` by name, and ``deadline_misses``.
-
-        All zero unless the manager was made with ``measure=True``.
-        """
-        return self._manager.statistics()
-
-    def reset_statistics(self) -> None:
-        """Forget the latencies measured so far."""
-        self._manager.reset_statistics()
+        return _Values(ports, value)
 
     def __repr__(self) -> str:
         return (
-            f"InferenceManager({str(self._path)!r}, inputs={self.inputs}, outputs={self.outputs})"
+            f"InferenceManager({self.model_path!r}, inputs={self.inputs}, outputs={self.outputs})"
         )
 
 
-class _Values(Mapping[str, Mapping[str, Array]]):
-    """``value_dict``: nodes to ports."""
+class _Values(Mapping[str, Any]):
+    """A mapping whose values are made when they are asked for."""
 
-    def __init__(self, manager: _runtime.Manager, models: dict[str, Any]) -> None:
-        self._manager = manager
-        self._models = models
+    def __init__(self, names: Collection[str], make: Callable[[str], Any]) -> None:
+        self._names, self._make = names, make
 
-    def __getitem__(self, node: str) -> Mapping[str, Array]:
-        model = self._models[node]
-        names = [port["name"] for port in [*model["inputs"], *model["outputs"]]]
-        return _NodeValues(self._manager, node, list(dict.fromkeys(names)))
+    def __getitem__(self, name: str) -> Any:
+        return self._make(name)
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._models)
+        return iter(self._names)
 
     def __len__(self) -> int:
-        return len(self._models)
-
-    def __repr__(self) -> str:
-        return repr({node: dict(values) for node, values in self.items()})
-
-
-class _NodeValues(Mapping[str, Array]):
-    """``value_dict[node]``: ports to values."""
-
-    def __init__(self, manager: _runtime.Manager, node: str, ports: list[str]) -> None:
-        self._manager = manager
-        self._node = node
-        self._ports = ports
-
-    def __getitem__(self, port: str) -> Array:
-        if port not in self._ports and f"{port}_in" not in self._ports:
-            raise KeyError(port)
-        return self._manager.value(self._node, port)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._ports)
-
-    def __len__(self) -> int:
-        return len(self._ports)
+        return len(self._names)
 
     def __repr__(self) -> str:
         return repr(dict(self))
@@ -312,27 +205,3 @@ def _array_module(array: str | None) -> Any:
             ) from error
         return None
     return torch
-
-
-def _finite_guard(check_finite: bool | Sequence[str]) -> tuple[bool, bool, bool]:
-    """Return whether inputs, state and outputs are guarded."""
-    kinds = ("inputs", "state", "outputs")
-    if isinstance(check_finite, bool):
-        return (check_finite, check_finite, check_finite)
-    unknown = set(check_finite) - set(kinds)
-    if unknown:
-        raise LeappValueError.coded(
-            "LP003", f"check_finite knows {', '.join(kinds)}, not {sorted(unknown)[0]!r}"
-        )
-    return ("inputs" in check_finite, "state" in check_finite, "outputs" in check_finite)
-
-
-def _node_of(path: Path, name: str, model: dict[str, Any]) -> Node:
-    """Return a node as the YAML describes it."""
-    parameters = model["parameters"]
-    file = _model_file(path, parameters["model_path"])
-    return Node(name, file, parameters["backend"], model["inputs"], model["outputs"])
-
-
-def _model_file(yaml: Path, model: str | None) -> str | None:
-    return None if model is None else str(yaml.parent / model)

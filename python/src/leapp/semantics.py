@@ -35,13 +35,7 @@ class TemporalAxis:
 
     def __post_init__(self) -> None:
         """Check the period."""
-        if isinstance(self.period_ms, bool) or not isinstance(self.period_ms, (int, float)):
-            raise LeappTypeError.of(self.period_ms, "TemporalAxis period_ms must be a number")
-        if not (self.period_ms > 0 and math.isfinite(self.period_ms)):
-            raise LeappValueError.coded(
-                "LP003",
-                f"TemporalAxis period_ms must be positive and finite, got {self.period_ms}.",
-            )
+        _check_positive("TemporalAxis period_ms", self.period_ms)
 
 
 @dataclass
@@ -59,13 +53,7 @@ class GraphConfigs:
     def __post_init__(self) -> None:
         """Check the frequency and the keys."""
         if self.frequency is not None:
-            if isinstance(self.frequency, bool) or not isinstance(self.frequency, (int, float)):
-                raise LeappTypeError.of(self.frequency, "GraphConfigs frequency must be a number")
-            if not (self.frequency > 0 and math.isfinite(self.frequency)):
-                raise LeappValueError.coded(
-                    "LP003",
-                    f"GraphConfigs frequency must be positive when provided, got {self.frequency}.",
-                )
+            _check_positive("GraphConfigs frequency", self.frequency)
         if self.extra is not None:
             _check_keys("GraphConfigs extra", self.extra)
             if "frequency" in self.extra and self.frequency is not None:
@@ -157,6 +145,14 @@ def is_ndarray(value: object) -> bool:
 def is_array(value: object) -> bool:
     """Whether the value can be a port: a PyTorch tensor or a NumPy array."""
     return is_tensor(value) or is_ndarray(value)
+
+
+def _check_positive(what: str, value: object) -> None:
+    """Refuse anything but a positive number."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise LeappTypeError.of(value, f"{what} must be a number")
+    if not (value > 0 and math.isfinite(value)):
+        raise LeappValueError.coded("LP003", f"{what} must be positive and finite, got {value}.")
 
 
 def _check_keys(what: str, mapping: object) -> None:

@@ -15,6 +15,7 @@ from typing import Any
 import torch
 
 from .. import _names, _trace
+from .._replacing import Patch
 from .clocks import Clocks
 from .counters import Counters
 from .detector import Detector, Finding
@@ -28,31 +29,19 @@ from .watch import Watch
 #: So many sentences of one kind are said of a node; the others are in log.txt.
 _MOST_SENTENCES = 5
 
+#: Of the session that is tracing.
 _watch: Watch | None = None
 _detectors: list[Detector] = []
-#: Those of them that want to know of passes, in the middle of which they are told.
-_told: list[Detector] = []
 
 
-def start() -> Iterator[tuple[Any, dict[str, Any]]]:
-    """Begin to watch a session that has just started; yield (owner, what to replace there)."""
-    global _watch, _detectors
+def start() -> Iterator[Patch]:
+    """Begin to watch a session that has just started; yield what to replace."""
+    global _watch
     restore()
     _watch = Watch()
-    _detectors = [
-        RandomNumbers(_watch),
-        Clocks(_watch),
-        Threads(_watch),
-        Pickles(_watch),
-        Sizes(_watch),
-        Counters(_watch),
-        Replaced(_watch),
-        Forgotten(_watch),
-    ]
-    for detector in _detectors:
-        yield from detector.patches()
-        if type(detector).opened is not Detector.opened:
-            _told.append(detector)
+    for kind in (RandomNumbers, Clocks, Threads, Pickles, Sizes, Counters, Replaced, Forgotten):
+        _detectors.append(kind(_watch))
+        yield from _detectors[-1].patches()
 
 
 def rehearse() -> None:
@@ -68,7 +57,6 @@ def restore() -> None:
         _watch.restore()
     _watch = None
     _detectors.clear()
-    _told.clear()
 
 
 def include(*objects: Any) -> None:
@@ -81,13 +69,13 @@ def opened(node: str, number: int) -> None:
     """A pass of a node has begun: its first or second."""
     if _watch is not None:
         _watch.opened(node, number)
-        for detector in _told:
-            detector.opened(node, number)
+        for detector in _detectors:
+            detector.opened()
 
 
 def closed(node: str, number: int) -> None:
     """A pass of a node has ended: its first or second."""
-    for detector in _told:
+    for detector in _detectors:
         detector.closed(node, number)
 
 
@@ -97,7 +85,12 @@ def keeps(outputs: Iterable[torch.Tensor]) -> bool:
 
 
 def drawn() -> None:
-    """Values of NumPy's come into the graph: name the generators they may be of."""
+    """Values of NumPy's come into the graph: name the generators they may be of.
+
+    Where those are is known in the passes that are told of.
+    """
+    if all(_trace.pass_of(node) > 2 for node in _trace.open_nodes()):
+        return
     for detector in _detectors:
         if isinstance(detector, RandomNumbers):
             detector.drawn()
@@ -109,8 +102,8 @@ def finish() -> None:
         return
     _names.remember_paths(_watch.before.values())
     for detector in _detectors:
-        for node, findings in detector.finish():
-            _say(node, list(findings))
+        for node in _watch.nodes:
+            _say(node, list(detector.findings(node)))
 
 
 def _say(node: str, findings: list[Finding]) -> None:

@@ -6,10 +6,9 @@ import time
 from collections.abc import Iterable, Iterator
 
 from .. import _trace
-from .detector import Detector, Finding, Patch, before_call, wrapped
+from .._replacing import Patch, announced
+from .detector import Detector, Finding
 from .watch import Watch
-
-_CLOCKS = ("monotonic", "perf_counter", "process_time", "time", "time_ns")
 
 
 class Clocks(Detector):
@@ -17,33 +16,24 @@ class Clocks(Detector):
 
     def __init__(self, watch: Watch) -> None:
         super().__init__(watch)
-        #: By node, (line, text) in order.
+        #: By node, (line, function) in order.
         self._read: dict[str, dict[tuple[str, str], None]] = {}
 
     def patches(self) -> Iterable[Patch]:
         """Replace the functions that are commonly asked."""
-        yield wrapped(time, _CLOCKS, before_call(self._note))
+        yield announced(time, "monotonic perf_counter process_time time time_ns", self._note)
 
     def _note(self, function: str) -> None:
         for node in _trace.open_nodes():
-            if _trace.pass_of(node) == 1:
-                place = (_trace.user_location(), f"time.{function}() is read")
-                self._read.setdefault(node, {})[place] = None
+            self._read.setdefault(node, {})[_trace.user_location(), function] = None
 
-    def finish(self) -> Iterator[tuple[str, Iterable[Finding]]]:
+    def findings(self, node: str) -> Iterator[Finding]:
         """Name what was read in the only pass of a node."""
-        for node, places in self._read.items():
-            if _trace.pass_of(node) == 1:
-                yield (
-                    node,
-                    [
-                        Finding(
-                            "LP216",
-                            f"{what} while node '{node}' is open, which was traced once. What it "
-                            f"computes with it is exported as a constant: pass it through "
-                            f"annotate.input_tensors(), or trace a second pass to find out.",
-                            where,
-                        )
-                        for where, what in places
-                    ],
-                )
+        for where, function in self._read.get(node, ()) if _trace.pass_of(node) == 1 else ():
+            yield Finding(
+                "LP216",
+                f"time.{function}() is read while node '{node}' is open, which was traced once. "
+                f"What it computes with it is exported as a constant: pass it through "
+                f"annotate.input_tensors(), or trace a second pass to find out.",
+                where,
+            )

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from types import ModuleType
 
 from .. import _source, _trace
-from .._snapshot import Place, Snapshot, holds_numbers, size_of
+from .._snapshot import holds_numbers, size_of
 from .detector import Detector, Finding
 
 
@@ -17,41 +17,42 @@ class Counters(Detector):
     Those that code inside the node does not read are the program's own business: statistics, say.
     """
 
-    def finish(self) -> Iterator[tuple[str, Iterable[Finding]]]:
+    def findings(self, node: str) -> Iterator[Finding]:
         """Name the numbers that changed."""
-        for node, before in self.watch.before.items():
-            yield node, self._changed(node, before)
-
-    def _changed(self, node: str, snapshot: Snapshot) -> Iterator[Finding]:
+        snapshot = self.watch.before.get(node)
+        if snapshot is None:
+            return
         once = _trace.pass_of(node) == 1
         for place in snapshot.places():
             before, now = snapshot.size_of(place.value), size_of(place.now())
             if now is None or type(now) is not type(before) or now == before:
                 continue
-            if once and not holds_numbers(place.value):
-                continue  # what a list of tensors holds is looked at elsewhere
             of, name = place.holder.of, place.name
             if isinstance(of, ModuleType) and place.key not in _source.rebound_variables(of):
                 continue  # a loop's variable, say
+            # The last name in a label like agent.counts['n'], and its keys.
+            words = {_source.ANY, *re.findall(r"[A-Za-z_]\w*", name.rpartition(".")[2])}
             reading = self.watch.reading_in(node, of)
-            if once and reading.reads(_words(place)):
+            if holds_numbers(place.value):
+                matters = not words.isdisjoint(reading.read)
+            else:  # what a list of tensors holds is looked at elsewhere
+                matters = not once and not words.isdisjoint(reading.chosen)
+            if not matters:
+                continue
+            if once:
                 yield Finding(
                     "LP217",
                     f"'{name}' was {before} when node '{node}' was opened and is {now} now. If the "
                     f"node computes with it, its value is exported as a constant: keep it in a "
                     f"tensor to make it state, or trace a second pass to find out.",
                 )
-            elif not once and reading.chooses_by(_words(place)):
+            else:
                 before, now = (str(size).removeprefix("of ") for size in (before, now))
                 yield Finding(
                     "LP218",
                     f"'{name}' went from {before} to {now} over the passes of node '{node}', and "
-                    f"the program chooses by it: what none of these passes did is not exported. "
-                    f"Keep it in a tensor, and choose with torch.where().",
+                    f"the program {'reads' if words.isdisjoint(reading.chosen) else 'chooses by'} "
+                    f"it: what none of these passes did is not exported. Keep it in a tensor, and "
+                    f"choose with torch.where().",
                     settled_by_another_pass=False,
                 )
-
-
-def _words(place: Place) -> set[str]:
-    """Return the last name in a label like ``agent.counts['n']``, and its keys."""
-    return set(re.findall(r"[A-Za-z_]\w*", place.name.rpartition(".")[2]))

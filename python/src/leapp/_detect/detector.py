@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import functools
-import sys
-from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, NamedTuple
 
-from .. import _trace
+from .._replacing import Patch
 
 if TYPE_CHECKING:
     from .watch import Watch
@@ -22,10 +20,6 @@ class Finding(NamedTuple):
     settled_by_another_pass: bool = True
 
 
-#: (owner, what to put there by name)
-Patch = tuple[Any, dict[str, Any]]
-
-
 class Detector:
     """Finds one kind of thing that takes part in a node unseen. Lives for a session."""
 
@@ -36,40 +30,12 @@ class Detector:
         """Yield what to replace while the session is tracing."""
         return ()
 
-    def opened(self, node: str, number: int) -> None:
+    def opened(self) -> None:
         """A node's first or second pass has begun."""
 
     def closed(self, node: str, number: int) -> None:
         """A node's first or second pass has ended."""
 
-    def finish(self) -> Iterator[tuple[str, Iterable[Finding]]]:
-        """Yield (node, what to say of it), while the session can still be asked."""
-        yield from ()
-
-
-def in_node(depth: int = 2) -> bool:
-    """Whether a patched function is called by the program's code while a node is open."""
-    return _trace.any_open() and _trace.is_user_code(sys._getframe(depth).f_code)
-
-
-def wrapped(owner: Any, names: Iterable[str], wrap: Callable[[Any], Any]) -> Patch:
-    """Return a patch that puts around functions what wrap() makes of them."""
-    made = {}
-    for name in names:
-        original = getattr(owner, name)
-        made[name] = functools.wraps(original)(wrap(original))
-    return owner, made
-
-
-def before_call(act: Callable[[str], None]) -> Callable[[Any], Any]:
-    """Return a wrap() that calls act() with the function's name when the program calls it."""
-
-    def wrap(original: Any) -> Any:
-        def call(*args: Any, **options: Any) -> Any:
-            if in_node():
-                act(original.__name__)
-            return original(*args, **options)
-
-        return call
-
-    return wrap
+    def findings(self, node: str) -> Iterable[Finding]:
+        """Yield what to say of a node, while the session can still be asked."""
+        return ()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import sys
 from collections.abc import Iterable
 from typing import Any
 
@@ -9,7 +11,8 @@ import torch
 
 from .. import _trace
 from .._numpy import note_escape
-from .detector import Detector, Patch, wrapped
+from .._replacing import Patch, replaced
+from .detector import Detector
 
 
 class Pickles(Detector):
@@ -17,12 +20,13 @@ class Pickles(Detector):
 
     def patches(self) -> Iterable[Patch]:
         """Replace what pickle asks."""
-        yield wrapped(torch.Tensor, ["__reduce_ex__"], _noting_escape)
+        yield replaced(torch.Tensor, "__reduce_ex__", _noting_escape)
 
 
 def _noting_escape(original: Any) -> Any:
     def reduce(self: torch.Tensor, protocol: Any) -> Any:
-        if _trace.any_open():
+        # copy.copy() asks as well, and makes a tensor over the same memory of it.
+        if _trace.any_open() and sys._getframe(1).f_code is not copy.copy.__code__:
             note_escape(self, "Pickling", pickled=True)
         return original(self, protocol)
 

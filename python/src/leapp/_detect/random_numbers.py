@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import random
 import warnings
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from types import GeneratorType
 from typing import Any
 
@@ -17,17 +17,18 @@ import numpy as np
 
 from .. import _trace
 from .._program import is_iterator
-from .detector import Detector, Patch, before_call, in_node, wrapped
+from .._replacing import Patch, announced, in_node, replaced
+from .detector import Detector
 from .watch import Watch
 
 _NUMPY_DRAWS = (
-    "choice", "exponential", "normal", "permutation", "rand", "randint", "randn", "random",
-    "random_sample", "standard_normal", "uniform",
-)  # fmt: skip
+    "choice exponential normal permutation rand randint randn random random_sample standard_normal "
+    "uniform"
+)
 _PYTHON_DRAWS = (
-    "choice", "choices", "expovariate", "gauss", "normalvariate", "randint", "random", "randrange",
-    "sample", "shuffle", "triangular", "uniform",
-)  # fmt: skip
+    "choice choices expovariate gauss normalvariate randint random randrange sample shuffle "
+    "triangular uniform"
+)
 _CURE = "If they are meant to change, pass them through annotate.input_tensors()."
 
 
@@ -41,12 +42,9 @@ class RandomNumbers(Detector):
 
     def patches(self) -> Iterable[Patch]:
         """Replace the functions that draw, and what makes generators."""
-        for module, name, draws in (
-            (np.random, "np.random", _NUMPY_DRAWS),
-            (random, "random", _PYTHON_DRAWS),
-        ):
-            yield wrapped(module, draws, before_call(_naming_draws(name)))
-        yield wrapped(np.random, ["default_rng"], self._following)
+        yield announced(np.random, _NUMPY_DRAWS, _naming_draws("np.random"))
+        yield announced(random, _PYTHON_DRAWS, _naming_draws("random"))
+        yield replaced(np.random, "default_rng", self._following)
 
     def _following(self, original: Any) -> Any:
         def construct(*args: Any, **options: Any) -> Any:
@@ -57,14 +55,14 @@ class RandomNumbers(Detector):
 
         return construct
 
-    def opened(self, node: str, number: int) -> None:
+    def opened(self) -> None:
         """Remember what the program holds."""
         for generator, name in self.watch.generators:
             self._follow(generator, name)
 
     def closed(self, node: str, number: int) -> None:
         """Look at it again."""
-        if self._followed and number == 1:
+        if number == 1:
             self.drawn(f"while node '{node}' was open")
 
     def _follow(self, generator: Any, name: str) -> None:
@@ -72,11 +70,10 @@ class RandomNumbers(Detector):
 
     def drawn(self, when: str = "that come in here") -> None:
         """Name what was used since it was last looked at."""
-        for key, (generator, name, before) in list(self._followed.items()):
-            now = _position(generator)
-            if now == before:
+        for generator, name, before in list(self._followed.values()):
+            self._follow(generator, name)
+            if self._followed[id(generator)][2] == before:
                 continue
-            self._followed[key] = (generator, name, now)
             iterates = is_iterator(generator)
             what = "gave out values" if iterates else "drew random numbers"
             _trace.diagnose(
@@ -86,15 +83,12 @@ class RandomNumbers(Detector):
             )
 
 
-def _naming_draws(module: str) -> Any:
-    def name(function: str) -> None:
-        _trace.diagnose(
-            "LP204",
-            f"{module}.{function}() draws random numbers while a node is open: what it uses of "
-            f"them is exported as a constant. {_CURE}",
-        )
-
-    return name
+def _naming_draws(module: str) -> Callable[[str], None]:
+    return lambda function: _trace.diagnose(
+        "LP204",
+        f"{module}.{function}() draws random numbers while a node is open: what it uses of them is "
+        f"exported as a constant. {_CURE}",
+    )
 
 
 def _position(generator: Any) -> Any:
@@ -109,20 +103,24 @@ def _position(generator: Any) -> Any:
         return repr(generator.get_state(legacy=False))
 
 
-def _step(value: Any) -> tuple[Any, ...]:
-    """Return the numbers that tell how far an iterator has come."""
+def _step(value: Any, depth: int = 16) -> tuple[Any, ...]:
+    """Return the numbers that tell how far an iterator has come, with those it takes from."""
     if isinstance(value, (int, float)):
         return (value,)
+    if depth == 0:  # they may go round in a circle
+        return ()
     if isinstance(value, tuple):
-        return tuple(number for item in value for number in _step(item))
+        return tuple(number for item in value for number in _step(item, depth - 1))
     if isinstance(value, GeneratorType):
         frame = value.gi_frame
-        return () if frame is None else (frame.f_lasti, *_step(tuple(frame.f_locals.values())))
+        if frame is None:
+            return ()
+        return (frame.f_lasti, *_step(tuple(frame.f_locals.values()), depth - 1))
     if not is_iterator(value):
         return ()
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # Python means to give this up
-            return _step(tuple(value.__reduce__()[1:]))
+            return _step(tuple(value.__reduce__()[1:]), depth - 1)
     except TypeError:  # one that cannot be copied
         return ()

@@ -22,10 +22,11 @@ from .detector import Detector, Finding
 class Replaced(Detector):
     """Compares the tensors that the program holds with those it held when a node first opened."""
 
-    def finish(self) -> Iterator[tuple[str, Iterable[Finding]]]:
+    def findings(self, node: str) -> Iterable[Finding]:
         """Name the tensors that may be state."""
-        for node in self.watch.before:
-            yield node, self._once(node) if _trace.pass_of(node) == 1 else self._unread(node)
+        if node not in self.watch.before:
+            return ()
+        return self._once(node) if _trace.pass_of(node) == 1 else self._unread(node)
 
     def keeps(self, outputs: Iterable[torch.Tensor]) -> bool:
         """Whether each of these comes from something that the program replaces as it goes."""
@@ -67,7 +68,8 @@ class Replaced(Detector):
             of = place.holder.of
             if isinstance(of, ModuleType) and place.key not in _source.rebound_variables(of):
                 continue
-            container = "" if of is not None else _last_word(place.holder.name)
+            last_word = place.holder.name.rpartition(".")[2].partition("[")[0]
+            container = "" if of is not None else last_word
             trees = self.watch.trees_around(node, of)
             if any(_source.asks_for(tree, container, place.key) for tree in trees):
                 yield place, []
@@ -96,14 +98,9 @@ class Replaced(Detector):
 class Forgotten(Detector):
     """Names tensors that came up during the session and that a node was not given."""
 
-    def finish(self) -> Iterator[tuple[str, Iterable[Finding]]]:
-        """Look at nodes that were traced once; passes that differ show it by themselves."""
-        for node in self.watch.nodes:
-            if _trace.pass_of(node) == 1:
-                yield node, self._raw(node)
-
-    def _raw(self, node: str) -> Iterator[Finding]:
-        raw = _trace.raw_constants_of(node)
+    def findings(self, node: str) -> Iterator[Finding]:
+        """Look at a node that was traced once; passes that differ show it by themselves."""
+        raw = _trace.raw_constants_of(node) if _trace.pass_of(node) == 1 else []
         held = self.watch.held_now() if raw else {}
         for tensor, where in raw:
             place = held.get(tensor.untyped_storage()._cdata)
@@ -122,26 +119,25 @@ class Forgotten(Detector):
 
 def _is_replaced(place: Place) -> bool:
     """Whether code of the program replaces what is there, or what a container there holds."""
-    if not may_hold_state(place.value) or place.value is None:
+    of, value = place.holder.of, place.value
+    if value is None or not may_hold_state(value):
         return False
-    of = place.holder.of
     if isinstance(of, ModuleType):
         return place.key in _source.rebound_variables(of)
-    inside = not isinstance(place.value, (torch.Tensor, np.ndarray))
-    return not isinstance(of, type) or inside or _source.carries(of, place.key)
+    is_container = not isinstance(value, (torch.Tensor, np.ndarray))
+    return not isinstance(of, type) or is_container or _source.carries(of, place.key)
 
 
 def _kept_state(snapshot: Snapshot) -> Iterator[tuple[Place, list[Any]]]:
     """Yield the places that may hold state, with the tensors and arrays they held."""
     for place in snapshot.places():
-        of = place.holder.of
-        if not may_hold_state(place.value):
+        of, value = place.holder.of, place.value
+        if not may_hold_state(value):
             continue
-        if isinstance(of, ModuleType) and isinstance(place.value, NUMBERS):
-            now = place.now()
-            if now is place.value or place.key not in _source.rebound_variables(of):
-                continue  # a loop's variable, say
-        yield place, snapshot.leaves_of(place.value)
+        is_variable = isinstance(of, ModuleType) and isinstance(value, NUMBERS)
+        if is_variable and (place.now() is value or not _is_replaced(place)):
+            continue  # a loop's variable, say
+        yield place, snapshot.leaves_of(value)
 
 
 def _was_declared(value: Any) -> bool:
@@ -164,7 +160,3 @@ def _was_read(value: Any) -> bool:
         counts = value.numel() == 1 and not value.is_floating_point()
         return counts or _trace.was_read(value)
     return isinstance(value, np.ndarray)
-
-
-def _last_word(name: str) -> str:
-    return name.rpartition(".")[2].partition("[")[0]

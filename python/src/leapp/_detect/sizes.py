@@ -9,9 +9,8 @@ from typing import Any
 import torch
 
 from .. import _trace
-from .detector import Detector, Patch, wrapped
-
-_PLAIN_SHAPE: Any = torch._C.TensorBase.shape
+from .._replacing import Patch, replaced
+from .detector import Detector
 
 
 class Sizes(Detector):
@@ -19,25 +18,18 @@ class Sizes(Detector):
 
     def patches(self) -> Iterable[Patch]:
         """Replace what sizes are read with."""
-        yield torch.Tensor, {"shape": property(_shape)}
-        yield wrapped(torch.Tensor, ("__len__", "size", "numel", "nelement"), _noting_size)
-
-
-def _shape(tensor: torch.Tensor) -> Any:
-    if _trace.any_open() and _is_programs(sys._getframe(1)):
-        _trace.note_size(tensor)
-    return _PLAIN_SHAPE.__get__(tensor)
+        shape: Any = torch._C.TensorBase.shape
+        yield torch.Tensor, {"shape": property(_noting_size(shape.__get__))}
+        yield replaced(torch.Tensor, "__len__ size numel nelement", _noting_size)
 
 
 def _noting_size(original: Any) -> Any:
     def measure(self: torch.Tensor, *args: Any, **kwargs: Any) -> Any:
-        if _trace.any_open() and _is_programs(sys._getframe(1)):
-            _trace.note_size(self)
+        if _trace.any_open():
+            # What the code does with a size may become part of the model: PyTorch's code counts.
+            asking = sys._getframe(1).f_globals.get("__name__", "")
+            if not asking.startswith(("leapp.", "torch._numpy")):
+                _trace.note_size(self)
         return original(self, *args, **kwargs)
 
     return measure
-
-
-def _is_programs(frame: Any) -> bool:
-    """Whether what the code does with a size may become part of the model: PyTorch's counts."""
-    return not frame.f_globals.get("__name__", "").startswith(("leapp.", "torch._numpy"))

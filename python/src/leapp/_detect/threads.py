@@ -9,8 +9,9 @@ from typing import Any
 import torch
 
 from .. import _trace
+from .._replacing import Patch, replaced
 from .._snapshot import leaves_of
-from .detector import Detector, Patch, wrapped
+from .detector import Detector
 
 
 class Threads(Detector):
@@ -18,13 +19,14 @@ class Threads(Detector):
 
     def patches(self) -> Iterable[Patch]:
         """Replace what all results go through."""
-        yield wrapped(concurrent.futures.Future, ["result"], _looking_at_result)
+        yield replaced(concurrent.futures.Future, "result", _looking_at_result)
 
 
 def _looking_at_result(original: Any) -> Any:
     def result(self: Any, *args: Any, **options: Any) -> Any:
         found = original(self, *args, **options)
-        if _trace.any_open() and any(map(_is_strange, leaves_of(found))):
+        given = leaves_of(found) if _trace.any_open() else []
+        if any(isinstance(leaf, torch.Tensor) and not _trace.is_traced(leaf) for leaf in given):
             _trace.diagnose(
                 "LP215",
                 "a tensor comes from another thread while a node is open. What operators do there "
@@ -34,7 +36,3 @@ def _looking_at_result(original: Any) -> Any:
         return found
 
     return result
-
-
-def _is_strange(value: Any) -> bool:
-    return isinstance(value, torch.Tensor) and not _trace.is_traced(value)

@@ -20,6 +20,7 @@ from collections.abc import Sequence
 from types import CodeType
 from typing import Any
 
+import numpy as np
 import torch
 
 from .. import _source, _trace
@@ -98,25 +99,23 @@ class Watch:
 
     def _replace_values(self) -> None:
         """Put traced arrays in the places of arrays, and own tensors in those of shared ones."""
-        program = self._program
-        while program.arrays:
-            holder, key, array = program.arrays.pop()
-            if _is_there(holder, key, array):
-                self._replace(holder, key, array, kept(array))
-        while program.numbers:
-            holder, key, number = program.numbers.pop()
-            if _is_there(holder, key, number) and _source.carries(program.class_of(holder), key):
-                self._replace(holder, key, number, number_of(kept(new_array(number))))
-        if program.shared:
-            with _trace.Unobserved():
-                while program.shared:
-                    holder, key, tensor = program.shared.pop()
-                    if _is_there(holder, key, tensor):
-                        self._replace(holder, key, tensor, tensor.detach())
-
-    def _replace(self, holder: Any, key: Any, value: Any, other: Any) -> None:
-        holder[key] = other
-        self._replaced.append((holder, key, value, other))
+        places = self._program.replaceable
+        while places:
+            holder, key, value = places.pop()
+            if not _is_there(holder, key, value):
+                continue
+            other: Any
+            if isinstance(value, np.ndarray):
+                other = kept(value)
+            elif isinstance(value, torch.Tensor):
+                with _trace.Unobserved():
+                    other = value.detach()
+            elif _source.carries(self._program.class_of(holder), key):
+                other = number_of(kept(new_array(value)))
+            else:
+                continue
+            holder[key] = other
+            self._replaced.append((holder, key, value, other))
 
     def held_now(self) -> dict[int, Place]:
         """Return the places that hold tensors, by the tensors' memory."""

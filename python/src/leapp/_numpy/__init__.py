@@ -8,42 +8,26 @@ and tensors (``constructors``) are patched, see :func:`patches`.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
-from .arrays import (
-    Number,
-    TracedArray,
-    attached,
-    holds_traced,
-    is_traced,
-    kept,
-    new_array,
-    note_escape,
-    reset,
-    to_tensor,
-    traced_view,
-)
-from .number import number_of
-
-__all__ = [
-    "Number",
-    "TracedArray",
-    "attached",
-    "holds_traced",
-    "is_traced",
-    "kept",
-    "new_array",
-    "note_escape",
-    "number_of",
-    "patches",
-    "reset",
-    "to_tensor",
-    "traced_view",
-]
+from .._replacing import Patch
+from .arrays import Number as Number
+from .arrays import TracedArray as TracedArray
+from .arrays import array_of as array_of
+from .arrays import attached as attached
+from .arrays import is_traced as is_traced
+from .arrays import kept as kept
+from .arrays import new_array as new_array
+from .arrays import note_escape as note_escape
+from .arrays import reset as reset
+from .arrays import to_tensor as to_tensor
+from .arrays import traced_view as traced_view
+from .lists import holds_traced as holds_traced
+from .lists import leaves as leaves
+from .number import number_of as number_of
 
 
-def patches() -> Iterator[tuple[Any, dict[str, Any]]]:
-    """Yield (owner, what to put there by name) for a session that has begun."""
+def patches() -> Iterator[Patch]:
+    """Yield what to replace for a session that has begun."""
     from . import constructors, lists
 
     yield from lists.patches()

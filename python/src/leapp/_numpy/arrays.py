@@ -9,24 +9,20 @@ any array over it is traced as well.
 
 from __future__ import annotations
 
-import collections
+import contextlib
 import functools
 import warnings
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from types import ModuleType
+from typing import Any
 
 import numpy as np
 import torch
 
 from .. import _state, _trace
 
-if TYPE_CHECKING:
-    from types import ModuleType
-
 #: NumPy's own functions: while a session is tracing, the names in its module make traced arrays.
 new_array, new_empty = np.array, np.empty
-#: What NumPy takes for a list of items.
-LISTS = (list, tuple, collections.deque)
-
 #: PyTorch's likewise.
 from_numpy = torch.from_numpy
 
@@ -45,11 +41,10 @@ def reset() -> None:
     _owners.clear()
 
 
-class TracedArray(np.ndarray[Any, Any]):
-    """A NumPy array in traced memory: behaves like any other, and its use is recorded."""
+class Traced:
+    """What arrays and their elements have in common. Showing a value is not using it."""
 
-    #: The tensor over exactly these elements, where it is known.
-    _tensor: torch.Tensor | None = None
+    __slots__ = ()
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
         return _calls().ufunc(ufunc, method, inputs, kwargs)
@@ -57,31 +52,61 @@ class TracedArray(np.ndarray[Any, Any]):
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
         return _calls().function(func, args, kwargs)
 
+    def __round__(self, digits: int = 0) -> Any:
+        return self.round(digits)  # type: ignore[attr-defined]
+
+    def __format__(self, spec: str) -> str:
+        value = plain(self)
+        return format(value[()] if np.ndim(value) == 0 else value, spec)
+
+    def __repr__(self) -> str:
+        return repr(plain(self))
+
+    def __str__(self) -> str:
+        return str(plain(self))
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return plain(self).__reduce_ex__(protocol)
+
+
+class TracedArray(Traced, np.ndarray[Any, Any]):
+    """A NumPy array in traced memory: behaves like any other, and its use is recorded."""
+
+    #: The tensor over exactly these elements, where it is known.
+    _tensor: torch.Tensor | None = None
+
     def __getitem__(self, index: Any) -> Any:
         return _calls().get_item(self, index)
 
     def __setitem__(self, index: Any, value: Any) -> None:
         _calls().set_item(self, index, value)
 
-    def _note_size(self) -> None:
+    def view(self, *args: Any, **options: Any) -> Any:
+        """Return the array with another type, or as an instance of another class."""
+        kind = args[0] if args else options.get("type")
+        if isinstance(kind, type) and issubclass(kind, np.ndarray) and kind is not np.ndarray:
+            # NumPy's masked arrays, say, compute with the memory by themselves.
+            return left(self, f"a {kind.__name__} of an array").view(*args, **options)
+        return super().view(*args, **options)
+
+    def _sized(self) -> np.ndarray[Any, Any]:
+        """Return the array to ask for a size, which becomes part of the model."""
         if self._tensor is not None and _trace.any_open():
             _trace.note_size(self._tensor)
+        return plain(self)  # type: ignore[no-any-return]
 
     def __len__(self) -> int:
-        self._note_size()
-        return len(plain(self))
+        return len(self._sized())
 
     @property
     def size(self) -> int:
         """The number of elements."""
-        self._note_size()
-        return plain(self).size  # type: ignore[no-any-return]
+        return self._sized().size
 
     @property
     def shape(self) -> tuple[int, ...]:
         """The sizes of the dimensions."""
-        self._note_size()
-        return plain(self).shape  # type: ignore[no-any-return]
+        return self._sized().shape  # type: ignore[no-any-return]
 
     @shape.setter
     def shape(self, value: Any) -> None:
@@ -100,27 +125,11 @@ class TracedArray(np.ndarray[Any, Any]):
     def __contains__(self, value: Any) -> bool:
         return plain(value) in left(self, "in")
 
-    def __round__(self, digits: int = 0) -> Any:
-        return self.round(digits)
-
-    def __format__(self, spec: str) -> str:
-        array = plain(self)
-        return format(array[()] if array.ndim == 0 else array, spec)
-
-    def __repr__(self) -> str:
-        return repr(plain(self))
-
-    def __str__(self) -> str:
-        return str(plain(self))
-
-    def __reduce_ex__(self, protocol: Any) -> Any:
-        return plain(self).__reduce_ex__(protocol)
-
     def __deepcopy__(self, memo: dict[int, Any] | None) -> Any:
         return self.copy()
 
 
-class Number:
+class Number(Traced):
     """An element of a traced array, in an array of its own; see ``number``."""
 
     __slots__ = ("_array",)
@@ -131,20 +140,17 @@ class Number:
 
 def _method(name: str) -> Any:
     """Return a method of TracedArray that does on NumPy and PyTorch what ndarray's does."""
-    original = getattr(np.ndarray, name)
 
     def method(self: TracedArray, *args: Any, **kwargs: Any) -> Any:
         return _calls().method(name, (self, *args), kwargs)
 
-    method.__name__ = name
-    method.__doc__ = original.__doc__
-    return method
+    return functools.wraps(getattr(np.ndarray, name))(method)
 
 
 def _leaving(name: str, how: str) -> Any:
-    """Return a method of TracedArray that takes its values out of the graph."""
+    """Return a method that takes values out of the graph."""
 
-    def leave(self: TracedArray, *args: Any, **kwargs: Any) -> Any:
+    def leave(self: Any, *args: Any, **kwargs: Any) -> Any:
         return getattr(left(self, how), name)(*args, **kwargs)
 
     leave.__name__ = name
@@ -152,8 +158,11 @@ def _leaving(name: str, how: str) -> Any:
 
 
 def _leaving_by(name: str) -> Any:
-    """Return a getter of an attribute that does so."""
-    return lambda self: getattr(left(self, f".{name}"), name)
+    """Return an attribute that does so."""
+    return property(
+        lambda self: getattr(left(self, f".{name}"), name),
+        lambda self, value: self.__setitem__(..., np.resize(value, self.shape)),  # array.flat = ..
+    )
 
 
 #: What takes values out of the graph, and what the program wrote to do so.
@@ -163,9 +172,9 @@ _LEAVING = {
     "tolist": ".tolist()", "tobytes": ".tobytes()",
 }  # fmt: skip
 for _name, _how in _LEAVING.items():
-    setattr(TracedArray, _name, _leaving(_name, _how))
+    setattr(Traced, _name, _leaving(_name, _how))
 for _name in ("ctypes", "flat"):
-    setattr(TracedArray, _name, property(_leaving_by(_name)))
+    setattr(TracedArray, _name, _leaving_by(_name))
 
 for _name in (
     "all any argmax argmin argpartition argsort astype byteswap choose clip compress conj "
@@ -176,11 +185,16 @@ for _name in (
     setattr(TracedArray, _name, _method(_name))
 
 
+def array_of(value: Any) -> Any:
+    """Return the array that an element is in; anything else as it is."""
+    return value._array if isinstance(value, Number) else value
+
+
 def plain(value: Any) -> Any:
     """Return the array or number without its class; anything else as it is."""
     if isinstance(value, Number):
-        return value._array.view(np.ndarray)[()]
-    return value.view(np.ndarray) if isinstance(value, TracedArray) else value
+        return np.ndarray.view(value._array, np.ndarray)[()]
+    return np.ndarray.view(value, np.ndarray) if isinstance(value, TracedArray) else value
 
 
 def traced_view(tensor: torch.Tensor) -> TracedArray:
@@ -190,7 +204,7 @@ def traced_view(tensor: torch.Tensor) -> TracedArray:
 
 def attached(array: np.ndarray[Any, Any], tensor: torch.Tensor | None) -> TracedArray:
     """Return the array as a traced one. The tensor counts if it is over exactly these elements."""
-    view = array.view(TracedArray)
+    view = np.ndarray.view(array, TracedArray)
     if tensor is not None and _covers(tensor, array):
         view._tensor = tensor
     return view
@@ -200,34 +214,38 @@ def to_tensor(value: Any) -> torch.Tensor:
     """Return a tensor over the array's memory; a tensor is returned as it is."""
     if isinstance(value, torch.Tensor):
         return value
-    if isinstance(value, Number):
-        value = value._array
-    array = plain(value)
-    if isinstance(value, TracedArray):
-        tensor = value._tensor
-        if tensor is not None and _covers(tensor, array):
-            return tensor
-    backwards = tuple(axis for axis, stride in enumerate(array.strides) if stride < 0)
+    value = array_of(value)
+    array, is_known = plain(value), isinstance(value, TracedArray)
+    if is_known and value._tensor is not None and _covers(value._tensor, array):
+        return value._tensor  # type: ignore[no-any-return]
+    backwards = backwards_in(array)
     if backwards:  # PyTorch knows no negative strides
         return torch.flip(to_tensor(np.flip(array, backwards)), backwards)
     known = _in_known_memory(array)
     if known is not None:
         return known
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # read-only memory: nobody writes to it here
-        if not isinstance(value, TracedArray):
-            return from_numpy(array)
-        with _trace.Unobserved():  # its memory is met as it is, by whatever works on it
-            return from_numpy(array)
+    # Traced memory is met as it is, by whatever works on it.
+    with _quietly(unobserved=is_known):
+        return from_numpy(array)
+
+
+def backwards_in(array: np.ndarray[Any, Any]) -> tuple[int, ...]:
+    """Return the dimensions that go backwards through memory."""
+    return tuple(axis for axis, stride in enumerate(array.strides) if stride < 0)
+
+
+@contextlib.contextmanager
+def _quietly(*, unobserved: bool) -> Iterator[None]:
+    """Make tensors of read-only memory without a warning: nobody writes to it here."""
+    with warnings.catch_warnings(), _trace.Unobserved() if unobserved else contextlib.nullcontext():
+        warnings.simplefilter("ignore", UserWarning)
+        yield
 
 
 def to_written_tensor(value: Any) -> torch.Tensor:
     """Return a tensor over the array's memory that is about to be written to."""
     tensor = to_tensor(value)
-    owner = value
-    while isinstance(owner, np.ndarray):
-        owner = owner.base
-    if not isinstance(owner, torch.Tensor):
+    if not isinstance(_owner_of(value), torch.Tensor):
         _written[torch._C.TensorBase.data_ptr(tensor)] = tensor
     return tensor
 
@@ -238,18 +256,13 @@ def kept(array: np.ndarray[Any, Any]) -> TracedArray:
     It has one tensor for good, so that passes can tell whether they met the same array.
     """
     owner = _owner_of(array)
-    view = array.view(TracedArray)
-    with warnings.catch_warnings(), _trace.Unobserved():
-        warnings.simplefilter("ignore", UserWarning)  # read-only memory: nobody writes to it here
+    with _quietly(unobserved=True):
         try:
             if isinstance(owner, np.ndarray) and id(owner) not in _owners:
                 _owners[id(owner)] = (owner, from_numpy(owner))
         except (TypeError, ValueError):  # a type or layout that PyTorch does not have
-            return view
-    tensor = _in_known_memory(array)
-    if tensor is not None and _covers(tensor, array):
-        view._tensor = tensor
-    return view
+            return np.ndarray.view(array, TracedArray)
+    return attached(array, _in_known_memory(array))
 
 
 def fresh(array: Any) -> Any:
@@ -279,38 +292,12 @@ def torch_type(dtype: np.dtype[Any]) -> torch.dtype:
 
 def is_traced(value: Any) -> bool:
     """Whether the value is a tensor or an array that the session knows."""
-    if isinstance(value, torch.Tensor):
-        return _trace.is_traced(value)
-    if isinstance(value, (np.ndarray, Number)):
-        try:
-            return _trace.is_traced(to_tensor(value))
-        except TypeError:  # a type that PyTorch does not have
-            return False
-    return False
-
-
-def holds_traced(value: Any) -> bool:
-    """Whether anything traced is in the value, which may be nested."""
-    return any(map(is_traced, leaves(value)))
-
-
-def leaves(value: Any) -> list[Any]:
-    """Return what nested lists, tuples and dicts hold."""
-    if isinstance(value, dict):
-        value = list(value.values())
-    if isinstance(value, LISTS):
-        return [leaf for item in value for leaf in leaves(item)]
-    return [value]
-
-
-def may_hold_traced(data: Any) -> bool:
-    """Whether a traced value may be in there; quick for numbers."""
-    if isinstance(data, LISTS):
-        kinds = set(map(type, data))
-        if not any(issubclass(kind, (torch.Tensor, np.ndarray, Number, *LISTS)) for kind in kinds):
-            return False
-        return any(map(may_hold_traced, data))
-    return isinstance(data, (TracedArray, Number, torch.Tensor))
+    if not isinstance(value, (torch.Tensor, np.ndarray, Number)):
+        return False
+    try:
+        return _trace.is_traced(to_tensor(value))
+    except TypeError:  # a type that PyTorch does not have
+        return False
 
 
 def note_escape(value: Any, how: str, reason: str = "", *, pickled: bool = False) -> None:
@@ -328,11 +315,11 @@ def note_escape(value: Any, how: str, reason: str = "", *, pickled: bool = False
     )
 
 
-def left(array: TracedArray, how: str) -> np.ndarray[Any, Any]:
-    """Say that the array's values leave the graph, and return it without its class."""
+def left(value: Any, how: str) -> np.ndarray[Any, Any]:
+    """Say that values leave the graph, and return them in an array without its class."""
     if _state.is_active():
-        note_escape(array, how)
-    return array.view(np.ndarray)
+        note_escape(value, how)
+    return np.ndarray.view(array_of(value), np.ndarray)
 
 
 def _owner_of(array: np.ndarray[Any, Any]) -> Any:

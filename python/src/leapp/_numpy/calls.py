@@ -10,21 +10,22 @@ constant.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 
 from .. import _state, _trace
+from ..errors import LeappError
 from .arrays import (
     Number,
+    Traced,
     TracedArray,
     attached,
+    backwards_in,
     fresh,
     from_numpy,
-    holds_traced,
     is_traced,
-    leaves,
     new_array,
     note_escape,
     plain,
@@ -33,7 +34,7 @@ from .arrays import (
     torch_type,
     traced_view,
 )
-from .lists import apply_along_axis, as_array, as_arrays
+from .lists import apply_along_axis, as_array, as_arrays, holds_traced, leaves
 from .number import number_of
 from .table import NOT_VALUES, WRITERS, numpy_of_torch, torch_function, torch_method
 
@@ -48,51 +49,37 @@ class _DisagreementError(Exception):
 def ufunc(function: Any, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Call a ufunc or one of its methods."""
     call = getattr(function, method)
-    out = kwargs.pop("out", None)
     if not _state.is_active():
-        if out is not None:
-            kwargs["out"] = tuple(map(plain, out))
-        return call(*map(plain, inputs), **kwargs)
+        return call(*_map(plain, inputs), **_map(plain, kwargs))
     name = f"np.{function.__name__}" + ("" if method == "__call__" else f".{method}")
     if method == "at":
-        return _write(name, call, None, inputs, kwargs)
+        return _Call(name, call, None, inputs, kwargs).write()
     inputs = tuple(map(as_array, inputs))
-    result = _compute(name, call, torch_function(function, method), inputs, kwargs)
-    if out is None:
-        return result
-    results = result if isinstance(result, tuple) else (result,)
-    written = tuple(
-        value if target is None else _put_out(name, target, value)
-        for target, value in zip(out, results, strict=True)
-    )
-    return written if isinstance(result, tuple) else written[0]
+    return _Call(name, call, torch_function(function, method), inputs, kwargs).compute()
 
 
 def function(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     """Call a NumPy function."""
     if not _state.is_active() or func in NOT_VALUES:
         return func(*_map(plain, args), **_map(plain, kwargs))
-    name = f"{func.__module__}.{func.__name__}".replace("numpy", "np", 1)
     if func.__name__ == "empty_like":
         return fresh(func(*_map(plain, args), **_map(plain, kwargs)))
     if func.__name__ == "apply_along_axis":
         return apply_along_axis(*args, **kwargs)
-    args = as_arrays(func, args)
-    if func in WRITERS:
-        return _write(name, func, torch_function(func), args, kwargs)
-    return _compute_with_out(name, func, torch_function(func), args, kwargs)
+    name = f"{func.__module__}.{func.__name__}".replace("numpy", "np", 1)
+    call = _Call(name, func, torch_function(func), as_arrays(func, args), kwargs)
+    return call.write() if func in WRITERS else call.compute()
 
 
 def method(name: str, args: Any, kwargs: dict[str, Any]) -> Any:
     """Call a method of ndarray."""
-    call = getattr(np.ndarray, name)
+    original = getattr(np.ndarray, name)
     if not _state.is_active():
-        return call(*_map(plain, args), **_map(plain, kwargs))
+        return original(*_map(plain, args), **_map(plain, kwargs))
     if name != "choose":
         args = tuple(map(as_array, args))
-    if name in ("fill", "partition", "put", "sort"):
-        return _write(f".{name}()", call, torch_method(name), args, kwargs)
-    return _compute_with_out(f".{name}()", call, torch_method(name), args, kwargs)
+    call = _Call(f".{name}()", original, torch_method(name), args, kwargs)
+    return call.write() if name in ("fill", "partition", "put", "sort") else call.compute()
 
 
 def get_item(array: TracedArray, index: Any) -> Any:
@@ -113,7 +100,7 @@ def get_item(array: TracedArray, index: Any) -> Any:
     def get(items: Any, where: Any) -> Any:
         return items[where]
 
-    return _compute("indexing", get, get, (array, index), {})
+    return _Call("indexing", get, get, (array, index), {}).compute()
 
 
 def set_item(array: TracedArray, index: Any, value: Any) -> None:
@@ -127,7 +114,7 @@ def set_item(array: TracedArray, index: Any, value: Any) -> None:
     def put(target: Any, where: Any, what: Any) -> None:
         target[where] = what
 
-    _write("item assignment", put, put, (array, index, as_array(value)), {})
+    _Call("item assignment", put, put, (array, index, as_array(value)), {}).write()
 
 
 def _goes_backwards(index: Any) -> bool:
@@ -138,33 +125,93 @@ def _goes_backwards(index: Any) -> bool:
     return any(isinstance(part, slice) and (part.step or 1) < 0 for part in parts)
 
 
-def _compute(
-    name: str,
-    numpy_call: Callable[..., Any],
-    torch_call: Callable[..., Any] | None,
-    args: Any,
-    kwargs: dict[str, Any],
-) -> Any:
-    """Call NumPy, and PyTorch beside it; return NumPy's values in memory PyTorch recorded."""
-    expected = numpy_call(*_map(_numpy_value, args), **_map(_numpy_value, kwargs))
-    traced = holds_traced((args, kwargs))
-    if not traced and not _trace.any_open():
-        return _map(_untraced, expected)
-    # What is not traced may be state that is in its first pass: it is recorded in any, so that
-    # passes can be compared.
-    reason = "PyTorch has no equivalent"
-    if torch_call is not None:
-        try:
-            found = torch_call(*_map(_torch_value, args), **_map(_torch_value, kwargs))
+class _Call(NamedTuple):
+    """A call of NumPy's, with what does the same on PyTorch if there is such a thing."""
+
+    name: str
+    on_numpy: Callable[..., Any]
+    on_torch: Callable[..., Any] | None
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+
+    def compute(self) -> Any:
+        """Call NumPy, and PyTorch beside it; return NumPy's values in memory PyTorch recorded."""
+        out = self.kwargs.get("out")
+        if out is None:
+            return self._computed()
+        targets = out if isinstance(out, tuple) else (out,)
+        rest = {key: value for key, value in self.kwargs.items() if key != "out"}
+        result = self._replace(kwargs=rest)._computed()
+        results = result if isinstance(result, tuple) else (result,)
+        written = tuple(
+            value if target is None else _put_out(self.name, target, value)
+            for target, value in zip(targets, results, strict=True)
+        )
+        return written if isinstance(result, tuple) else written[0]
+
+    def _computed(self) -> Any:
+        args, kwargs = self.args, self.kwargs
+        expected = self.on_numpy(*_map(_numpy_value, args), **_map(_numpy_value, kwargs))
+        traced = holds_traced((args, kwargs))
+        if not traced and not _trace.any_open():
+            return _map(_untraced, expected)
+
+        # What is not traced may be state that is in its first pass: it is recorded in any, so that
+        # passes can be compared.
+        def record(on_torch: Callable[..., Any]) -> Any:
+            found = on_torch(*_map(_torch_value, args), **_map(_torch_value, kwargs))
             return _reconciled(expected, found, args)
+
+        found, reason = self._recorded(record)
+        if not reason:
+            return found
+        if isinstance(expected, np.ndarray) and _is_view(expected, args):
+            return attached(expected, None)
+        self._note_escape(reason)
+        return expected if traced else _map(fresh, expected)
+
+    def write(self) -> None:
+        """Do what writes to the first argument, so that the write is recorded."""
+        target, kwargs = self.args[0], self.kwargs
+        rest = [value.copy() if _overlaps(value, target) else value for value in self.args[1:]]
+        expected = new_array(plain(target))
+        self.on_numpy(expected, *_map(_numpy_value, rest), **_map(_numpy_value, kwargs))
+
+        def record(on_torch: Callable[..., Any]) -> None:
+            work = to_written_tensor(target)
+            with torch.no_grad():
+                on_torch(
+                    _torch_value(work), *_map(_torch_value, rest), **_map(_torch_value, kwargs)
+                )
+            if not _agree(expected, work):
+                raise _DisagreementError("its PyTorch equivalent gives other values")
+            if not np.array_equal(plain(target), expected, equal_nan=True):
+                _assign(target, traced_view(work))  # backwards memory, of which `work` is a copy
+                np.copyto(plain(target), expected)
+
+        _, reason = self._recorded(record)
+        if reason:
+            self._note_escape(reason)
+            _assign(target, expected)
+
+    def _recorded(self, record: Callable[[Callable[..., Any]], Any]) -> tuple[Any, str]:
+        """Return what record() makes of the function of PyTorch's, and why it does not."""
+        if self.on_torch is None:
+            return None, "PyTorch has no equivalent"
+        try:
+            return record(self.on_torch), ""
+        except LeappError:
+            raise
         except _DisagreementError as disagreement:
-            reason = str(disagreement)
+            return None, str(disagreement)
         except Exception as error:  # whatever PyTorch objects to, NumPy has answered already
-            reason = f"PyTorch says: {error}"
-    if isinstance(expected, np.ndarray) and _is_view(expected, args):
-        return attached(expected, None)
-    _note_escape(name, args, kwargs, reason)
-    return expected if traced else _map(fresh, expected)
+            return None, f"PyTorch says: {error}"
+
+    def _note_escape(self, reason: str) -> None:
+        """Say that the call was not traced, if there was anything to trace."""
+        for value in leaves((self.args, self.kwargs)):
+            if isinstance(value, Traced) or is_traced(value):
+                note_escape(value, self.name, reason)
 
 
 def _untraced(value: Any) -> Any:
@@ -177,54 +224,6 @@ def _untraced(value: Any) -> Any:
         return attached(value, None)
 
 
-def _compute_with_out(
-    name: str,
-    numpy_call: Callable[..., Any],
-    torch_call: Callable[..., Any] | None,
-    args: Any,
-    kwargs: dict[str, Any],
-) -> Any:
-    """Compute, and write the result to ``out=`` where one is given."""
-    rest = {key: value for key, value in kwargs.items() if key != "out"}
-    result = _compute(name, numpy_call, torch_call, args, rest)
-    out = kwargs.get("out")
-    return result if out is None else _put_out(name, out, result)
-
-
-def _write(
-    name: str,
-    numpy_call: Callable[..., Any],
-    torch_call: Callable[..., Any] | None,
-    args: Any,
-    kwargs: dict[str, Any],
-) -> None:
-    """Call a function that writes to its first argument, so that the write is recorded."""
-    target = args[0]
-    rest = tuple(value.copy() if _overlaps(value, target) else value for value in args[1:])
-    expected = new_array(plain(target))
-    numpy_call(expected, *_map(_numpy_value, rest), **_map(_numpy_value, kwargs))
-    reason = "PyTorch has no equivalent"
-    if torch_call is not None:
-        try:
-            work = to_written_tensor(target)
-            with torch.no_grad():
-                torch_call(
-                    _torch_value(work), *_map(_torch_value, rest), **_map(_torch_value, kwargs)
-                )
-            if not _agree(expected, work):
-                raise _DisagreementError("its PyTorch equivalent gives other values")
-            if not np.array_equal(plain(target), expected, equal_nan=True):
-                _assign(target, traced_view(work))  # backwards memory, of which `work` is a copy
-                np.copyto(plain(target), expected)
-            return
-        except _DisagreementError as disagreement:
-            reason = str(disagreement)
-        except Exception as error:  # whatever PyTorch objects to, NumPy has answered already
-            reason = f"PyTorch says: {error}"
-    _note_escape(name, args, kwargs, reason)
-    _assign(target, expected)
-
-
 def _overlaps(value: Any, target: Any) -> bool:
     """Whether an array is a view of what is written to; NumPy reads it before it writes."""
     return isinstance(value, TracedArray) and np.may_share_memory(plain(value), plain(target))
@@ -232,7 +231,7 @@ def _overlaps(value: Any, target: Any) -> bool:
 
 def _assign(target: Any, value: Any) -> None:
     """Write to an array's memory with an operator that is recorded."""
-    backwards = tuple(axis for axis, stride in enumerate(target.strides) if stride < 0)
+    backwards = backwards_in(target)
     source = to_tensor(value)
     if backwards:
         target = np.flip(plain(target), backwards)
@@ -257,10 +256,8 @@ def _reconciled(expected: Any, found: Any, args: Any) -> Any:
     if isinstance(expected, (list, tuple)):
         if not isinstance(found, (list, tuple)) or len(found) != len(expected):
             raise _DisagreementError("its PyTorch equivalent gives another number of results")
-        items = [_reconciled(e, f, args) for e, f in zip(expected, found, strict=True)]
-        if isinstance(expected, list):
-            return items
-        return type(expected)(*items) if hasattr(expected, "_fields") else tuple(items)
+        pairs = zip(expected, found, strict=True)
+        return _like(expected, [_reconciled(*pair, args) for pair in pairs])
     if not isinstance(expected, (np.ndarray, np.generic)):
         raise _DisagreementError(f"it returns a {type(expected).__name__}")
     values = new_array(expected)
@@ -288,21 +285,13 @@ def _reconciled(expected: Any, found: Any, args: Any) -> Any:
 
 def _agree(values: np.ndarray[Any, Any], tensor: torch.Tensor) -> bool:
     """Whether the tensor holds NumPy's values, but for rounding."""
-    with _trace.Unobserved():
-        found = torch._C.TensorBase.numpy(tensor.detach())
+    found = _numpy_value(tensor)
     if values.dtype.kind not in "fc":
         return bool(np.array_equal(values, found))
     rtol = _RTOL.get(values.dtype, 1e-6)
     finite = np.abs(values[np.isfinite(values)])
     scale = float(finite.max()) if finite.size else 1.0
     return bool(np.allclose(values, found, rtol=rtol, atol=rtol * 1e-2 * scale, equal_nan=True))
-
-
-def _note_escape(name: str, args: Any, kwargs: dict[str, Any], reason: str) -> None:
-    """Say that a NumPy call was not traced, if there was anything to trace."""
-    for value in leaves((args, kwargs)):
-        if isinstance(value, (TracedArray, Number)) or is_traced(value):
-            note_escape(value, name, reason)
 
 
 def _is_view(result: np.ndarray[Any, Any], args: Any) -> bool:
@@ -328,9 +317,7 @@ def _torch_value(value: Any) -> Any:
         return tnp.ndarray(to_tensor(value))
     if isinstance(value, np.generic):
         return tnp.ndarray(from_numpy(new_array(value)))
-    if isinstance(value, np.dtype):
-        return tnp.dtype(value.name)
-    if isinstance(value, type) and issubclass(value, np.generic):
+    if isinstance(value, np.dtype) or (isinstance(value, type) and issubclass(value, np.generic)):
         return tnp.dtype(np.dtype(value).name)
     return value
 
@@ -345,11 +332,15 @@ def _tensor_of(value: Any) -> torch.Tensor | None:
 
 def _map(change: Callable[[Any], Any], value: Any) -> Any:
     """Apply the function to every leaf of nested lists, tuples and dicts."""
-    if isinstance(value, tuple):
-        items = [_map(change, item) for item in value]
-        return type(value)(*items) if hasattr(value, "_fields") else tuple(items)
-    if isinstance(value, list):
-        return [_map(change, item) for item in value]
+    if isinstance(value, (list, tuple)):
+        return _like(value, [_map(change, item) for item in value])
     if isinstance(value, dict):
         return {key: _map(change, item) for key, item in value.items()}
     return change(value)
+
+
+def _like(value: Any, items: list[Any]) -> Any:
+    """Return items in a list or tuple like that one; named tuples keep their fields."""
+    if isinstance(value, list):
+        return items
+    return type(value)(*items) if hasattr(value, "_fields") else tuple(items)

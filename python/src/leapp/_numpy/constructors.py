@@ -14,44 +14,36 @@ import numpy as np
 import torch
 
 from .. import _detect, _trace
+from .._replacing import Patch, replaced
 from .arrays import (
-    LISTS,
     Number,
     TracedArray,
     attached,
     fresh,
     from_numpy,
-    holds_traced,
     is_traced,
-    leaves,
-    may_hold_traced,
     note_escape,
     plain,
     to_tensor,
     traced_view,
 )
+from .lists import LISTS, holds_traced, leaves, may_hold_traced
 
 
-def patches() -> Iterator[tuple[Any, dict[str, Any]]]:
-    """Yield (owner, what to put there by name)."""
-    yield np, _wrapped(np, "array asarray asanyarray ascontiguousarray", _array_constructor)
-    yield np, _wrapped(np, "zeros ones empty eye identity arange linspace", _constant_constructor)
-    yield np, _wrapped(np, "full", _full_constructor)
-    yield np, _wrapped(np, "from_dlpack", _from_dlpack)
-    yield torch, _wrapped(torch, "tensor as_tensor", _tensor_constructor)
-    yield torch, _wrapped(torch, "from_numpy", _from_numpy)
+def patches() -> Iterator[Patch]:
+    """Yield what to replace."""
+    yield replaced(np, "array asarray asanyarray ascontiguousarray", _array_constructor)
+    yield replaced(np, "zeros ones empty eye identity arange linspace", _constant_constructor)
+    yield replaced(np, "full", _full_constructor)
+    yield replaced(np, "from_dlpack", _from_dlpack)
+    yield replaced(torch, "tensor as_tensor", _tensor_constructor)
+    yield replaced(torch, "from_numpy", _from_numpy)
 
 
-def _wrapped(owner: Any, names: str, wrap: Callable[[Any], Any]) -> dict[str, Any]:
-    return {name: wrap(getattr(owner, name)) for name in names.split()}
-
-
-@functools.cache
 def _array_constructor(original: Callable[..., Any]) -> Callable[..., Any]:
     """Return NumPy's ``array`` or a relative of it that keeps traced values traced."""
     copies = original.__name__ == "array"
 
-    @functools.wraps(original)
     def construct(*args: Any, **options: Any) -> Any:
         if not args or type(args[0]) is np.ndarray:
             return original(*args, **options)
@@ -68,7 +60,7 @@ def _array_constructor(original: Callable[..., Any]) -> Callable[..., Any]:
             data = data.numpy()
         dtype = args[1] if len(args) > 1 else options.get("dtype")
         result = data if dtype is None else data.astype(dtype, copy=False)
-        if result is data and options.get("copy", copies):
+        if result is data and options.get("copy", copies) in (True, np._CopyMode.ALWAYS):
             result = data.copy()
         if original.__name__ == "ascontiguousarray" and not result.flags.c_contiguous:
             result = result.copy()
@@ -96,18 +88,17 @@ def _array_of(data: Sequence[Any], made: np.ndarray[Any, Any]) -> Any:
     return fresh(made)
 
 
-@functools.cache
 def _constant_constructor(original: Callable[..., Any]) -> Callable[..., Any]:
-    @functools.wraps(original)
     def construct(*args: Any, **options: Any) -> Any:
-        return fresh(original(*args, **options))
+        made = original(*args, **options)
+        # What linspace() returns is a view of memory that nobody else has.
+        is_view = type(made) is np.ndarray and not made.flags.owndata
+        return fresh(made.copy() if is_view else made)
 
     return construct
 
 
-@functools.cache
 def _full_constructor(original: Callable[..., Any]) -> Callable[..., Any]:
-    @functools.wraps(original)
     def construct(shape: Any, fill_value: Any, dtype: Any = None, **options: Any) -> Any:
         if not isinstance(fill_value, (TracedArray, Number)) and not is_traced(fill_value):
             return fresh(original(shape, fill_value, dtype, **options))
@@ -118,11 +109,9 @@ def _full_constructor(original: Callable[..., Any]) -> Callable[..., Any]:
     return construct
 
 
-@functools.cache
 def _tensor_constructor(original: Callable[..., Any]) -> Callable[..., Any]:
     """Return ``torch.tensor`` or ``torch.as_tensor`` that keep traced values in lists traced."""
 
-    @functools.wraps(original)
     def construct(*args: Any, **options: Any) -> Any:
         data = args[0] if args else options.get("data")
         if _trace.any_open() and isinstance(data, (np.ndarray, np.generic)):
@@ -154,9 +143,7 @@ def _tensor_constructor(original: Callable[..., Any]) -> Callable[..., Any]:
     return construct
 
 
-@functools.cache
 def _from_numpy(original: Callable[[Any], torch.Tensor]) -> Callable[[Any], torch.Tensor]:
-    @functools.wraps(original)
     def construct(array: Any) -> torch.Tensor:
         if _trace.any_open():
             _detect.drawn()
@@ -170,9 +157,7 @@ def _from_numpy(original: Callable[[Any], torch.Tensor]) -> Callable[[Any], torc
     return construct
 
 
-@functools.cache
 def _from_dlpack(original: Callable[..., Any]) -> Callable[..., Any]:
-    @functools.wraps(original)
     def from_dlpack(given: Any, /, **options: Any) -> Any:
         array = original(given, **options)
         if isinstance(given, torch.Tensor) and (_trace.any_open() or is_traced(given)):

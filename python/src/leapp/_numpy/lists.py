@@ -7,26 +7,32 @@ is put together out of the list instead.
 
 from __future__ import annotations
 
+import collections
 import functools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
+import torch
 
 from .. import _trace
-from .arrays import LISTS, TracedArray, is_traced, may_hold_traced, note_escape
+from .._replacing import Patch, replaced
+from .arrays import Number, TracedArray, is_traced, note_escape
 from .table import NOT_VALUES, TAKE_LISTS, TAKE_OTHER_LISTS
+
+#: What NumPy takes for a list of items.
+LISTS = (list, tuple, collections.deque)
 
 _LEFT_ALONE = NOT_VALUES | TAKE_OTHER_LISTS
 
 
-def patches() -> Iterator[tuple[Any, dict[str, Any]]]:
-    """Yield (owner, what to put there by name) for all of NumPy that takes lists."""
+def patches() -> Iterator[Patch]:
+    """Yield what to replace: all of NumPy that takes lists."""
     for module, table in _of_modules():
         now = vars(module)
         # But not in the place of what someone else has put there.
         yield module, {name: new for name, (old, new) in table.items() if now.get(name) is old}
-    yield np.vectorize, {"__call__": _of_vectorize(vars(np.vectorize)["__call__"])}
+    yield replaced(np.vectorize, "__call__", _of_vectorize)
 
 
 @functools.cache
@@ -42,6 +48,37 @@ def _of_modules() -> list[tuple[Any, dict[str, tuple[Any, Any]]]]:
                 table[name] = (original, _of_function(original))
         found.append((module, table))
     return found
+
+
+def holds_traced(value: Any) -> bool:
+    """Whether anything traced is in the value, which may be nested."""
+    return any(map(is_traced, leaves(value)))
+
+
+def leaves(value: Any, items_of: Callable[[Any], Sequence[Any]] = list) -> list[Any]:
+    """Return what nested lists, tuples and dicts hold, which may hold themselves.
+
+    `items_of` says what a list holds, or the values of a dict.
+    """
+    found: list[Any] = []
+    todo, seen = [value], set[int]()
+    while todo:
+        value = todo.pop()
+        if not isinstance(value, (dict, *LISTS)):
+            found.append(value)
+        elif id(value) not in seen:
+            seen.add(id(value))
+            todo += reversed(items_of(value.values() if isinstance(value, dict) else value))
+    return found
+
+
+def may_hold_traced(data: Any) -> bool:
+    """Whether a traced value may be in there; quick for numbers."""
+    if isinstance(data, LISTS):
+        kinds = set(map(type, data))
+        if not any(issubclass(kind, (torch.Tensor, np.ndarray, Number, *LISTS)) for kind in kinds):
+            return False
+    return any(isinstance(leaf, (TracedArray, Number, torch.Tensor)) for leaf in leaves(data))
 
 
 def as_array(value: Any) -> Any:
@@ -120,9 +157,7 @@ class _Ufunc:
         return self._ufunc.__name__
 
 
-@functools.cache
 def _of_vectorize(original: Callable[..., Any]) -> Callable[..., Any]:
-    @functools.wraps(original)
     def call(self: Any, *args: Any, **options: Any) -> Any:
         args = tuple(map(as_array, args))
         traced = [value for value in args if isinstance(value, TracedArray)]

@@ -1,0 +1,131 @@
+#include "runtime_options.h"
+
+#include <pybind11/stl.h>
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "leapp/error.h"
+
+namespace py = pybind11;
+
+namespace leapp::python {
+namespace {
+
+// The value of a setting, or an error that names it.
+template <typename T>
+T setting(const std::string& name, py::handle value, const char* expected) {
+  try {
+    return value.cast<T>();
+  } catch (const py::cast_error&) {
+    throw Error(Code::kWrongType, name + " must be " + expected + ", not " +
+                                      std::string(py::str(py::type::of(value).attr("__name__"))));
+  }
+}
+
+EngineOptions engine_options(const py::dict& settings) {
+  EngineOptions options;
+  for (const auto& [key, value] : settings) {
+    const std::string name = py::str(key);
+    if (name == "threads") {
+      options.threads = setting<int>(name, value, "a whole number");
+    } else if (name == "affinity") {
+      options.affinity = setting<std::vector<int>>(name, value, "a list of processors");
+    } else if (name == "spinning") {
+      options.spinning = setting<bool>(name, value, "True or False");
+    } else if (name == "provider") {
+      options.provider = setting<std::string>(name, value, "the name of a provider");
+    } else if (name == "translate") {
+      options.translate = setting<bool>(name, value, "True or False");
+    } else {
+      throw Error(Code::kRuntimeOptions,
+                  "there is no engine option '" + name +
+                      "'; there are: threads, affinity, spinning, provider, translate");
+    }
+  }
+  return options;
+}
+
+// Which values are guarded against NaN: all or none of them, or those that are named.
+FiniteGuard finite_guard(const py::object& given) {
+  if (py::isinstance<py::bool_>(given)) {
+    const bool all = given.cast<bool>();
+    return {all, all, all};
+  }
+  FiniteGuard guard;
+  for (const auto& kind :
+       setting<std::vector<std::string>>("check_finite", given, "True, False or a list of kinds")) {
+    if (kind == "inputs") {
+      guard.inputs = true;
+    } else if (kind == "state") {
+      guard.state = true;
+    } else if (kind == "outputs") {
+      guard.outputs = true;
+    } else {
+      throw Error(Code::kWrongValue,
+                  "check_finite knows inputs, state, outputs, not '" + kind + "'");
+    }
+  }
+  return guard;
+}
+
+std::chrono::nanoseconds from_seconds(double seconds) {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(
+      std::chrono::duration<double>(seconds));
+}
+
+double to_seconds(std::chrono::nanoseconds time) {
+  return std::chrono::duration<double>(time).count();
+}
+
+// A Python function, to be called from a thread that does not hold the interpreter lock.
+std::function<void(const DeadlineMiss&)> deadline_callback(py::object callable) {
+  if (callable.is_none()) return {};
+  const auto shared = std::shared_ptr<py::object>(new py::object(std::move(callable)), [](auto* o) {
+    const py::gil_scoped_acquire lock;
+    delete o;
+  });
+  return [shared](const DeadlineMiss& miss) {
+    const py::gil_scoped_acquire lock;
+    try {
+      (*shared)(miss.tick, to_seconds(miss.took), to_seconds(miss.deadline));
+    } catch (py::error_already_set& error) {
+      error.discard_as_unraisable("LEAPP's deadline callback");
+    }
+  };
+}
+
+}  // namespace
+
+RuntimeOptions runtime_options(const py::dict& settings) {
+  RuntimeOptions options;
+  options.engine = engine_options(settings["engine"]);
+  for (const auto& [node, values] : py::dict(settings["nodes"])) {
+    options.nodes[py::str(node)] = engine_options(py::reinterpret_borrow<py::dict>(values));
+  }
+  options.merge =
+      setting<bool>("merge", settings["merge"], "True or False") ? Merge::kAuto : Merge::kOff;
+  options.finite = finite_guard(settings["check_finite"]);
+  for (const auto& [port, limit] : py::dict(settings["staleness"])) {
+    options.staleness[py::str(port)] =
+        from_seconds(setting<double>("staleness", limit, "a number of seconds"));
+  }
+  if (!settings["deadline"].is_none()) {
+    options.deadline =
+        from_seconds(setting<double>("deadline", settings["deadline"], "a number of seconds"));
+  }
+  options.on_deadline_miss = deadline_callback(settings["on_deadline_miss"]);
+  options.measure = setting<bool>("measure", settings["measure"], "True or False");
+  options.bundle.allow_outside_files =
+      setting<bool>("allow_outside_files", settings["allow_outside_files"], "True or False");
+  options.bundle.trust = settings["trust"].is_none() ? Trust::kData : Trust::kCode;
+  options.bundle.max_tensor_bytes =
+      setting<std::uint64_t>("max_tensor_bytes", settings["max_tensor_bytes"], "a number of bytes");
+  return options;
+}
+
+}  // namespace leapp::python

@@ -1,0 +1,14 @@
+// The keyword arguments of InferenceManager as options of the runtime.
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+#include "leapp/inference_manager.h"
+
+namespace leapp::python {
+
+/// Options from a dict with a key for each, the engine's in dicts of their own. Throws an Error
+/// that names the one that is wrong.
+RuntimeOptions runtime_options(const pybind11::dict& settings);
+
+}  // namespace leapp::python
