@@ -14,6 +14,7 @@
 #include "leapp/inference_manager.h"
 #include "runtime_arrays.h"
 #include "runtime_engine.h"
+#include "runtime_node.h"
 #include "runtime_sections.h"
 
 namespace leapp::python {
@@ -103,16 +104,15 @@ class PyManager {
  public:
   PyManager(const std::filesystem::path& yaml, const py::dict& settings, py::object torch,
             const py::dict& engines)
-      : arrays_(std::move(torch)) {
-    RuntimeOptions options = runtime_options(settings);
+      : arrays_(std::move(torch)), options_(runtime_options(settings)) {
     for (const auto& [backend, load] : engines) {
-      options.engines.add(py::str(backend),
-                          python_engine(py::reinterpret_borrow<py::object>(load)));
+      options_.engines.add(py::str(backend),
+                           python_engine(py::reinterpret_borrow<py::object>(load)));
     }
-    import_torch_for_torchscript(options.engines);
+    import_torch_for_torchscript(options_.engines);
     {
       const py::gil_scoped_release release;
-      manager_ = std::make_unique<InferenceManager>(yaml, std::move(options));
+      manager_ = std::make_unique<InferenceManager>(yaml, options_);
     }
     for (const std::string& name : manager_->inputs()) {
       inputs_.push_back(manager_->input_port(name));
@@ -232,6 +232,15 @@ class PyManager {
     return result;
   }
 
+  std::unique_ptr<PyNode> load_node(const std::string& name) const {
+    const Bundle& bundle = manager_->bundle();
+    return std::make_unique<PyNode>(bundle, *bundle.find_model(name), options_, arrays_);
+  }
+
+  py::object zeros(const std::string& dtype, const Shape& shape) const {
+    return arrays_.make(Tensor(dtype_from_name(dtype).value(), shape).view());
+  }
+
   InferenceManager& manager() { return *manager_; }
 
  private:
@@ -348,6 +357,7 @@ class PyManager {
   }
 
   ArrayMaker arrays_;
+  RuntimeOptions options_;
   std::unique_ptr<InferenceManager> manager_;
   std::optional<dlpack::Device> device_;  // where the values are, when not on the host
   std::vector<InputPort> inputs_;
@@ -360,6 +370,7 @@ class PyManager {
 }  // namespace
 
 void bind_manager(py::module_& module) {
+  py::class_<PyNode>(module, "NodeModel").def("__call__", &PyNode::run);
   py::class_<PyManager>(module, "Manager")
       .def(py::init<const std::filesystem::path&, const py::dict&, py::object, const py::dict&>(),
            py::arg("yaml"), py::arg("settings"), py::arg("torch"), py::arg("engines"))
@@ -377,6 +388,8 @@ void bind_manager(py::module_& module) {
       .def("set_state", &PyManager::set_state, py::arg("state"))
       .def("prepare", &PyManager::prepare, py::arg("ticks"))
       .def("statistics", &PyManager::statistics)
+      .def("load_node", &PyManager::load_node, py::arg("name"))
+      .def("zeros", &PyManager::zeros, py::arg("dtype"), py::arg("shape"))
       .def("reset_statistics", [](PyManager& self) { self.manager().reset_statistics(); })
       .def_property_readonly("device", [](PyManager& self) { return self.manager().device(); })
       .def("description", [](PyManager& self) { return self.manager().description(); })

@@ -38,6 +38,9 @@ class Tracing : public ::testing::Test {
   }
   void TearDown() override {
     session::set_hooks({});
+    for (const std::string& open : session::Session::instance().open_nodes()) {
+      annotate::abandon(open);
+    }
     if (is_active()) stop();
     std::filesystem::remove_all(folder_);
   }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import sys
 from collections.abc import Iterable
 from typing import Any
 
@@ -40,7 +41,7 @@ def start(
         max_cached_io: How many passes after the first are kept for validation, for each node.
         global_patching: Patch the exchange between PyTorch and NumPy, so that round trips through
             NumPy stay traced.
-        patching: Functions to replace while the session is active.
+        patching: Functions to replace while the session is active, with ``global_patching``.
     """
     global _graph, _verbose
     graph, folder = _split(name, save_path)
@@ -71,13 +72,20 @@ def start(
 
 
 def stop() -> None:
-    """End tracing; what was traced waits for :func:`compile_graph`."""
+    """End tracing; what was traced waits for :func:`compile_graph`.
+
+    A node that is open is an error. While an exception is on its way, as in a ``finally``, its pass
+    is dropped instead.
+    """
     if not _state.loaded():
         raise LeappError.at_caller(
             "LP101", "leapp.stop(): there is no active tracing session; call leapp.start() first."
         )
     from . import _patches, _trace
 
+    if sys.exc_info()[1] is not None:
+        for node in _trace.open_nodes():
+            _trace.abandon(node)
     _trace.stop()
     _patches.restore()
 
@@ -250,4 +258,10 @@ def _checked_patches(patching: Any) -> list[FunctionPatch]:
     for patch in patches:
         if not isinstance(patch, FunctionPatch):
             raise LeappTypeError.of(patch, "leapp.start(patching=..) takes FunctionPatch objects")
+        if sum((p.module, p.function_name) == (patch.module, patch.function_name) for p in patches) > 1:
+            raise LeappValueError.at_caller(
+                "LP003",
+                f"leapp.start(patching=..) replaces {patch.function_name}() of "
+                f"{getattr(patch.module, '__name__', patch.module)} twice; name it once.",
+            )
     return patches

@@ -9,16 +9,17 @@ otherwise or on request. The interpreter lock is released while the models run.
 
 from __future__ import annotations
 
+import functools
 import importlib.util
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
 from typing import Any, Literal
 
 from . import _console, _runtime
 from ._exported_program import ExportedProgramEngine
-from .errors import LeappImportError, LeappTypeError, LeappValueError
+from .errors import LeappError, LeappImportError, LeappTypeError, LeappValueError
 
 __all__ = ["InferenceManager", "Node"]
 
@@ -30,7 +31,11 @@ _console.show()
 
 @dataclass(frozen=True)
 class Node:
-    """One node of the pipeline, as the bundle describes it."""
+    """One node of the pipeline, as the bundle describes it.
+
+    It can be called with one array per input, in order, and returns its output, or a tuple of
+    them. That runs its model by itself and leaves the pipeline as it is.
+    """
 
     name: str
     #: The model's file, or None when the node has no model.
@@ -40,6 +45,67 @@ class Node:
     #: The ports as in the YAML: name, dtype, shape, and what else is known of them.
     input_descriptions: list[dict[str, Any]]
     output_descriptions: list[dict[str, Any]]
+    _manager: _runtime.Manager = field(repr=False, compare=False)
+
+    @property
+    def device(self) -> str:
+        """Where the pipeline's values are."""
+        return self._manager.device
+
+    @property
+    def input_names(self) -> list[str]:
+        """The inputs, in the order that the model takes them."""
+        return [port["name"] for port in self.input_descriptions]
+
+    @property
+    def input_shapes(self) -> list[list[int]]:
+        """Their shapes."""
+        return [port["shape"] for port in self.input_descriptions]
+
+    @property
+    def input_dtypes(self) -> list[str]:
+        """Their element types, by name."""
+        return [port["dtype"] for port in self.input_descriptions]
+
+    @property
+    def output_names(self) -> list[str]:
+        """The outputs, in the order that the model returns them."""
+        return [port["name"] for port in self.output_descriptions]
+
+    @property
+    def output_shapes(self) -> list[list[int]]:
+        """Their shapes."""
+        return [port["shape"] for port in self.output_descriptions]
+
+    @property
+    def output_dtypes(self) -> list[str]:
+        """Their element types, by name."""
+        return [port["dtype"] for port in self.output_descriptions]
+
+    @property
+    def mock_input(self) -> dict[str, Array]:
+        """Zeros for every input, by its name."""
+        return self._zeros(self.input_descriptions)
+
+    @property
+    def mock_output(self) -> dict[str, Array]:
+        """Zeros for every output, by its name."""
+        return self._zeros(self.output_descriptions)
+
+    @functools.cached_property
+    def model(self) -> Callable[..., list[Array]] | None:
+        """The model by itself, loaded when it is first asked for; None when there is none."""
+        return None if self.model_path is None else self._manager.load_node(self.name)
+
+    def __call__(self, *inputs: Array) -> Array | tuple[Array, ...]:
+        """Run the model by itself."""
+        if self.model is None:
+            raise LeappError.coded("LP403", f"node {self.name!r} has no model to run")
+        outputs = self.model(*inputs)
+        return outputs[0] if len(outputs) == 1 else tuple(outputs)
+
+    def _zeros(self, ports: list[dict[str, Any]]) -> dict[str, Array]:
+        return {port["name"]: self._manager.zeros(port["dtype"], port["shape"]) for port in ports}
 
 
 class InferenceManager:
@@ -134,8 +200,16 @@ class InferenceManager:
         self.pipeline: dict[str, Any] = self._manager.pipeline
         self.system_info: dict[str, Any] = self._manager.system_info
         self.nodes: dict[str, Node] = {
-            name: _node_of(self._path, name, model) for name, model in self.models.items()
+            name: self._node(name, model) for name, model in self.models.items()
         }
+
+    def _node(self, name: str, model: dict[str, Any]) -> Node:
+        parameters, folder = model["parameters"], self._path.parent
+        path = parameters["model_path"]
+        file = None if path is None else str(folder / path)
+        return Node(
+            name, file, parameters["backend"], model["inputs"], model["outputs"], self._manager
+        )
 
     @property
     def device(self) -> str:
@@ -178,7 +252,7 @@ class InferenceManager:
         self._manager.set_input_value(node_name, input_name, value)
 
     def reset(self) -> None:
-        """Give every feedback input its initial value again."""
+        """Give every feedback input its initial value again; other inputs are zero until set."""
         self._manager.reset()
 
     def state(self) -> dict[str, Array]:
@@ -318,14 +392,3 @@ def _finite_guard(check_finite: bool | Sequence[str]) -> tuple[bool, bool, bool]
             "LP003", f"check_finite knows {', '.join(kinds)}, not {sorted(unknown)[0]!r}"
         )
     return ("inputs" in check_finite, "state" in check_finite, "outputs" in check_finite)
-
-
-def _node_of(path: Path, name: str, model: dict[str, Any]) -> Node:
-    """Return a node as the YAML describes it."""
-    parameters = model["parameters"]
-    file = _model_file(path, parameters["model_path"])
-    return Node(name, file, parameters["backend"], model["inputs"], model["outputs"])
-
-
-def _model_file(yaml: Path, model: str | None) -> str | None:
-    return None if model is None else str(yaml.parent / model)
