@@ -80,7 +80,8 @@ void Compiler::check_nodes() {
     require(node->complete(), Code::kIncomplete,
             "node '" + node->name +
                 "' was created but never completed: every pass of it was abandoned. Let one of "
-                "them reach annotate.output_tensors('" + node->name + "', ..).");
+                "them reach annotate.output_tensors('" +
+                node->name + "', ..).");
     known += (known.empty() ? "'" : ", '") + node->name + "'";
   }
   // A name in non_traced that no node has is most often a misspelt one.

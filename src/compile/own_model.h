@@ -19,8 +19,8 @@ struct OwnModel {
 
 /// Fills `model.backend`, `model.file` and `model.external_data`. Copies go to `folder` under the
 /// node's name, external data under its own. Inputs in `unused` that the file does not take are
-/// dropped. Throws an Error that names the node and the file: kNotFound where one is missing, kValue
-/// where it is no model or its ports differ in name, number, type or shape.
+/// dropped. Throws an Error that names the node and the file: kNotFound where one is missing,
+/// kValue where it is no model or its ports differ in name, number, type or shape.
 void take_own_model(const OwnModel& own, const std::filesystem::path& folder,
                     const std::set<std::string>& unused, Model& model);
 

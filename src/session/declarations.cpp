@@ -84,7 +84,8 @@ std::vector<at::Tensor> Session::input_tensors(const std::string& name,
 void Session::drop_unfinished(const std::string& name, const NamedTensors& tensors,
                               trace::FrameRef frame) {
   LiveNode* node = find(name);
-  if (node == nullptr || !node->pass.open || node->pass.thread != std::this_thread::get_id()) return;
+  if (node == nullptr || !node->pass.open || node->pass.thread != std::this_thread::get_id())
+    return;
   const auto& places = node->pass.input_places;
   const bool again = std::any_of(tensors.begin(), tensors.end(), [&](const TensorSemantics& entry) {
     const auto place = places.find(entry.name);
@@ -94,7 +95,8 @@ void Session::drop_unfinished(const std::string& name, const NamedTensors& tenso
   warn(Code::kIncomplete, name,
        "pass " + std::to_string(node->completed + 1) + " of node '" + name +
            "' was begun here before and never completed, so it counts for nothing. Where an "
-           "exception may leave a node, call annotate.abandon('" + name + "').",
+           "exception may leave a node, call annotate.abandon('" +
+           name + "').",
        frame);
   drop_pass(*node);
 }

@@ -38,8 +38,8 @@ void require_dense(const TensorSemantics& entry) {
 }
 
 std::string left_open_text(const LiveNode& node) {
-  return (node.complete() ? "pass " + std::to_string(node.completed + 1) + " of node '" + node.name +
-                                "' was never completed"
+  return (node.complete() ? "pass " + std::to_string(node.completed + 1) + " of node '" +
+                                node.name + "' was never completed"
                           : "node '" + node.name + "' was created but never completed") +
          ", so leapp.stop() cannot end the session. Call annotate.output_tensors('" + node.name +
          "', ..) first, or annotate.abandon('" + node.name + "') to drop what was begun here.";
@@ -199,7 +199,8 @@ void Session::stop() {
                             "' is still executing. Call it after the function returned."};
     }
     for (const LiveNode& node : nodes_) {
-      if (node.pass.open) throw PlacedError{Code::kIncomplete, left_open_text(node), node.pass.opened_at};
+      if (node.pass.open)
+        throw PlacedError{Code::kIncomplete, left_open_text(node), node.pass.opened_at};
     }
   });
   std::exception_ptr failure;  // of a front end; the session ends all the same

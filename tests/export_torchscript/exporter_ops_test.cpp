@@ -47,9 +47,13 @@ TEST(ExporterOps, ComputeTheSameByKnownOperators) {
     at::Tensor expected;
   } table[] = {
       {"aten::select_scatter", {x, row}, {zero, -one}, at::select_scatter(x, row, 0, -1)},
-      {"aten::slice_scatter", {x, columns}, {one, one, none, two},
+      {"aten::slice_scatter",
+       {x, columns},
+       {one, one, none, two},
        at::slice_scatter(x, columns, 1, 1, std::nullopt, 2)},
-      {"aten::diagonal_scatter", {x, diagonal}, {one, zero, one},
+      {"aten::diagonal_scatter",
+       {x, diagonal},
+       {one, zero, one},
        at::diagonal_scatter(x, diagonal, 1, 0, 1)},
       {"aten::as_strided_scatter",
        {x, corner},

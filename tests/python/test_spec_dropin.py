@@ -209,7 +209,8 @@ class TestModelFiles:
         file = bench.path("policy.torchscript")
         script(affine).save(str(file))
         with bench.trace():
-            x, idle = annotate.input_tensors("n", {"x": torch.ones(2), "idle": torch.ones(2)})
+            inputs = {"x": torch.ones(2), "idle": torch.ones(2)}
+            x = annotate.input_tensors("n", inputs)[0]
             params = {"model_path": str(file), "backend": "jit"}
             annotate.output_tensors("n", {"y": affine(x)}, export_with=None, backend_params=params)
         assert bench.compile() == {"n": True}
@@ -341,7 +342,7 @@ class TestPayloads:
             laughs = [laughs] * 10
         large = [itself, {"k": deep}, {"k": laughs}, {"k": "x" * (1 << 21)}, {"k": [0] * (1 << 21)}]
         for extra in [*large, {"k": np.zeros((1 << 11, 1 << 11))}]:
-            with pytest.raises(ValueError, match=r"test_spec_dropin.*contains itself, or is larger"):
+            with pytest.raises(ValueError, match=r"test_spec_dropin.*contains itself, or"):
                 leapp.TensorSemantics("x", torch.ones(2), extra=extra)
             with pytest.raises(ValueError, match="nested deeper"):
                 leapp.GraphConfigs(extra=extra)

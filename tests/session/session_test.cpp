@@ -141,7 +141,9 @@ TEST_F(SessionTest, ALineThatIsReachedAgainBeginsThePassAnew) {
   EXPECT_EQ(node().states.size(), 1U);
   EXPECT_THAT(codes(), ElementsAre(Code::kIncomplete, Code::kIncomplete));
   annotate::input_tensors("n", {{"x", at::ones({2})}});
-  EXPECT_EQ(code_of([] { annotate::input_tensors("n", {{"x", at::ones({2})}}); }),
+  EXPECT_EQ(code_of([] {
+              annotate::input_tensors("n", {{"x", at::ones({2})}});
+            }),
             Code::kDuplicateName);
 }
 

@@ -209,7 +209,6 @@ class Annotate:
             _state.tracing.mirror_leapp_tags(source, target)
         return target
 
-
     def abandon(self, node_name: str) -> None:
         """Drop the pass that a node is in, as if its :meth:`input_tensors` had not been called.
 

@@ -17,7 +17,7 @@ _NOT_TRACED = (
     (
         lambda f: inspect.iscoroutinefunction(f) or inspect.isasyncgenfunction(f),
         "async function",
-        "a node runs from its inputs to its outputs without waiting. Decorate the synchronous part.",
+        "a node runs from inputs to outputs without waiting. Decorate the synchronous part.",
     ),
     (
         inspect.isgeneratorfunction,

@@ -251,17 +251,20 @@ def _check_tolerances(**tolerances: float) -> None:
 
 
 def _checked_patches(patching: Any) -> list[FunctionPatch]:
-    """Return the patches as a list; raise if one is none."""
+    """Return the patches as a list; raise if one is none, or two have one target."""
     if patching is None:
         return []
     patches = [patching] if isinstance(patching, FunctionPatch) else list(patching)
+    targets: set[tuple[int, str]] = set()
     for patch in patches:
         if not isinstance(patch, FunctionPatch):
             raise LeappTypeError.of(patch, "leapp.start(patching=..) takes FunctionPatch objects")
-        if sum((p.module, p.function_name) == (patch.module, patch.function_name) for p in patches) > 1:
+        target = (id(patch.module), patch.function_name)
+        if target in targets:
             raise LeappValueError.at_caller(
                 "LP003",
                 f"leapp.start(patching=..) replaces {patch.function_name}() of "
                 f"{getattr(patch.module, '__name__', patch.module)} twice; name it once.",
             )
+        targets.add(target)
     return patches

@@ -42,8 +42,8 @@ const std::map<std::string, View>& writers() {
        }},
       {"aten::slice_scatter",
        [](const Op& op, const at::Tensor& whole) {
-         return whole.slice(number(op, "dim"), number_if_any(op, "start"),
-                            number_if_any(op, "end"), number(op, "step"));
+         return whole.slice(number(op, "dim"), number_if_any(op, "start"), number_if_any(op, "end"),
+                            number(op, "step"));
        }},
       {"aten::diagonal_scatter",
        [](const Op& op, const at::Tensor& whole) {
@@ -117,8 +117,8 @@ class Rewriter {
   void add(const char* name, const char* overload, std::vector<Argument> arguments,
            std::vector<ir::Result> results, const Op& like) {
     Op op = like;  // its source
-    op.signature = interop::signature_of(
-        c10::Dispatcher::singleton().findSchemaOrThrow(name, overload));
+    op.signature =
+        interop::signature_of(c10::Dispatcher::singleton().findSchemaOrThrow(name, overload));
     op.arguments = std::move(arguments);
     op.results = std::move(results);
     ops_.push_back(std::move(op));

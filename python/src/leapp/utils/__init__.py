@@ -1,1 +1,1 @@
-"""Where programs written for NVIDIA's ``leapp`` import some names from; ``leapp`` itself has them."""
+"""Modules that programs written for NVIDIA's ``leapp`` import names from; ``leapp`` has them."""
