@@ -95,7 +95,7 @@ CompiledNode describe_only(const Node& node) {
 }
 
 std::set<std::string> unused_inputs(const Node& node) {
-  if (!node.traced || node.passes.empty()) return {};
+  if (node.passes.empty() || !node.passes.front().recording.tape) return {};
   const Pass& pass = node.passes.front();
   const trace::Tape& tape = pass.tape();
   std::vector<trace::VarId> live;

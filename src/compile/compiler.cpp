@@ -157,7 +157,7 @@ CompiledNode Compiler::compile_own(const Draft& draft) {
         *given, session::text_param(node.backend_params, "backend").value_or(""),
         session::bool_param(node.backend_params, "copy_original_model").value_or(true)};
     if (dry_run_) {
-      compiled.model.backend = backend_of(own, node.name);
+      compiled.model.backend = compile::backend_of(own, node.name);
     } else {
       take_own_model(own, staged_.path(), unused, compiled.model);
       state::refuse_delays(node, recorded_);

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 import runpy
 from pathlib import Path
@@ -51,7 +52,8 @@ def _said(program: str, folder: Path, capfd: pytest.CaptureFixture[str]) -> str:
     except Exception as error:
         code = f"{error} [{getattr(error, 'code', '')}]"
     finally:
-        end_session()
+        with contextlib.suppress(Exception):
+            end_session()
     console = capfd.readouterr()
     logs = [log.read_text(encoding="utf-8") for log in folder.glob("*/log.txt")]
     return "\n".join([code, console.out, console.err, *logs])
