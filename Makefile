@@ -106,12 +106,16 @@ $(BUILD)/build.ninja: CMakePresets.json $(STAMPS)/apt .cache/onnxruntime/.stamp 
 # Looked at after the build: what was built and the package's own sources, deletions included.
 PACKAGE := $(wildcard $(BUILD)/lib/*.so $(BUILD)/python/leapp/*.so $(BUILD)/bin/leapp) \
   $(shell find python/src include -not -name __pycache__ -not -name '*.pyc')
-$(STAMPS)/package: $(PACKAGE)
+$(STAMPS)/package: $(PACKAGE) CMakeLists.txt
 	$(say) "install the Python package into $(VENV)"
 	@site=$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("platlib"))'); \
-	rm -rf "$$site/leapp"; \
+	rm -rf "$$site"/leapp "$$site"/leapp-*.dist-info; \
 	cmake --install $(BUILD) --component python --prefix "$$site" >/dev/null; \
-	cmake --install $(BUILD) --component python_scripts --prefix $(BIN) >/dev/null
+	cmake --install $(BUILD) --component python_scripts --prefix $(BIN) >/dev/null; \
+	version=$$(sed -n 's/^project(leapp VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt); \
+	cd "$$site"; info=leapp-$$version.dist-info; mkdir "$$info"; \
+	printf 'Metadata-Version: 2.1\nName: leapp\nVersion: %s\n' "$$version" >"$$info/METADATA"; \
+	find leapp "$$info" -type f -printf '%p,,\n' >"$$info/RECORD"
 	@touch $@
 
 .PHONY: help build demo test wheel bench opinfo lint format tidy fuzz docs clean setup

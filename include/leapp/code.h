@@ -78,6 +78,7 @@ enum class Code : std::uint16_t {
   kReplaced = 219,           ///< a tensor of the program's was replaced while a node ran once
   kNotReadYet = 220,         ///< a value of the first pass that no later pass has read yet
   kIterator = 221,           ///< an iterator or generator gave out values inside a node
+  kUnknownKeyword = 222,     ///< keywords that annotate.method() does not know
 
   // State: what the passes show.
   kPassesDiffer = 301,       ///< a later pass did something else than the first

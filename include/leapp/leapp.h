@@ -46,7 +46,7 @@ struct StartOptions {
 /// Begins a session. When one is already active it is dropped, with a warning.
 LEAPP_EXPORT void start(const StartOptions& options);
 
-/// Ends tracing; what was traced waits for compile_graph().
+/// Ends tracing; what was traced waits for compile_graph(). Refuses while a node is open.
 LEAPP_EXPORT void stop();
 
 /// Whether a session is tracing now. Costs one load.
@@ -174,8 +174,9 @@ LEAPP_EXPORT std::vector<at::Tensor> register_buffer(
 LEAPP_EXPORT void mirror_leapp_tags(const at::Tensor& source, const at::Tensor& target,
                                     std::source_location where = std::source_location::current());
 
-/// Drops the pass a node is in, as if its input_tensors() had not been called: what a front end
-/// does when the code between inputs and outputs threw. Does nothing when the node is not open.
+/// Drops the pass a node is in, as if its input_tensors() had not been called: for when the code
+/// between inputs and outputs threw. Does nothing when the node is not open. Where nobody calls it,
+/// the line that opened the pass begins anew when it is reached again, with a warning.
 LEAPP_EXPORT void abandon(const std::string& node) noexcept;
 
 /// Wraps a function of tensors so that each call is one pass of the node. Inputs are called

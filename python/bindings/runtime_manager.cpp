@@ -15,6 +15,7 @@
 #include "leapp/inference_manager.h"
 #include "runtime_arrays.h"
 #include "runtime_engine.h"
+#include "runtime_node.h"
 #include "runtime_options.h"
 #include "runtime_sections.h"
 
@@ -68,16 +69,15 @@ class PyManager {
  public:
   PyManager(const std::filesystem::path& yaml, const py::dict& settings, py::object torch,
             const py::dict& engines)
-      : arrays_(std::move(torch)) {
-    RuntimeOptions options = runtime_options(settings);
+      : arrays_(std::move(torch)), options_(runtime_options(settings)) {
     for (const auto& [backend, load] : engines) {
-      options.engines.add(py::str(backend),
-                          python_engine(py::reinterpret_borrow<py::object>(load)));
+      options_.engines.add(py::str(backend),
+                           python_engine(py::reinterpret_borrow<py::object>(load)));
     }
-    import_torch_for_torchscript(options.engines);
+    import_torch_for_torchscript(options_.engines);
     {
       const py::gil_scoped_release release;
-      manager_ = std::make_unique<InferenceManager>(yaml, std::move(options));
+      manager_ = std::make_unique<InferenceManager>(yaml, options_);
     }
     for (const std::string& name : manager_->inputs()) {
       inputs_.push_back(manager_->input_port(name));
@@ -201,6 +201,15 @@ class PyManager {
     return result;
   }
 
+  std::unique_ptr<PyNode> load_node(const std::string& name) const {
+    const Bundle& bundle = manager_->bundle();
+    return std::make_unique<PyNode>(bundle, *bundle.find_model(name), options_, arrays_);
+  }
+
+  py::object zeros(const std::string& dtype, const Shape& shape) const {
+    return arrays_.make(Tensor(dtype_from_name(dtype).value(), shape).view());
+  }
+
   InferenceManager& manager() { return *manager_; }
 
   // The sections of the YAML, made once: callers may keep them.
@@ -317,6 +326,7 @@ class PyManager {
 
   std::atomic<bool> busy_{false};
   ArrayMaker arrays_;
+  RuntimeOptions options_;
   std::unique_ptr<InferenceManager> manager_;
   std::optional<dlpack::Device> device_;  // where the values are, when not on the host
   std::vector<InputPort> inputs_;
@@ -355,7 +365,7 @@ void bind_values(py::class_<PyManager>& manager) {
       "Set an input: a feedback input for the next tick, an external one until it is given.");
   manager.def(
       "reset", [](PyManager& self) { self.manager().reset(); },
-      "Give every feedback input its initial value again.");
+      "Give every feedback input its initial value again; other inputs are zero until set.");
   manager.def("state", &PyManager::state, "Return a copy of every feedback input.");
   manager.def("set_state", &PyManager::set_state, py::arg("state"),
               "Go back to what ``state()`` returned.");
@@ -370,6 +380,8 @@ void bind_values(py::class_<PyManager>& manager) {
       "tick", &PyManager::tick,
       "Run every node once on the inputs as they are, for callers that bound their arrays.");
   manager.def("_value", &PyManager::value, py::arg("node"), py::arg("port"));
+  manager.def("_load_node", &PyManager::load_node, py::arg("name"));
+  manager.def("_zeros", &PyManager::zeros, py::arg("dtype"), py::arg("shape"));
 }
 
 // What there is.
@@ -401,6 +413,7 @@ void bind_sections(py::class_<PyManager>& manager) {
 }  // namespace
 
 void bind_manager(py::module_& module) {
+  py::class_<PyNode>(module, "NodeModel").def("__call__", &PyNode::run);
   py::class_<PyManager> manager(module, "Manager", "What InferenceManager is made of.");
   manager.def(
       py::init<const std::filesystem::path&, const py::dict&, py::object, const py::dict&>(),

@@ -44,18 +44,36 @@ std::string path_below(const std::string& what, const std::string& key) {
   return what + "['" + key + "']";
 }
 
-Metadata to_value(const py::handle& value, const std::string& what);
+// What contains itself is nested without end.
+constexpr int kMostLevels = 32;
 
-Metadata::List to_list(const py::iterable& values, const std::string& what) {
+Metadata to_value(const py::handle& value, const std::string& what, int levels);
+
+Metadata::List to_list(const py::iterable& values, const std::string& what, int levels) {
   Metadata::List result;
   std::size_t i = 0;
   for (const py::handle item : values) {
-    result.push_back(to_value(item, what + "[" + std::to_string(i++) + "]"));
+    result.push_back(to_value(item, what + "[" + std::to_string(i++) + "]", levels));
   }
   return result;
 }
 
-Metadata to_value(const py::handle& value, const std::string& what) {
+Metadata::Map to_map(const py::dict& values, const std::string& what, int levels) {
+  Metadata::Map result;
+  result.reserve(values.size());
+  for (const auto& [key, value] : values) {
+    require(py::isinstance<py::str>(key), Code::kWrongType,
+            what + " must have strings as keys, got " + std::string(py::repr(key)) + ".");
+    const auto name = key.cast<std::string>();
+    result.emplace_back(name, to_value(value, path_below(what, name), levels));
+  }
+  return result;
+}
+
+Metadata to_value(const py::handle& value, const std::string& what, int levels) {
+  require(levels > 0, Code::kWrongValue,
+          what + " is nested deeper than " + std::to_string(kMostLevels) +
+              " levels, or contains itself.");
   if (value.is_none()) return {std::monostate{}};
   // bool before int: Python's bool is an int.
   if (py::isinstance<py::bool_>(value)) return {value.cast<bool>()};
@@ -68,15 +86,15 @@ Metadata to_value(const py::handle& value, const std::string& what) {
   }
   if (PyFloat_CheckExact(value.ptr())) return {value.cast<double>()};
   if (PyUnicode_CheckExact(value.ptr())) return {value.cast<std::string>()};
-  if (py::isinstance<py::dict>(value)) return {to_metadata(value.cast<py::dict>(), what)};
+  if (py::isinstance<py::dict>(value)) return {to_map(value.cast<py::dict>(), what, levels - 1)};
   if (py::isinstance<py::list>(value) || py::isinstance<py::tuple>(value)) {
-    return {to_list(value.cast<py::iterable>(), what)};
+    return {to_list(value.cast<py::iterable>(), what, levels - 1)};
   }
   // What knows its plain form: enum members, NumPy scalars and arrays, tensors, paths, devices.
   if (py::isinstance(value, py::module_::import("enum").attr("Enum"))) {
-    return to_value(value.attr("value"), what);
+    return to_value(value.attr("value"), what, levels - 1);
   }
-  if (py::hasattr(value, "tolist")) return to_value(value.attr("tolist")(), what);
+  if (py::hasattr(value, "tolist")) return to_value(value.attr("tolist")(), what, levels - 1);
   if (py::hasattr(value, "__fspath__")) return {std::string(py::str(value))};
   if (PyLong_Check(value.ptr())) return {value.cast<std::int64_t>()};
   if (PyFloat_Check(value.ptr())) return {value.cast<double>()};
@@ -130,15 +148,7 @@ py::dict to_dict(const Metadata::Map& values) {
 }
 
 Metadata::Map to_metadata(const py::dict& values, const std::string& what) {
-  Metadata::Map result;
-  result.reserve(values.size());
-  for (const auto& [key, value] : values) {
-    require(py::isinstance<py::str>(key), Code::kWrongType,
-            what + " must have strings as keys, got " + std::string(py::repr(key)) + ".");
-    const auto name = key.cast<std::string>();
-    result.emplace_back(name, to_value(value, path_below(what, name)));
-  }
-  return result;
+  return to_map(values, what, kMostLevels);
 }
 
 }  // namespace leapp::python

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "error_translation.h"
+#include "export/torchscript/exporter_ops.h"
 #include "export/torchscript/torchscript.h"
 #include "leapp/dtype.h"
 #include "session/hooks.h"
@@ -66,7 +67,8 @@ void bridge(const std::string& backend, const ir::Graph& graph, const std::files
             const Metadata::Map& params) {
   // PyTorch's exporters read TorchScript, so that is what they get.
   const std::filesystem::path script = file.string() + ".script";
-  torchscript::write(graph, script, {});
+  torchscript::write(backend == "onnx-torchscript" ? torchscript::for_onnx_exporter(graph) : graph,
+                     script, {});
   using Input = std::tuple<std::string, std::string, Shape, std::string>;
   std::vector<Input> inputs;
   for (const ir::ValueId id : graph.inputs()) {

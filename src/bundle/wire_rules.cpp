@@ -145,8 +145,9 @@ class PipelineChecker {
         const std::string& name = model.outputs[i].name;
         if (!outputs_[{model.name, name}].routed) {  // B19
           reporter_.fail(rule(19), {"models", model.name, "outputs", i, "name"},
-                         "the output " + quote_for_message(model.name + "/" + name) +
-                             " goes nowhere: neither a wire nor the pipeline's outputs name it");
+                         "node " + quote_for_message(model.name) +
+                             " has unroutable outputs: " + quote_for_message(name) +
+                             " goes nowhere, neither a wire nor the pipeline's outputs name it");
         }
       }
     }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "trace/recording.h"
+
 namespace leapp::compile {
 namespace {
 
@@ -73,7 +75,7 @@ CompiledNode describe_only(const Node& node) {
     add(compiled.model.inputs, compiled.input_names, port);
   }
   for (const NodePort& port : node.outputs) {
-    add(compiled.model.outputs, compiled.output_names, port);
+    if (!port.is_static) add(compiled.model.outputs, compiled.output_names, port);
   }
   for (std::size_t i = 0; i < node.states.size(); ++i) {
     add(compiled.model.inputs, compiled.input_names, node.states[i]);
@@ -86,7 +88,50 @@ CompiledNode describe_only(const Node& node) {
     }
     compiled.states.push_back(std::move(state));
   }
+  for (const NodePort& port : node.outputs) {
+    if (port.is_static) add(compiled.model.outputs, compiled.output_names, port);
+  }
   return compiled;
+}
+
+std::set<std::string> unused_inputs(const Node& node) {
+  if (node.passes.empty() || !node.passes.front().recording.tape) return {};
+  const Pass& pass = node.passes.front();
+  const trace::Tape& tape = pass.tape();
+  std::vector<trace::VarId> live;
+  for (const trace::Recording::Port& output : pass.recording.outputs) live.push_back(output.var);
+  for (const session::MemoryUse& use : pass.memory) {
+    if (use.left.defined()) live.push_back(use.var);
+  }
+  for (const session::DeclaredState& state : pass.states) live.push_back(state.after);
+  for (const session::DeclaredBuffer& buffer : pass.buffers) live.push_back(buffer.after);
+  for (const std::int32_t index : trace::slice(tape, live)) {
+    trace::for_each_variable(tape, tape.calls()[static_cast<std::size_t>(index)],
+                             [&](trace::VarId var) { live.push_back(var); });
+  }
+  const auto is_read = [&](trace::VarId input) {
+    const trace::StoreId store = tape.variable(input).store;
+    return std::any_of(live.begin(), live.end(), [&](trace::VarId var) {
+      if (var == trace::kNobody || var == input) return var == input;
+      return store != trace::kNobody && tape.variable(var).store == store;
+    });
+  };
+  std::set<std::string> unused;
+  for (const NodePort& port : node.inputs) {
+    const auto& inputs = pass.recording.inputs;
+    const auto it = std::find_if(inputs.begin(), inputs.end(),
+                                 [&](const auto& each) { return each.name == port.name; });
+    if (it != inputs.end() && !is_read(it->var)) unused.insert(port.name);
+  }
+  return unused;
+}
+
+Diagnostic unused_input(const Node& node, const std::string& input) {
+  return {.code = Code::kUnusedInput,
+          .level = LogLevel::kWarning,
+          .node = node.name,
+          .text = "input '" + input + "' of node '" + node.name +
+                  "' does not reach any output and is left out"};
 }
 
 }  // namespace leapp::compile

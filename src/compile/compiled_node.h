@@ -1,10 +1,12 @@
 // A node ready for the bundle: its final ports, which of them are state, and what was traced there.
 #pragma once
 
+#include <set>
 #include <string>
 #include <vector>
 
 #include "leapp/bundle.h"
+#include "leapp/diagnostic.h"
 #include "state/state.h"
 
 namespace leapp::compile {
@@ -48,5 +50,12 @@ const CompiledNode* find_node(const std::vector<CompiledNode>& nodes, const std:
 
 /// A node that gets no model of ours, with its ports as they were annotated.
 CompiledNode describe_only(const Node& node);
+
+/// The inputs of such a node that nothing it puts out or keeps depends on, as its first pass shows;
+/// none where that was not recorded.
+std::set<std::string> unused_inputs(const Node& node);
+
+/// What is said of an input that is left out.
+Diagnostic unused_input(const Node& node, const std::string& input);
 
 }  // namespace leapp::compile

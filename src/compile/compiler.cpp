@@ -41,7 +41,6 @@ class Compiler {
 
  private:
   void check_nodes();
-  void check_complete(const Node& node);
   Backend backend_of(const Node& node);
   std::vector<Draft> draft();
   void infer(std::vector<Draft>& drafts);
@@ -76,23 +75,14 @@ class Compiler {
   std::vector<CompiledNode> nodes_;
 };
 
-void Compiler::check_complete(const Node& node) {
-  const auto left_open = session_.left_open(node);
-  if (node.complete() && !left_open) return;
-  const std::string advice = "Call annotate.output_tensors('" + node.name + "', ...)";
-  require(node.complete(), Code::kIncomplete,
-          trace::line_prefix(left_open.value_or(trace::FrameRef{})) + "node '" + node.name +
-              "' was created but never completed. " + advice + ".");
-  warn(Code::kIncomplete, node.name,
-       "pass " + std::to_string(node.completed + 1) + " of node '" + node.name +
-           "' was never completed, so it counts for nothing. " + advice + " in every pass.",
-       *left_open);
-}
-
 void Compiler::check_nodes() {
   std::string known;
   for (const Node* node : recorded_) {
-    check_complete(*node);
+    require(node->complete(), Code::kIncomplete,
+            "node '" + node->name +
+                "' was created but never completed: every pass of it was abandoned. Let one of "
+                "them reach annotate.output_tensors('" +
+                node->name + "', ..).");
     known += (known.empty() ? "'" : ", '") + node->name + "'";
   }
   // A name in non_traced that no node has is most often a misspelt one.
@@ -162,21 +152,34 @@ CompiledNode Compiler::compile_own(const Draft& draft) {
   CompiledNode compiled = describe_only(node);
   if (draft.backend != Backend::kNone) return compiled;
   const auto given = session::text_param(node.backend_params, "model_path");
-  if (!given && !node.traced) {
-    log(LogLevel::kInfo, "node '" + node.name + "' is listed in non_traced: it gets no model");
-  } else if (!given) {
-    warn(Code::kNoModel, node.name,
-         "node '" + node.name +
-             "' has no model: give export_with=, or a model_path in backend_params; the bundle "
-             "will load, but not run");
-  } else if (dry_run_) {
-    compiled.model.backend = backend_of_own_model(*given, node.name);
+  const std::set<std::string> unused = unused_inputs(node);
+  if (given) {
+    const OwnModel own = {
+        *given, session::text_param(node.backend_params, "backend").value_or(""),
+        session::bool_param(node.backend_params, "copy_original_model").value_or(true)};
+    if (dry_run_) {
+      compiled.model.backend = compile::backend_of(own, node.name);
+    } else {
+      take_own_model(own, staged_.path(), unused, compiled.model);
+      state::refuse_delays(node, recorded_);
+    }
   } else {
-    const bool copy =
-        session::bool_param(node.backend_params, "copy_original_model").value_or(true);
-    take_own_model(*given, copy, staged_.path(), compiled.model);
-    state::refuse_delays(node, recorded_);
+    std::erase_if(compiled.model.inputs,
+                  [&](const Port& port) { return unused.contains(port.name); });
+    if (node.traced) {
+      warn(Code::kNoModel, node.name,
+           "node '" + node.name +
+               "' has no model: give export_with=, or a model_path in backend_params; the bundle "
+               "will load, but not run");
+    } else {
+      log(LogLevel::kInfo, "node '" + node.name + "' is listed in non_traced: it gets no model");
+    }
   }
+  std::erase_if(compiled.input_names, [&](const std::string& name) {
+    if (compiled.model.find_input(name) != nullptr) return false;
+    say(unused_input(node, name));
+    return true;
+  });
   return compiled;
 }
 

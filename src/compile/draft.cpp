@@ -72,15 +72,9 @@ Diagnostic remark_on(const Draft& draft, const State& state, const std::vector<D
 // What is left out, and what was found.
 void say_states(const Draft& draft, const std::vector<bool>& used, const std::vector<Draft>& drafts,
                 state::Findings& findings) {
-  const std::string& node = draft.node->name;
   const auto& inputs = draft.states.exported().recording.inputs;
   for (std::size_t i = 0; i < used.size(); ++i) {
-    if (used[i]) continue;
-    findings.push_back({.code = Code::kUnusedInput,
-                        .level = LogLevel::kWarning,
-                        .node = node,
-                        .text = "input '" + inputs[i].name + "' of node '" + node +
-                                "' does not reach any output and is left out"});
+    if (!used[i]) findings.push_back(unused_input(*draft.node, inputs[i].name));
   }
   for (std::size_t i = 0; i < draft.choice.in.size(); ++i) {
     const State& state = draft.states.states[i];
@@ -112,6 +106,16 @@ void add_delays(Draft& draft, std::span<const Node* const> nodes, CompiledNode& 
   }
   compiled.states = std::move(delayed.links);
   findings.insert(findings.end(), delayed.remarks.begin(), delayed.remarks.end());
+}
+
+// Outputs, state, static outputs: the order in which readers of model files expect them.
+void put_static_last(const Node& node, ir::Graph& graph) {
+  std::vector<ir::Graph::Output> outputs = graph.outputs();
+  std::stable_partition(outputs.begin(), outputs.end(), [&](const ir::Graph::Output& output) {
+    const NodePort* port = session::find_port(node.outputs, output.name);
+    return port == nullptr || !port->is_static;
+  });
+  graph.set_outputs(std::move(outputs));
 }
 
 void simplify(ir::Graph& graph, Backend backend) {
@@ -233,6 +237,7 @@ CompiledNode finish(Draft& draft, const std::vector<Draft>& drafts,
   compiled.model.name = draft.node->name;
   say_states(draft, close_graph(draft.states, draft.choice, draft.pure), drafts, findings);
   add_delays(draft, nodes, compiled, findings);
+  put_static_last(*draft.node, draft.pure.graph);
   simplify(draft.pure.graph, draft.backend);
   say_fixed_sizes(draft.node->name, draft.pure.graph, findings);
   add_ports(draft, compiled);

@@ -71,13 +71,26 @@ void check_side(const std::string& where, const std::vector<Port>& declared,
   }
 }
 
-void check_onnx(const std::string& where, const Model& declared, const onnx::Model& found) {
+/// What the program does not read, and the file does not take either.
+void drop_unused(const std::set<std::string>& unused, const std::set<std::string>& taken,
+                 Model& declared) {
+  std::erase_if(declared.inputs, [&](const Port& port) {
+    return unused.contains(port.name) && !taken.contains(port.name);
+  });
+}
+
+void check_onnx(const std::string& where, const onnx::Model& found,
+                const std::set<std::string>& unused, Model& declared) {
   std::set<std::string> weights;  // files of old list their weights among the inputs
   for (const onnx::Tensor& tensor : found.graph.initializers) weights.insert(tensor.name);
   std::vector<onnx::ValueInfo> inputs;
+  std::set<std::string> taken;
   for (const onnx::ValueInfo& info : found.graph.inputs) {
-    if (!weights.contains(info.name)) inputs.push_back(info);
+    if (weights.contains(info.name)) continue;
+    inputs.push_back(info);
+    taken.insert(info.name);
   }
+  drop_unused(unused, taken, declared);
   check_side(where, declared.inputs, inputs, "input");
   check_side(where, declared.outputs, found.graph.outputs, "output");
   for (const onnx::ValueInfo& info : inputs) {
@@ -89,7 +102,8 @@ void check_onnx(const std::string& where, const Model& declared, const onnx::Mod
   }
 }
 
-void check_torchscript(const std::string& where, const Model& declared, const fs::path& source) {
+void check_torchscript(const std::string& where, const fs::path& source,
+                       const std::set<std::string>& unused, Model& declared) {
   try {
     const torch::jit::Module module = torch::jit::load(source.string(), at::kCPU);
     const auto method = module.find_method("forward");
@@ -98,6 +112,11 @@ void check_torchscript(const std::string& where, const Model& declared, const fs
     const auto needed = std::count_if(arguments.begin() + 1, arguments.end(), [](const auto& one) {
       return !one.default_value().has_value();
     });
+    if (declared.inputs.size() >= arguments.size()) {  // they go by position, unless there are more
+      std::set<std::string> taken;
+      for (const auto& argument : arguments) taken.insert(argument.name());
+      drop_unused(unused, taken, declared);
+    }
     const auto ports = static_cast<std::ptrdiff_t>(declared.inputs.size());
     require(needed <= ports && ports < static_cast<std::ptrdiff_t>(arguments.size()),
             Code::kOwnModel,
@@ -119,25 +138,35 @@ void copy_into(const fs::path& from, const fs::path& to) {
 
 }  // namespace
 
-std::string backend_of_own_model(const fs::path& source, const std::string& node) {
-  require(fs::is_regular_file(source), Code::kNotFound,
-          "node '" + node + "': the model " + source.string() + " was not found");
-  const std::string extension = source.extension().string();
+std::string backend_of(const OwnModel& own, const std::string& node) {
+  const std::string source = own.source.string();
+  require(fs::is_regular_file(own.source), Code::kNotFound,
+          "node '" + node + "': the model " + source + " was not found");
+  if (!own.backend.empty()) {
+    require(own.backend == "onnx" || own.backend == "jit", Code::kUnknownBackend,
+            "node '" + node + "': backend '" + own.backend + "' of " + source +
+                " is neither 'onnx' nor 'jit', so no engine can run it");
+    return own.backend;
+  }
+  const std::string extension = own.source.extension().string();
   require(extension == ".onnx" || extension == ".pt", Code::kOwnModel,
-          "node '" + node + "': " + source.string() +
-              " is neither an .onnx nor a .pt file, so no engine can run it");
+          "node '" + node + "': " + source +
+              " is neither an .onnx nor a .pt file, so no engine can run it. Say which it is, as "
+              "in backend_params={'model_path': .., 'backend': 'jit'}.");
   return extension == ".onnx" ? "onnx" : "jit";
 }
 
-void take_own_model(const fs::path& source, bool copy, const fs::path& folder, Model& model) {
-  model.backend = backend_of_own_model(source, model.name);
+void take_own_model(const OwnModel& own, const fs::path& folder,
+                    const std::set<std::string>& unused, Model& model) {
+  const fs::path& source = own.source;
+  model.backend = backend_of(own, model.name);
   const std::string where = about(model, source);
   const fs::path home = fs::absolute(source).parent_path();
   if (model.backend == "jit") {
-    check_torchscript(where, model, source);
+    check_torchscript(where, source, unused, model);
   } else {
     onnx::Model found = onnx::read_model(source);
-    check_onnx(where, model, found);
+    check_onnx(where, found, unused, model);
     for (const std::string& location : onnx::external_locations(found)) {
       const fs::path inside = fs::path(location).lexically_normal();
       require(inside.is_relative() && !inside.empty() && *inside.begin() != "..", Code::kOwnModel,
@@ -145,8 +174,8 @@ void take_own_model(const fs::path& source, bool copy, const fs::path& folder, M
       const fs::path file = home / inside;
       require(fs::is_regular_file(file), Code::kNotFound,
               where + " keeps weights in " + file.string() + ", which was not found");
-      if (copy) copy_into(file, folder / location);
-      model.external_data.push_back({copy ? location : file.string(), "", sha256_file(file)});
+      if (own.copy) copy_into(file, folder / location);
+      model.external_data.push_back({own.copy ? location : file.string(), "", sha256_file(file)});
     }
     for (const onnx::Opset& opset : found.opsets) {
       if (opset.domain.empty()) model.opset_version = static_cast<int>(opset.version);
@@ -154,8 +183,8 @@ void take_own_model(const fs::path& source, bool copy, const fs::path& folder, M
   }
   const Checksums sums = hash_file(source);
   std::string path = fs::absolute(source).string();
-  if (copy) {
-    path = model.name + source.extension().string();
+  if (own.copy) {
+    path = model.name + (model.backend == "onnx" ? ".onnx" : ".pt");
     copy_into(source, folder / path);
   }
   model.file = FileEntry{path, sums.md5, sums.sha256};

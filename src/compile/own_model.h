@@ -3,20 +3,28 @@
 #pragma once
 
 #include <filesystem>
+#include <set>
+#include <string>
 
 #include "leapp/bundle.h"
 
 namespace leapp::compile {
 
-/// Fills `model.backend`, `model.file` and `model.external_data` for the .onnx or .pt file
-/// `source`. With `copy` the files go to `folder` under the node's name, external data under its
-/// own; otherwise the bundle refers to where they are. Throws an Error that names the node and the
-/// file: kNotFound where one is missing, kValue where it is no model or its ports differ in name,
-/// number, type or shape.
-void take_own_model(const std::filesystem::path& source, bool copy,
-                    const std::filesystem::path& folder, Model& model);
+/// The file that backend_params name.
+struct OwnModel {
+  std::filesystem::path source;
+  std::string backend;  ///< "onnx" or "jit"; "" goes by the file's ending, .onnx or .pt
+  bool copy = true;     ///< into the bundle; otherwise it refers to where the files are
+};
+
+/// Fills `model.backend`, `model.file` and `model.external_data`. Copies go to `folder` under the
+/// node's name, external data under its own. Inputs in `unused` that the file does not take are
+/// dropped. Throws an Error that names the node and the file: kNotFound where one is missing,
+/// kValue where it is no model or its ports differ in name, number, type or shape.
+void take_own_model(const OwnModel& own, const std::filesystem::path& folder,
+                    const std::set<std::string>& unused, Model& model);
 
 /// Only the checks: the file is there, and of a kind that an engine runs. Returns the backend.
-std::string backend_of_own_model(const std::filesystem::path& source, const std::string& node);
+std::string backend_of(const OwnModel& own, const std::string& node);
 
 }  // namespace leapp::compile

@@ -150,6 +150,8 @@ class InferenceManager::Impl {
   }
 
   void reset() {
+    keep_inputs();
+    session_.zero_inputs();
     for (const auto& [name, initial] : loaded_.initial_values) {
       session_.store(session_.now(plan().inputs.at(name)), initial.data()).value();
     }

@@ -40,7 +40,8 @@ ModelFile file_of(const Model& model, const VerifiedFiles& files, const RuntimeO
 const EngineOptions& engine_options(const RuntimeOptions& options, const std::string& node);
 
 /// Loads the engine of one node of the bundle. Throws Error.
-std::unique_ptr<Engine> load_node(const Bundle& bundle, const Model& model,
-                                  const VerifiedFiles& files, const RuntimeOptions& options);
+LEAPP_EXPORT std::unique_ptr<Engine> load_node(const Bundle& bundle, const Model& model,
+                                               const VerifiedFiles& files,
+                                               const RuntimeOptions& options);
 
 }  // namespace leapp

@@ -262,6 +262,16 @@ void Session::clear_inputs() noexcept {
   for (ExternalInput& input : inputs_) input.supplied = input.held || input.bound;
 }
 
+void Session::zero_inputs() {
+  for (ExternalInput& external : inputs_) {
+    if (external.bound) continue;
+    const TensorView& value = buffers_.view(external.value, 0);
+    store(value, Tensor(value.dtype, value.shape).data()).value();
+    external.supplied = external.held = false;
+  }
+  inputs_changed_ = true;
+}
+
 const TensorView& Session::output(std::size_t output) const noexcept {
   return output < outputs_.size() ? now(outputs_[output].access) : kNoView;
 }

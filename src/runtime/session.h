@@ -96,6 +96,8 @@ class Session {
   void hold(std::size_t input) noexcept { inputs_[input].held = true; }
   /// Forgets which inputs have a value, but for those held or bound.
   void clear_inputs() noexcept;
+  /// Makes all inputs zero that are not bound, and wants them to be set again. Throws Error.
+  void zero_inputs();
   const TensorView& output(std::size_t output) const noexcept;
 
   /// With an Use held.

@@ -60,7 +60,7 @@ void check_backend_params(Backend backend, const Metadata::Map& params) {
       {Backend::kOnnx, onnx},
       {Backend::kBridgedOnnx, onnx},
       {Backend::kExportedProgram, {}},
-      {Backend::kNone, {"model_path", "copy_original_model", "device"}},
+      {Backend::kNone, {"model_path", "backend", "copy_original_model", "device"}},
   };
   for (const auto& [name, value] : params) {
     require(known.at(backend).count(name) > 0, Code::kUnknownBackend,
@@ -77,7 +77,7 @@ void check_backend_params(Backend backend, const Metadata::Map& params) {
   for (const char* flag : {"optimize", "external_data", "copy_original_model"}) {
     bool_param(params, flag);
   }
-  text_param(params, "model_path");
+  for (const char* text : {"model_path", "backend"}) text_param(params, text);
 }
 
 std::optional<bool> bool_param(const Metadata::Map& params, const std::string& key) {

@@ -68,6 +68,7 @@ std::vector<at::Tensor> Session::input_tensors(const std::string& name,
   const trace::FrameRef frame = trace::capture_source();
   int begun = 0;
   auto handles = locked(frame, [&] {
+    drop_unfinished(name, tensors, frame);
     const LiveNode* before = find(name);
     const bool was_open = before != nullptr && before->pass.open;
     auto added = add_inputs(name, tensors, frame);
@@ -76,6 +77,28 @@ std::vector<at::Tensor> Session::input_tensors(const std::string& name,
   });
   if (is_watched(begun) && hooks().opened) hooks().opened(name, begun);
   return handles;
+}
+
+// A line that names an input again begins the next pass: an exception left the last one, say. From
+// another line it would be one name twice.
+void Session::drop_unfinished(const std::string& name, const NamedTensors& tensors,
+                              trace::FrameRef frame) {
+  LiveNode* node = find(name);
+  if (node == nullptr || !node->pass.open || node->pass.thread != std::this_thread::get_id())
+    return;
+  const auto& places = node->pass.input_places;
+  const bool again = std::any_of(tensors.begin(), tensors.end(), [&](const TensorSemantics& entry) {
+    const auto place = places.find(entry.name);
+    return place != places.end() && place->second == frame;
+  });
+  if (!again) return;
+  warn(Code::kIncomplete, name,
+       "pass " + std::to_string(node->completed + 1) + " of node '" + name +
+           "' was begun here before and never completed, so it counts for nothing. Where an "
+           "exception may leave a node, call annotate.abandon('" +
+           name + "').",
+       frame);
+  drop_pass(*node);
 }
 
 std::vector<at::Tensor> Session::add_inputs(const std::string& name, const NamedTensors& tensors,
@@ -113,6 +136,7 @@ at::Tensor Session::add_input(LiveNode& node, const TensorSemantics& entry, trac
   }
   at::Tensor handle = handle_for(entry.ref);
   node.pass.input_values[entry.name] = trace::copy_of(entry.ref);
+  node.pass.input_places[entry.name] = frame;
   if (node.pass.recorded) node.pass.inputs[entry.name] = tape_->add_input(handle, node.id);
   return handle;
 }

@@ -10,6 +10,7 @@
 #include <sstream>
 
 #include "base/check.h"
+#include "bundle/port_rules.h"
 #include "interop/convert.h"
 #include "session/hooks.h"
 #include "session/session_internal.h"
@@ -36,10 +37,25 @@ void require_dense(const TensorSemantics& entry) {
                         "indices apart."};
 }
 
+std::string left_open_text(const LiveNode& node) {
+  return (node.complete() ? "pass " + std::to_string(node.completed + 1) + " of node '" +
+                                node.name + "' was never completed"
+                          : "node '" + node.name + "' was created but never completed") +
+         ", so leapp.stop() cannot end the session. Call annotate.output_tensors('" + node.name +
+         "', ..) first, or annotate.abandon('" + node.name + "') to drop what was begun here.";
+}
+
 }  // namespace
 
 NodePort describe(const TensorSemantics& entry) {
+  if (std::string fault = find_port_name_fault(entry.name); !fault.empty()) {
+    throw PlacedError{Code::kBadName, "no port can have that name: " + std::move(fault)};
+  }
   require(entry.ref.defined(), Code::kPayload, "port '" + entry.name + "' has no tensor");
+  if (std::string fault = find_extra_fault(entry.semantics.extra); !fault.empty()) {
+    throw PlacedError{Code::kWrongValue,
+                      "extra keys of port '" + entry.name + "': " + std::move(fault)};
+  }
   require_dense(entry);
   NodePort port;
   port.name = entry.name;
@@ -119,6 +135,8 @@ void Session::start(const StartOptions& options) {
       name.has_filename() ? name.filename().string() : name.parent_path().filename().string();
   require(!last.empty() && last != "." && last != "..", Code::kBadName,
           "leapp.start() needs a name for the graph, found '" + options.name + "'");
+  const std::string fault = find_node_name_fault(last);
+  require(fault.empty(), Code::kBadName, "leapp.start(): no graph can have that name: " + fault);
   require(options.max_cached_io >= 0, Code::kWrongValue,
           "max_cached_io must not be negative, found " + std::to_string(options.max_cached_io));
   const std::filesystem::path folder =
@@ -182,6 +200,10 @@ void Session::stop() {
                             functions_.back() +
                             "' is still executing. Call it after the function returned."};
     }
+    for (const LiveNode& node : nodes_) {
+      if (node.pass.open)
+        throw PlacedError{Code::kIncomplete, left_open_text(node), node.pass.opened_at};
+    }
   });
   std::exception_ptr failure;  // of a front end; the session ends all the same
   try {
@@ -216,11 +238,6 @@ std::vector<const Node*> Session::nodes() const {
   std::vector<const Node*> nodes;
   for (const LiveNode& node : nodes_) nodes.push_back(&node);
   return nodes;
-}
-
-std::optional<trace::FrameRef> Session::left_open(const Node& node) const {
-  const OpenPass& pass = nodes_[static_cast<std::size_t>(node.id)].pass;
-  return pass.open ? std::optional(pass.opened_at) : std::nullopt;
 }
 
 LiveNode* Session::find(const std::string& name) {
@@ -285,12 +302,8 @@ LiveNode& Session::open_node(const std::string& name, const char* call) {
 LiveNode& Session::enter_pass(const std::string& name) {
   LiveNode* node = find(name);
   if (node == nullptr) {
-    require(!name.empty(), Code::kBadName, "a node needs a name");
-    if (name.find('/') != std::string::npos) {
-      throw PlacedError{Code::kBadName,
-                        "node name '" + name +
-                            "' contains '/', which separates node and port in the bundle. Choose "
-                            "another name."};
+    if (std::string fault = find_node_name_fault(name); !fault.empty()) {
+      throw PlacedError{Code::kBadName, "no node can have that name: " + std::move(fault)};
     }
     node = &nodes_.emplace_back();
     node->name = name;
@@ -311,12 +324,15 @@ LiveNode& Session::enter_pass(const std::string& name) {
 void Session::abandon(const std::string& name) {
   const Lock lock(*this);
   LiveNode* node = find(name);
-  if (node == nullptr || !node->pass.open) return;
-  end_pass(*node);
-  if (node->complete()) return;
-  node->inputs.clear();
-  node->outputs.clear();
-  node->states.clear();
+  if (node != nullptr) drop_pass(*node);
+}
+
+void Session::drop_pass(LiveNode& node) {
+  end_pass(node);
+  if (node.complete()) return;
+  node.inputs.clear();
+  node.outputs.clear();
+  node.states.clear();
 }
 
 void Session::enter_function(const std::string& node) {

@@ -49,6 +49,7 @@ struct OpenPass {
   std::int32_t first_call = 0;  ///< the tape's length when the pass began
   std::map<std::string, VarId> inputs;
   std::map<std::string, at::Tensor> input_values;  ///< copies
+  std::map<std::string, trace::FrameRef> input_places;
   std::vector<DeclaredState> states;
   std::vector<BufferGroup> buffers;
 
@@ -119,8 +120,6 @@ class Session final : public trace::Observer {
 
   // For compile_graph(), which runs after stop() and on one thread.
   std::vector<const Node*> nodes() const;
-  /// Where a node's pass was left open, if one was.
-  std::optional<trace::FrameRef> left_open(const Node& node) const;
   const StartOptions& options() const noexcept { return options_; }
   const std::string& graph_name() const noexcept { return graph_name_; }
   const std::filesystem::path& folder() const noexcept { return folder_; }
@@ -154,6 +153,7 @@ class Session final : public trace::Observer {
   LiveNode& enter_pass(const std::string& name);
   void begin_pass(LiveNode& node);
   void end_pass(LiveNode& node);
+  void drop_pass(LiveNode& node);
   void check_thread(const LiveNode& node) const;
   void reset();
 
@@ -161,6 +161,7 @@ class Session final : public trace::Observer {
   std::vector<at::Tensor> add_inputs(const std::string& name, const NamedTensors& tensors,
                                      trace::FrameRef frame);
   at::Tensor add_input(LiveNode& node, const TensorSemantics& entry, trace::FrameRef frame);
+  void drop_unfinished(const std::string& name, const NamedTensors& tensors, trace::FrameRef frame);
   std::vector<at::Tensor> add_states(const std::string& name, const NamedTensors& tensors,
                                      trace::FrameRef frame);
   void set_state(LiveNode& node, const TensorSemantics& entry);

@@ -45,6 +45,7 @@ TEST(BundleWriter, b22_TheLayout) {
       md5sum: bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb
       sha256sum: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa
       backend: onnx
+      warp_segments: 0
       opset_version: 20
   policy:
     inputs:
@@ -70,6 +71,7 @@ TEST(BundleWriter, b22_TheLayout) {
       md5sum: bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb
       sha256sum: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa
       backend: onnx
+      warp_segments: 0
       opset_version: 20
       external_data:
       - path: policy.onnx.data
@@ -98,6 +100,7 @@ system information:
   os: Debian GNU/Linux 12
   python version: None
   torch version: None
+  warp version: null
 
 )");
 }
@@ -111,7 +114,8 @@ TEST(BundleWriter, b22_NodesWithoutModelAndEmptyParts) {
   bundle.models = {model};
   EXPECT_THAT(to_yaml(bundle), HasSubstr("  n:\n    inputs: []\n    outputs: []\n    parameters:\n"
                                          "      model_path: null\n      md5sum: null\n"
-                                         "      sha256sum: null\n      backend: null\n"));
+                                         "      sha256sum: null\n      backend: null\n"
+                                         "      warp_segments: 0\n"));
 }
 
 TEST(BundleWriter, b22_EverythingButModelsIsSorted) {

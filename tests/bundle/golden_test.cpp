@@ -22,20 +22,20 @@ TEST(Golden, EveryBundleLoadsAndItsFilesAreWhole) {
   EXPECT_GE(count, 2);
 }
 
+// The first bundles lack keys that came later.
 TEST(Golden, OursIsWrittenByteForByteAsItIsStored) {
   const fs::path file = kBundles / "leapp-cpp-0.1" / "walker" / "walker.yaml";
-  EXPECT_EQ(to_yaml(read_bundle(file)), test::read_file(file));
-}
-
-// The other writer's YAML differs from ours in the keys only it has.
-TEST(Golden, TheOthersLayoutIsOurs) {
-  const fs::path file = kBundles / "leapp-python-0.7.2" / "walker" / "walker.yaml";
-  std::string theirs = test::read_file(file);
+  std::string written = to_yaml(read_bundle(file));
   for (const char* line :
        {"      warp_segments: 0\n", "      warp_segments: 0\n", "  warp version: null\n"}) {
-    theirs = test::replaced(theirs, line, "");
+    written = test::replaced(written, line, "");
   }
-  EXPECT_EQ(to_yaml(read_bundle(file)), theirs);
+  EXPECT_EQ(written, test::read_file(file));
+}
+
+TEST(Golden, TheOthersLayoutIsOurs) {
+  const fs::path file = kBundles / "leapp-python-0.7.2" / "walker" / "walker.yaml";
+  EXPECT_EQ(to_yaml(read_bundle(file)), test::read_file(file));
 }
 
 TEST(Golden, TheExampleOfTheSpecificationIsABundle) {

@@ -205,8 +205,10 @@ TEST(Rules, b17_BothEndsOfAWireAgree) {
 }
 
 TEST(Rules, b19_EveryOutputGoesSomewhere) {
-  EXPECT_THAT(fault_after([](Bundle& b) { b.models[0].outputs.push_back(make_port("extra")); }),
-              HasSubstr("[B19] models.pre.outputs[1].name: the output 'pre/extra' goes nowhere"));
+  EXPECT_THAT(
+      fault_after([](Bundle& b) { b.models[0].outputs.push_back(make_port("extra")); }),
+      HasSubstr("[B19] models.pre.outputs[1].name: node 'pre' has unroutable outputs: 'extra'"
+                " goes nowhere"));
 }
 
 TEST(Rules, OneValueMayFeedManyInputsAndStillBeAnOutput) {

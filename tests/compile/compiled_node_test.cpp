@@ -1,5 +1,6 @@
 #include "compile/compiled_node.h"
 
+#include "../session/tracing.h"
 #include "hand_made.h"
 
 namespace leapp::compile {
@@ -37,6 +38,28 @@ TEST(CompiledNodeTest, DescribesANodeAsItWasAnnotated) {
   EXPECT_EQ(made.state_wires[0].input, "h");
   EXPECT_EQ(made.state_wires[0].from, node.id);
   EXPECT_TRUE(made.state_wires[0].only_state);
+}
+
+TEST(CompiledNodeTest, StaticOutputsComeLast) {
+  Node node = with_states();
+  node.outputs.insert(node.outputs.begin(), testing::port("gain"));
+  node.outputs.front().is_static = true;
+  EXPECT_EQ(describe_only(node).output_names, (std::vector<std::string>{"y", "h", "gain"}));
+}
+
+class UnusedInputsTest : public leapp::testing::Tracing {};
+
+TEST_F(UnusedInputsTest, AreThoseThatNothingDependsOn) {
+  begin();
+  at::Tensor memory = at::zeros({2});
+  const auto given = annotate::input_tensors(
+      "n", {{"x", at::ones({2})}, {"idle", at::ones({2})}, {"written", at::ones({2})}});
+  const at::Tensor idle = given[1] * 2;
+  memory.add_(given[2]);
+  out("n", given[0] * 2);
+  EXPECT_EQ(unused_inputs(node()), std::set<std::string>{"idle"});
+  Node unrecorded = with_states();
+  EXPECT_TRUE(unused_inputs(unrecorded).empty());
 }
 
 TEST(CompiledNodeTest, FindsWhatAPassTookInAndPutOut) {

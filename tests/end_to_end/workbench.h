@@ -15,6 +15,7 @@
 #include "interop/convert.h"
 #include "leapp/inference_manager.h"
 #include "leapp/leapp.h"
+#include "session/session.h"
 
 namespace leapp::testing {
 
@@ -28,6 +29,9 @@ class Workbench : public ::testing::Test {
               ("leapp_session_" + std::to_string(getpid()) + "_" + std::to_string(count++));
   }
   void TearDown() override {
+    for (const std::string& open : session::Session::instance().open_nodes()) {
+      annotate::abandon(open);
+    }
     if (is_active()) stop();
     std::filesystem::remove_all(folder_);
   }

@@ -163,18 +163,21 @@ def test_static_and_class_methods_in_either_order(bench: Workbench) -> None:
     assert [[p["name"] for p in m["inputs"]] for m in models.values()] == [["x"]] * 4
 
 
-def test_async_functions_and_generators_are_refused() -> None:
-    with pytest.raises(TypeError, match="async function"):
+def test_async_functions_and_generators_are_refused_when_they_are_traced(bench: Workbench) -> None:
+    @annotate.method(export_with="jit")
+    async def later(x: torch.Tensor) -> torch.Tensor:
+        return x
 
-        @annotate.method(export_with="jit")
-        async def later(x: torch.Tensor) -> torch.Tensor:
-            return x
+    @annotate.method(export_with="jit")
+    def many(x: torch.Tensor) -> Iterator[torch.Tensor]:
+        yield x
 
-    with pytest.raises(TypeError, match="generator"):
-
-        @annotate.method(export_with="jit")
-        def many(x: torch.Tensor) -> Iterator[torch.Tensor]:
-            yield x
+    assert list(many(torch.ones(2)))  # outside of a session they are what they were
+    with bench.trace():
+        with pytest.raises(TypeError, match="async function"):
+            later(torch.ones(2))
+        with pytest.raises(TypeError, match="generator"):
+            many(torch.ones(2))
 
 
 def test_returning_none_is_an_error(bench: Workbench) -> None:

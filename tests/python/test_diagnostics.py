@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-
-import leapp
+from conftest import end_session
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "diagnostics.md"
 PRELUDE = "import torch, leapp\nfrom leapp import annotate\n"
@@ -54,7 +53,7 @@ def _said(program: str, folder: Path, capfd: pytest.CaptureFixture[str]) -> str:
         code = f"{error} [{getattr(error, 'code', '')}]"
     finally:
         with contextlib.suppress(Exception):
-            leapp.stop()
+            end_session()
     console = capfd.readouterr()
     logs = [log.read_text(encoding="utf-8") for log in folder.glob("*/log.txt")]
     return "\n".join([code, console.out, console.err, *logs])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 import logging
 import os
@@ -205,12 +206,83 @@ def test_compile_before_stop(bench: Workbench) -> None:
         leapp.compile_graph()
 
 
-def test_node_never_completed(bench: Workbench) -> None:
-    with bench.trace():
+class TestNodeNeverCompleted:
+    def test_stop_refuses_and_names_the_line(self, bench: Workbench) -> None:
+        leapp.start("g", save_path=str(bench.folder))
         annotate.input_tensors("orphan", {"x": torch.ones(2)})
-    with pytest.raises(Exception, match="created but never completed") as caught:
-        bench.compile()
-    assert "orphan" in str(caught.value)
+        with pytest.raises(
+            leapp.LeappError,
+            match=r"test_spec_lifecycle\.py:\d+.*'orphan' was created but never completed",
+        ):
+            leapp.stop()
+        assert leapp.ExportManager().is_interpret_graph_enabled()
+        annotate.abandon("orphan")
+        leapp.stop()
+
+    def test_a_later_pass_counts_as_well(self, bench: Workbench) -> None:
+        leapp.start("g", save_path=str(bench.folder))
+        double(torch.ones(2), "n")
+        annotate.input_tensors("n", {"x": torch.ones(2)})
+        with pytest.raises(leapp.LeappError, match="pass 2 of node 'n' was never completed"):
+            leapp.stop()
+        annotate.abandon("n")
+        leapp.stop()
+        assert bench.compile() == {"n": True}
+
+    def test_stop_on_the_way_of_an_exception_drops_the_pass(self, bench: Workbench) -> None:
+        with pytest.raises(KeyError, match="the program's own"):
+            leapp.start("g", save_path=str(bench.folder))
+            try:
+                annotate.input_tensors("n", {"x": torch.ones(2)})
+                raise KeyError("the program's own")
+            finally:
+                leapp.stop()
+        assert not leapp.ExportManager().is_interpret_graph_enabled()
+
+    def test_a_node_whose_passes_were_all_abandoned(self, bench: Workbench) -> None:
+        with bench.trace():
+            annotate.input_tensors("orphan", {"x": torch.ones(2)})
+            annotate.abandon("orphan")
+        with pytest.raises(Exception, match="'orphan' was created but never completed"):
+            bench.compile()
+
+
+class TestAPassThatAnExceptionLeft:
+    @pytest.mark.parametrize("failing", [0, 1])
+    def test_the_next_one_begins_anew(
+        self, bench: Workbench, failing: int, capfd: pytest.CaptureFixture[str]
+    ) -> None:
+        with bench.trace():
+            for i in range(3):
+                with contextlib.suppress(ZeroDivisionError):
+                    x = annotate.input_tensors("n", {"x": torch.randn(2)})
+                    h = annotate.state_tensors("n", {"h": torch.zeros(2)})
+                    if i == failing:
+                        raise ZeroDivisionError
+                    annotate.update_state("n", {"h": h + x})
+                    annotate.output_tensors("n", {"y": x + h}, export_with="jit")
+        said = capfd.readouterr().err
+        assert f"pass {failing + 1} of node 'n' was begun here before and never completed" in said
+        assert "test_spec_lifecycle.py" in said
+        assert bench.compile() == {"n": True}
+        assert bench.yaml()["pipeline"]["feedback_flow"] == {"n/h": ["n/h"]}
+
+    def test_abandon_says_so_without_a_warning(
+        self, bench: Workbench, capfd: pytest.CaptureFixture[str]
+    ) -> None:
+        with bench.trace():
+            for i in range(3):
+                x = annotate.input_tensors("n", {"x": torch.randn(2)})
+                if i == 1:
+                    annotate.abandon("n")
+                    annotate.abandon("n")
+                    continue
+                annotate.output_tensors("n", {"y": x * 2}, export_with="jit")
+        assert bench.compile() == {"n": True}
+        assert capfd.readouterr().err == ""
+
+    def test_abandon_outside_of_a_session_does_nothing(self) -> None:
+        annotate.abandon("n")
 
 
 def test_compile_returns_true_for_each_validated_node(bench: Workbench, backend: str) -> None:
@@ -630,24 +702,6 @@ class TestLaterPasses:
             one_pass(first)
             with pytest.raises(Exception, match=r"Reentering n with new i/o: state 'h' .*updated"):
                 one_pass(not first)
-
-    def test_a_later_pass_that_stays_open(
-        self, bench: Workbench, capfd: pytest.CaptureFixture[str]
-    ) -> None:
-        with bench.trace():
-            x = annotate.input_tensors("n", {"x": torch.ones(3)})
-            annotate.output_tensors("n", {"y": x * 2}, export_with="jit")
-            annotate.input_tensors("n", {"x": torch.ones(3)})
-        assert bench.compile() == {"n": True}
-        said = capfd.readouterr().err
-        assert "pass 2 of node 'n' was never completed" in said
-        assert "test_spec_lifecycle.py" in said
-
-    def test_a_first_pass_that_stays_open_names_its_line(self, bench: Workbench) -> None:
-        with bench.trace():
-            annotate.input_tensors("n", {"x": torch.ones(3)})
-        with pytest.raises(Exception, match=r"test_spec_lifecycle\.py:\d+.*never completed"):
-            bench.compile()
 
 
 class TestNonTraced:

@@ -40,7 +40,7 @@ TEST_F(BetweenNodesTest, CopiesOfAnOutputAreThatOutput) {
   for (const auto& [name, way] : table) {
     EXPECT_TRUE(is_wired(way)) << name;
     EXPECT_THAT(codes(), IsEmpty()) << name;
-    stop();
+    end();
   }
 }
 
@@ -58,7 +58,7 @@ TEST_F(BetweenNodesTest, OtherOperatorsAreAGap) {
   for (const auto& [name, way] : table) {
     EXPECT_FALSE(is_wired(way)) << name;
     EXPECT_THAT(codes(), ElementsAre(Code::kUntracedCompute)) << name;
-    stop();
+    end();
   }
 }
 

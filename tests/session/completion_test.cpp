@@ -62,7 +62,7 @@ TEST_F(CompletionTest, RefusesWhatNoNodeCanBe) {
     const Tensor x = in("n", at::ones({2}));
     EXPECT_EQ(code_of([&] { line.close(x); }), line.code) << line.name;
     EXPECT_FALSE(node().complete()) << line.name;
-    stop();
+    end();
   }
 }
 
@@ -89,7 +89,7 @@ TEST_F(CompletionTest, RefusesALaterPassWithOtherPorts) {
     with_state();
     EXPECT_EQ(code_of(later), Code::kNewSignature) << name;
     EXPECT_EQ(node().completed, 1) << name;
-    stop();
+    end();
   }
 }
 

@@ -45,6 +45,20 @@ TEST_F(DeclarationsTest, RefusesWhatIsNoPort) {
        Code::kDuplicateName},
       {"no name", [] { in("", at::ones(1)); }, Code::kBadName},
       {"a name with a slash", [] { in("a/b", at::ones(1)); }, Code::kBadName},
+      {"a name with a control character", [] { in("a\nb", at::ones(1)); }, Code::kBadName},
+      {"a name that is too long", [] { in(std::string(201, 'n'), at::ones(1)); }, Code::kBadName},
+      {"a port without a name", [] { in("n", at::ones(1), ""); }, Code::kBadName},
+      {"a port with a control character", [] { in("n", at::ones(1), "\x7f"); }, Code::kBadName},
+      {"a port that is no UTF-8", [] { in("n", at::ones(1), "\xff"); }, Code::kBadName},
+      {"a port's name that is too long", [] { in("n", at::ones(1), std::string(201, 'x')); },
+       Code::kBadName},
+      {"extra keys that go too deep",
+       [] {
+         Metadata deep;
+         for (int i = 0; i < 40; ++i) deep = {Metadata::List{deep}};
+         annotate::input_tensors("n", {{"x", at::ones(1), {{}, {}, {{"key", deep}}}}});
+       },
+       Code::kWrongValue},
       {"a state of no node",
        [] {
          annotate::state_tensors("n", {{"h", at::ones(1)}});

@@ -90,7 +90,7 @@ TEST_F(QuestionsTest, WhichConstantsTheProgramMadeMeanwhile) {
 
 TEST_F(QuestionsTest, ATensorThatNoOperatorMadeMayBeTold) {
   const Tensor scale = [] {
-    stop();
+    end();
     return at::ones({2});
   }();
   begin();

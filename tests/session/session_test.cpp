@@ -118,14 +118,40 @@ TEST_F(SessionTest, AnAbandonedPassCountsForNothing) {
   EXPECT_EQ(node().inputs.size(), 1U);
 }
 
-TEST_F(SessionTest, KnowsWhichPassesWereLeftOpen) {
+TEST_F(SessionTest, RefusesToStopWhileANodeIsOpen) {
   begin();
   pass("a");
   in("b", at::ones({2}));
-  EXPECT_FALSE(Session::instance().left_open(node("a")));
-  EXPECT_TRUE(Session::instance().left_open(node("b")));
-  stop();
-  EXPECT_TRUE(Session::instance().left_open(node("b")));
+  EXPECT_EQ(code_of([] { stop(); }), Code::kIncomplete);
+  annotate::abandon("b");
+  in("a", at::ones({2}));
+  EXPECT_EQ(code_of([] { stop(); }), Code::kIncomplete);
+  EXPECT_TRUE(is_active());
+}
+
+TEST_F(SessionTest, ALineThatIsReachedAgainBeginsThePassAnew) {
+  begin();
+  for (const bool fails : {true, false, true, false}) {
+    const Tensor x = annotate::input_tensors("n", {{"x", at::ones({2})}})[0];
+    annotate::state_tensors("n", {{"h", at::zeros({2})}});
+    if (!fails) out("n", x * 2);
+  }
+  EXPECT_EQ(node().completed, 2);
+  EXPECT_EQ(node().inputs.size(), 1U);
+  EXPECT_EQ(node().states.size(), 1U);
+  EXPECT_THAT(codes(), ElementsAre(Code::kIncomplete, Code::kIncomplete));
+  annotate::input_tensors("n", {{"x", at::ones({2})}});
+  EXPECT_EQ(code_of([] {
+              annotate::input_tensors("n", {{"x", at::ones({2})}});
+            }),
+            Code::kDuplicateName);
+}
+
+TEST_F(SessionTest, AGraphsNameIsOneAReaderTakes) {
+  for (const std::string& name : {std::string(201, 'n'), std::string("a\nb")}) {
+    EXPECT_EQ(code_of([&] { start({.name = name, .save_path = folder_.string()}); }),
+              Code::kBadName);
+  }
 }
 
 TEST_F(SessionTest, OutputsOfANodeThatWasNeverOpenedAreRefused) {

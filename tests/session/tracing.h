@@ -38,11 +38,18 @@ class Tracing : public ::testing::Test {
   }
   void TearDown() override {
     session::set_hooks({});
-    if (is_active()) stop();
+    if (is_active()) end();
     std::filesystem::remove_all(folder_);
   }
 
   void begin() { start({.name = "g", .save_path = folder_.string()}); }
+  /// stop(), whatever was left open.
+  static void end() {
+    for (const std::string& open : session::Session::instance().open_nodes()) {
+      annotate::abandon(open);
+    }
+    stop();
+  }
 
   static at::Tensor in(const std::string& node, const at::Tensor& value,
                        const std::string& name = "x") {

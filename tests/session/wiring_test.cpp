@@ -54,7 +54,7 @@ TEST_F(WiringTest, WhatComesFromANodeButIsNoOutputIsNamed) {
     line.run();
     EXPECT_THAT(codes(), ElementsAre(line.code)) << line.name;
     EXPECT_EQ(input("b").source, std::nullopt) << line.name;
-    stop();
+    end();
     begin();
   }
 }

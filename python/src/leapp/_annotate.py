@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import inspect
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
@@ -90,6 +89,7 @@ class Annotate:
         node_name: str | None = None,
         export_with: str | None = None,
         backend_params: dict[str, Any] | None = None,
+        **unknown: Any,
     ) -> Callable[[_F], _F]: ...
 
     def method(
@@ -100,6 +100,7 @@ class Annotate:
         node_name: str | None = None,
         export_with: str | None = None,
         backend_params: dict[str, Any] | None = None,
+        **unknown: Any,
     ) -> Any:
         """Decorate a function or method so that each call is one pass of a node.
 
@@ -112,12 +113,13 @@ class Annotate:
             node_name: The node's name; the function's by default.
             export_with: As in :meth:`output_tensors`.
             backend_params: As in :meth:`output_tensors`.
+            unknown: Keywords of other versions. They change nothing; a traced call says so.
         """
 
         def decorate(target: Any) -> Any:
             if isinstance(target, (staticmethod, classmethod)):
                 return type(target)(decorate(target.__func__))
-            return _decorate(target, node_name, export_with, backend_params)
+            return _decorate(target, node_name, export_with, backend_params, sorted(unknown))
 
         return decorate if function is None else decorate(function)
 
@@ -196,8 +198,9 @@ class Annotate:
         """Say that ``target`` holds the same data as ``source``, after a copy LEAPP could not see.
 
         Args:
-            source: The tensor that is traced.
-            target: The tensor that was copied to; its values must be equal.
+            source: The tensor that is traced, or lists and dicts of them.
+            target: The tensor that was copied to, or the same containers of such; the values must
+                be equal.
 
         Returns:
             ``target``.
@@ -206,28 +209,30 @@ class Annotate:
             _state.tracing.mirror_leapp_tags(source, target)
         return target
 
+    def abandon(self, node_name: str) -> None:
+        """Drop the pass that a node is in, as if its :meth:`input_tensors` had not been called.
+
+        For when something between inputs and outputs failed; a node that is not open is left as
+        it is. Otherwise the line that opened the node begins anew when it is reached again, with a
+        warning, and :func:`leapp.stop` refuses while the node is open.
+        """
+        if _state.is_active():
+            _state.tracing.abandon(node_name)
+
 
 def _decorate(
     function: Any,
     node_name: str | None,
     export_with: str | None,
     backend_params: dict[str, Any] | None,
+    unknown: list[str],
 ) -> Any:
-    """Return the function with tracing around it."""
+    """Return the function with tracing around it.
+
+    Whatever else is wrong is said when it is traced: a module of the program's must be importable.
+    """
     if not callable(function):
         raise LeappTypeError.of(function, "annotate.method() decorates functions")
-    if inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function):
-        raise LeappTypeError.at_caller(
-            "LP002",
-            f"annotate.method() cannot trace the async function '{function.__qualname__}': a node "
-            f"runs from its inputs to its outputs without waiting. Decorate the synchronous part.",
-        )
-    if inspect.isgeneratorfunction(function):
-        raise LeappTypeError.at_caller(
-            "LP002",
-            f"annotate.method() cannot trace the generator '{function.__qualname__}': a node "
-            f"returns once. Decorate the function that computes one item.",
-        )
     name = node_name if node_name is not None else function.__name__
     stage: Any = None
 
@@ -239,7 +244,7 @@ def _decorate(
         if stage is None:
             from ._method import Stage
 
-            stage = Stage(function, name, export_with, backend_params)
+            stage = Stage(function, name, export_with, backend_params, unknown)
         return stage(*args, **kwargs)
 
     return traced

@@ -1,10 +1,12 @@
 """What LEAPP prints: log lines and a progress bar, both on standard error.
 
-The compiled library never prints; it hands its lines to :func:`emit`.
+The compiled library never prints; it hands its lines to :func:`emit`, which hands all of them on to
+Python's ``logging``, under the name ``leapp``.
 """
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
 import time
@@ -22,6 +24,10 @@ _WIDTH = 24
 
 _bar: ProgressBar | None = None
 
+_logger = logging.getLogger("leapp")
+_logger.addHandler(logging.NullHandler())  # without any, logging prints warnings by itself
+
+
 #: The least level that is shown; None until the compiled library was told.
 _shown: int | None = None
 
@@ -33,14 +39,16 @@ def show(level: int | None = None) -> None:
         return
     from . import _runtime
 
+    if _shown is None:
+        _runtime.set_console(emit, DEBUG)
     _shown = WARNING if level is None else level
-    _runtime.set_console(emit, _shown)
 
 
 def emit(level: int, message: str) -> None:
-    """Print a line as ``[WARNING]: message``, in colour on a terminal."""
+    """Log a line, and print it as ``[WARNING]: message``, in colour on a terminal."""
+    _logger.log(10 * (level + 1), "%s", message)
     stream = sys.stderr
-    if stream is None:
+    if stream is None or level < (_shown or 0):
         return
     if _bar is not None:
         _bar.clear()

@@ -9,7 +9,22 @@ from typing import Any
 from . import _names, _trace, _tracing
 from ._payload import Flat
 from ._source import shown_returns
-from .errors import LeappError
+from .errors import LeappError, LeappTypeError
+from .semantics import is_array
+
+#: What cannot be a node, and why.
+_NOT_TRACED = (
+    (
+        lambda f: inspect.iscoroutinefunction(f) or inspect.isasyncgenfunction(f),
+        "async function",
+        "a node runs from inputs to outputs without waiting. Decorate the synchronous part.",
+    ),
+    (
+        inspect.isgeneratorfunction,
+        "generator",
+        "a node returns once. Decorate the function that computes one item.",
+    ),
+)
 
 
 class Stage:
@@ -21,18 +36,33 @@ class Stage:
         node: str,
         export_with: str | None,
         backend_params: dict[str, Any] | None,
+        unknown: list[str],
     ) -> None:
-        """Look at the function's signature and source."""
+        """Look at the function's signature and source; refuse what is no function of one tick."""
+        for is_it, what, why in _NOT_TRACED:
+            if is_it(function):
+                raise LeappTypeError.at_caller(
+                    "LP002",
+                    f"annotate.method() cannot trace the {what} '{function.__qualname__}': {why}",
+                )
         self._function = function
         self._node = node
         self._export_with = export_with
         self._backend_params = backend_params
+        self._unknown = unknown
         self._signature = inspect.signature(function)
         self._returns = shown_returns(function)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Run one pass of the node. An exception leaves the session as if the call had not been."""
         bound = self._signature.bind(*args, **kwargs)
+        if self._unknown:
+            _trace.diagnose(
+                "LP222",
+                f"annotate.method() of node '{self._node}' does not know "
+                f"{', '.join(f'{name}=' for name in self._unknown)}: it changes nothing.",
+                self._node,
+            )
         flat = Flat()
         for name, kind, value in self._ports_of(bound):
             if kind is inspect.Parameter.VAR_POSITIONAL:
@@ -53,12 +83,20 @@ class Stage:
                 bound.arguments[name] = next(values)
         _trace.enter_function(self._node)
         try:
+            self._keep_defaults(bound)
             return self._close(self._function(*bound.args, **bound.kwargs))
         except BaseException:
             _trace.abandon(self._node)
             raise
         finally:
             _trace.leave_function(self._node)
+
+    def _keep_defaults(self, bound: inspect.BoundArguments) -> None:
+        """Let the tensors that stand in for missing arguments belong to the node, as constants."""
+        for name, parameter in self._signature.parameters.items():
+            if name not in bound.arguments and is_array(parameter.default):
+                value = _tracing.register_buffer(self._node, {name: parameter.default})
+                bound.arguments[name] = value
 
     def _ports_of(self, bound: inspect.BoundArguments) -> list[tuple[str, Any, Any]]:
         """Return (name, kind, value) of the arguments given, the instance or class left out."""

@@ -20,8 +20,8 @@ from . import _detect, _numpy, _tensor, _trace
 from ._replacing import replaced
 from .patching import FunctionPatch
 
-#: What was replaced: (owner, what it had by name, what it had not).
-_undo: list[tuple[Any, dict[str, Any], set[str]]] = []
+#: What was replaced: (owner, what it had by name, what was put there).
+_undo: list[tuple[Any, dict[str, Any], dict[str, Any]]] = []
 _stance: Any = None
 
 
@@ -33,17 +33,19 @@ def install(global_patching: bool, patching: Iterable[FunctionPatch]) -> None:
             for owner, values in patches:
                 _put(owner, values)
         _trace.restore_sequence_slot()
-    for patch in patching:
-        _put(*replaced(patch.module, patch.function_name, _instead(patch)))
+        for patch in patching:
+            _put(*replaced(patch.module, patch.function_name, _instead(patch)))
 
 
 def restore() -> None:
-    """Leave PyTorch, NumPy and the program as they were found."""
+    """Leave PyTorch, NumPy and the program as they were found; what others put there stays."""
     global _stance
     while _undo:
-        owner, former, added = _undo.pop()
-        _assign(owner, former)
-        for name in added:
+        owner, former, put = _undo.pop()
+        now = vars(owner)
+        ours = {name for name, value in put.items() if now.get(name) is value}
+        _assign(owner, {name: value for name, value in former.items() if name in ours})
+        for name in ours - former.keys():
             delattr(owner, name)
     _detect.restore()
     _trace.restore_sequence_slot()
@@ -56,7 +58,7 @@ def _put(owner: Any, values: dict[str, Any]) -> None:
     """Replace attributes of a module or class."""
     now = vars(owner)
     former = {name: now[name] for name in values if name in now}
-    _undo.append((owner, former, values.keys() - former.keys()))
+    _undo.append((owner, former, values))
     _assign(owner, values)
 
 

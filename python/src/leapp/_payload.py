@@ -67,13 +67,19 @@ class Flat:
             return _Slot(len(self.entries) - 1)
         if isinstance(value, dict):
             return _with_items(
-                value, ((key, self._flatten(f"{name}_{key}", item)) for key, item in value.items())
+                value,
+                ((key, self._flatten(_joined(name, key), item)) for key, item in value.items()),
             )
         if isinstance(value, (list, tuple)):
-            items = [self._flatten(f"{name}_{i}", item) for i, item in enumerate(value)]
+            items = [self._flatten(_joined(name, i), item) for i, item in enumerate(value)]
             return _like_sequence(value, items)
         self.constants.append((name, value))
         return value
+
+
+def _joined(name: str, key: object) -> str:
+    """Return the name of an item; the empty name adds no prefix."""
+    return f"{name}_{key}" if name else str(key)
 
 
 def flatten(call: str, node: str, payload: Any, *, flat: bool = False) -> Flat:
@@ -191,10 +197,10 @@ def _refuse_semantics(call: str, node: str, name: str, value: Any) -> None:
         )
     if isinstance(value, dict):
         for key, item in value.items():
-            _refuse_semantics(call, node, f"{name}_{key}", item)
+            _refuse_semantics(call, node, _joined(name, key), item)
     elif isinstance(value, (list, tuple)):
         for i, item in enumerate(value):
-            _refuse_semantics(call, node, f"{name}_{i}", item)
+            _refuse_semantics(call, node, _joined(name, i), item)
 
 
 def _meaning(item: TensorSemantics) -> Meaning:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import sys
 from collections.abc import Iterable
 from typing import Any
 
@@ -40,7 +41,7 @@ def start(
         max_cached_io: How many passes after the first are kept for validation, for each node.
         global_patching: Patch the exchange between PyTorch and NumPy, so that round trips through
             NumPy stay traced.
-        patching: Functions to replace while the session is active.
+        patching: Functions to replace while the session is active, with ``global_patching``.
     """
     global _graph, _verbose
     graph, folder = _split(name, save_path)
@@ -72,13 +73,20 @@ def start(
 
 
 def stop() -> None:
-    """End tracing; what was traced waits for :func:`compile_graph`."""
+    """End tracing; what was traced waits for :func:`compile_graph`.
+
+    A node that is open is an error. While an exception is on its way, as in a ``finally``, its pass
+    is dropped instead.
+    """
     if not _state.loaded():
         raise LeappError.at_caller(
             "LP101", "leapp.stop(): there is no active tracing session; call leapp.start() first."
         )
     from . import _patches, _trace
 
+    if sys.exc_info()[1] is not None:
+        for node in _trace.open_nodes():
+            _trace.abandon(node)
     _trace.stop()
     _patches.restore()
 
@@ -244,11 +252,20 @@ def _check_tolerances(**tolerances: float) -> None:
 
 
 def _checked_patches(patching: Any) -> list[FunctionPatch]:
-    """Return the patches as a list; raise if one is none."""
+    """Return the patches as a list; raise if one is none, or two have one target."""
     if patching is None:
         return []
     patches = [patching] if isinstance(patching, FunctionPatch) else list(patching)
+    targets: set[tuple[int, str]] = set()
     for patch in patches:
         if not isinstance(patch, FunctionPatch):
             raise LeappTypeError.of(patch, "leapp.start(patching=..) takes FunctionPatch objects")
+        target = (id(patch.module), patch.function_name)
+        if target in targets:
+            raise LeappValueError.at_caller(
+                "LP003",
+                f"leapp.start(patching=..) replaces {patch.function_name}() of "
+                f"{getattr(patch.module, '__name__', patch.module)} twice; name it once.",
+            )
+        targets.add(target)
     return patches

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -102,14 +102,38 @@ def module(node: str, model: torch.nn.Module, buffer_names: Sequence[str] | None
     _trace.module(node, entries, current)
 
 
+def abandon(node: str) -> None:
+    """Drop the pass that a node is in."""
+    _trace.abandon(_checked(node))
+
+
 def mirror_leapp_tags(source: Any, target: Any) -> None:
-    """Say that two tensors hold the same data."""
+    """Say that two tensors, or containers of tensors, hold the same data."""
     for role, value in (("source", source), ("target", target)):
-        if not is_array(value):
-            raise LeappTypeError.of(value, f"mirror_leapp_tags() expects a tensor as {role}")
-    if type(target) is np.ndarray:
-        target = kept(target)  # the memory must be known when the next node is given it
-    _trace.mirror_leapp_tags(to_tensor(source), to_tensor(target))
+        if not is_array(value) and not isinstance(value, (Mapping, list, tuple)):
+            raise LeappTypeError.of(value, f"mirror_leapp_tags() expects tensors as {role}")
+    for each, copy in _pairs(source, target):
+        if type(copy) is np.ndarray:
+            copy = kept(copy)  # the memory must be known when the next node is given it
+        _trace.mirror_leapp_tags(to_tensor(each), to_tensor(copy))
+
+
+def _pairs(source: Any, target: Any) -> list[tuple[Any, Any]]:
+    """Return the tensors at the same places of two containers of one form."""
+    if is_array(source) and is_array(target):
+        return [(source, target)]
+    both = (source, target)
+    if all(isinstance(each, Mapping) for each in both) and source.keys() == target.keys():
+        return [pair for key in source for pair in _pairs(source[key], target[key])]
+    if all(isinstance(each, (list, tuple)) for each in both) and len(source) == len(target):
+        return [pair for items in zip(*both, strict=True) for pair in _pairs(*items)]
+    if type(source) is type(target) and source == target:  # a number beside the tensors, say
+        return []
+    raise LeappValueError.at_caller(
+        "LP116",
+        f"mirror_leapp_tags(): source and target do not match: {type(source).__name__} and "
+        f"{type(target).__name__} at the same place, or other keys, or another length.",
+    )
 
 
 def _entries_of(flat: Flat) -> _Entries:

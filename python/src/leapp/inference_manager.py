@@ -9,16 +9,17 @@ otherwise or on request. The interpreter lock is released while the models run.
 
 from __future__ import annotations
 
+import functools
 import importlib.util
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
 from typing import Any, Literal
 
 from . import _console, _runtime
 from ._exported_program import ExportedProgramEngine
-from .errors import LeappImportError, LeappTypeError, LeappValueError
+from .errors import LeappError, LeappImportError, LeappTypeError, LeappValueError
 
 __all__ = ["InferenceManager", "Node"]
 
@@ -30,7 +31,11 @@ _console.show()
 
 @dataclass(frozen=True)
 class Node:
-    """One node of the pipeline, as the bundle describes it."""
+    """One node of the pipeline, as the bundle describes it.
+
+    It can be called with one array per input, in order, and returns its output, or a tuple of
+    them. That runs its model by itself and leaves the pipeline as it is.
+    """
 
     name: str
     #: The model's file, or None when the node has no model.
@@ -40,6 +45,67 @@ class Node:
     #: The ports as in the YAML: name, dtype, shape, and what else is known of them.
     input_descriptions: list[dict[str, Any]]
     output_descriptions: list[dict[str, Any]]
+    _manager: _runtime.Manager = field(repr=False, compare=False)
+
+    @property
+    def device(self) -> str:
+        """Where the pipeline's values are."""
+        return self._manager.device
+
+    @property
+    def input_names(self) -> list[str]:
+        """The inputs, in the order that the model takes them."""
+        return [port["name"] for port in self.input_descriptions]
+
+    @property
+    def input_shapes(self) -> list[list[int]]:
+        """Their shapes."""
+        return [port["shape"] for port in self.input_descriptions]
+
+    @property
+    def input_dtypes(self) -> list[str]:
+        """Their element types, by name."""
+        return [port["dtype"] for port in self.input_descriptions]
+
+    @property
+    def output_names(self) -> list[str]:
+        """The outputs, in the order that the model returns them."""
+        return [port["name"] for port in self.output_descriptions]
+
+    @property
+    def output_shapes(self) -> list[list[int]]:
+        """Their shapes."""
+        return [port["shape"] for port in self.output_descriptions]
+
+    @property
+    def output_dtypes(self) -> list[str]:
+        """Their element types, by name."""
+        return [port["dtype"] for port in self.output_descriptions]
+
+    @property
+    def mock_input(self) -> dict[str, Array]:
+        """Zeros for every input, by its name."""
+        return self._zeros(self.input_descriptions)
+
+    @property
+    def mock_output(self) -> dict[str, Array]:
+        """Zeros for every output, by its name."""
+        return self._zeros(self.output_descriptions)
+
+    @functools.cached_property
+    def model(self) -> Callable[..., list[Array]] | None:
+        """The model by itself, loaded when it is first asked for; None when there is none."""
+        return None if self.model_path is None else self._manager._load_node(self.name)
+
+    def __call__(self, *inputs: Array) -> Array | tuple[Array, ...]:
+        """Run the model by itself."""
+        if self.model is None:
+            raise LeappError.coded("LP403", f"node {self.name!r} has no model to run")
+        outputs = self.model(*inputs)
+        return outputs[0] if len(outputs) == 1 else tuple(outputs)
+
+    def _zeros(self, ports: list[dict[str, Any]]) -> dict[str, Array]:
+        return {port["name"]: self._manager._zeros(port["dtype"], port["shape"]) for port in ports}
 
 
 class InferenceManager(_runtime.Manager):
@@ -136,7 +202,7 @@ class InferenceManager(_runtime.Manager):
         for name, model in self.models.items():
             file, backend = (model["parameters"][key] for key in ("model_path", "backend"))
             file = None if file is None else str(path.parent / file)
-            self.nodes[name] = Node(name, file, backend, model["inputs"], model["outputs"])
+            self.nodes[name] = Node(name, file, backend, model["inputs"], model["outputs"], self)
 
     @property
     def value_dict(self) -> Mapping[str, Mapping[str, Array]]:

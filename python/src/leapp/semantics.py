@@ -19,6 +19,9 @@ TEMPORAL_AXIS = "__temporal_axis__"
 #: Keys of a port that LEAPP itself writes.
 _RESERVED = ("name", "shape", "dtype", "type")
 
+#: What a bundle holds of extra keys: levels, and characters, of which each value counts as one.
+_MOST_LEVELS, _MOST_CHARACTERS = 32, 1 << 20
+
 #: Names along one dimension: none, the time axis marker, or one name per element.
 AxisNames = str | list[str] | None
 
@@ -156,7 +159,7 @@ def _check_positive(what: str, value: object) -> None:
 
 
 def _check_keys(what: str, mapping: object) -> None:
-    """Refuse anything but a dict with text keys."""
+    """Refuse anything but a dict with text keys that a bundle can hold."""
     if not isinstance(mapping, dict):
         raise LeappTypeError.of(mapping, f"{what} must be a dict")
     for key in mapping:
@@ -165,6 +168,29 @@ def _check_keys(what: str, mapping: object) -> None:
                 "LP002",
                 f"{what} must have strings as keys, got {key!r} of type {type(key).__name__}.",
             )
+    _check_size(what, mapping)
+
+
+def _check_size(what: str, mapping: dict[str, Any]) -> None:
+    """Refuse what is too deep or too large for a bundle; what contains itself is both."""
+    room = _MOST_CHARACTERS
+    inside: list[tuple[Any, int]] = [(mapping, 0)]
+    while inside and room >= 0:
+        value, level = inside.pop()
+        if is_array(value):
+            room -= math.prod(value.shape)
+        elif isinstance(value, (str, dict, list, tuple)):
+            room -= len(value) if level <= _MOST_LEVELS else room + 1
+        if room >= 0 and isinstance(value, dict):
+            inside += [(item, level + 1) for item in (*value, *value.values())]
+        elif room >= 0 and isinstance(value, (list, tuple)):
+            inside += [(item, level + 1) for item in value]
+    if room < 0:
+        raise LeappValueError.at_caller(
+            "LP003",
+            f"{what} is nested deeper than {_MOST_LEVELS} levels, contains itself, or is larger "
+            f"than {_MOST_CHARACTERS} characters. Keep it in a file of its own, and give its name.",
+        )
 
 
 def _per_dimension(name: str, given: object) -> tuple[list[AxisNames], float | None]:

@@ -203,7 +203,9 @@ torch::jit::Module Lowering::run() {
   }
   std::vector<Value*> outputs;
   for (const ir::Graph::Output& output : source_.outputs()) outputs.push_back(value(output.value));
-  graph_->registerOutput(graph_->insertNode(graph_->createTuple(outputs))->output());
+  graph_->registerOutput(outputs.size() == 1
+                             ? outputs.front()
+                             : graph_->insertNode(graph_->createTuple(outputs))->output());
   if (!anchor->hasUses()) anchor->destroy();
   module_.type()->addMethod(module_._ivalue()->compilation_unit()->create_function(
       c10::QualifiedName(*module_.type()->name(), "forward"), graph_));

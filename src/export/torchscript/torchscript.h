@@ -1,7 +1,8 @@
 // Writes a pure graph as a TorchScript file.
 //
 // The file loads in plain torch.jit.load and torch::jit::load, without LEAPP: weights are
-// attributes, inputs keep their names, the result is a tuple with one tensor per output.
+// attributes, inputs keep their names, the result is a tensor, or a tuple of them where there are
+// several outputs or none.
 #pragma once
 
 #include <filesystem>
