@@ -125,6 +125,17 @@ void simplify(ir::Graph& graph, Backend backend) {
   ir::verify(graph);
 }
 
+void say_opened(const Draft& draft, state::Findings& findings) {
+  for (const trace::Purified::Opened& each : draft.pure.opened) {
+    findings.push_back({.code = Code::kFallback,
+                        .level = LogLevel::kInfo,
+                        .where = each.where.known() ? each.where.to_string() : "",
+                        .node = draft.node->name,
+                        .text = each.op + " has no converter: what its implementation runs is "
+                                          "exported in its place"});
+  }
+}
+
 void say_fixed_sizes(const std::string& node, const ir::Graph& graph, state::Findings& findings) {
   for (const ir::Op& op : graph.ops()) {
     // nonzero() works with any; where it does not, it is for an operator that follows.
@@ -234,6 +245,7 @@ CompiledNode finish(Draft& draft, const std::vector<Draft>& drafts,
   say_states(draft, close_graph(draft.states, draft.choice, draft.pure), drafts, findings);
   add_delays(draft, nodes, compiled, findings);
   simplify(draft.pure.graph, draft.backend);
+  say_opened(draft, findings);
   say_fixed_sizes(draft.node->name, draft.pure.graph, findings);
   add_ports(draft, compiled);
   add_state_wires(draft, drafts, compiled);
