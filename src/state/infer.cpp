@@ -36,7 +36,7 @@ NodeStates infer_alone(const Node& node, std::span<const Node* const> nodes, con
   append(findings, find_escapes(node, followed));
   const std::vector<Difference> differences = compare_passes(node, passes, 0, followed, paths);
   if (!differences.empty()) {
-    if (auto states = find_first_tick(node, passes, differences, paths)) {
+    if (auto states = find_first_tick(node, nodes, passes, differences, paths)) {
       findings.push_back(first_tick_warning(node, differences.front()));
       return std::move(*states);
     }
