@@ -22,9 +22,15 @@ def patches() -> Iterator[tuple[Any, dict[str, Any]]]:
     """Yield (owner, what to put there by name)."""
     tensor: Any = torch.Tensor
     yield tensor, {name: wrap(getattr(tensor, name)) for name, wrap in _METHODS.items()}
+    yield torch.utils, {"swap_tensors": _swap_tensors}
     checks: Any = torch.distributions.Distribution
     for name in ("__init__", "_validate_sample"):  # whose checks are no branches of the program
-        yield checks, {name: _unobserved(getattr(checks, name))}
+        yield checks, {name: unobserved(getattr(checks, name))}
+
+
+def _swap_tensors(t1: torch.Tensor, t2: torch.Tensor) -> None:
+    """Exchange what the tensors hold: PyTorch exchanges no tensor that the recorder knows."""
+    t1.data, t2.data = t2.data, t1.data
 
 
 def _method(wrap: Callable[[Any], Any]) -> Callable[[Any], Any]:
@@ -92,7 +98,9 @@ def _data_ptr(original: Any) -> Any:
 
 
 @_method
-def _unobserved(original: Any) -> Any:
+def unobserved(original: Any) -> Any:
+    """Return the function such that the recorder sees nothing of what it does."""
+
     def look(*args: Any, **options: Any) -> Any:
         with _trace.Unobserved():
             return original(*args, **options)
@@ -129,8 +137,8 @@ _METHODS: dict[str, Callable[[Any], Any]] = {
     "tolist": _tolist,
     "__deepcopy__": _deepcopy,
     "data_ptr": _data_ptr,
-    "__repr__": _unobserved,
-    "__format__": _unobserved,
+    "__repr__": unobserved,
+    "__format__": unobserved,
     "__getitem__": _getitem,
     "__setitem__": _setitem,
 }
