@@ -129,6 +129,17 @@ void simplify(ir::Graph& graph, Backend backend) {
   ir::verify(graph);
 }
 
+void say_opened(const Draft& draft, state::Findings& findings) {
+  for (const trace::Purified::Opened& each : draft.pure.opened) {
+    findings.push_back({.code = Code::kFallback,
+                        .level = LogLevel::kInfo,
+                        .where = each.where.known() ? each.where.to_string() : "",
+                        .node = draft.node->name,
+                        .text = each.op + " has no converter: what its implementation runs is "
+                                          "exported in its place"});
+  }
+}
+
 void say_fixed_sizes(const std::string& node, const ir::Graph& graph, state::Findings& findings) {
   for (const ir::Op& op : graph.ops()) {
     // nonzero() works with any; where it does not, it is for an operator that follows.
@@ -239,6 +250,7 @@ CompiledNode finish(Draft& draft, const std::vector<Draft>& drafts,
   add_delays(draft, nodes, compiled, findings);
   put_static_last(*draft.node, draft.pure.graph);
   simplify(draft.pure.graph, draft.backend);
+  say_opened(draft, findings);
   say_fixed_sizes(draft.node->name, draft.pure.graph, findings);
   add_ports(draft, compiled);
   add_state_wires(draft, drafts, compiled);

@@ -41,7 +41,12 @@ VarId Session::output_variable(LiveNode& node, const TensorSemantics& entry) {
   if (node.undecided.count(entry.name) > 0) return tape_->add_snapshot(entry.ref, node.id);
   const VarId var = known ? *known : tape_->use(entry.ref);
   if (!depends_on_state(node, var)) {
-    throw PlacedError{Code::kNotTraced, not_traced_text(node.name, entry.name)};
+    const char* now_and_then =
+        " In the first pass it did. What a program does in some ticks only, such as computing a "
+        "chunk of actions that later ones consume, is not exported: compute the chunk in a node "
+        "and consume it outside, or keep it and a counter as tensors, chosen by torch.where().";
+    throw PlacedError{Code::kNotTraced, not_traced_text(node.name, entry.name) +
+                                            (node.completed > 0 ? now_and_then : "")};
   }
   return var;
 }

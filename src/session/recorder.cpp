@@ -10,6 +10,7 @@
 #include "session/session.h"
 #include "session/session_internal.h"
 #include "session/sizes.h"
+#include "trace/inside.h"
 
 namespace leapp::session {
 namespace {
@@ -388,6 +389,12 @@ void Session::append_call(const trace::OpTraits& traits, const c10::OperatorHand
     });
   }
   tape_->calls()[index].hidden_alias = shares;
+  if (trace::counts_lengths(op) && results[1].isTensor()) {
+    // How many sequences go on at each step follows from their lengths alone.
+    const VarId lengths = pending.arguments[1].var;
+    const VarId counts = *tape_->find(results[1].toTensor());
+    tape_->variable(counts).node = tape_->variable(lengths).node;
+  }
 }
 
 }  // namespace leapp::session

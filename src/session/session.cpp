@@ -28,6 +28,16 @@ std::filesystem::path expand_home(const std::string& path) {
 
 // A port has a type and a shape, and elements one after the other.
 void require_dense(const TensorSemantics& entry) {
+  if (trace::is_wrapped(entry.ref) || entry.ref.is_meta()) {
+    throw PlacedError{Code::kNotDense,
+                      "port '" + entry.name +
+                          (entry.ref.is_meta()
+                               ? "' is on the meta device, where tensors have no elements. Make it "
+                                 "on a device that has."
+                               : "' is a value inside of torch.vmap() or another transform of "
+                                 "torch.func, which has no elements of its own. Annotate outside "
+                                 "of the transform: its inputs before, what it returns after.")};
+  }
   if (entry.ref.layout() == at::kStrided || entry.ref.layout() == at::kMkldnn) return;
   std::ostringstream layout;
   layout << entry.ref.layout();

@@ -18,25 +18,45 @@ struct Kept {
   State state;
 };
 
-bool have_the_same_states(const WrittenPass& one, const WrittenPass& other) {
-  return std::equal(one.states.begin(), one.states.end(), other.states.begin(), other.states.end(),
-                    [](const State& a, const State& b) {
-                      const bool given =
-                          a.origin == Origin::kExplicit || a.origin == Origin::kDeclared;
-                      return given && a.origin == b.origin && a.slot.name == b.slot.name;
-                    });
+bool is_given(const State& state) {
+  return state.origin == Origin::kExplicit || state.origin == Origin::kDeclared;
 }
 
-bool uses_memory_of_others(const Node& node) {
-  return std::any_of(node.passes.begin(), node.passes.end(), [](const Pass& pass) {
-    return std::any_of(pass.memory.begin(), pass.memory.end(), [](const auto& use) {
-      return use.declared.empty() && (use.after || use.writer);
+// What was declared comes first.
+bool have_the_same_given(const WrittenPass& one, const WrittenPass& other) {
+  for (std::size_t i = 0; i < std::max(one.states.size(), other.states.size()); ++i) {
+    const State* a = i < one.states.size() && is_given(one.states[i]) ? &one.states[i] : nullptr;
+    const State* b =
+        i < other.states.size() && is_given(other.states[i]) ? &other.states[i] : nullptr;
+    if ((a == nullptr) != (b == nullptr)) return false;
+    if (a != nullptr && (a->origin != b->origin || a->slot.name != b->slot.name)) return false;
+  }
+  return true;
+}
+
+// Whether another node reads or writes memory that this one does.
+bool shares_memory(const Node& node, std::span<const Node* const> nodes) {
+  const auto used_by_others = [&](const at::Tensor& found) {
+    return std::any_of(nodes.begin(), nodes.end(), [&](const Node* other) {
+      return other->id != node.id &&
+             std::any_of(other->passes.begin(), other->passes.end(), [&](const Pass& pass) {
+               return std::any_of(
+                   pass.memory.begin(), pass.memory.end(),
+                   [&](const session::MemoryUse& use) { return use.found.is_alias_of(found); });
+             });
+    });
+  };
+  return std::any_of(node.passes.begin(), node.passes.end(), [&](const Pass& pass) {
+    return std::any_of(pass.memory.begin(), pass.memory.end(), [&](const auto& use) {
+      if (!use.declared.empty() || (!use.after && !use.writer)) return false;
+      return (use.writer && use.writer->node != node.id) || used_by_others(use.found);
     });
   });
 }
 
 // Whether the passes look like it at all.
-bool may_be_first_tick(const Node& node, const std::vector<WrittenPass>& passes,
+bool may_be_first_tick(const Node& node, std::span<const Node* const> nodes,
+                       const std::vector<WrittenPass>& passes,
                        const std::vector<Difference>& differences) {
   if (passes.size() < 3 || node.read_values) return false;
   // Where nothing but a constant differs, more likely it changes now and then.
@@ -44,7 +64,7 @@ bool may_be_first_tick(const Node& node, const std::vector<WrittenPass>& passes,
                   [](const Difference& each) { return each.constant; })) {
     return false;
   }
-  return have_the_same_states(passes[0], passes[1]) && !uses_memory_of_others(node);
+  return have_the_same_given(passes[0], passes[1]) && !shares_memory(node, nodes);
 }
 
 // What a tensor from outside that the second pass read was in the first.
@@ -55,8 +75,9 @@ VarId left_by_first_pass(const Node& node, VarId var) {
   return read == nullptr ? kNobody : read->known.at(0).var;
 }
 
-// The variable that a carried state is read as, in the second pass.
+// The variable that a state is read as, in the second pass.
 VarId read_as(const Pass& second, const State& state) {
+  if (state.slot.before != kNobody) return state.slot.before;
   if (state.slot.sites.empty()) return kNobody;
   return trace::variable_at(second.tape(), state.slot.sites.front());
 }
@@ -68,9 +89,9 @@ class FirstTick {
   std::optional<NodeStates> run(const std::vector<WrittenPass>& passes) && {
     for (std::size_t i = 0; i < done_.states.size(); ++i) {
       const State& state = done_.states[i];
-      if (state.origin != Origin::kCarried) {
+      if (is_given(state)) {
         done_.opening.push_back(passes[0].states[i].slot);
-      } else if (!open_carried(done_.states[i])) {
+      } else if (!open_found(done_.states[i])) {
         return std::nullopt;
       }
     }
@@ -83,7 +104,7 @@ class FirstTick {
   }
 
  private:
-  bool open_carried(State& state);
+  bool open_found(State& state);
   std::vector<Kept> kept_from_first_pass() const;
   void add_kept(Kept kept);
   void add_flag();
@@ -92,9 +113,9 @@ class FirstTick {
   NodeStates done_;
 };
 
-// What the first tick leaves in a carried state; what it finds there is not used.
-bool FirstTick::open_carried(State& state) {
-  if (state.fed_by || state.slot.before != kNobody) return false;
+// What the first tick leaves in a state that nobody declared; what it finds there is not used.
+bool FirstTick::open_found(State& state) {
+  if (state.fed_by || !state.slot.name.empty()) return false;
   const VarId read = read_as(node_.passes[1], state);
   const VarId left = read == kNobody ? kNobody : left_by_first_pass(node_, read);
   if (left == kNobody) return false;
@@ -117,6 +138,7 @@ std::vector<Kept> FirstTick::kept_from_first_pass() const {
     const trace::Call& call = second.tape().calls()[static_cast<std::size_t>(index)];
     trace::for_each_variable(second.tape(), call, [&](VarId var) {
       if (!seen.insert(var).second) return;
+      if (second.tape().written_since(var, second.recording.first_call)) return;  // a state's
       const VarId made = left_by_first_pass(node_, var);
       if (made == kNobody || !trace::depends_on_inputs(first.tape(), made)) return;
       kept.push_back({made, {.origin = Origin::kCarried, .slot = {.before = var, .after = var}}});
@@ -150,10 +172,11 @@ void FirstTick::add_flag() {
 
 }  // namespace
 
-std::optional<NodeStates> find_first_tick(const Node& node, const std::vector<WrittenPass>& passes,
+std::optional<NodeStates> find_first_tick(const Node& node, std::span<const Node* const> nodes,
+                                          const std::vector<WrittenPass>& passes,
                                           const std::vector<Difference>& differences,
                                           const Paths& paths) {
-  if (!may_be_first_tick(node, passes, differences)) return std::nullopt;
+  if (!may_be_first_tick(node, nodes, passes, differences)) return std::nullopt;
   const std::vector<State> written = find_written(passes, 1);
   const Followed followed = follow(node, passes, 1, written);
   Carried carried = find_carried(node, 1, followed, written, {}, paths);
@@ -162,6 +185,7 @@ std::optional<NodeStates> find_first_tick(const Node& node, const std::vector<Wr
     return std::nullopt;
   }
   NodeStates rest = {.node = &node, .base = 1, .states = std::move(carried.states)};
+  add_written(rest);  // what is carried may depend on more of it
   return FirstTick(node, std::move(rest)).run(passes);
 }
 

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "state/comparison.h"
@@ -14,8 +15,10 @@
 namespace leapp::state {
 
 /// The states where the first tick is of its own kind; nullopt where it is not, or where it cannot
-/// be told. `differences` are those from the first pass, of which there is at least one.
-std::optional<NodeStates> find_first_tick(const Node& node, const std::vector<WrittenPass>& passes,
+/// be told. `nodes` are all that are exported: memory that another one uses is not told.
+/// `differences` are those from the first pass, of which there is at least one.
+std::optional<NodeStates> find_first_tick(const Node& node, std::span<const Node* const> nodes,
+                                          const std::vector<WrittenPass>& passes,
                                           const std::vector<Difference>& differences,
                                           const Paths& paths);
 

@@ -47,7 +47,7 @@ NodeStates infer_alone(const Node& node, const std::vector<WrittenPass>& passes,
   append(findings, find_escapes(node, followed));
   const std::vector<Difference> differences = compare_passes(node, passes, 0, followed, states.states, paths);
   if (!differences.empty()) {
-    if (auto first_tick = find_first_tick(node, passes, differences, paths)) {
+    if (auto first_tick = find_first_tick(node, nodes, passes, differences, paths)) {
       findings.push_back(first_tick_warning(node, differences.front()));
       return std::move(*first_tick);
     }

@@ -1,6 +1,9 @@
 #include "trace/dispatcher.h"
 
+#include <ATen/ops/zeros.h>
 #include <torch/library.h>
+
+#include "trace/functional.h"
 
 namespace leapp::trace {
 namespace {
@@ -8,12 +11,16 @@ namespace {
 // The key PyTorch keeps for "generic modes": above everything, owned by nobody else.
 constexpr auto kKey = c10::DispatchKey::TESTING_ONLY_GenericMode;
 
-// A transform under way shows in one of these: its modes, or the wrappers it puts values in. The
-// back mode matters because functorch hides the wrappers' own key while a level is being worked on.
-constexpr c10::DispatchKeySet kTransforms{
-    c10::DispatchKey::FuncTorchDynamicLayerFrontMode,
-    c10::DispatchKey::FuncTorchDynamicLayerBackMode, c10::DispatchKey::FuncTorchBatched,
-    c10::DispatchKey::FuncTorchGradWrapper, c10::DispatchKey::FuncTorchVmapMode};
+// A transform under way shows in one of these: its modes, or the wrappers it puts values in; the
+// last two are those of torch.autograd.functional. The back mode matters because functorch hides
+// the wrappers' own key while a level is being worked on.
+constexpr c10::DispatchKeySet kTransforms{c10::DispatchKey::FuncTorchDynamicLayerFrontMode,
+                                          c10::DispatchKey::FuncTorchDynamicLayerBackMode,
+                                          c10::DispatchKey::FuncTorchBatched,
+                                          c10::DispatchKey::FuncTorchGradWrapper,
+                                          c10::DispatchKey::FuncTorchVmapMode,
+                                          c10::DispatchKey::Batched,
+                                          c10::DispatchKey::VmapMode};
 
 thread_local Observer* current_observer = nullptr;
 
@@ -21,13 +28,37 @@ thread_local Observer* current_observer = nullptr;
 // call slip through.
 thread_local int unobserved_depth = 0;
 
+// Zeros without memory are what forward-mode derivatives of constants are.
+at::Tensor with_memory(const at::Tensor& tensor) {
+  return tensor._is_zerotensor() ? at::zeros(tensor.sizes(), tensor.options()) : tensor;
+}
+
+// Where tensors have no memory, calls the operator once more with such that have: neither a model
+// file nor a recording has a word for the others.
+bool call_with_memory(const c10::OperatorHandle& op, c10::DispatchKeySet keys,
+                      torch::jit::Stack* stack) {
+  static auto& dispatcher = c10::Dispatcher::singleton();
+  static const auto without = dispatcher.findSchemaOrThrow("aten::_efficientzerotensor", "");
+  static const auto zeros = dispatcher.findSchemaOrThrow("aten::zeros", "");
+  if (op == without) {
+    zeros.callBoxed(stack);  // takes the same arguments
+    return true;
+  }
+  if (!keys.has(c10::DispatchKey::ZeroTensor)) return false;
+  for (std::size_t i = stack->size() - op.schema().arguments().size(); i < stack->size(); ++i) {
+    (*stack)[i] = map_tensors((*stack)[i], with_memory);
+  }
+  op.callBoxed(stack);
+  return true;
+}
+
 void fallback(const c10::OperatorHandle& op, c10::DispatchKeySet keys, torch::jit::Stack* stack) {
   if (current_observer == nullptr || unobserved_depth > 0) {
     step_aside(op, keys, stack);
   } else if (keys.has_any(kTransforms)) {
     // vmap and the other transforms hide values in wrappers: let them unwrap first.
     step_aside(op, keys, stack);
-  } else {
+  } else if (!call_with_memory(op, keys, stack)) {
     current_observer->on_call(op, keys, stack);
   }
 }

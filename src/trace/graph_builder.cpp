@@ -16,13 +16,15 @@
 namespace leapp::trace {
 namespace {
 
-// view() insists on a memory layout, which a pure graph does not have: it is reshape() there.
+// view() insists on a memory layout, which a pure graph does not have: it is reshape() there. As
+// other bits of the same memory, TorchScript knows it by its copying variant alone.
 c10::OperatorHandle without_layout(const c10::OperatorHandle& op) {
-  static const auto reshape = c10::Dispatcher::singleton().findSchemaOrThrow("aten::reshape", "");
+  static auto& dispatcher = c10::Dispatcher::singleton();
+  static const auto reshape = dispatcher.findSchemaOrThrow("aten::reshape", "");
+  static const auto bits = dispatcher.findSchemaOrThrow("aten::view_copy", "dtype");
   const c10::OperatorName& name = op.operator_name();
-  const bool view = (name.name == "aten::view" || name.name == "aten::_unsafe_view") &&
-                    name.overload_name.empty();
-  return view ? reshape : op;
+  if (name.name != "aten::view" && name.name != "aten::_unsafe_view") return op;
+  return name.overload_name.empty() ? reshape : bits;
 }
 
 torch::jit::Stack last_of(const torch::jit::Stack& stack, std::size_t count) {

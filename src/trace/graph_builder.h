@@ -40,6 +40,9 @@ class GraphBuilder {
   /// Makes the tensor an input of the graph.
   ir::ValueId add_input(std::string name, const at::Tensor& tensor);
 
+  /// Whether the tensor, or one in the list, depends on an input.
+  bool depends_on_inputs(const c10::IValue& value) const;
+
   /// Whether no argument on the stack depends on an input: run() then records nothing.
   bool is_constant(const c10::OperatorHandle& op, const torch::jit::Stack& stack) const;
 
@@ -70,7 +73,6 @@ class GraphBuilder {
   at::Tensor strided(const at::Tensor& self, const at::Tensor& source, const c10::IValue* geometry,
                      const ir::SourceLocation& where);
   void compute(const c10::OperatorHandle& op, torch::jit::Stack* stack);
-  bool depends_on_inputs(const c10::IValue& value) const;
   Varying dynamic_dims_of(const at::Tensor& tensor) const;
   std::vector<Varying> dynamic_arguments(const c10::OperatorHandle& op,
                                          const torch::jit::Stack& stack) const;

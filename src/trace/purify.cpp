@@ -7,6 +7,7 @@
 #include <c10/core/InferenceMode.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <map>
 #include <string>
 #include <utility>
@@ -16,6 +17,7 @@
 #include "trace/dispatcher.h"
 #include "trace/functional.h"
 #include "trace/graph_builder.h"
+#include "trace/inside.h"
 #include "trace/op_traits.h"
 
 namespace leapp::trace {
@@ -46,12 +48,16 @@ void run_on_meta(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
 class Purifier final : public Observer {
  public:
   Purifier(const Recording& recording, const std::vector<StateSlot>& slots,
-           const PurifyOptions& options, RunFor run_for)
+           const PurifyOptions& options, GraphBuilder& builder,
+           std::vector<Purified::Opened>& opened)
       : recording_(recording),
         slots_(slots),
         tape_(*recording.tape),
         options_(options),
-        builder_(options.name, run_for) {}
+        builder_(builder),
+        opened_(opened) {
+    find_written_stores();
+  }
 
   Purified run(const std::vector<at::Tensor>& examples);
 
@@ -70,6 +76,7 @@ class Purifier final : public Observer {
   void replay(std::int32_t index);
   void assign(const CallResult& result, const c10::IValue& value);
   void run_whole(const c10::OperatorHandle& op, torch::jit::Stack* stack);
+  bool open_up(const c10::OperatorHandle& op, torch::jit::Stack* stack);
   ir::ValueId final_value(const at::Tensor& tensor);
   ir::ValueId final_value(const StateSlot& slot);
 
@@ -77,7 +84,8 @@ class Purifier final : public Observer {
   const std::vector<StateSlot>& slots_;
   const Tape& tape_;
   const PurifyOptions& options_;
-  GraphBuilder builder_;
+  GraphBuilder& builder_;
+  std::vector<Purified::Opened>& opened_;
   std::vector<bool> written_;           // per store: some replayed call writes to it
   std::map<VarId, at::Tensor> values_;  // what each variable is during the replay
   std::map<Site, std::size_t> given_;   // what is read there is that slot
@@ -276,7 +284,7 @@ void Purifier::on_call(const c10::OperatorHandle& op, c10::DispatchKeySet keys,
     run_whole(op, stack);
   } else if (hidden_alias && composite) {
     op.callBoxedForDispatchKey(c10::DispatchKey::CompositeImplicitAutograd, *stack);
-  } else {
+  } else if (!can_look_inside(op) || !open_up(op, stack)) {
     step_aside(op, keys, stack);
   }
 }
@@ -297,6 +305,43 @@ void Purifier::run_whole(const c10::OperatorHandle& op, torch::jit::Stack* stack
   }
 }
 
+// Replays what the operator's implementation runs, in its place.
+bool Purifier::open_up(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
+  const auto count = static_cast<std::ptrdiff_t>(op.schema().arguments().size());
+  torch::jit::Stack plain(stack->end() - count, stack->end());
+  for (c10::IValue& value : plain) value = map_tensors(value, unwrap);
+  require(!counts_lengths(op) || !builder_.depends_on_inputs(plain[1]), Code::kNotPure,
+          c10::toString(op.operator_name()) + " at " + where_.to_string() +
+              ": the node computes how long the sequences are, and sizes in a model are fixed. "
+              "Give their lengths as numbers, or run over the padded batch and mask the result.");
+  std::optional<Inside> inside;
+  {
+    const c10::impl::ExcludeDispatchKeyGuard plain_values{
+        c10::DispatchKeySet(c10::DispatchKey::Functionalize)};
+    inside = record_inside(op, plain, call_->frame);
+  }
+  if (!inside) return false;
+  if (is_users(op)) opened_.push_back({c10::toString(op.operator_name()), where_});
+  static const std::vector<StateSlot> kNoSlots;
+  Purifier inner(inside->recording, kNoSlots, options_, builder_, opened_);
+  const std::vector<at::Tensor> given =
+      tensors_in(&*(stack->end() - count), static_cast<std::size_t>(count));
+  for (std::size_t i = 0; i < given.size(); ++i) {
+    const VarId var = inside->recording.inputs[i].var;
+    if (var != kNobody) inner.values_.emplace(var, wrap(given[i]));
+  }
+  stack->resize(stack->size() - static_cast<std::size_t>(count));
+  const Observing observing(inner);
+  for (const std::int32_t index : inside->recording.calls) inner.replay(index);
+  auto output = inside->recording.outputs.begin();
+  for (const int size : inside->list_sizes) {
+    c10::List<at::Tensor> list;
+    for (int i = 0; i < std::abs(size); ++i) list.push_back(inner.tensor_of((output++)->var));
+    stack->emplace_back(size < 0 ? c10::IValue(list.get(0)) : c10::IValue(list));
+  }
+  return true;
+}
+
 ir::ValueId Purifier::final_value(const at::Tensor& tensor) {
   return builder_.value_of(unwrap(tensor));
 }
@@ -310,7 +355,6 @@ ir::ValueId Purifier::final_value(const StateSlot& slot) {
 Purified Purifier::run(const std::vector<at::Tensor>& examples) {
   const at::NoGradGuard no_grad;
   const c10::InferenceMode not_inference(false);
-  find_written_stores();
   Purified done;
   for (std::size_t i = 0; i < recording_.inputs.size(); ++i) {
     bind(recording_.inputs[i].var, recording_.inputs[i].name, examples.at(i));
@@ -336,6 +380,7 @@ Purified Purifier::run(const std::vector<at::Tensor>& examples) {
     done.outputs.push_back(builder_.value_of(constant.value));
   }
   done.graph = std::move(builder_.graph());
+  done.opened = std::move(opened_);
   return done;
 }
 
@@ -344,9 +389,16 @@ Purified Purifier::run(const std::vector<at::Tensor>& examples) {
 bool shapes_may_do(const Recording& recording) {
   return std::all_of(recording.calls.begin(), recording.calls.end(), [&](std::int32_t index) {
     const Call& call = recording.tape->calls()[static_cast<std::size_t>(index)];
-    const std::string& name = call.op.schema().name();
-    return name.rfind("aten::", 0) == 0 && name != "aten::as_strided";
+    return !is_users(call.op) && call.op.schema().name() != "aten::as_strided";
   });
+}
+
+Purified purify(const Recording& recording, const std::vector<StateSlot>& slots,
+                const std::vector<at::Tensor>& examples, const PurifyOptions& options,
+                RunFor run_for) {
+  GraphBuilder builder(options.name, run_for);
+  std::vector<Purified::Opened> opened;
+  return Purifier(recording, slots, options, builder, opened).run(examples);
 }
 
 }  // namespace
@@ -355,12 +407,12 @@ Purified purify(const Recording& recording, const std::vector<StateSlot>& slots,
                 const std::vector<at::Tensor>& examples, const PurifyOptions& options) {
   if (shapes_may_do(recording)) {
     try {
-      return Purifier(recording, slots, options, RunFor::kShapes).run(examples);
+      return purify(recording, slots, examples, options, RunFor::kShapes);
     } catch (const std::exception&) {
       // A placeholder may be a value that an operator refuses; computed ones tell.
     }
   }
-  return Purifier(recording, slots, options, RunFor::kValues).run(examples);
+  return purify(recording, slots, examples, options, RunFor::kValues);
 }
 
 }  // namespace leapp::trace

@@ -17,7 +17,8 @@ namespace leapp::trace {
 
 struct PurifyOptions {
   /// Whether the exporter takes this operator whole. Only asked for operators that neither write
-  /// nor alias. What it refuses is decomposed as far as PyTorch's composites go.
+  /// nor alias. What it refuses is decomposed as far as PyTorch's composites go; an operator of the
+  /// user's own, into what its implementation runs.
   std::function<bool(const c10::OperatorHandle&)> keep;
   /// A name for a tensor that becomes a constant, or "".
   std::function<std::string(const at::Tensor&)> name;
@@ -29,6 +30,13 @@ struct Purified {
   std::vector<ir::ValueId> outputs;  ///< of the recorded ports
   std::vector<ir::ValueId> before;   ///< of each slot
   std::vector<ir::ValueId> after;    ///< likewise; kNoValue where the pass only reads it
+
+  /// An operator of the user's own in whose place its implementation's operators stand.
+  struct Opened {
+    std::string op;
+    ir::SourceLocation where;
+  };
+  std::vector<Opened> opened;
 };
 
 /// Replays on `examples`, one tensor per recorded input. Throws Error(kExport) naming the operator

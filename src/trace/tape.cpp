@@ -205,7 +205,7 @@ VarId Tape::add_alias(const at::Tensor& tensor, StoreId memory) {
   VarId root = kNobody;
   for (auto it = candidates.rbegin(); it != candidates.rend(); ++it) {
     const at::Tensor known = this->tensor(*it);
-    if (!known.defined()) continue;
+    if (!known.defined() || find_store(known) != memory) continue;  // gone, or given other memory
     if (same == kNobody && same_geometry(known, tensor)) same = *it;
     if (known.scalar_type() == tensor.scalar_type()) root = *it;
   }

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from conftest import Workbench
@@ -143,13 +144,37 @@ def test_the_least_precise_type_decides_the_tolerance(
 
 
 def test_what_has_no_pure_form_is_named_without_pytorchs_own_advice(bench: Workbench) -> None:
-    cell = nn.GRU(3, 4, batch_first=True)
-    with bench.trace(), torch.no_grad():
+    with bench.trace(), torch.autograd.forward_ad.dual_level():
         x = annotate.input_tensors("n", {"x": torch.rand(2, 5, 3)})
-        packed = nn.utils.rnn.pack_padded_sequence(x, torch.tensor([5, 3]), batch_first=True)
-        y, _ = nn.utils.rnn.pad_packed_sequence(cell(packed)[0], batch_first=True)
+        dual = torch.autograd.forward_ad.make_dual(x, torch.ones_like(x))
+        y = torch.autograd.forward_ad.unpack_dual(dual * 2).primal
         annotate.output_tensors("n", {"y": y}, export_with="onnx")
     with pytest.raises(leapp.errors.LeappExportError, match="try another export_with") as caught:
         bench.compile()
     assert "custom kernel" not in str(caught.value)
     assert "test_api_export.py:" in str(caught.value)
+
+
+class Leaky(nn.Module):
+    """A buffer that is replaced, beside one in a module inside."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("mean", torch.zeros(3))
+        self.inner = nn.BatchNorm1d(3)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        self.mean = 0.5 * self.mean + x
+        return self.mean - self.inner.running_mean
+
+
+def test_buffers_of_a_script_module_are_state(bench: Workbench, backend: str) -> None:
+    module = torch.jit.script(Leaky().eval())
+    with bench.trace(), torch.no_grad():
+        x = annotate.input_tensors("n", {"x": torch.ones(3)})
+        annotate.module("n", module)
+        annotate.output_tensors("n", {"y": module(x)}, export_with=backend)
+    bench.compile()
+    manager = bench.manager(array="numpy")
+    ones = np.ones(3, np.float32)
+    assert [float(manager.run_policy({"n/x": ones})["n/y"][0]) for _ in range(2)] == [1.0, 1.5]

@@ -8,7 +8,7 @@ import pytest
 import torch
 from conftest import Workbench
 from onnx_fresh import Case, case, check, integers, mask, normal
-from torch import Tensor, nn
+from torch import nn
 from torch.nn import functional as F
 
 INF = float("inf")
@@ -264,6 +264,30 @@ add(
         lambda x: F.interpolate(x, scale_factor=2), integers(0, 255, 1, 3, 5, 5, dtype=torch.uint8)
     ),
 )
+for mode in ("bilinear", "bicubic"):  # of bytes, in PyTorch's fixed point
+    for antialias in (True, False):
+        for size in ((9, 7), (4, 50)):
+            add(
+                f"{mode}-uint8-{antialias}-{size}",
+                case(
+                    lambda x, m=mode, a=antialias, s=size: F.interpolate(
+                        x, size=s, mode=m, antialias=a
+                    ),
+                    integers(0, 255, 1, 3, 31, 40, dtype=torch.uint8),
+                ),
+            )
+    add(
+        f"{mode}-rounded",  # as torchvision resizes bytes: the last bit decides
+        case(
+            lambda x, m=mode: (
+                F.interpolate(x.float(), size=(32, 40), mode=m, antialias=True)
+                .round()
+                .clamp(0, 255)
+                .to(torch.uint8)
+            ),
+            integers(0, 255, 1, 3, 48, 64, dtype=torch.uint8),
+        ),
+    )
 for mode in ("bilinear", "nearest", "bicubic"):
     for padding in ("zeros", "border", "reflection"):
         for align in (True, False):
@@ -333,15 +357,3 @@ add("weight_norm", case(nn.utils.parametrizations.weight_norm(nn.Linear(4, 3)), 
 def test_layer(name: str, bench: Workbench) -> None:
     with torch.no_grad():
         check(bench, CASES[name], rounds=1)
-
-
-def test_what_is_refused_says_what_to_do(bench: Workbench) -> None:
-    """Fixed-point interpolation of bytes is not approximated."""
-    import leapp
-
-    def resize(x: Tensor) -> Tensor:
-        return F.interpolate(x, size=(9, 7), mode="bilinear")
-
-    one = case(resize, integers(0, 255, 1, 3, 5, 5, dtype=torch.uint8))
-    with pytest.raises(leapp.errors.LeappExportError, match="Convert to float32 first"):
-        check(bench, one)

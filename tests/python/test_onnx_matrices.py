@@ -11,6 +11,9 @@ from conftest import Workbench
 from onnx_fresh import case, check, normal
 from torch import Tensor
 
+import leapp
+from leapp import annotate
+
 INF = float("inf")
 
 
@@ -106,3 +109,34 @@ def test_rotations(dtype: torch.dtype, bench: Workbench) -> None:
         return m, yaw, pitch, roll, angle
 
     check(bench, case(angles, normal(6, 4, dtype=dtype)))
+
+
+@pytest.mark.parametrize("name", ["cholesky", "inv", "solve", "lu_factor"])
+def test_a_tick_fails_where_pytorch_raises(name: str, bench: Workbench) -> None:
+    """Of matrices that have no such factors or inverse."""
+    function = getattr(torch.linalg, name)
+
+    def factor(a: Tensor) -> Tensor:
+        made = function(a, a) if name == "solve" else function(a)
+        return made if isinstance(made, Tensor) else made[0]
+
+    with bench.trace():
+        a = annotate.input_tensors("n", {"a": torch.eye(3).expand(2, 3, 3)})
+        annotate.output_tensors("n", {"y": factor(a)}, export_with="onnx")
+    bench.compile()
+    manager = bench.manager()
+    manager.run_policy({"n/a": 2 * torch.eye(3).expand(2, 3, 3)})
+    with pytest.raises(RuntimeError):
+        factor(torch.zeros(2, 3, 3))
+    with pytest.raises(leapp.LeappError) as failed:
+        manager.run_policy({"n/a": torch.zeros(2, 3, 3)})
+    assert failed.value.code == "LP611"
+
+
+def test_what_asks_for_the_failing_step_does_not_fail(bench: Workbench) -> None:
+    with bench.trace():
+        a = annotate.input_tensors("n", {"a": torch.eye(3)})
+        info = torch.linalg.cholesky_ex(a).info
+        annotate.output_tensors("n", {"info": info}, export_with="onnx")
+    bench.compile()
+    assert int(bench.manager().run_policy({"n/a": -torch.eye(3)})["n/info"]) == 1

@@ -16,8 +16,9 @@ using Lines = std::vector<std::string>;
 std::optional<NodeStates> first_tick(const NodeWriter& writer) {
   const std::vector<WrittenPass> passes = written_in(writer.node);
   const Followed followed = follow(writer.node, passes, 0, find_written(passes, 0));
-  return find_first_tick(writer.node, passes, compare_passes(writer.node, passes, 0, followed, {}, {}),
-                         {});
+  const Node* const nodes[] = {&writer.node};
+  return find_first_tick(writer.node, nodes, passes,
+                         compare_passes(writer.node, passes, 0, followed, {}, {}), {});
 }
 
 // A filter that begins with the first observation.
@@ -60,6 +61,17 @@ TEST(FirstTickTest, DeclaredStateIsReadInBoth) {
   EXPECT_EQ(found->opening[0].before, writer.var("s", 0));
 }
 
+TEST(FirstTickTest, MemoryIsLeftAsTheFirstPassWroteIt) {
+  const NodeWriter writer = tape_of({.passes = 3,
+                                     .lines = {"1: y = tanh(x)", "2+: y = neg(x)", "add_(m, x)",
+                                               "z = mul(m, x)", "return y", "return z"}});
+  const auto found = first_tick(writer);
+  ASSERT_TRUE(found);
+  EXPECT_EQ(told(writer, found->states, 1), (Lines{"written m <- m", "flag ? <- constant"}));
+  EXPECT_EQ(found->opening[0].before, kNobody);
+  EXPECT_EQ(found->opening[0].after, writer.var("m", 0));
+}
+
 TEST(FirstTickTest, TheFlagTakesANameThatIsFree) {
   NodeWriter writer = tape_of({.passes = 3, .lines = kFilter});
   writer.node.inputs.front().name = "first_tick";
@@ -79,9 +91,6 @@ TEST(FirstTickTest, WhereItCannotBeTold) {
       {"later passes differ too",
        4,
        {"1: y = tanh(x)", "2+: y = neg(x)", "4: y = tanh(y)", "return y"}},
-      {"memory that is nobody's",
-       3,
-       {"1: y = tanh(x)", "2+: y = neg(x)", "add_(m, x)", "z = mul(m, x)", "return y", "return z"}},
       {"a state of the first pass only",
        3,
        {"1: state s", "1: s2 = tanh(x)", "1: update s = s2", "2+: s2 = neg(x)", "return s2"}},

@@ -1,6 +1,8 @@
 // Which operators an observer sees.
 #include "trace/dispatcher.h"
 
+#include <ATen/ops/_efficientzerotensor.h>
+#include <ATen/ops/cat.h>
 #include <ATen/ops/linear.h>
 #include <ATen/ops/ones.h>
 #include <ATen/ops/relu.h>
@@ -51,6 +53,16 @@ TEST_F(DispatcherTest, SeesCompositesWholeWhileItIsInstalled) {
   }
   at::relu(x_);
   EXPECT_EQ(listener.seen, Names{"aten::linear"});
+}
+
+TEST_F(DispatcherTest, SeesZerosWithoutMemoryAsZeros) {
+  const at::Tensor before = at::_efficientzerotensor({2, 3});
+  Listener listener;
+  const Observing observing(listener);
+  const at::Tensor inside = at::_efficientzerotensor({2, 3});
+  EXPECT_NE(inside.const_data_ptr(), nullptr);
+  at::cat({before, x_});
+  EXPECT_EQ(listener.seen, (Names{"aten::zeros", "aten::zeros", "aten::cat"}));
 }
 
 TEST_F(DispatcherTest, SeesWhatACompositeIsMadeOfWhereItStepsAside) {

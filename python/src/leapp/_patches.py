@@ -16,7 +16,7 @@ from typing import Any
 
 import torch
 
-from . import _detect, _numpy, _tensor, _trace
+from . import _branches, _detect, _numpy, _tensor, _trace
 from ._replacing import replaced
 from .patching import FunctionPatch
 
@@ -29,7 +29,7 @@ def install(global_patching: bool, patching: Iterable[FunctionPatch]) -> None:
     """Patch for a session that has begun."""
     _run_compiled_functions_eagerly()
     if global_patching:
-        for patches in (_tensor.patches(), _numpy.patches(), _detect.start()):
+        for patches in (_tensor.patches(), _branches.patches(), _numpy.patches(), _detect.start()):
             for owner, values in patches:
                 _put(owner, values)
         _trace.restore_sequence_slot()

@@ -24,11 +24,17 @@ def patches() -> Iterator[Patch]:
     yield replaced(torch.Tensor, "tolist", _tolist)
     yield replaced(torch.Tensor, "__deepcopy__", _deepcopy)
     yield replaced(torch.Tensor, "data_ptr", _data_ptr)
-    yield replaced(torch.Tensor, "__repr__ __format__", _unobserved)
+    yield replaced(torch.Tensor, "__repr__ __format__", unobserved)
     yield replaced(torch.Tensor, "__getitem__", _getitem)
     yield replaced(torch.Tensor, "__setitem__", _setitem)
+    yield torch.utils, {"swap_tensors": _swap_tensors}
     # Its checks are no branches of the program.
-    yield replaced(torch.distributions.Distribution, "__init__ _validate_sample", _unobserved)
+    yield replaced(torch.distributions.Distribution, "__init__ _validate_sample", unobserved)
+
+
+def _swap_tensors(t1: torch.Tensor, t2: torch.Tensor) -> None:
+    """Exchange what the tensors hold: PyTorch exchanges no tensor that the recorder knows."""
+    t1.data, t2.data = t2.data, t1.data
 
 
 def _numpy(original: Any) -> Any:
@@ -80,7 +86,9 @@ def _data_ptr(original: Any) -> Any:
     return data_ptr
 
 
-def _unobserved(original: Any) -> Any:
+def unobserved(original: Any) -> Any:
+    """Return the function such that the recorder sees nothing of what it does."""
+
     def look(*args: Any, **options: Any) -> Any:
         with _trace.Unobserved():
             return original(*args, **options)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -206,9 +207,11 @@ def _owners_of_buffers(
         )
     result = []
     for path in paths:
-        parent, _, attribute = path.rpartition(".")
-        # A compiled module shows its buffers under the name of the module inside.
-        result.append((path.replace("_orig_mod.", ""), model.get_submodule(parent), attribute))
+        *parents, attribute = path.split(".")
+        # By attributes, as ScriptModules have no get_submodule(). A compiled module shows its
+        # buffers under the name of the module inside.
+        owner = functools.reduce(getattr, parents, model)
+        result.append((path.replace("_orig_mod.", ""), owner, attribute))
     return result
 
 

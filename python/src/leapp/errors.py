@@ -93,13 +93,13 @@ class LeappValidationError(LeappError):
 
 
 def _callers_line() -> str:
-    """Return ``"file.py:12 in function"`` of the nearest frame outside this package.
+    """Return ``"file.py:12 in function"`` of the nearest frame outside this package and PyTorch.
 
     For errors found before a compiled module is asked; it may not be there.
     """
     frame = sys._getframe(1)
     # By module rather than by file: what dataclasses generate has no file.
-    while frame.f_globals.get("__name__", "").partition(".")[0] == __package__:
+    while frame.f_globals.get("__name__", "").partition(".")[0] in (__package__, "torch"):
         if frame.f_back is None:
             break
         frame = frame.f_back

@@ -53,6 +53,11 @@ void convert_op(ValueMap& values, const ir::Op& op) {
     const std::string where = op.source.known() ? " (" + op.source.to_string() + ")" : "";
     throw error.behind(name + where + ": ");
   }
+  // What PyTorch leaves open (the form of factors, say) converters leave out.
+  for (std::size_t i = 0; i < context.result_count(); ++i) {
+    context.need(op.results[i].is_list || !context.is_used(i) || context.is_set(i),
+                 "its result " + std::to_string(i) + " is used, which LEAPP does not convert");
+  }
 }
 
 /// Port names as they stand in the file: those used on both sides are told apart.

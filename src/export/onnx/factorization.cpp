@@ -15,9 +15,10 @@ void set_lu(OpContext& context, std::size_t first, const Lu& lu) {
 
 void convert_lu_factor(OpContext& context) {
   context.need(!context.has("pivot") || context.flag("pivot"), "it factors without pivoting");
-  const Lu lu = lu_factor(as_matrices(context, context.tensor("A")));
+  Lu lu = lu_factor(as_matrices(context, context.tensor("A")));
+  lu.packed = checked(context, lu.packed, lu.info);
   set_lu(context, 0, lu);
-  set_info(context, 2, lu.info);
+  if (context.result_count() > 2) set_info(context, 2, lu.info);
 }
 
 /// P with P[permutation[j], j] = 1.
@@ -97,21 +98,14 @@ Value convert_lu_solve(OpContext& context) {
   return as_result(context, 0, left ? x : transpose(x, -2, -1));
 }
 
-void convert_cholesky_ex(OpContext& context) {
+void convert_cholesky(OpContext& context) {
   Value a = as_matrices(context, context.tensor("self"));
   const bool upper = context.flag("upper");
   if (upper) a = matrix_transpose(a);
   const Cholesky made = cholesky(a);
-  context.set(0, as_result(context, 0, upper ? matrix_transpose(made.lower) : made.lower));
-  set_info(context, 1, made.info);
-}
-
-Value convert_cholesky(OpContext& context) {
-  Value a = as_matrices(context, context.tensor("self"));
-  const bool upper = context.flag("upper");
-  if (upper) a = matrix_transpose(a);
-  const Value lower = cholesky(a).lower;
-  return as_result(context, 0, upper ? matrix_transpose(lower) : lower);
+  const Value lower = checked(context, made.lower, made.info);
+  context.set(0, as_result(context, 0, upper ? matrix_transpose(lower) : lower));
+  if (context.result_count() > 1) set_info(context, 1, made.info);
 }
 
 Value from_cholesky(Value factor, Value b, bool upper) {
@@ -208,12 +202,12 @@ Value convert_ormqr(OpContext& context) {
 }  // namespace
 
 void register_factorization(ConverterRegistry& registry) {
-  registry.add("aten::linalg_lu_factor_ex", convert_lu_factor);
+  registry.add({"aten::linalg_lu_factor_ex", "aten::linalg_lu_factor"}, convert_lu_factor);
   registry.add("aten::linalg_lu", convert_lu);
   registry.add("aten::lu_unpack", convert_lu_unpack);
   registry.add("aten::linalg_lu_solve", convert_lu_solve);
-  registry.add("aten::linalg_cholesky_ex", convert_cholesky_ex);
-  registry.add("aten::cholesky", convert_cholesky);
+  registry.add({"aten::linalg_cholesky_ex", "aten::linalg_cholesky", "aten::cholesky"},
+               convert_cholesky);
   registry.add("aten::cholesky_solve", convert_cholesky_solve);
   registry.add("aten::cholesky_inverse", convert_cholesky_inverse);
   registry.add("aten::linalg_qr", convert_qr);

@@ -35,9 +35,9 @@ void convert_slogdet(OpContext& context) {
 }
 
 void convert_inv(OpContext& context) {
-  const Value a = as_matrices(context, context.tensor("A"));
-  context.set(0, as_result(context, 0, inverse(a)));
-  if (context.is_used(1)) set_info(context, 1, lu_factor(a).info);
+  const Lu lu = lu_factor(as_matrices(context, context.tensor(context.has("A") ? "A" : "self")));
+  context.set(0, as_result(context, 0, checked(context, inverse(lu), lu.info)));
+  if (context.result_count() > 1) set_info(context, 1, lu.info);
 }
 
 void convert_solve(OpContext& context) {
@@ -51,9 +51,10 @@ void convert_solve(OpContext& context) {
     if (!vector) b = transpose(b, -2, -1);
   }
   const System system = system_of(context, a, b);
-  Value x = reshape(solve(system.a, system.b), system.shape);
+  const Lu lu = lu_factor(system.a);
+  Value x = reshape(solve(lu, system.b), system.shape);
   if (!left && !vector) x = transpose(x, -2, -1);
-  context.set(0, as_result(context, 0, x));
+  context.set(0, as_result(context, 0, checked(context, x, lu.info)));
   if (context.result_count() > 3 && context.is_used(3)) {
     set_info(context, 3, lu_factor(as_matrices(context, context.tensor("A"))).info);
   }
@@ -124,6 +125,16 @@ void set_info(OpContext& context, std::size_t i, Value info) {
   context.set(i, cast(reshape(info, context.result_shape(i)), context.result_dtype(i)));
 }
 
+Value checked(OpContext& context, Value result, Value info) {
+  // The _ex variants give the number to whoever asks for it.
+  const bool asked_for = !context.has("check_errors") || context.flag("check_errors");
+  if (!asked_for || info.count() == 0) return result;
+  // ONNX cannot raise. What can fail is reading beyond the end: of a list with a single one here.
+  const Value failed = cast(any(not_equal(info, 0.0), {0}), DType::kInt64);
+  const Value one = full(context.builder(), {result.dtype(), {1}}, 1);
+  return result * gather(one, failed, 0);
+}
+
 Value as_matrices(OpContext& context, Value x) {
   const std::int64_t rows = x.size(-2);
   const std::int64_t columns = x.size(-1);
@@ -144,8 +155,9 @@ void register_linalg(ConverterRegistry& registry) {
   registry.add("aten::linalg_cross", convert_cross);
   registry.add("aten::_linalg_det", convert_det);
   registry.add("aten::_linalg_slogdet", convert_slogdet);
-  registry.add("aten::linalg_inv_ex", convert_inv);
-  registry.add("aten::_linalg_solve_ex", convert_solve);
+  // Whole, as their parts check in an operator without a result.
+  registry.add({"aten::linalg_inv_ex", "aten::linalg_inv", "aten::inverse"}, convert_inv);
+  registry.add({"aten::_linalg_solve_ex", "aten::linalg_solve"}, convert_solve);
   registry.add("aten::linalg_solve_triangular", convert_solve_triangular);
   registry.add("aten::triangular_solve", convert_triangular_solve);
   registry.add("aten::_trilinear", convert_trilinear);

@@ -20,6 +20,9 @@ Value as_result(OpContext& context, std::size_t i, Value matrices);
 
 /// The number of the failing step, as PyTorch's "info" results have it.
 void set_info(OpContext& context, std::size_t i, Value info);
+/// The result; the model fails to run where PyTorch raises: at a step that failed, unless the
+/// operator was asked not to check.
+Value checked(OpContext& context, Value result, Value info);
 
 Value identity(Builder& builder, std::int64_t size);
 Value matrix_transpose(Value a);
@@ -48,8 +51,8 @@ Value permutation_from(Value pivots, std::int64_t rows);
 Value permute_rows(Value a, Value permutation);
 Value lower_unit(Value packed);
 Value upper_part(Value packed);
-Value solve(Value a, Value b);
-Value inverse(Value a);
+Value solve(const Lu& lu, Value b);
+Value inverse(const Lu& lu);
 Value determinant(Value a);
 
 struct Cholesky {

@@ -137,18 +137,18 @@ Value upper_part(Value packed) {
   return where(column_mask(packed.builder(), size, packed.size(2), true), top, 0.0);
 }
 
-Value solve(Value a, Value b) {
-  const Lu lu = lu_factor(a);
-  const Value right = expand(b, {std::max(a.size(0), b.size(0)), b.size(1), b.size(2)});
-  const Value permutation = expand(lu.permutation, {right.size(0), a.size(1)});
+Value solve(const Lu& lu, Value b) {
+  const std::int64_t batch = std::max(lu.packed.size(0), b.size(0));
+  const Value right = expand(b, {batch, b.size(1), b.size(2)});
+  const Value permutation = expand(lu.permutation, {batch, lu.packed.size(1)});
   const Value y =
       solve_triangular(lower_unit(lu.packed), permute_rows(right, permutation), false, true);
   return solve_triangular(upper_part(lu.packed), y, true, false);
 }
 
-Value inverse(Value a) {
-  const std::int64_t size = a.size(1);
-  return solve(a, expand(identity(a.builder(), size), {a.size(0), size, size}));
+Value inverse(const Lu& lu) {
+  const std::int64_t size = lu.packed.size(1);
+  return solve(lu, expand(identity(lu.packed.builder(), size), {lu.packed.size(0), size, size}));
 }
 
 Value determinant(Value a) {

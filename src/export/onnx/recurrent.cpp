@@ -279,11 +279,6 @@ Value convert_plain_cell(OpContext& context, Value (*activation)(Value)) {
   return activation(Cell(context, context.tensor("hx")).gates());
 }
 
-void refuse_packed(OpContext& context) {
-  context.fail("it runs over a packed sequence, whose lengths are only known when running",
-               "Pass a padded batch instead.");
-}
-
 }  // namespace
 
 void register_recurrent(ConverterRegistry& registry) {
@@ -297,8 +292,6 @@ void register_recurrent(ConverterRegistry& registry) {
                [](OpContext& context) { return convert_plain_cell(context, tanh); });
   registry.add("aten::rnn_relu_cell",
                [](OpContext& context) { return convert_plain_cell(context, relu); });
-  registry.add({"aten::gru.data", "aten::lstm.data", "aten::rnn_tanh.data", "aten::rnn_relu.data"},
-               refuse_packed);
 }
 
 }  // namespace leapp::onnx_export

@@ -6,17 +6,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "export/onnx/antialias.h"
 #include "export/onnx/registry.h"
 
 namespace leapp::onnx_export {
 namespace {
-
-struct Axis {
-  std::int64_t dim;
-  std::int64_t input;
-  std::int64_t output;
-  double scale;  ///< input elements per output element
-};
 
 std::optional<double> given_scale(OpContext& context, std::size_t d, std::size_t dims) {
   const char* const kByDims[3][3] = {
@@ -51,16 +45,19 @@ bool align_corners(OpContext& context) {
   return context.has("align_corners") && context.flag("align_corners");
 }
 
-// PyTorch computes positions in single precision for float tensors; so do we, rounding included.
-float source_position(const Axis& axis, std::int64_t i, bool align, bool cubic) {
+// PyTorch computes positions in single precision for float tensors and in double precision for
+// bytes; so do we, rounding included.
+template <typename Real>
+Real source_position(const Axis& axis, std::int64_t i, bool align, bool cubic) {
   if (align) {
-    const float scale =
-        axis.output > 1 ? static_cast<float>(axis.input - 1) / static_cast<float>(axis.output - 1)
-                        : 0.0F;
-    return scale * static_cast<float>(i);
+    const Real scale = axis.output > 1
+                           ? static_cast<Real>(axis.input - 1) / static_cast<Real>(axis.output - 1)
+                           : Real{0};
+    return scale * static_cast<Real>(i);
   }
-  const float position = static_cast<float>(axis.scale) * (static_cast<float>(i) + 0.5F) - 0.5F;
-  return !cubic && position < 0.0F ? 0.0F : position;
+  constexpr Real kHalf{0.5};
+  const Real position = static_cast<Real>(axis.scale) * (static_cast<Real>(i) + kHalf) - kHalf;
+  return !cubic && position < 0 ? Real{0} : position;
 }
 
 /// For each output element the same number of (position, weight) pairs.
@@ -69,33 +66,27 @@ struct Taps {
   std::vector<std::vector<double>> weights;
 };
 
+template <typename Real>
 Taps linear_taps(const Axis& axis, bool align) {
   Taps taps{std::vector<Dims>(2), std::vector<std::vector<double>>(2)};
   for (std::int64_t i = 0; i < axis.output; ++i) {
-    const float position = source_position(axis, i, align, false);
+    const Real position = source_position<Real>(axis, i, align, false);
     const auto low = std::min(static_cast<std::int64_t>(position), axis.input - 1);
-    const float rest = std::clamp(position - static_cast<float>(low), 0.0F, 1.0F);
+    const Real rest = std::clamp(position - static_cast<Real>(low), Real{0}, Real{1});
     taps.positions[0].push_back(low);
     taps.positions[1].push_back(std::min(low + 1, axis.input - 1));
-    taps.weights[0].push_back(static_cast<double>(1.0F - rest));
+    taps.weights[0].push_back(static_cast<double>(Real{1} - rest));
     taps.weights[1].push_back(static_cast<double>(rest));
   }
   return taps;
 }
 
-/// Keys' cubic kernel, with the coefficient PyTorch uses.
-double cubic_weight(double distance, double a) {
-  const double x = std::fabs(distance);
-  if (x <= 1.0) return ((a + 2.0) * x - (a + 3.0)) * x * x + 1.0;
-  if (x < 2.0) return (((x - 5.0) * x + 8.0) * x - 4.0) * a;
-  return 0.0;
-}
-
+template <typename Real>
 Taps cubic_taps(const Axis& axis, bool align) {
   Taps taps{std::vector<Dims>(4), std::vector<std::vector<double>>(4)};
   for (std::int64_t i = 0; i < axis.output; ++i) {
-    const float position = source_position(axis, i, align, true);
-    const float floored = std::floor(position);
+    const Real position = source_position<Real>(axis, i, align, true);
+    const Real floored = std::floor(position);
     const auto base = static_cast<std::int64_t>(floored);
     const double rest = static_cast<double>(position - floored);
     for (std::int64_t tap = 0; tap < 4; ++tap) {
@@ -170,18 +161,62 @@ Value convert_nearest(OpContext& context, bool exact) {
   return x;
 }
 
-/// PyTorch interpolates between integers with weights rounded to fixed point.
-void need_floating_point(OpContext& context, DType dtype) {
-  context.need(is_floating_point(dtype), "it interpolates between integers",
-               "Convert to float32 first, and round the result.");
+Value multiplied(Value x, const Axis& axis, const std::vector<double>& weights) {
+  const Value matrix = float_tensor(x.builder(), x.dtype(), weights, {axis.input, axis.output});
+  return transpose(matmul(transpose(x, axis.dim, -1), matrix), axis.dim, -1);
+}
+
+/// The taps as [input, output] weights.
+std::vector<double> matrix_of(const Axis& axis, const Taps& taps) {
+  std::vector<double> weights(static_cast<std::size_t>(axis.input * axis.output), 0.0);
+  for (std::size_t t = 0; t < taps.positions.size(); ++t) {
+    for (std::int64_t o = 0; o < axis.output; ++o) {
+      const auto i = static_cast<std::size_t>(o);
+      weights[static_cast<std::size_t>(taps.positions[t][i] * axis.output + o)] +=
+          taps.weights[t][i];
+    }
+  }
+  return weights;
+}
+
+/// PyTorch's arithmetic between bytes, which is Pillow's: weights in fixed point, with as many bits
+/// as keep the largest within 16, and a result that is rounded to a byte after each dimension. In
+/// double precision all of it is exact.
+Value multiplied_bytes(Value x, const Axis& axis, std::vector<double> weights) {
+  const double largest = *std::max_element(weights.begin(), weights.end());
+  int bits = 0;
+  while (bits < 22 && static_cast<int>(0.5 + largest * std::ldexp(1.0, bits + 1)) < (1 << 15)) {
+    ++bits;
+  }
+  const double one = std::ldexp(1.0, bits);
+  for (double& weight : weights) weight = std::trunc(weight * one + (weight < 0.0 ? -0.5 : 0.5));
+  const Value sum = multiplied(cast(x, DType::kFloat64), axis, weights);
+  const Value rounded = floor((sum + one / 2.0) / one);
+  const Value inside =
+      minimum(maximum(rounded, scalar_like(rounded, 0.0)), scalar_like(rounded, 255.0));
+  return cast(inside, DType::kUInt8);
+}
+
+/// Resizes bytes, the last dimension first: the order matters where each step rounds.
+template <typename Weights>
+Value resize_bytes(Value x, std::vector<Axis> axes, Weights&& weights_of) {
+  std::reverse(axes.begin(), axes.end());
+  for (const Axis& axis : axes) {
+    if (changes(axis)) x = multiplied_bytes(x, axis, weights_of(axis));
+  }
+  return x;
 }
 
 Value convert_linear(OpContext& context) {
   Value x = context.tensor(context.has("input") ? "input" : "self");
   const DType dtype = x.dtype();
-  need_floating_point(context, dtype);
   const std::vector<Axis> axes = axes_of(context, x);
   const bool align = align_corners(context);
+  if (dtype == DType::kUInt8) {
+    return resize_bytes(x, axes, [&](const Axis& axis) {
+      return matrix_of(axis, linear_taps<double>(axis, align));
+    });
+  }
   if (runs_in_float(x) && x.rank() == 4 && (align || follows_sizes(axes))) {
     const bool single =
         std::any_of(axes.begin(), axes.end(), [](const Axis& axis) { return axis.output == 1; });
@@ -191,7 +226,7 @@ Value convert_linear(OpContext& context) {
   x = dtype == DType::kBFloat16 ? cast(x, DType::kFloat32) : x;
   for (const Axis& axis : axes) {
     if (align ? axis.input != axis.output : changes(axis)) {
-      x = weighted_sum(x, axis, linear_taps(axis, align));
+      x = weighted_sum(x, axis, linear_taps<float>(axis, align));
     }
   }
   return cast(x, dtype);
@@ -200,53 +235,49 @@ Value convert_linear(OpContext& context) {
 Value convert_cubic(OpContext& context) {
   Value x = context.tensor(context.has("input") ? "input" : "self");
   const DType dtype = x.dtype();
+  const std::vector<Axis> axes = axes_of(context, x);
   const bool align = align_corners(context);
-  need_floating_point(context, dtype);
+  if (dtype == DType::kUInt8) {
+    return resize_bytes(x, axes, [&](const Axis& axis) {
+      return matrix_of(axis, cubic_taps<double>(axis, align));
+    });
+  }
   x = dtype == DType::kBFloat16 ? cast(x, DType::kFloat32) : x;
-  for (const Axis& axis : axes_of(context, x)) {
+  for (const Axis& axis : axes) {
     if (align ? axis.input != axis.output : changes(axis)) {
-      x = weighted_sum(x, axis, cubic_taps(axis, align));
+      x = weighted_sum(x, axis, cubic_taps<float>(axis, align));
     }
   }
   return cast(x, dtype);
 }
 
-/// With antialiasing each output element sees as many inputs as it shrinks: a matrix product.
-Value antialiased(Value x, const Axis& axis, bool align, bool cubic) {
-  const double scale = align ? (axis.output > 1 ? static_cast<double>(axis.input - 1) /
-                                                      static_cast<double>(axis.output - 1)
-                                                : 0.0)
-                             : axis.scale;
-  const double reach = (cubic ? 2.0 : 1.0) * std::max(scale, 1.0);
-  const double squeeze = scale >= 1.0 ? 1.0 / scale : 1.0;
-  std::vector<double> matrix(static_cast<std::size_t>(axis.input * axis.output), 0.0);
-  for (std::int64_t o = 0; o < axis.output; ++o) {
-    const double center = scale * (static_cast<double>(o) + 0.5);
-    const auto first = std::max<std::int64_t>(static_cast<std::int64_t>(center - reach + 0.5), 0);
-    const auto last =
-        std::min<std::int64_t>(static_cast<std::int64_t>(center + reach + 0.5), axis.input);
-    double total = 0.0;
-    std::vector<double> weights;
-    for (std::int64_t i = first; i < last; ++i) {
-      const double distance = (static_cast<double>(i) - center + 0.5) * squeeze;
-      weights.push_back(cubic ? cubic_weight(distance, -0.5)
-                              : std::max(1.0 - std::fabs(distance), 0.0));
-      total += weights.back();
-    }
-    for (std::int64_t i = first; i < last; ++i) {
-      matrix[static_cast<std::size_t>(i * axis.output + o)] =
-          weights[static_cast<std::size_t>(i - first)] / total;
-    }
+/// Whether the image is of integers that were converted: what becomes of it is most likely rounded,
+/// and the last bit decides where a value lies between two of them.
+bool holds_integers(OpContext& context) {
+  const auto* image =
+      std::get_if<ir::ValueRef>(&context.op().argument(context.has("input") ? "input" : "self"));
+  if (context.result_dtype() != DType::kFloat32 || image == nullptr) return false;
+  for (const ir::Op& op : context.graph().ops()) {
+    if (op.result() != image->id || op.signature->name.find("to") == std::string::npos) continue;
+    const auto* from = std::get_if<ir::ValueRef>(&op.arguments.front());
+    return from != nullptr && is_integer(context.graph().type(from->id).dtype);
   }
-  const Value constant = float_tensor(x.builder(), x.dtype(), matrix, {axis.input, axis.output});
-  return transpose(matmul(transpose(x, axis.dim, -1), constant), axis.dim, -1);
+  return false;
 }
 
 Value convert_antialiased(OpContext& context, bool cubic) {
   Value x = context.tensor(context.has("input") ? "input" : "self");
-  need_floating_point(context, x.dtype());
-  for (const Axis& axis : axes_of(context, x)) {
-    if (axis.input != axis.output) x = antialiased(x, axis, align_corners(context), cubic);
+  std::vector<Axis> axes = axes_of(context, x);
+  const auto weights_of = [&](const Axis& axis) {
+    return antialiasing_weights(axis, align_corners(context), cubic);
+  };
+  if (x.dtype() == DType::kUInt8) return resize_bytes(x, axes, weights_of);
+  std::reverse(axes.begin(), axes.end());
+  const bool exact = holds_integers(context);
+  for (const Axis& axis : axes) {
+    if (axis.input == axis.output) continue;
+    x = exact ? antialiased_exactly(x, axis, align_corners(context), cubic)
+              : multiplied(x, axis, weights_of(axis));
   }
   return x;
 }

@@ -159,6 +159,7 @@ void Lowering::lower(const ir::Op& op) {
   torch::jit::Node* node =
       graph_->create(c10::Symbol::fromQualString(schema.name()), inputs, schema.returns().size());
   graph_->insertNode(node);
+  TORCH_CHECK(node->maybeOperator() != nullptr, "it has no such operator");
   for (std::size_t i = 0; i < op.results.size(); ++i) {
     Value* output = node->outputs()[i];
     output->setType(schema.returns()[i].type());
@@ -176,6 +177,13 @@ void Lowering::lower(const ir::Op& op) {
       values_[static_cast<std::size_t>(result.values[k])] = unpack->outputs()[k];
     }
   }
+}
+
+// PyTorch appends where in its own sources an error was raised.
+std::string first_line(const std::exception& error) {
+  const auto* own = dynamic_cast<const c10::Error*>(&error);
+  const std::string text = own == nullptr ? error.what() : own->what_without_backtrace();
+  return text.substr(0, text.find('\n'));
 }
 
 torch::jit::Module Lowering::run() {
@@ -198,7 +206,7 @@ torch::jit::Module Lowering::run() {
       throw Error(Code::kNoTorchScript,
                   "TorchScript cannot express " + op.signature->qualified_name() +
                       (op.source.known() ? " (" + op.source.to_string() + ")" : "") + ": " +
-                      error.what());
+                      first_line(error) + ". Use another operator, or export_with='onnx'.");
     }
   }
   std::vector<Value*> outputs;

@@ -44,6 +44,49 @@ class HistoryFilledWithTheFirst(_Plain):
 
 
 @program()
+class TemporalEnsemble(_Plain):
+    """Chunks of actions, each averaged in place with those before that overlap it."""
+
+    def build(self) -> None:
+        self.net = nn.Linear(4, 8)
+        self.weights = torch.exp(-0.1 * torch.arange(4))
+        self.sums = torch.cumsum(self.weights, 0)
+        self.actions: torch.Tensor | None = None
+        self.count = torch.ones(4, 1, dtype=torch.long)
+
+    def forward(self, obs: torch.Tensor) -> torch.Tensor:
+        chunk = self.net(obs).reshape(4, 2)
+        if self.actions is None:
+            self.actions = chunk.clone()
+        else:
+            self.actions *= self.sums[self.count - 1]
+            self.actions += chunk[:-1] * self.weights[self.count]
+            self.actions /= self.sums[self.count]
+            self.count = torch.clamp(self.count + 1, max=4)
+            self.actions = torch.cat([self.actions, chunk[-1:]])
+            self.count = torch.cat([self.count, torch.ones_like(self.count[-1:])])
+        action, self.actions, self.count = self.actions[:1], self.actions[1:], self.count[1:]
+        return action
+
+
+@program()
+class RingThatIsMadeFirst(_Plain):
+    """Frames in a buffer that the first tick makes and fills, and later ones shift in place."""
+
+    def build(self) -> None:
+        self.net, self.frames = nn.Linear(12, 4), torch.empty(0)
+
+    def forward(self, obs: torch.Tensor) -> torch.Tensor:
+        if self.frames.numel() == 0:
+            self.frames = torch.zeros(1, 12)
+            self.frames.copy_(obs.repeat(1, 3))
+        else:
+            self.frames.copy_(torch.roll(self.frames, -4, dims=-1))
+            self.frames[:, -4:] = obs
+        return self.net(self.frames)
+
+
+@program()
 class NumbersThatBecomeTensors(_Plain):
     """A controller whose integral is 0.0 at first, and whose rate is known from the second tick."""
 

@@ -1,0 +1,50 @@
+"""What ``torch.cond`` and other higher-order operators mean while a session is tracing.
+
+They take functions, and find their kernel by the dispatch keys that are on, where nobody knows the
+recorder's. Without it they run their functions eagerly, where the recorder sees each operator.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+from torch.utils import _pytree
+
+from . import _trace
+from ._replacing import Patch, replaced
+from ._tensor import unobserved
+from .errors import LeappError
+
+
+def patches() -> Iterator[Patch]:
+    """Yield what to replace."""
+    yield replaced(torch._ops, "_compute_keyset", unobserved)
+    yield replaced(type(torch.ops.higher_order.cond), "__call__", _choose_in_graph)
+
+
+def _choose_in_graph(choose: Any) -> Any:
+    def cond(self: Any, pred: Any, yes: Any, no: Any, operands: Any = ()) -> Any:
+        if not isinstance(pred, torch.Tensor) or not _trace.is_traced(pred):
+            return choose(self, pred, yes, no, operands)
+        return _both(pred.reshape(()), yes, no, operands)
+
+    return cond
+
+
+def _both(pred: torch.Tensor, true_fn: Any, false_fn: Any, operands: Any) -> Any:
+    """Run both branches, which have no effects, and let the model choose between their results."""
+
+    def versions() -> list[int]:
+        return [leaf._version for leaf in _pytree.tree_leaves(operands) if not leaf.is_inference()]
+
+    before = versions()
+    results = true_fn(*operands), false_fn(*operands)
+    if versions() != before:
+        raise LeappError.at_caller(
+            "LP501",
+            "a branch of torch.cond() writes to its operands: in the model both branches are "
+            "computed, and the condition chooses between their results. Write to a clone.",
+        )
+    return _pytree.tree_map(lambda yes, no: torch.where(pred, yes, no), *results)

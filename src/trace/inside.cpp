@@ -1,0 +1,206 @@
+#include "trace/inside.h"
+
+#include <ATen/ops/clone.h>
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "trace/dispatcher.h"
+#include "trace/functional.h"
+#include "trace/op_traits.h"
+#include "trace/varying.h"
+#include "trace/wrapped_number.h"
+
+namespace leapp::trace {
+namespace {
+
+constexpr NodeId kNode = 0;  // the only one of such a tape
+
+class InsideRecorder final : public Observer {
+ public:
+  InsideRecorder(Tape& tape, CaptureTable& captures, FrameRef frame)
+      : tape_(tape), captures_(captures), frame_(frame) {}
+
+  void on_call(const c10::OperatorHandle& op, c10::DispatchKeySet keys,
+               torch::jit::Stack* stack) override;
+
+  /// Whether everything that ran can be told by operators.
+  bool complete() const { return complete_; }
+
+ private:
+  struct Argument {
+    c10::IValue value;
+    bool is_list = false;
+    std::vector<VarId> vars;
+  };
+  Argument note(const c10::IValue& value, bool writes);
+  void append(const c10::OperatorHandle& op, const std::vector<Argument>& arguments);
+  void add_results(const c10::OperatorHandle& op, const c10::IValue* results, bool declared);
+
+  Tape& tape_;
+  CaptureTable& captures_;
+  FrameRef frame_;
+  bool entered_ = false;  // the operator that is looked into was seen
+  bool complete_ = true;
+  NodeId node_ = kNobody;       // of the call being recorded
+  std::vector<VarId> written_;  // by it
+  std::vector<StoreId> read_;   // memory of its arguments
+};
+
+InsideRecorder::Argument InsideRecorder::note(const c10::IValue& value, bool writes) {
+  Argument argument{value, value.isTensorList() || value.isOptionalTensorList(), {}};
+  const auto add = [&](const c10::IValue& item) {
+    if (!item.isTensor() || !item.toTensor().defined() || is_wrapped_number(item)) {
+      if (argument.is_list) argument.vars.push_back(kNobody);
+      return;
+    }
+    const VarId var = tape_.use(item.toTensor());
+    argument.vars.push_back(var);
+    node_ = std::max(node_, tape_.variable(var).node);
+    read_.push_back(tape_.variable(var).store);
+    if (!writes) return;
+    captures_.before_write(item.toTensor());
+    written_.push_back(var);
+  };
+  if (argument.is_list) {
+    for (const c10::IValue& item : value.toListRef()) add(item);
+  } else {
+    add(value);
+  }
+  return argument;
+}
+
+void InsideRecorder::append(const c10::OperatorHandle& op, const std::vector<Argument>& arguments) {
+  tape_.begin_call(op, frame_, node_);
+  for (const Argument& argument : arguments) {
+    if (argument.is_list) {
+      tape_.add_tensor_list(argument.vars);
+    } else if (argument.vars.empty()) {
+      tape_.add_value(argument.value);
+    } else {
+      tape_.add_tensor(argument.vars.front());
+    }
+  }
+  for (const VarId var : written_) tape_.note_write(var, node_);
+}
+
+void InsideRecorder::add_results(const c10::OperatorHandle& op, const c10::IValue* results,
+                                 bool declared) {
+  const std::size_t call = tape_.calls().size() - 1;
+  for (std::size_t i = 0; i < op.schema().returns().size(); ++i) {
+    if (results[i].isTensor()) {
+      tape_.add_result(results[i].toTensor());
+    } else if (results[i].isTensorList()) {
+      tape_.add_result_list(results[i].toTensorVector());
+    } else {
+      tape_.add_other_result();
+    }
+  }
+  if (declared) return;
+  for_each_result(tape_, tape_.calls()[call], [&](VarId var) {
+    if (var == kNobody || tape_.variable(var).store == kNobody) return;
+    const bool shares =
+        std::find(read_.begin(), read_.end(), tape_.variable(var).store) != read_.end();
+    tape_.calls()[call].hidden_alias |= shares;
+  });
+}
+
+void InsideRecorder::on_call(const c10::OperatorHandle& op, c10::DispatchKeySet keys,
+                             torch::jit::Stack* stack) {
+  if (!std::exchange(entered_, true)) {
+    step_aside(op, keys, stack);
+    return;
+  }
+  const OpTraits& traits = traits_of(op);
+  const Unobserved guard;
+  if (traits.only_metadata) {
+    op.callBoxed(stack);
+    return;
+  }
+  node_ = kNobody;
+  written_.clear();
+  read_.clear();
+  std::vector<Argument> arguments;
+  const std::size_t first = stack->size() - traits.writes.size();
+  for (std::size_t i = 0; i < traits.writes.size(); ++i) {
+    arguments.push_back(note((*stack)[first + i], traits.writes[i]));
+  }
+  const bool escapes = traits.escape != Escape::kNone && node_ != kNobody;
+  const bool beyond =
+      escapes || traits.is_random(*stack) || traits.hidden_write(*stack) != HiddenWrite::kNone;
+  complete_ = complete_ && !beyond;
+  op.callBoxed(stack);
+  if (!traits.returns_tensors && !traits.mutates) return;
+  const std::size_t returns = op.schema().returns().size();
+  const c10::IValue* results = stack->data() + (stack->size() - returns);
+  if (traits.uninitialized) {
+    for (const at::Tensor& made : tensors_in(results, returns)) tape_.add_outside(made, true);
+    return;
+  }
+  append(op, arguments);
+  add_results(op, results, traits.aliases);
+}
+
+at::Tensor copied(const at::Tensor& tensor) {
+  return is_wrapped_number(tensor) ? tensor : at::clone(tensor);
+}
+
+}  // namespace
+
+bool counts_lengths(const c10::OperatorHandle& op) {
+  static const std::set<std::string> names = {"aten::_pack_padded_sequence",
+                                              "aten::_pad_packed_sequence",
+                                              "aten::gru.data",
+                                              "aten::lstm.data",
+                                              "aten::rnn_tanh.data",
+                                              "aten::rnn_relu.data"};
+  return names.count(c10::toString(op.operator_name())) > 0;
+}
+
+bool is_users(const c10::OperatorHandle& op) {
+  return !op.schema().name().starts_with("aten::");
+}
+
+bool can_look_inside(const c10::OperatorHandle& op) {
+  return counts_lengths(op) || op.schema().name().starts_with("aten::_foreach_") ||
+         (is_users(op) && !op.hasKernelForDispatchKey(c10::DispatchKey::CompositeImplicitAutograd));
+}
+
+std::optional<Inside> record_inside(const c10::OperatorHandle& op,
+                                    const torch::jit::Stack& arguments, FrameRef frame) {
+  Inside inside{std::make_unique<CaptureTable>(), {}, {}};
+  Recording& recording = inside.recording;
+  recording.tape = std::make_shared<Tape>(*inside.captures);
+  torch::jit::Stack stack;
+  for (const c10::IValue& argument : arguments) stack.push_back(map_tensors(argument, copied));
+  for (const at::Tensor& tensor : tensors_in(stack.data(), stack.size())) {
+    const bool is_value = tensor.defined() && !is_wrapped_number(tensor);
+    recording.inputs.push_back(
+        {.var = is_value ? recording.tape->add_input(tensor, kNode) : kNobody});
+  }
+  InsideRecorder recorder(*recording.tape, *inside.captures, frame);
+  {
+    const Observing observing(recorder);
+    op.callBoxed(&stack);
+  }
+  if (!recorder.complete()) return std::nullopt;
+  for (const c10::IValue& result : stack) {
+    if (!result.isTensor() && !result.isTensorList()) return std::nullopt;
+    const std::vector<at::Tensor> tensors = tensors_in(&result, 1);
+    inside.list_sizes.push_back(result.isTensor() ? -1 : static_cast<int>(tensors.size()));
+    for (const at::Tensor& tensor : tensors) {
+      const auto var = recording.tape->find(tensor);
+      const bool follows = var && depends_on_inputs(*recording.tape, *var);
+      if (!follows && !counts_lengths(op)) return std::nullopt;
+      recording.outputs.push_back({.var = var ? *var : recording.tape->use(tensor)});
+    }
+  }
+  for (std::size_t i = 0; i < recording.tape->calls().size(); ++i) {
+    recording.calls.push_back(static_cast<std::int32_t>(i));
+  }
+  return inside;
+}
+
+}  // namespace leapp::trace
