@@ -42,10 +42,6 @@ std::string_view text_of(py::handle key) {
   return {text, static_cast<std::size_t>(size)};
 }
 
-double to_seconds(std::chrono::nanoseconds time) {
-  return std::chrono::duration<double>(time).count();
-}
-
 // Holds a manager for one call from Python, which is several of C++ and lets other threads run in
 // between.
 class Hold {

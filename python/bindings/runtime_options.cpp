@@ -78,10 +78,6 @@ std::chrono::nanoseconds from_seconds(double seconds) {
       std::chrono::duration<double>(seconds));
 }
 
-double to_seconds(std::chrono::nanoseconds time) {
-  return std::chrono::duration<double>(time).count();
-}
-
 // A Python function, to be called from a thread that does not hold the interpreter lock.
 std::function<void(const DeadlineMiss&)> deadline_callback(py::object callable) {
   if (callable.is_none()) return {};

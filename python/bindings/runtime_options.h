@@ -3,6 +3,8 @@
 
 #include <pybind11/pybind11.h>
 
+#include <chrono>
+
 #include "leapp/inference_manager.h"
 
 namespace leapp::python {
@@ -10,5 +12,10 @@ namespace leapp::python {
 /// Options from a dict with a key for each, the engine's in dicts of their own. Throws an Error
 /// that names the one that is wrong.
 RuntimeOptions runtime_options(const pybind11::dict& settings);
+
+/// Times are seconds in Python.
+inline double to_seconds(std::chrono::nanoseconds time) {
+  return std::chrono::duration<double>(time).count();
+}
 
 }  // namespace leapp::python

@@ -20,7 +20,6 @@ std::string port_name(std::string_view node, std::string_view port) {
 
 constexpr const char* kMovedFrom = "this InferenceManager was moved from; use the one it became";
 const std::vector<std::string> kNoNames;
-const TensorView kNoView{nullptr, DType::kFloat32, {0}};
 
 Result<void> moved_from() noexcept {
   return Failure(Code::kUsage, kMovedFrom);

@@ -26,8 +26,6 @@ std::shared_ptr<DeviceMemory> common_memory(const std::vector<std::unique_ptr<En
 constexpr const char* kNoPort =
     "this port belongs to no pipeline: ask the manager for one, with input_port() or output_port()";
 
-const TensorView kNoView{nullptr, DType::kFloat32, {0}};
-
 // A number in a message, without an allocation.
 class Digits {
  public:

@@ -21,6 +21,9 @@
 
 namespace leapp {
 
+/// What a port of no pipeline shows: nothing.
+inline const TensorView kNoView{nullptr, DType::kFloat32, {0}};
+
 /// One thread at a time: a call that meets another one under way fails. Whoever uses several of its
 /// members in one call holds an Use meanwhile; the members themselves look at nothing, but for
 /// tick(). Inputs and outputs are indices into the plan's lists of external ports. The plan and the
