@@ -180,8 +180,8 @@ class LEAPP_EXPORT InferenceManager {
   /// it is an error. Memory bound as an input counts as it is now.
   Tensor value(std::string_view node, std::string_view port) const;
 
-  /// Gives every feedback input its initial value again. External inputs are zero, and wanted by the
-  /// next tick, until they are set; memory bound as one is left alone.
+  /// Gives every feedback input its initial value again. External inputs are zero, and wanted by
+  /// the next tick, until they are set; memory bound as one is left alone.
   void reset();
 
   /// A copy of all feedback inputs, and the way back: state() before a tick and set_state() after

@@ -12,4 +12,8 @@ namespace leapp::python {
 /// ports; it returns a function without arguments that runs the model on them.
 EngineFactory python_engine(pybind11::object load);
 
+/// Lets TorchScript models import Python's torch before they are loaded: the engine's plugin needs
+/// the libtorch that it brings.
+void import_torch_for_torchscript(EngineRegistry& engines);
+
 }  // namespace leapp::python

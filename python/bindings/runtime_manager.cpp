@@ -226,33 +226,6 @@ class PyManager {
                                       "; this pipeline takes: " + known);
   }
 
-  // The engine's plugin needs the libtorch that Python's torch brings.
-  static void import_torch_for_torchscript(EngineRegistry& engines) {
-    const EngineRegistry standard = engines;
-    const auto load = [standard](const Model& model, const ModelFile& file,
-                                 const EngineOptions& options) {
-      {
-        const py::gil_scoped_acquire lock;
-        try {
-          py::module_::import("torch");
-        } catch (const py::error_already_set& error) {
-          throw Error(Code::kMissingPackage,
-                      "node '" + model.name +
-                          "' is a TorchScript model, which needs PyTorch ('pip "
-                          "install torch'): " +
-                          std::string(py::str(error.value())));
-        }
-      }
-      return standard.load(model, file, options);
-    };
-    // Nodes are merged after each was loaded by itself: torch is there by then.
-    const auto load_merged = [standard](const Bundle& part, const std::vector<LoadedNode>& nodes,
-                                        const Model& signature, const EngineOptions& options) {
-      return standard.load_merged(part, nodes, signature, options);
-    };
-    engines.add("jit", load, load_merged);
-  }
-
   void run_nodes() {
     Result<void> result;
     {

@@ -695,13 +695,6 @@ class TestMethod:
         with pytest.raises(KeyError, match="mine"):
             f(torch.ones(2))
 
-    def test_unknown_keyword_is_an_error(self) -> None:
-        with pytest.raises(TypeError):
-
-            @annotate.method(colour="blue")
-            def f(x: torch.Tensor) -> torch.Tensor:
-                return x
-
 
 class TestStaticOutputs:
     def test_static_output_is_a_constant(self, bench: Workbench, backend: str) -> None:

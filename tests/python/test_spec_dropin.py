@@ -182,8 +182,8 @@ class TestModelFiles:
         assert bench.compile() == {"n": True}
         ports = bench.yaml()["models"]["n"]["outputs"]
         names = [port["name"].removesuffix("_out") for port in ports]
-        found = ["counter"] if export_with is not None else []
-        assert names == ["y", "z", "h", *found, "gain", "bias"]
+        assert names[:3] + names[-2:] == ["y", "z", "h", "gain", "bias"]
+        assert len(names) == (5 if export_with is None else 6)
         if export_with is not None:
             out = bench.manager()({"n/x": torch.ones(2)})
             assert (out["n/gain"].item(), out["n/bias"].item()) == (2, 3)
@@ -251,7 +251,7 @@ class TestMethod:
             act(torch.ones(1))
         said = capfd.readouterr().err
         assert said.count("does not know environment_constants=, verbose=") == 1
-        assert "[LP222]" in said
+        assert "test_spec_dropin.py" in said and "[LP222]" in said
         assert bench.compile() == {"act": True}
 
     def test_a_default_tensor_is_a_constant(self, bench: Workbench, backend: str) -> None:
@@ -474,11 +474,10 @@ class TestOnnxByTorchScript:
             lambda y, x: y[:, ::2].mul_(2),
             lambda y, x: y[..., -1].fill_(7),
             lambda y, x: y[0, 2].zero_(),
-            lambda y, x: y.diagonal().copy_(x.diagonal()),
+            lambda y, x: y.diagonal().copy_(x[:, 0]),
             lambda y, x: y.T[1].copy_(x[:, 2]),
             lambda y, x: y.view(-1)[3:6].sub_(1),
             lambda y, x: y[1:][:, 2:].copy_(x[1:, 2:]),
-            lambda y, x: y.unfold(1, 2, 2).select(1, 0).copy_(x[:, :2]),
         ],
     )
     def test_writes_into_a_part(self, bench: Workbench, write: Any) -> None:

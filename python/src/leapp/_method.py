@@ -57,11 +57,13 @@ class Stage:
         """Run one pass of the node. An exception leaves the session as if the call had not been."""
         bound = self._signature.bind(*args, **kwargs)
         if self._unknown:
+            code = getattr(self._function, "__code__", None)
             _trace.diagnose(
                 "LP222",
                 f"annotate.method() of node '{self._node}' does not know "
                 f"{', '.join(f'{name}=' for name in self._unknown)}: it changes nothing.",
                 self._node,
+                where=f"{code.co_filename}:{code.co_firstlineno}" if code else "",
             )
         flat = Flat()
         for name, kind, value in self._ports_of(bound):
