@@ -399,7 +399,7 @@ class TestNeverASignal:
     def test_too_many_threads(self, tmp_path: Path) -> None:
         bundle = Bundle(tmp_path).node("n", "affine.onnx", ["x"], ["y"])
         path = bundle.input("n", "x").output("n", "y").write()
-        with pytest.raises(ValueError, match="threads must be at least 1, .* and at most"):
+        with pytest.raises(ValueError, match="threads must be at most"):
             InferenceManager(path, threads=100000)
 
     def test_variables_that_contain_themselves(self, bench: Workbench) -> None:
