@@ -51,8 +51,8 @@ LEAPP_EXPORT bool is_integer(DType dtype) noexcept;
 /// Number of elements, or empty when a dimension is negative or the product overflows.
 LEAPP_EXPORT std::optional<std::int64_t> checked_element_count(const Shape& shape) noexcept;
 
-/// Bytes of a tensor. Throws Error(kValue) for a shape with a negative size, or with more bytes than
-/// can be counted.
+/// Bytes of a tensor. Throws Error(kValue) for a shape with a negative size, or with more bytes
+/// than can be counted.
 LEAPP_EXPORT std::size_t checked_byte_size(DType dtype, const Shape& shape);
 
 /// Number of elements of a shape known to be sound.

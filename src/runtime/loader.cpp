@@ -14,12 +14,15 @@ namespace leapp {
 namespace {
 
 void check_engine_options(const EngineOptions& options, const std::string& whose) {
+  require(options.threads >= 0, Code::kRuntimeOptions,
+          whose + ": threads must be at least 1, or 0 to let the engine decide, not " +
+              std::to_string(options.threads));
   const long processors = sysconf(_SC_NPROCESSORS_CONF);
   // Engines do not ask whether the system has room for so many threads: they end the process.
   const long most = std::max(256L, processors);
-  require(options.threads >= 0 && options.threads <= most, Code::kRuntimeOptions,
-          whose + ": threads must be 1 to " + std::to_string(most) +
-              ", or 0 to let the engine decide, not " + std::to_string(options.threads));
+  require(options.threads <= most, Code::kRuntimeOptions,
+          whose + ": threads must be at most " + std::to_string(most) + ", not " +
+              std::to_string(options.threads));
   if (options.affinity.empty()) return;
   const std::size_t beside =
       options.threads > 0 ? static_cast<std::size_t>(options.threads) - 1 : 0;

@@ -689,7 +689,7 @@ TEST_F(InferenceManagerTest, ThreadsHaveALimit) {
   RuntimeOptions options;
   options.engine.threads = 100000;
   EXPECT_THAT(message_of([&] { InferenceManager(yaml, options); }),
-              HasSubstr("threads must be 1 to"));
+              HasSubstr("threads must be at most"));
 }
 
 TEST_F(InferenceManagerTest, DistinctManagersRunInDistinctThreads) {
