@@ -16,8 +16,8 @@ using Lines = std::vector<std::string>;
 std::optional<NodeStates> first_tick(const NodeWriter& writer) {
   const std::vector<WrittenPass> passes = written_in(writer.node);
   const Followed followed = follow(writer.node, passes, 0, find_written(passes, 0));
-  return find_first_tick(writer.node, passes, compare_passes(writer.node, passes, 0, followed, {}, {}),
-                         {});
+  return find_first_tick(writer.node, passes,
+                         compare_passes(writer.node, passes, 0, followed, {}, {}), {});
 }
 
 // A filter that begins with the first observation.
