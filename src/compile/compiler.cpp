@@ -255,8 +255,8 @@ std::vector<NodeOutcome> Compiler::validate(const Bundle& bundle) {
     return outcomes;
   }
   const std::filesystem::path log_path = session_.folder() / "log.txt";
-  Rollout rollout = roll_out(nodes_, bundle.pipeline, staged_.path(), log_path,
-                             {options_.rtol, options_.atol});
+  Rollout rollout =
+      roll_out(nodes_, bundle.pipeline, staged_.path(), log_path, {options_.rtol, options_.atol});
   const std::string failures = describe_failures(rollout.outcomes);
   require(failures.empty() || !options_.strict, Code::kValidationFailed,
           failures + ". " + first_sign(rollout.outcomes) + "Nothing was written; " +

@@ -239,8 +239,7 @@ Tensors Roller::inputs_of(const Runner& runner) {
     const std::string& name = runner.node->input_names[i];
     at::Tensor traced = runner.node->input_value(pass_, name);
     if (traced.defined()) traced = on_host(traced);
-    const at::Tensor carried =
-        runner.inlets[i] ? carried_by(*runner.inlets[i]) : at::Tensor();
+    const at::Tensor carried = runner.inlets[i] ? carried_by(*runner.inlets[i]) : at::Tensor();
     // Nobody saw what a state that was merely found holds, but for what its hypothesis says.
     const State* state = runner.inlets[i] ? runner.inlets[i]->state : nullptr;
     const bool is_found = state != nullptr && state->origin == Origin::kCarried;
@@ -297,8 +296,7 @@ void Roller::step(Runner& runner) {
   Tensors exported;
   try {
     Tensors inputs = inputs_of(runner);
-    const bool runs =
-        node.model.file && (node.model.backend != "pt2" || session::hooks().replay);
+    const bool runs = node.model.file && (node.model.backend != "pt2" || session::hooks().replay);
     if (runs) exported = run_model(runner, std::move(inputs));
   } catch (const std::exception& error) {
     runner.report.add_error(pass_, error.what());

@@ -15,14 +15,13 @@ void Session::refuse_open_value(const LiveNode& node, const NodePort& port,
   const NodeId owner = tape_->variable(*var).node;
   if (owner == kNobody || owner == node.id || !node_at(owner).pass.open) return;
   const std::string& other = node_at(owner).name;
-  throw PlacedError{Code::kMixedNodes,
-                    "input '" + port.name + "' of node '" + node.name +
-                        "' is a value inside node '" + other +
-                        "', which is still open: a bundle runs one node after the other. Close '" +
-                        other +
-                        "' with annotate.output_tensors() first and pass its output on, or let the "
-                        "outer one of two nested functions alone be a node.",
-                    frame};
+  throw PlacedError{
+      Code::kMixedNodes,
+      "input '" + port.name + "' of node '" + node.name + "' is a value inside node '" + other +
+          "', which is still open: a bundle runs one node after the other. Close '" + other +
+          "' with annotate.output_tensors() first and pass its output on, or let the "
+          "outer one of two nested functions alone be a node.",
+      frame};
 }
 
 // The output that an input receives, if it does so exactly; else why not is said.

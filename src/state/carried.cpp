@@ -221,8 +221,7 @@ bool CarriedFinder::check_memory() {
         return std::binary_search(calls.begin(), calls.end(), site.call);
       });
   if (torn == followed_.torn.end()) return true;
-  say(Code::kUnknownSource,
-      {.at = *torn, .initial = trace::variable_at(pass().tape(), *torn)},
+  say(Code::kUnknownSource, {.at = *torn, .initial = trace::variable_at(pass().tape(), *torn)},
       " that the program also has under another name in some passes, and not in others, and it "
       "writes there in place, so that it cannot be exported as state. Let each name have a tensor "
       "of its own (.clone()), or declare it with annotate.state_tensors().");

@@ -28,8 +28,7 @@ Diagnostic first_tick_warning(const Node& node, const Difference& first) {
 
 // What the passes of one node show by themselves.
 NodeStates infer_alone(const Node& node, const std::vector<WrittenPass>& passes,
-                       std::span<const Node* const> nodes, const Paths& paths,
-                       Findings& findings) {
+                       std::span<const Node* const> nodes, const Paths& paths, Findings& findings) {
   NodeStates states = {.node = &node};
   std::vector<State> written = find_written(passes, 0);
   Followed followed;
@@ -45,7 +44,8 @@ NodeStates infer_alone(const Node& node, const std::vector<WrittenPass>& passes,
     more = more_written(states);
   } while (!more.empty());
   append(findings, find_escapes(node, followed));
-  const std::vector<Difference> differences = compare_passes(node, passes, 0, followed, states.states, paths);
+  const std::vector<Difference> differences =
+      compare_passes(node, passes, 0, followed, states.states, paths);
   if (!differences.empty()) {
     if (auto first_tick = find_first_tick(node, nodes, passes, differences, paths)) {
       findings.push_back(first_tick_warning(node, differences.front()));

@@ -52,7 +52,7 @@ class Sharing {
 
   std::vector<NodeStates> nodes_;
   const std::vector<std::vector<WrittenPass>>& written_;  // by node, then by pass
-  std::map<const c10::StorageImpl*, Use> last_writers_;  // of a first pass over all nodes
+  std::map<const c10::StorageImpl*, Use> last_writers_;   // of a first pass over all nodes
 };
 
 Sharing::Sharing(std::vector<NodeStates> nodes,

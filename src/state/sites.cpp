@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "trace/alignment.h"
+#include "state/aliases.h"
 #include "trace/constant.h"
 
 namespace leapp::state {
@@ -83,7 +83,6 @@ class Follower {
   std::set<Source> older_sources_of(VarId var) const;
   bool follow_memory(FollowedSite& site, Trail& trail, VarId var, const std::set<Source>& sources);
   bool had_before(VarId var) const;
-  void check_memory(const trace::Alignment& aligned);
   void note_found(FollowedSite& site, VarId var) const;
   void pair_results(const trace::Call& was, const trace::Call& is, std::vector<VarId>& as_first);
   void end_pass(const std::vector<VarId>& read_now);
@@ -357,38 +356,8 @@ void Follower::add() {
     }
   }
   end_pass(read_now);
-  check_memory(aligned);
-}
-
-// Two names for one tensor make a difference where one of them is written to: both passes have to
-// have the same ones.
-void Follower::check_memory(const trace::Alignment& aligned) {
-  struct Memory {
-    const Pass& pass;
-    trace::StoreId id;
-
-    const trace::Store& store() const { return pass.tape().store(id); }
-    bool is_written() const { return store().last_write >= pass.recording.first_call; }
-    bool is_outside() const { return store().capture != nullptr && !store().fresh; }
-  };
-  std::map<trace::StoreId, trace::StoreId> there;
-  std::map<trace::StoreId, trace::StoreId> here;
-  for (const auto& [old_index, new_index] : aligned.pairs) {
-    trace::for_each_site(first_.tape(), old_index, [&](const trace::Site& site, VarId was) {
-      const VarId is = trace::variable_at(current().tape(), {new_index, site.arg, site.item});
-      if (was == kNobody || is == kNobody) return;
-      const Memory old{first_, first_.tape().variable(was).store};
-      const Memory now{current(), current().tape().variable(is).store};
-      if (old.id == kNobody || now.id == kNobody) return;
-      if (!old.is_outside() && !now.is_outside()) return;
-      const trace::StoreId before = there.try_emplace(old.id, now.id).first->second;
-      const trace::StoreId after = here.try_emplace(now.id, old.id).first->second;
-      const bool same = before == now.id && after == old.id;
-      const bool written = old.is_written() || now.is_written() ||
-                           Memory{current(), before}.is_written() ||
-                           Memory{first_, after}.is_written();
-      if (!same && written) followed_.torn.push_back(site);
-    });
+  for (const trace::Site& torn : find_torn(first_, current(), aligned)) {
+    followed_.torn.push_back(torn);
   }
 }
 

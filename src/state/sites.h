@@ -39,14 +39,14 @@ struct FollowedSite {
   /// A later pass read another tensor, of the same value, that the program had before: a constant,
   /// or the first values of a queue.
   bool moved = false;
-  std::vector<at::Tensor> found = {};            ///< once it has changed: what each pass read
+  std::vector<at::Tensor> found = {};  ///< once it has changed: what each pass read
   std::int32_t like = -1;  ///< the first site that has read the same tensor in every pass
 
   /// The written state whose memory the first pass first touches here, or -1.
   std::int32_t written = -1;
-  bool continued = false;  ///< a pass found there what the pass before had left
-  bool renewed = false;    ///< a pass found what the first one did, and not that
-  bool strange = false;    ///< a pass found something else
+  bool continued = false;                ///< a pass found there what the pass before had left
+  bool renewed = false;                  ///< a pass found what the first one did, and not that
+  bool strange = false;                  ///< a pass found something else
   std::vector<State::Values> held = {};  ///< there, in each pass from the base on
 };
 
@@ -55,7 +55,7 @@ struct FollowedPass {
   std::set<VarId> explained;  ///< variables that it read whose source is known
   /// A call which the first pass did not run, and whose result the pass used or left behind.
   std::optional<std::int32_t> added_call;
-  bool apart = false;  ///< by now some pass ran other operators than the first
+  bool apart = false;           ///< by now some pass ran other operators than the first
   std::vector<VarId> as_first;  ///< by variable: what it is in the first pass, or kNobody
 
   /// The variable that one of the first pass is here, or kNobody.
@@ -65,11 +65,9 @@ struct FollowedPass {
 
 struct Followed {
   std::vector<FollowedSite> sites;
-  std::vector<FollowedPass> passes;  ///< from the one after the base on
-  bool apart = false;                ///< the passes ran different operators
-  /// Where the first pass reads memory of its own, and a later one what it also reads elsewhere, or
-  /// the other way round, and one of them writes there: names for one tensor came or went.
-  std::vector<trace::Site> torn = {};
+  std::vector<FollowedPass> passes;    ///< from the one after the base on
+  bool apart = false;                  ///< the passes ran different operators
+  std::vector<trace::Site> torn = {};  ///< names for one tensor came or went, see find_torn()
 
   /// Whether later passes read another value where the first one read this.
   bool changes(VarId initial) const;

@@ -118,10 +118,9 @@ std::vector<State> find_written(const std::vector<WrittenPass>& passes, std::siz
   std::vector<State> states = passes[base].states;
   for (State& state : states) {
     for (const WrittenPass& pass : passes) {
-      state.per_pass.push_back(
-          state.origin == Origin::kWritten
-              ? memory_in(*pass.pass, *passes[base].pass, state.slot.before)
-              : declared_in(pass, state));
+      state.per_pass.push_back(state.origin == Origin::kWritten
+                                   ? memory_in(*pass.pass, *passes[base].pass, state.slot.before)
+                                   : declared_in(pass, state));
     }
   }
   return states;

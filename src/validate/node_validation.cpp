@@ -135,9 +135,8 @@ std::string describe_failures(const std::vector<NodeOutcome>& outcomes) {
   const auto error = std::find_if(outcomes.begin(), outcomes.end(),
                                   [](const NodeOutcome& o) { return !o.error.empty(); });
   if (error != outcomes.end()) text += " (" + error->error + ")";
-  const auto difference = std::find_if(outcomes.begin(), outcomes.end(), [](const NodeOutcome& o) {
-    return !o.difference.empty();
-  });
+  const auto difference = std::find_if(outcomes.begin(), outcomes.end(),
+                                       [](const NodeOutcome& o) { return !o.difference.empty(); });
   if (difference != outcomes.end()) {
     text += ". First, " + difference->difference + " of node '" + difference->node + "'";
   }

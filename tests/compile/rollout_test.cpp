@@ -106,10 +106,9 @@ TEST_F(RolloutTest, AStateThatWasFoundIsRolledOn) {
     compiled.model.file = FileEntry{"affine.onnx", "", ""};
     compiled.model.inputs.push_back({"x", DType::kFloat32, {1, 4}, {}});
     compiled.input_names.push_back("x");
-    compiled.states.push_back(
-        {.origin = State::Origin::kCarried,
-         .slot = {.name = "x"},
-         .per_pass = {{row(1), row(4)}, {row(4), {}}}});
+    compiled.states.push_back({.origin = State::Origin::kCarried,
+                               .slot = {.name = "x"},
+                               .per_pass = {{row(1), row(4)}, {row(4), {}}}});
     compiled.state_wires.push_back({"x", 0, "y"});
     const std::vector<CompiledNode> nodes = {compiled};
     return roll_out(nodes, connect(nodes), leapp::testing::model_file(""), "log.txt", {});

@@ -201,7 +201,6 @@ class Writer:
     def assign(self) -> None:
         if (target := self.target()) is None:
             return
-        # Neither a buffer nor an attribute may become the input itself and be written to later.
         self.body.append(f"{target} = {self.expression()}")
 
     def swap(self) -> None:
@@ -217,8 +216,8 @@ class Writer:
         if (target := self.target()) is None:
             return
         value = self.expression()
-        # What may be the input itself is not written to: the program would change its sensor.
-        self.body.append(f"{target} = {target}.clone()") if self.random.random() < 0.3 else None
+        if self.random.random() < 0.3:
+            self.body.append(f"{target} = {target}.clone()")
         self.body.append(
             self.random.choice(
                 [
@@ -337,14 +336,8 @@ def outcome(seed: int, folder: Path) -> tuple[str, str]:
         if each.level == "WARNING" and each.code not in HARMLESS
     ]
     robot = bench.manager()
-    right = (
-        all(
-            torch.allclose(robot.run_policy({"p/x": x})["p/y"], y, rtol=1e-3, atol=1e-4)
-            for x, y in zip(xs, wanted, strict=True)
-        )
-        if robot.inputs == ["p/x"]
-        else all(torch.allclose(robot.run_policy({})["p/y"], y) for y in wanted)
-    )
+    found = [robot.run_policy(dict.fromkeys(robot.inputs, x))["p/y"] for x in xs]
+    right = torch.allclose(torch.stack(found), torch.stack(wanted), rtol=1e-3, atol=1e-4)
     text = f"{source}\n{passes} passes: {[(each.code, each.text) for each in said]}"
     return ("warned, " if said else "") + ("right" if right else "wrong"), text
 
@@ -358,4 +351,4 @@ def test_no_bundle_is_wrong_in_silence(part: int, tmp_path: Path) -> None:
         result, text = outcome(seed, folder)
         assert result != "wrong", f"seed {seed}:\n{text}"
         counts[result] += 1
-    print(dict(counts))
+    assert 2 * counts["right"] >= counts.total(), dict(counts)  # nor is everything refused

@@ -36,9 +36,9 @@ TEST(ComparisonTest, PassesThatDoTheSame) {
 }
 
 TEST(ComparisonTest, WhatComputesAStateCounts) {
-  const NodeWriter writer = tape_of({.passes = 2,
-                                     .lines = {"y = mul(h, x)", "1: h2 = neg(x)",
-                                               "2+: h2 = tanh(x)", "h := h2", "return y"}});
+  const NodeWriter writer = tape_of(
+      {.passes = 2,
+       .lines = {"y = mul(h, x)", "1: h2 = neg(x)", "2+: h2 = tanh(x)", "h := h2", "return y"}});
   const std::vector<WrittenPass> passes = written_in(writer.node);
   const Followed followed = follow(writer.node, passes, 0, {});
   EXPECT_THAT(compare_passes(writer.node, passes, 0, followed, {}, {}), IsEmpty());

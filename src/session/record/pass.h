@@ -98,7 +98,7 @@ struct BakedValue {
 };
 
 struct Pass {
-  std::int32_t number = 0;  ///< among the recorded passes of all nodes, from 1
+  std::int32_t number = 0;          ///< among the recorded passes of all nodes, from 1
   trace::Recording recording;       ///< without its calls: those follow from what is state
   std::vector<at::Tensor> inputs;   ///< copies, in the order of the recording's inputs
   std::vector<at::Tensor> outputs;  ///< copies, in the order of Node::outputs, static ones included
