@@ -33,4 +33,9 @@ class Functionalising {
   at::functionalization::impl::FunctionalizationReapplyViewsGuard views_{true};
 };
 
+/// Lets this thread's operators run as they are while it lives.
+struct NotFunctionalising {
+  c10::impl::ExcludeDispatchKeyGuard guard{c10::DispatchKeySet(c10::DispatchKey::Functionalize)};
+};
+
 }  // namespace leapp::trace

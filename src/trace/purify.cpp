@@ -7,7 +7,6 @@
 #include <c10/core/InferenceMode.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <map>
 #include <string>
 #include <utility>
@@ -76,6 +75,7 @@ class Purifier final : public Observer {
   void replay(std::int32_t index);
   void assign(const CallResult& result, const c10::IValue& value);
   void run_whole(const c10::OperatorHandle& op, torch::jit::Stack* stack);
+  std::optional<Inside> inside_of(const c10::OperatorHandle& op, torch::jit::Stack args);
   bool open_up(const c10::OperatorHandle& op, torch::jit::Stack* stack);
   ir::ValueId final_value(const at::Tensor& tensor);
   ir::ValueId final_value(const StateSlot& slot);
@@ -295,8 +295,7 @@ void Purifier::run_whole(const c10::OperatorHandle& op, torch::jit::Stack* stack
     (*stack)[i] = map_tensors((*stack)[i], unwrap);
   }
   {
-    const c10::impl::ExcludeDispatchKeyGuard plain{
-        c10::DispatchKeySet(c10::DispatchKey::Functionalize)};
+    const NotFunctionalising plain;
     builder_.run(op, stack, where_);
   }
   const std::size_t returns = op.schema().returns().size();
@@ -305,38 +304,39 @@ void Purifier::run_whole(const c10::OperatorHandle& op, torch::jit::Stack* stack
   }
 }
 
-// Replays what the operator's implementation runs, in its place.
-bool Purifier::open_up(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
-  const auto count = static_cast<std::ptrdiff_t>(op.schema().arguments().size());
-  torch::jit::Stack plain(stack->end() - count, stack->end());
-  for (c10::IValue& value : plain) value = map_tensors(value, unwrap);
-  require(!counts_lengths(op) || !builder_.depends_on_inputs(plain[1]), Code::kNotPure,
+// What the operator's implementation runs on such arguments.
+std::optional<Inside> Purifier::inside_of(const c10::OperatorHandle& op, torch::jit::Stack args) {
+  for (c10::IValue& value : args) value = map_tensors(value, unwrap);
+  require(!counts_lengths(op) || !builder_.depends_on_inputs(args[1]), Code::kNotPure,
           c10::toString(op.operator_name()) + " at " + where_.to_string() +
               ": the node computes how long the sequences are, and sizes in a model are fixed. "
               "Give their lengths as numbers, or run over the padded batch and mask the result.");
-  std::optional<Inside> inside;
-  {
-    const c10::impl::ExcludeDispatchKeyGuard plain_values{
-        c10::DispatchKeySet(c10::DispatchKey::Functionalize)};
-    inside = record_inside(op, plain, call_->frame);
-  }
+  const NotFunctionalising guard;
+  return record_inside(op, args, call_->frame);
+}
+
+// Replays it in the operator's place; false where there is nothing to replay.
+bool Purifier::open_up(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
+  const auto count = static_cast<std::ptrdiff_t>(op.schema().arguments().size());
+  const torch::jit::Stack arguments(stack->end() - count, stack->end());
+  const std::optional<Inside> inside = inside_of(op, arguments);
   if (!inside) return false;
   if (is_users(op)) opened_.push_back({c10::toString(op.operator_name()), where_});
   static const std::vector<StateSlot> kNoSlots;
   Purifier inner(inside->recording, kNoSlots, options_, builder_, opened_);
-  const std::vector<at::Tensor> given =
-      tensors_in(&*(stack->end() - count), static_cast<std::size_t>(count));
+  const std::vector<at::Tensor> given = tensors_in(arguments.data(), arguments.size());
   for (std::size_t i = 0; i < given.size(); ++i) {
     const VarId var = inside->recording.inputs[i].var;
     if (var != kNobody) inner.values_.emplace(var, wrap(given[i]));
   }
-  stack->resize(stack->size() - static_cast<std::size_t>(count));
+  stack->resize(stack->size() - arguments.size());
   const Observing observing(inner);
   for (const std::int32_t index : inside->recording.calls) inner.replay(index);
   auto output = inside->recording.outputs.begin();
   for (const int size : inside->list_sizes) {
     c10::List<at::Tensor> list;
-    for (int i = 0; i < std::abs(size); ++i) list.push_back(inner.tensor_of((output++)->var));
+    for (int i = 0; i < (size < 0 ? 1 : size); ++i)
+      list.push_back(inner.tensor_of((output++)->var));
     stack->emplace_back(size < 0 ? c10::IValue(list.get(0)) : c10::IValue(list));
   }
   return true;

@@ -168,7 +168,8 @@ class TestOwnModel:
 
 @torch.library.custom_op("leapp_tests::softclip", mutates_args=())
 def softclip(x: Tensor, limit: float) -> Tensor:
-    return torch.tanh(x / limit) * limit
+    """By NumPy, so that no operators can stand in its place."""
+    return torch.from_numpy(np.tanh(x.detach().numpy() / limit) * limit)
 
 
 @softclip.register_fake

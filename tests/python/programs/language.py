@@ -94,9 +94,9 @@ def _(x: torch.Tensor) -> torch.Tensor:
     return torch.empty_like(x)
 
 
-@program(onnx="an operator of the user's own needs a converter of the user's own")
+@program()
 class CustomOperator(_Net):
-    """An operator registered with torch.library appears as itself."""
+    """An operator registered with torch.library: itself in TorchScript, what it runs in ONNX."""
 
     def forward(self, obs: torch.Tensor) -> torch.Tensor:
         return wrap_angle(obs * 3) + obs
