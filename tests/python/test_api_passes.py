@@ -173,7 +173,6 @@ def test_compiling_again_writes_the_same(bench: Workbench, make: Callable[[], Fu
     assert bench.text() == once
 
 
-<<<<<<< ours
 class Kept:
     """Something that a program keeps."""
 
@@ -299,7 +298,8 @@ def test_a_value_of_an_open_node_is_refused(bench: Workbench) -> None:
         pytest.raises(leapp.LeappError, match="'inner' is a value inside node 'outer'"),
     ):
         outer(torch.ones(2))
-=======
+
+
 def test_a_chunk_that_is_consumed_tick_by_tick_is_refused(bench: Workbench) -> None:
     """With what to write instead."""
     queue: collections.deque[torch.Tensor] = collections.deque()
@@ -310,4 +310,3 @@ def test_a_chunk_that_is_consumed_tick_by_tick_is_refused(bench: Workbench) -> N
                 queue.extend((x * 2).reshape(3, 2))
             annotate.output_tensors("n", {"y": queue.popleft()}, export_with="jit")
     assert refused.value.code == "LP111"
->>>>>>> theirs

@@ -238,6 +238,8 @@ def _tensor_name(arg: dict[str, Any]) -> str:
     if "as_tensor" not in arg:
         raise _NotPlainError("it takes or gives something that is no tensor")
     return str(arg["as_tensor"]["name"])
+
+
 def _type_of(tensor: torch.Tensor) -> tuple[torch.dtype, torch.Size]:
     return tensor.dtype, tensor.shape
 
