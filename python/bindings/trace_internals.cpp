@@ -32,7 +32,7 @@ PyTypeObject* as_type(const py::handle& type) {
 }
 
 #if LEAPP_KNOWN_FRAMES
-PyCodeObject* code_of(const _PyInterpreterFrame* frame) {
+PyCodeObject* code_in(const _PyInterpreterFrame* frame) {
 #if PY_VERSION_HEX >= 0x030D0000
   return reinterpret_cast<PyCodeObject*>(frame->f_executable);
 #else
@@ -47,9 +47,9 @@ trace::FrameRef find_frame_of(PyThreadState* thread, bool (*is_wanted)(PyCodeObj
   _PyInterpreterFrame* frame = thread->cframe->current_frame;
 #endif
   for (; frame != nullptr; frame = frame->previous) {
-    if (_PyFrame_IsIncomplete(frame) || !is_wanted(code_of(frame))) continue;
+    if (_PyFrame_IsIncomplete(frame) || !is_wanted(code_in(frame))) continue;
     const int offset = _PyInterpreterFrame_LASTI(frame) * static_cast<int>(sizeof(_Py_CODEUNIT));
-    return {code_of(frame), offset < 0 ? 0 : offset};
+    return {code_in(frame), offset < 0 ? 0 : offset};
   }
   return {};
 }
