@@ -64,6 +64,7 @@ TABLES = (
     "src/export/onnx/elementwise.cpp",
     "src/export/onnx/kernels.cpp",
     "src/export/onnx/special_tables.h",
+    "src/runtime/engines/operators.cpp",
 )
 # Beside the layers marked TORCH. examples/ decide for themselves which library they use.
 TORCH_USERS = ("python/bindings/trace", "tests/install/", "tests/end_to_end/")

@@ -1,8 +1,6 @@
 #include "leapp/inference_manager.h"
 
 #include <algorithm>
-#include <cstring>
-#include <random>
 
 #include "base/check.h"
 #include "runtime/inspector.h"

@@ -1,7 +1,11 @@
 #include "trace/functional.h"
 
+#include <algorithm>
 #include <map>
 #include <string>
+
+#include "trace/dispatcher.h"
+#include "trace/op_traits.h"
 
 namespace leapp::trace {
 
@@ -46,6 +50,28 @@ std::optional<c10::OperatorHandle> declared_view(const c10::OperatorHandle& op) 
   const auto it = variants.find(op.schema().name());
   if (it == variants.end()) return std::nullopt;
   return c10::Dispatcher::singleton().findSchema(it->second);
+}
+
+bool is_on_meta(const c10::OperatorHandle& op, const torch::jit::Stack& stack) {
+  const auto count = static_cast<std::ptrdiff_t>(op.schema().arguments().size());
+  return std::any_of(stack.end() - count, stack.end(), [](const c10::IValue& value) {
+    return value.isTensor() && value.toTensor().defined() && value.toTensor().is_meta();
+  });
+}
+
+void run_on_meta(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
+  const OpTraits& traits = traits_of(op);
+  const std::size_t first = stack->size() - op.schema().arguments().size();
+  torch::jit::Stack written;
+  for (std::size_t i = 0; i < traits.writes.size(); ++i) {
+    if (traits.writes[i]) written.push_back((*stack)[first + i]);
+  }
+  if (written.empty() || written.size() != op.schema().returns().size()) {
+    call_unobserved(op, stack);
+    return;
+  }
+  stack->resize(first);
+  stack->insert(stack->end(), written.begin(), written.end());
 }
 
 Functionalising::Functionalising() {

@@ -5,6 +5,7 @@
 #include <ATen/FunctionalTensorWrapper.h>
 #include <ATen/core/Tensor.h>
 #include <ATen/core/dispatch/Dispatcher.h>
+#include <ATen/core/stack.h>
 
 #include <optional>
 
@@ -20,6 +21,13 @@ c10::IValue map_tensors(const c10::IValue& value, at::Tensor (*change)(const at:
 /// For operators whose results are views, which their schemas do not declare: one that computes the
 /// same and declares it.
 std::optional<c10::OperatorHandle> declared_view(const c10::OperatorHandle& op);
+
+/// Whether functionalisation works out a shape: those of views, and whether a write fits.
+bool is_on_meta(const c10::OperatorHandle& op, const torch::jit::Stack& stack);
+
+/// Does so. The traced run has shown that writes fit, so one returns what it would have written to,
+/// and kernels for meta tensors, many of them Python, stay out of it.
+void run_on_meta(const c10::OperatorHandle& op, torch::jit::Stack* stack);
 
 /// Functionalises this thread's operators while it lives; views stay views.
 class Functionalising {

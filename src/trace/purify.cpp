@@ -22,28 +22,6 @@
 namespace leapp::trace {
 namespace {
 
-bool has_meta(const c10::IValue& value) {
-  return value.isTensor() && value.toTensor().defined() && value.toTensor().is_meta();
-}
-
-// Functionalisation works out shapes on meta tensors: those of views, and whether a write fits. The
-// traced run has shown that it does, so a write returns what it would have written to, and kernels
-// for meta tensors, many of them Python, stay out of it.
-void run_on_meta(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
-  const OpTraits& traits = traits_of(op);
-  const std::size_t first = stack->size() - op.schema().arguments().size();
-  torch::jit::Stack written;
-  for (std::size_t i = 0; i < traits.writes.size(); ++i) {
-    if (traits.writes[i]) written.push_back((*stack)[first + i]);
-  }
-  if (written.empty() || written.size() != op.schema().returns().size()) {
-    call_unobserved(op, stack);
-    return;
-  }
-  stack->resize(first);
-  stack->insert(stack->end(), written.begin(), written.end());
-}
-
 class Purifier final : public Observer {
  public:
   Purifier(const Recording& recording, const std::vector<StateSlot>& slots,
@@ -262,9 +240,7 @@ void Purifier::assign(const CallResult& result, const c10::IValue& value) {
 
 void Purifier::on_call(const c10::OperatorHandle& op, c10::DispatchKeySet keys,
                        torch::jit::Stack* stack) {
-  const std::size_t count = op.schema().arguments().size();
-  const c10::IValue* args = stack->data() + (stack->size() - count);
-  if (std::any_of(args, args + count, has_meta)) {
+  if (is_on_meta(op, *stack)) {
     run_on_meta(op, stack);
     return;
   }
