@@ -207,6 +207,13 @@ void StagedDirectory::commit() {
   path_.clear();
 }
 
+void StagedDirectory::sync_early() const noexcept {
+  try {
+    sync_tree(path_, Synced::kFiles);
+  } catch (const std::exception&) {  // commit() meets it again, and says so
+  }
+}
+
 /// B24: links everything of the old folder that is no part of an export into the new one.
 void StagedDirectory::carry_over() const {
   const std::set<fs::path> former = list_export_files(target_, name_);

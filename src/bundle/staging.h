@@ -43,6 +43,10 @@ class LEAPP_EXPORT StagedDirectory {
   /// Where it will be. Absolute, without links.
   const std::filesystem::path& target() const noexcept { return target_; }
 
+  /// Writes the files that are there to the disk ahead of commit(), which then waits for less. May
+  /// run in another thread while more are written, but not during commit().
+  void sync_early() const noexcept;
+
   /// Puts the export in place. Throws Error(kIo) when it cannot; the former export stands then.
   void commit();
 

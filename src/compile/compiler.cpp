@@ -282,11 +282,14 @@ std::vector<NodeOutcome> Compiler::run() {
   write_yaml(bundle, staged(".yaml"));
   read_back(staged(".yaml"));
   std::future<void> drawing = draw_beside(bundle);
+  const std::future<void> syncing =
+      std::async(std::launch::async, [this] { staged_.sync_early(); });
   for (const std::string& line : statistics(bundle)) log(LogLevel::kInfo, line);
   std::vector<NodeOutcome> outcomes;
   if (options_.validate) outcomes = validate(bundle);
   finish_drawing(drawing);
   write_diagnostics();
+  syncing.wait();
   staged_.commit();
   log(LogLevel::kInfo, (dry_run_ ? "Dry run: the structure, without models and their validation, "
                                    "was written to "

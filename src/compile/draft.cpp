@@ -11,6 +11,7 @@
 #include "leapp/onnx_export.h"
 #include "session/sizes.h"
 #include "state/delayed.h"
+#include "trace/inside.h"
 
 namespace leapp::compile {
 namespace {
@@ -27,8 +28,9 @@ trace::Purified purify_pass(const Draft& draft, std::size_t pass,
   recording.calls = trace::calls_for(recording, slots);
   trace::PurifyOptions options;
   options.name = name_of;
+  // An operator of the user's would have to be there where the bundle runs.
   options.keep = [onnx = draft.backend == Backend::kOnnx](const c10::OperatorHandle& op) {
-    return !onnx || can_convert_to_onnx(c10::toString(op.operator_name()));
+    return onnx ? can_convert_to_onnx(c10::toString(op.operator_name())) : !trace::is_users(op);
   };
   return trace::purify(recording, slots, draft.node->passes.front().inputs, options);
 }
@@ -135,8 +137,8 @@ void say_opened(const Draft& draft, state::Findings& findings) {
                         .level = LogLevel::kInfo,
                         .where = each.where.known() ? each.where.to_string() : "",
                         .node = draft.node->name,
-                        .text = each.op + " has no converter: what its implementation runs is "
-                                          "exported in its place"});
+                        .text = each.op + " is an operator of your own: what its implementation "
+                                          "runs is exported in its place"});
   }
 }
 

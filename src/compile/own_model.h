@@ -13,8 +13,8 @@ namespace leapp::compile {
 /// The file that backend_params name.
 struct OwnModel {
   std::filesystem::path source;
-  std::string backend;  ///< "onnx" or "jit"; "" goes by the file's ending, .onnx or .pt
-  bool copy = true;     ///< into the bundle; otherwise it refers to where the files are
+  std::string backend = {};  ///< "onnx" or "jit"; "" goes by the file's ending, .onnx or .pt
+  bool copy = true;          ///< into the bundle; otherwise it refers to where the files are
 };
 
 /// Fills `model.backend`, `model.file` and `model.external_data`. Copies go to `folder` under the

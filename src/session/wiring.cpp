@@ -1,6 +1,8 @@
 // Session's half that finds out where an input comes from.
 #include <ATen/ops/equal.h>
 
+#include <algorithm>
+
 #include "session/session.h"
 #include "session/session_internal.h"
 
@@ -10,7 +12,11 @@ namespace leapp::session {
 // other, so nothing could hand it over.
 void Session::refuse_open_value(const LiveNode& node, const NodePort& port,
                                 const at::Tensor& tensor, trace::FrameRef frame) {
-  const auto var = tape_ ? tape_->find(tensor) : std::nullopt;
+  // Asked only where it matters: looking for a tensor makes it known to the tape.
+  const bool nested = std::any_of(nodes_.begin(), nodes_.end(), [&](const LiveNode& other) {
+    return other.pass.open && other.id != node.id;
+  });
+  const auto var = nested && tape_ ? tape_->find(tensor) : std::nullopt;
   if (!var || tape_->variable(*var).origin != trace::Variable::Origin::kResult) return;
   const NodeId owner = tape_->variable(*var).node;
   if (owner == kNobody || owner == node.id || !node_at(owner).pass.open) return;

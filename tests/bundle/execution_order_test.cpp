@@ -48,7 +48,7 @@ TEST(ExecutionOrder, b18_ACycleIsPrintedEdgeByEdge) {
 TEST(ExecutionOrder, b18_AReadCycleNamesTheLine) {
   Bundle bundle = wired(2, {{0, 1}, {1, 0}});
   EXPECT_THAT(error_of(ErrorKind::kValue, [&] { parse_bundle(to_yaml(bundle), "w.yaml"); }),
-              testing::StartsWith("w.yaml:39:10: [B18] "));
+              testing::StartsWith("w.yaml:41:10: [B18] "));
 }
 
 TEST(ExecutionOrder, b18_ALongCycleIsCut) {

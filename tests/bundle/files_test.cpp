@@ -54,9 +54,9 @@ TEST_F(FilesTest, b21_APointerOfGitLfsIsRecognised) {
 
 TEST_F(FilesTest, b21_AMismatchNamesTheLine) {
   folder_.write("w/policy.onnx", "");
-  EXPECT_THAT(refusal(), StartsWith(bundle_.file.string() + ":49:18: [B21] "));
+  EXPECT_THAT(refusal(), StartsWith(bundle_.file.string() + ":50:18: [B21] "));
   fs::remove(root() / "policy.onnx");
-  EXPECT_THAT(refusal(ErrorKind::kNotFound), StartsWith(bundle_.file.string() + ":47:19: "));
+  EXPECT_THAT(refusal(ErrorKind::kNotFound), StartsWith(bundle_.file.string() + ":48:19: "));
   folder_.write("w/w.yaml", "{");
   EXPECT_THAT(refusal(ErrorKind::kNotFound), StartsWith(bundle_.file.string() + ": "));
   bundle_.file.clear();

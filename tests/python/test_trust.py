@@ -21,7 +21,7 @@ from conftest import Workbench
 from ready_bundle import Bundle
 from test_inference_cli import COMMAND, leapp
 
-from leapp import GraphConfigs, InferenceManager, LeappError, annotate
+from leapp import InferenceManager, LeappError, TensorSemantics, annotate
 
 
 class Double(torch.nn.Module):
@@ -411,12 +411,15 @@ class TestWhatIsWrittenIsRead:
     """An export that nobody could load is an error, and the former one stands."""
 
     @staticmethod
-    def export(bench: Workbench, size: int, **configs: Any) -> None:
+    def export(bench: Workbench, size: int, ports: int = 1, note: str = "") -> None:
         with bench.trace():
             x = annotate.input_tensors("n", {"x": torch.ones(4)})
-            y = x.sum().expand(size)
-            annotate.output_tensors("n", {"y": y}, export_with="onnx")
-        bench.compile(validate=False, graph_configs=GraphConfigs(extra=configs))
+            outputs = [
+                TensorSemantics(f"y{i}", ref=x.sum().expand(size) + i, extra={"note": note})
+                for i in range(ports)
+            ]
+            annotate.output_tensors("n", outputs, export_with="onnx")
+        bench.compile(validate=False)
 
     def test_ports_beyond_the_limit(self, bench: Workbench) -> None:
         self.export(bench, 8)
@@ -429,5 +432,5 @@ class TestWhatIsWrittenIsRead:
         self.export(bench, 8)
         before = bench.text()
         with pytest.raises(ValueError, match="could not be loaded again"):
-            self.export(bench, 8, note="x" * (17 << 20))
+            self.export(bench, 8, ports=20, note="x" * 1_000_000)
         assert bench.text() == before

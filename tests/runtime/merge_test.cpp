@@ -141,7 +141,7 @@ TEST_F(MergeTest, InnerPortsAreThoseOfTheLastTick) {
     EXPECT_EQ(merged.value(ref.node, ref.port), separate.value(ref.node, ref.port)) << name;
   }
   // A loop in real time keeps nothing, so the value cannot be told any more.
-  merged.run_policy({});
+  merged.run_policy({{"pre/x", row({9, 9, 9, 9})}});
   EXPECT_THAT(floats(merged.value("pre", "y")), Each(19));
   const Tensor ones = row({1, 1, 1, 1});
   merged.set_input(merged.input_port("pre/x"), ones.data());
