@@ -22,7 +22,7 @@ from leapp import annotate
 #: Loads bundles one after the other and reports what became of each, with the memory it took. One
 #: that keeps the processor for ever ends the program, however busy the machine is.
 LOADER = """
-import json, resource, sys
+import json, re, resource, sys
 import leapp
 resource.setrlimit(resource.RLIMIT_CPU, (120, 120))
 for path in sys.argv[1:]:
@@ -33,7 +33,8 @@ for path in sys.argv[1:]:
     except Exception as error:
         kind = next((k.__name__ for k in type(error).__mro__ if k.__module__ == "builtins"), "?")
         outcome = [kind, str(error)]
-    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    # Not ru_maxrss, which begins with what the process had that started this one.
+    memory = 1024 * int(re.search(r"VmHWM:\\s+(\\d+)", open("/proc/self/status").read())[1])
     print(json.dumps([path, *outcome, memory]), flush=True)
 """
 

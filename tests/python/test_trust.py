@@ -415,7 +415,7 @@ class TestWhatIsWrittenIsRead:
         with bench.trace():
             x = annotate.input_tensors("n", {"x": torch.ones(4)})
             outputs = [
-                TensorSemantics(f"y{i}", ref=x.sum().expand(size) + i, extra={"note": note})
+                TensorSemantics(f"y{i}", ref=(x.sum() + i).expand(size), extra={"note": note})
                 for i in range(ports)
             ]
             annotate.output_tensors("n", outputs, export_with="onnx")
