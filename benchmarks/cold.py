@@ -20,7 +20,6 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 clock = [perf_counter()]
 import leapp  # noqa: E402  (what is measured)
-from leapp import annotate  # noqa: E402, F401
 
 clock.append(perf_counter())
 

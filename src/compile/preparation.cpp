@@ -12,15 +12,13 @@
 namespace leapp::compile {
 namespace {
 
-// Each of them waits for itself to be loaded, whoever asks.
+// Each of them waits for itself to be loaded, whoever asks. What fails is said where it is needed.
 void load() noexcept {
-  try {
-    preload_onnxruntime();
-  } catch (const std::exception&) {  // said where a model needs it
-  }
-  try {
-    preload_graphviz();
-  } catch (const std::exception&) {  // said where the picture is drawn
+  for (void (*const preload)() : {preload_onnxruntime, preload_graphviz}) {
+    try {
+      preload();
+    } catch (const std::exception&) {
+    }
   }
 }
 

@@ -30,7 +30,6 @@ bool was_filled_last(const trace::Tape& tape, trace::StoreId store, VarId drawn)
 
 void forget_overwritten_draws(std::map<VarId, BakedValue>& baked, trace::Tape& tape,
                               std::span<const at::Tensor> written) {
-  if (baked.empty()) return;
   for (const at::Tensor& tensor : written) {
     const std::optional<VarId> var = fills_memory(tensor) ? tape.find(tensor) : std::nullopt;
     const trace::StoreId store = var ? tape.variable(*var).store : kNobody;

@@ -309,7 +309,7 @@ void Session::after_recorded_call(const trace::OpTraits& traits, const c10::Oper
     }
     return;
   }
-  if (traits.writes == traits.overwrites || pending.random) {
+  if (!baked_.empty() && (traits.writes == traits.overwrites || pending.random)) {
     forget_overwritten_draws(baked_, *tape_, pending.written_tensors);
   }
   if (pending.random && pending.node == kNobody) {

@@ -185,8 +185,7 @@ std::optional<NodeStates> find_first_tick(const Node& node, std::span<const Node
     return std::nullopt;
   }
   NodeStates rest = {.node = &node, .base = 1, .states = std::move(carried.states)};
-  // What is carried may depend on more of it.
-  for (State& more : more_written(rest)) rest.states.push_back(std::move(more));
+  add_written(rest);  // what is carried may depend on more of it
   return FirstTick(node, std::move(rest)).run(passes);
 }
 

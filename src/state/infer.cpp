@@ -122,7 +122,7 @@ Inference infer_states(std::span<const Node* const> exported, std::span<const No
   }
   done.nodes = find_shared(std::move(alone), written, done.findings);
   for (NodeStates& states : done.nodes) {
-    for (State& more : more_written(states)) states.states.push_back(std::move(more));
+    add_written(states);
     append(done.findings, states.differences);
   }
   for (NodeStates& states : done.nodes) {

@@ -106,6 +106,10 @@ std::vector<State> more_written(const NodeStates& states) {
   return more;
 }
 
+void add_written(NodeStates& states) {
+  for (State& more : more_written(states)) states.states.push_back(std::move(more));
+}
+
 State::Values values_in(const Pass& pass, VarId var) {
   if (const session::MemoryUse* use = pass.find_memory(var)) {
     return {use->value_before(), use->value_after()};

@@ -23,6 +23,7 @@ std::vector<WrittenPass> written_in(const Node& node);  ///< each of its passes
 /// The memory that the exported pass writes to and that its outputs or its states depend on, as far
 /// as it is not among them. What it writes there may depend on more such memory.
 std::vector<State> more_written(const NodeStates& states);
+void add_written(NodeStates& states);  ///< puts it behind them
 
 /// What the pass `base` writes, with what each pass held there: told by the name that it was
 /// declared with, or by the memory.

@@ -12,27 +12,26 @@ namespace {
 // Below this many elements computing takes no longer than working out the shape.
 constexpr std::int64_t kLarge = 1 << 16;
 
-/// Where a product has its two factors, and whether it is a convolution.
+/// How an operator multiplies.
 struct Product {
-  std::size_t left;
-  std::size_t right;
+  std::size_t left = 0;  ///< position of the first factor; the other one follows
   bool convolves = false;
   bool transposes_right = false;
 };
 
 const Product* product_of(const c10::OperatorHandle& op) {
   static const std::map<std::string, Product> products = {
-      {"aten::convolution", {.left = 0, .right = 1, .convolves = true}},
-      {"aten::_convolution", {.left = 0, .right = 1, .convolves = true}},
-      {"aten::conv1d", {.left = 0, .right = 1, .convolves = true}},
-      {"aten::conv2d", {.left = 0, .right = 1, .convolves = true}},
-      {"aten::conv3d", {.left = 0, .right = 1, .convolves = true}},
-      {"aten::linear", {.left = 0, .right = 1, .transposes_right = true}},
-      {"aten::matmul", {.left = 0, .right = 1}},
-      {"aten::mm", {.left = 0, .right = 1}},
-      {"aten::bmm", {.left = 0, .right = 1}},
-      {"aten::addmm", {.left = 1, .right = 2}},
-      {"aten::baddbmm", {.left = 1, .right = 2}},
+      {"aten::convolution", {.convolves = true}},
+      {"aten::_convolution", {.convolves = true}},
+      {"aten::conv1d", {.convolves = true}},
+      {"aten::conv2d", {.convolves = true}},
+      {"aten::conv3d", {.convolves = true}},
+      {"aten::linear", {.transposes_right = true}},
+      {"aten::matmul", {}},
+      {"aten::mm", {}},
+      {"aten::bmm", {}},
+      {"aten::addmm", {.left = 1}},
+      {"aten::baddbmm", {.left = 1}},
   };
   const auto it = products.find(op.schema().name());
   return it == products.end() || !op.schema().overload_name().empty() ? nullptr : &it->second;
@@ -44,11 +43,11 @@ bool is_tensor(const c10::IValue& value) {
 
 // What a sum comes to does not matter, so it is taken over nothing.
 void multiply(const c10::OperatorHandle& op, const Product& product, torch::jit::Stack* stack) {
-  c10::IValue* args = stack->data() + (stack->size() - op.schema().arguments().size());
-  const at::Tensor left = args[product.left].toTensor();
-  const at::Tensor right = args[product.right].toTensor();
-  args[product.left] = left.narrow(-1, 0, 0);
-  args[product.right] = right.narrow(product.transposes_right || right.dim() == 1 ? -1 : -2, 0, 0);
+  c10::IValue* factors =
+      stack->data() + (stack->size() - op.schema().arguments().size() + product.left);
+  const at::Tensor right = factors[1].toTensor();
+  factors[0] = factors[0].toTensor().narrow(-1, 0, 0);
+  factors[1] = right.narrow(product.transposes_right || right.dim() == 1 ? -1 : -2, 0, 0);
   op.callBoxed(stack);
 }
 
