@@ -63,7 +63,7 @@ enum class Code : std::uint16_t {
   kRandomOutside = 204,      ///< a node uses random numbers that were drawn for it
   kUntracedCompute = 205,    ///< computing between two nodes
   kNotAnOutput = 206,        ///< an input that holds a value inside another node
-  kReshapedWire = 207,       ///< an input that holds an output in another shape or type
+  kReshapedWire = 207,       ///< an input that holds an output in another type
   kForgottenInput = 208,     ///< a node uses another node's value that is not among its inputs
   kForgottenTensor = 209,    ///< a node uses a tensor of the program's that came up meanwhile
   kDataDependentSize = 210,  ///< traced values decided a size

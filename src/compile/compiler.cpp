@@ -7,6 +7,7 @@
 
 #include "base/check.h"
 #include "bundle/staging.h"
+#include "compile/between.h"
 #include "compile/bundle_files.h"
 #include "compile/draft.h"
 #include "compile/model_files.h"
@@ -41,6 +42,7 @@ class Compiler {
 
  private:
   void check_nodes();
+  void take_between();
   Backend backend_of(const Node& node);
   std::vector<Draft> draft();
   void infer(std::vector<Draft>& drafts);
@@ -69,6 +71,7 @@ class Compiler {
   const CompileOptions& options_;
   bool dry_run_;
   std::vector<const Node*> recorded_;
+  std::map<NodeId, Node> changed_;  // those that took in computing between nodes
   StagedDirectory staged_;
   session::TensorNames names_;
   std::vector<Diagnostic> differences_;  // between passes, of all nodes
@@ -97,6 +100,18 @@ void Compiler::check_nodes() {
     warn(Code::kNoNodes, "",
          "no node was traced between leapp.start() and leapp.stop(): the bundle is empty. Run the "
          "annotated code in between.");
+  }
+}
+
+void Compiler::take_between() {
+  state::Findings findings;
+  const auto has_graph = [](const Node& node) {
+    return node.traced && session::parse_backend(node.export_with) != Backend::kNone;
+  };
+  changed_ = compile::take_between(recorded_, has_graph, findings);
+  say(findings);
+  for (const Node*& node : recorded_) {
+    if (const auto it = changed_.find(node->id); it != changed_.end()) node = &it->second;
   }
 }
 
@@ -273,6 +288,7 @@ void Compiler::write_diagnostics() const {
 
 std::vector<NodeOutcome> Compiler::run() {
   check_nodes();
+  take_between();
   if (session::hooks().tensor_names) names_ = session::hooks().tensor_names();
   std::vector<Draft> drafts = draft();
   infer(drafts);

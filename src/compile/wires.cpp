@@ -58,7 +58,7 @@ Pipeline connect(const std::vector<CompiledNode>& nodes) {
   Wires feedback;
   std::set<PortRef> fed;            // inputs that have a source
   std::set<PortRef> consumed;       // outputs that a forward wire consumes
-  std::set<PortRef> state_outputs;  // outputs that are nothing but state
+  std::set<PortRef> state_outputs;  // outputs that the program does not have
   // Ports by the names they were annotated with; nothing when either is not in its model.
   const auto wire = [&](const CompiledNode& to, const std::string& input, NodeId id,
                         const std::string& output, bool is_state, bool last_tick) {
@@ -69,9 +69,11 @@ Pipeline connect(const std::vector<CompiledNode>& nodes) {
     if (!source || !target) return;
     const bool is_forward = !last_tick && from->node->completion < to.node->completion;
     (is_forward ? forward : feedback).add(*source, *target);
+    fed.insert(*target);
     if (is_forward) consumed.insert(*source);
     if (is_state) state_outputs.insert(*source);
-    fed.insert(*target);
+    const NodePort* port = session::find_port(from->node->outputs, output);
+    if (port != nullptr && port->is_between) state_outputs.insert(*source);
   };
   for (const CompiledNode& to : nodes) {
     for (const NodePort& port : to.node->inputs) {

@@ -1,11 +1,15 @@
 // Session's half that sees operators while no pass is recorded: where nodes' values go.
 #include <ATen/core/dispatch/Dispatcher.h>
+#include <ATen/ops/empty.h>
 
+#include <algorithm>
 #include <set>
 
 #include "interop/convert.h"
 #include "session/session.h"
 #include "session/session_internal.h"
+#include "trace/functional.h"
+#include "trace/inside.h"
 
 namespace leapp::session {
 namespace {
@@ -22,11 +26,77 @@ bool only_copies(const c10::OperatorHandle& op) {
   return names.count(op.schema().name()) > 0;
 }
 
+// A call that can run again on other values, and does the same each time. One that writes must write
+// to nothing but its first argument, which is then a copy.
+bool is_repeatable(const trace::OpTraits& traits, const c10::OperatorHandle& op,
+                   const torch::jit::Stack& stack) {
+  // Python may be behind an operator of the user's, and the lock is held.
+  if (trace::is_users(op) || traits.uninitialized || traits.is_random(stack)) return false;
+  const auto writes = std::count(traits.writes.begin(), traits.writes.end(), true);
+  return writes == 0 || (writes == 1 && traits.writes.front() && !traits.overwrites.front());
+}
+
 }  // namespace
+
+// Whether a node took it in: what the world gives is no constant.
+bool Session::is_input(const at::Tensor& tensor) const {
+  if (trace::memory_of(tensor) == nullptr) return false;
+  const auto took = [&](const Pass& pass) {
+    return std::any_of(pass.recording.inputs.begin(), pass.recording.inputs.end(),
+                       [&](const trace::Recording::Port& port) {
+                         return pass.recording.tape->tensor(port.var).is_alias_of(tensor);
+                       });
+  };
+  return std::any_of(nodes_.begin(), nodes_.end(), [&](const LiveNode& node) {
+    if (node.passes.empty() || !node.traced) return false;
+    return took(node.passes.front()) || took(node.passes.back());
+  });
+}
+
+// The call, where it and all that lead to it can be repeated.
+std::shared_ptr<const BetweenCall> Session::keep_call(const trace::OpTraits& traits,
+                                                      const c10::OperatorHandle& op,
+                                                      const torch::jit::Stack& stack,
+                                                      trace::FrameRef frame) {
+  constexpr std::size_t kMostCalls = 256;
+  constexpr std::int64_t kSmall = 4096;  // the program may have let go of what is kept here
+  static const at::Tensor placeholder = at::empty({0});
+  if (!is_repeatable(traits, op, stack)) return nullptr;
+  auto call = std::make_shared<BetweenCall>(BetweenCall{op, frame, {}, {}, {}});
+  bool complete = true;
+  const auto keep = [&](const at::Tensor& tensor) {
+    call->routes.emplace_back();
+    if (!tensor.defined() || tensor.unsafeGetTensorImpl()->is_wrapped_number()) return tensor;
+    const auto tag = tags_.find(tensor);
+    if (!tag) {
+      complete &= (tensor.numel() <= kSmall || tensor.requires_grad()) && !is_input(tensor);
+      call->reads_constants |= !tensor.requires_grad();  // nobody doubts a parameter
+      return tensor;
+    }
+    complete &= tag->has_route();
+    call->routes.back() = tag->route();
+    const std::map<NodeId, int> itself = {{tag->node, tag->pass}};
+    for (const auto& [node, pass] : tag->call ? tag->call->passes : itself) {
+      complete &= call->passes.emplace(node, pass).first->second == pass;
+    }
+    if (tag->call) {
+      call->calls += tag->call->calls;
+      call->reads_constants |= tag->call->reads_constants;
+    }
+    return placeholder;
+  };
+  for (std::size_t i = stack.size() - traits.writes.size(); i < stack.size(); ++i) {
+    call->arguments.push_back(trace::map_tensors(stack[i], keep));
+  }
+  if (traits.mutates) complete &= !call->routes.empty() && call->routes.front().has_value();
+  return complete && call->calls <= kMostCalls ? call : nullptr;
+}
 
 void Session::run_outside_nodes(const trace::OpTraits& traits, const c10::OperatorHandle& op,
                                 torch::jit::Stack* stack) {
   std::optional<Tag> tag;
+  std::shared_ptr<const BetweenCall> kept;
+  trace::FrameRef frame;
   std::vector<std::pair<at::Tensor, Tag>> partly_written;
   if (traits.mutates || !tags_.empty()) {
     const Lock lock(*this);
@@ -35,9 +105,17 @@ void Session::run_outside_nodes(const trace::OpTraits& traits, const c10::Operat
     for (std::size_t i = 0; i < count; ++i) {
       for_each_tensor(args[i], [&](const at::Tensor& tensor) {
         if (!tag && !traits.overwrites[i]) tag = tags_.find(tensor);
-        if (!traits.writes[i]) return;
+      });
+    }
+    if (tag) {
+      frame = trace::capture_source();
+      kept = keep_call(traits, op, *stack, frame);
+    }
+    for (std::size_t i = 0; i < count; ++i) {
+      if (!traits.writes[i]) continue;
+      for_each_tensor(args[i], [&](const at::Tensor& tensor) {
         captures_.before_write(tensor);
-        for (auto& kept : tags_.forget_memory(tensor)) partly_written.push_back(std::move(kept));
+        for (auto& left : tags_.forget_memory(tensor)) partly_written.push_back(std::move(left));
       });
     }
   }
@@ -48,28 +126,36 @@ void Session::run_outside_nodes(const trace::OpTraits& traits, const c10::Operat
     }
   }
   if (!tag && partly_written.empty()) return;
-  const trace::FrameRef frame = trace::capture_source();
+  if (!tag) frame = trace::capture_source();
   const Lock lock(*this);
   for (const auto& [tensor, former] : partly_written) {
-    tags_.propagate(former, tensor, false, {op.schema().name(), frame});
+    tags_.detour(former, tensor, {op.schema().name(), frame}, nullptr, 0);
   }
-  propagate_tags(op, traits, tag, *stack, frame);
+  propagate_tags(op, traits, tag, *stack, frame, kept);
 }
 
 void Session::propagate_tags(const c10::OperatorHandle& op, const trace::OpTraits& traits,
                              const std::optional<Tag>& tag, const torch::jit::Stack& stack,
-                             trace::FrameRef frame) {
+                             trace::FrameRef frame,
+                             const std::shared_ptr<const BetweenCall>& call) {
   if (!tag || !traits.returns_tensors) return;
   const bool moves = only_copies(op);
   const NodePort* port = find_port(node_at(tag->node).outputs, tag->port);
   const std::size_t returns = op.schema().returns().size();
+  std::size_t index = 0;
   for (std::size_t i = stack.size() - returns; i < stack.size(); ++i) {
     for_each_tensor(stack[i], [&](const at::Tensor& tensor) {
+      const std::size_t result = index++;
       // A view of the very same bytes keeps the tag it finds there.
       if (const auto there = tags_.find(tensor); there && there->exact()) return;
-      const bool same_type =
-          port != nullptr && interop::to_scalar_type(port->dtype) == tensor.scalar_type();
-      tags_.propagate(*tag, tensor, moves && same_type, {op.schema().name(), frame});
+      const bool same_elements = port != nullptr &&
+                                 interop::to_scalar_type(port->dtype) == tensor.scalar_type() &&
+                                 element_count(port->shape) == tensor.numel();
+      if (moves && same_elements && tag->exact()) {
+        tags_.copy(*tag, tensor);
+      } else {
+        tags_.detour(*tag, tensor, {op.schema().name(), frame}, call, result);
+      }
     });
   }
 }

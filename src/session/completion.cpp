@@ -68,6 +68,7 @@ bool are_kept(const NamedTensors& tensors, const std::vector<std::size_t>& indep
 Pass unrecorded(const LiveNode& node, const NamedTensors& tensors, const OutputOptions& options) {
   Pass pass;
   pass.opened_at = node.pass.opened_at;
+  pass.between = node.pass.between;
   pass.states = node.pass.states;
   for (const NodePort& port : node.inputs) {
     pass.recording.inputs.push_back({port.name});

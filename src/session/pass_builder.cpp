@@ -70,6 +70,7 @@ Pass Session::record(LiveNode& node, const NamedTensors& tensors, const OutputOp
     pass.recording.inputs.push_back({port.name, node.pass.inputs.at(port.name)});
     pass.inputs.push_back(node.pass.input_values.at(port.name));
   }
+  pass.between = std::move(node.pass.between);
   pass.states = node.pass.states;
   for (const DeclaredState& state : pass.states) {
     if (state.after != kNobody) continue;  // never updated: an ordinary input

@@ -143,14 +143,7 @@ std::vector<std::pair<at::Tensor, std::string>> Session::raw_constants_of(const 
 
 bool Session::was_input(const at::Tensor& tensor) {
   const Lock lock(*this);
-  if (memory_of(tensor) == nullptr) return false;
-  return std::any_of(nodes_.begin(), nodes_.end(), [&](const LiveNode& node) {
-    if (node.passes.empty() || !node.traced) return false;
-    const trace::Recording& recording = node.passes.front().recording;
-    return std::any_of(recording.inputs.begin(), recording.inputs.end(), [&](const auto& port) {
-      return recording.tape->tensor(port.var).is_alias_of(tensor);
-    });
-  });
+  return is_input(tensor);
 }
 
 bool Session::was_declared(const at::Tensor& tensor) {

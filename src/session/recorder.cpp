@@ -64,6 +64,7 @@ struct Session::PendingCall {
   NodeId node = kNobody;
   bool random = false;
   std::optional<Tag> tag;  // of the first argument that came from a node
+  std::shared_ptr<const BetweenCall> kept;
   std::optional<SizeQuestion> sizes;
 
   void add_written(VarId var, const at::Tensor& tensor) {
@@ -289,6 +290,7 @@ void Session::before_recorded_call(const trace::OpTraits& traits, const c10::Ope
   }
   note_escapes(traits, op, frame, pending);
   pending.random = traits.is_random(stack);
+  if (pending.node == kNobody && pending.tag) pending.kept = keep_call(traits, op, stack, frame);
   for (const at::Tensor& tensor : pending.written_tensors) {
     captures_.before_write(tensor);
     tags_.forget_memory(tensor);
@@ -300,7 +302,9 @@ void Session::after_recorded_call(const trace::OpTraits& traits, const c10::Oper
                                   PendingCall& pending) {
   const std::size_t returns = op.schema().returns().size();
   const c10::IValue* results = stack.data() + (stack.size() - returns);
-  if (pending.node == kNobody) propagate_tags(op, traits, pending.tag, stack, frame);
+  if (pending.node == kNobody) {
+    propagate_tags(op, traits, pending.tag, stack, frame, pending.kept);
+  }
   if (!traits.returns_tensors && !traits.mutates) return;
   if (traits.uninitialized) {
     // torch.tensor([..]) and its kin ask for memory here and fill it without an operator.

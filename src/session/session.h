@@ -52,6 +52,7 @@ struct OpenPass {
   std::map<std::string, trace::FrameRef> input_places;
   std::vector<DeclaredState> states;
   std::vector<BufferGroup> buffers;
+  std::vector<Between> between;
 
   bool has_input_or_state(const std::string& name) const;
 };
@@ -172,10 +173,9 @@ class Session final : public trace::Observer {
   void connect(LiveNode& node, NodePort& port, const at::Tensor& tensor, trace::FrameRef frame);
   void refuse_open_value(const LiveNode& node, const NodePort& port, const at::Tensor& tensor,
                          trace::FrameRef frame);
-  std::optional<PortId> source_of(const LiveNode& node, NodePort& port, const at::Tensor& tensor,
+  std::optional<PortId> source_of(LiveNode& node, NodePort& port, const at::Tensor& tensor,
                                   trace::FrameRef frame);
-  void warn_of_gap(const LiveNode& node, const std::string& here, const std::string& there,
-                   const Tag& tag);
+  void keep_route(LiveNode& node, const NodePort& port, const Tag& tag, trace::FrameRef frame);
 
   // completion.cpp: what happens when a pass ends.
   using Current = std::vector<std::vector<at::Tensor>>;  // the buffers' tensors, group by group
@@ -221,7 +221,12 @@ class Session final : public trace::Observer {
                          torch::jit::Stack* stack);
   void propagate_tags(const c10::OperatorHandle& op, const trace::OpTraits& traits,
                       const std::optional<Tag>& tag, const torch::jit::Stack& stack,
-                      trace::FrameRef frame);
+                      trace::FrameRef frame, const std::shared_ptr<const BetweenCall>& call);
+  std::shared_ptr<const BetweenCall> keep_call(const trace::OpTraits& traits,
+                                               const c10::OperatorHandle& op,
+                                               const torch::jit::Stack& stack,
+                                               trace::FrameRef frame);
+  bool is_input(const at::Tensor& tensor) const;
 
   std::atomic<bool> active_ = false;
   std::atomic<int> open_ = 0;       // passes under way

@@ -66,11 +66,12 @@ std::optional<Tag> TagTable::find(const at::Tensor& tensor) const {
   return entry.tag;
 }
 
-void TagTable::propagate(const Tag& source, const at::Tensor& result, bool copies,
-                         const Detour& detour) {
-  Tag tag = source;
-  if (!copies && tag.detours.size() < kMaxDetours) tag.detours.push_back(detour);
-  set(result, std::move(tag));
+void TagTable::detour(Tag source, const at::Tensor& result, Detour detour,
+                      std::shared_ptr<const BetweenCall> call, std::size_t index) {
+  if (source.detours.size() < kMaxDetours) source.detours.push_back(std::move(detour));
+  source.call = std::move(call);
+  source.result = index;
+  set(result, std::move(source));
 }
 
 std::vector<std::pair<at::Tensor, Tag>> TagTable::forget_memory(const at::Tensor& tensor) {

@@ -17,24 +17,23 @@
 #include <unordered_map>
 #include <vector>
 
-#include "trace/source.h"
+#include "session/record/between.h"
 #include "trace/tape.h"
 
 namespace leapp::session {
-
-/// One operator between two nodes, in neither of them.
-struct Detour {
-  std::string op;
-  trace::FrameRef frame;
-};
 
 struct Tag {
   trace::NodeId node = trace::kNobody;
   std::string port;             ///< empty: computed inside the node, but none of its outputs
   std::vector<Detour> detours;  ///< empty: the very value the node put out
   int pass = 0;                 ///< of the node, which put it out: 0 for its first
+  /// The last call on its way, where all of them could be kept.
+  std::shared_ptr<const BetweenCall> call = {};
+  std::size_t result = 0;  ///< which of the tensors that the call returned
 
   bool exact() const noexcept { return detours.empty() && !port.empty(); }
+  bool has_route() const noexcept { return exact() || call != nullptr; }
+  Route route() const { return {{node, port}, call, result}; }
 };
 
 class TagTable {
@@ -44,9 +43,12 @@ class TagTable {
   bool empty() const noexcept { return entries_.empty(); }
   void clear();
 
-  /// An operator outside every node read `source` and made or wrote `result`. `copies` says that
-  /// it only moved the elements.
-  void propagate(const Tag& source, const at::Tensor& result, bool copies, const Detour& detour);
+  /// An operator outside every node read `source` and only moved its elements to `result`.
+  void copy(const Tag& source, const at::Tensor& result) { set(result, source); }
+  /// An operator outside every node made or wrote `result` of it; `call` is null where that cannot
+  /// be repeated.
+  void detour(Tag source, const at::Tensor& result, Detour detour,
+              std::shared_ptr<const BetweenCall> call, std::size_t index);
 
   /// The tensor's memory is about to change: its tags no longer hold. Returns what had one and
   /// keeps some of its elements, as after `action[0] = 0`.

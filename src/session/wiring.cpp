@@ -1,4 +1,5 @@
 // Session's half that finds out where an input comes from.
+#include <ATen/ops/empty.h>
 #include <ATen/ops/equal.h>
 
 #include <algorithm>
@@ -7,6 +8,19 @@
 #include "session/session_internal.h"
 
 namespace leapp::session {
+namespace {
+
+// The same elements in another shape, as computing that was seen.
+Tag reshaped(const Tag& tag, const Shape& shape, trace::FrameRef frame) {
+  static const auto op = c10::Dispatcher::singleton().findSchemaOrThrow("aten::reshape", "");
+  Tag done = tag;
+  done.detours = {{op.schema().name(), frame}};
+  done.call = std::make_shared<BetweenCall>(BetweenCall{
+      op, frame, {at::empty({0}), shape}, {tag.route()}, {{tag.node, tag.pass}}});
+  return done;
+}
+
+}  // namespace
 
 // A value that another node has computed and not put out yet: the bundle runs one node after the
 // other, so nothing could hand it over.
@@ -31,7 +45,7 @@ void Session::refuse_open_value(const LiveNode& node, const NodePort& port,
 }
 
 // The output that an input receives, if it does so exactly; else why not is said.
-std::optional<PortId> Session::source_of(const LiveNode& node, NodePort& port,
+std::optional<PortId> Session::source_of(LiveNode& node, NodePort& port,
                                          const at::Tensor& tensor, trace::FrameRef frame) {
   refuse_open_value(node, port, tensor, frame);
   const auto tag = tags_.find(tensor);
@@ -51,13 +65,15 @@ std::optional<PortId> Session::source_of(const LiveNode& node, NodePort& port,
              "' that is none of its outputs, so nothing connects them. Add it to the outputs of '" +
              from.name + "'.",
          frame);
+  } else if (tag->exact() && output->dtype == port.dtype) {
+    keep_route(node, port, reshaped(*tag, port.shape, frame), frame);
   } else if (tag->exact()) {
     warn(Code::kReshapedWire, node.name,
-         here + " holds the data of " + there + " in another shape or type (" + describe(*output) +
-             " became " + describe(port) + "), so nothing connects them. Reshape inside a node.",
+         here + " holds the data of " + there + " in another type (" + describe(*output) +
+             " became " + describe(port) + "), so nothing connects them. Reinterpret it inside a node.",
          frame);
   } else {
-    warn_of_gap(node, here, there, *tag);
+    keep_route(node, port, *tag, frame);
   }
   return std::nullopt;
 }
@@ -90,18 +106,14 @@ void Session::connect(LiveNode& node, NodePort& port, const at::Tensor& tensor,
                     frame};
 }
 
-void Session::warn_of_gap(const LiveNode& node, const std::string& here, const std::string& there,
-                          const Tag& tag) {
-  // The line of the detour, not of the annotation, is what the reader has to look at.
-  const Detour& detour = tag.detours.front();
-  const std::size_t more = tag.detours.size() - 1;
-  if (!queued_.emplace(Code::kUntracedCompute, nullptr, 0, here + " " + there).second) return;
-  warn(Code::kUntracedCompute, node.name,
-       here + " comes from " + there + " through " + detour.op +
-           (more > 0 ? " and " + std::to_string(more) + " more" : "") +
-           ", which is in no node: the exported pipeline will not run it. Move it into a node, "
-           "unless it stands for the world around them, a simulator say.",
-       detour.frame);
+// Whether it becomes part of a node shows when all passes are known.
+void Session::keep_route(LiveNode& node, const NodePort& port, const Tag& tag,
+                         trace::FrameRef frame) {
+  Between between{port.name, {tag.node, tag.port}, tag.detours, tag.route(), frame, {}};
+  for (const auto& [id, pass] : tag.call ? tag.call->passes : std::map<NodeId, int>()) {
+    between.completed[id] = node_at(id).completed;
+  }
+  node.pass.between.push_back(std::move(between));
 }
 
 void Session::mirror_tags(const at::Tensor& source, const at::Tensor& target) {

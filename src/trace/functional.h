@@ -6,6 +6,7 @@
 #include <ATen/core/Tensor.h>
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/core/stack.h>
+#include <c10/util/FunctionRef.h>
 
 #include <optional>
 
@@ -16,7 +17,7 @@ at::Tensor wrap(const at::Tensor& tensor);
 at::Tensor unwrap(const at::Tensor& tensor);
 
 /// Applies `change` to every tensor in the value: the value itself, or the items of a list.
-c10::IValue map_tensors(const c10::IValue& value, at::Tensor (*change)(const at::Tensor&));
+c10::IValue map_tensors(const c10::IValue& value, c10::function_ref<at::Tensor(const at::Tensor&)> change);
 
 /// For operators whose results are views, which their schemas do not declare: one that computes the
 /// same and declares it.

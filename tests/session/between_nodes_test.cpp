@@ -5,7 +5,6 @@ namespace leapp {
 namespace {
 
 using at::Tensor;
-using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
 class BetweenNodesTest : public testing::Tracing {
@@ -44,20 +43,58 @@ TEST_F(BetweenNodesTest, CopiesOfAnOutputAreThatOutput) {
   }
 }
 
-TEST_F(BetweenNodesTest, OtherOperatorsAreAGap) {
+TEST_F(BetweenNodesTest, OtherOperatorsAreKept) {
+  static const Tensor scale = at::full({2}, 2.0F);
+  const struct {
+    const char* name;
+    Tensor (*way)(Tensor);
+    std::size_t calls;
+    bool reads_constants;
+  } table[] = {
+      {"add", [](Tensor y) { return y + 1; }, 1, false},
+      {"add_", [](Tensor y) { return y.add_(1); }, 1, false},
+      {"two", [](Tensor y) { return (y + 1).clone(); }, 2, false},
+      {"a constant", [](Tensor y) { return y * scale; }, 1, true},
+      {"a parameter", [](Tensor y) { return y * scale.clone().requires_grad_(); }, 1, false},
+      {"another type and back", [](Tensor y) { return y.to(at::kDouble).to(at::kFloat); }, 2, false},
+  };
+  for (const auto& line : table) {
+    EXPECT_FALSE(is_wired(line.way)) << line.name;
+    ASSERT_EQ(first_pass("b").between.size(), 1U) << line.name;
+    const session::Between& between = first_pass("b").between[0];
+    EXPECT_EQ(between.from, (session::PortId{node("a").id, "y"})) << line.name;
+    ASSERT_NE(between.route.call, nullptr) << line.name;
+    EXPECT_EQ(between.route.call->calls, line.calls) << line.name;
+    EXPECT_EQ(between.route.call->reads_constants, line.reads_constants) << line.name;
+    EXPECT_THAT(codes(), IsEmpty()) << line.name;
+    end();
+  }
+}
+
+TEST_F(BetweenNodesTest, WhatCannotBeRepeatedIsNot) {
+  static Tensor former;
   const std::pair<const char*, Tensor (*)(Tensor)> table[] = {
-      {"add", [](Tensor y) { return y + 1; }},
-      {"add_", [](Tensor y) { return y.add_(1); }},
-      {"another type and back", [](Tensor y) { return y.to(at::kDouble).to(at::kFloat); }},
       {"one element written",
        [](Tensor y) {
          y[0] = 0;
          return y;
        }},
+      {"a random number", [](Tensor y) { return y + at::rand({2}) * y.bernoulli(); }},
+      {"an input of the node before",
+       [](Tensor y) {
+         return y + session::Session::instance().nodes()[0]->passes[0].tape().tensor(
+                        session::Session::instance().nodes()[0]->passes[0].recording.inputs[0].var);
+       }},
+      {"a pass before",
+       [](Tensor y) {
+         former = y;
+         return former + pass("a");
+       }},
   };
   for (const auto& [name, way] : table) {
-    EXPECT_FALSE(is_wired(way)) << name;
-    EXPECT_THAT(codes(), ElementsAre(Code::kUntracedCompute)) << name;
+    is_wired(way);
+    ASSERT_EQ(first_pass("b").between.size(), 1U) << name;
+    EXPECT_EQ(first_pass("b").between[0].route.call, nullptr) << name;
     end();
   }
 }

@@ -76,12 +76,12 @@ TEST(TagsTest, ForgettingMemoryGivesBackWhatKeepsSomeElements) {
 TEST(TagsTest, ACopyHasTheTagAndAnyOtherResultRemembersTheDetour) {
   TagTable tags;
   const Tensor copy = at::ones({4});
-  tags.propagate(kTag, copy, true, {"aten::clone", {}});
+  tags.copy(kTag, copy);
   EXPECT_TRUE(tags.find(copy)->exact());
   Tag tag = kTag;
   for (std::size_t i = 1; i < 7; ++i) {
     const Tensor sum = at::ones({4});
-    tags.propagate(tag, sum, false, {"aten::add", {}});
+    tags.detour(tag, sum, {"aten::add", {}}, nullptr, 0);
     tag = *tags.find(sum);
     EXPECT_FALSE(tag.exact());
     EXPECT_EQ(tag.detours.size(), std::min<std::size_t>(i, 4));  // more would say no more

@@ -25,6 +25,7 @@ struct NodePort {
   Age age;                        ///< input: how old what it receives from its source is
   std::optional<Age::Read> read;  ///< input: what the pass under way received from its source
   bool is_static = false;         ///< output: a constant
+  bool is_between = false;        ///< output: made by computing behind the node, which took it in
 };
 
 struct Node {

@@ -13,22 +13,12 @@
 #include <vector>
 
 #include "leapp/code.h"
+#include "session/record/between.h"
+#include "session/record/port_id.h"
 #include "trace/capture.h"
 #include "trace/recording.h"
 
 namespace leapp::session {
-
-using trace::kNobody;
-using trace::NodeId;
-using trace::VarId;
-
-/// "pre/features": a port of a node.
-struct PortId {
-  NodeId node = kNobody;
-  std::string port;
-
-  auto operator<=>(const PortId&) const = default;
-};
 
 /// state_tensors(), and the update_state() that followed.
 struct DeclaredState {
@@ -108,6 +98,7 @@ struct Pass {
   std::vector<OutsideRead> outside;  ///< by variable, ascending
   std::vector<Escape> escapes;
   std::vector<BakedValue> baked;
+  std::vector<Between> between;  ///< at most one for an input
   trace::FrameRef opened_at;
   trace::FrameRef closed_at;
 

@@ -1,0 +1,23 @@
+// A port of a node, by the node's number in its session.
+#pragma once
+
+#include <compare>
+#include <string>
+
+#include "trace/tape.h"
+
+namespace leapp::session {
+
+using trace::kNobody;
+using trace::NodeId;
+using trace::VarId;
+
+/// "pre/features".
+struct PortId {
+  NodeId node = kNobody;
+  std::string port;
+
+  auto operator<=>(const PortId&) const = default;
+};
+
+}  // namespace leapp::session

@@ -1,0 +1,151 @@
+#include "compile/between.h"
+
+#include "../session/tracing.h"
+
+namespace leapp::compile {
+namespace {
+
+using at::Tensor;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+class BetweenTest : public leapp::testing::Tracing {
+ protected:
+  void SetUp() override {
+    Tracing::SetUp();
+    begin();
+  }
+  // What the nodes become, and the one thing that is said.
+  std::map<NodeId, Node> take(bool can_take = true) {
+    end();
+    state::Findings findings;
+    const auto nodes = session::Session::instance().nodes();
+    auto changed = take_between(nodes, [&](const Node&) { return can_take; }, findings);
+    said_ = findings.empty() ? Diagnostic{} : findings.front();
+    return changed;
+  }
+  static NodeId id(const std::string& name) { return node(name).id; }
+
+  Diagnostic said_;
+};
+
+TEST_F(BetweenTest, NothingBetweenChangesNothing) {
+  out("b", in("b", pass("a")));
+  EXPECT_THAT(take(), IsEmpty());
+}
+
+TEST_F(BetweenTest, TheNodeBeforePutsOutWhatTheNextReceives) {
+  for (int i = 0; i < 2; ++i) out("b", in("b", (pass("a") + 1).clamp_(0, 2.5)) * 3);
+  const auto changed = take();
+  const Node& a = changed.at(id("a"));
+  ASSERT_EQ(a.outputs.size(), 2U);
+  EXPECT_EQ(a.outputs[1].name, "x_1");  // it has an input of the name that "b" gave it
+  EXPECT_TRUE(a.outputs[1].is_between);
+  for (const Pass& each : a.passes) {
+    EXPECT_TRUE(at::equal(each.outputs.at(0), at::full({2}, 2.0F)));
+    EXPECT_TRUE(at::equal(each.outputs.at(1), at::full({2}, 2.5F)));
+    EXPECT_EQ(each.recording.outputs.size(), 2U);
+  }
+  const NodePort& x = changed.at(id("b")).inputs.at(0);
+  EXPECT_EQ(x.source, (session::PortId{a.id, "x_1"}));
+  EXPECT_EQ(x.age.distance(), 0);
+  EXPECT_EQ(said_.level, LogLevel::kInfo);
+  EXPECT_EQ(node("a").outputs.size(), 1U);  // what was recorded stays as it is
+}
+
+TEST_F(BetweenTest, FeedbackBeginsWithWhatTheFirstPassReceived) {
+  Tensor fed = at::ones({2});
+  for (int i = 0; i < 3; ++i) fed = out("n", in("n", fed) + 1) * 0.5;
+  const auto changed = take();
+  const Node& n = changed.at(id("n"));
+  EXPECT_EQ(n.inputs[0].source, (session::PortId{n.id, "x_1"}));
+  EXPECT_EQ(n.inputs[0].source_pass, 1);
+  EXPECT_EQ(n.inputs[0].age.distance(), 1);
+  EXPECT_TRUE(at::equal(n.passes[2].outputs[1], at::full({2}, 1.0F)));
+}
+
+TEST_F(BetweenTest, OutputsOfSeveralNodesMeetInTheLastOfThem) {
+  for (int i = 0; i < 2; ++i) {
+    const Tensor a = pass("a");
+    const Tensor b = pass("b");
+    out("c", in("c", at::cat({a, b}), "ab"));
+  }
+  const auto changed = take();
+  const Node& b = changed.at(id("b"));
+  ASSERT_EQ(b.inputs.size(), 2U);
+  EXPECT_EQ(b.inputs[1].source, (session::PortId{id("a"), "y"}));
+  EXPECT_EQ(b.passes[1].recording.inputs[1].name, b.inputs[1].name);
+  EXPECT_EQ(b.outputs[1].name, "ab");
+  EXPECT_EQ(b.outputs[1].shape, (Shape{4}));
+  EXPECT_EQ(changed.count(id("a")), 0U);
+}
+
+TEST_F(BetweenTest, TwoReadersOfOneValueShareAnOutput) {
+  const Tensor way = pass("a") + 1;
+  out("b", in("b", way, "half"));
+  out("c", in("c", way, "other"));
+  const auto changed = take();
+  EXPECT_EQ(changed.at(id("a")).outputs.size(), 2U);
+  EXPECT_EQ(changed.at(id("c")).inputs[0].source, (session::PortId{id("a"), "half"}));
+}
+
+TEST_F(BetweenTest, ConstantsAreSaidAndNeedTwoPasses) {
+  const Tensor scale = at::full({2}, 3.0F);
+  for (int i = 0; i < 2; ++i) out("b", in("b", pass("a") * scale));
+  EXPECT_EQ(take().size(), 2U);
+  EXPECT_EQ(said_.level, LogLevel::kWarning);
+  EXPECT_THAT(said_.text, HasSubstr("as constants"));
+  begin();
+  out("b", in("b", pass("a") * scale));
+  EXPECT_THAT(take(), IsEmpty());
+  EXPECT_THAT(said_.text, HasSubstr("trace another one"));
+}
+
+TEST_F(BetweenTest, WhatMayBeTheWorldStaysOutside) {
+  const struct {
+    const char* name;
+    void (*run)();
+    const char* why;
+  } table[] = {
+      {"a constant that changes",
+       [] {
+         for (int i = 0; i < 2; ++i) out("b", in("b", pass("a") * at::full({2}, i)));
+       },
+       "in pass 2 of node 'b' it gives something else"},
+      {"a choice",
+       [] {
+         for (int i = 0; i < 2; ++i) out("b", in("b", i == 0 ? pass("a") + 1 : pass("a") - 1));
+       },
+       "in pass 2 of node 'b' it gives something else"},
+      {"a simulator",
+       [] {
+         Tensor x = at::ones({2});
+         for (int i = 0; i < 3; ++i) x = x + out("b", in("b", x) * 2);
+       },
+       "one pass"},
+      {"a part that is written",
+       [] {
+         const Tensor y = pass("a");
+         y[0] = 1;
+         out("b", in("b", y));
+       },
+       "writes to part of a tensor"},
+  };
+  for (const auto& line : table) {
+    if (!is_active()) begin();
+    line.run();
+    EXPECT_THAT(take(), IsEmpty()) << line.name;
+    EXPECT_EQ(said_.code, Code::kUntracedCompute) << line.name;
+    EXPECT_EQ(said_.level, LogLevel::kWarning) << line.name;
+  }
+}
+
+TEST_F(BetweenTest, ANodeWithoutAGraphTakesNothing) {
+  out("b", in("b", pass("a") + 1));
+  EXPECT_THAT(take(false), IsEmpty());
+  EXPECT_THAT(said_.text, HasSubstr("no graph"));
+}
+
+}  // namespace
+}  // namespace leapp::compile
