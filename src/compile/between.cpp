@@ -142,6 +142,15 @@ bool are_same(const at::Tensor& a, const at::Tensor& b) {
   return rounds ? at::allclose(a, b, 1e-5, 1e-6, true) : at::equal(a, b);
 }
 
+// Whether the route leads from these outputs to that value.
+bool gives(const Route& route, std::map<PortId, Known> sources, const at::Tensor& value) {
+  try {
+    return are_same(Rerun(std::move(sources)).value_of(route).tensor, value);
+  } catch (const c10::Error&) {  // calls that do not fit together: something else happened between
+    return false;
+  }
+}
+
 std::size_t position_of(const std::vector<NodePort>& ports, const std::string& name) {
   const auto it =
       std::find_if(ports.begin(), ports.end(), [&](const NodePort& p) { return p.name == name; });
@@ -204,8 +213,8 @@ std::string Taker::check_passes(const Gap& gap, const Node& writer) const {
   const std::vector<PortId> sources = session::sources_of(gap.route());
   for (std::size_t i = 0; i < gap.received.size(); ++i) {
     const Between& between = *gap.received[i];
-    const std::string where = "in pass " + std::to_string(gap.first + i + 1) + " of node '" +
-                              gap.reader->name + "' ";
+    const std::string where =
+        "in pass " + std::to_string(gap.first + i + 1) + " of node '" + gap.reader->name + "' ";
     if (!between.route.call) return where + kNotKept;
     if (session::sources_of(between.route) != sources) return where + "it reads other outputs";
     const int pass = between.route.call->passes.at(writer.id);
@@ -219,8 +228,8 @@ std::string Taker::check_passes(const Gap& gap, const Node& writer) const {
     for (const PortId& source : sources) {
       values[source] = {value_of(source, static_cast<std::size_t>(pass))};
     }
-    const at::Tensor again = Rerun(std::move(values)).value_of(gap.route()).tensor;
-    if (!are_same(again, gap.reader->passes[gap.first + i].inputs[gap.input])) {
+    if (!gives(gap.route(), std::move(values),
+               gap.reader->passes[gap.first + i].inputs[gap.input])) {
       return where + "it gives something else";
     }
   }
@@ -287,8 +296,8 @@ void Taker::append(const Gap& gap, const std::map<PortId, std::string>& inputs,
       sources[source] = {value, var};
     } else {
       const std::size_t at = position_of(writer.outputs, source.port);
-      sources[source] = {value, at < computed ? pass.recording.outputs[at].var
-                                              : tape.add_outside(value, true)};
+      sources[source] = {
+          value, at < computed ? pass.recording.outputs[at].var : tape.add_outside(value, true)};
     }
   }
   const Known made = Rerun(std::move(sources), tape, writer.id).value_of(gap.route());
@@ -322,9 +331,8 @@ void Taker::say(const Gap& gap, const Node* writer) {
                      example.detours.front().op +
                      (more > 0 ? " and " + std::to_string(more) + " more" : "");
   if (writer == nullptr) {
-    text +=
-        ", which is in no node: the exported pipeline will not run it, since " + gap.why_not +
-        ". Move it into a node, unless it stands for the world around them, a simulator say.";
+    text += ", which is in no node: the exported pipeline will not run it, since " + gap.why_not +
+            ". Move it into a node, unless it stands for the world around them, a simulator say.";
   } else {
     text += ", which is in no node: it is exported as part of node '" + writer->name + "'";
     if (example.route.call->reads_constants) {

@@ -26,8 +26,8 @@ bool only_copies(const c10::OperatorHandle& op) {
   return names.count(op.schema().name()) > 0;
 }
 
-// A call that can run again on other values, and does the same each time. One that writes must write
-// to nothing but its first argument, which is then a copy.
+// A call that can run again on other values, and does the same each time. One that writes must
+// write to nothing but its first argument, which is then a copy.
 bool is_repeatable(const trace::OpTraits& traits, const c10::OperatorHandle& op,
                    const torch::jit::Stack& stack) {
   // Python may be behind an operator of the user's, and the lock is held.
@@ -53,6 +53,28 @@ bool Session::is_input(const at::Tensor& tensor) const {
   });
 }
 
+// Elements of one shape may be read in another without an operator that says so; of another type,
+// they mean something else.
+Tag Session::with_shape_of(const at::Tensor& tensor, Tag tag, trace::FrameRef frame) {
+  static const auto reshape = c10::Dispatcher::singleton().findSchemaOrThrow("aten::reshape", "");
+  if (!tag.has_route()) return tag;
+  const NodePort* output = find_port(node_at(tag.node).outputs, tag.port);
+  const Shape& shape = tag.exact() ? output->shape : tag.shape;
+  if (tensor.sizes() == shape) return tag;
+  std::map<NodeId, int> passes = {{tag.node, tag.pass}};
+  auto call = std::make_shared<BetweenCall>(
+      BetweenCall{reshape, frame, {at::empty({0}), tensor.sizes().vec()}, {tag.route()}, passes});
+  if (tag.call) {
+    call->passes = tag.call->passes;
+    call->calls += tag.call->calls;
+    call->reads_constants = tag.call->reads_constants;
+  }
+  tag.detours.push_back({reshape.schema().name(), frame});
+  tag.call = std::move(call);
+  tag.result = 0;
+  return tag;
+}
+
 // The call, where it and all that lead to it can be repeated.
 std::shared_ptr<const BetweenCall> Session::keep_call(const trace::OpTraits& traits,
                                                       const c10::OperatorHandle& op,
@@ -67,12 +89,13 @@ std::shared_ptr<const BetweenCall> Session::keep_call(const trace::OpTraits& tra
   const auto keep = [&](const at::Tensor& tensor) {
     call->routes.emplace_back();
     if (!tensor.defined() || tensor.unsafeGetTensorImpl()->is_wrapped_number()) return tensor;
-    const auto tag = tags_.find(tensor);
+    auto tag = tags_.find(tensor);
     if (!tag) {
       complete &= (tensor.numel() <= kSmall || tensor.requires_grad()) && !is_input(tensor);
       call->reads_constants |= !tensor.requires_grad();  // nobody doubts a parameter
       return tensor;
     }
+    tag = with_shape_of(tensor, *std::move(tag), frame);
     complete &= tag->has_route();
     call->routes.back() = tag->route();
     const std::map<NodeId, int> itself = {{tag->node, tag->pass}};

@@ -227,6 +227,7 @@ class Session final : public trace::Observer {
                                                const torch::jit::Stack& stack,
                                                trace::FrameRef frame);
   bool is_input(const at::Tensor& tensor) const;
+  Tag with_shape_of(const at::Tensor& tensor, Tag tag, trace::FrameRef frame);
 
   std::atomic<bool> active_ = false;
   std::atomic<int> open_ = 0;       // passes under way

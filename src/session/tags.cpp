@@ -71,6 +71,7 @@ void TagTable::detour(Tag source, const at::Tensor& result, Detour detour,
   if (source.detours.size() < kMaxDetours) source.detours.push_back(std::move(detour));
   source.call = std::move(call);
   source.result = index;
+  source.shape = result.sizes().vec();
   set(result, std::move(source));
 }
 

@@ -1,5 +1,4 @@
 // Session's half that finds out where an input comes from.
-#include <ATen/ops/empty.h>
 #include <ATen/ops/equal.h>
 
 #include <algorithm>
@@ -8,20 +7,6 @@
 #include "session/session_internal.h"
 
 namespace leapp::session {
-namespace {
-
-// The same elements in another shape, as computing that was seen.
-Tag reshaped(const Tag& tag, const Shape& shape, trace::FrameRef frame) {
-  static const auto op = c10::Dispatcher::singleton().findSchemaOrThrow("aten::reshape", "");
-  Tag done = tag;
-  done.detours = {{op.schema().name(), frame}};
-  done.call = std::make_shared<BetweenCall>(BetweenCall{
-      op, frame, {at::empty({0}), shape}, {tag.route()}, {{tag.node, tag.pass}}});
-  return done;
-}
-
-}  // namespace
-
 // A value that another node has computed and not put out yet: the bundle runs one node after the
 // other, so nothing could hand it over.
 void Session::refuse_open_value(const LiveNode& node, const NodePort& port,
@@ -45,8 +30,8 @@ void Session::refuse_open_value(const LiveNode& node, const NodePort& port,
 }
 
 // The output that an input receives, if it does so exactly; else why not is said.
-std::optional<PortId> Session::source_of(LiveNode& node, NodePort& port,
-                                         const at::Tensor& tensor, trace::FrameRef frame) {
+std::optional<PortId> Session::source_of(LiveNode& node, NodePort& port, const at::Tensor& tensor,
+                                         trace::FrameRef frame) {
   refuse_open_value(node, port, tensor, frame);
   const auto tag = tags_.find(tensor);
   if (!tag) return std::nullopt;
@@ -65,15 +50,14 @@ std::optional<PortId> Session::source_of(LiveNode& node, NodePort& port,
              "' that is none of its outputs, so nothing connects them. Add it to the outputs of '" +
              from.name + "'.",
          frame);
-  } else if (tag->exact() && output->dtype == port.dtype) {
-    keep_route(node, port, reshaped(*tag, port.shape, frame), frame);
-  } else if (tag->exact()) {
+  } else if (tag->exact() && output->dtype != port.dtype) {
     warn(Code::kReshapedWire, node.name,
          here + " holds the data of " + there + " in another type (" + describe(*output) +
-             " became " + describe(port) + "), so nothing connects them. Reinterpret it inside a node.",
+             " became " + describe(port) +
+             "), so nothing connects them. Reinterpret it inside a node.",
          frame);
   } else {
-    keep_route(node, port, *tag, frame);
+    keep_route(node, port, with_shape_of(tensor, *tag, frame), frame);
   }
   return std::nullopt;
 }

@@ -21,7 +21,8 @@ class BetweenTest : public leapp::testing::Tracing {
     end();
     state::Findings findings;
     const auto nodes = session::Session::instance().nodes();
-    auto changed = take_between(nodes, [&](const Node&) { return can_take; }, findings);
+    auto changed = take_between(
+        nodes, [&](const Node&) { return can_take; }, findings);
     said_ = findings.empty() ? Diagnostic{} : findings.front();
     return changed;
   }

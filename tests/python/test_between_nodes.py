@@ -34,7 +34,9 @@ class TwoNodes:
         inputs = {"x": x} if self.back is None else {"x": x, "last": self.last}
         given = annotate.input_tensors("a", inputs)
         h = given if self.back is None else given[0] + given[1].repeat(1, 2)
-        z = annotate.output_tensors("a", {"z": torch.tanh(h @ self.first)}, export_with=self.backend)
+        z = annotate.output_tensors(
+            "a", {"z": torch.tanh(h @ self.first)}, export_with=self.backend
+        )
         h = annotate.input_tensors("b", {"h": self.way(z)})
         y = annotate.output_tensors("b", {"y": torch.sin(h * 2)}, export_with=self.backend)
         if self.back is not None:

@@ -23,7 +23,7 @@ struct BetweenCall;
 
 /// Where a value comes from: an output of a node, or a result of a call between nodes.
 struct Route {
-  PortId port;   ///< the output; or
+  PortId port;  ///< the output; or
   std::shared_ptr<const BetweenCall> call = {};
   std::size_t result = 0;  ///< among the tensors that the call returns
 };
