@@ -12,6 +12,11 @@ function(leapp_precompiled name)
   target_link_libraries(${name} PRIVATE leapp_warnings ${ARG_LINKS})
   target_compile_options(${name} PRIVATE ${ARG_OPTIONS})
   target_precompile_headers(${name} PRIVATE ${ARG_HEADERS})
+  if(LEAPP_CCACHE AND CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+    set(header ${CMAKE_CURRENT_BINARY_DIR}/CMakeFiles/${name}.dir/cmake_pch.hxx.gch)
+    set_target_properties(${name} PROPERTIES CXX_COMPILER_LAUNCHER
+      "${PROJECT_SOURCE_DIR}/cmake/precompile.sh;${header};${CMAKE_CXX_COMPILER_LAUNCHER}")
+  endif()
 endfunction()
 
 function(leapp_precompile target name)

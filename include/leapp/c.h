@@ -17,7 +17,8 @@
  * this header only says it in C. No exception leaves a function. A call that fails says why in
  * leapp_last_error(), and changes nothing. So does a null pointer where none is allowed: a status
  * of LEAPP_VALUE, a count of 0, a name or an output of null. leapp_set_input(), leapp_input(),
- * leapp_touch(), leapp_tick() and leapp_output() neither allocate nor lock.
+ * leapp_touch(), leapp_tick() and leapp_output() neither allocate nor lock, but for what the engine
+ * does inside a run.
  *
  * The interface only grows: what is here stays as it is. Structs that may grow begin with their
  * size.

@@ -1,6 +1,8 @@
 #include "runtime/merged_onnx.h"
 
 #include <string>
+#include <unordered_map>
+#include <utility>
 
 #include "base/check.h"
 #include "onnx/reader.h"
@@ -14,6 +16,22 @@ namespace {
 // Large models gain nothing from merging: reading their weights takes milliseconds, starting a node
 // a microsecond. And they would be held in memory more than once meanwhile.
 constexpr std::uintmax_t kMaxMergedBytes = std::uintmax_t{32} << 20;
+
+// ONNX Runtime copies the names of all ports in every run, which allocates for each of more than 15
+// characters. Nobody sees these; one that a model uses already makes it run node by node.
+Model shorten_ports(onnx::Graph& graph, Model signature) {
+  std::unordered_map<std::string, std::string> names;
+  const auto shorten = [&](std::vector<Port>& ports, const std::string& prefix) {
+    for (std::size_t i = 0; i < ports.size(); ++i) {
+      const std::string name = prefix + std::to_string(i);
+      names.emplace(std::exchange(ports[i].name, name), name);
+    }
+  };
+  shorten(signature.inputs, "leapp/in");
+  shorten(signature.outputs, "leapp/out");
+  rename_values(graph, names);
+  return signature;
+}
 
 }  // namespace
 
@@ -45,9 +63,11 @@ std::unique_ptr<Engine> load_merged_onnx(const Bundle& part, const std::vector<L
                                          const Model& signature, const EngineOptions& options) {
   std::vector<ModelFile> files;
   for (const LoadedNode& node : nodes) files.push_back(node.file);
-  const std::string serialized = onnx::serialize(read_merged_onnx(part, files, signature));
+  onnx::Model model = read_merged_onnx(part, files, signature);
+  const Model shortened = shorten_ports(model.graph, signature);
+  const std::string serialized = onnx::serialize(model);
   const ModelFile merged{.path = {}, .bytes = std::as_bytes(std::span(serialized))};
-  return load_onnx_engine(signature, merged, options);
+  return load_onnx_engine(shortened, merged, options);
 }
 
 }  // namespace leapp

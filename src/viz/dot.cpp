@@ -102,10 +102,11 @@ class DotWriter {
   void line(const std::string& statement) { text_ += "  " + statement + ";\n"; }
 
   void write_defaults() {
-    // The limits matter to large pictures only: a bitmap of some 6000 pixels, and a layout that
+    // Most of what a picture takes is packing its pixels: hence no more of them than a screen has.
+    // The limits matter to large pictures only: a bitmap of some 4000 pixels, and a layout that
     // stops improving before it takes minutes.
     line(
-        "graph [rankdir=LR, bgcolor=\"white\", pad=0.3, nodesep=0.3, ranksep=0.9, dpi=144, "
+        "graph [rankdir=LR, bgcolor=\"white\", pad=0.3, nodesep=0.3, ranksep=0.9, dpi=96, "
         "size=\"40,40\", splines=spline, charset=\"UTF-8\", "
         "fontname=\"Helvetica,Arial,sans-serif\", " +
         std::string(bundle_.models.size() > 40 ? "nslimit=1, nslimit1=1, mclimit=0.2, " : "") +

@@ -1,6 +1,7 @@
 #include "viz/draw.h"
 
 #include <fstream>
+#include <utility>
 
 #include "base/check.h"
 #include "viz/graphviz.h"
@@ -44,7 +45,13 @@ void draw(const Bundle& bundle, const std::filesystem::path& path, const std::st
 }
 
 void preload_graphviz() {
-  viz::render("digraph { a }", "png");
+  // Text of every kind, so that each font is looked up.
+  Port port;
+  port.name = "port";
+  port.semantics.kind = "kind";
+  Bundle bundle;
+  bundle.models.emplace_back().inputs.push_back(std::move(port));
+  viz::render(to_dot(bundle, "title"), "png");
 }
 
 }  // namespace leapp

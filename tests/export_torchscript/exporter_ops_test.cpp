@@ -39,6 +39,9 @@ TEST(ExporterOps, ComputeTheSameByKnownOperators) {
   const at::Tensor columns = at::randn({3, 2});
   const at::Tensor diagonal = at::randn({3});
   const at::Tensor corner = at::randn({2, 2});
+  const at::Tensor windows = at::randn({3, 3, 2});
+  const at::Tensor pairs = at::randn({3, 2, 2});
+  const std::vector<std::int64_t> sizes = {3, 4};
   const Argument none = std::monostate{};
   const struct {
     const char* name;
@@ -59,6 +62,30 @@ TEST(ExporterOps, ComputeTheSameByKnownOperators) {
        {x, corner},
        {std::vector{two, two}, std::vector{std::int64_t{4}, one}, two},
        at::as_strided_scatter(x, corner, {2, 2}, {4, 1}, 2)},
+      {"aten::diagonal", {x}, {one, zero, one}, x.diagonal(1, 0, 1)},
+      {"aten::diagonal_copy", {x}, {-one, zero, one}, x.diagonal(-1, 0, 1)},
+      {"aten::as_strided",
+       {x},
+       {std::vector{two, two}, std::vector{std::int64_t{4}, one}, two},
+       x.as_strided({2, 2}, {4, 1}, 2)},
+      {"aten::unfold", {x}, {one, two, one}, x.unfold(1, 2, 1)},
+      {"aten::select_backward", {row}, {sizes, zero, two}, at::select_backward(row, {3, 4}, 0, 2)},
+      {"aten::slice_backward",
+       {columns},
+       {sizes, one, one, std::int64_t{4}, two},
+       at::slice_backward(columns, {3, 4}, 1, 1, 4, 2)},
+      {"aten::diagonal_backward",
+       {diagonal},
+       {sizes, zero, zero, one},
+       at::diagonal_backward(diagonal, {3, 4}, 0, 0, 1)},
+      {"aten::unfold_backward",  // windows that overlap add up
+       {windows},
+       {sizes, one, two, one},
+       at::unfold_backward(windows, {3, 4}, 1, 2, 1)},
+      {"aten::unfold_backward",
+       {pairs},
+       {sizes, one, two, two},
+       at::unfold_backward(pairs, {3, 4}, 1, 2, 2)},
       {"aten::_to_copy", {x}, {DType::kInt32, none, none, none, false, none}, x.to(at::kInt)},
   };
   const std::string file = ::testing::TempDir() + "exporter_ops.pt";

@@ -1,10 +1,12 @@
-"""An export is a process that runs once, so compile_graph() imports nothing."""
+"""An export is a process that runs once: what only a fresh one shows."""
 
 from __future__ import annotations
 
 import subprocess
 import sys
 from pathlib import Path
+
+import pytest
 
 PROGRAM = """
 import sys
@@ -50,3 +52,31 @@ def test_compile_graph_imports_nothing(tmp_path: Path) -> None:
         )
         assert done.returncode == 0, done.stderr
         assert done.stdout.splitlines()[-1] == "imported: []", done.stdout
+
+
+WITHOUT_JIT = """
+import sys
+
+import torch
+
+torch.jit._state.disable()
+import leapp
+from leapp import annotate
+
+layer = torch.nn.Linear(3, 3)
+leapp.start("bare", save_path=sys.argv[2])
+x = annotate.input_tensors("n", {"x": torch.randn(1, 3)})
+annotate.output_tensors("n", {"y": torch.tanh(layer(x))}, export_with=sys.argv[1])
+leapp.stop()
+assert leapp.compile_graph() == {"n": True}
+robot = leapp.InferenceManager(sys.argv[2] + "/bare/bare.yaml")
+torch.testing.assert_close(robot({"n/x": x})["n/y"], torch.tanh(layer(x)))
+"""
+
+
+@pytest.mark.parametrize("backend", ["jit", "onnx", "onnx-torchscript"])
+def test_torchs_jit_may_be_off_before_leapp_is_imported(tmp_path: Path, backend: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", WITHOUT_JIT, backend, str(tmp_path)], capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr

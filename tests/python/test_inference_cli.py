@@ -192,8 +192,12 @@ class TestBench:
         assert "states no frequency" in leapp("bench", policy, "--ticks", 20).stdout
         strict = leapp("bench", policy, "--ticks", 20, "--strict", code=2)
         assert "options: --strict has no period to compare with" in strict.stderr
-        leapp("bench", policy, "--ticks", 20, "--hz", 0, code=2)
         leapp("bench", policy, "--ticks", 20, "--warm-up", -1, code=2)
+
+    @pytest.mark.parametrize("hz", ["0", "nan", "-1", "inf", "1e10", "fast"])
+    def test_hz_is_a_frequency(self, policy: str, hz: str) -> None:
+        done = leapp("bench", policy, "--ticks", 20, f"--hz={hz}", code=2)
+        assert f"must be a frequency, 1e-9 to 1e9, not {hz}" in done.stderr
 
 
 class TestMerge:
@@ -257,6 +261,11 @@ class TestUsage:
     @pytest.mark.parametrize("arguments", [[], ["fly"], ["run"], ["run", "x", "--ticks", "-1"]])
     def test_wrong_usage(self, arguments: list[str]) -> None:
         leapp(*arguments, code=2)
+
+    @pytest.mark.parametrize("option", ["--input", "--output"])
+    def test_a_file_without_a_name(self, policy: str, option: str) -> None:
+        done = leapp("run", policy, option, "", code=2)
+        assert f"{option}: the name of a file is empty" in done.stderr
 
     def test_unknown_command(self) -> None:
         assert "unknown command 'fly'; the commands are: inspect" in leapp("fly", code=2).stderr

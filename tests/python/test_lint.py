@@ -100,6 +100,17 @@ def test_a_library_that_links_torch_is_found(lint: ModuleType, tmp_path: Path) -
     assert "bin/leapp:1: was not built, so its links cannot be checked: run 'make build'" in found
 
 
+def test_a_library_that_exports_the_standard_library_is_found(
+    lint: ModuleType, tmp_path: Path
+) -> None:
+    torch_library = Path(pytest.importorskip("torch").__file__).parent / "lib" / "libc10.so"
+    (tmp_path / "lib").mkdir()
+    (tmp_path / "lib" / "libleapp_runtime.so").symlink_to(torch_library)
+    (found,) = lint.check_exports(tmp_path, tmp_path)
+    assert str(found).startswith("lib/libleapp_runtime.so:1: exports _Z")
+    assert str(found).endswith("of the C++ library, see cmake/exports.map")
+
+
 @pytest.mark.parametrize(("lines", "found"), [(60, []), (61, ["src/bundle/hash.cpp:3: 61 lines"])])
 def test_long_functions_are_found(
     lint: ModuleType, tree: Path, lines: int, found: list[str]

@@ -27,12 +27,22 @@ def run_python(code: str, folder: Path) -> str:
     return result.stdout
 
 
+# The C++ program ticks three times, the Python one once.
+TWO_MORE_TICKS = """
+commands = action[0].tolist()
+for _ in range(2):
+    outputs = robot.run_policy({"observe/joints": np.zeros((1, 8), np.float32)})
+    commands += outputs["policy/action"][0].tolist()
+print([round(value, 5) for value in commands])
+"""
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Where the Python blocks ran."""
     path = tmp_path_factory.mktemp("readme")
     code = "\n".join(blocks("README.md", "python"))
-    printed = run_python(code + "\nprint([round(value, 5) for value in action[0].tolist()])", path)
+    printed = run_python(code + TWO_MORE_TICKS, path)
     (path / "printed").write_text(printed)
     return path
 

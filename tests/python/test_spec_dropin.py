@@ -475,6 +475,11 @@ class TestOnnxByTorchScript:
             lambda y, x: y[..., -1].fill_(7),
             lambda y, x: y[0, 2].zero_(),
             lambda y, x: y.diagonal().copy_(x[:, 0]),
+            lambda y, x: y.diagonal(1).mul_(2),
+            lambda y, x: y.fill_diagonal_(5.0),
+            lambda y, x: y.unfold(1, 2, 2).mul_(2),
+            lambda y, x: y.unfold(1, 2, 2)[:, 0].copy_(x[:, 2:]),
+            lambda y, x: y.as_strided((2, 2), (4, 1), 1).add_(x[:2, :2]),
             lambda y, x: y.T[1].copy_(x[:, 2]),
             lambda y, x: y.view(-1)[3:6].sub_(1),
             lambda y, x: y[1:][:, 2:].copy_(x[1:, 2:]),
@@ -487,6 +492,27 @@ class TestOnnxByTorchScript:
                 y = x.clone()
                 write(y, x * 3)
                 annotate.output_tensors("n", {"y": y}, export_with="onnx-torchscript")
+        self.check(bench)
+
+    @pytest.mark.parametrize(
+        "part",
+        [
+            lambda x: x[1],
+            lambda x: x[:, 1:3],
+            lambda x: x.diagonal(1),
+            lambda x: x.unfold(1, 2, 1),
+            lambda x: x.as_strided((2, 2), (4, 1), 1),
+            lambda x: torch.diagonal_copy(x),
+            lambda x: torch.slice_copy(x, 1, 1, 3),
+        ],
+    )
+    def test_derivatives_of_a_part(self, bench: Workbench, part: Any) -> None:
+        with bench.trace(), torch.enable_grad():
+            for _ in range(2):
+                x = annotate.input_tensors("n", {"x": torch.randn(3, 4)})
+                leaf = x.detach().requires_grad_()
+                (slope,) = torch.autograd.grad(part(leaf).square().sum(), leaf)
+                annotate.output_tensors("n", {"y": slope}, export_with="onnx-torchscript")
         self.check(bench)
 
     @pytest.mark.parametrize("dtype", [torch.float64, torch.int32, torch.bool, torch.float16])

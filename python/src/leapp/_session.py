@@ -60,7 +60,6 @@ def start(
     _state.load()
     from . import _detect, _numpy, _patches, _trace
 
-    _trace.prepare()
     _patches.restore()
     _verbose = verbose
     _console.show(_console.DEBUG if verbose else _console.WARNING)

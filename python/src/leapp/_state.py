@@ -57,6 +57,7 @@ def load() -> None:
     from .inference_manager import find_onnxruntime
 
     find_onnxruntime()  # validation runs ONNX models
+    trace.prepare()  # early: what it loads beside takes as long as the rest here
     tracing = importlib.import_module("leapp._tracing")
     is_active = trace.is_active
     input_dict, output_dict = trace.input_dict, trace.output_dict
