@@ -207,3 +207,14 @@ class TestKeys:
     def test_the_nodes_device(self, export: Export) -> None:
         manager = leapp.InferenceManager(str(export.yaml))
         assert manager.nodes[TASK].device == "cpu"
+
+    def test_what_others_add_is_passed_over(self, export: Export) -> None:
+        articulation = {
+            "joint_names": ["hip", "knee", "ankle"],
+            "default_joint_pos": [0.1, -0.4, 0.2],
+        }
+        agile = {"agile": {"articulations": {"robot": articulation}}}
+        path = export.yaml.with_name("extended.yaml")
+        path.write_text(yaml.safe_dump({**export.text, **agile}))
+        manager = leapp.InferenceManager(str(path))
+        assert manager.run_policy(manager.get_mock_input()).keys() == set(manager.outputs)
