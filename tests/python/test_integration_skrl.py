@@ -320,6 +320,7 @@ class TestPoliciesWithoutAPlace:
         with pytest.raises(leapp.LeappValueError, match="only a simulator has") as raised:
             integration.export_policy(Privileged(), tmp_path / "robot")
         assert raised.value.code == "LP803"
+        assert not (tmp_path / "robot").exists()
 
     def test_of_nobody(self, tmp_path: Path) -> None:
         with pytest.raises(leapp.LeappValueError, match="got Linear") as raised:
