@@ -140,6 +140,12 @@ class TestImages:
         with pytest.raises(leapp.LeappValueError, match="camera") as raised:
             rsl_rl.export_checkpoint(tmp_path / "model.pt", tmp_path / "robot", **options)
         assert raised.value.code == "LP803"
+        with pytest.raises(leapp.LeappValueError, match="strides") as raised:
+            rsl_rl.export_checkpoint(
+                tmp_path / "model.pt", tmp_path / "robot", activation="elu",
+                images={"camera": (2, 12, 16)},
+            )  # fmt: skip
+        assert raised.value.code == "LP803"
         yaml = rsl_rl.export_checkpoint(
             tmp_path / "model.pt", tmp_path / "robot", images={"camera": (2, 12, 16)}, **options
         )
