@@ -112,6 +112,8 @@ $(STAMPS)/package: $(PACKAGE) CMakeLists.txt
 	rm -rf "$$site"/leapp "$$site"/leapp-*.dist-info; \
 	cmake --install $(BUILD) --component python --prefix "$$site" >/dev/null; \
 	cmake --install $(BUILD) --component python_scripts --prefix $(BIN) >/dev/null; \
+	printf '#!%s\nimport sys\nfrom leapp.integrations.__main__ import main\nsys.exit(main())\n' \
+	  "$(abspath $(BIN))/python" >$(BIN)/leapp-export; chmod +x $(BIN)/leapp-export; \
 	version=$$(sed -n 's/^project(leapp VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt); \
 	cd "$$site"; info=leapp-$$version.dist-info; mkdir "$$info"; \
 	printf 'Metadata-Version: 2.1\nName: leapp\nVersion: %s\n' "$$version" >"$$info/METADATA"; \

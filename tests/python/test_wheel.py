@@ -59,6 +59,8 @@ def test_holds_the_package_its_libraries_and_the_command(wheel: Path) -> None:
     assert {"leapp/lib/libleapp", "leapp/lib/libleapp_runtime"} <= stems
     assert "leapp/lib/libleapp_engine_torch" in stems
     assert any(name.endswith(".data/scripts/leapp") for name in names)
+    (scripts,) = (name for name in names if name.endswith(".dist-info/entry_points.txt"))
+    assert b"leapp-export" in zipfile.ZipFile(wheel).read(scripts)
     assert not any(name.startswith("leapp/include") or "__pycache__" in name for name in names)
 
 

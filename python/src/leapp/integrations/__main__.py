@@ -1,0 +1,58 @@
+"""The command ``leapp-export``, also ``python -m leapp.integrations``."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import pkgutil
+import sys
+from collections.abc import Sequence
+
+from leapp import integrations
+from leapp.errors import LeappError
+
+
+def names() -> list[str]:
+    """Return the integrations there are, none of which is imported for that."""
+    found = (module.name for module in pkgutil.iter_modules(integrations.__path__))
+    return sorted(name for name in found if not name.startswith("_"))
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command and return its exit status: 1 for an error of LEAPP's, 2 for wrong usage."""
+    given = sys.argv[1:] if argv is None else list(argv)
+    outer = argparse.ArgumentParser(
+        prog="leapp-export",
+        description="Make a bundle of a trainer's checkpoint.",
+        epilog="'leapp-export TRAINER --help' lists the arguments of one.",
+    )
+    outer.add_argument("trainer", choices=names())
+    trainer = outer.parse_args(given[:1]).trainer
+    module = importlib.import_module(f"leapp.integrations.{trainer}")
+    parser = argparse.ArgumentParser(
+        prog=f"leapp-export {trainer}", description=(module.__doc__ or "").partition("\n")[0]
+    )
+    module.add_arguments(parser)
+    _add_common_arguments(parser)
+    arguments = parser.parse_args(given[1:])
+    try:
+        print(module.run(arguments))
+    except LeappError as error:
+        print(f"leapp-export: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+def _add_common_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add what every integration takes."""
+    parser.add_argument(
+        "-o", "--output", required=True, metavar="FOLDER", help="the bundle's folder"
+    )
+    parser.add_argument(
+        "--backend", default="onnx", choices=("onnx", "jit"), help="what models are exported as"
+    )
+    parser.add_argument("--verbose", action="store_true", help="show the whole log")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

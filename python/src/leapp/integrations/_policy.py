@@ -1,0 +1,135 @@
+"""What the integrations share: a policy as a function of inputs and state, and its export."""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import dataclasses
+import os
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import leapp
+from leapp import annotate
+
+if TYPE_CHECKING:
+    import torch
+
+    Tensors = Mapping[str, torch.Tensor]
+
+#: Passes that are traced: with the first tick's state, with the state it left, and once more, which
+#: tells a first tick of its own kind from the others.
+_PASSES = 3
+
+
+@dataclasses.dataclass(frozen=True)
+class Policy:
+    """One tick of a policy, deterministic and for one robot.
+
+    Attributes:
+        step: Computes outputs and the next states from inputs and states, all of them by name.
+        sample: Makes inputs up, other ones in each call; they have the shapes that are exported.
+        states: What ``step`` begins with after a reset; empty for a policy without memory.
+    """
+
+    step: Callable[[Tensors, Tensors], tuple[Tensors, Tensors]]
+    sample: Callable[[], Tensors]
+    states: Tensors = dataclasses.field(default_factory=dict)
+
+
+def export(
+    policy: Policy,
+    path: str | os.PathLike[str],
+    *,
+    backend: str = "onnx",
+    node: str = "policy",
+    frequency: float | None = None,
+    verbose: bool = False,
+) -> str:
+    """Trace the policy as one node, write the bundle and return the path of its YAML file.
+
+    Args:
+        policy: What to export.
+        path: The bundle's folder; its last part names the graph.
+        backend: ``"onnx"`` or ``"jit"``.
+        node: The node's name.
+        frequency: How often a second the policy runs, if that is known.
+        verbose: Show the whole log on the console.
+    """
+    import torch
+
+    # The files are looked for where start() will put them, wherever the program goes meanwhile.
+    folder = os.path.abspath(os.path.expanduser(os.fspath(path)))
+    with _unchecked_distributions(), torch.no_grad():
+        policy.step(policy.sample(), policy.states)  # one that cannot run leaves no files
+        leapp.start(folder, verbose=verbose, max_cached_io=_PASSES)
+        with _stopping():
+            states = dict(policy.states)
+            for _ in range(_PASSES):
+                states = _trace_pass(policy, node, states, backend)
+    leapp.compile_graph(graph_configs=leapp.GraphConfigs(frequency=frequency))
+    return os.path.join(folder, f"{os.path.basename(folder)}.yaml")
+
+
+def _trace_pass(policy: Policy, node: str, states: Any, backend: str) -> Any:
+    """Run one tick as a pass of the node; return the states it left."""
+    inputs = dict(policy.sample())
+    inputs = _named(inputs, annotate.input_tensors(node, inputs))
+    if states:
+        states = _named(states, annotate.state_tensors(node, states))
+    outputs, left = policy.step(inputs, states)
+    if states:
+        annotate.update_state(node, dict(left))
+    annotate.output_tensors(node, dict(outputs), export_with=backend)
+    return {name: tensor.clone() for name, tensor in left.items()}
+
+
+def _named(names: Any, values: Any) -> dict[str, Any]:
+    """Undo what annotations do: a bare value for one entry, a tuple for more."""
+    return dict(zip(names, values if len(names) > 1 else [values], strict=True))
+
+
+@contextlib.contextmanager
+def _stopping() -> Any:
+    """End the session behind the block, also when it fails."""
+    try:
+        yield
+    finally:
+        leapp.stop()
+
+
+@contextlib.contextmanager
+def _unchecked_distributions() -> Any:
+    """Let distributions take their parameters as they come.
+
+    Checking them asks whether values are finite or positive, which decides nothing about an action
+    but would be named as a branch on traced values.
+    """
+    from torch.distributions import Distribution
+
+    checked = Distribution._validate_args
+    Distribution.set_default_validate_args(False)
+    try:
+        yield
+    finally:
+        Distribution.set_default_validate_args(checked)
+
+
+def frozen(module: torch.nn.Module) -> Any:
+    """Return a copy on the CPU in evaluation mode; the user's own goes on as it was."""
+    import torch
+    from torch.overrides import TorchFunctionMode
+
+    class Detaching(TorchFunctionMode):
+        """Copies the values of what training left in a module, such as its last distribution."""
+
+        def __torch_function__(
+            self, function: Any, types: Any, args: Any = (), kwargs: Any = None
+        ) -> Any:
+            if function is torch.Tensor.__deepcopy__ and not args[0].is_leaf:
+                return copy.deepcopy(args[0].detach(), args[1])
+            return function(*args, **(kwargs or {}))
+
+    with Detaching():
+        copied = copy.deepcopy(module)
+    return copied.to("cpu").eval().requires_grad_(False)
