@@ -23,7 +23,7 @@ class Reads:
     """
 
     def __init__(self, env: Any, node: str) -> None:
-        self._env = env
+        self.env = env
         self._node = node
         self._inputs: Inputs | None = None  # of this pass; None between passes
         self._inside = False  # of a read, whose own reads are its business
@@ -38,26 +38,26 @@ class Reads:
         from mjlab.tasks.tracking.mdp import MotionCommand
 
         with contextlib.ExitStack() as stack:
-            for name, entity in self._env.scene.entities.items():
+            for name, entity in self.env.scene.entities.items():
                 watch = _Watch(self, f"state:{name}", name)
                 stack.enter_context(derived(entity.data, _reading(entity.data, watch.entity)))
-            for name, sensor in self._env.scene.sensors.items():
+            for name, sensor in self.env.scene.sensors.items():
                 watch = _Watch(self, f"sensor:{name}", name.rpartition("/")[2])
                 stack.enter_context(derived(sensor, _reading(sensor, watch.sensor)))
-            for name in self._env.command_manager.active_terms:
-                term = self._env.command_manager.get_term(name)
+            for name in self.env.command_manager.active_terms:
+                term = self.env.command_manager.get_term(name)
                 # A motion is part of the bundle: what is read of it is the motion's own tables.
                 if not isinstance(term, MotionCommand):
                     watch = _Watch(self, f"command:{name}", name)
                     stack.enter_context(derived(term, _reading(term, watch.command)))
-            data = self._env.sim.data
+            data = self.env.sim.data
             stack.enter_context(derived(data, _reading(data, self._refuse)))
             yield
 
     @contextlib.contextmanager
     def one_pass(self) -> Iterator[Inputs]:
         """Make inputs of what is read in the block."""
-        self._inputs = Inputs(self._env, self._node)
+        self._inputs = Inputs(self.env, self._node)
         try:
             yield self._inputs
         finally:
@@ -76,11 +76,26 @@ class Reads:
         """Whether a value that is read now is to become an input."""
         return self._inputs is not None and not self._inside
 
-    def input(self, connection: str, name: str, value: Any, meaning: Any) -> Any:
-        """Return the input that stands for the value."""
+    def input(
+        self, connection: str, name: str, value: Callable[[], Any], meaning: Callable[[], Any]
+    ) -> Any:
+        """Return the input that stands for what is read there; no tensor is what it is itself."""
+        import torch
+
         assert self._inputs is not None
+        if connection not in self._inputs.values:
+            found = self.plainly(value)
+            if not isinstance(found, torch.Tensor) or found.shape[:1] != (1,):
+                return found
+            self._inputs.add(connection, name, found, self.plainly(meaning))
         self.seen.append(connection)
-        return self._inputs.of(connection, name, value, meaning)
+        return self._inputs.values[connection]
+
+    def begin(self, ports: list[TensorSemantics]) -> None:
+        """Make inputs of what an earlier pass read, with its values of now."""
+        assert self._inputs is not None
+        inputs = self._inputs
+        self.plainly(lambda: inputs.begin(ports))
 
     def _refuse(self, data: Any, name: str, read: Callable[[], Any]) -> Any:
         """Refuse what a robot has no word for: the memory of the simulation itself."""
@@ -99,30 +114,30 @@ class Inputs:
     """The inputs of one pass."""
 
     def __init__(self, env: Any, node: str) -> None:
-        self._env = env
+        self.env = env
         self._node = node
-        self._values: dict[str, Any] = {}  # by connection
+        #: By connection.
+        self.values: dict[str, Any] = {}
         #: In the order in which they were first read.
         self.ports: list[TensorSemantics] = []
 
-    def open(self, ports: list[TensorSemantics]) -> None:
-        """Make inputs of what an earlier pass read, with its values of now."""
+    def begin(self, ports: list[TensorSemantics]) -> None:
+        """Make inputs of those of another pass; all at once, since a node begins with one line."""
         now = [
-            dataclasses.replace(port, ref=value_of(self._env, _connection(port)).clone())
+            dataclasses.replace(port, ref=value_of(self.env, _connection(port)).clone())
             for port in ports
         ]
         values = annotate.input_tensors(self._node, now)
-        values = values if len(now) > 1 else (values,)
-        self._values = dict(zip(map(_connection, ports), values, strict=True))
+        self.values = dict(
+            zip(map(_connection, ports), values if len(now) > 1 else (values,), strict=True)
+        )
 
-    def of(self, connection: str, name: str, value: Any, meaning: Callable[[], Any]) -> Any:
-        """Return the input that stands for the value."""
-        if connection not in self._values:
-            # The simulation's memory is written behind PyTorch's back.
-            port = meaning().semantics(name, value.clone(), connection)
-            self._values[connection] = annotate.input_tensors(self._node, port)
-            self.ports.append(port)
-        return self._values[connection]
+    def add(self, connection: str, name: str, value: Any, meaning: meanings.Meaning) -> None:
+        """Make an input of one more value."""
+        # A copy, because the simulation's memory is written behind PyTorch's back.
+        port = meaning.semantics(name, value.clone(), connection)
+        self.values[connection] = annotate.input_tensors(self._node, port)
+        self.ports.append(port)
 
 
 class _Watch:
@@ -140,40 +155,36 @@ class _Watch:
             return read() * 0
         if not self._reads.asking or not isinstance(getattr(type(data), name, None), property):
             return read()
-        value = self._reads.plainly(read)
-        entity = self._reads._env.scene.entities[self._connection.partition(":")[2]]
-        return self._input(name, value, lambda: meanings.of_entity(entity, name))
+        entity = self._reads.env.scene.entities[self._connection.partition(":")[2]]
+        return self._input(name, read, lambda: meanings.of_entity(entity, name))
 
     def sensor(self, sensor: Any, name: str, read: Callable[[], Any]) -> Any:
         """The data of a sensor is a tensor, or a data class of several."""
         if name != "data" or not self._reads.asking:
             return read()
-        value = self._reads.plainly(read)
+        env, own = self._reads.env, self._connection.partition(":")[2]
+        value = self._reads.input(
+            self._connection, self._name, read, lambda: meanings.of_sensor(env, own)
+        )
         if dataclasses.is_dataclass(value):
             return _copied(value, _reading(value, self._field))
-        env = self._reads._env
-        meaning = lambda: meanings.of_sensor(env, self._connection.partition(":")[2])  # noqa: E731
-        return self._reads.input(self._connection, self._name, value, meaning)
+        return value
 
     def command(self, term: Any, name: str, read: Callable[[], Any]) -> Any:
         """Tensors of a command with a row for each environment are what is commanded."""
         if not self._reads.asking:
             return read()
-        value = self._reads.plainly(read)
-        if not _is_row(value):
-            return value
-        return self._input(name, value, lambda: meanings.of_command(term, name))
+        return self._input(name, read, lambda: meanings.of_command(term, name))
 
     def _field(self, data: Any, name: str, read: Callable[[], Any]) -> Any:
-        value = read()
-        if not self._reads.asking or not _is_row(value):
-            return value
-        return self._input(name, value, lambda: meanings.of_field(name))
+        if not self._reads.asking:
+            return read()
+        return self._input(name, read, lambda: meanings.of_field(name))
 
-    def _input(self, name: str, value: Any, meaning: Callable[[], Any]) -> Any:
+    def _input(self, name: str, read: Callable[[], Any], meaning: Callable[[], Any]) -> Any:
         # "twist", not "twist_command".
         port = self._name if name == "command" else f"{self._name}_{name}"
-        return self._reads.input(f"{self._connection}:{name}", port, value, meaning)
+        return self._reads.input(f"{self._connection}:{name}", port, read, meaning)
 
 
 def _connection(port: TensorSemantics) -> str:
@@ -231,10 +242,3 @@ def _copied(value: Any, to: type) -> Any:
     copy = object.__new__(to)
     copy.__dict__.update(value.__dict__)
     return copy
-
-
-def _is_row(value: Any) -> bool:
-    """Whether it is a tensor with one row, of the one environment."""
-    import torch
-
-    return isinstance(value, torch.Tensor) and value.dim() > 0 and value.shape[0] == 1

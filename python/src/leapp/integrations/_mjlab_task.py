@@ -28,7 +28,9 @@ class Task:
         self.env = _checked(env)
         self._policy = policy
         self._clip = getattr(env, "clip_actions", None)
-        self._groups = list(getattr(policy, "obs_groups", ["actor"]))
+        # Of rsl_rl's models: of vectors, and of images.
+        vectors = list(getattr(policy, "obs_groups", ["actor"]))
+        self._groups = vectors + list(getattr(policy, "obs_groups_2d", []))
         self._reads = Reads(self.env, NODE)
         self._ports: list[TensorSemantics] = []  # of the probe: what is read in a pass, in order
         self._written: list[tuple[Any, str, Any]] = []  # by the action term: entity, setter, value
@@ -64,9 +66,8 @@ class Task:
 
     def trace_pass(self, backend: str) -> None:
         """Run one control step, less the physics, as a pass of the node."""
-        with self._reads.one_pass() as inputs:
-            # All at once, because a node begins with its first input.
-            inputs.open(self._ports)
+        with self._reads.one_pass():
+            self._reads.begin(self._ports)
             annotate.register_buffer(NODE, self._states())
             targets = self._tick()
             annotate.output_tensors(NODE, targets, static_outputs=self._gains(), export_with=backend)

@@ -11,19 +11,23 @@ from __future__ import annotations
 import argparse
 import contextlib
 import dataclasses
-import importlib
 import os
+import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import leapp
-from leapp.errors import LeappImportError, LeappNotFoundError, LeappValueError
+from leapp.errors import LeappValueError
 
+from ._checkpoint import existing, library, load_tensors, load_weights, state_dict_of
 from ._mjlab_reads import value_of
 from ._mjlab_task import Task
 
 __all__ = ["export_checkpoint", "export_task", "read_inputs"]
 
+_PACKAGE = "mjlab==1.6.0"
+
+#: A first tick, the state it left, and once more.
 _PASSES = 3
 
 
@@ -54,7 +58,7 @@ def export_task(
     """
     import torch
 
-    _require_mjlab()
+    library("mjlab.envs", _PACKAGE)
     folder = os.path.abspath(os.path.expanduser(os.fspath(path)))
     task = Task(env, policy)
     with task.watching(), _evaluating(policy), torch.no_grad():
@@ -88,16 +92,118 @@ def read_inputs(env: Any, manager: leapp.InferenceManager) -> dict[str, Any]:
     }
 
 
-def _require_mjlab() -> None:
-    """Say how to get mjlab where it is missing."""
+def export_checkpoint(
+    task: str,
+    checkpoint: str | os.PathLike[str],
+    path: str | os.PathLike[str],
+    *,
+    motion_file: str | os.PathLike[str] | None = None,
+    backend: str = "onnx",
+    verbose: bool = False,
+) -> str:
+    """Export a registered task in its play configuration with a checkpoint that mjlab trained.
+
+    Args:
+        task: The task's name, such as ``"Mjlab-Velocity-Flat-Unitree-Go1"``. Tasks of your own are
+            known once the module that registers them is imported.
+        checkpoint: The ``model_*.pt`` of rsl_rl.
+        path: The bundle's folder; its last part names the graph.
+        motion_file: The ``.npz`` of a tracking task; it becomes part of the bundle.
+        backend: ``"onnx"`` or ``"jit"``.
+        verbose: Show the whole log on the console.
+
+    Returns:
+        The path of the bundle's YAML file.
+    """
+    library("mjlab.tasks", _PACKAGE)
+    from mjlab.envs import ManagerBasedRlEnv
+    from mjlab.rl import RslRlVecEnvWrapper
+    from mjlab.tasks.registry import load_rl_cfg
+
+    found = load_tensors(checkpoint, "a checkpoint of rsl_rl")
+    config = _configuration(task, motion_file)
+    trained = load_rl_cfg(task)
+    env = ManagerBasedRlEnv(config, device="cpu")
     try:
-        import mjlab.envs  # noqa: F401
-    except ImportError as error:
-        raise LeappImportError.coded(
-            "LP006",
-            f"Exporting a task of mjlab needs mjlab, which cannot be imported: {error}. "
-            "Install it into this environment: pip install mjlab==1.6.0",
-        ) from error
+        wrapped = RslRlVecEnvWrapper(env, clip_actions=trained.clip_actions)
+        policy = _trained(task, wrapped, dataclasses.asdict(trained), found, checkpoint)
+        return export_task(wrapped, policy, path, backend=backend, verbose=verbose)
+    finally:
+        env.close()
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of ``leapp-export mjlab``."""
+    parser.add_argument("task", metavar="TASK", help="such as Mjlab-Velocity-Flat-Unitree-Go1")
+    parser.add_argument("--checkpoint", required=True, metavar="FILE", help="model_*.pt of rsl_rl")
+    parser.add_argument("--motion-file", metavar="FILE", help="the .npz of a tracking task")
+    parser.add_argument(
+        "--import", dest="module", metavar="MODULE", help="a module that registers tasks"
+    )
+
+
+def run(arguments: argparse.Namespace) -> str:
+    """Export what the arguments say and return the path of the bundle's YAML file."""
+    library("mjlab.tasks", _PACKAGE)
+    if arguments.module:
+        sys.path.insert(0, os.getcwd())  # as `python -m` does
+        library(arguments.module, arguments.module)
+    return export_checkpoint(
+        arguments.task,
+        arguments.checkpoint,
+        arguments.output,
+        motion_file=arguments.motion_file,
+        backend=arguments.backend,
+        verbose=arguments.verbose,
+    )
+
+
+def _configuration(task: str, motion_file: str | os.PathLike[str] | None) -> Any:
+    """Return the task's play configuration, for one environment."""
+    from mjlab.tasks.registry import list_tasks, load_env_cfg
+    from mjlab.tasks.tracking.mdp import MotionCommandCfg
+
+    if task not in list_tasks():
+        raise LeappValueError.coded(
+            "LP003",
+            f"mjlab has no task '{task}'. It has: {', '.join(list_tasks())}. Import the module that "
+            "registers yours (leapp-export mjlab --import MODULE).",
+        )
+    config = load_env_cfg(task, play=True)
+    config.scene.num_envs = 1
+    motions = [term for term in config.commands.values() if isinstance(term, MotionCommandCfg)]
+    if motions and motion_file is None:
+        raise LeappValueError.coded(
+            "LP003",
+            f"'{task}' tracks a motion, which becomes part of the bundle: give the .npz that it was "
+            "trained with as motion_file (leapp-export mjlab --motion-file FILE).",
+        )
+    for motion in motions:
+        motion.motion_file = existing(motion_file or "")
+    return config
+
+
+def _trained(
+    task: str, env: Any, config: dict[str, Any], found: Any, checkpoint: str | os.PathLike[str]
+) -> Any:
+    """Return the policy that the task's runner makes, with the weights of the checkpoint."""
+    from mjlab.rl import MjlabOnPolicyRunner
+    from mjlab.tasks.registry import load_runner_cls
+
+    runner = (load_runner_cls(task) or MjlabOnPolicyRunner)(env, config, device="cpu")
+    policy = runner.get_inference_policy(device="cpu")
+    weights = state_dict_of(found, "actor_state_dict", checkpoint, "a checkpoint of rsl_rl 5")
+    own = policy.state_dict()
+    missing = [name for name in own if name.startswith("obs_normalizer.") and name not in weights]
+    if missing:
+        raise LeappValueError.coded(
+            "LP804",
+            f"{os.fspath(checkpoint)}: the policy of '{task}' normalises its observations, and the "
+            f"checkpoint has no '{missing[0]}'. Without it the policy would see other numbers than "
+            "in training: give the checkpoint that the trainer wrote, whole.",
+        )
+    load_weights(policy, weights, os.fspath(checkpoint), f"the policy of '{task}'")
+    return policy
 
 
 @contextlib.contextmanager
