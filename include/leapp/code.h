@@ -148,6 +148,13 @@ enum class Code : std::uint16_t {
 
   // The command line.
   kCommandLine = 701,  ///< options of the leapp command that do not go together
+
+  // Integrations: what a trainer left behind.
+  kNoCheckpoint = 801,         ///< a file that is no checkpoint of that trainer
+  kOtherArchitecture = 802,    ///< weights that do not fit the network they are for
+  kUnsupportedPolicy = 803,    ///< a space, term or model that has no place in a bundle
+  kNoNormalizer = 804,         ///< a policy whose normaliser is missing
+  kUntrustedCheckpoint = 805,  ///< a checkpoint that can only be read by running what it holds
 };
 
 /// The code of a rule of the bundle format: rule(7) is "B7".

@@ -59,6 +59,11 @@ ErrorKind kind_of(Code code) noexcept {
     case Code::kNotMerged:
     case Code::kDeviceFailed:
     case Code::kNotTrusted:
+    case Code::kNoCheckpoint:
+    case Code::kOtherArchitecture:
+    case Code::kUnsupportedPolicy:
+    case Code::kNoNormalizer:
+    case Code::kUntrustedCheckpoint:
       return ErrorKind::kValue;
     case Code::kNotFound:
     case Code::kNoEngine:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 import dataclasses
 import os
 from collections.abc import Callable, Mapping
@@ -60,7 +61,7 @@ def export(
     # The files are looked for where start() will put them, wherever the program goes meanwhile.
     folder = os.path.abspath(os.path.expanduser(os.fspath(path)))
     leapp.start(folder, verbose=verbose, max_cached_io=_PASSES)
-    with _stopping(), torch.no_grad():
+    with _stopping(), _unchecked_distributions(), torch.no_grad():
         states = dict(policy.states)
         for _ in range(_PASSES):
             states = _trace_pass(policy, node, states, backend)
@@ -93,3 +94,40 @@ def _stopping() -> Any:
         yield
     finally:
         leapp.stop()
+
+
+@contextlib.contextmanager
+def _unchecked_distributions() -> Any:
+    """Let distributions take their parameters as they come.
+
+    Checking them asks whether values are finite or positive, which decides nothing about an action
+    but would be named as a branch on traced values.
+    """
+    from torch.distributions import Distribution
+
+    checked = Distribution._validate_args
+    Distribution.set_default_validate_args(False)
+    try:
+        yield
+    finally:
+        Distribution.set_default_validate_args(checked)
+
+
+def frozen(module: torch.nn.Module) -> Any:
+    """Return a copy on the CPU in evaluation mode; the user's own goes on as it was."""
+    import torch
+    from torch.overrides import TorchFunctionMode
+
+    class Detaching(TorchFunctionMode):
+        """Copies the values of what training left in a module, such as its last distribution."""
+
+        def __torch_function__(
+            self, function: Any, types: Any, args: Any = (), kwargs: Any = None
+        ) -> Any:
+            if function is torch.Tensor.__deepcopy__ and not args[0].is_leaf:
+                return copy.deepcopy(args[0].detach(), args[1])
+            return function(*args, **(kwargs or {}))
+
+    with Detaching():
+        copied = copy.deepcopy(module)
+    return copied.to("cpu").eval().requires_grad_(False)

@@ -1,0 +1,241 @@
+"""Reading what trainers left behind, without running any of it unless that was asked for."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import os
+import pickle
+import sys
+import zipfile
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from leapp.errors import LeappImportError, LeappNotFoundError, LeappValueError
+
+if TYPE_CHECKING:
+    import torch
+
+#: How a checkpoint that holds code is let run it.
+TRUST_HINT = "trust='code', or --trust-code, if you would run a program of whoever made it"
+
+
+def library(module: str, package: str) -> Any:
+    """Import a trainer's module; raise with the package to install if that fails."""
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        raise LeappImportError.coded(
+            "LP006", f"{module} cannot be imported ({error}): run 'pip install {package}'."
+        ) from error
+
+
+def existing(path: str | os.PathLike[str]) -> str:
+    """Return the file's path; raise if it is not there."""
+    file = os.path.expanduser(os.fspath(path))
+    if not os.path.isfile(file):
+        raise LeappNotFoundError.coded("LP004", f"{file}: there is no such file.")
+    return file
+
+
+def not_a_checkpoint(path: object, expected: str, found: str) -> LeappValueError:
+    """Return the error for a file that is something else than the trainer's."""
+    return LeappValueError.coded("LP801", f"{path}: expected {expected}, found {found}.")
+
+
+def untrusted(path: object, held: str) -> LeappValueError:
+    """Return the error for a file that names something which could do anything."""
+    return LeappValueError.coded(
+        "LP805",
+        f"{path}: holds more than numbers ({held}), and reading it would run what it says. "
+        f"Give {TRUST_HINT}.",
+    )
+
+
+def unsupported(text: str) -> LeappValueError:
+    """Return the error for a policy that has no place in a bundle."""
+    return LeappValueError.coded("LP803", text)
+
+
+def check_trust(trust: str | None) -> bool:
+    """Whether a checkpoint may run code; raise for a word that means neither."""
+    if trust not in (None, "code"):
+        raise LeappValueError.at_caller("LP003", f"trust must be None or 'code', got {trust!r}.")
+    return trust == "code"
+
+
+def load_tensors(path: str | os.PathLike[str], expected: str, *, trust: str | None = None) -> Any:
+    """Return what ``torch.save`` wrote, on the CPU; only with ``trust`` it may be more than data."""
+    trusted = check_trust(trust)
+    file = existing(path)
+    if not zipfile.is_zipfile(file) and not _is_pickle(file):
+        raise not_a_checkpoint(file, expected, "no file of torch.save()")
+    with open(file, "rb") as stream:
+        return load_stream(stream, file, expected, trusted=trusted)
+
+
+def load_stream(stream: Any, file: str, expected: str, *, trusted: bool = False) -> Any:
+    """Return what ``torch.save`` wrote into a part of a file."""
+    import torch
+
+    try:
+        return torch.load(stream, map_location="cpu", weights_only=not trusted)
+    except pickle.UnpicklingError as error:
+        reason = str(error).partition("Unsupported")[2].partition("\n")[0].strip()
+        raise untrusted(file, reason or "objects of Python classes") from error
+    except Exception as error:
+        raise not_a_checkpoint(
+            file, expected, f"what torch.load() refuses: {_first_line(error)}"
+        ) from error
+
+
+def state_dict_of(found: Any, key: str, path: object, expected: str) -> dict[str, torch.Tensor]:
+    """Return one state dict of a checkpoint; raise if there is none of that name."""
+    value = found.get(key) if isinstance(found, Mapping) else None
+    if not is_state_dict(value):
+        holds = sorted(map(str, found)) if isinstance(found, Mapping) else type(found).__name__
+        raise not_a_checkpoint(path, expected, f"no weights under '{key}' (it holds: {holds})")
+    return dict(value)
+
+
+def is_state_dict(value: Any) -> bool:
+    """Whether it is a dict of names and tensors."""
+    import torch
+
+    return (
+        isinstance(value, Mapping)
+        and len(value) > 0
+        and all(isinstance(name, str) for name in value)
+        and all(isinstance(tensor, torch.Tensor) for tensor in value.values())
+    )
+
+
+def load_weights(
+    module: torch.nn.Module, weights: Mapping[str, torch.Tensor], path: object, whose: str
+) -> None:
+    """Put weights into a module; raise with the first differences if they are of another one."""
+    own = module.state_dict()
+    faults = [f"'{name}' is missing" for name in own if name not in weights]
+    faults += [f"'{name}' has no place" for name in weights if name not in own]
+    faults += [
+        f"'{name}' should be {list(own[name].shape)} and is {list(tensor.shape)}"
+        for name, tensor in weights.items()
+        if name in own and own[name].shape != tensor.shape
+    ]
+    if faults:
+        more = f", and {len(faults) - 3} more" if len(faults) > 3 else ""
+        raise LeappValueError.coded(
+            "LP802",
+            f"{path}: the weights are of another architecture than {whose}: "
+            f"{'; '.join(faults[:3])}{more}. Give the configuration that it was trained with.",
+        )
+    module.load_state_dict(dict(weights))
+
+
+def from_file(place: str) -> Any:
+    """Return what ``"file.py:function"`` names, running the file: it is the user's own."""
+    path, colon, name = place.rpartition(":")
+    if not colon:
+        raise LeappValueError.coded("LP003", f"expected 'file.py:function', got '{place}'.")
+    file = existing(path)
+    stem = os.path.splitext(os.path.basename(file))[0]
+    spec = importlib.util.spec_from_file_location(stem, file)
+    if spec is None or spec.loader is None:
+        raise LeappValueError.coded("LP003", f"{file}: is no Python file.")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules.setdefault(stem, module)  # where classes of the file are looked up
+    spec.loader.exec_module(module)
+    if not hasattr(module, name):
+        raise LeappValueError.coded("LP003", f"{file}: has no '{name}'.")
+    return getattr(module, name)
+
+
+def read_yaml(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Return a trainer's configuration. Python objects in it are passed over, tuples are lists."""
+    yaml = library("yaml", "PyYAML")
+
+    class Loader(yaml.SafeLoader):  # type: ignore[name-defined, misc]
+        """Makes data and nothing else."""
+
+    def python_object(loader: Any, suffix: str, node: Any) -> Any:
+        return loader.construct_sequence(node, deep=True) if suffix == "tuple" else None
+
+    Loader.add_multi_constructor("tag:yaml.org,2002:python/", python_object)
+    file = existing(path)
+    try:
+        with open(file, encoding="utf-8") as stream:
+            found = yaml.load(stream, Loader)
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise not_a_checkpoint(file, "YAML", _first_line(error)) from error
+    if not isinstance(found, dict):
+        raise not_a_checkpoint(file, "a configuration of keys", type(found).__name__)
+    return found
+
+
+class Unpickler(pickle.Unpickler):
+    """Unpickles data; a class or function beyond those ``allows`` names is an error.
+
+    Args:
+        stream: The file.
+        path: Its name, for messages.
+        trusted: Whether anything is allowed.
+    """
+
+    def __init__(self, stream: Any, path: object, *, trusted: bool) -> None:
+        super().__init__(stream)
+        self._path = path
+        self._trusted = trusted
+
+    def find_class(self, module: str, name: str) -> Any:
+        """Return the class or function that the file names, if that is safe."""
+        if self._trusted or (module, name) in _DATA:
+            return super().find_class(module, name)
+        if module.partition(".")[0] in ("gymnasium", "torch", "stable_baselines3", "sb3_contrib"):
+            found = super().find_class(module, name)
+            if self.allows(found):
+                return found
+        raise untrusted(self._path, f"{module}.{name}")
+
+    def allows(self, found: Any) -> bool:
+        """Whether making one from data does nothing but hold it."""
+        import torch
+
+        return isinstance(found, type) and issubclass(
+            found, (torch.nn.Module, torch.optim.Optimizer)
+        )
+
+
+#: What NumPy's arrays, generators and Python's containers are pickled with.
+_NUMPY_CORE = ("numpy.core", "numpy._core")
+_DATA = {
+    *(("builtins", name) for name in ("set", "frozenset", "slice", "complex", "bytearray")),
+    ("collections", "OrderedDict"),
+    ("_codecs", "encode"),
+    ("numpy", "ndarray"),
+    ("numpy", "dtype"),
+    *((f"{core}.multiarray", name) for core in _NUMPY_CORE for name in ("_reconstruct", "scalar")),
+    *((f"{core}.numeric", "_frombuffer") for core in _NUMPY_CORE),
+    *((f"numpy.random._{kind}", kind.upper()) for kind in ("pcg64", "philox", "sfc64")),
+    ("numpy.random._mt19937", "MT19937"),
+    *(
+        ("numpy.random._pickle", f"__{kind}_ctor")
+        for kind in ("generator", "bit_generator", "randomstate")
+    ),
+    ("numpy.random.bit_generator", "SeedSequence"),
+    ("numpy.random.bit_generator", "__pyx_unpickle_SeedSequence"),
+    *(("numpy", name) for name in ("float32", "float64", "int64", "uint8", "int8", "bool_")),
+    *(
+        ("numpy.dtypes", f"{name}DType")
+        for name in ("Float32", "Float64", "Int64", "UInt8", "Int8", "Bool")
+    ),
+}
+
+
+def _is_pickle(file: str) -> bool:
+    """Whether it begins as files of old torch.save() do."""
+    with open(file, "rb") as stream:
+        return stream.read(1) == pickle.PROTO
+
+
+def _first_line(error: BaseException) -> str:
+    return str(error).strip().partition("\n")[0] or type(error).__name__
