@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 from leapp import InputKindEnum, OutputKindEnum, TensorSemantics
 
@@ -23,19 +23,20 @@ class Meaning:
     names: Sequence[Sequence[str]] = ()
     unit: str | None = None
     frame: str | None = None
-    quaternion: str | None = None
+    quaternion: Literal["wxyz", "xyzw"] | None = None
 
     def semantics(self, name: str, tensor: Any, connection: str) -> TensorSemantics:
         """Return the port of that name; `connection` says where mjlab has the value."""
-        extra = {"unit": self.unit, "frame": self.frame, "quaternion": self.quaternion}
-        known = {key: value for key, value in extra.items() if value is not None}
         fits = [len(names) for names in self.names] == list(tensor.shape)[-len(self.names) :]
         return TensorSemantics(
             name,
             tensor,
             kind=self.kind,
             element_names=[list(names) for names in self.names] if self.names and fits else None,
-            extra={**known, "mjlab_connection": connection},
+            unit=self.unit,
+            frame=self.frame,
+            quaternion=self.quaternion,
+            extra={"mjlab_connection": connection},
         )
 
 

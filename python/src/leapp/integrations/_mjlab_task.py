@@ -70,7 +70,7 @@ class Task:
             self._reads.begin(self._ports)
             annotate.register_buffer(NODE, self._states())
             targets = self._tick()
-            annotate.output_tensors(NODE, targets, static_outputs=self._gains(), export_with=backend)
+            annotate.output_tensors(NODE, targets, static_outputs=self._constants(), export_with=backend)
 
     def step(self) -> None:
         """Let mjlab apply the action and simulate until the next control step."""
@@ -98,10 +98,10 @@ class Task:
             for element in ("lin_vel_x", "lin_vel_y", "ang_vel_z"):
                 if (pair := getattr(bounds, element, None)) is not None:
                     ranges[element] = [float(pair[0]), float(pair[1])]
-        extra = {"default_pose": pose, "command_ranges": ranges}
         return GraphConfigs(
             frequency=1 / self.env.step_dt,
-            extra={key: value for key, value in extra.items() if value},
+            default_pose=pose or None,
+            command_ranges=ranges or None,
         )
 
     def _tick(self) -> list[TensorSemantics]:
@@ -164,23 +164,24 @@ class Task:
             outputs.append(meaning.semantics(port, value, f"write:{owner}:{setter}"))
         return outputs
 
-    def _gains(self) -> list[TensorSemantics]:
-        """Return stiffness and damping of the joints that are given positions."""
+    def _constants(self) -> list[TensorSemantics]:
+        """Return stiffness, damping and default pose of the joints that action terms move."""
         import torch
 
         constants = []
         for name, term in self.env.action_manager._terms.items():
-            gains = _gains_of(term._entity)
-            joints = list(getattr(term, "target_names", ()))
-            if not joints or any(joint not in gains for joint in joints):
+            entity, joints = term._entity, list(getattr(term, "target_names", ()))
+            if not joints or not set(joints) <= set(entity.joint_names):
                 continue
-            for i, (suffix, kind) in enumerate(
-                (("kp_gains", OutputKindEnum.KP), ("kd_gains", OutputKindEnum.KD))
-            ):
-                values = torch.tensor([[gains[joint][i] for joint in joints]])
-                constants.append(
-                    TensorSemantics(f"{name}_{suffix}", values, kind=kind, element_names=joints)
-                )
+            rest = dict(zip(entity.joint_names, entity.data.default_joint_pos[0], strict=True))
+            values = {"default": ("default/joint/position", [float(rest[j]) for j in joints])}
+            if set(joints) <= set(gains := _gains_of(entity)):
+                values["kp_gains"] = (OutputKindEnum.KP, [gains[j][0] for j in joints])
+                values["kd_gains"] = (OutputKindEnum.KD, [gains[j][1] for j in joints])
+            constants += [
+                TensorSemantics(f"{name}_{what}", torch.tensor([row]), kind, element_names=joints)
+                for what, (kind, row) in values.items()
+            ]
         return constants
 
     def _states(self) -> dict[str, Any]:

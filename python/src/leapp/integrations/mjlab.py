@@ -23,9 +23,10 @@ from ._checkpoint import existing, library, load_tensors, load_weights, state_di
 from ._mjlab_reads import value_of
 from ._mjlab_task import Task
 
-__all__ = ["export_checkpoint", "export_task", "read_inputs"]
+__all__ = ["export_checkpoint", "export_task", "load_policy", "read_inputs"]
 
 _PACKAGE = "mjlab==1.6.0"
+_EXPECTED = "a checkpoint of rsl_rl 5"
 
 #: A first tick, the state it left, and once more.
 _PASSES = 3
@@ -120,16 +121,44 @@ def export_checkpoint(
     from mjlab.rl import RslRlVecEnvWrapper
     from mjlab.tasks.registry import load_rl_cfg
 
-    found = load_tensors(checkpoint, "a checkpoint of rsl_rl")
-    config = _configuration(task, motion_file)
-    trained = load_rl_cfg(task)
-    env = ManagerBasedRlEnv(config, device="cpu")
+    load_tensors(checkpoint, _EXPECTED)  # before the simulation, which takes longer
+    env = ManagerBasedRlEnv(_configuration(task, motion_file), device="cpu")
     try:
-        wrapped = RslRlVecEnvWrapper(env, clip_actions=trained.clip_actions)
-        policy = _trained(task, wrapped, dataclasses.asdict(trained), found, checkpoint)
+        policy = load_policy(task, env, checkpoint)
+        wrapped = RslRlVecEnvWrapper(env, clip_actions=load_rl_cfg(task).clip_actions)
         return export_task(wrapped, policy, path, backend=backend, verbose=verbose)
     finally:
         env.close()
+
+
+def load_policy(task: str, env: Any, checkpoint: str | os.PathLike[str]) -> Any:
+    """Return the policy that the task's runner makes, with the weights of a checkpoint.
+
+    The checkpoint is read as data: nothing that it holds is run.
+    """
+    library("mjlab.tasks", _PACKAGE)
+    from mjlab.rl import MjlabOnPolicyRunner, RslRlVecEnvWrapper
+    from mjlab.tasks.registry import load_rl_cfg, load_runner_cls
+
+    weights = state_dict_of(
+        load_tensors(checkpoint, _EXPECTED), "actor_state_dict", checkpoint, _EXPECTED
+    )
+    config = load_rl_cfg(task)
+    wrapped = RslRlVecEnvWrapper(env, clip_actions=config.clip_actions)
+    runner_class = load_runner_cls(task) or MjlabOnPolicyRunner
+    runner = runner_class(wrapped, dataclasses.asdict(config), device="cpu")
+    policy = runner.get_inference_policy(device="cpu")
+    own = policy.state_dict()
+    missing = [name for name in own if name.startswith("obs_normalizer.") and name not in weights]
+    if missing:
+        raise LeappValueError.coded(
+            "LP804",
+            f"{os.fspath(checkpoint)}: the policy of '{task}' normalises its observations, and the "
+            f"checkpoint has no '{missing[0]}'. Without it the policy would see other numbers than "
+            "in training: give the checkpoint that the trainer wrote, whole.",
+        )
+    load_weights(policy, weights, os.fspath(checkpoint), f"the policy of '{task}'")
+    return policy
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -181,29 +210,6 @@ def _configuration(task: str, motion_file: str | os.PathLike[str] | None) -> Any
     for motion in motions:
         motion.motion_file = existing(motion_file or "")
     return config
-
-
-def _trained(
-    task: str, env: Any, config: dict[str, Any], found: Any, checkpoint: str | os.PathLike[str]
-) -> Any:
-    """Return the policy that the task's runner makes, with the weights of the checkpoint."""
-    from mjlab.rl import MjlabOnPolicyRunner
-    from mjlab.tasks.registry import load_runner_cls
-
-    runner = (load_runner_cls(task) or MjlabOnPolicyRunner)(env, config, device="cpu")
-    policy = runner.get_inference_policy(device="cpu")
-    weights = state_dict_of(found, "actor_state_dict", checkpoint, "a checkpoint of rsl_rl 5")
-    own = policy.state_dict()
-    missing = [name for name in own if name.startswith("obs_normalizer.") and name not in weights]
-    if missing:
-        raise LeappValueError.coded(
-            "LP804",
-            f"{os.fspath(checkpoint)}: the policy of '{task}' normalises its observations, and the "
-            f"checkpoint has no '{missing[0]}'. Without it the policy would see other numbers than "
-            "in training: give the checkpoint that the trainer wrote, whole.",
-        )
-    load_weights(policy, weights, os.fspath(checkpoint), f"the policy of '{task}'")
-    return policy
 
 
 @contextlib.contextmanager
