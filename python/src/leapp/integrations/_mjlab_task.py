@@ -63,6 +63,8 @@ class Task:
             self._tick()
         self._ports = list(inputs.ports)
         self.env.reset()
+        for motion in self._motions().values():
+            motion.time_steps.zero_()  # from its start; a tick goes on before it looks
 
     def trace_pass(self, backend: str) -> None:
         """Run one control step, less the physics, as a pass of the node."""
