@@ -1,8 +1,8 @@
 // The Go1 in MuJoCo as mjlab's task has it: mjlab's own robot file, and what the task adds to it: a
 // floor, contacts, and position actuators, whose gains come from the bundle.
 //
-// Owned by one thread. Everything that a tick calls works in memory of MuJoCo's; the small vectors that
-// measurements are returned in are the exception.
+// Owned by one thread. Everything that a tick calls works in memory of MuJoCo's; the small vectors
+// that measurements are returned in are the exception.
 #pragma once
 
 #include <mujoco/mujoco.h>
@@ -73,12 +73,14 @@ class Robot {
 
   /// One control step of 20 ms: four of physics. MuJoCo's actuators are the PD controllers.
   void step(const float* targets) {
-    for (std::size_t i = 0; i < joints_.size(); ++i) data_->ctrl[i] = static_cast<double>(targets[i]);
+    for (std::size_t i = 0; i < joints_.size(); ++i)
+      data_->ctrl[i] = static_cast<double>(targets[i]);
     for (int i = 0; i < 4; ++i) mj_step(model_.get(), data_.get());
     mj_forward(model_.get(), data_.get());
   }
 
-  /// Changes the velocity of the trunk, as a kick would: up to 0.5 m/s sideways, 0.4 m/s up and down.
+  /// Changes the velocity of the trunk, as a kick would: up to 0.5 m/s sideways, 0.4 m/s up and
+  /// down.
   void push(std::mt19937& generator) {
     std::uniform_real_distribution<double> sideways(-0.5, 0.5);
     std::uniform_real_distribution<double> upwards(-0.4, 0.4);

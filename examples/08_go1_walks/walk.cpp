@@ -1,10 +1,10 @@
-// A Unitree Go1 follows velocity commands: the bundle that mjlab's task became, and MuJoCo. No torch,
-// no Python.
+// A Unitree Go1 follows velocity commands: the bundle that mjlab's task became, and MuJoCo. No
+// torch, no Python.
 //
 //   08_go1_walks go1.xml [bundle.yaml] [--starts N] [--trace FILE]
 //
-// go1.xml is the robot as mjlab has it. --starts N: N walks from other poses, with pushes. --trace: the
-// walk as CSV, one line a tick.
+// go1.xml is the robot as mjlab has it. --starts N: N walks from other poses, with pushes. --trace:
+// the walk as CSV, one line a tick.
 #include <mujoco/mujoco.h>
 
 #include <cmath>
@@ -34,7 +34,8 @@ struct Command {
 
 // What the robot is asked for: another thing every four seconds.
 Command command_at(int tick) {
-  constexpr Command kAsked[] = {{0.8F, 0, 0}, {1.2F, 0, 0}, {0.6F, 0, 0.6F}, {0, 0.4F, 0}, {-0.5F, 0, 0}};
+  constexpr Command kAsked[] = {
+      {0.8F, 0, 0}, {1.2F, 0, 0}, {0.6F, 0, 0.6F}, {0, 0.4F, 0}, {-0.5F, 0, 0}};
   return kAsked[tick / 200];
 }
 
@@ -44,7 +45,8 @@ struct Walk {
   int ticks = 0;           // until it fell, if it did
 };
 
-Walk walk(leapp::InferenceManager& policy, Robot& robot, std::mt19937* pushes, std::ostream* trace) {
+Walk walk(leapp::InferenceManager& policy, Robot& robot, std::mt19937* pushes,
+          std::ostream* trace) {
   const auto lin_vel = policy.input_port("policy/imu_lin_vel");
   const auto ang_vel = policy.input_port("policy/imu_ang_vel");
   const auto gravity = policy.input_port("policy/robot_projected_gravity_b");

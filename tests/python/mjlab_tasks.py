@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 import torch
 from mjlab.envs import ManagerBasedRlEnv
-from mjlab.envs.mdp.actions import JointPositionActionCfg, RelativeJointPositionActionCfg
+from mjlab.envs.mdp.actions import RelativeJointPositionActionCfg
 from mjlab.managers import ObservationTermCfg
 from mjlab.rl import MjlabOnPolicyRunner, RslRlVecEnvWrapper
 from mjlab.tasks.registry import load_env_cfg, load_rl_cfg, load_runner_cls
@@ -210,9 +210,7 @@ def test_other_tasks(task: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("kind", ["gru", "lstm"])
 def test_recurrent_policies(cartpole: Any, kind: str, tmp_path: Path) -> None:
-    policy = untrained(
-        CARTPOLE, cartpole, class_name="RNNModel", rnn_type=kind, rnn_hidden_dim=8
-    )
+    policy = untrained(CARTPOLE, cartpole, class_name="RNNModel", rnn_type=kind, rnn_hidden_dim=8)
     assert_drives(cartpole, policy, integration.export_task(cartpole, policy, tmp_path / "out"))
 
 

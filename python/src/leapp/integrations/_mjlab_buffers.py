@@ -36,16 +36,16 @@ def _check_constant(delay: Any, group: str, term: str) -> None:
     raise LeappValueError.coded(
         "LP803",
         f"Observation term '{group}/{term}' is delayed by a random number of steps "
-        f"({delay.min_lag} to {delay.max_lag}), which is no part of a policy. Export the task with a "
-        "constant delay: delay_min_lag equal to delay_max_lag, delay_hold_prob and "
+        f"({delay.min_lag} to {delay.max_lag}), which is no part of a policy. Export the task with "
+        "a constant delay: delay_min_lag equal to delay_max_lag, delay_hold_prob and "
         "delay_update_period 0; or with none (both 0) where the robot's own sensor is that late.",
     )
 
 
-def _shifting(ring: type) -> type:
+def _shifting(ring: Any) -> type:
     """Return a ring whose newest frame is always the last."""
 
-    class Shifting(ring):  # type: ignore[misc, valid-type]
+    class Shifting(ring):  # type: ignore[misc]
         def append(self, data: Any) -> None:
             import torch
 
@@ -61,10 +61,10 @@ def _shifting(ring: type) -> type:
     return Shifting
 
 
-def _constant(delay: type) -> type:
+def _constant(delay: Any) -> type:
     """Return a delay that need not draw its lag."""
 
-    class Constant(delay):  # type: ignore[misc, valid-type]
+    class Constant(delay):  # type: ignore[misc]
         def _update_lags(self) -> None:
             self._current_lags.fill_(self.max_lag)
 

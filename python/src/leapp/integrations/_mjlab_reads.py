@@ -218,9 +218,9 @@ def derived(thing: Any, to: type) -> Iterator[None]:
 
 def _reading(thing: Any, watch: Callable[[Any, str, Callable[[], Any]], Any]) -> type:
     """Return a class derived from the object's own that asks `watch` for public attributes."""
-    own = type(thing)
+    own: Any = type(thing)
 
-    class Watched(own):  # type: ignore[misc, valid-type]
+    class Watched(own):  # type: ignore[misc]
         def __getattribute__(self, name: str) -> Any:
             def read() -> Any:
                 try:
@@ -239,6 +239,6 @@ def _reading(thing: Any, watch: Callable[[Any, str, Callable[[], Any]], Any]) ->
 
 def _copied(value: Any, to: type) -> Any:
     """Return a shallow copy that is of the derived class."""
-    copy = object.__new__(to)
+    copy: Any = object.__new__(to)
     copy.__dict__.update(value.__dict__)
     return copy

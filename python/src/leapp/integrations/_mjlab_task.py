@@ -72,7 +72,9 @@ class Task:
             self._reads.begin(self._ports)
             annotate.register_buffer(NODE, self._states())
             targets = self._tick()
-            annotate.output_tensors(NODE, targets, static_outputs=self._constants(), export_with=backend)
+            annotate.output_tensors(
+                NODE, targets, static_outputs=self._constants(), export_with=backend
+            )
 
     def step(self) -> None:
         """Let mjlab apply the action and simulate until the next control step."""
@@ -152,8 +154,8 @@ class Task:
             raise LeappValueError.coded(
                 "LP803",
                 f"{self._reads.term} reads {', '.join(sorted(set(self._reads.seen)))} in each of "
-                f"the {self.env.cfg.decimation} physics steps of a control step, and a bundle ticks "
-                "once a control step. Export the task with decimation=1, or with an action that "
+                f"the {self.env.cfg.decimation} physics steps of a control step, and a bundle "
+                "ticks once a control step. Export the task with decimation=1, or with an action that "
                 "does not depend on what is measured, such as JointPositionAction.",
             )
         single = len(self._written) == 1

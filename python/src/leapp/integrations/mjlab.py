@@ -195,8 +195,8 @@ def _configuration(task: str, motion_file: str | os.PathLike[str] | None) -> Any
     if task not in list_tasks():
         raise LeappValueError.coded(
             "LP003",
-            f"mjlab has no task '{task}'. It has: {', '.join(list_tasks())}. Import the module that "
-            "registers yours (leapp-export mjlab --import MODULE).",
+            f"mjlab has no task '{task}'. It has: {', '.join(list_tasks())}. Import the module "
+            "that registers yours (leapp-export mjlab --import MODULE).",
         )
     config = load_env_cfg(task, play=True)
     config.scene.num_envs = 1
@@ -204,8 +204,8 @@ def _configuration(task: str, motion_file: str | os.PathLike[str] | None) -> Any
     if motions and motion_file is None:
         raise LeappValueError.coded(
             "LP003",
-            f"'{task}' tracks a motion, which becomes part of the bundle: give the .npz that it was "
-            "trained with as motion_file (leapp-export mjlab --motion-file FILE).",
+            f"'{task}' tracks a motion, which becomes part of the bundle: give the .npz that it "
+            "was trained with as motion_file (leapp-export mjlab --motion-file FILE).",
         )
     for motion in motions:
         motion.motion_file = existing(motion_file or "")
