@@ -46,6 +46,9 @@ def _shifting(ring: Any) -> type:
     """Return a ring whose newest frame is always the last."""
 
     class Shifting(ring):  # type: ignore[misc]
+        _buffer: Any
+        _pointer: int
+
         def append(self, data: Any) -> None:
             import torch
 

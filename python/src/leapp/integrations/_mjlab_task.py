@@ -155,8 +155,8 @@ class Task:
                 "LP803",
                 f"{self._reads.term} reads {', '.join(sorted(set(self._reads.seen)))} in each of "
                 f"the {self.env.cfg.decimation} physics steps of a control step, and a bundle "
-                "ticks once a control step. Export the task with decimation=1, or with an action that "
-                "does not depend on what is measured, such as JointPositionAction.",
+                "ticks once a control step. Export the task with decimation=1, or with an action "
+                "that does not depend on what is measured, such as JointPositionAction.",
             )
         single = len(self._written) == 1
         outputs = []
@@ -178,7 +178,9 @@ class Task:
             if not joints or not set(joints) <= set(entity.joint_names):
                 continue
             rest = dict(zip(entity.joint_names, entity.data.default_joint_pos[0], strict=True))
-            values = {"default": ("default/joint/position", [float(rest[j]) for j in joints])}
+            values: dict[str, Any] = {
+                "default": ("default/joint/position", [float(rest[j]) for j in joints])
+            }
             if set(joints) <= set(gains := _gains_of(entity)):
                 values["kp_gains"] = (OutputKindEnum.KP, [gains[j][0] for j in joints])
                 values["kd_gains"] = (OutputKindEnum.KD, [gains[j][1] for j in joints])
@@ -227,7 +229,7 @@ class Task:
         return type(own.__name__, (own,), {name: setter(name) for name in meanings.TARGETS})
 
     def _name_of(self, entity: Any) -> str:
-        return next(name for name, e in self.env.scene.entities.items() if e is entity)
+        return next(str(name) for name, e in self.env.scene.entities.items() if e is entity)
 
 
 def _checked(env: Any) -> Any:
