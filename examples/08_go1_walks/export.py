@@ -1,9 +1,9 @@
-"""Exports the trained Go1 from mjlab, and lets mjlab itself walk the same way for comparison.
+"""Exports the trained Go1 from mjlab, and lets mjlab itself walk a little for comparison.
 
     .cache/mjlab/bin/python examples/08_go1_walks/export.py [folder]
 
 in the environment that install_mjlab.sh makes. Writes the bundle ``folder/go1/go1.yaml`` and
-``folder/mjlab.csv``, the walk of walk.cpp in mjlab's simulation with mjlab's policy.
+``folder/mjlab.csv``, how the walk of walk.cpp begins in mjlab's simulation with mjlab's policy.
 """
 
 from __future__ import annotations
@@ -20,8 +20,7 @@ from leapp.integrations import mjlab
 
 HERE = Path(__file__).resolve().parent
 TASK = "Mjlab-Velocity-Flat-Unitree-Go1"
-TICKS = 20 * 50
-
+TICKS = 100  # of comparison: 2 s
 #: As in walk.cpp: forward and left in m/s, turning in rad/s; another one every 200 ticks.
 ASKED = [(0.8, 0, 0), (1.2, 0, 0), (0.6, 0, 0.6), (0, 0.4, 0), (-0.5, 0, 0)]
 
@@ -49,8 +48,7 @@ def environment() -> Any:
     twist = env.command_manager.get_term("twist")
 
     def ask(dt: Any, env_ids: Any = None) -> None:
-        tick = min(env.common_step_counter, TICKS - 1)
-        twist.vel_command_b[:] = torch.tensor(ASKED[tick // 200])
+        twist.vel_command_b[:] = torch.tensor(ASKED[env.common_step_counter // 200])
 
     twist.compute = ask
     return env
@@ -82,8 +80,6 @@ def main() -> None:
         rows = walk(env, mjlab.load_policy(TASK, env, trained))
     lines = [",".join(f"{value:.6g}" for value in row) for row in rows]
     (folder / "mjlab.csv").write_text("\n".join(lines) + "\n")
-    off = torch.tensor([[row[4] - row[1], row[5] - row[2]] for row in rows]).norm(dim=1).mean()
-    print(f"mjlab: off by {off:.3f} m/s on average")
 
 
 if __name__ == "__main__":

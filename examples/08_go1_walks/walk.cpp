@@ -9,15 +9,11 @@
 
 #include <cmath>
 #include <cstdio>
-#include <cstdlib>
 #include <exception>
-#include <filesystem>
 #include <fstream>
-#include <memory>
 #include <random>
 #include <stdexcept>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "leapp/inference_manager.h"
@@ -114,7 +110,7 @@ void run(const std::vector<std::string>& words) {
   if (files.empty() || files.size() > 2 || files[0].starts_with('-'))
     throw std::invalid_argument(
         "usage: 08_go1_walks go1.xml [bundle.yaml] [--starts N] [--trace FILE]");
-  const std::filesystem::path carried = LEAPP_EXAMPLE_FOLDER "/go1/go1.yaml";
+  const std::string carried = LEAPP_EXAMPLE_FOLDER "/go1/go1.yaml";
   leapp::InferenceManager policy(files.size() > 1 ? files[1] : carried);
   Robot robot(files[0], joints_of(policy));
   print("walk", 0, walk(policy, robot, nullptr, trace.is_open() ? &trace : nullptr));

@@ -97,7 +97,7 @@ def assert_drives(env: Any, policy: Any, yaml: str, ticks: int = 200) -> None:
     if getattr(policy, "is_recurrent", False):
         policy.reset()
     env.cfg.auto_reset = False  # the bundle does not know when mjlab starts anew
-    spread = 0.0
+    seen = []
     for tick in range(ticks):
         if tick == ticks // 2:  # a reset in the middle
             observed, _ = env.reset()
@@ -113,8 +113,9 @@ def assert_drives(env: Any, policy: Any, yaml: str, ticks: int = 200) -> None:
         for name, expected in driven.expected.items():
             value = found[f"policy/{name}_target"]
             torch.testing.assert_close(value, expected, rtol=1e-4, atol=1e-5)
-            spread = max(spread, float((value - value.mean()).abs().max()))
-    assert spread > 1e-3, "nothing moved"
+            seen.append(value)
+    # A policy that always says the same would pass for any other.
+    assert any((value - seen[0]).abs().max() > 1e-4 for value in seen)
 
 
 class Driven:

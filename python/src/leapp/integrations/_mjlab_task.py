@@ -24,7 +24,7 @@ class Task:
         policy: From a TensorDict of observation groups to an action.
     """
 
-    def __init__(self, env: Any, policy: Callable[[Any], Any]) -> None:
+    def __init__(self, env: Any, policy: Any) -> None:
         self.env = _checked(env)
         self._policy = policy
         self._clip = getattr(env, "clip_actions", None)
@@ -58,13 +58,19 @@ class Task:
 
     def probe(self) -> None:
         """Run a control step without tracing: what it reads, and what cannot be exported."""
-        self.env.reset()
+        self._start()
         with self._reads.one_pass() as inputs:
             self._tick()
         self._ports = list(inputs.ports)
+        self._start()
+
+    def _start(self) -> None:
+        """Have the environment and the policy as they are before their first tick."""
         self.env.reset()
         for motion in self._motions().values():
             motion.time_steps.zero_()  # from its start; a tick goes on before it looks
+        if getattr(self._policy, "is_recurrent", False):
+            self._policy.reset()
 
     def trace_pass(self, backend: str) -> None:
         """Run one control step, less the physics, as a pass of the node."""
