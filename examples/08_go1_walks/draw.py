@@ -58,13 +58,13 @@ def draw_strip(walk: NDArray[np.float64], robot: Path, path: Path) -> None:
     camera = mujoco.MjvCamera()
     camera.distance, camera.azimuth, camera.elevation = 1.1, 90, -12
     frames = []
-    with mujoco.Renderer(model, HEIGHT, WIDTH) as renderer:
-        for row in walk[300 : 300 + 3 * FRAMES : 3]:
-            data.qpos[:] = row[7:]
-            mujoco.mj_forward(model, data)
-            camera.lookat[:] = [row[7], row[8], 0.2]
-            renderer.update_scene(data, camera)
-            frames.append(renderer.render().copy())
+    renderer = mujoco.Renderer(model, HEIGHT, WIDTH)
+    for row in walk[300 : 300 + 3 * FRAMES : 3]:
+        data.qpos[:] = row[7:]
+        mujoco.mj_forward(model, data)
+        camera.lookat[:] = [row[7], row[8], 0.2]
+        renderer.update_scene(data, camera)
+        frames.append(renderer.render().copy())
     pyplot.imsave(path, np.concatenate(frames, axis=1))
 
 

@@ -111,11 +111,12 @@ def walks(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, list[list[floa
 
 def test_go1_goes_the_way_it_goes_in_mjlab(walks: tuple[str, list[list[float]]]) -> None:
     lines = (GO1 / "mjlab.csv").read_text().splitlines()
+    assert len(lines) == 100
     for row, line in zip(walks[1], lines, strict=False):
         expected = [float(n) for n in line.split(",")]
         assert row[:4] == pytest.approx(expected[:4])  # time and command
-        assert row[7:10] == pytest.approx(expected[7:10], abs=0.01)  # where it is, m
-        assert row[14:] == pytest.approx(expected[14:], abs=0.05)  # its joints, rad
+        assert row[7:10] == pytest.approx(expected[7:10], abs=1e-3)  # where it is, m
+        assert row[14:] == pytest.approx(expected[14:], abs=1e-3)  # its joints, rad
 
 
 def test_go1_follows_commands_and_stays_on_its_feet(
@@ -127,8 +128,8 @@ def test_go1_follows_commands_and_stays_on_its_feet(
     assert len(found) == 21, walks[0]
     assert {state for _, state, _, _ in found} == {"on its feet"}
     for name, _, speed, turn in found:
-        assert float(speed) < (0.2 if name == "walk" else 0.3)
-        assert float(turn) < 0.3
+        assert float(speed) < (0.12 if name == "walk" else 0.2)
+        assert float(turn) < 0.1
 
 
 def test_every_example_is_tested() -> None:
