@@ -56,7 +56,7 @@ def draw_strip(walk: NDArray[np.float64], robot: Path, path: Path) -> None:
     model = spec.compile()
     data = mujoco.MjData(model)
     camera = mujoco.MjvCamera()
-    camera.distance, camera.azimuth, camera.elevation = 1.1, 90, -12
+    camera.distance, camera.azimuth, camera.elevation = 1.1, 90, -25
     frames = []
     renderer = mujoco.Renderer(model, HEIGHT, WIDTH)
     for row in walk[300 : 300 + 3 * FRAMES : 3]:
