@@ -46,7 +46,8 @@ struct StartOptions {
 /// Begins a session. When one is already active it is dropped, with a warning.
 LEAPP_EXPORT void start(const StartOptions& options);
 
-/// Ends tracing; what was traced waits for compile_graph(). Refuses while a node is open.
+/// Ends tracing; what was traced waits for compile_graph(). Refuses while a node is in its first
+/// pass; a later one that was begun is dropped.
 LEAPP_EXPORT void stop();
 
 /// Whether a session is tracing now. Costs one load.

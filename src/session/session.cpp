@@ -69,11 +69,11 @@ void drop_leading_axes(ElementNames& names) {
 }
 
 std::string left_open_text(const LiveNode& node) {
-  return (node.complete() ? "pass " + std::to_string(node.completed + 1) + " of node '" +
-                                node.name + "' was never completed"
-                          : "node '" + node.name + "' was created but never completed") +
-         ", so leapp.stop() cannot end the session. Call annotate.output_tensors('" + node.name +
-         "', ..) first, or annotate.abandon('" + node.name + "') to drop what was begun here.";
+  return "node '" + node.name +
+         "' was created but never completed, so leapp.stop() cannot end the session. Call "
+         "annotate.output_tensors('" +
+         node.name + "', ..) first, or annotate.abandon('" + node.name +
+         "') to drop what was begun here.";
 }
 
 }  // namespace
@@ -234,8 +234,15 @@ void Session::stop() {
                             "' is still executing. Call it after the function returned."};
     }
     for (const LiveNode& node : nodes_) {
-      if (node.pass.open)
+      if (node.pass.open && !node.complete())
         throw PlacedError{Code::kIncomplete, left_open_text(node), node.pass.opened_at};
+    }
+    for (LiveNode& node : nodes_) {
+      if (!node.pass.open) continue;
+      // A loop that observes at the end of each step leaves an observation that nobody acts upon.
+      remark("Pass " + std::to_string(node.completed + 1) + " of node '" + node.name +
+             "' was begun and not completed; it counts for nothing");
+      drop_pass(node);
     }
   });
   std::exception_ptr failure;  // of a front end; the session ends all the same

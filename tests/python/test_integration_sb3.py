@@ -304,7 +304,7 @@ class TestFilesThatAreNotTheirs:
         monkeypatch.chdir(tmp_path)
         model_of("PPO", "MlpPolicy", VECTOR, BOX).save(tmp_path / "model.zip")
         (tmp_path / "norm.pkl").write_bytes(pickle.dumps(Bomb()))
-        with pytest.raises(leapp.LeappValueError, match="norm.pkl") as raised:
+        with pytest.raises(leapp.LeappValueError, match="norm") as raised:
             sb3.export_checkpoint(tmp_path / "model.zip", tmp_path / "r", normalizer="norm.pkl")
         assert raised.value.code == "LP805"
         assert not (tmp_path / "bomb").exists()

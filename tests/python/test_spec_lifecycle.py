@@ -219,15 +219,16 @@ class TestNodeNeverCompleted:
         annotate.abandon("orphan")
         leapp.stop()
 
-    def test_a_later_pass_counts_as_well(self, bench: Workbench) -> None:
+    def test_a_later_pass_is_dropped(
+        self, bench: Workbench, capfd: pytest.CaptureFixture[str]
+    ) -> None:
         leapp.start("g", save_path=str(bench.folder))
         double(torch.ones(2), "n")
-        annotate.input_tensors("n", {"x": torch.ones(2)})
-        with pytest.raises(leapp.LeappError, match="pass 2 of node 'n' was never completed"):
-            leapp.stop()
-        annotate.abandon("n")
+        annotate.input_tensors("n", {"x": torch.ones(2)})  # of a step that nobody takes
         leapp.stop()
+        assert capfd.readouterr().err == ""
         assert bench.compile() == {"n": True}
+        assert "Pass 2 of node 'n' was begun and not completed" in bench.log()
 
     def test_stop_on_the_way_of_an_exception_drops_the_pass(self, bench: Workbench) -> None:
         with pytest.raises(KeyError, match="the program's own"):

@@ -118,15 +118,24 @@ TEST_F(SessionTest, AnAbandonedPassCountsForNothing) {
   EXPECT_EQ(node().inputs.size(), 1U);
 }
 
-TEST_F(SessionTest, RefusesToStopWhileANodeIsOpen) {
+TEST_F(SessionTest, RefusesToStopBeforeANodeWasCompleted) {
   begin();
   pass("a");
+  in("a", at::ones({2}));
   in("b", at::ones({2}));
   EXPECT_EQ(code_of([] { stop(); }), Code::kIncomplete);
-  annotate::abandon("b");
-  in("a", at::ones({2}));
-  EXPECT_EQ(code_of([] { stop(); }), Code::kIncomplete);
   EXPECT_TRUE(is_active());
+  EXPECT_TRUE(Session::instance().any_open());
+}
+
+TEST_F(SessionTest, AFurtherPassThatStopCutsOffCountsForNothing) {
+  begin();
+  pass();
+  in("n", at::ones({2}));
+  stop();
+  EXPECT_FALSE(is_active());
+  EXPECT_EQ(node().completed, 1);
+  EXPECT_THAT(codes(), IsEmpty());
 }
 
 TEST_F(SessionTest, ALineThatIsReachedAgainBeginsThePassAnew) {

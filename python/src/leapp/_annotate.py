@@ -214,7 +214,7 @@ class Annotate:
 
         For when something between inputs and outputs failed; a node that is not open is left as
         it is. Otherwise the line that opened the node begins anew when it is reached again, with a
-        warning, and :func:`leapp.stop` refuses while the node is open.
+        warning, and :func:`leapp.stop` refuses while the node is in its first pass.
         """
         if _state.is_active():
             _state.tracing.abandon(node_name)

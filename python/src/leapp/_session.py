@@ -75,8 +75,8 @@ def start(
 def stop() -> None:
     """End tracing; what was traced waits for :func:`compile_graph`.
 
-    A node that is open is an error. While an exception is on its way, as in a ``finally``, its pass
-    is dropped instead.
+    A node that is still in its first pass is an error. While an exception is on its way, as in a
+    ``finally``, that pass is dropped instead, as a later one always is.
     """
     if not _state.loaded():
         raise LeappError.at_caller(

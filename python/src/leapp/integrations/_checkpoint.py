@@ -65,7 +65,7 @@ def check_trust(trust: str | None) -> bool:
 
 
 def load_tensors(path: str | os.PathLike[str], expected: str, *, trust: str | None = None) -> Any:
-    """Return what ``torch.save`` wrote, on the CPU; only with ``trust`` it may be more than data."""
+    """Return what ``torch.save`` wrote, on the CPU: data only, unless it is trusted."""
     trusted = check_trust(trust)
     file = existing(path)
     if not zipfile.is_zipfile(file) and not _is_pickle(file):
@@ -91,7 +91,7 @@ def load_stream(stream: Any, file: str, expected: str, *, trusted: bool = False)
 
 def state_dict_of(found: Any, key: str, path: object, expected: str) -> dict[str, torch.Tensor]:
     """Return one state dict of a checkpoint; raise if there is none of that name."""
-    value = found.get(key) if isinstance(found, Mapping) else None
+    value: Any = found.get(key) if isinstance(found, Mapping) else None
     if not is_state_dict(value):
         holds = sorted(map(str, found)) if isinstance(found, Mapping) else type(found).__name__
         raise not_a_checkpoint(path, expected, f"no weights under '{key}' (it holds: {holds})")

@@ -253,7 +253,7 @@ def _is_channels_first(space: Any) -> bool:
         is_image_space_channels_first,
     )
 
-    return is_image_space(space) and is_image_space_channels_first(space)
+    return bool(is_image_space(space) and is_image_space_channels_first(space))
 
 
 def _choices(space: Any) -> int:

@@ -1,0 +1,248 @@
+"""The files of RSL-RL: checkpoints of every release since 2, and the configuration beside them."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from leapp.errors import LeappValueError
+
+from . import _checkpoint
+
+if TYPE_CHECKING:
+    import torch
+
+_EXPECTED = "a checkpoint of RSL-RL"
+
+#: How names in ActorCritic's state dict, until RSL-RL 3, became those of an actor.
+_RENAMED = (
+    (re.compile(r"^(?:actor|student)\."), "mlp."),
+    (re.compile(r"^(?:actor|student)_obs_normalizer\."), "obs_normalizer."),
+    (re.compile(r"^memory_[as]\.rnn\."), "rnn.rnn."),
+)
+
+
+class SavedActor(NamedTuple):
+    """What a checkpoint holds of its actor.
+
+    Attributes:
+        path: The file.
+        weights: By the names that an actor of RSL-RL 4 or newer has.
+        section: Where its configuration is, ``"actor"`` or ``"student"``; ``"policy"`` for a
+            checkpoint of an older release.
+    """
+
+    path: str
+    weights: dict[str, torch.Tensor]
+    section: str
+
+
+def read(path: str | os.PathLike[str], *, trust: str | None) -> SavedActor:
+    """Read a checkpoint."""
+    found = _checkpoint.load_tensors(path, _EXPECTED, trust=trust)
+    file = os.fspath(path)
+    for role in ("actor", "student"):
+        if isinstance(found, Mapping) and f"{role}_state_dict" in found:
+            weights = _checkpoint.state_dict_of(found, f"{role}_state_dict", file, _EXPECTED)
+            return SavedActor(file, weights, role)
+    weights = _renamed(_checkpoint.state_dict_of(found, "model_state_dict", file, _EXPECTED))
+    normalizer = found.get("obs_norm_state_dict")  # beside the model until RSL-RL 2
+    if _checkpoint.is_state_dict(normalizer):
+        weights |= {f"obs_normalizer.{name}": value for name, value in normalizer.items()}
+    if not any(name.startswith("mlp.") for name in weights):
+        raise _checkpoint.not_a_checkpoint(file, _EXPECTED, "no 'actor' among its weights")
+    return SavedActor(file, weights, "policy")
+
+
+def config_beside(checkpoint: str | os.PathLike[str]) -> str | None:
+    """Return the configuration that the training left beside its checkpoints, if it is there."""
+    file = os.path.join(os.path.dirname(os.fspath(checkpoint)), "params", "agent.yaml")
+    return file if os.path.isfile(file) else None
+
+
+def make_actor(
+    saved: SavedActor,
+    config: Mapping[str, Any],
+    activation: str | None,
+    images: dict[str, Any],
+    *,
+    trusted: bool,
+) -> Any:
+    """Make the actor with the checkpoint's weights.
+
+    Args:
+        saved: The checkpoint.
+        config: What it was trained with; may be empty.
+        activation: Used instead of the configuration's.
+        images: Channels, height and width of each image.
+        trusted: Whether the configuration may name classes beyond RSL-RL's.
+    """
+    arguments = _arguments(saved, config)
+    if activation is not None:
+        arguments["activation"] = activation
+    if "activation" not in arguments:
+        raise LeappValueError.coded(
+            "LP003",
+            f"{saved.path}: the weights do not tell the activation function between them, and "
+            f"there is no params/agent.yaml beside. Give config=.. or activation=.., or "
+            f"--config or --activation.",
+        )
+    noise = any(name.startswith("distribution.") for name in saved.weights)
+    if saved.section == "actor" and not noise and "distribution_cfg" not in arguments:
+        raise LeappValueError.coded(
+            "LP003",
+            f"{saved.path}: the weights do not tell which distribution the actor's actions are "
+            f"of. Give config=.. or --config.",
+        )
+    _check_normalizer(saved, arguments)
+    models = _checkpoint.library("rsl_rl.models", "rsl-rl-lib>=4")
+    kind = _class_of(saved, models, arguments.pop("class_name"), trusted)
+    observations = _observations(saved, arguments, images)
+    width = _actions(saved, arguments, trusted)
+    actor = kind(observations, {"actor": list(observations)}, "actor", width, **arguments)
+    _checkpoint.load_weights(actor, _without_noise(saved, actor), saved.path, kind.__name__)
+    return actor
+
+
+def _renamed(weights: dict[str, Any]) -> dict[str, Any]:
+    """Return the actor's share of an ActorCritic's weights, by its new names."""
+    found = {}
+    for name, value in weights.items():
+        for pattern, prefix in _RENAMED:
+            if pattern.match(name):
+                found[pattern.sub(prefix, name)] = value
+    return found
+
+
+def _arguments(saved: SavedActor, config: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what the actor is made with: from the configuration, or else from the weights."""
+    section = dict(config.get(saved.section) or {})
+    layers = _layers(saved)
+    found: dict[str, Any] = {
+        "class_name": "RNNModel" if "rnn.rnn.weight_hh_l0" in saved.weights else "MLPModel",
+        "hidden_dims": [layer.shape[0] for layer in layers[:-1]],
+        "obs_normalization": "obs_normalizer._mean" in saved.weights,
+        **_rnn_arguments(saved),
+    }
+    if saved.section != "policy":
+        return found | section
+    # ActorCritic's configuration says of the actor what its weights do not.
+    if "activation" in section:
+        found["activation"] = section["activation"]
+    if config.get("empirical_normalization") or section.get("actor_obs_normalization"):
+        found["obs_normalization"] = True
+    return found
+
+
+def _rnn_arguments(saved: SavedActor) -> dict[str, Any]:
+    """Return kind and size of the recurrent network that the weights are of."""
+    recurrent = saved.weights.get("rnn.rnn.weight_hh_l0")
+    if recurrent is None:
+        return {}
+    gates, size = recurrent.shape
+    return {
+        "rnn_type": "gru" if gates == 3 * size else "lstm",
+        "rnn_hidden_dim": size,
+        "rnn_num_layers": sum("weight_hh_l" in name for name in saved.weights),
+    }
+
+
+def _layers(saved: SavedActor) -> list[torch.Tensor]:
+    """Return the weights of the MLP's layers in their order."""
+    found = {}
+    for name, value in saved.weights.items():
+        if (match := re.match(r"mlp\.(\d+)\.weight$", name)) is not None:
+            found[int(match[1])] = value
+    if len(found) < 2 or any(value.dim() != 2 for value in found.values()):
+        raise _checkpoint.not_a_checkpoint(
+            saved.path, _EXPECTED, f"no MLP among the weights {sorted(saved.weights)[:4]}"
+        )
+    return [found[index] for index in sorted(found)]
+
+
+def _check_normalizer(saved: SavedActor, arguments: Mapping[str, Any]) -> None:
+    """Raise if the configuration has a normaliser and the checkpoint has none."""
+    if arguments.get("obs_normalization") and "obs_normalizer._mean" not in saved.weights:
+        raise LeappValueError.coded(
+            "LP804",
+            f"{saved.path}: was trained with normalised observations, says its configuration, "
+            f"but holds no normaliser. Export a checkpoint that the runner itself saved.",
+        )
+
+
+def _class_of(saved: SavedActor, module: Any, name: Any, trusted: bool) -> Any:
+    """Return a class of RSL-RL's, or any other if the configuration is trusted with that."""
+    from rsl_rl.utils import resolve_callable
+
+    own = re.split(r"[.:]", str(name))[-1]
+    if str(name) in (own, f"{module.__name__}.{own}", f"{module.__name__}:{own}"):
+        found = getattr(module, own, None)
+        if found is not None:
+            return found
+    if not trusted:
+        raise _checkpoint.untrusted(saved.path, f"its configuration names the class {name}")
+    return resolve_callable(name)
+
+
+def _observations(
+    saved: SavedActor, arguments: dict[str, Any], images: dict[str, Any]
+) -> dict[str, torch.Tensor]:
+    """Return examples of the observations."""
+    import torch
+
+    layers = _layers(saved)
+    encoders = {name.split(".")[1] for name in saved.weights if name.startswith("cnns.")}
+    if encoders != set(images):
+        raise _checkpoint.unsupported(
+            f"{saved.path}: the actor takes the images {sorted(encoders)}, and sizes are known of "
+            f"{sorted(images)}. Give images=.. or --image with channels, height and width."
+        )
+    if "rnn.rnn.weight_ih_l0" in saved.weights:
+        width = saved.weights["rnn.rnn.weight_ih_l0"].shape[1]
+    else:
+        width = layers[0].shape[1] - _encoded(saved, arguments, images)
+    groups = {"obs": torch.zeros(1, width)} if width > 0 else {}
+    groups |= {name: torch.zeros(1, *size) for name, size in images.items()}
+    return groups
+
+
+def _actions(saved: SavedActor, arguments: dict[str, Any], trusted: bool) -> int:
+    """Return how many actions there are; some distributions take two numbers for each."""
+    from rsl_rl.modules import distribution
+
+    rows = int(_layers(saved)[-1].shape[0])
+    settings = arguments.get("distribution_cfg")
+    if not settings:
+        return rows
+    kind = _class_of(saved, distribution, settings["class_name"], trusted)
+    settings = arguments["distribution_cfg"] = {**settings, "class_name": kind}
+    made = kind(1, **{key: value for key, value in settings.items() if key != "class_name"})
+    return rows if isinstance(made.input_dim, int) else rows // 2
+
+
+def _encoded(saved: SavedActor, arguments: dict[str, Any], images: dict[str, Any]) -> int:
+    """Return how many features the image encoders give."""
+    from rsl_rl.modules import CNN
+
+    if images and not arguments.get("cnn_cfg"):
+        raise _checkpoint.unsupported(
+            f"{saved.path}: strides and paddings of the image encoders are in the configuration "
+            f"alone. Give config=.. or --config."
+        )
+    total = 0
+    for name, (channels, height, width) in images.items():
+        settings = arguments["cnn_cfg"]
+        settings = settings.get(name, settings)
+        total += int(CNN((height, width), channels, **settings).output_dim)
+    return total
+
+
+def _without_noise(saved: SavedActor, actor: Any) -> dict[str, Any]:
+    """Return the weights, less those of a noise that the actor was made without."""
+    if getattr(actor, "distribution", None) is not None:
+        return saved.weights
+    return {
+        name: value for name, value in saved.weights.items() if not name.startswith("distribution.")
+    }

@@ -1,0 +1,193 @@
+"""RSL-RL: actors and checkpoints, with their normaliser and recurrent state.
+
+    rsl_rl.export_policy(runner.get_inference_policy(), "walker")
+    rsl_rl.export_checkpoint("logs/model_1500.pt", "walker")
+
+Ports are named as in RSL-RL's own ONNX files: ``obs`` holds the one-dimensional observation groups
+in their order, each image has a port of its own, and ``actions`` comes out.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from leapp.errors import LeappValueError
+
+from . import _checkpoint, _policy, _rsl_rl_files
+
+if TYPE_CHECKING:
+    import torch
+
+__all__ = ["add_arguments", "export_checkpoint", "export_policy", "run"]
+
+
+def export_policy(
+    policy: Any,
+    path: str | os.PathLike[str],
+    *,
+    backend: str = "onnx",
+    frequency: float | None = None,
+    verbose: bool = False,
+) -> str:
+    """Write the bundle of an actor; return its YAML file's path.
+
+    Args:
+        policy: ``runner.get_inference_policy()``, ``runner.alg.actor`` or the runner itself; a
+            module with ``act_inference``, as before RSL-RL 4, must be given as a checkpoint.
+        path: The bundle's folder.
+        backend: ``"onnx"`` or ``"jit"``.
+        frequency: How often a second the policy runs.
+        verbose: Show the whole log on the console.
+    """
+    if hasattr(policy, "get_inference_policy"):
+        policy = policy.get_inference_policy("cpu")
+    missing = [name for name in _NEEDED if not hasattr(policy, name)]
+    if missing:
+        raise _checkpoint.unsupported(
+            f"rsl_rl.export_policy() takes a runner or a model of RSL-RL 4 or newer; "
+            f"{type(policy).__name__} has no {', '.join(missing)}. Export the checkpoint of an "
+            f"older one."
+        )
+    tick = _Tick(_policy.frozen(policy))
+    return _policy.export(
+        tick.as_policy(), path, backend=backend, frequency=frequency, verbose=verbose
+    )
+
+
+def export_checkpoint(
+    checkpoint: str | os.PathLike[str],
+    path: str | os.PathLike[str],
+    *,
+    config: str | os.PathLike[str] | Mapping[str, Any] | None = None,
+    activation: str | None = None,
+    images: Mapping[str, Sequence[int]] | None = None,
+    trust: str | None = None,
+    **options: Any,
+) -> str:
+    """Write the bundle of a ``model_*.pt`` file; return its YAML file's path.
+
+    Args:
+        checkpoint: The file, of RSL-RL 2 or newer.
+        path: The bundle's folder.
+        config: What it was trained with, as a dict or a YAML file; ``params/agent.yaml`` beside
+            the checkpoint by default, where Isaac Lab and mjlab put it.
+        activation: The activation function, for a checkpoint without a configuration: layers tell
+            their sizes, but not what is between them.
+        images: Channels, height and width of each image that the actor takes in.
+        trust: ``"code"`` lets the file run code, and the configuration name classes of your own.
+        options: As in :func:`export_policy`.
+    """
+    trusted = _checkpoint.check_trust(trust)
+    saved = _rsl_rl_files.read(checkpoint, trust=trust)
+    if config is None:
+        config = _rsl_rl_files.config_beside(checkpoint)
+    if config is not None and not isinstance(config, Mapping):
+        config = _checkpoint.read_yaml(config)
+    actor = _rsl_rl_files.make_actor(
+        saved, config or {}, activation, dict(images or {}), trusted=trusted
+    )
+    return export_policy(actor, path, **options)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add this integration's arguments."""
+    parser.add_argument("checkpoint", metavar="MODEL.pt", help="what the runner saved")
+    parser.add_argument(
+        "--config", metavar="AGENT.yaml", help="by default params/agent.yaml beside the checkpoint"
+    )
+    parser.add_argument("--activation", help="the activation function, where there is no config")
+    parser.add_argument(
+        "--image",
+        action="append",
+        default=[],
+        metavar="NAME=CxHxW",
+        help="the size of an image that the actor takes in",
+    )
+    parser.add_argument("--frequency", type=float, metavar="HZ", help="how often the policy runs")
+    parser.add_argument("--trust-code", action="store_true", help="let the files run code")
+
+
+def run(arguments: argparse.Namespace) -> str:
+    """Export what the arguments say; return the YAML file's path."""
+    return export_checkpoint(
+        arguments.checkpoint,
+        arguments.output,
+        config=arguments.config,
+        activation=arguments.activation,
+        images=dict(map(_image, arguments.image)),
+        trust="code" if arguments.trust_code else None,
+        backend=arguments.backend,
+        frequency=arguments.frequency,
+        verbose=arguments.verbose,
+    )
+
+
+#: What is asked of an actor.
+_NEEDED = ("obs_groups", "obs_dim", "get_hidden_state", "reset")
+
+
+def _image(text: str) -> tuple[str, list[int]]:
+    """Read ``name=3x64x64``."""
+    name, _, sizes = text.partition("=")
+    if not name or len(sizes.split("x")) != 3 or not all(map(str.isdigit, sizes.split("x"))):
+        raise LeappValueError.coded("LP003", f"--image takes NAME=CxHxW, got '{text}'.")
+    return name, [int(size) for size in sizes.split("x")]
+
+
+class _Tick:
+    """An actor as a function of its observations and its hidden state."""
+
+    def __init__(self, actor: Any) -> None:
+        self._actor = actor
+        images = getattr(actor, "obs_groups_2d", [])
+        sizes = zip(
+            getattr(actor, "obs_channels_2d", []), getattr(actor, "obs_dims_2d", []), strict=True
+        )
+        self._shapes = {
+            name: (1, channels, *size) for name, (channels, size) in zip(images, sizes, strict=True)
+        }
+        if actor.obs_groups:
+            self._shapes = {"obs": (1, actor.obs_dim), **self._shapes}
+        self._states: list[str] = []
+
+    def as_policy(self) -> _policy.Policy:
+        """Return it for the export."""
+        import torch
+
+        self._actor.reset()
+        with torch.no_grad():
+            self._actor(self._groups(self._sample()))
+        states = {name: torch.zeros_like(state) for name, state in self._hidden().items()}
+        return _policy.Policy(self._step, self._sample, states)
+
+    def _sample(self) -> dict[str, torch.Tensor]:
+        import torch
+
+        return {name: torch.randn(shape) for name, shape in self._shapes.items()}
+
+    def _step(self, inputs: Any, states: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+        given = tuple(states.values())
+        self._actor.reset(hidden_state=given[0] if len(given) == 1 else given or None)
+        return {"actions": self._actor(self._groups(inputs))}, self._hidden()
+
+    def _groups(self, inputs: Any) -> dict[str, Any]:
+        """Return the observation groups. All of the vectors are in the first one of them.
+
+        The actor puts them side by side before anything else, and does not know their sizes.
+        """
+        groups = dict(inputs)
+        obs = groups.pop("obs", None)
+        for name in self._actor.obs_groups:
+            groups[name] = obs
+            obs = obs[:, :0]
+        return groups
+
+    def _hidden(self) -> dict[str, torch.Tensor]:
+        """Return the hidden state by name."""
+        state = self._actor.get_hidden_state()
+        if state is None:
+            return {}
+        return dict(zip("hc", state if isinstance(state, tuple) else (state,), strict=False))

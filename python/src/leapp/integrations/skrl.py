@@ -1,0 +1,240 @@
+"""skrl: agents, models and checkpoints, with their preprocessor and recurrent state.
+
+    skrl.export_policy(agent, "walker")
+    skrl.export_checkpoint("agent_10000.pt", "walker", config="agent.yaml")
+
+The bundle takes ``observations`` and gives deterministic ``actions``: the mean of a Gaussian, the
+likeliest choice of a categorical, the best one of a Q-network.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import os
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from . import _checkpoint, _policy, _skrl_files
+from ._spaces import example_of, is_simple
+
+if TYPE_CHECKING:
+    import torch
+
+__all__ = ["add_arguments", "export_checkpoint", "export_policy", "run"]
+
+
+def export_policy(
+    policy: Any,
+    path: str | os.PathLike[str],
+    *,
+    preprocessor: torch.nn.Module | None = None,
+    backend: str = "onnx",
+    frequency: float | None = None,
+    verbose: bool = False,
+) -> str:
+    """Write the bundle of an agent or of its policy; return its YAML file's path.
+
+    Args:
+        policy: The agent, whose preprocessor is found by itself, or a model.
+        path: The bundle's folder.
+        preprocessor: What observations go through first, such as a RunningStandardScaler.
+        backend: ``"onnx"`` or ``"jit"``.
+        frequency: How often a second the policy runs.
+        verbose: Show the whole log on the console.
+    """
+    _checkpoint.library("skrl.models.torch", "skrl")
+    from skrl.agents.torch import Agent
+    from skrl.models.torch import Model
+
+    role = "policy"
+    if isinstance(policy, Agent):
+        if preprocessor is None:
+            preprocessor = _preprocessor_of(policy)
+        role = "policy" if "policy" in policy.models else "q_network"
+        policy = policy.models.get(role)
+    if not isinstance(policy, Model):
+        raise _checkpoint.unsupported(
+            f"skrl.export_policy() takes an agent or a model of skrl, got {type(policy).__name__}."
+        )
+    return _export(policy, role, preprocessor, path, backend, frequency, verbose)
+
+
+def export_checkpoint(
+    checkpoint: str | os.PathLike[str],
+    path: str | os.PathLike[str],
+    *,
+    config: str | os.PathLike[str] | Mapping[str, Any] | None = None,
+    model: Any = None,
+    trust: str | None = None,
+    backend: str = "onnx",
+    frequency: float | None = None,
+    verbose: bool = False,
+) -> str:
+    """Write the bundle of a file that an agent saved; return its YAML file's path.
+
+    Args:
+        checkpoint: ``agent_*.pt``, ``best_agent.pt``, or the policy's own where modules are stored
+            separately.
+        path: The bundle's folder.
+        config: The configuration of skrl's Runner, as a dict or a YAML file; by default
+            ``params/agent.yaml`` beside the checkpoint or its folder.
+        model: Instead of a configuration, a model of your own that takes the weights in.
+        trust: ``"code"`` lets the file run code, and the configuration hold any expression.
+        backend: As in :func:`export_policy`.
+        frequency: As in :func:`export_policy`.
+        verbose: As in :func:`export_policy`.
+    """
+    trusted = _checkpoint.check_trust(trust)
+    saved = _skrl_files.read(checkpoint, trust=trust)
+    if config is None and model is None:
+        config = _skrl_files.config_beside(checkpoint)
+    if config is not None and not isinstance(config, Mapping):
+        config = _checkpoint.read_yaml(config)
+    if model is None:
+        model = _skrl_files.make_model(saved, config, trusted=trusted)
+    _checkpoint.load_weights(model, saved.weights, saved.path, type(model).__name__)
+    preprocessor = _skrl_files.make_preprocessor(saved, config or {})
+    return _export(model, saved.role, preprocessor, path, backend, frequency, verbose)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add this integration's arguments."""
+    parser.add_argument("checkpoint", metavar="AGENT.pt", help="what the agent saved")
+    parser.add_argument(
+        "--config", metavar="AGENT.yaml", help="the Runner's configuration; found beside by default"
+    )
+    parser.add_argument(
+        "--model", metavar="FILE.py:FUNCTION", help="a function of yours that returns the model"
+    )
+    parser.add_argument("--frequency", type=float, metavar="HZ", help="how often the policy runs")
+    parser.add_argument("--trust-code", action="store_true", help="let the files run code")
+
+
+def run(arguments: argparse.Namespace) -> str:
+    """Export what the arguments say; return the YAML file's path."""
+    return export_checkpoint(
+        arguments.checkpoint,
+        arguments.output,
+        config=arguments.config,
+        model=_checkpoint.from_file(arguments.model)() if arguments.model else None,
+        trust="code" if arguments.trust_code else None,
+        backend=arguments.backend,
+        frequency=arguments.frequency,
+        verbose=arguments.verbose,
+    )
+
+
+def _export(
+    model: Any,
+    role: str,
+    preprocessor: Any,
+    path: str | os.PathLike[str],
+    backend: str,
+    frequency: float | None,
+    verbose: bool,
+) -> str:
+    """Write the bundle of a model."""
+    scaler = None if preprocessor is None else _policy.frozen(preprocessor)
+    tick = _Tick(_policy.frozen(model), role, scaler)
+    return _policy.export(
+        tick.as_policy(), path, backend=backend, frequency=frequency, verbose=verbose
+    )
+
+
+def _preprocessor_of(agent: Any) -> Any:
+    """Return the module that an agent's observations go through, if there is one."""
+    import torch
+
+    for name in ("_observation_preprocessor", "_state_preprocessor"):
+        found = getattr(agent, name, None)
+        if isinstance(found, torch.nn.Module):
+            return found
+        if found is not None:
+            return None
+    return None
+
+
+class _Inputs(dict[str, Any]):
+    """What a model is asked with; a policy that wants the simulator's state is refused."""
+
+    def __getitem__(self, key: str) -> Any:
+        if key == "states":
+            raise _checkpoint.unsupported(
+                "the policy takes 'states', which only a simulator has. Train one that acts on "
+                "'observations'."
+            )
+        return super().__getitem__(key)
+
+
+class _Tick:
+    """What an agent does around its policy, without drawing."""
+
+    def __init__(self, model: Any, role: str, preprocessor: Any) -> None:
+        self._model = model
+        self._role = role
+        self._preprocessor = preprocessor
+        self._model.device = "cpu"  # models send what they make where they were made
+        self._space = model.observation_space
+        if not is_simple(self._space):
+            raise _checkpoint.unsupported(
+                f"the policy observes {self._space}, of which skrl takes the flattened form. "
+                f"Flatten it in the environment."
+            )
+
+    def as_policy(self) -> _policy.Policy:
+        """Return it for the export."""
+        import torch
+
+        sizes = self._model.get_specification().get("rnn", {}).get("sizes", [])
+        # The sizes are those of a training with many environments.
+        states = {
+            f"rnn_{i}": torch.zeros(layers, 1, width) for i, (layers, _, width) in enumerate(sizes)
+        }
+        return _policy.Policy(self._step, self._sample, states)
+
+    def _sample(self) -> dict[str, torch.Tensor]:
+        example = example_of(self._space)
+        return {"observations": example.reshape(1, -1)}
+
+    def _step(self, inputs: Any, states: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+        observations = inputs["observations"]
+        if self._preprocessor is not None:
+            observations = self._preprocessor(observations)
+        given = _Inputs(observations=observations)
+        if states:
+            given["rnn"] = list(states.values())
+        with _no_draws():
+            actions, outputs = self._model.act(given, role=self._role)
+        left = dict(zip(states, outputs.get("rnn", []), strict=True))
+        return {"actions": self._deterministic(actions, outputs)}, left
+
+    def _deterministic(self, actions: torch.Tensor, outputs: Any) -> torch.Tensor:
+        """Return the action that the distribution is around."""
+        if "mean_actions" in outputs:
+            mean: torch.Tensor = outputs["mean_actions"]
+            return mean
+        return actions.argmax(dim=1, keepdim=True) if self._role == "q_network" else actions
+
+
+@contextlib.contextmanager
+def _no_draws() -> Iterator[None]:
+    """Let distributions answer with their mode: models draw also where only a mean is wanted."""
+    from torch import distributions as kinds
+
+    def mode(self: Any, sample_shape: Any = ()) -> Any:
+        return self.mode
+
+    places: list[tuple[Any, str]] = [
+        (kinds.Normal, "rsample"),
+        (kinds.MultivariateNormal, "rsample"),
+        (kinds.Categorical, "sample"),
+    ]
+    kept = [getattr(kind, name) for kind, name in places]
+    try:
+        for kind, name in places:
+            setattr(kind, name, mode)
+        yield
+    finally:
+        for (kind, name), function in zip(places, kept, strict=True):
+            setattr(kind, name, function)

@@ -1,0 +1,286 @@
+"""TorchRL: actors of TensorDict modules, with the transforms of their environment.
+
+    torchrl.export_policy(actor, "walker", env)
+    torchrl.export_checkpoint("actor.pt", "walker", actor, env)
+
+The bundle takes what the environment observes before its transforms (ObservationNorm, VecNorm,
+CatTensors, ..), has one port for each key, and gives the deterministic ``action``. Whatever an
+actor reads under ``key`` and leaves under ``("next", key)`` is its state.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from leapp.errors import LeappValueError
+
+from . import _checkpoint, _policy
+
+if TYPE_CHECKING:
+    import torch
+
+__all__ = ["add_arguments", "export_checkpoint", "export_policy", "run"]
+
+
+def export_policy(
+    policy: Any,
+    path: str | os.PathLike[str],
+    observed: Any,
+    *,
+    transforms: Iterable[Any] | None = None,
+    action_key: str | tuple[str, ...] = "action",
+    backend: str = "onnx",
+    frequency: float | None = None,
+    verbose: bool = False,
+) -> str:
+    """Write the bundle of an actor; return its YAML file's path.
+
+    Args:
+        policy: The actor, a TensorDictModule of any kind.
+        path: The bundle's folder.
+        observed: The environment, or an example of what it observes: a TensorDict or a dict of
+            tensors with a batch in front.
+        transforms: What observations go through before the actor; by default the environment's.
+        action_key: Where the actor leaves its action.
+        backend: ``"onnx"`` or ``"jit"``.
+        frequency: How often a second the policy runs.
+        verbose: Show the whole log on the console.
+    """
+    _checkpoint.library("torchrl.envs", "torchrl")
+    import torch
+
+    if not (isinstance(policy, torch.nn.Module) and hasattr(policy, "in_keys")):
+        raise _checkpoint.unsupported(
+            f"torchrl.export_policy() takes a TensorDictModule, got {type(policy).__name__}."
+        )
+    tick = _Tick(_policy.frozen(policy), action_key)
+    sources, chain = tick.wanted(_flattened(_transforms_of(observed, transforms)))
+    return _policy.export(
+        tick.as_policy(_sampler(observed, sources), chain),
+        path,
+        backend=backend,
+        frequency=frequency,
+        verbose=verbose,
+    )
+
+
+def export_checkpoint(
+    checkpoint: str | os.PathLike[str],
+    path: str | os.PathLike[str],
+    policy: Any,
+    observed: Any,
+    *,
+    key: str | None = None,
+    trust: str | None = None,
+    **options: Any,
+) -> str:
+    """Write the bundle of an actor whose weights are in a file; return its YAML file's path.
+
+    Args:
+        checkpoint: What ``torch.save(actor.state_dict(), ..)`` wrote, or a dict of such.
+        path: The bundle's folder.
+        policy: The actor that takes the weights in.
+        observed: As in :func:`export_policy`.
+        key: Which of the file's state dicts is the actor's.
+        trust: ``"code"`` lets the file run code.
+        options: As in :func:`export_policy`.
+    """
+    expected = "a state dict of the actor"
+    found = _checkpoint.load_tensors(checkpoint, expected, trust=trust)
+    if key is not None:
+        found = _checkpoint.state_dict_of(found, key, checkpoint, expected)
+    elif not _checkpoint.is_state_dict(found):
+        holds = sorted(map(str, found)) if isinstance(found, Mapping) else type(found).__name__
+        raise _checkpoint.not_a_checkpoint(
+            checkpoint, expected, f"{holds}; key=.. or --key says which of them is the actor's"
+        )
+    actor = _policy.frozen(policy)
+    _checkpoint.load_weights(actor, found, checkpoint, type(actor).__name__)
+    return export_policy(actor, path, observed, **options)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add this integration's arguments."""
+    parser.add_argument("checkpoint", metavar="ACTOR.pt", help="a state dict of the actor")
+    parser.add_argument(
+        "--model",
+        required=True,
+        metavar="FILE.py:FUNCTION",
+        help="a function of yours that returns the actor and its environment, or an example",
+    )
+    parser.add_argument("--key", help="which of the file's state dicts is the actor's")
+    parser.add_argument("--frequency", type=float, metavar="HZ", help="how often the policy runs")
+    parser.add_argument("--trust-code", action="store_true", help="let the checkpoint run code")
+
+
+def run(arguments: argparse.Namespace) -> str:
+    """Export what the arguments say; return the YAML file's path."""
+    made = _checkpoint.from_file(arguments.model)()
+    if not isinstance(made, tuple) or len(made) != 2:
+        raise LeappValueError.coded(
+            "LP003",
+            f"{arguments.model}: expected the actor and its environment, or an example of what it "
+            f"observes, got {type(made).__name__}.",
+        )
+    return export_checkpoint(
+        arguments.checkpoint,
+        arguments.output,
+        *made,
+        key=arguments.key,
+        trust="code" if arguments.trust_code else None,
+        backend=arguments.backend,
+        frequency=arguments.frequency,
+        verbose=arguments.verbose,
+    )
+
+
+class _Tick:
+    """An actor, and the transforms before it, as a function of observations and states."""
+
+    def __init__(self, actor: Any, action_key: Any) -> None:
+        self._actor = actor
+        self._action_key = action_key
+        self._chain: list[Any] = []
+        given, left = set(map(_key, actor.in_keys)), set(map(_key, actor.out_keys))
+        self._state_keys = [key for key in sorted(given) if ("next", *key) in left]
+        self._inputs = given - set(self._state_keys) - {("is_init",)}
+        self._sources: list[tuple[str, ...]] = []
+
+    def wanted(self, transforms: list[Any]) -> tuple[list[tuple[str, ...]], list[Any]]:
+        """Return the keys that are observed, and the transforms between them and the actor."""
+        needed = set(self._inputs)
+        chain: list[Any] = []
+        for transform in reversed(transforms):
+            made = set(map(_key, transform.out_keys or []))
+            if not made & needed:
+                continue  # rewards, counters and the like
+            needed = (needed - made) | set(map(_key, transform.in_keys or []))
+            chain.insert(0, _inference(transform))
+        self._sources = sorted(needed)
+        return self._sources, chain
+
+    def as_policy(
+        self, sample: Callable[[], dict[str, torch.Tensor]], chain: list[Any]
+    ) -> _policy.Policy:
+        """Return it for the export."""
+        import torch
+
+        self._chain = chain
+        with torch.no_grad():
+            _, left = self._step(sample(), {})
+        # Without states an actor begins with zeros of its own.
+        states = {name: torch.zeros_like(value) for name, value in left.items()}
+        return _policy.Policy(self._step, sample, states)
+
+    def _step(self, inputs: Any, states: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+        import torch
+        from tensordict import TensorDict
+        from torchrl.envs.utils import ExplorationType, set_exploration_type
+
+        data = TensorDict({"is_init": torch.zeros(1, 1, dtype=torch.bool)}, batch_size=[1])
+        for key in self._sources:
+            data.set(key, inputs[_name(key)])
+        for transform in self._chain:
+            data = transform._call(data)
+        for key in self._state_keys:
+            if _name(key) in states:
+                data.set(key, states[_name(key)])
+        with set_exploration_type(ExplorationType.DETERMINISTIC):
+            data = self._actor(data)
+        left = {_name(key): data.get(("next", *key)) for key in self._state_keys}
+        return {_name(_key(self._action_key)): data.get(self._action_key)}, left
+
+
+def _key(key: Any) -> tuple[str, ...]:
+    return key if isinstance(key, tuple) else (key,)
+
+
+def _name(key: tuple[str, ...]) -> str:
+    return "_".join(key)
+
+
+def _transforms_of(observed: Any, given: Iterable[Any] | None) -> list[Any]:
+    """Return the transforms between what is observed and the actor."""
+    if given is not None:
+        return list(given) if not hasattr(given, "transforms") else [given]
+    found: list[Any] = []
+    while hasattr(observed, "transform") and hasattr(observed, "base_env"):
+        found.insert(0, observed.transform)
+        observed = observed.base_env
+    return found
+
+
+def _flattened(transforms: list[Any]) -> list[Any]:
+    """Return single transforms, those inside of others included."""
+    found = []
+    for transform in transforms:
+        inner = getattr(transform, "transforms", None)
+        found += [transform] if inner is None else _flattened(list(inner))
+    return found
+
+
+def _inference(transform: Any) -> Any:
+    """Return a transform as it is to run on a robot; raise if that is not known."""
+    from torchrl.envs.transforms import CatTensors, Transform
+
+    name = type(transform).__name__
+    missing = LeappValueError.coded(
+        "LP804",
+        f"the transform {name} of {transform.in_keys} has no statistics yet. Give the environment "
+        f"that the actor was trained with, or load the transform's state dict.",
+    )
+    if hasattr(transform, "to_observation_norm"):
+        try:
+            transform = transform.to_observation_norm()
+        except (AttributeError, KeyError, RuntimeError, TypeError) as error:
+            raise missing from error
+    if not getattr(transform, "initialized", True):
+        raise missing
+    if type(transform)._call is not Transform._call and not isinstance(transform, CatTensors):
+        raise _checkpoint.unsupported(
+            f"the transform {name} of {transform.in_keys} depends on more than the observation. "
+            f"Do what it does on the robot, and give transforms=.. without it."
+        )
+    return _policy.frozen(transform.clone())
+
+
+def _sampler(observed: Any, keys: list[tuple[str, ...]]) -> Callable[[], dict[str, torch.Tensor]]:
+    """Return what makes inputs up; real numbers of an example are moved around."""
+    import torch
+
+    while hasattr(observed, "transform") and hasattr(observed, "base_env"):
+        observed = observed.base_env
+    spec = getattr(observed, "observation_spec", None)
+
+    def sample() -> dict[str, torch.Tensor]:
+        data = observed if spec is None else spec.rand()
+        batched = spec is None or len(observed.batch_size) > 0
+        found = {}
+        for key in keys:
+            value = _leaf(data, key)
+            if isinstance(value, torch.Tensor):
+                value = value.detach().cpu()
+                value = value[:1] if batched else value.unsqueeze(0)
+                moved = spec is None and value.is_floating_point()
+                found[_name(key)] = value + torch.randn_like(value) if moved else value.clone()
+        missing = [_name(key) for key in keys if _name(key) not in found]
+        if missing:
+            raise _checkpoint.unsupported(
+                f"the actor takes in {missing}, which is not among what is observed. Give an "
+                f"example that has it."
+            )
+        return found
+
+    return sample
+
+
+def _leaf(data: Any, key: tuple[str, ...]) -> Any:
+    """Return what nested dicts or TensorDicts hold under a key; None if it is nothing."""
+    for part in key:
+        if part not in list(data.keys()):
+            return None
+        data = data[part]
+    return data
