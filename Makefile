@@ -26,7 +26,7 @@ build: setup  ## build everything and install the Python package into .venv
 	@$(MAKE) $(STAMPS)/package
 
 demo: build  ## export a policy pipeline, check it, draw it, run it from Python and from C++
-	@cmake --build $(BUILD) -j $(JOBS) --target 06_robot_loop
+	@cmake --build $(BUILD) -j $(JOBS) --target 06_robot_loop 08_go1_walks
 	$(say) "demo"
 	@$(RUN) examples/demo.sh
 

@@ -18,4 +18,11 @@ leapp inspect "$folder/walker/walker.yaml"
 step "3. run it from C++, without libtorch"
 "$build/examples/06_robot_loop" "$folder/walker/walker.yaml"
 
+step "4. a Go1 that walks: mjlab's task as a bundle, in MuJoCo"
+if [ -x "$build/examples/08_go1_walks" ] && robot=$(examples/08_go1_walks/fetch_robot.sh); then
+  "$build/examples/08_go1_walks" "$robot"
+else
+  echo "left out: MuJoCo or the robot's file, from mjlab's wheel, could not be had"
+fi
+
 step "The drawing is $folder/walker/walker.png"

@@ -92,6 +92,46 @@ def test_robot_in_mujoco_balances_as_in_pytorch(tmp_path: Path) -> None:
     assert "of 9000 ticks took longer" in printed
 
 
+GO1 = ROOT / "examples" / "08_go1_walks"
+
+
+@pytest.fixture(scope="module")
+def walks(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, list[list[float]]]:
+    """What the Go1's program prints for one walk and 20 starts with pushes, and its trace."""
+    program = compiled("08_go1_walks")
+    folder = tmp_path_factory.mktemp("go1")
+    found = subprocess.run([GO1 / "fetch_robot.sh"], capture_output=True, text=True, check=False)
+    if found.returncode != 0:
+        pytest.skip(f"the robot's file is not there, and mjlab's wheel neither: {found.stderr}")
+    trace = folder / "walk.csv"
+    printed = run([program, found.stdout.strip(), "--starts", "20", "--trace", str(trace)], folder)
+    rows = [[float(n) for n in line.split(",")] for line in trace.read_text().splitlines()]
+    return printed, rows
+
+
+def test_go1_goes_the_way_it_goes_in_mjlab(walks: tuple[str, list[list[float]]]) -> None:
+    lines = (GO1 / "mjlab.csv").read_text().splitlines()
+    assert len(lines) == 100
+    for row, line in zip(walks[1], lines, strict=False):
+        expected = [float(n) for n in line.split(",")]
+        assert row[:4] == pytest.approx(expected[:4])  # time and command
+        assert row[7:10] == pytest.approx(expected[7:10], abs=1e-3)  # where it is, m
+        assert row[14:] == pytest.approx(expected[14:], abs=1e-3)  # its joints, rad
+
+
+def test_go1_follows_commands_and_stays_on_its_feet(
+    walks: tuple[str, list[list[float]]],
+) -> None:
+    found = re.findall(
+        r"(walk|start) \d+: (.+) after 20.00 s, off by ([\d.]+) m/s and ([\d.]+)", walks[0]
+    )
+    assert len(found) == 21, walks[0]
+    assert {state for _, state, _, _ in found} == {"on its feet"}
+    for name, _, speed, turn in found:
+        assert float(speed) < (0.12 if name == "walk" else 0.2)
+        assert float(turn) < 0.1
+
+
 def test_every_example_is_tested() -> None:
     names = {path.stem for path in (ROOT / "examples").glob("[0-9]*")}
-    assert names == {*PAIRS, "05_trace_from_cpp", "07_mujoco_balance"}
+    assert names == {*PAIRS, "05_trace_from_cpp", "07_mujoco_balance", "08_go1_walks"}

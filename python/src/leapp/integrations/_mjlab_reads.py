@@ -1,0 +1,244 @@
+"""What a task reads of its environment, turned into inputs of a node where it is read."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from leapp import TensorSemantics, annotate
+from leapp.errors import LeappValueError
+
+from . import _mjlab_meaning as meanings
+
+
+class Reads:
+    """Makes inputs of what observation and action terms read, once a pass.
+
+    Entities' data, sensors and commands get a class of their own while :meth:`watching`, derived
+    from theirs, in which reading an attribute first asks this object. A value that is computed from
+    others, as gravity in the robot's frame is from its orientation, is one input: what the
+    term asked for. Used from one thread.
+    """
+
+    def __init__(self, env: Any, node: str) -> None:
+        self.env = env
+        self._node = node
+        self._inputs: Inputs | None = None  # of this pass; None between passes
+        self._inside = False  # of a read, whose own reads are its business
+        #: Which term is being computed, for messages.
+        self.term = ""
+        #: What was read since this was last emptied, by connection.
+        self.seen: list[str] = []
+
+    @contextlib.contextmanager
+    def watching(self) -> Iterator[None]:
+        """Watch the environment for as long as the block runs."""
+        from mjlab.tasks.tracking.mdp import MotionCommand
+
+        with contextlib.ExitStack() as stack:
+            for name, entity in self.env.scene.entities.items():
+                watch = _Watch(self, f"state:{name}", name)
+                stack.enter_context(derived(entity.data, _reading(entity.data, watch.entity)))
+            for name, sensor in self.env.scene.sensors.items():
+                watch = _Watch(self, f"sensor:{name}", name.rpartition("/")[2])
+                stack.enter_context(derived(sensor, _reading(sensor, watch.sensor)))
+            for name in self.env.command_manager.active_terms:
+                term = self.env.command_manager.get_term(name)
+                # A motion is part of the bundle: what is read of it is the motion's own tables.
+                if not isinstance(term, MotionCommand):
+                    watch = _Watch(self, f"command:{name}", name)
+                    stack.enter_context(derived(term, _reading(term, watch.command)))
+            data = self.env.sim.data
+            stack.enter_context(derived(data, _reading(data, self._refuse)))
+            yield
+
+    @contextlib.contextmanager
+    def one_pass(self) -> Iterator[Inputs]:
+        """Make inputs of what is read in the block."""
+        self._inputs = Inputs(self.env, self._node)
+        try:
+            yield self._inputs
+        finally:
+            self._inputs = None
+
+    def plainly(self, read: Callable[[], Any]) -> Any:
+        """Run a read of which nothing is to become an input."""
+        inside, self._inside = self._inside, True
+        try:
+            return read()
+        finally:
+            self._inside = inside
+
+    @property
+    def asking(self) -> bool:
+        """Whether a value that is read now is to become an input."""
+        return self._inputs is not None and not self._inside
+
+    def input(
+        self, connection: str, name: str, value: Callable[[], Any], meaning: Callable[[], Any]
+    ) -> Any:
+        """Return the input that stands for what is read there; no tensor is what it is itself."""
+        import torch
+
+        assert self._inputs is not None
+        if connection not in self._inputs.values:
+            found = self.plainly(value)
+            if not isinstance(found, torch.Tensor) or found.shape[:1] != (1,):
+                return found
+            self._inputs.add(connection, name, found, self.plainly(meaning))
+        self.seen.append(connection)
+        return self._inputs.values[connection]
+
+    def begin(self, ports: list[TensorSemantics]) -> None:
+        """Make inputs of what an earlier pass read, with its values of now."""
+        assert self._inputs is not None
+        inputs = self._inputs
+        self.plainly(lambda: inputs.begin(ports))
+
+    def _refuse(self, data: Any, name: str, read: Callable[[], Any]) -> Any:
+        """Refuse what a robot has no word for: the memory of the simulation itself."""
+        if self.asking and not callable(value := self.plainly(read)):
+            del value
+            raise LeappValueError.coded(
+                "LP803",
+                f"{self.term} reads '{name}' from the simulation itself (env.sim.data), which no "
+                "robot has. Read it from an entity's data (env.scene['robot'].data), a sensor or a "
+                "command, so that it becomes an input with a name.",
+            )
+        return read()
+
+
+class Inputs:
+    """The inputs of one pass."""
+
+    def __init__(self, env: Any, node: str) -> None:
+        self.env = env
+        self._node = node
+        #: By connection.
+        self.values: dict[str, Any] = {}
+        #: In the order in which they were first read.
+        self.ports: list[TensorSemantics] = []
+
+    def begin(self, ports: list[TensorSemantics]) -> None:
+        """Make inputs of those of another pass; all at once, since a node begins with one line."""
+        now = [
+            dataclasses.replace(port, ref=value_of(self.env, _connection(port)).clone())
+            for port in ports
+        ]
+        values = annotate.input_tensors(self._node, now)
+        self.values = dict(
+            zip(map(_connection, ports), values if len(now) > 1 else (values,), strict=True)
+        )
+
+    def add(self, connection: str, name: str, value: Any, meaning: meanings.Meaning) -> None:
+        """Make an input of one more value."""
+        # A copy, because the simulation's memory is written behind PyTorch's back.
+        port = meaning.semantics(name, value.clone(), connection)
+        self.values[connection] = annotate.input_tensors(self._node, port)
+        self.ports.append(port)
+
+
+class _Watch:
+    """What reading an attribute of one entity, sensor or command does."""
+
+    def __init__(self, reads: Reads, connection: str, name: str) -> None:
+        self._reads = reads
+        self._connection = connection
+        self._name = name
+
+    def entity(self, data: Any, name: str, read: Callable[[], Any]) -> Any:
+        """Properties are measured; the rest, as the default pose, are constants."""
+        if self._reads.asking and name == "encoder_bias":
+            # That of the simulated encoders. A robot measures and obeys in terms of its own.
+            return read() * 0
+        if not self._reads.asking or not isinstance(getattr(type(data), name, None), property):
+            return read()
+        entity = self._reads.env.scene.entities[self._connection.partition(":")[2]]
+        return self._input(name, read, lambda: meanings.of_entity(entity, name))
+
+    def sensor(self, sensor: Any, name: str, read: Callable[[], Any]) -> Any:
+        """The data of a sensor is a tensor, or a data class of several."""
+        if name != "data" or not self._reads.asking:
+            return read()
+        env, own = self._reads.env, self._connection.partition(":")[2]
+        value = self._reads.input(
+            self._connection, self._name, read, lambda: meanings.of_sensor(env, own)
+        )
+        if dataclasses.is_dataclass(value):
+            return _copied(value, _reading(value, self._field))
+        return value
+
+    def command(self, term: Any, name: str, read: Callable[[], Any]) -> Any:
+        """Tensors of a command with a row for each environment are what is commanded."""
+        if not self._reads.asking:
+            return read()
+        return self._input(name, read, lambda: meanings.of_command(term, name))
+
+    def _field(self, data: Any, name: str, read: Callable[[], Any]) -> Any:
+        if not self._reads.asking:
+            return read()
+        return self._input(name, read, lambda: meanings.of_field(name))
+
+    def _input(self, name: str, read: Callable[[], Any], meaning: Callable[[], Any]) -> Any:
+        # "twist", not "twist_command".
+        port = self._name if name == "command" else f"{self._name}_{name}"
+        return self._reads.input(f"{self._connection}:{name}", port, read, meaning)
+
+
+def _connection(port: TensorSemantics) -> str:
+    assert port.extra is not None
+    return str(port.extra["mjlab_connection"])
+
+
+def value_of(env: Any, connection: str) -> Any:
+    """Return what mjlab has for an input with that ``mjlab_connection``."""
+    kind, _, rest = connection.partition(":")
+    owner, _, name = rest.partition(":")
+    if kind == "state":
+        return getattr(env.scene.entities[owner].data, name)
+    if kind == "sensor":
+        data = env.scene.sensors[owner].data
+        return getattr(data, name) if name else data
+    return getattr(env.command_manager.get_term(owner), name)
+
+
+@contextlib.contextmanager
+def derived(thing: Any, to: type) -> Iterator[None]:
+    """Let an object be of a class derived from its own for as long as the block runs."""
+    own = type(thing)
+    # Past the object's own idea of setting attributes.
+    object.__setattr__(thing, "__class__", to)
+    try:
+        yield
+    finally:
+        object.__setattr__(thing, "__class__", own)
+
+
+def _reading(thing: Any, watch: Callable[[Any, str, Callable[[], Any]], Any]) -> type:
+    """Return a class derived from the object's own that asks `watch` for public attributes."""
+    own: Any = type(thing)
+
+    class Watched(own):  # type: ignore[misc]
+        def __getattribute__(self, name: str) -> Any:
+            def read() -> Any:
+                try:
+                    return own.__getattribute__(self, name)
+                except AttributeError:
+                    if (fallback := getattr(own, "__getattr__", None)) is None:
+                        raise
+                    return fallback(self, name)
+
+            return read() if name.startswith("_") else watch(self, name, read)
+
+    Watched.__name__, Watched.__qualname__ = own.__name__, own.__qualname__
+    Watched.__module__ = own.__module__
+    return Watched
+
+
+def _copied(value: Any, to: type) -> Any:
+    """Return a shallow copy that is of the derived class."""
+    copy: Any = object.__new__(to)
+    copy.__dict__.update(value.__dict__)
+    return copy

@@ -1,0 +1,294 @@
+"""One control step of an mjlab task, as a pass of a node."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from leapp import GraphConfigs, OutputKindEnum, TensorSemantics, annotate
+from leapp.errors import LeappTypeError, LeappValueError
+
+from . import _mjlab_meaning as meanings
+from ._mjlab_buffers import buffers_as_state
+from ._mjlab_reads import Reads, derived
+
+NODE = "policy"
+
+
+class Task:
+    """A task and its policy, stepped as mjlab does but with the pass of a node in the middle.
+
+    Args:
+        env: One environment on the CPU, or a wrapper of it.
+        policy: From a TensorDict of observation groups to an action.
+    """
+
+    def __init__(self, env: Any, policy: Any) -> None:
+        self.env = _checked(env)
+        self._policy = policy
+        self._clip = getattr(env, "clip_actions", None)
+        # Of rsl_rl's models: of vectors, and of images.
+        vectors = list(getattr(policy, "obs_groups", ["actor"]))
+        self._groups = vectors + list(getattr(policy, "obs_groups_2d", []))
+        self._reads = Reads(self.env, NODE)
+        self._ports: list[TensorSemantics] = []  # of the probe: what is read in a pass, in order
+        self._written: list[tuple[Any, str, Any]] = []  # by the action term: entity, setter, value
+
+    @contextlib.contextmanager
+    def watching(self) -> Iterator[None]:
+        """Have the environment ready for passes for as long as the block runs."""
+        observations, env = self.env.observation_manager, self.env
+        with contextlib.ExitStack() as stack:
+            stack.enter_context(buffers_as_state(observations, self._groups))
+            stack.enter_context(self._reads.watching())
+            for entity in env.scene.entities.values():
+                stack.enter_context(derived(entity, self._hearing(type(entity))))
+            for group in self._groups:
+                for name in observations.active_terms[group]:
+                    term = observations.get_term_cfg(group, name)
+                    label = f"Observation term '{group}/{name}'"
+                    stack.enter_context(_set(term, "func", self._named(label, term.func)))
+                    stack.enter_context(_set(term, "noise", None))
+            # A pass computes observations and processes the action; step() need not do it again.
+            stack.enter_context(_set(observations, "compute", lambda **_: {}))
+            # Nothing may begin anew between passes, whatever an untrained policy does.
+            stack.enter_context(_set(env.cfg, "auto_reset", False))
+            yield
+
+    def probe(self) -> None:
+        """Run a control step without tracing: what it reads, and what cannot be exported."""
+        self._start()
+        with self._reads.one_pass() as inputs:
+            self._tick()
+        self._ports = list(inputs.ports)
+        self._start()
+
+    def _start(self) -> None:
+        """Have the environment and the policy as they are before their first tick."""
+        self.env.reset()
+        for motion in self._motions().values():
+            motion.time_steps.zero_()  # from its start; a tick goes on before it looks
+        if getattr(self._policy, "is_recurrent", False):
+            self._policy.reset()
+
+    def trace_pass(self, backend: str) -> None:
+        """Run one control step, less the physics, as a pass of the node."""
+        with self._reads.one_pass():
+            self._reads.begin(self._ports)
+            annotate.register_buffer(NODE, self._states())
+            targets = self._tick()
+            annotate.output_tensors(
+                NODE, targets, static_outputs=self._constants(), export_with=backend
+            )
+
+    def step(self) -> None:
+        """Let mjlab apply the action and simulate until the next control step."""
+        env = self.env
+        with contextlib.ExitStack() as stack:
+            # Counters are the node's state, so that mjlab counts in copies.
+            stack.enter_context(_set(env, "episode_length_buf", env.episode_length_buf.clone()))
+            for motion in self._motions().values():
+                stack.enter_context(_set(motion, "time_steps", motion.time_steps.clone()))
+            stack.enter_context(_set(env.action_manager, "process_action", lambda action: None))
+            env.step(env.action_manager.action)
+            env._manual_reset_pending.zero_()
+
+    def configs(self) -> GraphConfigs:
+        """Return what the bundle says of the whole: rate, default pose, ranges of commands."""
+        pose: dict[str, float] = {}
+        for term in self.env.action_manager._terms.values():
+            entity = term._entity
+            pose |= dict(
+                zip(entity.joint_names, entity.data.default_joint_pos[0].tolist(), strict=True)
+            )
+        ranges: dict[str, list[float]] = {}
+        for name in self.env.command_manager.active_terms:
+            bounds = getattr(self.env.command_manager.get_term(name).cfg, "ranges", None)
+            for element in ("lin_vel_x", "lin_vel_y", "ang_vel_z"):
+                if (pair := getattr(bounds, element, None)) is not None:
+                    ranges[element] = [float(pair[0]), float(pair[1])]
+        return GraphConfigs(
+            frequency=1 / self.env.step_dt,
+            default_pose=pose or None,
+            command_ranges=ranges or None,
+        )
+
+    def _tick(self) -> list[TensorSemantics]:
+        """Observe, decide and process the action; return what the actuators are told."""
+        from tensordict import TensorDict
+
+        for motion in self._motions().values():
+            motion.time_steps += 1
+            motion.time_steps.clamp_(max=motion.motion.time_step_total - 1)
+        observed = {
+            group: self.env.observation_manager.compute_group(group, update_history=True)
+            for group in self._groups
+        }
+        action = self._decide(TensorDict(observed, batch_size=[1]))
+        if self._clip is not None:
+            action = action.clamp(-self._clip, self._clip)
+        self.env.action_manager.process_action(action)
+        targets = [
+            target
+            for name, term in self.env.action_manager._terms.items()
+            for target in self._apply(name, term)
+        ]
+        self.env.episode_length_buf += 1
+        return targets
+
+    def _decide(self, observed: Any) -> Any:
+        """Run the policy, a recurrent one with its hidden state as the node's."""
+        network = getattr(self._policy, "rnn", None)
+        if not getattr(self._policy, "is_recurrent", False) or network is None:
+            return self._policy(observed)
+        hidden = _flat(network.hidden_state) or _zeros(network.rnn)
+        names = [f"actor_state_{i}" for i in range(len(hidden))]
+        states = annotate.state_tensors(NODE, dict(zip(names, hidden, strict=True)))
+        network.hidden_state = states
+        action = self._policy(observed)
+        annotate.update_state(NODE, dict(zip(names, _flat(network.hidden_state), strict=True)))
+        return action
+
+    def _apply(self, name: str, term: Any) -> list[TensorSemantics]:
+        """Let an action term write its targets; return them as outputs."""
+        self._written.clear()
+        self._reads.seen.clear()
+        self._reads.term = f"Action term '{name}' ({type(term).__name__})"
+        term.apply_actions()
+        if self._reads.seen and self.env.cfg.decimation > 1:
+            raise LeappValueError.coded(
+                "LP803",
+                f"{self._reads.term} reads {', '.join(sorted(set(self._reads.seen)))} in each of "
+                f"the {self.env.cfg.decimation} physics steps of a control step, and a bundle "
+                "ticks once a control step. Export the task with decimation=1, or with an action "
+                "that does not depend on what is measured, such as JointPositionAction.",
+            )
+        single = len(self._written) == 1
+        outputs = []
+        for entity, setter, value in self._written:
+            names = list(getattr(term, "target_names", ()))
+            port = f"{name}_target" if single else f"{name}_{setter.removeprefix('set_')}"
+            meaning = meanings.of_target(entity, setter, names)
+            owner = self._name_of(entity)
+            outputs.append(meaning.semantics(port, value, f"write:{owner}:{setter}"))
+        return outputs
+
+    def _constants(self) -> list[TensorSemantics]:
+        """Return stiffness, damping and default pose of the joints that action terms move."""
+        import torch
+
+        constants = []
+        for name, term in self.env.action_manager._terms.items():
+            entity, joints = term._entity, list(getattr(term, "target_names", ()))
+            if not joints or not set(joints) <= set(entity.joint_names):
+                continue
+            rest = dict(zip(entity.joint_names, entity.data.default_joint_pos[0], strict=True))
+            values: dict[str, Any] = {
+                "default": ("default/joint/position", [float(rest[j]) for j in joints])
+            }
+            if set(joints) <= set(gains := _gains_of(entity)):
+                values["kp_gains"] = (OutputKindEnum.KP, [gains[j][0] for j in joints])
+                values["kd_gains"] = (OutputKindEnum.KD, [gains[j][1] for j in joints])
+            constants += [
+                TensorSemantics(f"{name}_{what}", torch.tensor([row]), kind, element_names=joints)
+                for what, (kind, row) in values.items()
+            ]
+        return constants
+
+    def _states(self) -> dict[str, Any]:
+        """Return what a pass writes in place, by the names that it has in the bundle."""
+        states = {"last_action": self.env.action_manager._action}
+        for name, motion in self._motions().items():
+            states[f"{name}_time_step"] = motion.time_steps
+        return states
+
+    def _motions(self) -> dict[str, Any]:
+        """Return the commands that play a motion, by name."""
+        from mjlab.tasks.tracking.mdp import MotionCommand
+
+        commands = self.env.command_manager
+        terms = {name: commands.get_term(name) for name in commands.active_terms}
+        return {name: term for name, term in terms.items() if isinstance(term, MotionCommand)}
+
+    def _named(self, label: str, function: Callable[..., Any]) -> Callable[..., Any]:
+        """Return the function of a term such that messages can name it."""
+
+        def named(*args: Any, **kwargs: Any) -> Any:
+            self._reads.term = f"{label} ({getattr(function, '__name__', type(function).__name__)})"
+            return function(*args, **kwargs)
+
+        return named
+
+    def _hearing(self, own: type) -> type:
+        """Return a class of entities whose setters write down what they are told in a pass."""
+
+        def setter(name: str) -> Callable[..., None]:
+            def heard(entity: Any, value: Any, *args: Any, **kwargs: Any) -> None:
+                if self._reads.asking:
+                    self._written.append((entity, name, value))
+                else:
+                    getattr(own, name)(entity, value, *args, **kwargs)
+
+            return heard
+
+        return type(own.__name__, (own,), {name: setter(name) for name in meanings.TARGETS})
+
+    def _name_of(self, entity: Any) -> str:
+        return next(str(name) for name, e in self.env.scene.entities.items() if e is entity)
+
+
+def _checked(env: Any) -> Any:
+    """Return the environment itself, if it is one that can be exported."""
+    from mjlab.envs import ManagerBasedRlEnv
+
+    unwrapped = getattr(env, "unwrapped", env)
+    if not isinstance(unwrapped, ManagerBasedRlEnv):
+        raise LeappTypeError.of(env, "export_task() takes a ManagerBasedRlEnv or its wrapper")
+    if unwrapped.num_envs != 1 or str(unwrapped.device) != "cpu":
+        raise LeappValueError.coded(
+            "LP803",
+            f"export_task() takes one environment on the CPU, and this has {unwrapped.num_envs} on "
+            f"'{unwrapped.device}'. Make one with cfg.scene.num_envs = 1 and device='cpu'.",
+        )
+    return unwrapped
+
+
+def _gains_of(entity: Any) -> dict[str, tuple[float, float]]:
+    """Return stiffness and damping by joint, of the actuators that have them."""
+    return {
+        joint: (float(actuator.cfg.stiffness), float(actuator.cfg.damping))
+        for actuator in entity.actuators
+        for joint in actuator.target_names
+        if hasattr(actuator.cfg, "stiffness") and hasattr(actuator.cfg, "damping")
+    }
+
+
+def _flat(hidden: Any) -> tuple[Any, ...]:
+    """Return a hidden state as a tuple: of none, one, or an LSTM's two."""
+    if hidden is None:
+        return ()
+    return tuple(hidden) if isinstance(hidden, tuple) else (hidden,)
+
+
+def _zeros(network: Any) -> tuple[Any, ...]:
+    """Return the hidden state that a GRU or an LSTM begins with."""
+    import torch
+
+    shape = (network.num_layers, 1, network.hidden_size)
+    return tuple(torch.zeros(shape) for _ in range(2 if network.mode == "LSTM" else 1))
+
+
+@contextlib.contextmanager
+def _set(thing: Any, name: str, value: Any) -> Iterator[None]:
+    """Let an attribute of the object have another value for as long as the block runs."""
+    own = vars(thing)
+    had, before = name in own, own.get(name)
+    setattr(thing, name, value)
+    try:
+        yield
+    finally:
+        if had:
+            setattr(thing, name, before)
+        else:
+            delattr(thing, name)

@@ -1,0 +1,225 @@
+"""A task of mjlab and its trained policy as a bundle.
+
+One tick of the bundle is one control step: observation terms with their scale, clip, delay and
+history, the policy with its normaliser, and the action terms, all of them as mjlab runs them. What
+the terms read of entities, sensors and commands are its inputs, what they tell the actuators its
+outputs; ``mjlab_connection`` of each port says where mjlab has it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import dataclasses
+import os
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import leapp
+from leapp.errors import LeappValueError
+
+from ._checkpoint import existing, library, load_tensors, load_weights, state_dict_of
+from ._mjlab_reads import value_of
+from ._mjlab_task import Task
+
+__all__ = ["export_checkpoint", "export_task", "load_policy", "read_inputs"]
+
+_PACKAGE = "mjlab==1.6.0"
+_EXPECTED = "a checkpoint of rsl_rl 5"
+
+#: A first tick, the state it left, and once more.
+_PASSES = 3
+
+
+def export_task(
+    env: Any,
+    policy: Callable[[Any], Any],
+    path: str | os.PathLike[str],
+    *,
+    backend: str = "onnx",
+    verbose: bool = False,
+) -> str:
+    """Export a policy with everything that its task does before and after it.
+
+    Noise is left out, and a recurrent policy starts with its state at zero. The environment is
+    stepped a few times and is reset afterwards.
+
+    Args:
+        env: A ``ManagerBasedRlEnv`` with one environment on the CPU, or rsl_rl's wrapper of it,
+            whose ``clip_actions`` then counts.
+        policy: What ``runner.get_inference_policy()`` gives; or any function from a TensorDict of
+            observation groups to an action, which gets the group ``"actor"``.
+        path: The bundle's folder; its last part names the graph.
+        backend: ``"onnx"`` or ``"jit"``.
+        verbose: Show the whole log on the console.
+
+    Returns:
+        The path of the bundle's YAML file.
+    """
+    import torch
+
+    library("mjlab.envs", _PACKAGE)
+    folder = os.path.abspath(os.path.expanduser(os.fspath(path)))
+    task = Task(env, policy)
+    with task.watching(), _evaluating(policy), torch.no_grad():
+        task.probe()
+        leapp.start(folder, verbose=verbose, max_cached_io=_PASSES)
+        try:
+            for _ in range(_PASSES):
+                task.trace_pass(backend)
+                task.step()
+        finally:
+            leapp.stop()
+    task.env.reset()
+    leapp.compile_graph(graph_configs=task.configs())
+    return os.path.join(folder, f"{os.path.basename(folder)}.yaml")
+
+
+def read_inputs(env: Any, manager: leapp.InferenceManager) -> dict[str, Any]:
+    """Return what the environment has now for each input of an exported task.
+
+    By it a bundle runs in mjlab's own simulation:
+    ``manager.run_policy(read_inputs(env, manager))``.
+    """
+    ports = {
+        f"{node}/{port['name']}": port
+        for node, model in manager.models.items()
+        for port in model["inputs"]
+    }
+    return {
+        path: value_of(env.unwrapped, ports[path]["mjlab_connection"]).clone()
+        for path in manager.inputs
+    }
+
+
+def export_checkpoint(
+    task: str,
+    checkpoint: str | os.PathLike[str],
+    path: str | os.PathLike[str],
+    *,
+    motion_file: str | os.PathLike[str] | None = None,
+    backend: str = "onnx",
+    verbose: bool = False,
+) -> str:
+    """Export a registered task in its play configuration with a checkpoint that mjlab trained.
+
+    Args:
+        task: The task's name, such as ``"Mjlab-Velocity-Flat-Unitree-Go1"``. Tasks of your own are
+            known once the module that registers them is imported.
+        checkpoint: The ``model_*.pt`` of rsl_rl.
+        path: The bundle's folder; its last part names the graph.
+        motion_file: The ``.npz`` of a tracking task; it becomes part of the bundle.
+        backend: ``"onnx"`` or ``"jit"``.
+        verbose: Show the whole log on the console.
+
+    Returns:
+        The path of the bundle's YAML file.
+    """
+    library("mjlab.tasks", _PACKAGE)
+    from mjlab.envs import ManagerBasedRlEnv
+    from mjlab.rl import RslRlVecEnvWrapper
+    from mjlab.tasks.registry import load_rl_cfg
+
+    load_tensors(checkpoint, _EXPECTED)  # before the simulation, which takes longer
+    env = ManagerBasedRlEnv(_configuration(task, motion_file), device="cpu")
+    try:
+        policy = load_policy(task, env, checkpoint)
+        wrapped = RslRlVecEnvWrapper(env, clip_actions=load_rl_cfg(task).clip_actions)
+        return export_task(wrapped, policy, path, backend=backend, verbose=verbose)
+    finally:
+        env.close()
+
+
+def load_policy(task: str, env: Any, checkpoint: str | os.PathLike[str]) -> Any:
+    """Return the policy that the task's runner makes, with the weights of a checkpoint.
+
+    The checkpoint is read as data: nothing that it holds is run.
+    """
+    library("mjlab.tasks", _PACKAGE)
+    from mjlab.rl import MjlabOnPolicyRunner, RslRlVecEnvWrapper
+    from mjlab.tasks.registry import load_rl_cfg, load_runner_cls
+
+    weights = state_dict_of(
+        load_tensors(checkpoint, _EXPECTED), "actor_state_dict", checkpoint, _EXPECTED
+    )
+    config = load_rl_cfg(task)
+    wrapped = RslRlVecEnvWrapper(env, clip_actions=config.clip_actions)
+    runner_class = load_runner_cls(task) or MjlabOnPolicyRunner
+    runner = runner_class(wrapped, dataclasses.asdict(config), device="cpu")
+    policy = runner.get_inference_policy(device="cpu")
+    own = policy.state_dict()
+    missing = [name for name in own if name.startswith("obs_normalizer.") and name not in weights]
+    if missing:
+        raise LeappValueError.coded(
+            "LP804",
+            f"{os.fspath(checkpoint)}: the policy of '{task}' normalises its observations, and the "
+            f"checkpoint has no '{missing[0]}'. Without it the policy would see other numbers than "
+            "in training: give the checkpoint that the trainer wrote, whole.",
+        )
+    load_weights(policy, weights, os.fspath(checkpoint), f"the policy of '{task}'")
+    return policy
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of ``leapp-export mjlab``."""
+    parser.add_argument("task", metavar="TASK", help="such as Mjlab-Velocity-Flat-Unitree-Go1")
+    parser.add_argument("--checkpoint", required=True, metavar="FILE", help="model_*.pt of rsl_rl")
+    parser.add_argument("--motion-file", metavar="FILE", help="the .npz of a tracking task")
+    parser.add_argument(
+        "--import", dest="module", metavar="MODULE", help="a module that registers tasks"
+    )
+
+
+def run(arguments: argparse.Namespace) -> str:
+    """Export what the arguments say and return the path of the bundle's YAML file."""
+    library("mjlab.tasks", _PACKAGE)
+    if arguments.module:
+        sys.path.insert(0, os.getcwd())  # as `python -m` does
+        library(arguments.module, arguments.module)
+    return export_checkpoint(
+        arguments.task,
+        arguments.checkpoint,
+        arguments.output,
+        motion_file=arguments.motion_file,
+        backend=arguments.backend,
+        verbose=arguments.verbose,
+    )
+
+
+def _configuration(task: str, motion_file: str | os.PathLike[str] | None) -> Any:
+    """Return the task's play configuration, for one environment."""
+    from mjlab.tasks.registry import list_tasks, load_env_cfg
+    from mjlab.tasks.tracking.mdp import MotionCommandCfg
+
+    if task not in list_tasks():
+        raise LeappValueError.coded(
+            "LP003",
+            f"mjlab has no task '{task}'. It has: {', '.join(list_tasks())}. Import the module "
+            "that registers yours (leapp-export mjlab --import MODULE).",
+        )
+    config = load_env_cfg(task, play=True)
+    config.scene.num_envs = 1
+    motions = [term for term in config.commands.values() if isinstance(term, MotionCommandCfg)]
+    if motions and motion_file is None:
+        raise LeappValueError.coded(
+            "LP003",
+            f"'{task}' tracks a motion, which becomes part of the bundle: give the .npz that it "
+            "was trained with as motion_file (leapp-export mjlab --motion-file FILE).",
+        )
+    for motion in motions:
+        motion.motion_file = existing(motion_file or "")
+    return config
+
+
+@contextlib.contextmanager
+def _evaluating(policy: Any) -> Iterator[None]:
+    """Have a module in evaluation mode for as long as the block runs."""
+    training = getattr(policy, "training", False)
+    if training:
+        policy.eval()
+    try:
+        yield
+    finally:
+        if training:
+            policy.train()
