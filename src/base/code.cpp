@@ -59,6 +59,11 @@ ErrorKind kind_of(Code code) noexcept {
     case Code::kNotMerged:
     case Code::kDeviceFailed:
     case Code::kNotTrusted:
+    case Code::kNoDeployment:
+    case Code::kMissingKey:
+    case Code::kBadKey:
+    case Code::kPolicyMismatch:
+    case Code::kNotDescribable:
       return ErrorKind::kValue;
     case Code::kNotFound:
     case Code::kNoEngine:
