@@ -209,19 +209,34 @@ class BundleReader {
     return shape;
   }
 
+  /// Whether a list of names stands where a list of dimensions is expected: it names the last one.
+  static bool is_flat(const YamlNode& node) {
+    return !node.items.empty() &&
+           std::all_of(node.items.begin(), node.items.end(), [](const YamlNode& item) {
+             return item.kind == Kind::kScalar && !item.is_null() &&
+                    item.text != "__temporal_axis__";
+           });
+  }
+
+  std::vector<std::string> read_words(const YamlNode& node) const {
+    std::vector<std::string> words;
+    words.reserve(node.items.size());
+    for (const YamlNode& word : node.items) words.push_back(read_text(rule(10), word));
+    return words;
+  }
+
   ElementNames read_element_names(const YamlNode& node, const YamlNode* period) const {  // B10
     expect_list(rule(10), node);
+    if (is_flat(node)) return {read_words(node)};
     ElementNames names;
     for (const YamlNode& item : node.items) {
-      if (item.is_null()) {
+      // Some writers have an empty list where a dimension has no names.
+      if (item.is_null() || (item.kind == Kind::kSequence && item.items.empty())) {
         names.emplace_back();
       } else if (item.kind == Kind::kScalar && item.text == "__temporal_axis__") {
         names.emplace_back(TemporalAxis{read_period(item, period)});
       } else if (item.kind == Kind::kSequence) {
-        std::vector<std::string> words;
-        words.reserve(item.items.size());
-        for (const YamlNode& word : item.items) words.push_back(read_text(rule(10), word));
-        names.emplace_back(std::move(words));
+        names.emplace_back(read_words(item));
       } else {
         fail(rule(10), item,
              "expected null, __temporal_axis__ or a list of names, found " + describe(item));
@@ -359,7 +374,7 @@ Bundle parse_bundle(std::string_view yaml, const std::string& name, const Bundle
   Bundle bundle = BundleReader(root, name).read();
   const RuleReporter reporter(
       [&](const FieldPath& path) { return position(name, find_node(root, path)); });
-  check_models(bundle, options, ElementNamesPolicy::kWarn, reporter);
+  check_models(bundle, options, MeaningPolicy::kWarn, reporter);
   check_pipeline(bundle, options, reporter);
   return bundle;
 }

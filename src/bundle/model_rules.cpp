@@ -5,6 +5,7 @@
 
 #include "base/log.h"
 #include "base/utf8.h"
+#include "bundle/contract_rules.h"
 #include "bundle/port_rules.h"
 #include "bundle/rules.h"
 
@@ -13,8 +14,7 @@ namespace {
 
 class ModelChecker {
  public:
-  ModelChecker(const BundleOptions& options, ElementNamesPolicy policy,
-               const RuleReporter& reporter)
+  ModelChecker(const BundleOptions& options, MeaningPolicy policy, const RuleReporter& reporter)
       : options_(options), policy_(policy), reporter_(reporter) {}
 
   void check_name(const std::string& name, std::unordered_set<std::string_view>& seen) const {
@@ -58,6 +58,15 @@ class ModelChecker {
     check_digest(file.sha256sum, 64, {"pipeline", "initial_values_sha256sum"});
   }
 
+  void check_configs(const Bundle& bundle) const {
+    if (const auto fault = find_metadata_fault(bundle.pipeline.configs); !fault.empty()) {
+      reporter_.fail(rule(11), {"pipeline", "configs"}, fault);
+    }
+    if (const auto fault = find_contract_fault(bundle)) {
+      report_meaning(fault->code, {"pipeline", "configs", fault->key}, fault->what);
+    }
+  }
+
  private:
   static FieldPath parameter(const Model& model, const char* key) {
     return {"models", model.name, "parameters", key};
@@ -85,15 +94,23 @@ class ModelChecker {
         fail(rule(11), "name", fault);
       }
       check_element_names(port, {"models", model.name, side, i, "element_names"});
+      const bool is_input = &ports == &model.inputs;
+      if (const auto fault =
+              find_contract_fault(port, is_input ? PortSide::kInput : PortSide::kOutput)) {
+        report_meaning(fault->code, {"models", model.name, side, i, fault->key}, fault->what);
+      }
     }
   }
 
   void check_element_names(const Port& port, const FieldPath& path) const {
     if (!port.semantics.element_names) return;
     const std::string fault = find_element_names_fault(*port.semantics.element_names, port.shape);
-    if (fault.empty()) return;
-    if (policy_ == ElementNamesPolicy::kFail) reporter_.fail(rule(10), path, fault);
-    warn(rule(10), reporter_.message(rule(10), path, fault));
+    if (!fault.empty()) report_meaning(rule(10), path, fault);
+  }
+
+  void report_meaning(Code code, const FieldPath& path, const std::string& fault) const {
+    if (policy_ == MeaningPolicy::kFail) reporter_.fail(code, path, fault);
+    warn(code, reporter_.message(code, path, fault));
   }
 
   void check_file(const FileEntry& file, const FieldPath& path, const FieldPath& md5,
@@ -122,7 +139,7 @@ class ModelChecker {
   }
 
   const BundleOptions& options_;
-  ElementNamesPolicy policy_;
+  MeaningPolicy policy_;
   const RuleReporter& reporter_;
 };
 
@@ -167,7 +184,7 @@ std::string find_path_fault(const std::string& path, const BundleOptions& option
   return {};
 }
 
-void check_models(const Bundle& bundle, const BundleOptions& options, ElementNamesPolicy policy,
+void check_models(const Bundle& bundle, const BundleOptions& options, MeaningPolicy policy,
                   const RuleReporter& reporter) {
   check_config_version(bundle.system_information.config_version, reporter);
   const ModelChecker checker(options, policy, reporter);
@@ -175,9 +192,7 @@ void check_models(const Bundle& bundle, const BundleOptions& options, ElementNam
   for (const Model& model : bundle.models) checker.check_name(model.name, seen);
   for (const Model& model : bundle.models) checker.check(model);
   if (bundle.pipeline.initial_values) checker.check_initial_values(*bundle.pipeline.initial_values);
-  if (const auto fault = find_metadata_fault(bundle.pipeline.configs); !fault.empty()) {
-    reporter.fail(rule(11), {"pipeline", "configs"}, fault);
-  }
+  checker.check_configs(bundle);
 }
 
 }  // namespace leapp

@@ -6,12 +6,12 @@
 
 namespace leapp {
 
-/// What a reader does about element names that do not fit: they cannot do harm at run time, and
-/// other writers do not check them.
-enum class ElementNamesPolicy { kFail, kWarn };
+/// What is done about element names and a contract that do not fit: a tick does not need them, and
+/// other writers do not check them, so readers warn.
+enum class MeaningPolicy { kFail, kWarn };
 
-/// B4, B5, B8 to B14: every model by itself.
-void check_models(const Bundle& bundle, const BundleOptions& options, ElementNamesPolicy policy,
+/// B4, B5, B8 to B14, B25 to B29: every model by itself, and the configs.
+void check_models(const Bundle& bundle, const BundleOptions& options, MeaningPolicy policy,
                   const RuleReporter& reporter);
 
 /// B9, B15 to B19: the pipeline between models that have passed check_models().

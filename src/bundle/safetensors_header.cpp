@@ -38,7 +38,7 @@ std::optional<DType> dtype_from_safetensors(std::string_view name) noexcept {
   return std::nullopt;
 }
 
-[[noreturn]] void fail(const std::string& file, const std::string& what) {
+[[noreturn]] void fail_header(const std::string& file, const std::string& what) {
   throw Error(rule(23), file + ": [B23] " + what);
 }
 
@@ -72,7 +72,7 @@ class HeaderHandler : public nlohmann::json_sax<nlohmann::json> {
       header_.metadata[key_] = value;
     } else if (place_ == Place::kTensor && key_ == "dtype") {
       const auto dtype = dtype_from_safetensors(value);
-      if (!dtype) fail(file_, here() + "there is no dtype " + quote_for_message(value));
+      if (!dtype) fail_header(file_, here() + "there is no dtype " + quote_for_message(value));
       entry_.dtype = *dtype;
     } else {
       unexpected(quote_for_message(value));
@@ -84,7 +84,7 @@ class HeaderHandler : public nlohmann::json_sax<nlohmann::json> {
     key_ = value;
     auto& seen = place_ == Place::kTop ? names_ : fields_;
     if (!seen.insert(value).second) {
-      fail(file_, here() + "the name " + quote_for_message(value) + " stands there twice");
+      fail_header(file_, here() + "the name " + quote_for_message(value) + " stands there twice");
     }
     return true;
   }
@@ -129,7 +129,7 @@ class HeaderHandler : public nlohmann::json_sax<nlohmann::json> {
 
   bool parse_error(std::size_t offset, const std::string&,
                    const nlohmann::json::exception&) override {
-    fail(file_, "the header is not valid JSON at byte " + std::to_string(offset + 8));
+    fail_header(file_, "the header is not valid JSON at byte " + std::to_string(offset + 8));
   }
 
  private:
@@ -142,15 +142,15 @@ class HeaderHandler : public nlohmann::json_sax<nlohmann::json> {
   }
 
   [[noreturn]] void unexpected(const std::string& found) const {
-    fail(file_, here() + "did not expect " + found + " for " + quote_for_message(key_));
+    fail_header(file_, here() + "did not expect " + found + " for " + quote_for_message(key_));
   }
 
   void finish_entry() {
     for (const char* field : {"dtype", "shape", "data_offsets"}) {
-      if (!fields_.contains(field)) fail(file_, here() + "it has no " + field);
+      if (!fields_.contains(field)) fail_header(file_, here() + "it has no " + field);
     }
     if (offsets_.size() != 2 || offsets_[0] > offsets_[1]) {
-      fail(file_, here() + "data_offsets must be a begin and an end");
+      fail_header(file_, here() + "data_offsets must be a begin and an end");
     }
     entry_.begin = offsets_[0];
     entry_.end = offsets_[1];
@@ -176,22 +176,25 @@ void check_layout(const SafeTensorsHeader& header, std::uint64_t data_bytes,
     std::uint64_t bytes = 0;
     if (!count ||
         __builtin_mul_overflow(static_cast<std::uint64_t>(*count), size_of(entry.dtype), &bytes)) {
-      fail(file, tensor + "the shape " + to_string(entry.shape) + " is too large to be counted");
+      fail_header(file,
+                  tensor + "the shape " + to_string(entry.shape) + " is too large to be counted");
     }
     if (entry.end - entry.begin != bytes) {
-      fail(file, tensor + "the shape " + to_string(entry.shape) + " of " +
-                     std::string(name_of(entry.dtype)) + " needs " + std::to_string(bytes) +
-                     " bytes, data_offsets gives " + std::to_string(entry.end - entry.begin));
+      fail_header(file, tensor + "the shape " + to_string(entry.shape) + " of " +
+                            std::string(name_of(entry.dtype)) + " needs " + std::to_string(bytes) +
+                            " bytes, data_offsets gives " +
+                            std::to_string(entry.end - entry.begin));
     }
     if (entry.begin != at) {
-      fail(file, tensor + "its bytes begin at " + std::to_string(entry.begin) + ", expected " +
-                     std::to_string(at) + ": tensors may neither overlap nor leave holes");
+      fail_header(file, tensor + "its bytes begin at " + std::to_string(entry.begin) +
+                            ", expected " + std::to_string(at) +
+                            ": tensors may neither overlap nor leave holes");
     }
     at = entry.end;
   }
   if (at != data_bytes) {
-    fail(file, "the tensors take " + std::to_string(at) + " bytes, the file holds " +
-                   std::to_string(data_bytes));
+    fail_header(file, "the tensors take " + std::to_string(at) + " bytes, the file holds " +
+                          std::to_string(data_bytes));
   }
 }
 
@@ -206,7 +209,7 @@ std::string_view safetensors_name(DType dtype) noexcept {
 
 SafeTensorsHeader parse_safetensors_header(std::string_view json, std::uint64_t data_bytes,
                                            const std::string& file) {  // B23
-  if (json.empty() || json.front() != '{') fail(file, "the header does not begin with '{'");
+  if (json.empty() || json.front() != '{') fail_header(file, "the header does not begin with '{'");
   HeaderHandler handler(file);
   nlohmann::json::sax_parse(json.begin(), json.end(), &handler);
   SafeTensorsHeader header = handler.take();

@@ -196,7 +196,7 @@ void check_pipeline(const Bundle& bundle, const BundleOptions& options,
 
 void check(const Bundle& bundle, const BundleOptions& options) {
   const RuleReporter reporter([](const FieldPath&) { return std::string(); });
-  check_models(bundle, options, ElementNamesPolicy::kFail, reporter);
+  check_models(bundle, options, MeaningPolicy::kFail, reporter);
   check_pipeline(bundle, options, reporter);
 }
 

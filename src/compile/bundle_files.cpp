@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "base/check.h"
+#include "bundle/contract_rules.h"
 #include "bundle/initial_values.h"
 #include "bundle/safetensors.h"
 #include "compile/model_files.h"
@@ -62,6 +63,7 @@ Bundle describe_bundle(const std::vector<CompiledNode>& nodes, const CompileOpti
       options.cuda_version,   std::string(kWrittenConfigVersion),
       LEAPP_VERSION,          operating_system(),
       options.python_version, options.torch_version.value_or(TORCH_VERSION)};
+  require_contract(bundle);
   return bundle;
 }
 

@@ -10,6 +10,7 @@
 #include <sstream>
 
 #include "base/check.h"
+#include "bundle/contract_rules.h"
 #include "bundle/port_rules.h"
 #include "interop/convert.h"
 #include "session/hooks.h"
@@ -47,6 +48,26 @@ void require_dense(const TensorSemantics& entry) {
                         "indices apart."};
 }
 
+void require_contract(const NodePort& port) {
+  if (port.semantics.extra.empty()) return;
+  const auto fault = find_contract_fault({port.name, port.dtype, port.shape, port.semantics});
+  if (!fault) return;
+  throw PlacedError{Code::kWrongValue, "port '" + port.name + "': " + fault->key + ": " +
+                                           fault->what + " (" + to_string(fault->code) +
+                                           " of the bundle format)."};
+}
+
+// Names that are fewer than the dimensions are those of the last ones. Where one dimension is named
+// every reader takes that form; some take no null before it.
+void drop_leading_axes(ElementNames& names) {
+  const auto named = std::find_if(names.begin(), names.end(), [](const auto& axis) {
+    return !std::holds_alternative<std::monostate>(axis);
+  });
+  if (named == names.end() - 1 && std::holds_alternative<std::vector<std::string>>(*named)) {
+    names.erase(names.begin(), named);
+  }
+}
+
 std::string left_open_text(const LiveNode& node) {
   return (node.complete() ? "pass " + std::to_string(node.completed + 1) + " of node '" +
                                 node.name + "' was never completed"
@@ -72,6 +93,8 @@ NodePort describe(const TensorSemantics& entry) {
   port.semantics = entry.semantics;
   port.dtype = interop::to_dtype(entry.ref.scalar_type());
   port.shape = entry.ref.sizes().vec();
+  require_contract(port);
+  if (port.semantics.element_names) drop_leading_axes(*port.semantics.element_names);
   return port;
 }
 

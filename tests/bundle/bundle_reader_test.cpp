@@ -183,13 +183,27 @@ TEST(BundleReader, b8_DTypeAndShape) {
 }
 
 TEST(BundleReader, b10_ElementNamesMustHaveTheRightForm) {
-  EXPECT_THAT(refusal("[null, [a, b, c]]", "[a, b, c]"),
+  EXPECT_THAT(refusal("[null, [a, b, c]]", "[a, [a, b, c]]"),
               HasSubstr("[B10] models.policy.inputs[0].element_names[0]: expected null, "
                         "__temporal_axis__ or a list of names, found 'a'"));
   EXPECT_THAT(refusal("temporal_period_ms: 20", "x: 1"),
               HasSubstr("a time axis needs the field temporal_period_ms"));
   EXPECT_THAT(refusal("temporal_period_ms: 20", "temporal_period_ms: soon"),
               HasSubstr("expected a number, found 'soon'"));
+}
+
+TEST(BundleReader, b10_EveryWritersWayOfNamingOneDimension) {
+  const std::vector<std::string> names = {"a", "b", "c"};
+  const auto read = [&](const char* form) {
+    return *parse(replaced(kYaml, "[null, [a, b, c]]", form))
+                .models[0]
+                .inputs[0]
+                .semantics.element_names;
+  };
+  EXPECT_EQ(read("[[a, b, c]]"), ElementNames{names});
+  EXPECT_EQ(read("[a, b, c]"), ElementNames{names});
+  EXPECT_EQ(read("[null, [a, b, c]]"), (ElementNames{{}, names}));
+  EXPECT_EQ(read("[[], [a, b, c]]"), (ElementNames{{}, names}));
 }
 
 TEST(BundleReader, b10_OddElementNamesOfOthersAreWarnedAbout) {

@@ -12,7 +12,9 @@ from conftest import Workbench
 import leapp
 from leapp import (
     GraphConfigs,
+    History,
     InputKindEnum,
+    Limits,
     OutputKindEnum,
     TemporalAxis,
     TensorSemantics,
@@ -152,8 +154,14 @@ class TestYaml:
         assert input_port(bench, (1,), element_names="height")["element_names"] == [["height"]]
 
     def test_per_dimension_element_names(self, bench: Workbench) -> None:
+        port = input_port(bench, (1, 1, 2), element_names=[None, ["r"], ["a", "b"]])
+        assert port["element_names"] == [None, ["r"], ["a", "b"]]
+
+    def test_one_named_dimension_is_written_as_every_reader_takes_it(
+        self, bench: Workbench
+    ) -> None:
         port = input_port(bench, (1, 2), element_names=[None, ["a", "b"]])
-        assert port["element_names"] == [None, ["a", "b"]]
+        assert port["element_names"] == [["a", "b"]]
 
     def test_extra_is_flattened(self, bench: Workbench) -> None:
         port = input_port(bench, extra={"unit": "rad", "limits": [-1.5, 1], "on": True})
@@ -177,10 +185,10 @@ class TestYaml:
         assert list(port) == ["name", "dtype", "shape", "type", "kind", "element_names", "unit"]
 
     def test_flow_style(self, bench: Workbench) -> None:
-        input_port(bench, (1, 2), element_names=[None, ["a", "b"]])
+        input_port(bench, (1, 1, 2), element_names=[None, ["r"], ["a", "b"]])
         text = bench.text()
-        assert "shape: [1, 2]" in text
-        assert "element_names: [null, [a, b]]" in text
+        assert "shape: [1, 1, 2]" in text
+        assert "element_names: [null, [r], [a, b]]" in text
 
     def test_temporal_axis(self, bench: Workbench) -> None:
         port = input_port(bench, (1, 3, 2), element_names=[None, TemporalAxis(20), ["x", "y"]])
@@ -255,6 +263,76 @@ class TestYaml:
             )
 
 
+class TestContract:
+    def test_every_field_is_a_key_of_the_port(self, bench: Workbench) -> None:
+        port = input_port(
+            bench,
+            (1, 3, 4),
+            element_names=[None, TemporalAxis(20), ["w", "x", "y", "z"]],
+            unit="1",
+            frame="world",
+            quaternion="wxyz",
+            limits=Limits(lower=-1, upper=torch.ones(4), rate=5.5, on_violation="stop"),
+            max_age_ms=50,
+            history=History("newest_first", start=[1, 0, 0, 0]),
+        )
+        assert list(port.items())[6:] == [
+            ("unit", "1"),
+            ("frame", "world"),
+            ("quaternion", "wxyz"),
+            (
+                "limits",
+                {"lower": -1, "upper": [1.0] * 4, "rate": 5.5, "on_violation": "stop"},
+            ),
+            ("history", {"order": "newest_first", "start": [1, 0, 0, 0]}),
+            ("max_age_ms", 50),
+        ]
+
+    @pytest.mark.parametrize("fallback", ["hold", "damp", 0.5, [0.5, 1]])
+    def test_fallback_of_an_output(self, bench: Workbench, fallback: Any) -> None:
+        with bench.trace(dry_run=True):
+            x = annotate.input_tensors("n", {"x": torch.ones(2)})
+            y = TensorSemantics("y", x * 2, fallback=fallback)
+            annotate.output_tensors("n", y, export_with="jit")
+        bench.compile()
+        assert bench.yaml()["models"]["n"]["outputs"][0]["fallback"] == fallback
+
+    @pytest.mark.parametrize(
+        ("fields", "said"),
+        [
+            ({"unit": ""}, "unit of 'x' must not be empty"),
+            ({"quaternion": "xyzw"}, "which has 2"),
+            ({"quaternion": "wzyx"}, "expected wxyz or xyzw, found 'wzyx'"),
+            ({"limits": Limits(lower=float("nan"))}, "holds NaN"),
+            ({"limits": Limits(lower=2, upper=[3, 1])}, "element 1 is above the upper"),
+            ({"limits": Limits(upper=[1, 2, 3])}, "3 numbers for a last dimension of 2"),
+            ({"limits": Limits(rate=0)}, "a rate must be positive"),
+            ({"limits": Limits(on_violation="explode")}, "must be clamp or stop"),  # type: ignore[arg-type]
+            ({"max_age_ms": 0}, "must be positive"),
+            ({"history": History("sideways")}, "oldest_first or newest_first"),  # type: ignore[arg-type]
+            ({"fallback": "panic"}, "must be 'hold', 'damp' or numbers"),
+            ({"unit": "rad", "extra": {"unit": "deg"}}, "may not overwrite 'unit'"),
+        ],
+    )
+    def test_values_that_make_no_sense(
+        self, bench: Workbench, fields: dict[str, Any], said: str
+    ) -> None:
+        with pytest.raises(ValueError, match=said):
+            input_port(bench, **fields)
+
+    @pytest.mark.parametrize(
+        "fields",
+        [{"unit": 3}, {"limits": (-1, 1)}, {"limits": Limits(lower="a")}, {"history": "repeat"}],  # type: ignore[arg-type]
+    )
+    def test_values_of_another_type(self, fields: dict[str, Any]) -> None:
+        with pytest.raises(TypeError):
+            TensorSemantics("x", torch.ones(2), **fields)
+
+    def test_a_side_it_is_not_for(self, bench: Workbench) -> None:
+        with pytest.raises(ValueError, match="an input has no fallback"):
+            input_port(bench, fallback="hold")
+
+
 class TestGraphConfigs:
     def configs(self, bench: Workbench, configs: Any) -> Any:
         with bench.trace(dry_run=True):
@@ -279,6 +357,34 @@ class TestGraphConfigs:
 
     def test_only_extra(self, bench: Workbench) -> None:
         assert self.configs(bench, GraphConfigs(extra={"robot": "r1"})) == {"robot": "r1"}
+
+    def test_contract(self, bench: Workbench) -> None:
+        command = TensorSemantics(
+            "cmd", torch.ones(2), kind="command/body/velocity", element_names=["lin_x", "ang_z"]
+        )
+        with bench.trace(dry_run=True):
+            x = annotate.input_tensors("n", command)
+            annotate.output_tensors("n", {"y": x * 2}, export_with="jit")
+        bench.compile(
+            graph_configs=GraphConfigs(
+                command_ranges={"lin_x": (-1, 1.5)},
+                default_pose={"hip": 0.5},
+                required_capabilities=["set_gains"],
+            )
+        )
+        assert bench.yaml()["pipeline"]["configs"] == {
+            "command_ranges": {"lin_x": [-1, 1.5]},
+            "default_pose": {"hip": 0.5},
+            "required_capabilities": ["set_gains"],
+        }
+
+    def test_a_range_of_no_command(self, bench: Workbench) -> None:
+        with pytest.raises(ValueError, match=r"\[B29\].*has an element 'speed'"):
+            self.configs(bench, GraphConfigs(command_ranges={"speed": (0, 1)}))
+
+    def test_contract_is_given_once(self) -> None:
+        with pytest.raises(ValueError, match="may not overwrite 'default_pose'"):
+            GraphConfigs(default_pose={"hip": 0}, extra={"default_pose": {}})
 
     @pytest.mark.parametrize("frequency", [0, -50])
     def test_frequency_is_positive(self, frequency: float) -> None:

@@ -34,7 +34,7 @@ from .errors import (
     LeappValueError,
 )
 from .patching import FunctionPatch
-from .semantics import GraphConfigs, TemporalAxis, TensorSemantics
+from .semantics import GraphConfigs, History, Limits, TemporalAxis, TensorSemantics
 
 if TYPE_CHECKING:
     from .inference_manager import InferenceManager
@@ -46,6 +46,7 @@ __all__ = [
     "ExportManager",
     "FunctionPatch",
     "GraphConfigs",
+    "History",
     "InferenceManager",
     "InputKindEnum",
     "LeappError",
@@ -56,6 +57,7 @@ __all__ = [
     "LeappTypeError",
     "LeappValidationError",
     "LeappValueError",
+    "Limits",
     "OutputKindEnum",
     "TemporalAxis",
     "TensorSemantics",

@@ -207,7 +207,8 @@ def _meaning(item: TensorSemantics) -> Meaning:
     """Return what the compiled module needs of a TensorSemantics."""
     kind = item.kind
     text = kind if kind is None or isinstance(kind, str) else kind.value
-    return (text, item.element_names, item.temporal_period_ms, item.extra)
+    extra = {**item.contract(), **(item.extra or {})} or None
+    return (text, item.element_names, item.temporal_period_ms, extra)
 
 
 def _fill(template: Any, values: Sequence[Any]) -> Any:

@@ -137,7 +137,8 @@ def compile_graph(
 
     configs = None
     if graph_configs is not None:
-        configs = (graph_configs.frequency, graph_configs.extra or {})
+        extra = {**graph_configs.contract(), **(graph_configs.extra or {})}
+        configs = (graph_configs.frequency, extra)
     level = _console.DEBUG if (_verbose if verbose is None else verbose) else _console.WARNING
     _console.show(level)
     try:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Sequence
+from collections.abc import ItemsView, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
+from ._contract import History, Limits, Numbers, numbers, text
 from .enums import InputKindEnum, OutputKindEnum
 from .errors import LeappTypeError, LeappValueError
 
-__all__ = ["GraphConfigs", "TemporalAxis", "TensorSemantics"]
+__all__ = ["GraphConfigs", "History", "Limits", "TemporalAxis", "TensorSemantics"]
 
 #: How a time axis is written inside ``element_names``.
 TEMPORAL_AXIS = "__temporal_axis__"
@@ -47,11 +48,18 @@ class GraphConfigs:
 
     Args:
         frequency: How many times a second the graph is meant to run.
-        extra: Further keys, written beside ``frequency``.
+        extra: Further keys, written beside the others.
+        command_ranges: The least and the most of commands, by the element names of inputs whose
+            kind begins ``command/``: ``{"lin_vel_x": (-1.0, 1.5)}``.
+        default_pose: The joint positions that the policy takes as its rest, by joint.
+        required_capabilities: What the program on the robot must be able to do, by name.
     """
 
     frequency: float | None = None
     extra: dict[str, Any] | None = None
+    command_ranges: Mapping[str, Sequence[float]] | None = None
+    default_pose: Mapping[str, float] | None = None
+    required_capabilities: Sequence[str] | None = None
 
     def __post_init__(self) -> None:
         """Check the frequency and the keys."""
@@ -59,10 +67,40 @@ class GraphConfigs:
             _check_positive("GraphConfigs frequency", self.frequency)
         if self.extra is not None:
             _check_keys("GraphConfigs extra", self.extra)
-            if "frequency" in self.extra and self.frequency is not None:
-                raise LeappValueError.coded(
-                    "LP003", "GraphConfigs extra may not overwrite 'frequency'; give it once."
+            given = self.contract()
+            if self.frequency is not None:
+                given["frequency"] = self.frequency
+            for key in given:
+                if key in self.extra:
+                    raise LeappValueError.coded(
+                        "LP003", f"GraphConfigs extra may not overwrite {key!r}; give it once."
+                    )
+
+    def contract(self) -> dict[str, Any]:
+        """Return the keys of ``pipeline.configs`` beside ``frequency`` and ``extra``."""
+        result: dict[str, Any] = {}
+        if self.command_ranges is not None:
+            result["command_ranges"] = {
+                text("GraphConfigs command_ranges: a name", key): numbers(
+                    f"GraphConfigs command_ranges[{key!r}]", value
                 )
+                for key, value in _items("GraphConfigs command_ranges", self.command_ranges)
+            }
+        if self.default_pose is not None:
+            result["default_pose"] = {
+                text("GraphConfigs default_pose: a joint", key): numbers(
+                    f"GraphConfigs default_pose[{key!r}]", value
+                )
+                for key, value in _items("GraphConfigs default_pose", self.default_pose)
+            }
+        if self.required_capabilities is not None:
+            what = "GraphConfigs required_capabilities"
+            if isinstance(self.required_capabilities, str):
+                raise LeappTypeError.of(self.required_capabilities, f"{what} must be a list")
+            result["required_capabilities"] = [
+                text(f"{what}: a name", name) for name in self.required_capabilities
+            ]
+        return result
 
 
 @dataclass(eq=False)
@@ -77,6 +115,14 @@ class TensorSemantics:
             elements of one dimension; a list with one entry per dimension may hold ``None``, a
             list of names, or a :class:`TemporalAxis`.
         extra: Further keys of the port's YAML entry.
+        unit: What the values are counted in: ``"rad"``, ``"deg/s"``, ``"m"``.
+        frame: What they are expressed in: ``"base"``, ``"world"``.
+        quaternion: ``"wxyz"`` or ``"xyzw"``; the last four elements of the last dimension.
+        limits: Bounds of the values, and of how fast they change.
+        max_age_ms: Of an input: how old a value may be.
+        fallback: Of an output: what is put out when the policy cannot be trusted: ``"hold"``,
+            ``"damp"``, or given numbers.
+        history: Of an input with a :class:`TemporalAxis`: how a controller fills it.
 
     After construction ``element_names`` is in its per-dimension form, with a time axis written as
     ``"__temporal_axis__"`` and its period in ``temporal_period_ms``.
@@ -88,6 +134,13 @@ class TensorSemantics:
     element_names: Any = None
     temporal_period_ms: float | None = field(default=None, init=False)
     extra: dict[str, Any] | None = None
+    unit: str | None = None
+    frame: str | None = None
+    quaternion: Literal["wxyz", "xyzw"] | None = None
+    limits: Limits | None = None
+    max_age_ms: float | None = None
+    fallback: Literal["hold", "damp"] | Numbers | None = None
+    history: History | None = None
 
     def __post_init__(self) -> None:
         """Check every field and bring ``element_names`` into its per-dimension form."""
@@ -106,6 +159,7 @@ class TensorSemantics:
                 f"TensorSemantics 'kind' of {self.name!r} must be an InputKindEnum, an "
                 f"OutputKindEnum or a string",
             )
+        self.contract()
         if self.extra is not None:
             self._check_extra(self.extra)
         if self.element_names is not None:
@@ -116,10 +170,40 @@ class TensorSemantics:
                 _check_counts(self.name, names, tuple(int(n) for n in self.ref.shape))
             self.element_names = names
 
+    def contract(self) -> dict[str, Any]:
+        """Return the keys by which the bundle carries what the port promises.
+
+        What the values must be is checked where the tensor is annotated, beside its shape.
+        """
+        what = f"TensorSemantics {{}} of {self.name!r}"
+        result: dict[str, Any] = {}
+        for key in ("unit", "frame", "quaternion"):
+            if (value := getattr(self, key)) is not None:
+                result[key] = text(what.format(key), value)
+        for key, form in (("limits", Limits), ("history", History)):
+            if (value := getattr(self, key)) is not None:
+                if not isinstance(value, form):
+                    raise LeappTypeError.of(value, f"{what.format(key)} must be {form.__name__}")
+                result[key] = value.to_metadata()
+        if self.max_age_ms is not None:
+            _check_positive(what.format("max_age_ms"), self.max_age_ms)
+            result["max_age_ms"] = self.max_age_ms
+        if isinstance(self.fallback, str):
+            if self.fallback not in ("hold", "damp"):
+                raise LeappValueError.at_caller(
+                    "LP003",
+                    f"{what.format('fallback')} must be 'hold', 'damp' or numbers, got "
+                    f"{self.fallback!r}.",
+                )
+            result["fallback"] = self.fallback
+        elif self.fallback is not None:
+            result["fallback"] = numbers(what.format("fallback"), self.fallback)
+        return result
+
     def _check_extra(self, extra: dict[str, Any]) -> None:
         """Refuse keys that would overwrite what LEAPP writes itself."""
         _check_keys(f"TensorSemantics extra of {self.name!r}", extra)
-        taken = list(_RESERVED)
+        taken = [*_RESERVED, *self.contract()]
         if self.kind is not None:
             taken.append("kind")
         if self.element_names is not None:
@@ -148,6 +232,13 @@ def is_ndarray(value: object) -> bool:
 def is_array(value: object) -> bool:
     """Whether the value can be a port: a PyTorch tensor or a NumPy array."""
     return is_tensor(value) or is_ndarray(value)
+
+
+def _items(what: str, mapping: object) -> ItemsView[Any, Any]:
+    """Return the items of a mapping."""
+    if not isinstance(mapping, Mapping):
+        raise LeappTypeError.of(mapping, f"{what} must be a dict")
+    return mapping.items()
 
 
 def _check_positive(what: str, value: object) -> None:

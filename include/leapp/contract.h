@@ -1,0 +1,126 @@
+// What a port promises the robot, and the robot the port: units, frames, limits, ages, fallbacks.
+//
+// A bundle carries its contract as keys of a port (`unit`, `limits`, ..) and of `pipeline.configs`
+// (`frequency`, `default_pose`, ..); rules B25 to B29 of docs/spec/bundle.md say how. Programs that
+// know nothing of them see extra metadata; and where such a key holds something else, as it may in
+// bundles that had a use of their own for it, it is that and no more. Here they are plain values:
+//
+//   leapp::Semantics semantics{.kind = "state/joint/position"};
+//   leapp::add_contract(semantics, {.unit = "rad", .max_age_ms = 50});          // when tracing
+//   const leapp::PortContract contract = leapp::contract_of(*bundle.find_input(port));  // later
+//
+// Numbers for the elements of a port are either one for all of them or one for each element of the
+// last dimension, in the port's own order. Nothing here keeps what it is given; all of it allocates
+// and belongs to set-up.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "leapp/bundle.h"
+#include "leapp/semantics.h"
+#include "leapp/visibility.h"
+
+namespace leapp {
+
+/// Where the scalar of a quaternion stands. The quaternion is the last four elements of the last
+/// dimension, so that a pose of seven elements has one too.
+enum class QuaternionOrder : std::uint8_t { kWxyz, kXyzw };
+
+/// What happens to a value beyond its limits.
+enum class OnViolation : std::uint8_t {
+  kClamp,  ///< the nearest value within them takes its place
+  kStop,   ///< the controller goes to its fallback and stays there
+};
+
+/// An empty list is no limit.
+struct Limits {
+  std::vector<double> lower;
+  std::vector<double> upper;
+  std::vector<double> rate;  ///< most change in a second, positive
+  OnViolation on_violation = OnViolation::kClamp;
+
+  bool operator==(const Limits&) const = default;
+};
+
+/// Put out again what was put out last.
+struct Hold {
+  bool operator==(const Hold&) const = default;
+};
+
+/// Let the joints give way against their damping: position targets follow the measured position,
+/// velocity and effort targets and stiffness are zero, damping stays as it was.
+struct Damp {
+  bool operator==(const Damp&) const = default;
+};
+
+/// What an output puts out when the policy cannot be trusted; the list is a given output.
+using Fallback = std::variant<Hold, Damp, std::vector<double>>;
+
+/// How a controller fills a time axis.
+enum class HistoryOrder : std::uint8_t { kOldestFirst, kNewestFirst };
+
+struct History {
+  HistoryOrder order = HistoryOrder::kOldestFirst;
+  /// What the time axis holds before the first value: given numbers, or else the first value.
+  std::optional<std::vector<double>> start = {};
+
+  bool operator==(const History&) const = default;
+};
+
+struct PortContract {
+  std::optional<std::string> unit = {};   ///< "rad", "deg/s", ..
+  std::optional<std::string> frame = {};  ///< what the values are expressed in: "base", "world"
+  std::optional<QuaternionOrder> quaternion = {};
+  std::optional<Limits> limits = {};
+  std::optional<double> max_age_ms = {};       ///< inputs: how old a value may be
+  std::optional<Fallback> fallback = {};       ///< outputs
+  std::optional<leapp::History> history = {};  ///< inputs with a time axis
+  /// Keys of these names that hold something else; only when read.
+  std::vector<std::string> not_understood = {};
+
+  bool operator==(const PortContract&) const = default;
+};
+
+/// The least and the most of a command.
+struct CommandRange {
+  std::string element;  ///< one of the element names of an input whose kind begins "command/"
+  double lower = 0;
+  double upper = 0;
+
+  bool operator==(const CommandRange&) const = default;
+};
+
+/// What holds for the bundle as a whole, from `pipeline.configs`.
+struct GraphContract {
+  std::optional<double> frequency = {};  ///< ticks a second
+  std::vector<CommandRange> command_ranges = {};
+  /// Joint positions that the policy takes as its rest: name, and radians or metres.
+  std::vector<std::pair<std::string, double>> default_pose = {};
+  /// What the host must be able to do beside running the bundle, by name. When read, it includes
+  /// what `isaaclab.controller_owned_writes` requires.
+  std::vector<std::string> required_capabilities = {};
+  /// Keys of these names that hold something else; only when read.
+  std::vector<std::string> not_understood = {};
+
+  bool operator==(const GraphContract&) const = default;
+};
+
+/// The contract in a port's extra keys. Throws Error, B25 to B28, for values that make no sense; a
+/// reader has then warned of them.
+LEAPP_EXPORT PortContract contract_of(const Port& port);
+
+/// The same for the whole pipeline: B29.
+LEAPP_EXPORT GraphContract contract_of(const Pipeline& pipeline);
+
+/// Adds the keys of a contract to those of a port, replacing those that are there.
+LEAPP_EXPORT void add_contract(Semantics& semantics, const PortContract& contract);
+
+/// The same for `pipeline.configs`, also through GraphConfigs::extra.
+LEAPP_EXPORT void add_contract(Metadata::Map& configs, const GraphContract& contract);
+
+}  // namespace leapp

@@ -1,0 +1,85 @@
+"""What a port promises the robot: limits, histories, and how they are written in the bundle."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from .errors import LeappTypeError, LeappValueError
+
+__all__ = ["History", "Limits"]
+
+#: One number for all elements, or one for each element of the last dimension.
+Numbers = float | Sequence[float]
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Bounds of a port's values. Each is one number for all elements, or one for each.
+
+    Args:
+        lower: The least value.
+        upper: The greatest value.
+        rate: The most change in a second; positive.
+        on_violation: ``"clamp"`` puts the nearest allowed value in place of one beyond the
+            limits; ``"stop"`` makes the controller go to its fallback and stay there.
+    """
+
+    lower: Numbers | None = None
+    upper: Numbers | None = None
+    rate: Numbers | None = None
+    on_violation: Literal["clamp", "stop"] = "clamp"
+
+    def to_metadata(self) -> dict[str, Any]:
+        """Return the mapping that stands in the bundle."""
+        given = {"lower": self.lower, "upper": self.upper, "rate": self.rate}
+        result: dict[str, Any] = {
+            key: numbers(f"Limits {key}", value)
+            for key, value in given.items()
+            if value is not None
+        }
+        if self.on_violation != "clamp":
+            result["on_violation"] = self.on_violation
+        return result
+
+
+@dataclass(frozen=True)
+class History:
+    """How a controller fills the :class:`TemporalAxis` of an input.
+
+    Args:
+        order: Whether the first step along the axis is the oldest or the newest.
+        start: What the axis holds before there are values: ``"repeat"`` the first one, or one
+            number for all elements, or one for each.
+    """
+
+    order: Literal["oldest_first", "newest_first"] = "oldest_first"
+    start: Literal["repeat"] | Numbers = "repeat"
+
+    def to_metadata(self) -> dict[str, Any]:
+        """Return the mapping that stands in the bundle."""
+        start = self.start if isinstance(self.start, str) else numbers("History start", self.start)
+        return {"order": self.order, "start": start}
+
+
+def numbers(what: str, value: Any) -> float | list[float]:
+    """Return one number or a list of numbers; arrays and tensors count as lists."""
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return value
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        result = [item.item() if hasattr(item, "item") else item for item in value]
+        if result and all(isinstance(x, (int, float)) and not isinstance(x, bool) for x in result):
+            return result
+    raise LeappTypeError.of(value, f"{what} must be a number or a list of numbers")
+
+
+def text(what: str, value: object) -> str:
+    """Return the text, which is not empty."""
+    if not isinstance(value, str):
+        raise LeappTypeError.of(value, f"{what} must be text")
+    if not value:
+        raise LeappValueError.coded("LP003", f"{what} must not be empty.")
+    return value
