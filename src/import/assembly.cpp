@@ -29,12 +29,6 @@ constexpr std::array kReferenceWires = {
     ReferenceWire{"body_quat_w", kReferenceRotations},
 };
 
-Metadata number(double value) {
-  const auto whole = static_cast<std::int64_t>(value);
-  if (static_cast<double>(whole) == value) return {whole};
-  return {value};
-}
-
 bool has_command(const std::vector<Port>& inputs, const std::string& element) {
   return std::any_of(inputs.begin(), inputs.end(), [&](const Port& port) {
     if (!port.semantics.kind || !port.semantics.kind->starts_with("command/")) return false;
@@ -150,18 +144,15 @@ void feed_back_recurrent(Draft& draft, const PolicyModel& policy, const std::str
 
 void add_configs(Metadata::Map& configs, const Deployment& deployment,
                  const std::vector<Port>& inputs) {
-  if (deployment.frequency) configs.emplace_back("frequency", number(*deployment.frequency));
-  Metadata::Map pose;
+  GraphContract contract;
+  contract.frequency = deployment.frequency;
   for (std::size_t i = 0; i < deployment.default_position.size(); ++i) {
-    pose.emplace_back(deployment.joints[i], Metadata{deployment.default_position[i]});
+    contract.default_pose.emplace_back(deployment.joints[i], deployment.default_position[i]);
   }
-  if (!pose.empty()) configs.emplace_back("default_pose", Metadata{std::move(pose)});
-  Metadata::Map ranges;
   for (const CommandRange& range : deployment.command_ranges) {
-    if (!has_command(inputs, range.element)) continue;
-    ranges.emplace_back(range.element, Metadata{Metadata::List{{range.lower}, {range.upper}}});
+    if (has_command(inputs, range.element)) contract.command_ranges.push_back(range);
   }
-  if (!ranges.empty()) configs.emplace_back("command_ranges", Metadata{std::move(ranges)});
+  add_contract(configs, contract);
 }
 
 Draft assemble(const Deployment& deployment, const PolicyModel& policy) {

@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "leapp/contract.h"
+
 namespace leapp::importing {
 
 inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -55,12 +57,6 @@ struct Drive {
   double action_upper = kInfinity;
   double lower = -kInfinity;  ///< clips the target
   double upper = kInfinity;
-};
-
-struct CommandRange {
-  std::string element;
-  double lower = 0;
-  double upper = 0;
 };
 
 /// The motion that a tracking policy follows; its model holds it.

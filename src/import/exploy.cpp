@@ -154,14 +154,10 @@ class ExployReader {
     }
     for (const BodyQuantity& quantity : kBodyQuantities) {
       if (last_part(name) != quantity.suffix) continue;
-      const bool rotation = quantity.suffix == "w_Q_b";
-      const std::vector<std::string> axes = rotation
-                                                ? std::vector<std::string>{"qw", "qx", "qy", "qz"}
-                                                : std::vector<std::string>{"x", "y", "z"};
-      Port described = vector_port(name, quantity.kind, axes, quantity.unit, quantity.frame);
-      if (rotation) {
-        described.semantics.extra.emplace_back("quaternion", Metadata{std::string("wxyz")});
-      }
+      const Port described =
+          quantity.suffix == "w_Q_b"
+              ? quaternion_port(name, quantity.frame)
+              : vector_port(name, quantity.kind, {"x", "y", "z"}, quantity.unit, quantity.frame);
       return meaning(port, described);
     }
     return port;

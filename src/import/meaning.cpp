@@ -1,6 +1,7 @@
 #include "import/meaning.h"
 
 #include <array>
+#include <optional>
 #include <string_view>
 
 namespace leapp::importing {
@@ -27,8 +28,8 @@ constexpr std::array kGivenTerms = {
     GivenTerm{"gravity_vec", 3, "state/vector3d", "", "base"},
     GivenTerm{"velocity_commands", 3, "command/body/velocity", "", "base"},
     GivenTerm{"commands", 3, "command/body/velocity", "", "base"},
-    GivenTerm{"command_lin_vel", 2, "", "m/s", "base"},
-    GivenTerm{"command_ang_vel", 1, "", "rad/s", "base"},
+    GivenTerm{"command_lin_vel", 2, "command/body/velocity", "m/s", "base"},
+    GivenTerm{"command_ang_vel", 1, "command/body/velocity", "rad/s", "base"},
     GivenTerm{"sin_phase", 2, "", "", ""},
     GivenTerm{"cos_phase", 2, "", "", ""},
     GivenTerm{"phase", 6, "", "", ""},
@@ -52,8 +53,8 @@ constexpr std::array kSources = {
     NamedSource{"motion_anchor_ori_b", Source::kAnchorRotation},
 };
 
-void add_text(Metadata::Map& extra, const char* key, const std::string& text) {
-  if (!text.empty()) extra.emplace_back(key, Metadata{text});
+std::optional<std::string> unless_empty(const std::string& text) {
+  return text.empty() ? std::nullopt : std::optional(text);
 }
 
 }  // namespace
@@ -71,8 +72,13 @@ Port vector_port(const std::string& name, const std::string& kind,
   Port port = plain_port(name, {1, static_cast<std::int64_t>(names.size())});
   if (!kind.empty()) port.semantics.kind = kind;
   port.semantics.element_names = ElementNames{std::monostate(), names};
-  add_text(port.semantics.extra, "unit", unit);
-  add_text(port.semantics.extra, "frame", frame);
+  add_contract(port.semantics, {.unit = unless_empty(unit), .frame = unless_empty(frame)});
+  return port;
+}
+
+Port quaternion_port(const std::string& name, const std::string& frame) {
+  Port port = vector_port(name, "state/body/rotation", {"qw", "qx", "qy", "qz"}, "", frame);
+  add_contract(port.semantics, {.quaternion = QuaternionOrder::kWxyz});
   return port;
 }
 
@@ -102,10 +108,12 @@ KnownTerm find_term(const std::string& name, std::int64_t joints, std::int64_t a
 Port given_port(const Term& term) {
   for (const GivenTerm& known : kGivenTerms) {
     if (known.name != term.name || known.size != term.size) continue;
-    if (term.size != 3) break;
-    const std::string_view kind = known.kind;
-    return vector_port(term.name, known.kind, kind == "command/body/velocity" ? kTwist : kAxes,
-                       known.unit, known.frame);
+    if (known.frame[0] == '\0') break;
+    const bool command = std::string_view(known.kind) == "command/body/velocity";
+    const std::vector<std::string>& names = command ? kTwist : kAxes;
+    // A part of a planar velocity: the first two, or the last.
+    const auto first = names.begin() + (term.size == 1 ? 2 : 0);
+    return vector_port(term.name, known.kind, {first, first + term.size}, known.unit, known.frame);
   }
   // A command of three numbers is a planar velocity with all trainers of walking robots.
   if (term.name == "command" && term.size == 3) {

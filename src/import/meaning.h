@@ -10,12 +10,15 @@
 
 namespace leapp::importing {
 
-/// A float32 port of shape [1, names] whose last dimension has those names; empty names: `size`.
+/// A float32 port of shape [1, names] whose last dimension has those names.
 Port vector_port(const std::string& name, const std::string& kind,
                  const std::vector<std::string>& names, const std::string& unit = "",
                  const std::string& frame = "");
 
-/// A port of `size` elements of which nothing more is known than its name.
+/// The rotation of a body as w, x, y, z.
+Port quaternion_port(const std::string& name, const std::string& frame);
+
+/// A float32 port of which nothing more is known than its name.
 Port plain_port(const std::string& name, const Shape& shape);
 
 /// What is known of a term by its name, which most projects share. `size` stays 0 where the name

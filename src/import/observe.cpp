@@ -99,9 +99,7 @@ class Observer {
   }
 
   std::string robot_rotation() {
-    Port port =
-        vector_port("anchor_quat", "state/body/rotation", {"qw", "qx", "qy", "qz"}, "", "world");
-    port.semantics.extra.emplace_back("quaternion", Metadata{std::string("wxyz")});
+    const Port port = quaternion_port("anchor_quat", "world");
     const bool known = inputs_.contains(port.name);
     const std::string quaternion = shared(port);
     if (!known) robot_rotation_ = rotation_of(writer_, quaternion);
