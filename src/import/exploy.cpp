@@ -127,9 +127,6 @@ class ExployReader {
         std::get<std::vector<std::string>>(described.semantics.element_names->back()).size());
     if (port.shape.empty() || port.shape.back() != size) return result;
     result.semantics = described.semantics;
-    result.semantics.element_names->erase(result.semantics.element_names->begin());
-    result.semantics.element_names->insert(result.semantics.element_names->begin(),
-                                           port.shape.size() - 1, std::monostate());
     return result;
   }
 

@@ -71,7 +71,7 @@ Port vector_port(const std::string& name, const std::string& kind,
                  const std::string& frame) {
   Port port = plain_port(name, {1, static_cast<std::int64_t>(names.size())});
   if (!kind.empty()) port.semantics.kind = kind;
-  port.semantics.element_names = ElementNames{std::monostate(), names};
+  port.semantics.element_names = ElementNames{names};
   add_contract(port.semantics, {.unit = unless_empty(unit), .frame = unless_empty(frame)});
   return port;
 }

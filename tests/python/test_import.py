@@ -109,10 +109,10 @@ class TestMjlab:
         )
         joint_pos = port(imported.yaml, "observe", "joint_pos")
         assert joint_pos["kind"] == "state/joint/position"
-        assert joint_pos["element_names"] == [None, JOINTS]
+        assert joint_pos["element_names"] == [JOINTS]
         assert joint_pos["unit"] == "rad"
         assert port(imported.yaml, "observe", "command")["kind"] == "command/body/velocity"
-        assert port(imported.yaml, "act", "kp")["element_names"] == [None, JOINTS]
+        assert port(imported.yaml, "act", "kp")["element_names"] == [JOINTS]
         configs = yaml.safe_load(imported.yaml.read_text())["pipeline"]["configs"]
         assert configs == {"frequency": 50, "default_pose": dict(zip(JOINTS, POSE, strict=True))}
         assert any("three decimals" in note for note in imported.notes)
