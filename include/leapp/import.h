@@ -42,7 +42,8 @@ struct ImportedPolicy {
 ///
 /// Throws Error, and leaves what is in `target` as it was: LP801 where nothing says how to deploy
 /// the model, LP802 for a key that is missing, LP803 for a value that cannot be, LP804 where the
-/// model does not fit; kNotFound and kIo for files, LP617 for a broken model.
+/// model does not fit; kNotFound and kIo for files, LP617 for a broken model, LP003 where `target`
+/// is the folder of the model.
 LEAPP_EXPORT ImportedPolicy import_onnx(const std::filesystem::path& model,
                                         const std::filesystem::path& target,
                                         const ImportOptions& options = {});

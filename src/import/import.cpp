@@ -43,11 +43,22 @@ Deployment read_deploy_file(const std::filesystem::path& path, const Settings& s
                   "the policy with metadata");
 }
 
+// The bundle has a file policy.onnx of its own.
+void check_target(const std::filesystem::path& model, const std::filesystem::path& target) {
+  std::error_code ignored;  // a target that is not there yet
+  require(
+      !std::filesystem::equivalent(target, std::filesystem::absolute(model).parent_path(), ignored),
+      Code::kWrongValue,
+      "cannot import " + model.string() + " into " + target.string() +
+          ", the folder it lies in: it might be overwritten; name another folder");
+}
+
 }  // namespace
 
 ImportedPolicy import_onnx(const std::filesystem::path& model, const std::filesystem::path& target,
                            const ImportOptions& options) {
   const PolicyModel policy = read_policy(model);
+  check_target(model, target);
   ImportedPolicy imported;
   if (!options.deploy.empty()) {
     Deployment deployment = read_deploy_file(options.deploy, options.settings, policy);

@@ -256,8 +256,10 @@ class MjlabReader {
 }  // namespace
 
 bool is_mjlab(const Fields& fields) {
-  return fields.has("joint_names") && fields.has("joint_stiffness") &&
-         fields.has("observation_names");
+  // Two keys are enough to tell whose it is; what else is missing is then named.
+  const bool more = fields.has("observation_names") || fields.has("joint_stiffness") ||
+                    fields.has("default_joint_pos");
+  return fields.has("joint_names") && more;
 }
 
 Deployment read_mjlab(const Fields& fields, const PolicyModel& policy) {

@@ -69,6 +69,24 @@ TEST(ImportTest, NothingIsWrittenWhereTheModelSaysNothing) {
               StartsWith("LP004"));
 }
 
+TEST(ImportTest, TheModelItselfIsNotOverwritten) {
+  const Folder folder;
+  const auto path = folder.write(policy());
+  EXPECT_THAT(error_of([&] { import_onnx(path, folder.path()); }),
+              HasSubstr("the folder it lies in"));
+  EXPECT_TRUE(std::filesystem::exists(path));
+  EXPECT_FALSE(std::filesystem::exists(folder.path() / "act.onnx"));
+}
+
+TEST(ImportTest, SettingsMayGiveAllOfIt) {
+  const Folder folder;
+  onnx::Model model = policy();
+  model.metadata.clear();
+  const ImportOptions options{.deploy = {}, .settings = metadata()};
+  const auto target = folder.path() / "walker";
+  EXPECT_EQ(import_onnx(folder.write(model), target, options).format, "beyondmimic");
+}
+
 TEST(ImportTest, AReferenceThatNeedsTheObservationCannotComeBeforeIt) {
   const Folder folder;
   onnx::Model model = tracking_model(2);

@@ -70,7 +70,14 @@ def test_the_guide(tmp_path: Path) -> None:
 
 
 def test_every_link_leads_somewhere() -> None:
-    pages = ("architecture", "glossary", "guide")
+    pages = (
+        "architecture",
+        "glossary",
+        "guide",
+        "import/README",
+        "import/mjlab",
+        "import/beyondmimic",
+    )
     for page in ("README.md", "CONTRIBUTING.md", *(f"docs/{name}.md" for name in pages)):
         text = (ROOT / page).read_text()
         for target in re.findall(r"\]\((?!https?:)([^)#]+)", text):
