@@ -47,12 +47,17 @@ class HolosomaReader {
                 ": this is a tracking policy of holosoma (it has an input 'time_step'), whose "
                 "observation depends on a reference that its file does not describe; import the "
                 "locomotion policies, or export this one with LEAPP");
+    require(!fields_.has("action_contract"), Code::kPolicyMismatch,
+            fields_.file() +
+                ": the key 'action_contract' says that the action means something else than "
+                "holosoma's own controller takes it for; such a policy cannot be imported");
     deployment_.format = "holosoma";
     deployment_.fill = Fill::kZeros;
     deployment_.joints = fields_.texts("dof_names", "the joints, in the policy's order");
     check_unique(fields_, "dof_names", deployment_.joints);
+    const std::string* pose = fields_.find("default_dof_pos");
     deployment_.default_position =
-        per_joint(fields_.has("default_dof_pos") ? "default_dof_pos" : "default_joint_pos",
+        per_joint(pose != nullptr && *pose != "null" ? "default_dof_pos" : "default_joint_pos",
                   "the default position of each joint, which holosoma keeps in its robot config "
                   "(default_dof_angles)");
     deployment_.stiffness = per_joint("kp", "the stiffness of each joint");

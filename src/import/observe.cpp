@@ -13,7 +13,7 @@ namespace {
 
 using Int = std::int64_t;
 
-std::vector<double> first_of(const std::vector<double>& values, const std::vector<Int>& places) {
+std::vector<double> values_at(const std::vector<double>& values, const std::vector<Int>& places) {
   std::vector<double> chosen;
   for (const Int place : places) chosen.push_back(values[static_cast<std::size_t>(place)]);
   return chosen;
@@ -54,7 +54,7 @@ class Observer {
             "Sub",
             {writer_.gather(joint_input("joint_pos", "position", "rad"), term.joints, 1,
                             joint_count()),
-             writer_.floats(first_of(deployment_.default_position, term.joints), {1, term.size})});
+             writer_.floats(values_at(deployment_.default_position, term.joints), {1, term.size})});
       case Source::kJointVelocity:
         return writer_.gather(joint_input("joint_vel", "velocity", "rad/s"), term.joints, 1,
                               joint_count());

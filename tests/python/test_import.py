@@ -8,9 +8,11 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
+import onnx
 import pytest
 import yaml
 from foreign_policies import Policy, Stack, csv, write_exploy, write_recurrent
+from onnx import helper
 
 import leapp
 
@@ -264,6 +266,28 @@ def test_beyondmimic_follows_the_motion_of_its_model(tmp_path: Path) -> None:
         np.testing.assert_allclose(outputs["act/joint_pos_target"][0], expected, atol=1e-5)
 
 
+def test_a_motion_of_other_bodies_than_are_named(tmp_path: Path) -> None:
+    motion = {
+        "joint_pos": np.zeros((5, 3)),
+        "joint_vel": np.zeros((5, 3)),
+        "body_pos_w": np.zeros((5, 3, 3)),
+        "body_quat_w": np.zeros((5, 3, 4)),
+    }
+    metadata = {
+        **mjlab_metadata(),
+        "observation_names": "command,motion_anchor_pos_b",
+        "observation_history_lengths": "1,1",
+        "anchor_body_name": "torso",
+        "body_names": "pelvis,torso",
+    }
+    for key in [key for key in metadata if key.startswith("observation_terms")]:
+        del metadata[key]
+    file = Policy(9, 3).write(tmp_path / "policy.onnx", metadata, motion=motion)
+    with pytest.raises(leapp.LeappValueError, match="'body_pos_w' has the shape") as caught:
+        leapp.import_onnx(file, tmp_path / "dance")
+    assert caught.value.code == "LP804"
+
+
 def holosoma_metadata() -> dict[str, str]:
     metadata = {
         "dof_names": JOINTS,
@@ -297,6 +321,21 @@ class TestHolosoma:
             assert caught.value.code == "LP802"
             given[key] = self.SETTINGS[key]
         assert not (tmp_path / "loco").exists()
+
+    def test_a_pose_of_newer_files_and_an_action_of_another_meaning(self, tmp_path: Path) -> None:
+        settings = {key: value for key, value in self.SETTINGS.items() if key[:7] != "default"}
+        metadata = {**holosoma_metadata(), "default_dof_pos": "null"}
+        file = Policy(60, 3).write(tmp_path / "a.onnx", metadata, obs="actor_obs")
+        with pytest.raises(leapp.LeappValueError, match="'default_joint_pos' is missing"):
+            leapp.import_onnx(file, tmp_path / "loco", settings=settings)
+        metadata["default_dof_pos"] = json.dumps(POSE)
+        file = Policy(60, 3).write(tmp_path / "b.onnx", metadata, obs="actor_obs")
+        assert leapp.import_onnx(file, tmp_path / "loco", settings=settings).format == "holosoma"
+        metadata["action_contract"] = json.dumps("absolute_target_v1")
+        file = Policy(60, 3).write(tmp_path / "c.onnx", metadata, obs="actor_obs")
+        with pytest.raises(leapp.LeappValueError, match="action_contract") as caught:
+            leapp.import_onnx(file, tmp_path / "loco", settings=settings)
+        assert caught.value.code == "LP804"
 
     def test_fifty_ticks(self, tmp_path: Path) -> None:
         policy = Policy(60, 3)
@@ -438,3 +477,38 @@ class TestBadMetadata:
         with pytest.raises(leapp.LeappValueError, match="opset 12") as caught:
             leapp.import_onnx(file, tmp_path / "go")
         assert caught.value.code == "LP804"
+
+    def test_whatever_stands_there_it_is_an_error_or_a_bundle(self, tmp_path: Path) -> None:
+        rng = np.random.default_rng(6)
+        pieces = [
+            "",
+            ",",
+            ";",
+            "[",
+            "]",
+            "nan",
+            "-inf",
+            "1e400",
+            "0.000",
+            "-1",
+            "\x1b",
+            "\n",
+            "9" * 40,
+        ]
+        model = onnx.load(Policy(24, 3).write(tmp_path / "policy.onnx", mjlab_metadata()))
+        codes = set()
+        for _ in range(150):
+            metadata = mjlab_metadata()
+            for key in rng.choice(list(metadata), 2):
+                text = metadata[key]
+                at = int(rng.integers(len(text) + 1))
+                cut = int(rng.integers(len(text) + 1 - at))
+                metadata[str(key)] = text[:at] + str(rng.choice(pieces)) + text[at + cut :]
+            helper.set_model_props(model, metadata)
+            onnx.save(model, tmp_path / "policy.onnx")
+            try:
+                leapp.import_onnx(tmp_path / "policy.onnx", tmp_path / "go")
+            except leapp.LeappValueError as error:
+                codes.add(error.code)
+        assert codes >= {"LP803"}
+        assert codes <= {"LP801", "LP802", "LP803", "LP804", "B5", "B10"}, codes
