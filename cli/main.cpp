@@ -1,4 +1,5 @@
-// leapp: look at a bundle, check it, run it, measure it, merge it. Needs no Python and no torch.
+// leapp: look at a bundle, check it, run it, measure it, merge it, import one. Needs no Python and
+// no torch.
 #include <cstdio>
 #include <exception>
 #include <nlohmann/json.hpp>
@@ -116,13 +117,15 @@ int main(int argc, char** argv) {
         std::fprintf(stderr, "leapp: warning: %.*s\n", static_cast<int>(line.size()), line.data());
       },
       LogLevel::kWarning);
-  CLI::App program("Look at exported policy pipelines, check, run, measure and merge them.",
-                   "leapp");
+  CLI::App program(
+      "Look at exported policy pipelines, check, run, measure and merge them, and "
+      "import policies of others.",
+      "leapp");
   program.set_version_flag("--version", "leapp " LEAPP_VERSION);
   program.require_subcommand(1);
   program.footer(kExitCodes);
   std::vector<Command> commands;
-  for (const auto add : {add_inspect, add_check, add_run, add_bench, add_merge}) {
+  for (const auto add : {add_inspect, add_check, add_run, add_bench, add_merge, add_import}) {
     commands.push_back(add(program));
     commands.back().app->footer(commands.back().app->get_footer() + "\n\n" + kExitCodes);
   }

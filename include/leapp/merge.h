@@ -4,6 +4,10 @@
 //
 // writes merged/walker/walker.onnx, its walker.yaml and its initial values. The state that the
 // pipeline fed back goes in and out as ports of that file, so that any ONNX runtime can run it.
+//
+//   leapp::write_policy("merged/walker/walker.yaml", "policy.onnx");
+//
+// writes what controllers of mjlab and BeyondMimic read: one observation, actions, metadata.
 #pragma once
 
 #include <filesystem>
@@ -24,5 +28,17 @@ namespace leapp {
 LEAPP_EXPORT Bundle merge_bundle(const std::filesystem::path& yaml,
                                  const std::filesystem::path& target,
                                  const RuntimeOptions& options = {});
+
+/// Writes a merged bundle as the policy of another project's controller: an ONNX file with the
+/// input `obs` and the output `actions`, and metadata with the keys that mjlab and BeyondMimic
+/// write and motion_tracking_controller reads. Each input of the bundle is an observation term,
+/// unscaled; joint positions are relative to the bundle's default pose, and an action that is fed
+/// back is the term `actions`. Joints, gains and pose come from what the bundle's ports and configs
+/// say; the scale of actions is found by running it on mock input. Numbers are not rounded.
+///
+/// Throws Error, LP815, where such a controller could not run the bundle: it has other state than
+/// its last action, its joints or gains are not named, its targets are no scaled actions.
+LEAPP_EXPORT void write_policy(const std::filesystem::path& yaml, const std::filesystem::path& file,
+                               const RuntimeOptions& options = {});
 
 }  // namespace leapp

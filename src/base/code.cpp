@@ -12,6 +12,11 @@ bool is_rule(Code code) {
   return code >= rule(0);
 }
 
+// LP8xx: files and bundles with wrong values, all of them.
+bool is_about_importing(Code code) {
+  return code >= Code::kNoDeployment && static_cast<int>(code) < 900;
+}
+
 }  // namespace
 
 std::string to_string(Code code) {
@@ -26,7 +31,7 @@ std::string tag_of(Code code) {
 }
 
 ErrorKind kind_of(Code code) noexcept {
-  if (is_rule(code)) return ErrorKind::kValue;
+  if (is_rule(code) || is_about_importing(code)) return ErrorKind::kValue;
   switch (code) {
     case Code::kInternal:
       return ErrorKind::kInternal;

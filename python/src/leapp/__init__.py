@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import onnx
 from ._annotate import annotate
+from ._import import ImportedPolicy, import_onnx
 from ._session import Diagnostic, ExportManager, compile_graph, diagnostics, start, stop
 from .enums import InputKindEnum, OutputKindEnum
 from .errors import (
@@ -47,6 +48,7 @@ __all__ = [
     "FunctionPatch",
     "GraphConfigs",
     "History",
+    "ImportedPolicy",
     "InferenceManager",
     "InputKindEnum",
     "LeappError",
@@ -65,6 +67,7 @@ __all__ = [
     "annotate",
     "compile_graph",
     "diagnostics",
+    "import_onnx",
     "onnx",
     "start",
     "stop",

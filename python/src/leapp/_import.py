@@ -1,0 +1,59 @@
+"""Bundles out of policies that other projects exported."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from .errors import LeappTypeError
+
+__all__ = ["ImportedPolicy", "import_onnx"]
+
+
+@dataclass(frozen=True)
+class ImportedPolicy:
+    """What came of an import.
+
+    Args:
+        yaml: The bundle's YAML file.
+        format: Whose description it was: ``"mjlab"``, ``"beyondmimic"``, ``"holosoma"``,
+            ``"exploy"``, ``"unitree_rl_lab"`` or ``"rl_sar"``.
+        notes: What was assumed or translated on the way, one sentence each.
+    """
+
+    yaml: Path
+    format: str
+    notes: tuple[str, ...]
+
+
+def import_onnx(
+    model: str | os.PathLike[str],
+    target: str | os.PathLike[str],
+    deploy: str | os.PathLike[str] | None = None,
+    settings: Mapping[str, str] | None = None,
+) -> ImportedPolicy:
+    """Make a bundle of a policy that another project exported as ONNX. Needs no PyTorch.
+
+    Args:
+        model: The ONNX file.
+        target: The folder to write; its last part names the bundle.
+        deploy: unitree_rl_lab's ``deploy.yaml`` or rl_sar's ``config.yaml``. Without it, metadata
+            of the model say how it is deployed: those of mjlab, BeyondMimic, holosoma or Exploy.
+        settings: Keys that the description lacks, or whose values are to be replaced; lists are
+            texts with commas: ``{"joint_names": "hip,knee"}``.
+
+    Raises:
+        LeappValueError: LP811 to LP814. Nothing is written then.
+    """
+    from . import _runtime
+
+    given = dict(settings or {})
+    for key, value in given.items():
+        if not isinstance(key, str) or not isinstance(value, str):
+            raise LeappTypeError.of(value, f"import_onnx settings: {key!r} must be a text")
+    path, name, notes = _runtime.import_onnx(
+        Path(model), Path(target), "" if deploy is None else Path(deploy), [*given.items()]
+    )
+    return ImportedPolicy(Path(path), name, tuple(notes))

@@ -1,0 +1,84 @@
+// What all formats say in the end: how an observation comes about, and what an action means.
+//
+// Readers of formats fill a Deployment; observe.h and act.h make nodes out of it. Joints are in the
+// robot's order everywhere: the order of the ports that a controller sees.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "leapp/contract.h"
+
+namespace leapp::importing {
+
+inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+/// Where the values of an observation term come from.
+enum class Source {
+  kGiven,           ///< the controller gives them as they are
+  kJointPosition,   ///< measured positions, minus the default ones
+  kJointVelocity,   ///< measured velocities
+  kLastAction,      ///< the action of the tick before, zeros at first
+  kReference,       ///< joint positions and velocities of the motion that is followed
+  kAnchorPosition,  ///< the motion's anchor body, seen from the robot's
+  kAnchorRotation,  ///< the same: the first two columns of the rotation, row by row
+  kPhase,           ///< sine and cosine of a clock with `period`
+};
+
+struct Term {
+  std::string name;
+  Source source = Source::kGiven;
+  std::int64_t size = 0;  ///< of one frame; 0 until it is known
+  /// Joints that kJointPosition and kJointVelocity list, in the policy's order.
+  std::vector<std::int64_t> joints = {};
+  std::vector<double> scale = {1};  ///< one for all elements, or one for each
+  double lower = -kInfinity;
+  double upper = kInfinity;
+  bool scale_first = false;              ///< scale, then clip; else clip, then scale
+  std::vector<std::int64_t> ages = {0};  ///< the frames it puts out, in order; 0 is the newest
+  double period = 0;                     ///< of kPhase, in ticks
+  double first_tick = 0;                 ///< of kPhase: what the clock shows in the first tick
+};
+
+/// What a history holds before there is one.
+enum class Fill { kFirstFrame, kZeros };
+
+/// One element of the action.
+struct Drive {
+  std::int64_t joint = 0;
+  bool velocity = false;  ///< the target is a velocity, else a position
+  double scale = 1;
+  double offset = 0;
+  double action_lower = -kInfinity;  ///< clips the action itself, before it is fed back
+  double action_upper = kInfinity;
+  double lower = -kInfinity;  ///< clips the target
+  double upper = kInfinity;
+};
+
+/// The motion that a tracking policy follows; its model holds it.
+struct Motion {
+  std::vector<std::string> bodies;
+  std::int64_t anchor = 0;  ///< among them
+};
+
+struct Deployment {
+  std::string format;
+  std::vector<std::string> joints;       ///< names
+  std::vector<double> default_position;  ///< by joint
+  std::vector<double> stiffness;         ///< by joint; empty when nothing says it
+  std::vector<double> damping;
+  std::vector<Term> terms;
+  bool time_major = false;  ///< frame by frame, each with all terms; else term by term
+  Fill fill = Fill::kFirstFrame;
+  std::vector<Drive> drives;
+  std::optional<Motion> motion = {};
+  std::optional<double> frequency = {};
+  std::vector<CommandRange> command_ranges = {};
+  std::vector<std::string> notes = {};
+};
+
+}  // namespace leapp::importing

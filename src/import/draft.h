@@ -1,0 +1,45 @@
+// A bundle in the making: nodes and wires, then files.
+#pragma once
+
+#include <filesystem>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "import/node_writer.h"
+#include "leapp/bundle.h"
+#include "leapp/tensor.h"
+
+namespace leapp::importing {
+
+class Draft {
+ public:
+  /// Adds a node; the order is that of the bundle.
+  void add(Part part) { parts_.push_back(std::move(part)); }
+
+  /// The reader gets what the source put out in the same tick, or in the tick before.
+  void wire(const PortRef& source, const PortRef& target);
+  void feed_back(const PortRef& source, const PortRef& target, Tensor initial);
+  /// An output that is nothing but state: no controller is shown it.
+  void hide(const PortRef& output) { hidden_.insert(output); }
+
+  Metadata::Map& configs() { return bundle_.pipeline.configs; }
+
+  /// Writes the bundle to the folder `target`, whole or not at all. Inputs without a source are the
+  /// controller's to give, outputs that no wire takes are its to have.
+  Bundle write(const std::filesystem::path& target);
+
+ private:
+  void list_ports();
+  void write_files(const std::filesystem::path& folder, const std::string& name);
+
+  std::vector<Part> parts_;
+  std::set<PortRef> fed_;
+  std::set<PortRef> taken_;
+  std::set<PortRef> hidden_;
+  std::vector<std::pair<PortRef, Tensor>> initial_;
+  Bundle bundle_;
+};
+
+}  // namespace leapp::importing

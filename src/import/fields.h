@@ -1,0 +1,71 @@
+// The keys of a description, from wherever they come: metadata of a model, or settings of the
+// caller, which go first. Remembers which were asked for, so that a setting nobody asks for is
+// found.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "leapp/code.h"
+#include "onnx/model.h"
+
+namespace leapp::importing {
+
+using Settings = std::vector<std::pair<std::string, std::string>>;
+
+/// The longest list that is read: robots have tens of joints, not thousands.
+inline constexpr std::size_t kMaxList = 4096;
+/// The longest history, in ticks.
+inline constexpr std::int64_t kMaxHistory = 1000;
+
+/// What a list of numbers may hold.
+enum class Bounds { kFinite, kMayBeInfinite };
+
+/// Fields of one description. `file` stands for it in errors. Throws LP812 for a key that is
+/// missing and LP813 for a value of the wrong form; both name the key and what to give.
+class Fields {
+ public:
+  /// A key that stands there twice is LP813: readers would disagree about which counts.
+  Fields(std::string file, const onnx::Properties& metadata, const Settings& settings);
+
+  const std::string& file() const noexcept { return file_; }
+  bool has(const std::string& key) const { return find(key) != nullptr; }
+
+  /// The value as it stands, or null.
+  const std::string* find(const std::string& key) const;
+  /// `what` says what the value is, for the case that it is missing: "the joints, in order".
+  const std::string& text(const std::string& key, const std::string& what) const;
+  /// The parts between commas, without the spaces around them; a list of JSON reads the same. None
+  /// may be empty.
+  std::vector<std::string> texts(const std::string& key, const std::string& what) const;
+  std::vector<double> numbers(const std::string& key, const std::string& what,
+                              Bounds bounds = Bounds::kFinite) const;
+  /// Numbers, each of which may be several between ';' or in brackets.
+  std::vector<std::vector<double>> nested(const std::string& key, const std::string& what,
+                                          Bounds bounds = Bounds::kFinite) const;
+  std::optional<double> positive(const std::string& key) const;
+
+  [[noreturn]] void fail(Code code, const std::string& key, const std::string& what) const;
+  /// LP813 unless there are that many: "one for each joint".
+  void check_count(const std::string& key, std::size_t found, std::size_t expected,
+                   const std::string& what) const;
+  /// Throws LP003 for a setting that was never asked for.
+  void check_settings() const;
+
+ private:
+  std::string file_;
+  std::map<std::string, std::string> values_;
+  std::set<std::string> settings_;
+  mutable std::set<std::string> asked_;
+};
+
+/// A number, all of the text; empty for anything else.
+std::optional<double> parse_number(const std::string& text);
+
+}  // namespace leapp::importing

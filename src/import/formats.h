@@ -1,0 +1,39 @@
+// The readers of the formats, one source file each. All throw LP812, LP813 and LP814 as import.h
+// says; what they assume or translate goes into Deployment::notes.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "bundle/yaml_tree.h"
+#include "import/deployment.h"
+#include "import/draft.h"
+#include "import/fields.h"
+#include "import/policy_model.h"
+
+namespace leapp::importing {
+
+/// mjlab's and BeyondMimic's metadata: lists between commas, the same keys for most of it.
+bool is_mjlab(const Fields& fields);
+Deployment read_mjlab(const Fields& fields, const PolicyModel& policy);
+
+/// holosoma's metadata: JSON, without the observation, which settings must give.
+bool is_holosoma(const Fields& fields);
+Deployment read_holosoma(const Fields& fields, const PolicyModel& policy);
+
+/// unitree_rl_lab's deploy.yaml.
+bool is_unitree(const YamlNode& root);
+Deployment read_unitree(const YamlNode& root, const Fields& settings, const PolicyModel& policy);
+
+/// rl_sar's config.yaml, with the base.yaml of the folder above where there is one.
+bool is_rl_sar(const YamlNode& root);
+Deployment read_rl_sar(const YamlNode& root, const std::filesystem::path& file,
+                       const Fields& settings, const PolicyModel& policy);
+
+/// Exploy's metadata. Its models take what sensors measure and put out targets, so that nothing is
+/// left to compute: this drafts the whole bundle, and adds what there is to say to `notes`.
+bool is_exploy(const Fields& fields);
+Draft draft_exploy(const Fields& fields, const PolicyModel& policy,
+                   std::vector<std::string>& notes);
+
+}  // namespace leapp::importing

@@ -1,0 +1,63 @@
+// Writes one node of an imported bundle: its ONNX graph operator by operator, and its ports.
+//
+//   NodeWriter writer("act", like);
+//   const std::string action = writer.input({.name = "action", .shape = {1, 12}});
+//   writer.output({.name = "target", .shape = {1, 12}}, writer.op("Mul", {action, scale}));
+//   Part part = std::move(writer).take();
+//
+// Values are named by text, as in ONNX. All constants are float32 or int64.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <unordered_set>
+#include <vector>
+
+#include "leapp/bundle.h"
+#include "onnx/model.h"
+
+namespace leapp::importing {
+
+/// A node and its model, before either is written to a file.
+struct Part {
+  Model node;
+  onnx::Model model;
+};
+
+class NodeWriter {
+ public:
+  /// The model gets the operator sets and the file format of `like`, so that they can be merged.
+  NodeWriter(std::string name, const onnx::Model& like);
+
+  /// Adds a port and returns its value. Throws LP813 where the node has a port of that name.
+  std::string input(Port port);
+  void output(Port port, const std::string& value);
+
+  std::string floats(const std::vector<double>& values, const Shape& shape);
+  std::string ints(const std::vector<std::int64_t>& values);
+
+  /// One operator of ONNX's own domain with one result.
+  std::string op(const std::string& type, std::vector<std::string> inputs,
+                 std::vector<onnx::Attribute> attributes = {});
+  /// Sugar for what is needed more than once.
+  std::string reshape(const std::string& value, const Shape& shape);
+  std::string concat(const std::vector<std::string>& values, std::int64_t axis);
+  /// The elements of an axis at these places; the value itself where that is all of them in order.
+  std::string gather(const std::string& value, const std::vector<std::int64_t>& places,
+                     std::int64_t axis, std::int64_t size);
+
+  Part take() &&;
+
+ private:
+  std::string fresh();
+  void take_name(const std::string& name);
+
+  Part part_;
+  std::unordered_set<std::string> ports_;
+  int count_ = 0;
+};
+
+/// An attribute that is an integer.
+onnx::Attribute attribute(const std::string& name, std::int64_t value);
+
+}  // namespace leapp::importing

@@ -1,0 +1,37 @@
+// The node that makes an observation: offsets, the policy's order of joints, clip, scale, history.
+#pragma once
+
+#include <vector>
+
+#include "import/deployment.h"
+#include "import/node_writer.h"
+#include "leapp/tensor.h"
+
+namespace leapp::importing {
+
+/// An output of a node that the same node reads in the next tick, and what it reads at first.
+struct StatePort {
+  std::string input;
+  std::string output;
+  Tensor initial;
+};
+
+struct ObserveNode {
+  Part part;
+  std::vector<StatePort> states;
+};
+
+/// Names of the ports that are wired by their name.
+inline constexpr const char* kObservation = "observation";
+inline constexpr const char* kLastAction = "last_action";
+inline constexpr const char* kReferencePosition = "reference_joint_pos";
+inline constexpr const char* kReferenceVelocity = "reference_joint_vel";
+inline constexpr const char* kReferenceBodies = "reference_body_pos";
+inline constexpr const char* kReferenceRotations = "reference_body_quat";
+
+/// `observation` and `action` are the ports of the policy's model that it feeds and reads. All
+/// sizes of terms are known, and fit the observation.
+ObserveNode make_observe(const Deployment& deployment, const Port& observation, const Port& action,
+                         const onnx::Model& like);
+
+}  // namespace leapp::importing

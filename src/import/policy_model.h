@@ -1,0 +1,45 @@
+// The model of a policy: which of its inputs is the observation, which output the action, and what
+// the others are.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "import/node_writer.h"
+#include "leapp/bundle.h"
+#include "onnx/model.h"
+
+namespace leapp::importing {
+
+/// An input that reads in the next tick what an output put out: "h_in" and "h_out".
+struct RecurrentPort {
+  std::string input;
+  std::string output;
+};
+
+struct PolicyModel {
+  onnx::Model model;
+  std::vector<Port> inputs;
+  std::vector<Port> outputs;
+  std::int64_t opset = 0;
+
+  const Port* find_input(const std::string& name) const;
+  const Port* find_output(const std::string& name) const;
+  std::vector<RecurrentPort> recurrent() const;
+};
+
+/// Reads the file, weights beside it included. An open dimension counts as 1, since a robot runs
+/// one policy. Throws LP617 for a broken file, LP814 for ports that a bundle cannot have.
+PolicyModel read_policy(const std::filesystem::path& path);
+
+/// The ports that a policy of one observation has: "obs", or else the only input that is neither
+/// recurrent nor a clock; "actions", or else the first output. Throws LP814 where there is no such.
+const Port& observation_of(const PolicyModel& policy);
+const Port& action_of(const PolicyModel& policy);
+
+/// The node that computes these outputs and nothing else, with what they need of the inputs.
+Part part_of(const PolicyModel& policy, const std::string& name,
+             const std::vector<std::string>& outputs);
+
+}  // namespace leapp::importing

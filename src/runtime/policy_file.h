@@ -1,0 +1,38 @@
+// A bundle as the description that controllers of mjlab and BeyondMimic read.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "leapp/bundle.h"
+#include "leapp/inference_manager.h"
+
+namespace leapp {
+
+/// One part of such a controller's observation, and the input of the bundle that it becomes.
+struct PolicyTerm {
+  std::string name;
+  const Port* port = nullptr;
+  bool relative = false;  ///< to the default pose
+  bool command = false;
+};
+
+/// What is known of a merged bundle of one node. Points into the bundle.
+struct PolicyFile {
+  std::vector<std::string> joints;
+  std::vector<double> default_position;
+  std::vector<double> stiffness;
+  std::vector<double> damping;
+  std::vector<double> scale;  ///< target = default position + scale * action
+  std::vector<PolicyTerm> terms;
+  const Port* target = nullptr;
+  const Port* action = nullptr;  ///< the output that is fed back; null: the target stands for it
+};
+
+/// Everything but the scale and the gains, from what the bundle says. Throws LP815.
+PolicyFile describe_policy(const Bundle& bundle);
+
+/// Finds the scale and the gains by running the bundle. Throws LP815.
+void measure_policy(PolicyFile& policy, const Bundle& bundle, InferenceManager& manager);
+
+}  // namespace leapp
