@@ -59,6 +59,10 @@ ErrorKind kind_of(Code code) noexcept {
     case Code::kNotMerged:
     case Code::kDeviceFailed:
     case Code::kNotTrusted:
+    case Code::kRobotFile:
+    case Code::kNotBound:
+    case Code::kControllerOptions:
+    case Code::kRecording:
       return ErrorKind::kValue;
     case Code::kNotFound:
     case Code::kNoEngine:
