@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "commands.h"
+#include "leapp/log.h"
 #include "leapp/robot_binding.h"
 #include "text.h"
 

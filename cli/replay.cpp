@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "commands.h"
+#include "leapp/log.h"
 #include "text.h"
 
 namespace leapp::cli {

@@ -55,6 +55,9 @@ class LEAPP_EXPORT LifecycleController {
   /// Stops; handles are not used any more. Does nothing unless active.
   void deactivate();
 
+  /// Whether a sensor has no interfaces, so that set_command() is where its values come from.
+  bool is_command(std::string_view sensor) const noexcept;
+
   /// Sets a sensor that has no interfaces: a command, or what another program measures. False when
   /// there is no such sensor, or it has another number of elements.
   bool set_command(std::string_view sensor, std::span<const double> values) noexcept;

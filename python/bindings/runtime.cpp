@@ -9,6 +9,7 @@
 #include "leapp/engine.h"
 #include "leapp/log.h"
 #include "runtime/engines/operators.h"
+#include "runtime_controller.h"
 #include "runtime_manager.h"
 
 namespace py = pybind11;
@@ -46,4 +47,5 @@ PYBIND11_MODULE(_runtime, module) {
   // The interpreter must not be called into once it goes away.
   py::module_::import("atexit").attr("register")(py::cpp_function([] { leapp::set_log_sink({}); }));
   leapp::python::bind_manager(module);
+  leapp::python::bind_controller(module);
 }

@@ -109,16 +109,12 @@ class LifecycleController::Impl {
     active_ = false;
   }
 
-  bool set_command(std::string_view name, std::span<const double> values) noexcept {
-    if (!controller_) return false;
-    const std::vector<Signal>& sensors = controller_->robot().sensors;
-    for (std::size_t i = 0; i < sensors.size(); ++i) {
-      if (sensors[i].name != name) continue;
-      if (!told_[i] || told_[i]->size() != values.size()) return false;
-      told_[i]->write(values);
-      return true;
+  /// The buffer of a sensor that has no interfaces, or null.
+  TripleBuffer* command_of(std::string_view name) const noexcept {
+    for (std::size_t i = 0; i < told_.size(); ++i) {
+      if (controller_->robot().sensors[i].name == name) return told_[i].get();
     }
-    return false;
+    return nullptr;
   }
 
   void required() const {
@@ -195,7 +191,14 @@ void LifecycleController::deactivate() {
 
 bool LifecycleController::set_command(std::string_view sensor,
                                       std::span<const double> values) noexcept {
-  return impl_->set_command(sensor, values);
+  TripleBuffer* const command = impl_->command_of(sensor);
+  if (command == nullptr || command->size() != values.size()) return false;
+  command->write(values);
+  return true;
+}
+
+bool LifecycleController::is_command(std::string_view sensor) const noexcept {
+  return impl_->command_of(sensor) != nullptr;
 }
 
 Controller& LifecycleController::controller() const {

@@ -1,5 +1,6 @@
 #include "leapp/replay.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -78,6 +79,10 @@ class Replayer {
         !message.contains("values")) {
       fail("a message of " + port + " has no tick or no values");
     }
+    const std::vector<std::string>& known = input ? manager_.inputs() : manager_.outputs();
+    if (std::find(known.begin(), known.end(), port) == known.end()) {
+      fail(std::string("the bundle has no ") + (input ? "input " : "output ") + port);
+    }
     const auto tick = message["tick"].get<std::uint64_t>();
     if (tick != tick_ && (!inputs_.empty() || !outputs_.empty())) {
       fail("tick " + std::to_string(tick_) + " has not all of its values: the writer was too slow");
@@ -99,22 +104,19 @@ class Replayer {
     const TensorMap computed = manager_.run_policy(given);
     ++report_.ticks;
     for (const std::string& name : manager_.outputs()) {
-      const auto recorded = outputs_.find(name);
-      if (recorded == outputs_.end()) fail("it holds no " + name + " of this bundle");
-      compare_port(name, recorded->second, computed.at(name));
+      compare_port(name, outputs_.at(name), computed.at(name));
       if (report_.difference) return;
     }
   }
 
   Tensor input_tensor(const std::string& name, const Values& values) const {
-    const Port* const port = manager_.bundle().find_input(*parse_port_ref(name));
-    if (port == nullptr) fail("the bundle has no input " + name);
-    const bool is_float = port->dtype == DType::kFloat32 || port->dtype == DType::kFloat64;
-    if (!is_float || static_cast<std::int64_t>(values.size()) != element_count(port->shape)) {
+    const Port& port = *manager_.bundle().find_input(*parse_port_ref(name));
+    const bool is_float = port.dtype == DType::kFloat32 || port.dtype == DType::kFloat64;
+    if (!is_float || static_cast<std::int64_t>(values.size()) != element_count(port.shape)) {
       fail(name + " has " + std::to_string(values.size()) + " values, the bundle wants " +
-           std::string(name_of(port->dtype)) + " " + to_string(port->shape));
+           std::string(name_of(port.dtype)) + " " + to_string(port.shape));
     }
-    return to_tensor(*port, values);
+    return to_tensor(port, values);
   }
 
   void compare_port(const std::string& name, const Values& recorded, const Tensor& computed) {

@@ -80,6 +80,8 @@ TEST_F(LifecycleControllerTest, WaitsForTheFirstCommand) {
   EXPECT_FALSE(controller.set_command("cmd", std::array{1.0, 2.0}));
   EXPECT_FALSE(controller.set_command("q", std::array{1.0, 2.0}));  // has handles
   EXPECT_FALSE(controller.set_command("none", std::array{1.0}));
+  EXPECT_TRUE(controller.is_command("cmd"));
+  EXPECT_FALSE(controller.is_command("q"));
 }
 
 TEST_F(LifecycleControllerTest, CallsOutOfOrder) {
