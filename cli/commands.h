@@ -49,6 +49,8 @@ Command add_run(CLI::App& program);
 Command add_bench(CLI::App& program);
 Command add_merge(CLI::App& program);
 Command add_import(CLI::App& program);
+Command add_bind(CLI::App& program);
+Command add_replay(CLI::App& program);
 
 /// Options shared by the commands that run models.
 struct EngineFlags {

@@ -146,6 +146,13 @@ enum class Code : std::uint16_t {
   kEngineSays = 624,          ///< a complaint of ONNX Runtime's own
   kNotTrusted = 625,          ///< a model that does more than compute, and is not trusted to
 
+  // Controlling a robot.
+  kRobotFile = 651,          ///< a robot's description that makes no sense
+  kNotBound = 652,           ///< a bundle and a robot that do not fit each other
+  kControllerOptions = 653,  ///< an option of a controller that makes no sense
+  kControllerState = 654,    ///< a call that a controller is not in the state for
+  kRecording = 655,          ///< a recording that cannot be written or read
+
   // The command line.
   kCommandLine = 701,  ///< options of the leapp command that do not go together
 

@@ -10,6 +10,7 @@
 #include "leapp/log.h"
 #include "runtime/engines/operators.h"
 #include "runtime_import.h"
+#include "runtime_controller.h"
 #include "runtime_manager.h"
 
 namespace py = pybind11;
@@ -48,4 +49,5 @@ PYBIND11_MODULE(_runtime, module) {
   py::module_::import("atexit").attr("register")(py::cpp_function([] { leapp::set_log_sink({}); }));
   leapp::python::bind_manager(module);
   leapp::python::bind_import(module);
+  leapp::python::bind_controller(module);
 }

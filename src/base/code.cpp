@@ -69,6 +69,10 @@ ErrorKind kind_of(Code code) noexcept {
     case Code::kUnsupportedPolicy:
     case Code::kNoNormalizer:
     case Code::kUntrustedCheckpoint:
+    case Code::kRobotFile:
+    case Code::kNotBound:
+    case Code::kControllerOptions:
+    case Code::kRecording:
       return ErrorKind::kValue;
     case Code::kNotFound:
     case Code::kNoEngine:

@@ -20,6 +20,7 @@ PAIRS = {
     "03_stateful_gru_export": "gru/gru.yaml",
     "04_explicit_state": "history/history.yaml",
     "06_robot_loop": "walker/walker.yaml",
+    "09_controller": "legs/legs.yaml",
 }
 
 

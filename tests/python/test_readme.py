@@ -65,6 +65,10 @@ def test_the_cpp_example_prints_the_same(folder: Path) -> None:
     assert [float(line) for line in result.stdout.split()] == pytest.approx(expected, abs=1e-4)
 
 
+def test_the_page_about_controllers(tmp_path: Path) -> None:
+    run_python("\n".join(blocks("docs/controller.md", "python")), tmp_path)
+
+
 def test_the_guide(tmp_path: Path) -> None:
     run_python("\n".join(blocks("docs/guide.md", "python")), tmp_path)
     program = Path(sys.executable).with_name("leapp")

@@ -38,11 +38,13 @@ from .patching import FunctionPatch
 from .semantics import GraphConfigs, History, Limits, TemporalAxis, TensorSemantics
 
 if TYPE_CHECKING:
+    from .controller import Controller, replay
     from .inference_manager import InferenceManager
 
     __version__: str
 
 __all__ = [
+    "Controller",
     "Diagnostic",
     "ExportManager",
     "FunctionPatch",
@@ -69,6 +71,7 @@ __all__ = [
     "diagnostics",
     "import_onnx",
     "onnx",
+    "replay",
     "start",
     "stop",
 ]
@@ -81,6 +84,11 @@ def __getattr__(name: str) -> Any:
 
         globals()[name] = InferenceManager
         return InferenceManager
+    if name in ("Controller", "replay"):
+        from . import controller
+
+        globals()[name] = getattr(controller, name)
+        return globals()[name]
     if name == "__version__":
         from ._runtime import __version__
 

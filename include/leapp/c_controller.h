@@ -1,0 +1,82 @@
+/* LEAPP's controller for C: runs a bundle on a robot and keeps its contract.
+ *
+ *   leapp_controller* robot = NULL;
+ *   if (leapp_controller_load("walker/walker.yaml", "robot.yaml", NULL, &robot) != LEAPP_OK) ..
+ *   size_t joints, target;
+ *   leapp_controller_find_sensor(robot, "joint_pos", &joints);
+ *   leapp_controller_find_actuator(robot, "joint_target", &target);
+ *   leapp_controller_start(robot);
+ *   while (running) {
+ *     leapp_controller_set_sensor(robot, joints, encoders, 12, 0.0);
+ *     leapp_controller_update(robot);
+ *     send(leapp_controller_actuator(robot, target));
+ *   }
+ *   leapp_controller_free(robot);
+ *
+ * What it does is said in controller.h, and the rules of c.h hold: no exception leaves a function,
+ * and a call that fails says why in leapp_last_error(). leapp_controller_set_sensor(),
+ * leapp_controller_update() and leapp_controller_actuator() neither allocate nor lock.
+ */
+#pragma once
+
+#include "leapp/c.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct leapp_controller leapp_controller;
+
+/* Members that are zero are as if they were not given. */
+typedef struct leapp_controller_options {
+  size_t size;                  /* sizeof(leapp_controller_options) */
+  const leapp_options* runtime; /* null for the defaults */
+  double frequency;             /* of the policy, in Hz, instead of the bundle's */
+  int32_t linear;               /* 1: interpolate between two targets */
+  int32_t worker;               /* 1: run the policy in a thread of its own */
+  double deadline;              /* seconds the policy may take */
+  double blend_in;              /* seconds from the measured pose to what the policy says */
+  const char* recording;        /* an MCAP file to write */
+} leapp_controller_options;
+
+/* Loads bundle and robot; `options` may be null. `out` is untouched on failure. */
+LEAPP_API leapp_status leapp_controller_load(const char* bundle, const char* robot,
+                                             const leapp_controller_options* options,
+                                             leapp_controller** out);
+LEAPP_API void leapp_controller_free(leapp_controller* controller); /* null is fine */
+
+LEAPP_API leapp_status leapp_controller_find_sensor(const leapp_controller* controller,
+                                                    const char* name, size_t* sensor);
+LEAPP_API leapp_status leapp_controller_find_actuator(const leapp_controller* controller,
+                                                      const char* name, size_t* actuator);
+
+LEAPP_API leapp_status leapp_controller_start(leapp_controller* controller);
+LEAPP_API leapp_status leapp_controller_stop(leapp_controller* controller);
+
+/* What a sensor measured `age` seconds ago, in its own order. */
+LEAPP_API leapp_status leapp_controller_set_sensor(leapp_controller* controller, size_t sensor,
+                                                   const double* values, size_t count, double age);
+
+/* What was put out: ControllerState of controller.h. */
+typedef enum leapp_controller_state {
+  LEAPP_INACTIVE = 0,
+  LEAPP_WAITING = 1,
+  LEAPP_RUNNING = 2,
+  LEAPP_FALLBACK = 3,
+  LEAPP_STOPPED = 4
+} leapp_controller_state;
+LEAPP_API leapp_controller_state leapp_controller_update(leapp_controller* controller);
+
+/* What an actuator is given, in its own order; null for a wrong index. Lives as long as the
+ * controller. */
+LEAPP_API const double* leapp_controller_actuator(leapp_controller* controller, size_t actuator);
+
+/* How often the controller stepped in since it was started, by cause: clamped, slewed,
+ * beyond_limits, not_finite, stale, late, tick_failed. */
+#define LEAPP_CAUSES 7
+LEAPP_API leapp_status leapp_controller_counts(const leapp_controller* controller,
+                                               uint64_t counts[LEAPP_CAUSES]);
+
+#ifdef __cplusplus
+}
+#endif

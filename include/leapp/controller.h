@@ -1,0 +1,173 @@
+// Runs a bundle on a robot and keeps its contract: order, units, rates, histories, limits,
+// fallback.
+//
+//   const leapp::Robot robot = leapp::read_robot("robot.yaml");
+//   leapp::Controller controller("walker/walker.yaml", robot, {.blend_in = 2s});
+//   const std::size_t joints = controller.sensor("joint_pos");       // names once
+//   const std::size_t target = controller.actuator("joint_target");
+//   controller.start();
+//   while (running) {                                                // at the robot's rate
+//     controller.set_sensor(joints, encoder_values);                 // in the robot's own order
+//     controller.update();
+//     send(controller.actuator_values(target));                      // in the robot's own order
+//   }
+//
+// What update() does, at the rate of the loop: the sensors are sampled into the histories. When the
+// policy is due, by the bundle's frequency, its inputs are gathered by name, converted, checked and
+// clamped, and the policy runs: at once, or in a thread of its own. Between two results targets are
+// held, interpolated, or played back when they are a chunk of steps. What goes out is clamped, kept
+// below its rate, blended in from the measured pose at first, and converted to the robot's units.
+//
+// When it cannot be trusted: an input that is older than its max_age_ms or not finite, an output
+// that is not finite, a tick that fails and a result that is late make every output its `fallback`
+// (without one, what was put out last) until a good result comes. A value beyond limits that say
+// `on_violation: stop` does so for good, until start(). Each of these interventions is counted,
+// with tick, cause and port.
+//
+// Real time: set_sensor(), update() and actuator_values() allocate nothing of their own, take no
+// lock and call no system; the engines' own allocations in a tick are theirs. Everything else is
+// set-up. With Execution::kWorker the policy runs in a thread that is handed its inputs and hands
+// back its outputs through one atomic; it looks for work every `worker_poll`.
+//
+// Threads: one at a time, as InferenceManager. Memory that is handed out belongs to the controller.
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "leapp/inference_manager.h"
+#include "leapp/result.h"
+#include "leapp/robot.h"
+#include "leapp/robot_binding.h"
+#include "leapp/visibility.h"
+
+namespace leapp {
+
+/// What is put out between two results of the policy.
+enum class Interpolation : std::uint8_t {
+  kHold,    ///< the newest target
+  kLinear,  ///< a line to it, which it reaches when the next one is due
+};
+
+/// Where the policy runs.
+enum class Execution : std::uint8_t {
+  kSynchronous,  ///< inside update()
+  kWorker,       ///< in a thread of the controller's
+};
+
+/// Why a controller stepped in.
+enum class Cause : std::uint8_t {
+  kClamped,       ///< a value was beyond a limit, and the limit took its place
+  kSlewed,        ///< a value changed faster than its rate, and was held back
+  kBeyondLimits,  ///< a value was beyond a limit that says stop
+  kNotFinite,     ///< NaN or infinity
+  kStale,         ///< an input older than its max_age_ms, or never measured
+  kLate,          ///< the policy took longer than its deadline
+  kTickFailed,    ///< the policy failed; Controller::failure() says how
+};
+inline constexpr std::size_t kCauses = 7;
+
+/// "clamped", "slewed", "beyond_limits", ..
+LEAPP_EXPORT std::string_view name_of(Cause cause) noexcept;
+
+struct Intervention {
+  std::uint64_t tick = 0;  ///< of the loop, since start()
+  Cause cause = Cause::kClamped;
+  std::string_view port;  ///< "policy/action", or empty; lives as long as the controller
+};
+
+/// What update() has put out.
+enum class ControllerState : std::uint8_t {
+  kInactive,  ///< nothing: start() was not called
+  kWaiting,   ///< the measured pose, until there is a first result
+  kRunning,   ///< what the policy says
+  kFallback,  ///< the fallback, until there is a good result
+  kStopped,   ///< the fallback, until start()
+};
+
+struct ControllerOptions {
+  RuntimeOptions runtime = {};           ///< how the bundle is loaded and run
+  std::optional<double> frequency = {};  ///< of the policy, instead of the bundle's
+  Interpolation interpolation = Interpolation::kHold;
+  Execution execution = Execution::kSynchronous;
+  /// How long the policy may take. A worker has the period of the policy without one.
+  std::optional<std::chrono::nanoseconds> deadline = {};
+  std::chrono::nanoseconds worker_poll = std::chrono::microseconds(100);
+  /// How long position targets take from the measured pose to what the policy says, after start()
+  /// and after a fallback.
+  std::chrono::nanoseconds blend_in{0};
+  /// The time, from any origin; never backwards. Without one, the steady clock.
+  std::function<std::chrono::nanoseconds()> clock = {};
+  /// A file to record every signal and port to, in the format MCAP; a thread of its own writes it.
+  std::filesystem::path recording = {};
+};
+
+class LEAPP_EXPORT Controller {
+ public:
+  /// Loads the bundle and binds it to the robot. Throws Error: what InferenceManager throws, LP652
+  /// when they do not fit each other, LP653 for rates and options that make no sense.
+  Controller(const std::filesystem::path& bundle, const Robot& robot,
+             ControllerOptions options = {});
+  ~Controller();
+  Controller(Controller&&) noexcept;
+  Controller& operator=(Controller&&) noexcept;
+
+  const Robot& robot() const noexcept;
+  const Bundle& bundle() const noexcept;
+  const RobotBinding& binding() const noexcept;
+  /// Loop ticks for one of the policy's.
+  std::size_t decimation() const noexcept;
+
+  /// Index of a signal. Throws Error (LP652) with the names there are.
+  std::size_t sensor(std::string_view name) const;
+  std::size_t actuator(std::string_view name) const;
+
+  /// Makes policy, histories, fallbacks and counts begin anew. Not for real time.
+  void start();
+  /// Ends it: update() puts out nothing until start(). Waits for the worker.
+  void stop();
+
+  /// What a sensor measures now, in the order of its elements. Too few or too many values, and an
+  /// index of no sensor, are left out: the sensor grows stale.
+  void set_sensor(std::size_t sensor, std::span<const double> values) noexcept;
+  /// The same, measured some time ago.
+  void set_sensor(std::size_t sensor, std::span<const double> values,
+                  std::chrono::nanoseconds age) noexcept;
+  /// Where a sensor's values lie, for writing them in place; set_fresh() says when that is done.
+  std::span<double> sensor_values(std::size_t sensor) noexcept;
+  void set_fresh(std::size_t sensor) noexcept;
+
+  /// One tick of the loop.
+  ControllerState update() noexcept;
+
+  /// What an actuator is given, in the order of its elements. Elements that no output drives keep
+  /// what the caller writes there.
+  std::span<double> actuator_values(std::size_t actuator) noexcept;
+
+  /// Ticks of the loop since start().
+  std::uint64_t ticks() const noexcept;
+  /// How often there was each cause since start(), by Cause.
+  const std::array<std::uint64_t, kCauses>& counts() const noexcept;
+  /// The last interventions, oldest first; at most 256 are kept. Allocates.
+  std::vector<Intervention> interventions() const;
+  /// How the last tick of the policy that failed did; empty when none has.
+  std::string_view failure() const noexcept;
+  /// Values that the recording had no room for, because its writer was too slow.
+  std::uint64_t dropped() const noexcept;
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace leapp

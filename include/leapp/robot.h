@@ -1,0 +1,71 @@
+// A robot, described once: its joints in its own order, what it measures, what it can be given.
+//
+//   rate: 1000                                  # of the control loop, in Hz
+//   joints: [FR_hip, FR_thigh, FR_calf]         # the robot's own order
+//   sensors:                                    # what a policy can be told
+//     joint_pos: {kind: state/joint/position, unit: rad}
+//     gyro: {kind: state/body/angular_velocity, elements: [x, y, z], unit: deg/s, frame: base}
+//     attitude: {kind: state/body/rotation, quaternion: xyzw, frame: world}
+//     velocity: {kind: command/body/velocity, elements: [lin_vel_x, lin_vel_y, ang_vel_z]}
+//   actuators:                                  # what the robot can be given
+//     joint_target: {kind: target/joint/position, unit: rad}
+//   capabilities: [set_gains]                   # what else the program on the robot can do
+//
+// A signal is a row of doubles. `elements` names them; a signal of a kind `../joint/..`, `kp` or
+// `kd` has the joints as its elements unless it says otherwise, and one that says `quaternion`
+// alone has qw, qx, qy, qz in that order. `ports` of a signal lists ports "node/port" that shall
+// have it where kind and names leave a choice, or where the port has no names: then in its own
+// order. `interfaces` says what a hardware interface calls the elements, with {} for an element's
+// name.
+//
+// The structs are plain values that own what they hold. Reading allocates and throws Error
+// (LP651), beginning "file:line:column:"; keys that nobody knows are errors, as a mistyped key
+// would otherwise be a wire that is silently missing.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "leapp/contract.h"
+#include "leapp/visibility.h"
+
+namespace leapp {
+
+/// A named row of numbers that the robot measures, is commanded, or can be given.
+struct Signal {
+  std::string name;
+  std::string kind;                   ///< as of ports: "state/joint/position"
+  std::vector<std::string> elements;  ///< one name for each number
+  std::optional<std::string> unit = {};
+  std::optional<std::string> frame = {};
+  std::optional<QuaternionOrder> quaternion = {};  ///< of the last four elements
+  std::vector<std::string> ports = {};
+  std::string interfaces = {};  ///< "{}/position", "imu/orientation.{}"
+
+  bool operator==(const Signal&) const = default;
+};
+
+struct Robot {
+  double rate = 0;  ///< of the control loop, in Hz
+  std::vector<std::string> joints = {};
+  std::vector<Signal> sensors = {};
+  std::vector<Signal> actuators = {};
+  std::vector<std::string> capabilities = {};
+
+  bool operator==(const Robot&) const = default;
+};
+
+/// Reads and checks a robot's description. Throws Error: LP651, or kNotFound.
+LEAPP_EXPORT Robot read_robot(const std::filesystem::path& yaml);
+
+/// The same for text that is already in memory. `name` stands for the file in messages.
+LEAPP_EXPORT Robot parse_robot(std::string_view yaml, const std::string& name);
+
+/// Throws Error (LP651) for a robot that makes no sense: a rate that is not positive, a name twice,
+/// a signal without elements.
+LEAPP_EXPORT void check(const Robot& robot);
+
+}  // namespace leapp

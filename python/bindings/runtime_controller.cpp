@@ -1,0 +1,170 @@
+#include "runtime_controller.h"
+
+#include <pybind11/stl.h>
+#include <pybind11/stl/filesystem.h>
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "leapp/controller.h"
+#include "leapp/error.h"
+#include "leapp/replay.h"
+#include "runtime_options.h"
+
+namespace py = pybind11;
+
+namespace leapp::python {
+namespace {
+
+std::chrono::nanoseconds nanoseconds_of(double seconds) {
+  return std::chrono::nanoseconds(std::llround(seconds * 1e9));
+}
+
+const char* name_of_state(ControllerState state) {
+  switch (state) {
+    case ControllerState::kInactive:
+      return "inactive";
+    case ControllerState::kWaiting:
+      return "waiting";
+    case ControllerState::kRunning:
+      return "running";
+    case ControllerState::kFallback:
+      return "fallback";
+    case ControllerState::kStopped:
+      return "stopped";
+  }
+  return "";
+}
+
+/// Called in update() and start() only, so with the interpreter's lock held.
+std::function<std::chrono::nanoseconds()> clock_of(const py::object& callable) {
+  if (callable.is_none()) return {};
+  return [callable] { return nanoseconds_of(callable().cast<double>()); };
+}
+
+ControllerOptions controller_options(const py::dict& settings) {
+  ControllerOptions options;
+  options.runtime = runtime_options(settings["runtime"].cast<py::dict>());
+  if (!settings["frequency"].is_none()) options.frequency = settings["frequency"].cast<double>();
+  if (settings["linear"].cast<bool>()) options.interpolation = Interpolation::kLinear;
+  if (settings["worker"].cast<bool>()) options.execution = Execution::kWorker;
+  if (!settings["deadline"].is_none()) {
+    options.deadline = nanoseconds_of(settings["deadline"].cast<double>());
+  }
+  options.blend_in = nanoseconds_of(settings["blend_in"].cast<double>());
+  options.clock = clock_of(settings["clock"]);
+  if (!settings["recording"].is_none()) {
+    options.recording = settings["recording"].cast<std::filesystem::path>();
+  }
+  return options;
+}
+
+class PyController {
+ public:
+  PyController(const std::filesystem::path& bundle, const std::filesystem::path& robot,
+               const py::dict& settings)
+      : controller_(bundle, read_robot(robot), controller_options(settings)) {}
+
+  std::vector<std::string> names(bool sensors) const {
+    std::vector<std::string> result;
+    for (const Signal& signal :
+         sensors ? controller_.robot().sensors : controller_.robot().actuators) {
+      result.push_back(signal.name);
+    }
+    return result;
+  }
+
+  std::vector<std::string> elements(const std::string& name, bool sensors) const {
+    return sensors ? controller_.robot().sensors[controller_.sensor(name)].elements
+                   : controller_.robot().actuators[controller_.actuator(name)].elements;
+  }
+
+  void set_sensor(const std::string& name, const std::vector<double>& values, double age) {
+    const std::size_t sensor = controller_.sensor(name);
+    const std::size_t expected = controller_.sensor_values(sensor).size();
+    if (values.size() != expected || !(age >= 0)) {
+      throw Error(Code::kPortShape, "sensor '" + name + "' has " + std::to_string(expected) +
+                                        " elements and an age of at least 0, found " +
+                                        std::to_string(values.size()) + " and " +
+                                        std::to_string(age));
+    }
+    controller_.set_sensor(sensor, values, nanoseconds_of(age));
+  }
+
+  /// With the interpreter's lock held: it keeps other threads out for as long as a tick takes.
+  std::string update() { return name_of_state(controller_.update()); }
+
+  std::vector<double> actuator(const std::string& name) {
+    const auto values = controller_.actuator_values(controller_.actuator(name));
+    return {values.begin(), values.end()};
+  }
+
+  py::dict counts() const {
+    py::dict result;
+    for (std::size_t i = 0; i < kCauses; ++i) {
+      result[py::str(std::string(name_of(static_cast<Cause>(i))))] = controller_.counts()[i];
+    }
+    return result;
+  }
+
+  py::list interventions() const {
+    py::list result;
+    for (const Intervention& one : controller_.interventions()) {
+      result.append(
+          py::make_tuple(one.tick, std::string(name_of(one.cause)), std::string(one.port)));
+    }
+    return result;
+  }
+
+  Controller controller_;
+};
+
+py::object replay_to_python(const std::filesystem::path& recording,
+                            const std::filesystem::path& bundle, double rtol, double atol) {
+  const ReplayReport report = [&] {
+    const py::gil_scoped_release release;
+    return replay(recording, bundle, {.runtime = {}, .rtol = rtol, .atol = atol});
+  }();
+  py::dict result;
+  result["ticks"] = report.ticks;
+  result["difference"] = py::none();
+  if (const auto& found = report.difference) {
+    result["difference"] =
+        py::make_tuple(found->tick, found->port, found->element, found->recorded, found->computed);
+  }
+  return result;
+}
+
+}  // namespace
+
+void bind_controller(py::module_& module) {
+  py::class_<PyController>(module, "Controller")
+      .def(py::init<const std::filesystem::path&, const std::filesystem::path&, const py::dict&>(),
+           py::arg("bundle"), py::arg("robot"), py::arg("settings"))
+      .def_property_readonly("sensors", [](const PyController& self) { return self.names(true); })
+      .def_property_readonly("actuators",
+                             [](const PyController& self) { return self.names(false); })
+      .def("elements", &PyController::elements, py::arg("name"), py::arg("sensors"))
+      .def_property_readonly("decimation",
+                             [](const PyController& self) { return self.controller_.decimation(); })
+      .def_property_readonly("ticks",
+                             [](const PyController& self) { return self.controller_.ticks(); })
+      .def_property_readonly("dropped",
+                             [](const PyController& self) { return self.controller_.dropped(); })
+      .def_property_readonly(
+          "failure",
+          [](const PyController& self) { return std::string(self.controller_.failure()); })
+      .def("start", [](PyController& self) { self.controller_.start(); })
+      .def("stop", [](PyController& self) { self.controller_.stop(); })
+      .def("set_sensor", &PyController::set_sensor, py::arg("name"), py::arg("values"),
+           py::arg("age"))
+      .def("update", &PyController::update)
+      .def("actuator", &PyController::actuator, py::arg("name"))
+      .def("counts", &PyController::counts)
+      .def("interventions", &PyController::interventions);
+  module.def("replay", &replay_to_python, py::arg("recording"), py::arg("bundle"), py::arg("rtol"),
+             py::arg("atol"));
+}
+
+}  // namespace leapp::python

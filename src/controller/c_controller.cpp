@@ -1,0 +1,135 @@
+#include "leapp/c_controller.h"
+
+#include <cmath>
+#include <memory>
+
+#include "leapp/controller.h"
+#include "runtime/c_call.h"
+
+using leapp::Code;
+using leapp::c::fail;
+using leapp::c::guarded;
+using leapp::c::is_null;
+using leapp::c::no_such;
+
+struct leapp_controller {
+  leapp::Controller controller;
+};
+
+namespace {
+
+std::chrono::nanoseconds to_nanoseconds(double seconds, const char* what) {
+  constexpr double kMost = 1e9;  // 30 years, which nanoseconds can count
+  if (!(seconds >= 0 && seconds <= kMost)) {
+    throw leapp::Error(Code::kControllerOptions, std::string(what) + " is no number of seconds");
+  }
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(
+      std::chrono::duration<double>(seconds));
+}
+
+leapp::ControllerOptions controller_options(const leapp_controller_options* given) {
+  leapp::ControllerOptions options;
+  if (given == nullptr) return options;
+  if (given->size != sizeof(leapp_controller_options)) {
+    throw leapp::Error(Code::kControllerOptions,
+                       "options.size must be sizeof(leapp_controller_options)");
+  }
+  options.runtime = leapp::c::runtime_options(given->runtime);
+  if (given->frequency != 0) options.frequency = given->frequency;
+  if (given->linear != 0) options.interpolation = leapp::Interpolation::kLinear;
+  if (given->worker != 0) options.execution = leapp::Execution::kWorker;
+  if (given->deadline != 0) options.deadline = to_nanoseconds(given->deadline, "the deadline");
+  options.blend_in = to_nanoseconds(given->blend_in, "blend_in");
+  if (given->recording != nullptr) options.recording = given->recording;
+  return options;
+}
+
+}  // namespace
+
+extern "C" {
+
+leapp_status leapp_controller_load(const char* bundle, const char* robot,
+                                   const leapp_controller_options* options,
+                                   leapp_controller** out) {
+  if (bundle == nullptr) return is_null("bundle");
+  if (robot == nullptr) return is_null("robot");
+  if (out == nullptr) return is_null("out");
+  return guarded([&] {
+    *out = new leapp_controller{
+        leapp::Controller(bundle, leapp::read_robot(robot), controller_options(options))};
+  });
+}
+
+void leapp_controller_free(leapp_controller* controller) {
+  delete controller;
+}
+
+leapp_status leapp_controller_find_sensor(const leapp_controller* controller, const char* name,
+                                          size_t* sensor) {
+  if (controller == nullptr) return is_null("controller");
+  if (name == nullptr || sensor == nullptr) return is_null(name == nullptr ? "name" : "sensor");
+  return guarded([&] { *sensor = controller->controller.sensor(name); });
+}
+
+leapp_status leapp_controller_find_actuator(const leapp_controller* controller, const char* name,
+                                            size_t* actuator) {
+  if (controller == nullptr) return is_null("controller");
+  if (name == nullptr || actuator == nullptr) {
+    return is_null(name == nullptr ? "name" : "actuator");
+  }
+  return guarded([&] { *actuator = controller->controller.actuator(name); });
+}
+
+leapp_status leapp_controller_start(leapp_controller* controller) {
+  if (controller == nullptr) return is_null("controller");
+  return guarded([&] { controller->controller.start(); });
+}
+
+leapp_status leapp_controller_stop(leapp_controller* controller) {
+  if (controller == nullptr) return is_null("controller");
+  return guarded([&] { controller->controller.stop(); });
+}
+
+leapp_status leapp_controller_set_sensor(leapp_controller* controller, size_t sensor,
+                                         const double* values, size_t count, double age) {
+  if (controller == nullptr) return is_null("controller");
+  if (values == nullptr) return is_null("values");
+  const std::size_t expected = controller->controller.sensor_values(sensor).size();
+  if (expected == 0) return no_such("sensor");
+  if (count != expected || !(age >= 0 && age <= 1e9)) {
+    return fail(leapp::Failure(Code::kPortShape,
+                               "a sensor has as many values as elements, and an age in seconds"));
+  }
+  controller->controller.set_sensor(sensor, {values, count},
+                                    std::chrono::nanoseconds(std::llround(age * 1e9)));
+  return LEAPP_OK;
+}
+
+leapp_controller_state leapp_controller_update(leapp_controller* controller) {
+  if (controller == nullptr) {
+    is_null("controller");
+    return LEAPP_INACTIVE;
+  }
+  return static_cast<leapp_controller_state>(controller->controller.update());
+}
+
+const double* leapp_controller_actuator(leapp_controller* controller, size_t actuator) {
+  if (controller == nullptr) {
+    is_null("controller");
+    return nullptr;
+  }
+  const auto values = controller->controller.actuator_values(actuator);
+  return values.empty() ? nullptr : values.data();
+}
+
+leapp_status leapp_controller_counts(const leapp_controller* controller,
+                                     uint64_t counts[LEAPP_CAUSES]) {
+  if (controller == nullptr) return is_null("controller");
+  if (counts == nullptr) return is_null("counts");
+  const auto& all = controller->controller.counts();
+  static_assert(leapp::kCauses == LEAPP_CAUSES);
+  std::copy(all.begin(), all.end(), counts);
+  return LEAPP_OK;
+}
+
+}  // extern "C"

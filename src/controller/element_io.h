@@ -1,0 +1,50 @@
+// Values of a port in its own memory, as doubles.
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <span>
+
+#include "leapp/dtype.h"
+#include "leapp/robot_binding.h"
+
+namespace leapp {
+
+/// Writes one time step. The port is float32 or float64.
+inline void store_step(void* memory, DType dtype, const PortLayout& layout, std::size_t step,
+                       std::span<const double> values) noexcept {
+  const std::size_t first = step * layout.step_stride;
+  if (dtype == DType::kFloat32) {
+    float* const to = static_cast<float*>(memory) + first;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      to[i * layout.element_stride] = static_cast<float>(values[i]);
+    }
+  } else {
+    double* const to = static_cast<double*>(memory) + first;
+    for (std::size_t i = 0; i < values.size(); ++i) to[i * layout.element_stride] = values[i];
+  }
+}
+
+/// Reads one time step.
+inline void load_step(const void* memory, DType dtype, const PortLayout& layout, std::size_t step,
+                      std::span<double> values) noexcept {
+  const std::size_t first = step * layout.step_stride;
+  if (dtype == DType::kFloat32) {
+    const float* const from = static_cast<const float*>(memory) + first;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      values[i] = static_cast<double>(from[i * layout.element_stride]);
+    }
+  } else {
+    const double* const from = static_cast<const double*>(memory) + first;
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] = from[i * layout.element_stride];
+  }
+}
+
+/// One sum instead of a branch per value: it is finite exactly when all of them are.
+inline bool are_finite(std::span<const double> values) noexcept {
+  double sum = 0;
+  for (const double value : values) sum += value * 0.0;
+  return sum == 0.0;
+}
+
+}  // namespace leapp

@@ -1,0 +1,43 @@
+// Reads the MCAP files that McapWriter writes: channels and messages, in the order of the file.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+
+namespace leapp {
+
+struct McapChannel {
+  std::string topic;
+  std::string encoding;  ///< of its messages: "json"
+  std::map<std::string, std::string> metadata;
+};
+
+class McapReader {
+ public:
+  using OnMessage = std::function<void(const McapChannel&, std::string_view data)>;
+
+  /// Throws Error (LP655) for what is no MCAP file.
+  explicit McapReader(const std::filesystem::path& file);
+
+  /// Calls back for each message. A file that ends in the middle of a record, as after a crash, is
+  /// read up to there. Throws Error (LP655) for chunks that are compressed and for lengths that
+  /// cannot be.
+  void read(const OnMessage& on_message);
+
+ private:
+  [[noreturn]] void fail(const std::string& what) const;
+  void read_record(int opcode, std::string_view content, const OnMessage& on_message);
+  void read_chunk(std::string_view content, const OnMessage& on_message);
+  void read_channel(std::string_view content);
+
+  std::string name_;
+  std::ifstream file_;
+  std::map<std::uint16_t, McapChannel> channels_;
+};
+
+}  // namespace leapp

@@ -1,0 +1,64 @@
+// Writes MCAP files (https://mcap.dev/spec): channels with messages, in chunks, with an index.
+//
+// docs/decisions/mcap-by-hand.md says why this is ours. Not compressed: what is written survives a
+// crash up to the last chunk, and costs the writer nothing. For one thread.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace leapp {
+
+class McapWriter {
+ public:
+  using Names = std::vector<std::pair<std::string, std::string>>;
+
+  /// Throws Error (LP655) when the file cannot be made.
+  explicit McapWriter(const std::filesystem::path& file);
+  ~McapWriter();
+  McapWriter(const McapWriter&) = delete;
+  McapWriter& operator=(const McapWriter&) = delete;
+
+  /// A channel of JSON messages that keep `schema`, with metadata. All channels come before the
+  /// first message.
+  std::uint16_t add_channel(const std::string& topic, const std::string& schema,
+                            const Names& metadata);
+
+  /// `time` is in nanoseconds since 1970.
+  void write(std::uint16_t channel, std::uint64_t time, std::string_view json);
+
+  /// Hands what there is to the operating system.
+  void flush();
+  /// Writes the index. Nothing may follow. False when something could not be written, as on a full
+  /// disk.
+  bool close();
+
+ private:
+  struct Chunk {
+    std::uint64_t begin_time = 0, end_time = 0, offset = 0, length = 0, index_length = 0, size = 0;
+    std::map<std::uint16_t, std::uint64_t> index_offsets;
+  };
+
+  void record(int opcode, const std::string& content);
+  void end_chunk();
+  std::uint64_t write_summary();
+
+  std::ofstream file_;
+  std::uint64_t offset_ = 0;
+  std::string definitions_;  // schemas and channels, as records
+  std::uint16_t channels_ = 0;
+  std::string messages_;  // of the chunk that is open, as records
+  std::uint64_t begin_time_ = 0, end_time_ = 0;
+  std::map<std::uint16_t, std::string> index_;  // of the chunk that is open
+  std::vector<Chunk> chunks_;
+  std::map<std::uint16_t, std::uint64_t> counts_;
+  bool closed_ = false;
+};
+
+}  // namespace leapp

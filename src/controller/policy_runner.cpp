@@ -1,0 +1,52 @@
+#include "controller/policy_runner.h"
+
+namespace leapp {
+
+PolicyRunner::PolicyRunner(InferenceManager& manager, Execution execution,
+                           std::chrono::nanoseconds poll)
+    : manager_(manager) {
+  if (execution == Execution::kWorker) worker_ = std::thread([this, poll] { work(poll); });
+}
+
+PolicyRunner::~PolicyRunner() {
+  if (!worker_.joinable()) return;
+  settle();
+  phase_.store(Phase::kEnd, std::memory_order_release);
+  worker_.join();
+}
+
+void PolicyRunner::request() noexcept {
+  if (worker_.joinable()) {
+    phase_.store(Phase::kRequested, std::memory_order_release);
+    return;
+  }
+  result_ = manager_.tick();
+  phase_.store(Phase::kDone, std::memory_order_relaxed);
+}
+
+Result<void> PolicyRunner::take() noexcept {
+  const Result<void> result = result_;
+  phase_.store(Phase::kIdle, std::memory_order_relaxed);
+  return result;
+}
+
+void PolicyRunner::settle() noexcept {
+  while (phase() == Phase::kRequested) std::this_thread::yield();
+  phase_.store(Phase::kIdle, std::memory_order_relaxed);
+}
+
+void PolicyRunner::work(std::chrono::nanoseconds poll) noexcept {
+  while (true) {
+    const Phase phase = this->phase();
+    if (phase == Phase::kEnd) return;
+    if (phase == Phase::kRequested) {
+      result_ = manager_.tick();
+      phase_.store(Phase::kDone, std::memory_order_release);
+    } else if (poll.count() > 0) {
+      // Being woken would take a system call in update().
+      std::this_thread::sleep_for(poll);
+    }
+  }
+}
+
+}  // namespace leapp

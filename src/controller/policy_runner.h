@@ -1,0 +1,47 @@
+// Runs the policy: at once, or in a thread of its own.
+//
+// One requester and one worker share one atomic. While it says idle or done the requester may touch
+// the manager, its inputs and its outputs; while it says requested they are the worker's.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <optional>
+#include <thread>
+
+#include "leapp/controller.h"
+
+namespace leapp {
+
+class PolicyRunner {
+ public:
+  enum class Phase : int { kIdle, kRequested, kDone, kEnd };
+
+  /// The manager must outlive it. A worker's thread begins here.
+  PolicyRunner(InferenceManager& manager, Execution execution, std::chrono::nanoseconds poll);
+  ~PolicyRunner();
+  PolicyRunner(const PolicyRunner&) = delete;
+  PolicyRunner& operator=(const PolicyRunner&) = delete;
+
+  Phase phase() const noexcept { return phase_.load(std::memory_order_acquire); }
+
+  /// Runs the policy on the inputs that lie in the manager. Only when idle. Without a worker it is
+  /// done on return.
+  void request() noexcept;
+
+  /// The result of the last request; only when done. Makes it idle.
+  Result<void> take() noexcept;
+
+  /// Waits until no request is under way, and makes it idle. Not for real time.
+  void settle() noexcept;
+
+ private:
+  void work(std::chrono::nanoseconds poll) noexcept;
+
+  InferenceManager& manager_;
+  std::atomic<Phase> phase_{Phase::kIdle};
+  Result<void> result_;  // guarded by phase_
+  std::thread worker_;   // last: it uses the others
+};
+
+}  // namespace leapp

@@ -1,0 +1,25 @@
+// Where the named elements and the time steps of a port lie.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "leapp/bundle.h"
+#include "leapp/robot_binding.h"
+
+namespace leapp {
+
+/// The layout of a port and the names of its elements, those of a quaternion as qw, qx, qy, qz.
+struct NamedLayout {
+  PortLayout layout;
+  std::vector<std::string> names;  ///< empty without names
+  std::string fault;               ///< why no robot can be bound to it, or empty
+};
+
+NamedLayout find_layout(const Port& port, const PortContract& contract);
+
+/// Names of a quaternion's parts as qw, qx, qy, qz where they are the last four, by the order that
+/// is declared or by their own letters ("w", "qw"). False when letters and order contradict.
+bool name_quaternion(std::vector<std::string>& names, std::optional<QuaternionOrder> order);
+
+}  // namespace leapp

@@ -1,0 +1,36 @@
+#include "controller/schedule.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "leapp/error.h"
+
+namespace leapp {
+
+std::size_t ticks_in(double seconds, double rate, const std::string& what) {
+  constexpr double kTolerance = 1e-6;  // frequencies are written with few digits
+  constexpr double kMostTicks = 1e9;
+  const double ticks = seconds * rate;
+  const double whole = std::round(ticks);
+  if (!(whole >= 1 && whole <= kMostTicks) || std::abs(ticks - whole) > kTolerance * whole) {
+    throw Error(Code::kControllerOptions,
+                what + " is " + std::to_string(ticks) + " ticks of a loop at " +
+                    std::to_string(rate) +
+                    " Hz; it must be a whole number of them. Run the loop at another rate.");
+  }
+  return static_cast<std::size_t>(whole);
+}
+
+Sampling find_sampling(std::size_t period, std::size_t decimation, const std::string& what) {
+  const std::size_t every = std::min(period, decimation);
+  if (period % every != 0 || decimation % every != 0) {
+    throw Error(Code::kControllerOptions, what + " has steps " + std::to_string(period) +
+                                              " ticks apart, and the policy runs "
+                                              "every " +
+                                              std::to_string(decimation) +
+                                              " ticks; one must be a multiple of the other");
+  }
+  return {every, period / every};
+}
+
+}  // namespace leapp

@@ -1,0 +1,25 @@
+// From rates and periods to ticks of the loop. Nothing is rounded: what is no whole number of ticks
+// is an error that says so.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+namespace leapp {
+
+/// Ticks of the loop at `rate` Hz in that time, at least one. Throws Error (LP653) naming `what`
+/// unless it is a whole number of them.
+std::size_t ticks_in(double seconds, double rate, const std::string& what);
+
+/// How often a history is sampled, and how many samples lie between two of its steps.
+struct Sampling {
+  std::size_t every = 1;   ///< ticks of the loop between two samples
+  std::size_t stride = 1;  ///< samples between two steps
+};
+
+/// For steps `period` ticks apart and a policy that runs every `decimation` ticks. One must be a
+/// multiple of the other, so that the newest sample is taken when the policy runs; else Error
+/// (LP653) naming `what`.
+Sampling find_sampling(std::size_t period, std::size_t decimation, const std::string& what);
+
+}  // namespace leapp

@@ -1,0 +1,51 @@
+// A queue of 64-bit words between one thread that writes and one that reads.
+#pragma once
+
+#include <atomic>
+#include <bit>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <vector>
+
+namespace leapp {
+
+/// Holds a power of two of words. Neither side ever waits or allocates: what does not fit is not
+/// written, as a whole.
+class WordRing {
+ public:
+  explicit WordRing(std::size_t words) : words_(std::bit_ceil(words)), mask_(words_.size() - 1) {}
+
+  /// The writer: begins a message of that many words. False when there is no room for it.
+  bool begin(std::size_t count) noexcept {
+    next_ = head_.load(std::memory_order_relaxed);
+    return words_.size() - (next_ - tail_.load(std::memory_order_acquire)) >= count;
+  }
+  /// Adds one word of the message that was begun.
+  void put(std::uint64_t word) noexcept { words_[next_++ & mask_] = word; }
+  void put(double number) noexcept { put(std::bit_cast<std::uint64_t>(number)); }
+  /// Hands the message over.
+  void end() noexcept { head_.store(next_, std::memory_order_release); }
+
+  /// The reader: how many words there are.
+  std::size_t size() const noexcept {
+    return head_.load(std::memory_order_acquire) - tail_.load(std::memory_order_relaxed);
+  }
+  /// Takes one of them.
+  std::uint64_t take() noexcept {
+    const std::size_t tail = tail_.load(std::memory_order_relaxed);
+    const std::uint64_t word = words_[tail & mask_];
+    tail_.store(tail + 1, std::memory_order_release);
+    return word;
+  }
+
+ private:
+  static constexpr std::size_t kCacheLine = 64;
+  std::vector<std::uint64_t> words_;
+  std::size_t mask_;
+  alignas(kCacheLine) std::atomic<std::size_t> head_{0};
+  std::size_t next_ = 0;  // the writer's own
+  alignas(kCacheLine) std::atomic<std::size_t> tail_{0};
+};
+
+}  // namespace leapp

@@ -1,0 +1,116 @@
+#include "leapp/lifecycle_controller.h"
+
+#include "support.h"
+
+namespace leapp {
+namespace {
+
+using testing::add_legs;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using testing::message_of;
+using testing::named_port;
+using testing::PolicyBench;
+
+constexpr const char* kRobot = R"(rate: 100
+joints: [knee, hip, ankle]
+sensors:
+  q: {kind: state/joint/position, elements: [knee, hip]}
+  tilt: {kind: state/vector3d, elements: [x], interfaces: "imu/gravity.{}"}
+  cmd: {kind: command/body/velocity, elements: [vx]}
+actuators:
+  target: {kind: target/joint/position}
+)";
+
+/// Handles as a controller manager has them: numbers that others own.
+struct StandInHandles {
+  std::vector<double> states = {1, 2, 3};
+  std::vector<double> commands = {0, 0, 42};
+
+  std::vector<const double*> state_pointers() const { return {&states[0], &states[1], &states[2]}; }
+  std::vector<double*> command_pointers() { return {&commands[0], &commands[1], &commands[2]}; }
+};
+
+class LifecycleControllerTest : public ::testing::Test {
+ protected:
+  LifecycleControllerTest() {
+    add_legs(bench);
+    bench.inputs.push_back(named_port("tilt", "state/vector3d", {"x"}));
+    bench.inputs.push_back(named_port("cmd", "command/body/velocity", {"vx"}));
+    bench.policy = [](auto in, auto out) {
+      out[0][0] = in[0][0] + in[1][0];
+      out[0][1] = in[2][0];
+      return true;
+    };
+  }
+
+  void configure(const std::string& robot = kRobot) {
+    const std::filesystem::path file = bench.folder() / "robot.yaml";
+    std::ofstream(file) << robot;
+    controller.configure(bench.write(), file, bench.controller_options());
+  }
+
+  PolicyBench bench;
+  StandInHandles handles;
+  LifecycleController controller;
+};
+
+TEST_F(LifecycleControllerTest, RunsOverHandles) {
+  configure();
+  EXPECT_THAT(controller.state_interfaces(),
+              ElementsAre("knee/position", "hip/position", "imu/gravity.x"));
+  EXPECT_THAT(controller.command_interfaces(),
+              ElementsAre("knee/position", "hip/position", "ankle/position"));
+  EXPECT_EQ(controller.update(), ControllerState::kInactive);
+  controller.activate(handles.state_pointers(), handles.command_pointers());
+  EXPECT_TRUE(controller.set_command("cmd", std::array{7.0}));
+  EXPECT_EQ(controller.update(), ControllerState::kRunning);
+  EXPECT_THAT(handles.commands, ElementsAre(7, 5, 42));  // no output drives the ankle
+  controller.deactivate();
+  handles.commands = {0, 0, 0};
+  EXPECT_EQ(controller.update(), ControllerState::kInactive);
+  EXPECT_THAT(handles.commands, ElementsAre(0, 0, 0));
+}
+
+TEST_F(LifecycleControllerTest, WaitsForTheFirstCommand) {
+  configure();
+  controller.activate(handles.state_pointers(), handles.command_pointers());
+  EXPECT_EQ(controller.update(), ControllerState::kFallback);
+  EXPECT_THAT(handles.commands, ElementsAre(0, 0, 42));
+  EXPECT_FALSE(controller.set_command("cmd", std::array{1.0, 2.0}));
+  EXPECT_FALSE(controller.set_command("q", std::array{1.0, 2.0}));  // has handles
+  EXPECT_FALSE(controller.set_command("none", std::array{1.0}));
+  EXPECT_TRUE(controller.is_command("cmd"));
+  EXPECT_FALSE(controller.is_command("q"));
+}
+
+TEST_F(LifecycleControllerTest, CallsOutOfOrder) {
+  EXPECT_THAT(message_of([&] { controller.state_interfaces(); }),
+              HasSubstr("call configure() first [LP654]"));
+  EXPECT_THAT(message_of([&] { controller.activate({}, {}); }), HasSubstr("configure() first"));
+  controller.deactivate();
+  EXPECT_FALSE(controller.set_command("cmd", std::array{1.0}));
+  configure();
+  EXPECT_THAT(message_of([&] { controller.activate({}, {}); }),
+              HasSubstr("expected 3 state and 3 command handles, found 0 and 0"));
+  auto states = handles.state_pointers();
+  states[1] = nullptr;
+  EXPECT_THAT(message_of([&] { controller.activate(states, handles.command_pointers()); }),
+              HasSubstr("no handle for hip/position"));
+  controller.activate(handles.state_pointers(), handles.command_pointers());
+  EXPECT_THAT(message_of([&] {
+                controller.activate(handles.state_pointers(), handles.command_pointers());
+              }),
+              HasSubstr("deactivate() it first"));
+  configure();  // ends what was before
+  EXPECT_EQ(controller.update(), ControllerState::kInactive);
+}
+
+TEST_F(LifecycleControllerTest, AnActuatorWithoutInterfaces) {
+  const std::string robot = std::string(kRobot) + "  grip: {kind: target/hand, elements: [f]}\n";
+  EXPECT_THAT(message_of([&] { configure(robot); }),
+              HasSubstr("actuator 'grip' needs 'interfaces'"));
+}
+
+}  // namespace
+}  // namespace leapp

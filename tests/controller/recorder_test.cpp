@@ -1,0 +1,120 @@
+#include "controller/recorder.h"
+
+#include "controller/mcap_reader.h"
+#include "leapp/replay.h"
+#include "support.h"
+
+namespace leapp {
+namespace {
+
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using namespace std::chrono_literals;
+using testing::add_legs;
+using testing::message_of;
+using testing::PolicyBench;
+
+/// Runs the legs for some ticks and returns what was recorded.
+std::filesystem::path record(PolicyBench& bench, int ticks) {
+  const std::filesystem::path file = bench.folder() / "run.mcap";
+  bench.options.recording = file;
+  Controller controller = bench.make();
+  controller.start();
+  for (int i = 0; i < ticks; ++i) {
+    controller.set_sensor(0, std::array{0.1 * i, 0.3});
+    controller.update();
+    bench.now += 10ms;
+  }
+  EXPECT_EQ(controller.dropped(), 0U);
+  return file;
+}
+
+std::vector<std::string> lines_of(const std::filesystem::path& file) {
+  std::vector<std::string> lines;
+  McapReader(file).read([&](const McapChannel& channel, std::string_view data) {
+    lines.push_back(channel.topic + " " + std::string(data));
+  });
+  return lines;
+}
+
+ReplayOptions replay_options(PolicyBench& bench) {
+  return {.runtime = bench.controller_options().runtime};
+}
+
+TEST(Recorder, RecordsEverySignalAndPort) {
+  PolicyBench bench;
+  add_legs(bench, {.limits = Limits{{}, {0.3}, {}}});
+  const std::vector<std::string> lines = lines_of(record(bench, 4));
+  EXPECT_EQ(lines.size(), 4 * 2 + 2 * 2 + 4 + 1U);  // signals, ports, interventions, the start
+  EXPECT_EQ(lines[0], R"(/controller {"tick":0,"event":"start"})");
+  EXPECT_THAT(lines, Contains(R"(/sensors/q {"tick":1,"values":{"knee":0.1,"hip":0.3}})"));
+  EXPECT_THAT(lines, Contains(R"(/actuators/target {"tick":2,"values":{"knee":0.3,"hip":0.3}})"));
+  EXPECT_THAT(lines, Contains(R"(/ports/pi/q {"tick":2,"values":{"hip":0.3,"knee":0.2}})"));
+  EXPECT_THAT(lines, Contains(R"(/ports/pi/action {"tick":2,"values":{"hip":0.6,"knee":0.4}})"));
+  EXPECT_THAT(lines, Contains(R"(/controller {"tick":3,"event":"clamped","port":"pi/action"})"));
+}
+
+TEST(Recorder, AFileThatCannotBeMade) {
+  PolicyBench bench;
+  add_legs(bench);
+  bench.options.recording = "/nowhere/run.mcap";
+  EXPECT_THAT(message_of([&] { bench.make(); }), HasSubstr("could not be made"));
+}
+
+TEST(McapReader, RefusesWhatIsNoRecordingAndReadsWhatIsCutOff) {
+  PolicyBench bench;
+  add_legs(bench);
+  const std::filesystem::path file = record(bench, 4);
+  const std::size_t whole = lines_of(file).size();
+  const auto size = std::filesystem::file_size(file);
+  for (std::uintmax_t cut = 1; cut < size; cut += 7) {
+    std::filesystem::resize_file(file, size - cut);
+    try {
+      EXPECT_LE(lines_of(file).size(), whole);
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), Code::kRecording) << error.what();
+    }
+  }
+  std::ofstream(file) << "not a recording";
+  EXPECT_THAT(message_of([&] { lines_of(file); }), HasSubstr("this is no MCAP file [LP655]"));
+  EXPECT_THAT(message_of([&] { lines_of("/nowhere"); }), HasSubstr("was not found"));
+}
+
+TEST(Replay, AgreesWithItself) {
+  PolicyBench bench;
+  add_legs(bench);
+  const std::filesystem::path file = record(bench, 5);
+  const ReplayReport report = replay(file, bench.write(), replay_options(bench));
+  EXPECT_EQ(report.ticks, 3U);
+  EXPECT_FALSE(report.difference);
+}
+
+TEST(Replay, NamesTheFirstPortAndTickThatDiffer) {
+  PolicyBench bench;
+  add_legs(bench);
+  const std::filesystem::path file = record(bench, 5);
+  const auto doubling = bench.policy;
+  bench.policy = [doubling](auto in, auto out) {
+    doubling(in, out);
+    if (in[0][1] > 0.1F) out[0][1] += 0.25F;
+    return true;
+  };
+  const ReplayReport report = replay(file, bench.write(), replay_options(bench));
+  ASSERT_TRUE(report.difference);
+  EXPECT_EQ(report.difference->tick, 2U);
+  EXPECT_EQ(report.difference->port, "pi/action");
+  EXPECT_EQ(report.difference->element, 1U);
+  EXPECT_NEAR(report.difference->computed - report.difference->recorded, 0.25, 1e-6);
+}
+
+TEST(Replay, ARecordingOfAnotherBundle) {
+  PolicyBench bench;
+  add_legs(bench);
+  const std::filesystem::path file = record(bench, 3);
+  bench.inputs[0].name = "other";
+  EXPECT_THAT(message_of([&] { replay(file, bench.write(), replay_options(bench)); }),
+              HasSubstr("the bundle has no input pi/q"));
+}
+
+}  // namespace
+}  // namespace leapp

@@ -1,0 +1,29 @@
+#include "controller/schedule.h"
+
+#include "support.h"
+
+namespace leapp {
+namespace {
+
+using ::testing::HasSubstr;
+using testing::message_of;
+
+TEST(Schedule, WholeTicksOnly) {
+  EXPECT_EQ(ticks_in(0.02, 1000, "x"), 20U);
+  EXPECT_EQ(ticks_in(1.0 / 30, 90, "x"), 3U);
+  EXPECT_THAT(message_of([] { ticks_in(0.02, 333, "the period"); }),
+              HasSubstr("the period is 6.660000 ticks of a loop at 333"));
+  EXPECT_THAT(message_of([] { ticks_in(0.001, 500, "x"); }), HasSubstr("[LP653]"));
+}
+
+TEST(Schedule, HistoriesAreSampledWhenThePolicyRuns) {
+  EXPECT_EQ(find_sampling(20, 20, "x").every, 20U);
+  EXPECT_EQ(find_sampling(5, 20, "x").every, 5U);
+  EXPECT_EQ(find_sampling(5, 20, "x").stride, 1U);
+  EXPECT_EQ(find_sampling(40, 20, "x").every, 20U);
+  EXPECT_EQ(find_sampling(40, 20, "x").stride, 2U);
+  EXPECT_THAT(message_of([] { find_sampling(15, 20, "x"); }), HasSubstr("a multiple of the other"));
+}
+
+}  // namespace
+}  // namespace leapp

@@ -1,0 +1,144 @@
+"""The controller from Python, its recordings read by others, and its commands."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from ready_bundle import Bundle
+
+import leapp
+
+ROBOT: dict[str, Any] = {
+    "rate": 100,
+    "joints": ["d", "c", "b", "a"],
+    "sensors": {"q": {"kind": "state/joint/position"}},
+    "actuators": {"target": {"kind": "target/joint/position"}},
+}
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> tuple[Path, Path]:
+    """A bundle that computes 2 x + 1, and a robot with its joints the other way round."""
+    bundle = Bundle(tmp_path).node("pi", "affine.onnx", ["x"], ["y"])
+    for side, kind in (("inputs", "state/joint/position"), ("outputs", "target/joint/position")):
+        port = bundle.models["pi"][side][0]
+        port.update(kind=kind, element_names=[["a", "b", "c", "d"]])
+    bundle.models["pi"]["outputs"][0]["limits"] = {"upper": 8}
+    bundle.pipeline["inputs"] = {"pi": ["x"]}
+    bundle.pipeline["outputs"] = {"pi": ["y"]}
+    bundle.pipeline["configs"] = {"frequency": 50}
+    robot = tmp_path / "robot.yaml"
+    robot.write_text(yaml.safe_dump(ROBOT))
+    return Path(bundle.write()), robot
+
+
+def run(files: tuple[Path, Path], ticks: int = 4, **options: Any) -> leapp.Controller:
+    controller = leapp.Controller(*files, **options)
+    controller.start()
+    for i in range(ticks):
+        controller.set_sensor("q", [i, 1, 2, 3])
+        assert controller.update() == "running"
+    return controller
+
+
+def test_runs(files: tuple[Path, Path]) -> None:
+    controller = run(files)
+    assert controller.decimation == 2
+    assert controller.actuator("target") == [5, 3, 5, 7]
+    assert controller.sensors == {"q": ["d", "c", "b", "a"]}
+    assert list(controller.actuators) == ["target"]
+    assert controller.ticks == 4
+    controller.stop()
+    assert controller.update() == "inactive"
+
+
+def test_interventions_and_the_clock(files: tuple[Path, Path]) -> None:
+    time = 0.0
+    controller = leapp.Controller(*files, clock=lambda: time)
+    controller.start()
+    controller.set_sensor("q", [1, 1, 1, 10])
+    controller.update()
+    assert controller.actuator("target") == [3, 3, 3, 8]
+    assert controller.counts()["clamped"] == 1
+    [one] = controller.interventions()
+    assert (one.tick, one.cause, one.port) == (0, "clamped", "pi/y")
+
+
+def test_mistakes(files: tuple[Path, Path], tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="LP652"):
+        run(files).set_sensor("none", [1])
+    with pytest.raises(ValueError, match="has 4 elements"):
+        run(files).set_sensor("q", [1])
+    with pytest.raises(ValueError, match="LP653"):
+        leapp.Controller(*files, frequency=30)
+    with pytest.raises(ValueError, match="interpolation"):
+        leapp.Controller(*files, interpolation="cubic")  # type: ignore[arg-type]
+    files[1].write_text("rate: 0")
+    with pytest.raises(ValueError, match="LP651"):
+        leapp.Controller(*files)
+
+
+def test_recordings_are_read_by_others(files: tuple[Path, Path], tmp_path: Path) -> None:
+    reader = pytest.importorskip("mcap.reader")
+    recording = tmp_path / "run.mcap"
+    controller = run(files, recording=recording)
+    assert controller.dropped == 0
+    del controller
+    with recording.open("rb") as stream:
+        opened = reader.make_reader(stream)
+        summary = opened.get_summary()
+        assert summary.statistics.message_count == 4 * 2 + 2 * 2 + 1
+        assert len(summary.chunk_indexes) == 1
+        messages = [
+            (channel.topic, json.loads(message.data))
+            for schema, channel, message in opened.iter_messages()
+            if schema.encoding == "jsonschema" and channel.message_encoding == "json"
+        ]
+        channels = {channel.topic: channel for channel in summary.channels.values()}
+    assert ("/ports/pi/x", {"tick": 2, "values": {"a": 3, "b": 2, "c": 1, "d": 2}}) in messages
+    assert ("/sensors/q", {"tick": 3, "values": {"d": 3, "c": 1, "b": 2, "a": 3}}) in messages
+    assert channels["/ports/pi/x"].metadata["kind"] == "state/joint/position"
+
+
+def test_replay(files: tuple[Path, Path], tmp_path: Path) -> None:
+    recording = tmp_path / "run.mcap"
+    run(files, recording=recording)
+    report = leapp.replay(recording, files[0])
+    assert (report.ticks, report.difference) == (2, None)
+    done = subprocess.run(["leapp", "replay", recording, files[0]], capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (0, "2 ticks of the policy answered as recorded\n")
+    # Another model: 2 x + 1 becomes x.
+    other = Bundle(tmp_path).node("pi", "clamp_sum.onnx", ["a", "b"], ["y"])
+    other.pipeline["inputs"] = {"pi": ["a", "b"]}
+    other.pipeline["outputs"] = {"pi": ["y"]}
+    done = subprocess.run(
+        ["leapp", "replay", "--json", recording, other.write()], capture_output=True, text=True
+    )
+    assert done.returncode == 1
+    assert json.loads(done.stdout)["code"] == "LP655"
+
+
+def test_bind_prints_the_table(files: tuple[Path, Path]) -> None:
+    done = subprocess.run(["leapp", "bind", *files], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert "pi/x (state/joint/position)" in done.stdout
+    assert ["a", "<-", "q[3]", "a"] in [line.split() for line in done.stdout.splitlines()]
+    done = subprocess.run(["leapp", "bind", "--json", *files], capture_output=True, text=True)
+    report = json.loads(done.stdout)
+    assert report["ok"]
+    assert [each["index"] for each in report["inputs"][0]["elements"]] == [3, 2, 1, 0]
+
+
+def test_bind_says_what_is_missing(files: tuple[Path, Path]) -> None:
+    files[1].write_text("rate: 100")
+    done = subprocess.run(["leapp", "bind", *files], capture_output=True, text=True)
+    assert done.returncode == 1
+    assert "the robot has no sensor of its kind" in done.stderr
+    done = subprocess.run(["leapp", "bind", "--json", *files], capture_output=True, text=True)
+    assert done.returncode == 1
+    assert len(json.loads(done.stdout)["problems"]) == 2
