@@ -164,11 +164,11 @@ enum class Code : std::uint16_t {
   kUntrustedCheckpoint = 805,  ///< a checkpoint that can only be read by running what it holds
 
   // Importing policies, and handing them on.
-  kNoDeployment = 811,    ///< an ONNX file that says nothing of how to deploy it
-  kMissingKey = 812,      ///< a description of a policy that lacks a key
-  kBadKey = 813,          ///< a description of a policy with a value that cannot be
-  kPolicyMismatch = 814,  ///< a policy's model that does not fit its description
-  kNotDescribable = 815,  ///< a bundle that another program's metadata cannot describe
+  kNoDeployment = 821,    ///< an ONNX file that says nothing of how to deploy it
+  kMissingKey = 822,      ///< a description of a policy that lacks a key
+  kBadKey = 823,          ///< a description of a policy with a value that cannot be
+  kPolicyMismatch = 824,  ///< a policy's model that does not fit its description
+  kNotDescribable = 825,  ///< a bundle that another program's metadata cannot describe
 };
 
 /// The code of a rule of the bundle format: rule(7) is "B7".

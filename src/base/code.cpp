@@ -12,9 +12,9 @@ bool is_rule(Code code) {
   return code >= rule(0);
 }
 
-// LP8xx: files and bundles with wrong values, all of them.
-bool is_about_importing(Code code) {
-  return code >= Code::kNoDeployment && static_cast<int>(code) < 900;
+// LP8xx: files of other projects with wrong values, all of them.
+bool is_about_others(Code code) {
+  return code >= Code::kNoCheckpoint && static_cast<int>(code) < 900;
 }
 
 }  // namespace
@@ -31,7 +31,7 @@ std::string tag_of(Code code) {
 }
 
 ErrorKind kind_of(Code code) noexcept {
-  if (is_rule(code) || is_about_importing(code)) return ErrorKind::kValue;
+  if (is_rule(code) || is_about_others(code)) return ErrorKind::kValue;
   switch (code) {
     case Code::kInternal:
       return ErrorKind::kInternal;
@@ -64,11 +64,6 @@ ErrorKind kind_of(Code code) noexcept {
     case Code::kNotMerged:
     case Code::kDeviceFailed:
     case Code::kNotTrusted:
-    case Code::kNoCheckpoint:
-    case Code::kOtherArchitecture:
-    case Code::kUnsupportedPolicy:
-    case Code::kNoNormalizer:
-    case Code::kUntrustedCheckpoint:
     case Code::kRobotFile:
     case Code::kNotBound:
     case Code::kControllerOptions:
