@@ -150,11 +150,11 @@ enum class Code : std::uint16_t {
   kCommandLine = 701,  ///< options of the leapp command that do not go together
 
   // Importing policies, and handing them on.
-  kNoDeployment = 801,    ///< an ONNX file that says nothing of how to deploy it
-  kMissingKey = 802,      ///< a description of a policy that lacks a key
-  kBadKey = 803,          ///< a description of a policy with a value that cannot be
-  kPolicyMismatch = 804,  ///< a policy's model that does not fit its description
-  kNotDescribable = 805,  ///< a bundle that another program's metadata cannot describe
+  kNoDeployment = 821,    ///< an ONNX file that says nothing of how to deploy it
+  kMissingKey = 822,      ///< a description of a policy that lacks a key
+  kBadKey = 823,          ///< a description of a policy with a value that cannot be
+  kPolicyMismatch = 824,  ///< a policy's model that does not fit its description
+  kNotDescribable = 825,  ///< a bundle that another program's metadata cannot describe
 };
 
 /// The code of a rule of the bundle format: rule(7) is "B7".

@@ -40,8 +40,8 @@ struct ImportedPolicy {
 /// Imports `model` into the folder `target`, whose last part names the bundle. Reads the files once
 /// and opens no model; calls are independent of each other.
 ///
-/// Throws Error, and leaves what is in `target` as it was: LP801 where nothing says how to deploy
-/// the model, LP802 for a key that is missing, LP803 for a value that cannot be, LP804 where the
+/// Throws Error, and leaves what is in `target` as it was: LP821 where nothing says how to deploy
+/// the model, LP822 for a key that is missing, LP823 for a value that cannot be, LP824 where the
 /// model does not fit; kNotFound and kIo for files, LP617 for a broken model, LP003 where `target`
 /// is the folder of the model.
 LEAPP_EXPORT ImportedPolicy import_onnx(const std::filesystem::path& model,

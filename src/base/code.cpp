@@ -12,9 +12,9 @@ bool is_rule(Code code) {
   return code >= rule(0);
 }
 
-// LP8xx: files and bundles with wrong values, all of them.
+// LP821 to LP825: files and bundles with wrong values, all of them.
 bool is_about_importing(Code code) {
-  return code >= Code::kNoDeployment && static_cast<int>(code) < 900;
+  return code >= Code::kNoDeployment && code <= Code::kNotDescribable;
 }
 
 }  // namespace

@@ -27,11 +27,11 @@ inline constexpr std::int64_t kMaxHistory = 1000;
 /// What a list of numbers may hold.
 enum class Bounds { kFinite, kMayBeInfinite };
 
-/// Fields of one description. `file` stands for it in errors. Throws LP802 for a key that is
-/// missing and LP803 for a value of the wrong form; both name the key and what to give.
+/// Fields of one description. `file` stands for it in errors. Throws LP822 for a key that is
+/// missing and LP823 for a value of the wrong form; both name the key and what to give.
 class Fields {
  public:
-  /// A key that stands there twice is LP803: readers would disagree about which counts.
+  /// A key that stands there twice is LP823: readers would disagree about which counts.
   Fields(std::string file, const onnx::Properties& metadata, const Settings& settings);
 
   const std::string& file() const noexcept { return file_; }
@@ -52,7 +52,7 @@ class Fields {
   std::optional<double> positive(const std::string& key) const;
 
   [[noreturn]] void fail(Code code, const std::string& key, const std::string& what) const;
-  /// LP803 unless there are that many: "one for each joint".
+  /// LP823 unless there are that many: "one for each joint".
   void check_count(const std::string& key, std::size_t found, std::size_t expected,
                    const std::string& what) const;
   /// Throws LP003 for a setting that was never asked for.

@@ -1,4 +1,4 @@
-// The readers of the formats, one source file each. All throw LP802, LP803 and LP804 as import.h
+// The readers of the formats, one source file each. All throw LP822, LP823 and LP824 as import.h
 // says; what they assume or translate goes into Deployment::notes.
 #pragma once
 

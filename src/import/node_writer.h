@@ -29,7 +29,7 @@ class NodeWriter {
   /// The model gets the operator sets and the file format of `like`, so that they can be merged.
   NodeWriter(std::string name, const onnx::Model& like);
 
-  /// Adds a port and returns its value. Throws LP803 where the node has a port of that name.
+  /// Adds a port and returns its value. Throws LP823 where the node has a port of that name.
   std::string input(Port port);
   void output(Port port, const std::string& value);
 

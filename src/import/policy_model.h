@@ -30,11 +30,11 @@ struct PolicyModel {
 };
 
 /// Reads the file, weights beside it included. An open dimension counts as 1, since a robot runs
-/// one policy. Throws LP617 for a broken file, LP804 for ports that a bundle cannot have.
+/// one policy. Throws LP617 for a broken file, LP824 for ports that a bundle cannot have.
 PolicyModel read_policy(const std::filesystem::path& path);
 
 /// The ports that a policy of one observation has: "obs", or else the only input that is neither
-/// recurrent nor a clock; "actions", or else the first output. Throws LP804 where there is no such.
+/// recurrent nor a clock; "actions", or else the first output. Throws LP824 where there is no such.
 const Port& observation_of(const PolicyModel& policy);
 const Port& action_of(const PolicyModel& policy);
 

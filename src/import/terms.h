@@ -16,17 +16,17 @@ inline constexpr const char* kSizesKey = "observation_sizes";
 
 /// Finds the sizes that are not known yet: from the setting, or, where only one is missing, from
 /// what the observation leaves for it. Then checks that the terms fill the observation, that
-/// scales have one value or one for each element, and that the frames make sense. Throws LP802,
-/// LP803 or LP804.
+/// scales have one value or one for each element, and that the frames make sense. Throws LP822,
+/// LP823 or LP824.
 void settle_terms(Deployment& deployment, const Fields& fields, const Port& observation);
 
-/// Ages of a whole history, the oldest frame first. Throws LP803 for a length that cannot be.
+/// Ages of a whole history, the oldest frame first. Throws LP823 for a length that cannot be.
 std::vector<std::int64_t> oldest_first(const Fields& fields, const std::string& key, double length);
 
 /// 0, 1, .., count - 1.
 std::vector<std::int64_t> all_of(std::size_t count);
 
-/// LP803 where a name stands there twice.
+/// LP823 where a name stands there twice.
 void check_unique(const Fields& fields, const std::string& key,
                   const std::vector<std::string>& names);
 

@@ -11,8 +11,8 @@
 
 namespace leapp::importing {
 
-/// Reads the keys of one mapping, which must outlive it. Errors are LP802 for a key that is
-/// missing, LP803 for a value of the wrong form; they begin "file:line:column:".
+/// Reads the keys of one mapping, which must outlive it. Errors are LP822 for a key that is
+/// missing, LP823 for a value of the wrong form; they begin "file:line:column:".
 class YamlFields {
  public:
   /// `path` names the mapping in errors, "actions.JointPositionAction"; "" is the whole file.

@@ -29,10 +29,10 @@ struct PolicyFile {
   const Port* action = nullptr;  ///< the output that is fed back; null: the target stands for it
 };
 
-/// Everything but the scale and the gains, from what the bundle says. Throws LP805.
+/// Everything but the scale and the gains, from what the bundle says. Throws LP825.
 PolicyFile describe_policy(const Bundle& bundle);
 
-/// Finds the scale and the gains by running the bundle. Throws LP805.
+/// Finds the scale and the gains by running the bundle. Throws LP825.
 void measure_policy(PolicyFile& policy, const Bundle& bundle, InferenceManager& manager);
 
 }  // namespace leapp

@@ -39,7 +39,7 @@ TEST(FieldsTest, EntriesMayHoldSeveralNumbers) {
 TEST(FieldsTest, WhatIsNoFiniteNumberIsNamed) {
   for (const char* text : {"nan", "inf", "1,x", "1e999", "0x10", "1 2", "--1"}) {
     EXPECT_THAT(error_of([&] { fields(text).numbers("key", "gains"); }),
-                StartsWith("LP803: policy.onnx: key 'key' has the value"))
+                StartsWith("LP823: policy.onnx: key 'key' has the value"))
         << text;
   }
   EXPECT_THAT(error_of([] { fields("1,,2").numbers("key", "gains"); }), HasSubstr("empty value"));
@@ -48,7 +48,7 @@ TEST(FieldsTest, WhatIsNoFiniteNumberIsNamed) {
 
 TEST(FieldsTest, AMissingKeySaysWhatToGive) {
   EXPECT_EQ(error_of([] { fields("1").numbers("joint_names", "the joints"); }),
-            "LP802: policy.onnx: key 'joint_names' is missing: give the joints (--set "
+            "LP822: policy.onnx: key 'joint_names' is missing: give the joints (--set "
             "joint_names=.., settings={'joint_names': ..})");
 }
 

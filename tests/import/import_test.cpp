@@ -63,7 +63,7 @@ TEST(ImportTest, NothingIsWrittenWhereTheModelSaysNothing) {
   model.metadata.clear();
   const auto path = folder.write(model);
   const auto target = folder.path() / "walker";
-  EXPECT_THAT(error_of([&] { import_onnx(path, target); }), StartsWith("LP801"));
+  EXPECT_THAT(error_of([&] { import_onnx(path, target); }), StartsWith("LP821"));
   EXPECT_FALSE(std::filesystem::exists(target));
   EXPECT_THAT(error_of([&] { import_onnx(folder.path() / "no.onnx", target); }),
               StartsWith("LP004"));
@@ -107,11 +107,11 @@ TEST(ImportTest, BrokenFilesAreErrors) {
     return error_of([&] { import_onnx(model, folder.path() / "walker", {.deploy = deploy}); });
   };
   EXPECT_THAT(import_with("joint_ids_map: [0, 1"), HasSubstr("deploy.yaml"));
-  EXPECT_THAT(import_with("- 1"), StartsWith("LP801"));
+  EXPECT_THAT(import_with("- 1"), StartsWith("LP821"));
   EXPECT_THAT(import_with(""), HasSubstr("deploy.yaml"));
   EXPECT_THAT(import_with("joint_ids_map: {a: b}"), HasSubstr("expected a list"));
-  EXPECT_THAT(import_with("joint_ids_map: [0, 1]"), StartsWith("LP802"));
-  EXPECT_THAT(import_with("robot: {observations: []}"), StartsWith("LP802"));
+  EXPECT_THAT(import_with("joint_ids_map: [0, 1]"), StartsWith("LP822"));
+  EXPECT_THAT(import_with("robot: {observations: []}"), StartsWith("LP822"));
   EXPECT_FALSE(std::filesystem::exists(folder.path() / "walker"));
 }
 

@@ -67,7 +67,7 @@ class Folder {
   std::filesystem::path path_;
 };
 
-/// The error that a call throws, as "LP803: text"; "" when it throws none.
+/// The error that a call throws, as "LP823: text"; "" when it throws none.
 template <typename Call>
 std::string error_of(Call&& call) {
   try {

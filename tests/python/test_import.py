@@ -154,7 +154,7 @@ class TestMjlab:
         file = policy.write(tmp_path / "policy.onnx", metadata)
         with pytest.raises(leapp.LeappValueError, match="action_joint_names") as caught:
             leapp.import_onnx(file, tmp_path / "go")
-        assert caught.value.code == "LP802"
+        assert caught.value.code == "LP822"
         assert not (tmp_path / "go").exists()
         imported = leapp.import_onnx(
             file, tmp_path / "go", settings={"action_joint_names": "calf,hip,thigh"}
@@ -285,7 +285,7 @@ def test_a_motion_of_other_bodies_than_are_named(tmp_path: Path) -> None:
     file = Policy(9, 3).write(tmp_path / "policy.onnx", metadata, motion=motion)
     with pytest.raises(leapp.LeappValueError, match="'body_pos_w' has the shape") as caught:
         leapp.import_onnx(file, tmp_path / "dance")
-    assert caught.value.code == "LP804"
+    assert caught.value.code == "LP824"
 
 
 def holosoma_metadata() -> dict[str, str]:
@@ -318,7 +318,7 @@ class TestHolosoma:
         for key in ("default_joint_pos", "observation_names"):
             with pytest.raises(leapp.LeappValueError, match=f"'{key}' is missing.*--set") as caught:
                 leapp.import_onnx(file, tmp_path / "loco", settings=given)
-            assert caught.value.code == "LP802"
+            assert caught.value.code == "LP822"
             given[key] = self.SETTINGS[key]
         assert not (tmp_path / "loco").exists()
 
@@ -335,7 +335,7 @@ class TestHolosoma:
         file = Policy(60, 3).write(tmp_path / "c.onnx", metadata, obs="actor_obs")
         with pytest.raises(leapp.LeappValueError, match="action_contract") as caught:
             leapp.import_onnx(file, tmp_path / "loco", settings=settings)
-        assert caught.value.code == "LP804"
+        assert caught.value.code == "LP824"
 
     def test_fifty_ticks(self, tmp_path: Path) -> None:
         policy = Policy(60, 3)
@@ -424,26 +424,26 @@ class TestBadMetadata:
     @pytest.mark.parametrize(
         ("metadata", "code", "said"),
         [
-            ({}, "LP801", "none at all"),
-            ({"author": "me"}, "LP801", "its keys are: author"),
-            (changed(default_joint_pos=None), "LP802", "'default_joint_pos' is missing"),
-            (changed(action_scale=None), "LP802", "'action_scale' is missing"),
-            (changed(default_joint_pos="0.1,nan,0.3"), "LP803", "'nan'"),
-            (changed(joint_stiffness="1,inf,3"), "LP803", "'inf'"),
-            (changed(joint_damping="1.0,2.0"), "LP803", "has 2 values, expected 3"),
-            (changed(joint_names="hip,hip,calf"), "LP803", "'hip' twice"),
-            (changed(joint_names="hip,,calf"), "LP803", "an empty value"),
-            (changed(joint_names=",".join(["a"] * 5000)), "LP803", "5000 values"),
-            (changed(action_scale="0.000,0.1,0.1"), "LP803", "three decimals"),
-            (changed(observation_terms_scale="0.000,1,1,1,1"), "LP803", "three decimals"),
-            (changed(observation_terms_clip="1;-1,0;1,0;1,0;1,0;1"), "LP803", "lower end"),
-            (changed(observation_terms_clip="1,2,3,4,5"), "LP803", "two numbers"),
-            (changed(observation_terms_history_length="-1,0,0,0,0"), "LP803", "history"),
-            (changed(observation_terms_history_length="1e9,0,0,0,0"), "LP803", "history"),
-            (changed(observation_terms_history_length="0.5,0,0,0,0"), "LP803", "history"),
-            (changed(observation_names="a,b,c,d,e"), "LP802", "'observation_sizes'"),
-            (changed(observation_terms_history_length="0,9,0,0,0"), "LP804", "has 24"),
-            (changed(observation_names="base_ang_vel,base_ang_vel"), "LP803", "twice"),
+            ({}, "LP821", "none at all"),
+            ({"author": "me"}, "LP821", "its keys are: author"),
+            (changed(default_joint_pos=None), "LP822", "'default_joint_pos' is missing"),
+            (changed(action_scale=None), "LP822", "'action_scale' is missing"),
+            (changed(default_joint_pos="0.1,nan,0.3"), "LP823", "'nan'"),
+            (changed(joint_stiffness="1,inf,3"), "LP823", "'inf'"),
+            (changed(joint_damping="1.0,2.0"), "LP823", "has 2 values, expected 3"),
+            (changed(joint_names="hip,hip,calf"), "LP823", "'hip' twice"),
+            (changed(joint_names="hip,,calf"), "LP823", "an empty value"),
+            (changed(joint_names=",".join(["a"] * 5000)), "LP823", "5000 values"),
+            (changed(action_scale="0.000,0.1,0.1"), "LP823", "three decimals"),
+            (changed(observation_terms_scale="0.000,1,1,1,1"), "LP823", "three decimals"),
+            (changed(observation_terms_clip="1;-1,0;1,0;1,0;1,0;1"), "LP823", "lower end"),
+            (changed(observation_terms_clip="1,2,3,4,5"), "LP823", "two numbers"),
+            (changed(observation_terms_history_length="-1,0,0,0,0"), "LP823", "history"),
+            (changed(observation_terms_history_length="1e9,0,0,0,0"), "LP823", "history"),
+            (changed(observation_terms_history_length="0.5,0,0,0,0"), "LP823", "history"),
+            (changed(observation_names="a,b,c,d,e"), "LP822", "'observation_sizes'"),
+            (changed(observation_terms_history_length="0,9,0,0,0"), "LP824", "has 24"),
+            (changed(observation_names="base_ang_vel,base_ang_vel"), "LP823", "twice"),
         ],
     )
     def test_is_refused_and_nothing_written(
@@ -476,7 +476,7 @@ class TestBadMetadata:
         file = Policy(24, 3).write(tmp_path / "policy.onnx", mjlab_metadata(), opset=12)
         with pytest.raises(leapp.LeappValueError, match="opset 12") as caught:
             leapp.import_onnx(file, tmp_path / "go")
-        assert caught.value.code == "LP804"
+        assert caught.value.code == "LP824"
 
     def test_whatever_stands_there_it_is_an_error_or_a_bundle(self, tmp_path: Path) -> None:
         rng = np.random.default_rng(6)
@@ -510,5 +510,5 @@ class TestBadMetadata:
                 leapp.import_onnx(tmp_path / "policy.onnx", tmp_path / "go")
             except leapp.LeappValueError as error:
                 codes.add(error.code)
-        assert codes >= {"LP803"}
-        assert codes <= {"LP801", "LP802", "LP803", "LP804", "B5", "B10"}, codes
+        assert codes >= {"LP823"}
+        assert codes <= {"LP821", "LP822", "LP823", "LP824", "B5", "B10"}, codes

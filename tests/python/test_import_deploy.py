@@ -171,21 +171,21 @@ class TestUnitree:
     @pytest.mark.parametrize(
         ("other", "code", "said"),
         [
-            ({"joint_ids_map": [0, 0, 3]}, "LP803", "each motor once"),
-            ({"joint_ids_map": [0, -1, 3]}, "LP803", "whole numbers"),
-            ({"joint_ids_map": [0, 1, 10**12]}, "LP803", "whole numbers"),
-            ({"stiffness": [10.0, 11.0, 12.0]}, "LP803", "order of the SDK's motors"),
-            ({"damping": None}, "LP802", "'damping' is missing"),
-            ({"default_joint_pos": [0.1, float("nan"), 0.2]}, "LP803", "finite number"),
-            ({"default_joint_pos": [0.1, 0.2]}, "LP803", "expected 3"),
-            ({"step_dt": 0.0}, "LP803", "positive"),
-            ({"actions": {"TorqueAction": {}}}, "LP803", "'TorqueAction' is not known"),
+            ({"joint_ids_map": [0, 0, 3]}, "LP823", "each motor once"),
+            ({"joint_ids_map": [0, -1, 3]}, "LP823", "whole numbers"),
+            ({"joint_ids_map": [0, 1, 10**12]}, "LP823", "whole numbers"),
+            ({"stiffness": [10.0, 11.0, 12.0]}, "LP823", "order of the SDK's motors"),
+            ({"damping": None}, "LP822", "'damping' is missing"),
+            ({"default_joint_pos": [0.1, float("nan"), 0.2]}, "LP823", "finite number"),
+            ({"default_joint_pos": [0.1, 0.2]}, "LP823", "expected 3"),
+            ({"step_dt": 0.0}, "LP823", "positive"),
+            ({"actions": {"TorqueAction": {}}}, "LP823", "'TorqueAction' is not known"),
             (
                 {"observations": {"mystery": {"params": {}}, "riddle": {"params": {}}}},
-                "LP802",
+                "LP822",
                 "sizes",
             ),
-            ({"observations": {"base_ang_vel": {"params": {}, "scale": [1.0]}}}, "LP804", "has 24"),
+            ({"observations": {"base_ang_vel": {"params": {}, "scale": [1.0]}}}, "LP824", "has 24"),
         ],
     )
     def test_bad_files_are_refused(
@@ -201,7 +201,7 @@ class TestUnitree:
         file = Policy(24, 3).write(tmp_path / "policy.onnx", {})
         with pytest.raises(leapp.LeappValueError, match="neither") as caught:
             leapp.import_onnx(file, tmp_path / "g1", write(tmp_path, {"hello": "world"}))
-        assert caught.value.code == "LP801"
+        assert caught.value.code == "LP821"
         with pytest.raises(leapp.LeappNotFoundError):
             leapp.import_onnx(file, tmp_path / "g1", tmp_path / "nothing.yaml")
 
@@ -304,16 +304,16 @@ class TestRlSar:
     @pytest.mark.parametrize(
         ("other", "code", "said"),
         [
-            ({"observations_history_priority": "space"}, "LP803", "time or term"),
-            ({"observations_history": [5000]}, "LP803", "whole numbers"),
-            ({"observations_history": [4000]}, "LP803", "below 1000"),
-            ({"joint_mapping": [0, 1, 2]}, "LP803", "each once"),
-            ({"wheel_indices": [9]}, "LP803", "4 joints"),
-            ({"rl_kp": [1.0, 2.0]}, "LP803", "expected 4"),
-            ({"clip_obs": None}, "LP802", "'clip_obs' is missing"),
-            ({"num_observations": 45}, "LP804", "num_observations is 45"),
-            ({"num_of_dofs": 5}, "LP803", "joint_mapping"),
-            ({"action_scale": ["a"] * 4}, "LP803", "finite number"),
+            ({"observations_history_priority": "space"}, "LP823", "time or term"),
+            ({"observations_history": [5000]}, "LP823", "whole numbers"),
+            ({"observations_history": [4000]}, "LP823", "below 1000"),
+            ({"joint_mapping": [0, 1, 2]}, "LP823", "each once"),
+            ({"wheel_indices": [9]}, "LP823", "4 joints"),
+            ({"rl_kp": [1.0, 2.0]}, "LP823", "expected 4"),
+            ({"clip_obs": None}, "LP822", "'clip_obs' is missing"),
+            ({"num_observations": 45}, "LP824", "num_observations is 45"),
+            ({"num_of_dofs": 5}, "LP823", "joint_mapping"),
+            ({"action_scale": ["a"] * 4}, "LP823", "finite number"),
         ],
     )
     def test_bad_files_are_refused(

@@ -42,7 +42,7 @@ class TestImportCommand:
     def test_without_metadata_nothing_is_written(self, tmp_path: Path) -> None:
         file = Policy(15, 3).write(tmp_path / "plain.onnx", {})
         failed = asked("import", file, "-o", tmp_path / "go", code=1)
-        assert failed["code"] == "LP801"
+        assert failed["code"] == "LP821"
         assert not (tmp_path / "go").exists()
 
     def test_a_setting_without_a_value(self, policy: Path, tmp_path: Path) -> None:
@@ -101,7 +101,7 @@ class TestPolicyFile:
         failed = asked(
             "merge", tmp_path / "go" / "go.yaml", tmp_path / "one", "--policy", "x.onnx", code=1
         )
-        assert failed["code"] == "LP805"
+        assert failed["code"] == "LP825"
         assert "joint_pos_history" in failed["error"] or "last action" in failed["error"]
 
     def test_a_target_that_is_no_scaled_action_is_refused(self, tmp_path: Path) -> None:
@@ -112,7 +112,7 @@ class TestPolicyFile:
         assert "hip: 0.1" in text
         yaml_file.write_text(text.replace("hip: 0.1", "hip: 0.4"))
         failed = asked("merge", yaml_file, tmp_path / "one", "--policy", "x.onnx", code=1)
-        assert failed["code"] == "LP805"
+        assert failed["code"] == "LP825"
         assert "default_pose + scale * action" in failed["error"]
 
     @pytest.mark.parametrize(
@@ -134,7 +134,7 @@ class TestPolicyFile:
         yaml_file.write_text(text.replace(found, instead))
         out = tmp_path / "x.onnx"
         failed = asked("merge", yaml_file, tmp_path / "one", "--policy", out, code=1)
-        assert (failed["code"], said in failed["error"]) == ("LP805", True), failed
+        assert (failed["code"], said in failed["error"]) == ("LP825", True), failed
         assert not out.exists()
 
     def test_a_bundle_without_feedback_puts_out_how_far_its_targets_are_from_the_pose(

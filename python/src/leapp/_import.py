@@ -45,7 +45,7 @@ def import_onnx(
             texts with commas: ``{"joint_names": "hip,knee"}``.
 
     Raises:
-        LeappValueError: LP801 to LP804. Nothing is written then.
+        LeappValueError: LP821 to LP824. Nothing is written then.
     """
     from . import _runtime
 
