@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import onnx
+import onnxruntime
 import pytest
 from foreign_policies import Policy, csv
 from test_import import JOINTS, POSE, mjlab_metadata
@@ -113,3 +114,46 @@ class TestPolicyFile:
         failed = asked("merge", yaml_file, tmp_path / "one", "--policy", "x.onnx", code=1)
         assert failed["code"] == "LP825"
         assert "default_pose + scale * action" in failed["error"]
+
+    @pytest.mark.parametrize(
+        ("found", "instead", "said"),
+        [
+            ("kind: kp", "kind: gain", "no output of the kind 'kp'"),
+            ("kind: kd", "kind: kp", "two outputs of the kind 'kp'"),
+            ("kind: target/joint/position", "kind: other", "'target/joint/position'"),
+            ("hip: 0.1", "leg: 0.1", "default_pose does not have 'hip'"),
+            ("kind: state/joint/velocity", "kind: state/joint/position", "would be 'joint_pos'"),
+        ],
+    )
+    def test_what_a_bundle_does_not_say_is_named(
+        self, policy: Path, tmp_path: Path, found: str, instead: str, said: str
+    ) -> None:
+        yaml_file = leapp.import_onnx(policy, tmp_path / "go").yaml
+        text = yaml_file.read_text()
+        assert found in text
+        yaml_file.write_text(text.replace(found, instead))
+        out = tmp_path / "x.onnx"
+        failed = asked("merge", yaml_file, tmp_path / "one", "--policy", out, code=1)
+        assert (failed["code"], said in failed["error"]) == ("LP825", True), failed
+        assert not out.exists()
+
+    def test_a_bundle_without_feedback_puts_out_how_far_its_targets_are_from_the_pose(
+        self, tmp_path: Path
+    ) -> None:
+        metadata = mjlab_metadata(
+            observation_names="joint_pos",
+            observation_terms_scale="1.000",
+            observation_terms_clip="-inf;inf",
+            observation_terms_history_length="0.000",
+            observation_terms_flatten_history_dim="1.000",
+        )
+        policy = Policy(3, 3)
+        yaml_file = leapp.import_onnx(
+            policy.write(tmp_path / "policy.onnx", metadata), tmp_path / "go"
+        ).yaml
+        out = tmp_path / "out.onnx"
+        command("merge", yaml_file, tmp_path / "one", "--policy", out)
+        session = onnxruntime.InferenceSession(out, providers=["CPUExecutionProvider"])
+        relative = np.array([[0.1, -0.2, 0.3]], np.float32)
+        (actions,) = session.run(["actions"], {"obs": relative})
+        np.testing.assert_allclose(actions, policy(relative) * [0.25, 0.3, 0.35], atol=1e-6)
