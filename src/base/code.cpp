@@ -26,7 +26,8 @@ std::string tag_of(Code code) {
 }
 
 ErrorKind kind_of(Code code) noexcept {
-  if (is_rule(code)) return ErrorKind::kValue;
+  // Rules of the format, and before them what is wrong with a trainer's files.
+  if (code >= Code::kNoCheckpoint) return ErrorKind::kValue;
   switch (code) {
     case Code::kInternal:
       return ErrorKind::kInternal;
@@ -59,11 +60,6 @@ ErrorKind kind_of(Code code) noexcept {
     case Code::kNotMerged:
     case Code::kDeviceFailed:
     case Code::kNotTrusted:
-    case Code::kNoCheckpoint:
-    case Code::kOtherArchitecture:
-    case Code::kUnsupportedPolicy:
-    case Code::kNoNormalizer:
-    case Code::kUntrustedCheckpoint:
       return ErrorKind::kValue;
     case Code::kNotFound:
     case Code::kNoEngine:

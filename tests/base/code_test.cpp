@@ -27,6 +27,7 @@ TEST(Code, DecidesWhichExceptionAnErrorIs) {
   EXPECT_EQ(kind_of(Code::kPortType), ErrorKind::kType);
   EXPECT_EQ(kind_of(Code::kPortShape), ErrorKind::kValue);
   EXPECT_EQ(kind_of(rule(7)), ErrorKind::kValue);
+  EXPECT_EQ(kind_of(Code::kNoNormalizer), ErrorKind::kValue);
   EXPECT_EQ(kind_of(Code::kNoEngine), ErrorKind::kNotFound);
   EXPECT_EQ(kind_of(Code::kIo), ErrorKind::kIo);
   EXPECT_EQ(kind_of(Code::kNoOnnx), ErrorKind::kExport);

@@ -86,6 +86,38 @@ class TestActors:
         assert_same(yaml, actor)
 
 
+class Env:
+    """What a runner asks of its environment."""
+
+    num_envs, num_actions, max_episode_length, device = 2, 3, 10, "cpu"
+    cfg: ClassVar[dict[str, Any]] = {}
+
+    def get_observations(self) -> Any:
+        groups = {name: torch.randn(2, *size) for name, size in SIZES.items()}
+        return tensordict.TensorDict(groups, batch_size=2)
+
+
+def test_a_runner_and_what_it_saves(tmp_path: Path) -> None:
+    runners = pytest.importorskip("rsl_rl.runners")
+    network = {"class_name": "MLPModel", "hidden_dims": [16, 8], "activation": "elu"}
+    config = {
+        "algorithm": {"class_name": "PPO"},
+        "actor": {**network, "obs_normalization": True, "distribution_cfg": GAUSSIAN},
+        "critic": dict(network),
+        "obs_groups": {"actor": GROUPS["actor"], "critic": GROUPS["actor"]},
+        "num_steps_per_env": 2,
+        "save_interval": 1,
+    }
+    runner = runners.OnPolicyRunner(Env(), dict(config), log_dir=None, device="cpu")
+    runner.alg.train_mode()
+    runner.alg.get_policy().update_normalization(Env().get_observations())
+    assert_same(rsl_rl.export_policy(runner, tmp_path / "live"), runner.alg.get_policy())
+    assert runner.alg.get_policy().training
+    runner.save(str(tmp_path / "model.pt"))
+    yaml = rsl_rl.export_checkpoint(tmp_path / "model.pt", tmp_path / "saved", config=config)
+    assert_same(yaml, runner.alg.get_policy())
+
+
 def test_the_users_actor_is_left_alone(tmp_path: Path) -> None:
     actor = actor_of("RNNModel", rnn_hidden_dim=8).train()
     given = {name: torch.randn(2, *size) for name, size in SIZES.items()}
@@ -107,6 +139,12 @@ class TestImages:
         options: dict[str, Any] = {"config": {"actor": section}, "backend": backend}
         with pytest.raises(leapp.LeappValueError, match="camera") as raised:
             rsl_rl.export_checkpoint(tmp_path / "model.pt", tmp_path / "robot", **options)
+        assert raised.value.code == "LP803"
+        with pytest.raises(leapp.LeappValueError, match="strides") as raised:
+            rsl_rl.export_checkpoint(
+                tmp_path / "model.pt", tmp_path / "robot", activation="elu",
+                images={"camera": (2, 12, 16)},
+            )  # fmt: skip
         assert raised.value.code == "LP803"
         yaml = rsl_rl.export_checkpoint(
             tmp_path / "model.pt", tmp_path / "robot", images={"camera": (2, 12, 16)}, **options

@@ -309,6 +309,14 @@ class TestFilesThatAreNotTheirs:
         assert raised.value.code == "LP805"
         assert not (tmp_path / "bomb").exists()
 
+    def test_a_space_of_nobody(self, tmp_path: Path) -> None:
+        policy = model_of("PPO", "MlpPolicy", VECTOR, BOX).policy
+        policy.observation_space = spaces.Text(4)
+        with pytest.raises(leapp.LeappValueError, match="'obs' is of the space Text") as raised:
+            sb3.export_policy(policy, tmp_path / "robot")
+        assert raised.value.code == "LP803"
+        assert not (tmp_path / "robot").exists()
+
     def test_a_policy_of_nobody(self, tmp_path: Path) -> None:
         with pytest.raises(leapp.LeappValueError, match="got Linear") as raised:
             sb3.export_policy(torch.nn.Linear(2, 2), tmp_path / "robot")

@@ -320,6 +320,14 @@ class TestPoliciesWithoutAPlace:
         with pytest.raises(leapp.LeappValueError, match="only a simulator has") as raised:
             integration.export_policy(Privileged(), tmp_path / "robot")
         assert raised.value.code == "LP803"
+        assert not (tmp_path / "robot").exists()
+
+    def test_that_observe_several_things(self, tmp_path: Path) -> None:
+        model = Gaussian()
+        model.observation_space = spaces.Dict({"joints": VECTOR})
+        with pytest.raises(leapp.LeappValueError, match="Flatten it") as raised:
+            integration.export_policy(model, tmp_path / "robot")
+        assert raised.value.code == "LP803"
 
     def test_of_nobody(self, tmp_path: Path) -> None:
         with pytest.raises(leapp.LeappValueError, match="got Linear") as raised:

@@ -11,7 +11,7 @@ import torch
 
 import leapp
 from leapp.integrations import __main__ as command
-from leapp.integrations import _policy
+from leapp.integrations import _checkpoint, _policy
 
 LIBRARIES = {"mjlab", "rsl_rl", "sb3_contrib", "skrl", "stable_baselines3", "tensordict", "torchrl"}
 
@@ -69,7 +69,7 @@ class TestPolicy:
                 )
             robot.reset()
 
-    def test_a_step_that_fails_leaves_no_session(self, tmp_path: Path) -> None:
+    def test_a_step_that_fails_leaves_nothing(self, tmp_path: Path) -> None:
         def step(inputs: _policy.Tensors, states: _policy.Tensors) -> tuple[_policy.Tensors, ...]:
             raise ZeroDivisionError
 
@@ -77,4 +77,37 @@ class TestPolicy:
         with pytest.raises(ZeroDivisionError):
             _policy.export(policy, tmp_path / "sum")
         assert not leapp.ExportManager().is_interpret_graph_enabled()
-        assert not list(tmp_path.rglob("*.yaml"))
+        assert not (tmp_path / "sum").exists()
+
+
+class TestFiles:
+    @pytest.mark.parametrize(
+        ("place", "code"),
+        [("make", "LP003"), ("none.py:make", "LP004"), ("make.py:none", "LP003")],
+    )
+    def test_functions_that_are_not_there(
+        self, place: str, code: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.chdir(tmp_path)
+        (tmp_path / "make.py").write_text("def make():\n    return 7\n")
+        with pytest.raises(leapp.LeappError) as raised:
+            _checkpoint.from_file(place)
+        assert raised.value.code == code
+        assert _checkpoint.from_file("make.py:make")() == 7
+
+    def test_trust_is_code_or_nothing(self) -> None:
+        with pytest.raises(leapp.LeappValueError, match="'yes'"):
+            _checkpoint.check_trust("yes")
+
+    @pytest.mark.parametrize("text", ["[1, 2", "- 1", "\tx: 1"])
+    def test_a_configuration_that_is_none(self, text: str, tmp_path: Path) -> None:
+        pytest.importorskip("yaml")
+        (tmp_path / "agent.yaml").write_text(text)
+        with pytest.raises(leapp.LeappValueError, match=r"agent\.yaml") as raised:
+            _checkpoint.read_yaml(tmp_path / "agent.yaml")
+        assert raised.value.code == "LP801"
+
+    def test_a_library_that_is_not_installed(self) -> None:
+        with pytest.raises(leapp.LeappImportError, match="pip install nobody") as raised:
+            _checkpoint.library("leapp_nobody", "nobody")
+        assert raised.value.code == "LP006"

@@ -172,65 +172,6 @@ def read_yaml(path: str | os.PathLike[str]) -> dict[str, Any]:
     return found
 
 
-class Unpickler(pickle.Unpickler):
-    """Unpickles data; a class or function beyond those ``allows`` names is an error.
-
-    Args:
-        stream: The file.
-        path: Its name, for messages.
-        trusted: Whether anything is allowed.
-    """
-
-    def __init__(self, stream: Any, path: object, *, trusted: bool) -> None:
-        super().__init__(stream)
-        self._path = path
-        self._trusted = trusted
-
-    def find_class(self, module: str, name: str) -> Any:
-        """Return the class or function that the file names, if that is safe."""
-        if self._trusted or (module, name) in _DATA:
-            return super().find_class(module, name)
-        if module.partition(".")[0] in ("gymnasium", "torch", "stable_baselines3", "sb3_contrib"):
-            found = super().find_class(module, name)
-            if self.allows(found):
-                return found
-        raise untrusted(self._path, f"{module}.{name}")
-
-    def allows(self, found: Any) -> bool:
-        """Whether making one from data does nothing but hold it."""
-        import torch
-
-        return isinstance(found, type) and issubclass(
-            found, (torch.nn.Module, torch.optim.Optimizer)
-        )
-
-
-#: What NumPy's arrays, generators and Python's containers are pickled with.
-_NUMPY_CORE = ("numpy.core", "numpy._core")
-_DATA = {
-    *(("builtins", name) for name in ("set", "frozenset", "slice", "complex", "bytearray")),
-    ("collections", "OrderedDict"),
-    ("_codecs", "encode"),
-    ("numpy", "ndarray"),
-    ("numpy", "dtype"),
-    *((f"{core}.multiarray", name) for core in _NUMPY_CORE for name in ("_reconstruct", "scalar")),
-    *((f"{core}.numeric", "_frombuffer") for core in _NUMPY_CORE),
-    *((f"numpy.random._{kind}", kind.upper()) for kind in ("pcg64", "philox", "sfc64")),
-    ("numpy.random._mt19937", "MT19937"),
-    *(
-        ("numpy.random._pickle", f"__{kind}_ctor")
-        for kind in ("generator", "bit_generator", "randomstate")
-    ),
-    ("numpy.random.bit_generator", "SeedSequence"),
-    ("numpy.random.bit_generator", "__pyx_unpickle_SeedSequence"),
-    *(("numpy", name) for name in ("float32", "float64", "int64", "uint8", "int8", "bool_")),
-    *(
-        ("numpy.dtypes", f"{name}DType")
-        for name in ("Float32", "Float64", "Int64", "UInt8", "Int8", "Bool")
-    ),
-}
-
-
 def _is_pickle(file: str) -> bool:
     """Whether it begins as files of old torch.save() do."""
     with open(file, "rb") as stream:

@@ -60,11 +60,13 @@ def export(
 
     # The files are looked for where start() will put them, wherever the program goes meanwhile.
     folder = os.path.abspath(os.path.expanduser(os.fspath(path)))
-    leapp.start(folder, verbose=verbose, max_cached_io=_PASSES)
-    with _stopping(), _unchecked_distributions(), torch.no_grad():
-        states = dict(policy.states)
-        for _ in range(_PASSES):
-            states = _trace_pass(policy, node, states, backend)
+    with _unchecked_distributions(), torch.no_grad():
+        policy.step(policy.sample(), policy.states)  # one that cannot run leaves no files
+        leapp.start(folder, verbose=verbose, max_cached_io=_PASSES)
+        with _stopping():
+            states = dict(policy.states)
+            for _ in range(_PASSES):
+                states = _trace_pass(policy, node, states, backend)
     leapp.compile_graph(graph_configs=leapp.GraphConfigs(frequency=frequency))
     return os.path.join(folder, f"{os.path.basename(folder)}.yaml")
 

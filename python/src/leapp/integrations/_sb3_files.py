@@ -29,14 +29,39 @@ class SavedModel(NamedTuple):
     normalized: bool
 
 
-class _Unpickler(_checkpoint.Unpickler):
-    def allows(self, found: Any) -> bool:
-        from gymnasium import spaces
-        from stable_baselines3.common.running_mean_std import RunningMeanStd
-        from stable_baselines3.common.vec_env import VecNormalize
+class _Unpickler(pickle.Unpickler):
+    """Unpickles data; a class or function that does more than hold some is refused.
 
-        data = (spaces.Space, RunningMeanStd, VecNormalize)
-        return super().allows(found) or (isinstance(found, type) and issubclass(found, data))
+    Args:
+        stream: The file.
+        path: Its name, for messages.
+        trusted: Whether anything is allowed.
+    """
+
+    def __init__(self, stream: Any, path: object, *, trusted: bool) -> None:
+        super().__init__(stream)
+        self._path = path
+        self._trusted = trusted
+
+    def find_class(self, module: str, name: str) -> Any:
+        """Return the class or function that the file names, if that is safe."""
+        if self._trusted or (module, name) in _DATA:
+            return super().find_class(module, name)
+        if module.startswith(_LIBRARIES):
+            found = super().find_class(module, name)
+            if isinstance(found, type) and issubclass(found, _data_classes()):
+                return found
+        raise _checkpoint.untrusted(self._path, f"{module}.{name}")
+
+
+def _data_classes() -> tuple[type, ...]:
+    """Return whose subclasses, of the libraries, may be named: making one runs nothing else."""
+    import torch
+    from gymnasium import spaces
+    from stable_baselines3.common.running_mean_std import RunningMeanStd
+    from stable_baselines3.common.vec_env import VecNormalize
+
+    return (torch.nn.Module, torch.optim.Optimizer, spaces.Space, RunningMeanStd, VecNormalize)
 
 
 def read_model(path: str | os.PathLike[str], *, trusted: bool) -> SavedModel:
@@ -118,3 +143,38 @@ def _unpickle(stream: Any, file: str, expected: str, trusted: bool) -> Any:
         raise _checkpoint.not_a_checkpoint(
             file, expected, f"what cannot be unpickled: {error}"
         ) from error
+
+
+#: Where the classes that a policy is described with are looked for.
+_LIBRARIES = (
+    "gymnasium.spaces.",
+    "torch.nn.modules.",
+    "torch.optim.",
+    "stable_baselines3.",
+    "sb3_contrib.",
+)
+
+#: What NumPy's arrays, generators and Python's containers are pickled with.
+_NUMPY_CORE = ("numpy.core", "numpy._core")
+_DATA = {
+    *(("builtins", name) for name in ("set", "frozenset", "slice", "complex", "bytearray")),
+    ("collections", "OrderedDict"),
+    ("_codecs", "encode"),
+    ("numpy", "ndarray"),
+    ("numpy", "dtype"),
+    *((f"{core}.multiarray", name) for core in _NUMPY_CORE for name in ("_reconstruct", "scalar")),
+    *((f"{core}.numeric", "_frombuffer") for core in _NUMPY_CORE),
+    *((f"numpy.random._{kind}", kind.upper()) for kind in ("pcg64", "philox", "sfc64")),
+    ("numpy.random._mt19937", "MT19937"),
+    *(
+        ("numpy.random._pickle", f"__{kind}_ctor")
+        for kind in ("generator", "bit_generator", "randomstate")
+    ),
+    ("numpy.random.bit_generator", "SeedSequence"),
+    ("numpy.random.bit_generator", "__pyx_unpickle_SeedSequence"),
+    *(("numpy", name) for name in ("float32", "float64", "int64", "uint8", "int8", "bool_")),
+    *(
+        ("numpy.dtypes", f"{name}DType")
+        for name in ("Float32", "Float64", "Int64", "UInt8", "Int8", "Bool")
+    ),
+}

@@ -42,8 +42,8 @@ def export_policy(
         frequency: How often a second the policy runs.
         verbose: Show the whole log on the console.
     """
-    if hasattr(policy, "get_inference_policy"):
-        policy = policy.get_inference_policy("cpu")
+    if hasattr(policy, "alg"):
+        policy = policy.alg.get_policy()
     missing = [name for name in _NEEDED if not hasattr(policy, name)]
     if missing:
         raise _checkpoint.unsupported(
