@@ -99,8 +99,7 @@ class Reads:
 
     def _refuse(self, data: Any, name: str, read: Callable[[], Any]) -> Any:
         """Refuse what a robot has no word for: the memory of the simulation itself."""
-        if self.asking and not callable(value := self.plainly(read)):
-            del value
+        if self.asking and not callable(self.plainly(read)):
             raise LeappValueError.coded(
                 "LP803",
                 f"{self.term} reads '{name}' from the simulation itself (env.sim.data), which no "
