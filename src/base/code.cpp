@@ -12,6 +12,12 @@ bool is_rule(Code code) {
   return code >= rule(0);
 }
 
+/// What was given to a controller, in files and options, is wrong.
+bool is_about_a_robot(Code code) {
+  return code == Code::kRobotFile || code == Code::kNotBound || code == Code::kControllerOptions ||
+         code == Code::kRecording;
+}
+
 }  // namespace
 
 std::string to_string(Code code) {
@@ -26,7 +32,7 @@ std::string tag_of(Code code) {
 }
 
 ErrorKind kind_of(Code code) noexcept {
-  if (is_rule(code)) return ErrorKind::kValue;
+  if (is_rule(code) || is_about_a_robot(code)) return ErrorKind::kValue;
   switch (code) {
     case Code::kInternal:
       return ErrorKind::kInternal;
@@ -59,10 +65,6 @@ ErrorKind kind_of(Code code) noexcept {
     case Code::kNotMerged:
     case Code::kDeviceFailed:
     case Code::kNotTrusted:
-    case Code::kRobotFile:
-    case Code::kNotBound:
-    case Code::kControllerOptions:
-    case Code::kRecording:
       return ErrorKind::kValue;
     case Code::kNotFound:
     case Code::kNoEngine:
