@@ -112,6 +112,7 @@ struct ControllerOptions {
   std::filesystem::path recording = {};
 };
 
+/// One that was moved from may only be destroyed or assigned to.
 class LEAPP_EXPORT Controller {
  public:
   /// Loads the bundle and binds it to the robot. Throws Error: what InferenceManager throws, LP652
