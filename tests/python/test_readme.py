@@ -74,7 +74,7 @@ def test_the_guide(tmp_path: Path) -> None:
 
 
 def test_every_link_leads_somewhere() -> None:
-    pages = ("architecture", "glossary", "guide")
+    pages = ("architecture", "controller", "glossary", "guide")
     for page in ("README.md", "CONTRIBUTING.md", *(f"docs/{name}.md" for name in pages)):
         text = (ROOT / page).read_text()
         for target in re.findall(r"\]\((?!https?:)([^)#]+)", text):
