@@ -35,7 +35,7 @@ extern "C" {
 #define LEAPP_API __attribute__((visibility("default")))
 
 /* Grows with every addition to this header. */
-#define LEAPP_C_VERSION 4
+#define LEAPP_C_VERSION 5
 LEAPP_API uint32_t leapp_c_version(void);
 
 typedef struct leapp_manager leapp_manager;
@@ -170,6 +170,12 @@ LEAPP_API const char* leapp_input_element(const leapp_manager* manager, size_t i
                                           size_t dimension, size_t element);
 LEAPP_API const char* leapp_output_element(const leapp_manager* manager, size_t output,
                                            size_t dimension, size_t element);
+
+/* A text that the bundle says of a port beside: "unit", "frame", "quaternion", or a key of the
+ * user's own; null where there is none, or it is no text. Since version 5. */
+LEAPP_API const char* leapp_input_text(const leapp_manager* manager, size_t input, const char* key);
+LEAPP_API const char* leapp_output_text(const leapp_manager* manager, size_t output,
+                                        const char* key);
 
 /* Copies an input's elements; `bytes` must be all of them. */
 LEAPP_API leapp_status leapp_set_input(leapp_manager* manager, size_t input, const void* elements,

@@ -103,8 +103,8 @@ struct ControllerOptions {
   /// How long the policy may take. A worker has the period of the policy without one.
   std::optional<std::chrono::nanoseconds> deadline = {};
   std::chrono::nanoseconds worker_poll = std::chrono::microseconds(100);
-  /// How long position targets take from the measured pose to what the policy says, after start()
-  /// and after a fallback.
+  /// How long position targets take to be what the policy says: after start() from the measured
+  /// pose, and after a fallback from what that put out.
   std::chrono::nanoseconds blend_in{0};
   /// The time, from any origin; never backwards. Without one, the steady clock.
   std::function<std::chrono::nanoseconds()> clock = {};
@@ -112,6 +112,7 @@ struct ControllerOptions {
   std::filesystem::path recording = {};
 };
 
+/// One that was moved from may only be destroyed or assigned to.
 class LEAPP_EXPORT Controller {
  public:
   /// Loads the bundle and binds it to the robot. Throws Error: what InferenceManager throws, LP652

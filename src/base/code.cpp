@@ -12,9 +12,10 @@ bool is_rule(Code code) {
   return code >= rule(0);
 }
 
-// LP8xx: files of other projects with wrong values, all of them.
-bool is_about_others(Code code) {
-  return code >= Code::kNoCheckpoint && static_cast<int>(code) < 900;
+// What was given to a controller, in files and options, is wrong.
+bool is_about_a_robot(Code code) {
+  return code == Code::kRobotFile || code == Code::kNotBound || code == Code::kControllerOptions ||
+         code == Code::kRecording;
 }
 
 }  // namespace
@@ -31,7 +32,8 @@ std::string tag_of(Code code) {
 }
 
 ErrorKind kind_of(Code code) noexcept {
-  if (is_rule(code) || is_about_others(code)) return ErrorKind::kValue;
+  // The last are rules of the format, and before them what is wrong with files of other projects.
+  if (code >= Code::kNoCheckpoint || is_about_a_robot(code)) return ErrorKind::kValue;
   switch (code) {
     case Code::kInternal:
       return ErrorKind::kInternal;
@@ -64,10 +66,6 @@ ErrorKind kind_of(Code code) noexcept {
     case Code::kNotMerged:
     case Code::kDeviceFailed:
     case Code::kNotTrusted:
-    case Code::kRobotFile:
-    case Code::kNotBound:
-    case Code::kControllerOptions:
-    case Code::kRecording:
       return ErrorKind::kValue;
     case Code::kNotFound:
     case Code::kNoEngine:

@@ -30,7 +30,7 @@ std::chrono::nanoseconds to_nanoseconds(double seconds, const char* what) {
 leapp::ControllerOptions controller_options(const leapp_controller_options* given) {
   leapp::ControllerOptions options;
   if (given == nullptr) return options;
-  if (given->size != sizeof(leapp_controller_options)) {
+  if (given->size < sizeof(leapp_controller_options)) {  // a later version may have more
     throw leapp::Error(Code::kControllerOptions,
                        "options.size must be sizeof(leapp_controller_options)");
   }

@@ -144,8 +144,12 @@ void OutputSide::begin_blend(std::uint64_t tick) noexcept {
   blending_ = blend_ticks_ > 0;
   blend_from_ = tick;
   for (Output& output : outputs_) {
-    output.blend = output.values;
-    read_measured(output, output.blend);
+    if (output.written) {
+      std::copy(output.values.begin(), output.values.end(), output.blend.begin());
+    } else {  // a joint that nothing measures begins where the policy wants it
+      std::copy_n(output.chunk.begin(), output.blend.size(), output.blend.begin());
+      read_measured(output, output.blend);
+    }
   }
 }
 

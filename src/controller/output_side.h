@@ -29,7 +29,7 @@ class OutputSide {
   bool accept(std::uint64_t requested, std::uint64_t tick, InterventionLog& log) noexcept;
   bool has_targets() const noexcept { return has_targets_; }
 
-  /// Begins to blend in from what the joints measure now.
+  /// Begins to blend in, from what was put out last, or else from what the joints measure now.
   void begin_blend(std::uint64_t tick) noexcept;
 
   /// Writes what the targets say in this tick. False when a limit says stop.

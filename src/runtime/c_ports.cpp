@@ -39,6 +39,16 @@ const char* kind_of_port(const leapp::Port* port) {
   return port != nullptr && port->semantics.kind ? port->semantics.kind->c_str() : nullptr;
 }
 
+const char* text_of_port(const leapp::Port* port, const char* key) {
+  if (key == nullptr) is_null("key");
+  if (port == nullptr || key == nullptr) return nullptr;
+  for (const auto& [name, value] : port->semantics.extra) {
+    const auto* const text = std::get_if<std::string>(&value.value);
+    if (name == key && text != nullptr) return text->c_str();
+  }
+  return nullptr;
+}
+
 // Names may describe the last dimensions only.
 const char* element_of(const leapp::Port* port, size_t dimension, size_t element) {
   if (port == nullptr || !port->semantics.element_names) return nullptr;
@@ -121,6 +131,14 @@ const char* leapp_input_kind(const leapp_manager* manager, size_t input) {
 
 const char* leapp_output_kind(const leapp_manager* manager, size_t output) {
   return kind_of_port(output_of(manager, output));
+}
+
+const char* leapp_input_text(const leapp_manager* manager, size_t input, const char* key) {
+  return text_of_port(input_of(manager, input), key);
+}
+
+const char* leapp_output_text(const leapp_manager* manager, size_t output, const char* key) {
+  return text_of_port(output_of(manager, output), key);
 }
 
 const char* leapp_input_element(const leapp_manager* manager, size_t input, size_t dimension,

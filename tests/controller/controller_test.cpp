@@ -278,6 +278,23 @@ TEST(Controller, BlendsInFromTheMeasuredPose) {
   EXPECT_THAT(knee, ElementsAre(2, 3, 4, 5, 5));
 }
 
+TEST(Controller, BlendsInFromTheFallbackAfterOne) {
+  PolicyBench bench;
+  add_legs(bench, {.fallback = std::vector<double>{1}});
+  bench.options.blend_in = 40ms;
+  bench.policy = [](auto, auto out) {
+    out[0][0] = out[0][1] = 5;
+    return true;
+  };
+  Controller controller = bench.make();
+  controller.start();
+  EXPECT_EQ(step(bench, controller, {kNan, 1}), ControllerState::kFallback);
+  EXPECT_EQ(controller.actuator_values(0)[0], 1);
+  step(bench, controller, {3, 3});
+  step(bench, controller, {3, 3});
+  EXPECT_EQ(controller.actuator_values(0)[0], 2);  // not from 3, where the joint is
+}
+
 TEST(Controller, BlendingInNeedsTheMeasuredPose) {
   PolicyBench bench;
   add_legs(bench);

@@ -1,5 +1,5 @@
 // The part of the ROS 2 package that needs no ROS, on handles that stand in for the hardware's.
-#include "../../integrations/ros2/leapp_ros2_control/include/leapp_ros2_control/handle_order.hpp"
+#include "leapp_ros2_control/handle_order.hpp"
 
 #include <cmath>
 #include <optional>

@@ -144,6 +144,7 @@ TEST(CTest, PortsSayWhatTheyMean) {
   Port x = port("x");
   x.semantics.kind = "state/joint/position";
   x.semantics.element_names = ElementNames{std::vector<std::string>{"a", "b", "c", "d"}};
+  x.semantics.extra = {{"unit", {std::string("rad")}}, {"level", {3.0}}};
   test.node("n", "affine.onnx", {x}, {port("y")}).input("n/x").output("n/y");
   leapp_manager* robot = nullptr;
   ASSERT_EQ(leapp_load(test.write().c_str(), nullptr, &robot), LEAPP_OK) << leapp_last_error();
@@ -154,6 +155,10 @@ TEST(CTest, PortsSayWhatTheyMean) {
   EXPECT_EQ(leapp_input_element(robot, 0, 1, 4), nullptr);
   EXPECT_EQ(leapp_output_kind(robot, 0), nullptr);
   EXPECT_EQ(leapp_output_element(robot, 0, 1, 0), nullptr);
+  EXPECT_STREQ(leapp_input_text(robot, 0, "unit"), "rad");
+  EXPECT_EQ(leapp_input_text(robot, 0, "level"), nullptr);
+  EXPECT_EQ(leapp_input_text(robot, 0, nullptr), nullptr);
+  EXPECT_EQ(leapp_output_text(robot, 0, "unit"), nullptr);
   EXPECT_EQ(leapp_input_kind(robot, 1), nullptr);
   EXPECT_EQ(leapp_input_kind(nullptr, 0), nullptr);
 }
