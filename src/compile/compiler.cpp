@@ -48,7 +48,8 @@ class Compiler {
   void infer(std::vector<Draft>& drafts);
   void compile(std::vector<Draft>& drafts);
   CompiledNode compile_own(const Draft& draft);
-  std::future<void> draw_beside(const Bundle& bundle) const;
+  void write_models(std::vector<Draft>& drafts);
+  std::future<void> draw_beside() const;
   void finish_drawing(std::future<void>& drawing);
   std::vector<NodeOutcome> validate(const Bundle& bundle);
   std::string first_sign(const std::vector<NodeOutcome>& outcomes) const;
@@ -199,20 +200,16 @@ CompiledNode Compiler::compile_own(const Draft& draft) {
 }
 
 void Compiler::compile(std::vector<Draft>& drafts) {
-  std::size_t done = 0;
-  const auto progress = [&](const Node& node) {
-    if (options_.progress) options_.progress(done++, 2 * drafts.size(), node.name);
-  };
   const auto name = [&](const at::Tensor& tensor) {
     return name_of(tensor, &session::TensorName::name);
   };
-  for (Draft& draft : drafts) {
-    progress(*draft.node);
+  for (std::size_t i = 0; i < drafts.size(); ++i) {
+    Draft& draft = drafts[i];
+    if (options_.progress) options_.progress(i, 2 * drafts.size(), draft.node->name);
     if (draft.has_graph()) draft.pure = purify(draft, name);
   }
   choose_states(drafts);
   for (Draft& draft : drafts) {
-    progress(*draft.node);
     if (!draft.has_graph()) {
       nodes_.push_back(compile_own(draft));
       continue;
@@ -222,19 +219,28 @@ void Compiler::compile(std::vector<Draft>& drafts) {
     say(findings);
     log(LogLevel::kDebug,
         "Graph of node '" + draft.node->name + "':\n" + ir::to_text(draft.pure.graph));
-    if (!dry_run_) {
-      write_model(draft.backend, draft.pure.graph, staged_.path(),
-                  options_.torch_version.value_or(TORCH_VERSION), compiled);
-    }
+    if (!dry_run_) compiled.model.backend = format_of(draft.backend);
     nodes_.push_back(std::move(compiled));
+  }
+}
+
+void Compiler::write_models(std::vector<Draft>& drafts) {
+  for (std::size_t i = 0; i < drafts.size(); ++i) {
+    Draft& draft = drafts[i];
+    const std::size_t done = drafts.size() + i;
+    if (options_.progress) options_.progress(done, 2 * drafts.size(), draft.node->name);
+    if (draft.has_graph() && !dry_run_) {
+      write_model(draft.backend, draft.pure.graph, staged_.path(),
+                  options_.torch_version.value_or(TORCH_VERSION), nodes_[i]);
+    }
     draft.pure = {};  // a large model's constants need not be held until the last one is written
   }
 }
 
-// The picture takes as long as validation does, and neither needs the other.
-std::future<void> Compiler::draw_beside(const Bundle& bundle) const {
+// The picture takes as long as all that follows, and shows nothing that is not known by now.
+std::future<void> Compiler::draw_beside() const {
   if (!options_.visualize) return {};
-  return std::async(std::launch::async, [this, &bundle] {
+  return std::async(std::launch::async, [this, bundle = describe_bundle(nodes_, options_)] {
     const std::string name = session_.graph_name() + ".png";
     require(!std::filesystem::is_directory(session_.folder() / name), Code::kIo,
             (session_.folder() / name).string() + " is a folder");
@@ -293,11 +299,12 @@ std::vector<NodeOutcome> Compiler::run() {
   std::vector<Draft> drafts = draft();
   infer(drafts);
   compile(drafts);
+  std::future<void> drawing = draw_beside();
+  write_models(drafts);
   Bundle bundle = describe_bundle(nodes_, options_);
   if (!dry_run_) write_initial_values(nodes_, staged("_initial_values.safetensors"), bundle);
   write_yaml(bundle, staged(".yaml"));
   read_back(staged(".yaml"));
-  std::future<void> drawing = draw_beside(bundle);
   const std::future<void> syncing =
       std::async(std::launch::async, [this] { staged_.sync_early(); });
   for (const std::string& line : statistics(bundle)) log(LogLevel::kInfo, line);

@@ -19,7 +19,6 @@ void write_torchscript(const ir::Graph& graph, const std::filesystem::path& fold
       graph, file,
       {.optimize = session::bool_param(node.backend_params, "optimize").value_or(false)});
   compiled.model.file = entry_of(file);
-  compiled.model.backend = "jit";
 }
 
 void write_onnx(const ir::Graph& graph, const std::filesystem::path& folder,
@@ -35,7 +34,6 @@ void write_onnx(const ir::Graph& graph, const std::filesystem::path& folder,
   Model& model = compiled.model;
   model.file = std::move(written.files.front());
   model.external_data.assign(written.files.begin() + 1, written.files.end());
-  model.backend = "onnx";
   model.opset_version = options.opset_version;
 }
 
@@ -63,7 +61,6 @@ void write_bridged(Backend backend, const ir::Graph& graph, const std::filesyste
                           node.backend_params);
   Model& model = compiled.model;
   model.file = entry_of(file);
-  model.backend = onnx ? "onnx" : "pt2";
   if (!onnx) {
     model.torch_version = torch_version;
     return;
@@ -74,6 +71,11 @@ void write_bridged(Backend backend, const ir::Graph& graph, const std::filesyste
 }
 
 }  // namespace
+
+std::string format_of(Backend backend) {
+  if (backend == Backend::kTorchScript) return "jit";
+  return backend == Backend::kExportedProgram ? "pt2" : "onnx";
+}
 
 FileEntry entry_of(const std::filesystem::path& file) {
   const Checksums sums = hash_file(file);

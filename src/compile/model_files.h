@@ -10,6 +10,9 @@
 
 namespace leapp::compile {
 
+/// What a backend writes, as the YAML calls it: "jit", "onnx" or "pt2".
+std::string format_of(session::Backend backend);
+
 /// A file of the bundle, as its YAML states it.
 FileEntry entry_of(const std::filesystem::path& file);
 
