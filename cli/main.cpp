@@ -125,8 +125,8 @@ int main(int argc, char** argv) {
   program.require_subcommand(1);
   program.footer(kExitCodes);
   std::vector<Command> commands;
-  for (const auto add : {add_inspect, add_check, add_run, add_bench, add_merge, add_import,
-                         add_bind, add_replay}) {
+  for (const auto add :
+       {add_inspect, add_check, add_run, add_bench, add_merge, add_import, add_bind, add_replay}) {
     commands.push_back(add(program));
     commands.back().app->footer(commands.back().app->get_footer() + "\n\n" + kExitCodes);
   }

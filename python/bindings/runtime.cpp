@@ -9,8 +9,8 @@
 #include "leapp/engine.h"
 #include "leapp/log.h"
 #include "runtime/engines/operators.h"
-#include "runtime_import.h"
 #include "runtime_controller.h"
+#include "runtime_import.h"
 #include "runtime_manager.h"
 
 namespace py = pybind11;

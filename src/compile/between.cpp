@@ -2,17 +2,14 @@
 
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/allclose.h>
-#include <ATen/ops/clone.h>
 #include <ATen/ops/equal.h>
 
 #include <algorithm>
 #include <set>
 
+#include "compile/rerun.h"
 #include "state/names.h"
 #include "trace/constant.h"
-#include "trace/functional.h"
-#include "trace/op_traits.h"
-#include "trace/wrapped_number.h"
 
 namespace leapp::compile {
 namespace {
@@ -21,120 +18,12 @@ using session::Between;
 using session::BetweenCall;
 using session::PortId;
 using session::Route;
-using trace::kNobody;
 using trace::Tape;
 using trace::VarId;
 
 constexpr const char* kNotKept =
     "it reads an input of a node or outputs of several passes, writes to part of a tensor, or "
     "cannot be repeated";
-
-// A tensor, and its variable where a tape is written.
-struct Known {
-  at::Tensor tensor;
-  VarId var = kNobody;
-};
-
-/// Runs routes again, on other values of the outputs that they begin with.
-class Rerun {
- public:
-  explicit Rerun(std::map<PortId, Known> sources) : known_(std::move(sources)) {}
-  /// Writes what runs to the tape, as calls of the node.
-  Rerun(std::map<PortId, Known> sources, Tape& tape, NodeId node)
-      : known_(std::move(sources)), tape_(&tape), node_(node) {}
-
-  Known value_of(const Route& route) {
-    if (!route.call) return known_.at(route.port);
-    const auto done = results_.find(route.call.get());
-    if (done != results_.end()) return done->second.at(route.result);
-    return results_.emplace(route.call.get(), run(*route.call)).first->second.at(route.result);
-  }
-
- private:
-  std::vector<Known> run(const BetweenCall& call) {
-    std::vector<Known> tensors;
-    for (const std::optional<Route>& route : call.routes) {
-      tensors.push_back(route ? value_of(*route) : Known{});
-    }
-    const trace::OpTraits& traits = trace::traits_of(call.op);
-    if (traits.mutates) tensors.front() = copy_of(tensors.front(), call);
-    torch::jit::Stack stack;
-    auto next = tensors.begin();
-    for (const c10::IValue& argument : call.arguments) {
-      stack.push_back(trace::map_tensors(argument, [&](const at::Tensor& constant) {
-        if (!next->tensor.defined()) *next = constant_of(constant);
-        return (next++)->tensor;
-      }));
-    }
-    return record(call.op, call.where, std::move(stack), tensors);
-  }
-
-  Known constant_of(const at::Tensor& tensor) {
-    const bool is_value = tape_ == nullptr || !tensor.defined() || trace::is_wrapped_number(tensor);
-    return {tensor, is_value ? kNobody : tape_->add_outside(tensor, true)};
-  }
-
-  // The program may have written to the output itself, which is put out as it was before.
-  Known copy_of(const Known& known, const BetweenCall& call) {
-    static const auto clone = c10::Dispatcher::singleton().findSchemaOrThrow("aten::clone", "");
-    return record(clone, call.where, {known.tensor, c10::IValue()}, {known}).front();
-  }
-
-  std::vector<Known> record(const c10::OperatorHandle& op, trace::FrameRef where,
-                            torch::jit::Stack stack, const std::vector<Known>& tensors) {
-    if (tape_ != nullptr) add_call(op, where, stack, tensors);
-    op.callBoxed(&stack);
-    std::vector<Known> results;
-    for (const c10::IValue& result : stack) {
-      const bool is_list = result.isTensorList();
-      if (tape_ != nullptr) add_result(result);
-      for (const at::Tensor& tensor : is_list             ? result.toTensorVector()
-                                      : result.isTensor() ? std::vector{result.toTensor()}
-                                                          : std::vector<at::Tensor>()) {
-        if (!tensor.defined()) continue;
-        results.push_back({tensor, tape_ == nullptr ? kNobody : *tape_->find(tensor)});
-      }
-    }
-    return results;
-  }
-
-  void add_call(const c10::OperatorHandle& op, trace::FrameRef where,
-                const torch::jit::Stack& stack, const std::vector<Known>& tensors) {
-    tape_->begin_call(op, where, node_);
-    const trace::OpTraits& traits = trace::traits_of(op);
-    auto next = tensors.begin();
-    for (const c10::IValue& argument : stack) {
-      std::vector<VarId> vars;
-      trace::map_tensors(argument, [&](const at::Tensor& tensor) {
-        vars.push_back((next++)->var);
-        return tensor;
-      });
-      if (argument.isTensorList() || argument.isOptionalTensorList()) {
-        tape_->add_tensor_list(vars);
-      } else if (vars.empty() || vars.front() == kNobody) {
-        tape_->add_value(argument);
-      } else {
-        tape_->add_tensor(vars.front());
-      }
-    }
-    if (traits.mutates) tape_->note_write(tensors.front().var, node_);
-  }
-
-  void add_result(const c10::IValue& result) {
-    if (result.isTensor()) {
-      tape_->add_result(result.toTensor());
-    } else if (result.isTensorList()) {
-      tape_->add_result_list(result.toTensorVector());
-    } else {
-      tape_->add_other_result();
-    }
-  }
-
-  std::map<PortId, Known> known_;
-  std::map<const BetweenCall*, std::vector<Known>> results_;
-  Tape* tape_ = nullptr;
-  NodeId node_ = kNobody;
-};
 
 bool are_same(const at::Tensor& a, const at::Tensor& b) {
   if (a.sizes() != b.sizes() || a.scalar_type() != b.scalar_type()) return false;
@@ -143,7 +32,7 @@ bool are_same(const at::Tensor& a, const at::Tensor& b) {
 }
 
 // Whether the route leads from these outputs to that value.
-bool gives(const Route& route, std::map<PortId, Known> sources, const at::Tensor& value) {
+bool gives(const Route& route, Rerun::Sources sources, const at::Tensor& value) {
   try {
     return are_same(Rerun(std::move(sources)).value_of(route).tensor, value);
   } catch (const c10::Error&) {  // calls that do not fit together: something else happened between
@@ -224,7 +113,7 @@ std::string Taker::check_passes(const Gap& gap, const Node& writer) const {
         return where + "it reads values of passes that were not kept";
       }
     }
-    std::map<PortId, Known> values;
+    Rerun::Sources values;
     for (const PortId& source : sources) {
       values[source] = {value_of(source, static_cast<std::size_t>(pass))};
     }
@@ -285,7 +174,7 @@ void Taker::append(const Gap& gap, const std::map<PortId, std::string>& inputs,
   pass.recording.tape = std::make_shared<Tape>(pass.tape());
   Tape& tape = *pass.recording.tape;
   const std::size_t computed = pass.recording.outputs.size();  // constants follow
-  std::map<PortId, Known> sources;
+  Rerun::Sources sources;
   for (const PortId& source : session::sources_of(gap.route())) {
     const at::Tensor value = value_of(source, index);
     if (const auto input = inputs.find(source); input != inputs.end()) {
@@ -300,7 +189,7 @@ void Taker::append(const Gap& gap, const std::map<PortId, std::string>& inputs,
           value, at < computed ? pass.recording.outputs[at].var : tape.add_outside(value, true)};
     }
   }
-  const Known made = Rerun(std::move(sources), tape, writer.id).value_of(gap.route());
+  const Rerun::Known made = Rerun(std::move(sources), tape, writer.id).value_of(gap.route());
   pass.recording.outputs.push_back({name, made.var});
   pass.recording.end_call = static_cast<std::int32_t>(tape.calls().size());
   pass.outputs.insert(pass.outputs.begin() + static_cast<std::ptrdiff_t>(computed),

@@ -23,6 +23,21 @@ bool is_programs(const trace::Tape& tape, VarId var) {
 
 }  // namespace
 
+std::string escape_text(const std::string& op, trace::Escape escape) {
+  if (escape == trace::Escape::kBranch) {
+    return op +
+           " turns a traced tensor into True or False: the branch taken now is the only one "
+           "that is exported. Use torch.where() to keep the choice in the model.";
+  }
+  return op +
+         " turns a traced tensor into a number: whatever is computed from it is exported as a "
+         "constant. Keep it a tensor to keep it in the model.";
+}
+
+Code escape_code(trace::Escape escape) {
+  return escape == trace::Escape::kBranch ? Code::kBranch : Code::kNumber;
+}
+
 std::vector<std::string> Session::open_nodes() {
   const Lock lock(*this);
   std::vector<std::string> names;

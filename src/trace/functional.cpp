@@ -11,7 +11,8 @@ namespace leapp::trace {
 
 namespace functional = at::functionalization::impl;
 
-c10::IValue map_tensors(const c10::IValue& value, c10::function_ref<at::Tensor(const at::Tensor&)> change) {
+c10::IValue map_tensors(const c10::IValue& value,
+                        c10::function_ref<at::Tensor(const at::Tensor&)> change) {
   if (value.isTensor()) return value.toTensor().defined() ? change(value.toTensor()) : value;
   if (value.isTensorList()) {
     c10::List<at::Tensor> list;

@@ -17,7 +17,8 @@ at::Tensor wrap(const at::Tensor& tensor);
 at::Tensor unwrap(const at::Tensor& tensor);
 
 /// Applies `change` to every tensor in the value: the value itself, or the items of a list.
-c10::IValue map_tensors(const c10::IValue& value, c10::function_ref<at::Tensor(const at::Tensor&)> change);
+c10::IValue map_tensors(const c10::IValue& value,
+                        c10::function_ref<at::Tensor(const at::Tensor&)> change);
 
 /// For operators whose results are views, which their schemas do not declare: one that computes the
 /// same and declares it.

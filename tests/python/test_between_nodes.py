@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import leapp
 import pytest
 import torch
 from conftest import Workbench
-from leapp import annotate
 from torch import Tensor
+
+import leapp
+from leapp import annotate
 
 SCALE = torch.tensor([0.5, 2.0, -1.0, 3.0])
 

@@ -87,5 +87,5 @@ def test_every_link_leads_somewhere() -> None:
     pages = [str(path.relative_to(ROOT)) for path in (ROOT / "docs").rglob("*.md")]
     for page in ("README.md", "CONTRIBUTING.md", *pages):
         text = (ROOT / page).read_text()
-        for target in re.findall(r"\]\((?!https?:)([^)#]+)", text):
+        for target in re.findall(r"\]\((?!https?:)([^)#\s]+)[)#]", text):
             assert ((ROOT / page).parent / target).exists(), f"{page}: {target} does not exist"

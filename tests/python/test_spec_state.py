@@ -728,7 +728,7 @@ class TestReentryWiring:
             leapp.compile_graph(visualize=False)
 
     def test_gap_between_nodes_is_named(self, bench: Workbench) -> None:
-        """Code between two nodes that belongs to none is said once, with the op and the line."""
+        """Code between two nodes that belongs to none is taken in and said, with op and line."""
         with bench.trace():
             x = annotate.input_tensors("pre", {"x": torch.ones(2)})
             y = annotate.output_tensors("pre", {"features": x * 2}, export_with="jit")
@@ -741,4 +741,4 @@ class TestReentryWiring:
         assert "pre/features" in log
         assert "mul" in log
         assert "test_spec_state.py" in log
-        assert bench.yaml()["pipeline"]["data_flow"] == {}
+        assert bench.yaml()["pipeline"]["data_flow"] == {"pre/obs": ["policy/obs"]}
