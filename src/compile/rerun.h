@@ -24,8 +24,8 @@ class Rerun {
   Rerun(Sources sources, trace::Tape& tape, trace::NodeId node)
       : known_(std::move(sources)), tape_(&tape), node_(node) {}
 
-  /// What the route leads to; each call on it runs once. Throws c10::Error where they do not fit the
-  /// values. What is written to is a copy: the sources stay as they are.
+  /// What the route leads to; each call on it runs once. Throws c10::Error where they do not fit
+  /// the values. What is written to is a copy: the sources stay as they are.
   Known value_of(const session::Route& route);
 
  private:
