@@ -1,3 +1,4 @@
+#include <array>
 #include <cstdio>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -43,13 +44,16 @@ Json to_json(const std::vector<PortBinding>& ports, const std::vector<Signal>& s
   return list;
 }
 
+// What a number is multiplied with on its way, in six digits: the table is for people.
 std::string factor_text(double factor) {
   if (factor == 1) return "";
-  return "x " + Json(factor).dump();
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "x %g", factor);
+  return text.data();
 }
 
 void print_ports(const char* title, const std::vector<PortBinding>& ports,
-                 const std::vector<Signal>& signals, const char* arrow) {
+                 const std::vector<Signal>& signals, bool to_the_robot) {
   std::printf("%s\n", title);
   for (const PortBinding& port : ports) {
     const std::string kind = port.kind.empty() ? "no kind" : port.kind;
@@ -62,10 +66,10 @@ void print_ports(const char* title, const std::vector<PortBinding>& ports,
       const BoundElement& source = port.sources[i];
       const Signal& signal = signals[source.signal];
       rows.push_back({"    " + (i < port.elements.size() ? port.elements[i] : std::to_string(i)),
-                      arrow,
+                      to_the_robot ? "->" : "<-",
                       signal.name + "[" + std::to_string(source.element) + "] " +
                           signal.elements[source.element],
-                      factor_text(source.factor)});
+                      factor_text(to_the_robot ? 1 / source.factor : source.factor)});
     }
     std::fputs(table(rows, false).c_str(), stdout);
     for (const std::string& remark : port.remarks) {
@@ -91,8 +95,8 @@ int run_bind(const BindArguments& arguments) {
     std::printf("%s\n", json_text(report).c_str());
     return fits ? kDone : kWrong;
   }
-  print_ports("inputs", binding.inputs, robot.sensors, "<-");
-  print_ports("outputs", binding.outputs, robot.actuators, "->");
+  print_ports("inputs", binding.inputs, robot.sensors, false);
+  print_ports("outputs", binding.outputs, robot.actuators, true);
   for (const std::string& remark : binding.remarks) {
     std::printf("(%s)\n", printable(remark).c_str());
   }

@@ -192,7 +192,7 @@ Robot parse_robot(std::string_view yaml, const std::string& name) {
 Robot read_robot(const std::filesystem::path& yaml) {
   std::ifstream stream(yaml, std::ios::binary);
   std::error_code ignored;
-  if (!stream || std::filesystem::is_directory(yaml, ignored)) {
+  if (!stream || !std::filesystem::is_regular_file(yaml, ignored)) {
     throw Error(Code::kNotFound, yaml.string() + ": the robot's description was not found");
   }
   constexpr std::uintmax_t kMostBytes = std::uintmax_t{1} << 20;

@@ -38,8 +38,11 @@ class SideBinder {
     bound.layout = found.layout;
     bound.elements = std::move(found.names);
     const std::vector<std::size_t> candidates = candidates_of(bound);
-    if (!inputs_ && bound.kind.empty() && candidates.empty()) {
-      bound.remarks.emplace_back("has no kind: it is put out, and goes to no actuator");
+    // Gains and default poses come out for whoever wants them; targets must reach a motor.
+    if (!inputs_ && !bound.kind.starts_with("target/") && candidates.empty()) {
+      bound.remarks.push_back(
+          (bound.kind.empty() ? std::string("has no kind") : missing_signal(bound)) +
+          ": it is put out, and goes to no actuator");
       return bound;
     }
     if (!found.fault.empty()) {

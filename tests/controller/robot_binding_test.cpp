@@ -169,6 +169,20 @@ TEST(RobotBinding, ABundleWithoutTheContractIsToldWhatIsMissing) {
                                            HasSubstr("does not say its frequency")));
 }
 
+TEST(RobotBinding, OnlyTargetsMustReachAMotor) {
+  PolicyBench bench;
+  add_legs(bench);
+  bench.outputs[0].semantics.kind = "kp";
+  const RobotBinding gains = bind(bench.bundle(), bench.robot);
+  EXPECT_THAT(gains.problems, IsEmpty());
+  EXPECT_THAT(gains.outputs[0].remarks,
+              ElementsAre("the robot has no actuator of its kind: it is put out, and goes to no "
+                          "actuator"));
+  bench.outputs[0].semantics.kind = "target/joint/effort";
+  EXPECT_THAT(bind(bench.bundle(), bench.robot).problems,
+              ElementsAre(HasSubstr("the robot has no actuator of its kind")));
+}
+
 TEST(RobotBinding, PortsThatNoRowOfNumbersFits) {
   PolicyBench bench;
   add_legs(bench);
