@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "commands.h"
+#include "leapp/log.h"
 #include "text.h"
 
 namespace leapp::cli {
@@ -59,7 +60,8 @@ Command add_import(CLI::App& program) {
               std::printf("%s\n", json_text(report).c_str());
             } else {
               std::printf("wrote %s, from %s\n", policy.bundle.file.c_str(), policy.format.c_str());
-              for (const std::string& note : policy.notes) std::printf("note: %s\n", note.c_str());
+              for (const std::string& note : policy.notes)
+                std::printf("note: %s\n", printable(note).c_str());
             }
             return kDone;
           }};

@@ -119,8 +119,7 @@ int main(int argc, char** argv) {
       LogLevel::kWarning);
   CLI::App program(
       "Look at exported policy pipelines, check, run, measure and merge them, bind them to a "
-      "robot, "
-      "replay what it recorded, and import policies of others.",
+      "robot, replay what it recorded, and import policies of others.",
       "leapp");
   program.set_version_flag("--version", "leapp " LEAPP_VERSION);
   program.require_subcommand(1);

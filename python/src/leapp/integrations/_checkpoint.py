@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import importlib
 import importlib.util
 import os
@@ -62,6 +63,22 @@ def check_trust(trust: str | None) -> bool:
     if trust not in (None, "code"):
         raise LeappValueError.at_caller("LP003", f"trust must be None or 'code', got {trust!r}.")
     return trust == "code"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add what every integration that reads a checkpoint by itself takes."""
+    parser.add_argument("--frequency", type=float, metavar="HZ", help="how often the policy runs")
+    parser.add_argument("--trust-code", action="store_true", help="let the files run code")
+
+
+def options_of(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Return these and the common arguments, as options of ``export_checkpoint``."""
+    return {
+        "trust": "code" if arguments.trust_code else None,
+        "backend": arguments.backend,
+        "frequency": arguments.frequency,
+        "verbose": arguments.verbose,
+    }
 
 
 def load_tensors(path: str | os.PathLike[str], expected: str, *, trust: str | None = None) -> Any:

@@ -106,8 +106,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="NAME=CxHxW",
         help="the size of an image that the actor takes in",
     )
-    parser.add_argument("--frequency", type=float, metavar="HZ", help="how often the policy runs")
-    parser.add_argument("--trust-code", action="store_true", help="let the files run code")
+    _checkpoint.add_arguments(parser)
 
 
 def run(arguments: argparse.Namespace) -> str:
@@ -118,10 +117,7 @@ def run(arguments: argparse.Namespace) -> str:
         config=arguments.config,
         activation=arguments.activation,
         images=dict(map(_image, arguments.image)),
-        trust="code" if arguments.trust_code else None,
-        backend=arguments.backend,
-        frequency=arguments.frequency,
-        verbose=arguments.verbose,
+        **_checkpoint.options_of(arguments),
     )
 
 

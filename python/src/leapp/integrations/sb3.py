@@ -113,8 +113,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--channels-last", action="store_true", help="take images as height x width x channels"
     )
-    parser.add_argument("--frequency", type=float, metavar="HZ", help="how often the policy runs")
-    parser.add_argument("--trust-code", action="store_true", help="let the files run code")
+    _checkpoint.add_arguments(parser)
 
 
 def run(arguments: argparse.Namespace) -> str:
@@ -123,11 +122,8 @@ def run(arguments: argparse.Namespace) -> str:
         arguments.checkpoint,
         arguments.output,
         normalizer=False if arguments.no_normalizer else arguments.normalizer,
-        trust="code" if arguments.trust_code else None,
         channels_last=arguments.channels_last,
-        backend=arguments.backend,
-        frequency=arguments.frequency,
-        verbose=arguments.verbose,
+        **_checkpoint.options_of(arguments),
     )
 
 

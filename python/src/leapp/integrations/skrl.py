@@ -107,8 +107,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--model", metavar="FILE.py:FUNCTION", help="a function of yours that returns the model"
     )
-    parser.add_argument("--frequency", type=float, metavar="HZ", help="how often the policy runs")
-    parser.add_argument("--trust-code", action="store_true", help="let the files run code")
+    _checkpoint.add_arguments(parser)
 
 
 def run(arguments: argparse.Namespace) -> str:
@@ -118,10 +117,7 @@ def run(arguments: argparse.Namespace) -> str:
         arguments.output,
         config=arguments.config,
         model=_checkpoint.from_file(arguments.model)() if arguments.model else None,
-        trust="code" if arguments.trust_code else None,
-        backend=arguments.backend,
-        frequency=arguments.frequency,
-        verbose=arguments.verbose,
+        **_checkpoint.options_of(arguments),
     )
 
 

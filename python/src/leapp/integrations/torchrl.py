@@ -112,8 +112,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="a function of yours that returns the actor and its environment, or an example",
     )
     parser.add_argument("--key", help="which of the file's state dicts is the actor's")
-    parser.add_argument("--frequency", type=float, metavar="HZ", help="how often the policy runs")
-    parser.add_argument("--trust-code", action="store_true", help="let the checkpoint run code")
+    _checkpoint.add_arguments(parser)
 
 
 def run(arguments: argparse.Namespace) -> str:
@@ -130,10 +129,7 @@ def run(arguments: argparse.Namespace) -> str:
         arguments.output,
         *made,
         key=arguments.key,
-        trust="code" if arguments.trust_code else None,
-        backend=arguments.backend,
-        frequency=arguments.frequency,
-        verbose=arguments.verbose,
+        **_checkpoint.options_of(arguments),
     )
 
 
