@@ -50,9 +50,10 @@ if(LibTorch_FOUND AND NOT TARGET LibTorch::LibTorch)
   add_library(LibTorch::LibTorch INTERFACE IMPORTED)
   target_include_directories(LibTorch::LibTorch SYSTEM INTERFACE
     ${LibTorch_INCLUDE_DIR} ${LibTorch_INCLUDE_DIR}/torch/csrc/api/include)
-  # libtorch.so holds no symbols; it is what brings the CUDA half along, so it must stay NEEDED.
+  # libtorch.so is what brings the CUDA half along, so it must stay NEEDED. In some releases it shows
+  # parts of an older libstdc++ that it was linked with (std::filesystem): the real one comes first.
   target_link_libraries(LibTorch::LibTorch INTERFACE
-    -Wl,--push-state,--no-as-needed ${LibTorch_LIBRARY} -Wl,--pop-state
+    -Wl,--push-state,--no-as-needed -lstdc++ ${LibTorch_LIBRARY} -Wl,--pop-state
     ${LibTorch_CPU_LIBRARY} ${LibTorch_C10_LIBRARY})
   # The CUDA half, where both it and CUDA's own headers are there.
   find_library(LibTorch_CUDA_LIBRARY torch_cuda ${_libs})

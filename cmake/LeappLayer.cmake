@@ -1,9 +1,10 @@
 # leapp_layer(<name> DIR <folder under src> [TORCH] [ONCE] [APART] [DEPENDS layer...] [PRIVATE library...])
 #
 # One folder of src/ is one static library. Layers say what they may depend on; the shared libraries
-# take whole layers. A layer without TORCH never sees libtorch's include folders. ONCE is for code that
-# runs once per export and is not worth the compiler's time: -O1 in a Release build. APART compiles
-# each source by itself: names in its unnamed namespaces repeat from file to file.
+# take whole layers. A layer without TORCH never sees libtorch's include folders. ONCE, of a layer
+# without TORCH, is for code that runs once per export and is not worth the compiler's time: -O1 in a
+# Release build. APART compiles each source by itself: names in its unnamed namespaces repeat from file
+# to file.
 function(leapp_layer name)
   cmake_parse_arguments(ARG "TORCH;ONCE;APART" "DIR" "DEPENDS;PRIVATE" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${ARG_DIR}/*.cpp)
@@ -17,14 +18,14 @@ function(leapp_layer name)
   if(ARG_TORCH)
     target_link_libraries(${name} PUBLIC LibTorch::LibTorch)
     leapp_precompile(${name} leapp_torch_pch)
+  elseif(ARG_ONCE)
+    target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1>)
+    leapp_precompile(${name} leapp_once_pch)
   else()
     leapp_precompile(${name} leapp_std_pch)
   endif()
   if(NOT ARG_APART)
     leapp_compile_together(${name})
-  endif()
-  if(ARG_ONCE)
-    target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1>)
   endif()
 endfunction()
 

@@ -44,6 +44,8 @@ set(LEAPP_TORCH_HEADERS <ATen/core/Tensor.h> <ATen/core/dispatch/Dispatcher.h> <
   <ATen/ops/empty.h> <c10/util/flat_hash_map.h>)
 
 leapp_precompiled(leapp_std_pch HEADERS ${LEAPP_STD_HEADERS})
+# From 13 on, g++ uses a precompiled header only where the level of optimisation is the same.
+leapp_precompiled(leapp_once_pch OPTIONS $<$<CONFIG:Release>:-O1> HEADERS ${LEAPP_STD_HEADERS})
 if(LEAPP_WITH_TORCH)
   leapp_precompiled(leapp_torch_pch LINKS LibTorch::LibTorch
     HEADERS ${LEAPP_STD_HEADERS} ${LEAPP_TORCH_HEADERS})

@@ -129,7 +129,8 @@ TEST_F(SelectedPutsTest, OtherWritesAreReplacedWhereShapesHaveToBeStatic) {
 }
 
 TEST_F(SelectedPutsTest, TheSameAtAllPositionsIsWrittenByTheMask) {
-  const Op op = with_result(graph_, put_op(x_, {{positions()}}, tensor({})), graph_.type(x_));
+  const TensorType type = graph_.type(x_);
+  const Op op = with_result(graph_, put_op(x_, {{positions()}}, tensor({})), type);
   ASSERT_TRUE(replace_put(selections_, op, Spread::kRows));
   EXPECT_EQ(selections_.take_ops().front().argument("indices"),
             Argument(std::vector<ValueRef>{{rows_}}));
