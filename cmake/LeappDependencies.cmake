@@ -8,8 +8,6 @@ endfunction()
 
 find_package(yaml-cpp QUIET)
 leapp_need(yaml-cpp_FOUND "yaml-cpp" libyaml-cpp-dev)
-find_package(OpenSSL QUIET COMPONENTS Crypto)
-leapp_need(OPENSSL_FOUND "OpenSSL" libssl-dev)
 find_package(nlohmann_json QUIET)
 leapp_need(nlohmann_json_FOUND "nlohmann_json" nlohmann-json3-dev)
 find_path(LEAPP_PROTOZERO_INCLUDE protozero/pbf_reader.hpp)

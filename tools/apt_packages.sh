@@ -14,7 +14,6 @@ need_command ccache ccache
 need_command python3 python3
 need_command binutils readelf
 need_library libyaml-cpp-dev
-need_library libssl-dev
 need_library nlohmann-json3-dev
 need_library libprotozero-dev
 need_library libgvc6
