@@ -6,8 +6,18 @@ function(leapp_need found what package)
   endif()
 endfunction()
 
-find_package(yaml-cpp QUIET)
-leapp_need(yaml-cpp_FOUND "yaml-cpp" libyaml-cpp-dev)
+add_library(leapp_yaml INTERFACE)
+if(LEAPP_STATIC_YAML)
+  find_path(LEAPP_YAML_INCLUDE yaml-cpp/yaml.h)
+  find_library(LEAPP_YAML_ARCHIVE libyaml-cpp.a)
+  leapp_need(LEAPP_YAML_ARCHIVE "yaml-cpp as a static library" libyaml-cpp-dev)
+  target_include_directories(leapp_yaml SYSTEM INTERFACE ${LEAPP_YAML_INCLUDE})
+  target_link_libraries(leapp_yaml INTERFACE ${LEAPP_YAML_ARCHIVE})
+else()
+  find_package(yaml-cpp QUIET)
+  leapp_need(yaml-cpp_FOUND "yaml-cpp" libyaml-cpp-dev)
+  target_link_libraries(leapp_yaml INTERFACE yaml-cpp)
+endif()
 find_package(nlohmann_json QUIET)
 leapp_need(nlohmann_json_FOUND "nlohmann_json" nlohmann-json3-dev)
 find_path(LEAPP_PROTOZERO_INCLUDE protozero/pbf_reader.hpp)
@@ -21,6 +31,7 @@ macro(leapp_find_onnxruntime)
   find_path(LEAPP_ONNXRUNTIME_INCLUDE onnxruntime_c_api.h
     HINTS ${PROJECT_SOURCE_DIR}/.cache/onnxruntime/include
     PATH_SUFFIXES onnxruntime onnxruntime/core/session
+    NO_CMAKE_FIND_ROOT_PATH  # one and the same for every processor
     DOC "Folder that holds onnxruntime_c_api.h")
 endmacro()
 leapp_find_onnxruntime()
