@@ -8,8 +8,9 @@ MAKEFLAGS += --no-print-directory
 PYTHON ?= python3
 JOBS ?= $(shell nproc)
 PYTEST ?= -q
-BUILD := build/release
-VENV := .venv
+# TORCH=2.7.1: with that PyTorch, in an environment and a build tree of their own.
+BUILD := build/$(if $(TORCH),torch-$(TORCH),release)
+VENV := $(if $(TORCH),.cache/torch/$(TORCH),.venv)
 BIN := $(VENV)/bin
 STAMPS := .cache/stamps
 
@@ -19,28 +20,47 @@ RUN := env VIRTUAL_ENV="$(abspath $(VENV))" PATH="$(abspath $(BIN)):$$PATH" LEAP
 say = @printf '\033[1m== %s\033[0m\n'
 
 help:  ## list the targets
-	@grep -hE '^[a-z-]+:.*  ## ' $(MAKEFILE_LIST) | sed -E 's/:.*  ## /\t/' | expand -t 12
+	@grep -hE '^[a-z0-9-]+:.*  ## ' $(MAKEFILE_LIST) | sed -E 's/:.*  ## /\t/' | expand -t 14
 
 build: setup  ## build everything and install the Python package into .venv
 	@cmake --build $(BUILD) -j $(JOBS) --target leapp_package
-	@$(MAKE) $(STAMPS)/package
+	@$(MAKE) $(VENV)/.package
 
 demo: build  ## export a policy pipeline, check it, draw it, run it from Python and from C++
 	@cmake --build $(BUILD) -j $(JOBS) --target 06_robot_loop 08_go1_walks
 	$(say) "demo"
 	@$(RUN) examples/demo.sh
 
-test: build  ## run the C++ and the Python tests (PYTEST="-k name" for some)
+test: build  ## run the C++ and the Python tests (PYTEST="-k name" for some, TORCH=2.7.1 for another PyTorch)
 	@cmake --build $(BUILD) -j $(JOBS)
 	$(say) "C++ tests"
 	@$(RUN) ctest --test-dir $(BUILD) --output-on-failure -j $(JOBS) --progress
 	$(say) "Python tests"
 	@$(RUN) $(BIN)/python -m pytest -n $(JOBS) --dist worksteal $(PYTEST) tests/python
 
-wheel: build  ## build the wheel from nothing as pip does, into build/wheels, and test it
-	@rm -rf build/wheel build/wheels
-	@$(BIN)/python -m pip wheel -q --no-build-isolation --no-deps -w build/wheels .
-	@$(RUN) LEAPP_WHEEL="$$(echo $(CURDIR)/build/wheels/*.whl)" $(BIN)/python -m pytest $(PYTEST) tests/python/test_wheel.py
+test-aarch64: build  ## cross-build what a robot needs for ARM and run its tests under qemu
+	@tools/apt_packages.sh aarch64
+	@$(MAKE) .cache/aarch64/.stamp
+	@cmake --preset aarch64 >/dev/null
+	@cmake --build build/aarch64 -j $(JOBS)
+	@cmake --build $(BUILD) -j $(JOBS) --target leapp_examples
+	$(say) "C++ tests on aarch64"
+	@ctest --preset aarch64 -j $(JOBS) --progress
+	$(say) "the same results on aarch64"
+	@$(RUN) LEAPP_AARCH64="$(abspath build/aarch64)" $(BIN)/python -m pytest $(PYTEST) tests/python/test_aarch64.py
+
+wheel: build  ## build the wheels from nothing as pip does, into build/wheels, and try them in an empty root
+	@$(BIN)/python -m pip install -q --disable-pip-version-check -r tools/requirements-wheel.txt
+	@tools/wheels.sh $(BIN)/python build/wheels
+	@$(RUN) LEAPP_WHEELS="$(abspath build/wheels)" $(BIN)/python -m pytest $(PYTEST) tests/python/test_wheel.py
+	@tests/packaging/wheels.sh $(BIN)/python build/wheels
+
+deb: $(STAMPS)/apt .cache/onnxruntime/.stamp  ## Debian packages into build/debs: library, headers, command; and try them in an empty root
+	@tools/apt_packages.sh deb
+	@eval "$$(dpkg-buildflags --export=sh)"; cmake --preset deb >/dev/null
+	@cmake --build build/deb -j $(JOBS) --target leapp_package
+	@rm -rf build/debs; cd build/deb; cpack -G DEB -B ../debs >cpack.log || { cat cpack.log; exit 1; }
+	@tests/packaging/debs.sh build/debs
 
 bench: build  ## measure; side by side with NVIDIA's leapp where it is installed
 	@cmake --build $(BUILD) -j $(JOBS)
@@ -91,33 +111,42 @@ $(VENV)/.stamp: tools/requirements-torch.txt tools/requirements.txt $(STAMPS)/ap
 	$(say) "Python environment in $(VENV) (torch alone is a large download)"
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || \
 	  { echo "Could not make $(VENV) with '$(PYTHON)': LEAPP needs Python 3.10 or newer with venv." >&2; exit 1; }
-	@$(BIN)/python -m pip install -q --disable-pip-version-check -r tools/requirements-torch.txt || \
+	@$(if $(TORCH),echo "torch==$(TORCH)",cat tools/requirements-torch.txt) >$(VENV)/torch.txt
+	@$(BIN)/python -m pip install -q --disable-pip-version-check -r $(VENV)/torch.txt || \
 	  { echo "pip could not install torch: is the network there?" >&2; exit 1; }
 	@$(BIN)/python -m pip install -q --disable-pip-version-check \
-	  -c tools/requirements-torch.txt -r tools/requirements.txt || \
+	  -c $(VENV)/torch.txt -r <($(BIN)/python tools/requirements.py) || \
 	  { echo "pip could not install tools/requirements.txt: is the network there?" >&2; exit 1; }
+	@touch $@
+
+.cache/aarch64/.stamp: tools/aarch64_sysroot.sh tools/requirements.txt
+	$(say) "libraries for aarch64"
+	@PYTHON=$(BIN)/python tools/aarch64_sysroot.sh .cache/aarch64
 	@touch $@
 
 $(BUILD)/build.ninja: CMakePresets.json $(STAMPS)/apt .cache/onnxruntime/.stamp $(VENV)/.stamp
 	$(say) "configure $(BUILD)"
-	@cmake --preset release | grep -v "Detecting\|identification\|Check for working"
+	@cmake --preset release -B $(BUILD) -DPython_EXECUTABLE="$(abspath $(BIN))/python" | grep -v "Detecting\|identification\|Check for working"
 	@touch $@
 
 # Looked at after the build: what was built and the package's own sources, deletions included.
 PACKAGE := $(wildcard $(BUILD)/lib/*.so $(BUILD)/python/leapp/*.so $(BUILD)/bin/leapp) \
   $(shell find python/src include -not -name __pycache__ -not -name '*.pyc')
-$(STAMPS)/package: $(PACKAGE) CMakeLists.txt
+$(VENV)/.package: $(PACKAGE) CMakeLists.txt
 	$(say) "install the Python package into $(VENV)"
 	@site=$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("platlib"))'); \
-	rm -rf "$$site"/leapp "$$site"/leapp-*.dist-info; \
-	cmake --install $(BUILD) --component python --prefix "$$site" >/dev/null; \
+	rm -rf "$$site"/leapp "$$site"/leapp-*.dist-info "$$site"/leapp_runtime-*.dist-info; \
+	for component in python python_trace; do cmake --install $(BUILD) --component $$component --prefix "$$site" >/dev/null; done; \
 	cmake --install $(BUILD) --component python_scripts --prefix $(BIN) >/dev/null; \
 	printf '#!%s\nimport sys\nfrom leapp.integrations.__main__ import main\nsys.exit(main())\n' \
 	  "$(abspath $(BIN))/python" >$(BIN)/leapp-export; chmod +x $(BIN)/leapp-export; \
 	version=$$(sed -n 's/^project(leapp VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt); \
-	cd "$$site"; info=leapp-$$version.dist-info; mkdir "$$info"; \
-	printf 'Metadata-Version: 2.1\nName: leapp\nVersion: %s\n' "$$version" >"$$info/METADATA"; \
-	find leapp "$$info" -type f -printf '%p,,\n' >"$$info/RECORD"
+	cd "$$site"; for name in leapp leapp_runtime; do \
+	  info=$$name-$$version.dist-info; mkdir "$$info"; \
+	  printf 'Metadata-Version: 2.1\nName: %s\nVersion: %s\n' "$${name/_/-}" "$$version" >"$$info/METADATA"; \
+	  find "$$info" -type f -printf '%p,,\n' >"$$info/RECORD"; \
+	done; \
+	find leapp -type f -printf '%p,,\n' >>"leapp-$$version.dist-info/RECORD"
 	@touch $@
 
-.PHONY: help build demo test wheel bench opinfo lint format tidy fuzz docs clean setup
+.PHONY: help build demo test test-aarch64 wheel deb bench opinfo lint format tidy fuzz docs clean setup

@@ -1,6 +1,7 @@
 # Finds libtorch as the torch wheel and the upstream archives lay it out:
 #   LibTorch::LibTorch   headers and libraries for C++
 #   LibTorch::Python     torch's Python binding (only in the wheel)
+#   LibTorch_VERSION     such as 2.13.0
 #
 # Looks in LIBTORCH_ROOT (of CMake, or of the environment), then beside the Torch_DIR of torch's own
 # CMake files, in the torch package of Python_EXECUTABLE (or python3), and in that of an activated
@@ -40,6 +41,15 @@ find_library(LibTorch_C10_LIBRARY c10 ${_libs})
 find_library(LibTorch_PYTHON_LIBRARY torch_python ${_libs})
 mark_as_advanced(LibTorch_INCLUDE_DIR LibTorch_LIBRARY LibTorch_CPU_LIBRARY LibTorch_C10_LIBRARY
   LibTorch_PYTHON_LIBRARY LIBTORCH_PYTHON)
+
+# The header that has the version has moved over time.
+foreach(_header IN ITEMS headeronly/version.h csrc/api/include/torch/version.h)
+  if(EXISTS ${LibTorch_INCLUDE_DIR}/torch/${_header} AND NOT LibTorch_VERSION)
+    file(STRINGS ${LibTorch_INCLUDE_DIR}/torch/${_header} _lines REGEX "define TORCH_VERSION_(MAJOR|MINOR|PATCH) ")
+    string(REGEX REPLACE "[^0-9;]" "" _lines "${_lines}")
+    list(JOIN _lines "." LibTorch_VERSION)
+  endif()
+endforeach()
 
 include(FindPackageHandleStandardArgs)
 find_package_handle_standard_args(LibTorch REQUIRED_VARS

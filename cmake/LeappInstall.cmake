@@ -1,7 +1,8 @@
-# Three components. `runtime`: the torch-free library, its headers and the command; all a robot
-# needs. `trace`: the tracing library and the TorchScript engine. `python`: the Python package with its
-# own copy of the libraries, installed with the prefix at site-packages (`python_scripts`: at bin), and
-# for that left out of an installation that names no component.
+# What is installed, in components. `runtime`: the torch-free library, which with `command`, the command,
+# is all a robot needs; `dev`: what programs are built with. `trace`: the tracing library and the TorchScript engine. `python`: the Python package with
+# its own copy of the runtime, installed with the prefix at site-packages (`python_scripts`: at bin), and
+# `python_trace`, what tracing adds to it: the wheels leapp-runtime and leapp. Those of Python are left
+# out of an installation that names no component.
 include(CMakePackageConfigHelpers)
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/leapp)
@@ -12,15 +13,21 @@ foreach(library IN LISTS libraries)
   get_target_property(component ${library} LEAPP_COMPONENT)
   get_target_property(type ${library} TYPE)
   set(exported)
+  set(namelink)
   if(type STREQUAL SHARED_LIBRARY)
     set(exported EXPORT leapp_${component})
+    set(dev_runtime dev)
+    set(dev_trace trace)
     install(EXPORT leapp_${component} NAMESPACE leapp:: DESTINATION ${package_dir}
-      FILE leapp_${component}.cmake COMPONENT ${component})
+      FILE leapp_${component}.cmake COMPONENT ${dev_${component}})
+    set(namelink NAMELINK_COMPONENT ${dev_${component}})
   endif()
   install(TARGETS ${library} ${exported}
-    LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT ${component})
+    LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT ${component} ${namelink})
   if(LEAPP_BUILD_PYTHON)
-    install(TARGETS ${library} LIBRARY DESTINATION leapp/lib COMPONENT python
+    set(wheel_runtime python)
+    set(wheel_trace python_trace)
+    install(TARGETS ${library} LIBRARY DESTINATION leapp/lib COMPONENT ${wheel_${component}}
       EXCLUDE_FROM_ALL NAMELINK_SKIP)  # a wheel holds no links
   endif()
 endforeach()
@@ -31,7 +38,7 @@ foreach(header IN LISTS trace_headers)
 endforeach()
 list(TRANSFORM trace_headers PREPEND ${PROJECT_SOURCE_DIR}/include/leapp/)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/leapp DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
-  COMPONENT runtime FILES_MATCHING PATTERN "*.h" ${except})
+  COMPONENT dev FILES_MATCHING PATTERN "*.h" ${except})
 if(LEAPP_WITH_TORCH)
   install(FILES ${trace_headers} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/leapp COMPONENT trace)
   install(FILES ${PROJECT_SOURCE_DIR}/cmake/FindLibTorch.cmake DESTINATION ${package_dir}
@@ -39,7 +46,7 @@ if(LEAPP_WITH_TORCH)
 endif()
 
 if(TARGET leapp_cli)
-  install(TARGETS leapp_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT runtime)
+  install(TARGETS leapp_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT command)
   if(LEAPP_BUILD_PYTHON)
     set(scripts_dir .)
     if(SKBUILD_SCRIPTS_DIR)
@@ -55,12 +62,14 @@ configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/leappConfig.cmake.in
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/leappConfigVersion.cmake
   COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/leappConfig.cmake ${PROJECT_BINARY_DIR}/leappConfigVersion.cmake
-  DESTINATION ${package_dir} COMPONENT runtime)
+  DESTINATION ${package_dir} COMPONENT dev)
 
+# From the folder of the file to the prefix: libraries may lie one folder deeper than usual.
+file(RELATIVE_PATH pc_to_prefix /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 configure_file(${CMAKE_CURRENT_LIST_DIR}/leapp_runtime.pc.in
   ${PROJECT_BINARY_DIR}/leapp_runtime.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/leapp_runtime.pc
-  DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT runtime)
+  DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT dev)
 
 # What an installation holds, as one target: everything but tests, examples and benchmarks.
 add_custom_target(leapp_package)

@@ -3,7 +3,8 @@
 #
 # The runtime opens ONNX Runtime with dlopen, so only the headers are needed to build, and the C API only grows:
 # headers of an older release serve a newer library. In order: what the system already has, the system's own
-# package, and on Debian 12, which has none, the package of Debian 13 unpacked into <folder> (never installed).
+# package, and where there is none the package of Debian 13 unpacked into <folder> (never installed): on Debian 12 from
+# the sources of its apt, on other distributions from Debian's server, by its checksum.
 set -euo pipefail
 
 folder=${1:?usage: onnxruntime_headers.sh <folder>}
@@ -24,16 +25,41 @@ take() {
 found=$(find /usr/include /usr/local/include /opt -name "$header" -print -quit 2>/dev/null || true)
 [ -n "$found" ] && take "$found"
 
-command -v apt-get >/dev/null || give_up "not found, and there is no apt-get to fetch them;" \
-  "install ONNX Runtime's headers and pass -DLEAPP_ONNXRUNTIME_INCLUDE=<folder> to cmake."
+# Unpacks a .deb, which is an archive of archives, also where there is no dpkg.
+unpack() {
+  mkdir -p "$folder/package"
+  ar p "$1" data.tar.xz | tar -xJ -C "$folder/package"
+}
+
+finish() {
+  found=$(find "$folder/package" -name "$header" -print -quit)
+  [ -n "$found" ] || give_up "the package libonnxruntime-dev holds no $header."
+  take "$found"
+}
+
+# shellcheck source=/dev/null
+. /etc/os-release 2>/dev/null || ID=unknown
+if [ "${ID:-}" != debian ] && ! apt-cache show libonnxruntime-dev >/dev/null 2>&1; then
+  package=pool/main/o/onnxruntime/libonnxruntime-dev_1.21.0+dfsg-1_amd64.deb
+  checksum=14f7d959d5deacbcf1504830d4189f91fc67382b399ed9ae9d3aa9c4050ced08
+  say "fetching those of Debian 13"
+  mkdir -p "$folder"
+  python3 -c 'import sys, urllib.request as r; open(sys.argv[2], "wb").write(r.urlopen(sys.argv[1], timeout=60).read())' \
+    "http://deb.debian.org/debian/$package" "$folder/headers.deb" 2>/dev/null && 
+    echo "$checksum  $folder/headers.deb" | sha256sum --check --quiet >/dev/null 2>&1 ||
+    give_up "could not be fetched from deb.debian.org: install them (Fedora: onnxruntime-devel), or put the folder that" \
+      "holds $header in place as $folder/include."
+  unpack "$folder/headers.deb"
+  rm "$folder/headers.deb"
+  finish
+fi
 
 mkdir -p "$folder/apt/lists/partial" "$folder/apt/cache/archives/partial"
 root=$(cd "$folder/apt" && pwd)
 apt_options=()
 if ! apt-cache show libonnxruntime-dev >/dev/null 2>&1; then
   # The machine's own Debian source with only the suite changed, in lists of its own: the system's apt never sees it.
-  # shellcheck source=/dev/null
-  codename=$(. /etc/os-release && echo "${VERSION_CODENAME:-}")
+  codename=${VERSION_CODENAME:-}
   suite=trixie
   say "Debian '$codename' has no libonnxruntime-dev; unpacking the one of '$suite'"
   for file in /etc/apt/sources.list /etc/apt/sources.list.d/*.list; do
@@ -59,8 +85,6 @@ if ! apt-cache show libonnxruntime-dev >/dev/null 2>&1; then
 fi
 (cd "$root" && apt-get "${apt_options[@]}" -o APT::Sandbox::User= download -qq libonnxruntime-dev) ||
   give_up "apt-get download libonnxruntime-dev failed: is the network there?"
-dpkg -x "$root"/libonnxruntime-dev_*.deb "$folder/package"
+unpack "$root"/libonnxruntime-dev_*.deb
 rm -rf "$root"
-found=$(find "$folder/package" -name "$header" -print -quit)
-[ -n "$found" ] || give_up "the package libonnxruntime-dev holds no $header."
-take "$found"
+finish

@@ -169,6 +169,10 @@ enum class Code : std::uint16_t {
   kBadKey = 823,          ///< a description of a policy with a value that cannot be
   kPolicyMismatch = 824,  ///< a policy's model that does not fit its description
   kNotDescribable = 825,  ///< a bundle that another program's metadata cannot describe
+
+  // The installation.
+  kNoTracing = 971,   ///< tracing where leapp-runtime alone is installed
+  kOtherTorch = 972,  ///< a PyTorch of another minor version than leapp was built for
 };
 
 /// The code of a rule of the bundle format: rule(7) is "B7".

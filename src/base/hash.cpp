@@ -1,9 +1,9 @@
 #include "base/hash.h"
 
 #include <fcntl.h>
-#include <openssl/evp.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
@@ -12,6 +12,8 @@
 #include <vector>
 
 #include "base/check.h"
+#include "base/md5.h"
+#include "base/sha256.h"
 
 namespace leapp {
 namespace {
@@ -58,29 +60,55 @@ void feed(const std::filesystem::path& path, std::initializer_list<Digest*> dige
 
 }  // namespace
 
-Digest::Digest(Kind kind) : kind_(kind), context_(EVP_MD_CTX_new()) {
-  const EVP_MD* algorithm = kind == Kind::kMd5 ? EVP_md5() : EVP_sha256();
-  usable_ = context_ != nullptr && EVP_DigestInit_ex(context_, algorithm, nullptr) == 1;
+Digest::Digest(Kind kind) : kind_(kind) {
+  if (kind == Kind::kMd5) {
+    std::ranges::copy(kMd5Start, state_.begin());
+  } else {
+    state_ = kSha256Start;
+  }
 }
 
-Digest::~Digest() {
-  EVP_MD_CTX_free(context_);
+void Digest::take(const unsigned char* bytes, std::size_t blocks) {
+  static const Sha256Blocks native = sha256_blocks_native();
+  static const Sha256Blocks sha256 = native != nullptr ? native : sha256_blocks_plain;
+  (kind_ == Kind::kMd5 ? md5_blocks : sha256)(state_.data(), bytes, blocks);
 }
 
 void Digest::update(std::string_view bytes) {
-  if (usable_) usable_ = EVP_DigestUpdate(context_, bytes.data(), bytes.size()) == 1;
+  const std::size_t held = size_ % rest_.size();
+  size_ += bytes.size();
+  if (held > 0) {
+    const std::size_t taken = std::min(bytes.size(), rest_.size() - held);
+    std::copy_n(bytes.begin(), taken, rest_.begin() + held);
+    bytes.remove_prefix(taken);
+    if (held + taken < rest_.size()) return;
+    take(rest_.data(), 1);
+  }
+  const std::size_t blocks = bytes.size() / rest_.size();
+  take(reinterpret_cast<const unsigned char*>(bytes.data()), blocks);
+  bytes.remove_prefix(blocks * rest_.size());
+  std::ranges::copy(bytes, rest_.begin());
 }
 
 std::string Digest::finish() {
-  unsigned char bytes[EVP_MAX_MD_SIZE];
-  unsigned int size = 0;
-  usable_ = usable_ && EVP_DigestFinal_ex(context_, bytes, &size) == 1;
-  demand(usable_ || kind_ == Kind::kMd5, "OpenSSL has no SHA256");
+  // One bit, zeros to the end of a block, and there the number of bits: lowest byte first in MD5.
+  const std::uint64_t bits = size_ * 8;
+  const bool big_endian = kind_ == Kind::kSha256;
+  std::string padding(1, '\x80');
+  padding.resize(1 + (119 - size_ % 64) % 64);
+  for (unsigned i = 0; i < 8; ++i) {
+    padding += static_cast<char>(bits >> 8 * (big_endian ? 7 - i : i));
+  }
+  update(padding);
+
   constexpr char kDigits[] = "0123456789abcdef";
   std::string hex;
-  for (unsigned int i = 0; i < size; ++i) {
-    hex += kDigits[bytes[i] >> 4];
-    hex += kDigits[bytes[i] & 15];
+  for (std::size_t word = 0; word < (big_endian ? 8u : 4u); ++word) {
+    for (unsigned i = 0; i < 4; ++i) {
+      const std::uint32_t byte = state_[word] >> 8 * (big_endian ? 3 - i : i);
+      hex += kDigits[byte >> 4 & 15];
+      hex += kDigits[byte & 15];
+    }
   }
   return hex;
 }

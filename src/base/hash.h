@@ -1,14 +1,14 @@
 // Checksums, as bundles state them for their files.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <string>
 #include <string_view>
 
 #include "leapp/visibility.h"
-
-struct evp_md_ctx_st;  // OpenSSL's
 
 namespace leapp {
 
@@ -20,26 +20,27 @@ struct Checksums {
   bool operator==(const Checksums&) const = default;
 };
 
-/// A checksum of bytes that come in pieces. Each object is used by one thread at a time.
+/// A checksum of bytes that come in pieces. Each object is used by one thread at a time. Allocates
+/// nothing before finish().
 class LEAPP_EXPORT Digest {
  public:
   enum class Kind { kMd5, kSha256 };
 
   explicit Digest(Kind kind);
-  ~Digest();
-  Digest(const Digest&) = delete;
-  Digest& operator=(const Digest&) = delete;
 
   void update(std::string_view bytes);
 
   /// Lower-case hex. Call once, last. MD5 is there for tools that still ask for it and guards
-  /// nothing: on a machine whose OpenSSL refuses it (FIPS) this is empty.
+  /// nothing.
   std::string finish();
 
  private:
+  void take(const unsigned char* bytes, std::size_t blocks);
+
   Kind kind_;
-  bool usable_;
-  evp_md_ctx_st* context_;
+  std::array<std::uint32_t, 8> state_{};
+  std::array<unsigned char, 64> rest_{};  // bytes of a block that is not full yet
+  std::uint64_t size_ = 0;                // of everything so far
 };
 
 /// From this many bytes on it pays to have MD5, which takes longer than all the rest of writing a

@@ -1,6 +1,7 @@
 #include "base/hash.h"
 
 #include "../bundle/support.h"
+#include "base/sha256.h"
 
 namespace leapp {
 namespace {
@@ -16,6 +17,37 @@ TEST(Hash, KnownAnswers) {
             (Checksums{"900150983cd24fb0d6963f7d28e17f72",
                        "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f"
                        "20015ad"}));
+}
+
+// Around the ends of a block, where the padding needs one of its own.
+TEST(Hash, EveryLengthInOnePieceAndInMany) {
+  std::string all;
+  for (std::size_t length = 0; length < 200; ++length) {
+    const std::string text(length, static_cast<char>('a' + length % 26));
+    Digest pieces(Digest::Kind::kSha256);
+    for (std::size_t at = 0; at < length; at += 7)
+      pieces.update(std::string_view(text).substr(at, 7));
+    const Checksums whole = hash_bytes(text);
+    EXPECT_EQ(pieces.finish(), whole.sha256) << length;
+    all += whole.md5 + whole.sha256;
+  }
+  // As Python's hashlib has them.
+  EXPECT_EQ(hash_bytes(all), (Checksums{"1d3122eae20e15fc00fd4946226f73a4",
+                                        "952afd0163f8df4f71d991826d7d2b9a4b984063"
+                                        "e7e3bb01b04f6508b032c84d"}));
+}
+
+TEST(Hash, TheProcessorsInstructionsComputeTheSame) {
+  const Sha256Blocks native = sha256_blocks_native();
+  if (native == nullptr) GTEST_SKIP() << "this processor has none";
+  std::vector<unsigned char> bytes(64 * 5);
+  for (std::size_t i = 0; i < bytes.size(); ++i)
+    bytes[i] = static_cast<unsigned char>(i * i + 3 * i);
+  std::array<std::uint32_t, 8> plain = kSha256Start;
+  std::array<std::uint32_t, 8> fast = kSha256Start;
+  sha256_blocks_plain(plain.data(), bytes.data(), 5);
+  native(fast.data(), bytes.data(), 5);
+  EXPECT_EQ(plain, fast);
 }
 
 TEST(Hash, AFileLongerThanABufferHashesLikeItsBytes) {

@@ -1,4 +1,4 @@
-# cmake -DBUILD= -DSOURCE= -DWORK= -DCOMPONENTS= -DCOMPONENT= -DPYTHON= -DCLI= -P run.cmake
+# cmake -DBUILD= -DSOURCE= -DWORK= -DCOMPONENTS= -DCOMPONENT= -DPYTHON= -DCLI= -DCC= -DTOOLCHAIN= -DEMULATOR= -P run.cmake
 # Installs components of a build tree (none named: as README does) into an empty prefix, builds the
 # consumer against it, runs it.
 function(run)
@@ -20,14 +20,14 @@ if(NOT COMPONENTS)
     message(FATAL_ERROR "the Python package is no part of a default installation")
   endif()
   if(CLI)
-    run(${WORK}/prefix/bin/leapp --version)
+    run(${EMULATOR} ${WORK}/prefix/bin/leapp --version)
   endif()
 endif()
 run(${CMAKE_COMMAND} -G Ninja -S ${SOURCE} -B ${WORK}/build -DCMAKE_BUILD_TYPE=Release
     -DCMAKE_PREFIX_PATH=${WORK}/prefix -DCOMPONENT=${COMPONENT} -DPython_EXECUTABLE=${PYTHON}
-    -DCMAKE_CXX_FLAGS=${FLAGS})
+    -DCMAKE_CXX_FLAGS=${FLAGS} -DCMAKE_TOOLCHAIN_FILE=${TOOLCHAIN})
 run(${CMAKE_COMMAND} --build ${WORK}/build)
-run(${WORK}/build/consumer)
+run(${EMULATOR} ${WORK}/build/consumer)
 message(STATUS "${output}")
 
 # The same without CMake. A program is linked to the name that says which versions it can run with.
@@ -37,8 +37,8 @@ cmake_path(GET pkgconfig PARENT_PATH libraries)
 find_program(PKG_CONFIG NAMES pkg-config pkgconf REQUIRED)
 run(${CMAKE_COMMAND} -E env PKG_CONFIG_PATH=${pkgconfig} ${PKG_CONFIG} --cflags --libs leapp_runtime)
 separate_arguments(flags UNIX_COMMAND "${FLAGS} ${output}")
-run(cc ${SOURCE}/runtime.c -o ${WORK}/c_consumer ${flags} -Wl,-rpath,${libraries})
-run(${WORK}/c_consumer)
+run(${CC} ${SOURCE}/runtime.c -o ${WORK}/c_consumer ${flags} -Wl,-rpath,${libraries})
+run(${EMULATOR} ${WORK}/c_consumer)
 run(readelf -d ${WORK}/c_consumer)
 if(NOT output MATCHES "NEEDED[^\n]*libleapp_runtime\\.so\\.[0-9]+\\.[0-9]+\\]")
   message(FATAL_ERROR "libleapp_runtime.so has no versioned SONAME:\n${output}")

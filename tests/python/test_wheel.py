@@ -1,7 +1,7 @@
-"""The wheel works in another environment.
+"""The wheels work in another environment.
 
-pip makes it with the project's own ``pyproject.toml`` out of what is built already; ``make wheel``
-compiles it from nothing, as a user's pip does, and has the same tests look at it.
+pip makes them with the project's own ``pyproject.toml`` files out of what is built already; ``make
+wheel`` compiles them from nothing, as a user's pip does, and has the same tests look at them.
 """
 
 from __future__ import annotations
@@ -11,7 +11,9 @@ import shutil
 import subprocess
 import sys
 import zipfile
+from email.parser import Parser
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -30,44 +32,90 @@ function(install_built component folder)
     --install {build} --component ${{component}} --prefix ${{folder}})" COMPONENT ${{component}})
 endfunction()
 install_built(python [[${{CMAKE_INSTALL_PREFIX}}]])
+install_built(python_trace [[${{CMAKE_INSTALL_PREFIX}}]])
 install_built(python_scripts ${{SKBUILD_SCRIPTS_DIR}})
 """
 
 
-@pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    if "LEAPP_WHEEL" in os.environ:
-        return Path(os.environ["LEAPP_WHEEL"])
-    folder = tmp_path_factory.mktemp("wheel")
-    for name in ("pyproject.toml", "README.md", "LICENSE"):
-        shutil.copy(ROOT / name, folder)
+class Wheel(NamedTuple):
+    """A wheel's file, what is in it, and what it says of itself."""
+
+    file: Path
+    names: list[str]
+    metadata: str
+
+    @property
+    def stems(self) -> set[str]:
+        return {name.split(".")[0] for name in self.names}
+
+
+def _read(file: Path) -> Wheel:
+    with zipfile.ZipFile(file) as archive:
+        names = archive.namelist()
+        (metadata,) = (name for name in names if name.endswith(".dist-info/METADATA"))
+        return Wheel(file, names, archive.read(metadata).decode())
+
+
+def _from_the_build_tree(folder: Path) -> Path:
+    for name in ("README.md", "LICENSE", "pyproject.toml", "tools/wheel_metadata.py"):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / name, folder / name)
+    shutil.copytree(ROOT / "python/runtime", folder / "python/runtime")
     lines = (ROOT / "CMakeLists.txt").read_text().splitlines()
     project = next(line for line in lines if line.startswith("project("))
     text = INSTALL.format(project=project, build=os.environ["LEAPP_BUILD"])
     (folder / "CMakeLists.txt").write_text(text)
-    command = ["-m", "pip", "wheel", "-q", "--no-build-isolation", "--no-deps", "-w", folder, "."]
-    result = subprocess.run([sys.executable, *command], cwd=folder, capture_output=True, text=True)
+    command = [sys.executable, *"-m pip wheel -q --no-build-isolation --no-deps -w".split()]
+    command += ["wheels", "./python/runtime", "."]
+    result = subprocess.run(command, cwd=folder, capture_output=True, text=True)
     assert result.returncode == 0, result.stdout + result.stderr
-    (file,) = folder.glob("leapp-*.whl")
-    return file
+    return folder / "wheels"
 
 
-def test_holds_the_package_its_libraries_and_the_command(wheel: Path) -> None:
-    names = zipfile.ZipFile(wheel).namelist()
-    stems = {name.split(".")[0] for name in names}
-    assert {"leapp/__init__", "leapp/_runtime", "leapp/_trace", "leapp/py"} <= stems
-    assert {"leapp/lib/libleapp", "leapp/lib/libleapp_runtime"} <= stems
-    assert "leapp/lib/libleapp_engine_torch" in stems
-    assert any(name.endswith(".data/scripts/leapp") for name in names)
-    (scripts,) = (name for name in names if name.endswith(".dist-info/entry_points.txt"))
-    assert b"leapp-export" in zipfile.ZipFile(wheel).read(scripts)
-    assert not any(name.startswith("leapp/include") or "__pycache__" in name for name in names)
+@pytest.fixture(scope="module")
+def wheels(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Wheel]:
+    """Both, by the names of their packages."""
+    if "LEAPP_WHEELS" in os.environ:
+        folder = Path(os.environ["LEAPP_WHEELS"])
+    else:
+        folder = _from_the_build_tree(tmp_path_factory.mktemp("wheel"))
+    return {file.name.split("-")[0]: _read(file) for file in folder.glob("*.whl")}
 
 
-def test_runs_in_an_environment_without_torch(wheel: Path, tmp_path: Path) -> None:
+def test_the_runtime_has_the_package_its_library_and_the_command(wheels: dict[str, Wheel]) -> None:
+    wheel = wheels["leapp_runtime"]
+    assert {"leapp/__init__", "leapp/_runtime", "leapp/py"} <= wheel.stems
+    assert "leapp/lib/libleapp_runtime" in wheel.stems
+    assert any(name.endswith(".data/scripts/leapp") for name in wheel.names)
+    assert not any("include" in name or "__pycache__" in name for name in wheel.names)
+    assert wheel.file.stat().st_size < 5_000_000
+
+
+def test_the_other_adds_tracing_to_it(wheels: dict[str, Wheel]) -> None:
+    wheel = wheels["leapp"]
+    assert {"leapp/_trace", "leapp/_built_for", "leapp/lib/libleapp"} <= wheel.stems
+    assert "leapp/lib/libleapp_engine_torch" in wheel.stems
+    files = [name for name in wheel.names if not name.startswith("leapp-")]
+    assert not set(files) & set(wheels["leapp_runtime"].names), "each file is in one of them"
+    (scripts,) = (name for name in wheel.names if name.endswith(".dist-info/entry_points.txt"))
+    assert b"leapp-export" in zipfile.ZipFile(wheel.file).read(scripts)
+
+
+def test_requirements_name_the_runtime_and_the_torch_it_was_built_with(
+    wheels: dict[str, Wheel],
+) -> None:
+    torch = pytest.importorskip("torch")
+    needs = Parser().parsestr(wheels["leapp"].metadata).get_all("Requires-Dist")
+    version = Parser().parsestr(wheels["leapp_runtime"].metadata)["Version"]
+    assert f"leapp-runtime=={version}" in needs
+    assert f"torch=={'.'.join(torch.__version__.split('.')[:2])}.*" in needs
+    assert "torch" not in wheels["leapp_runtime"].metadata.split("\n\n")[0]
+
+
+def test_runs_in_an_environment_without_torch(wheels: dict[str, Wheel], tmp_path: Path) -> None:
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", tmp_path], check=True)
     python = tmp_path / "bin" / "python"
-    install = ["--python", python, "install", "-q", "--no-deps", wheel]
+    install = ["--python", python, "install", "-q", "--no-deps", wheels["leapp_runtime"].file]
     subprocess.run([sys.executable, "-m", "pip", *install], check=True)
     command = subprocess.run([tmp_path / "bin/leapp", "--version"], capture_output=True, text=True)
     assert command.returncode == 0, command.stderr
@@ -82,3 +130,24 @@ def test_runs_in_an_environment_without_torch(wheel: Path, tmp_path: Path) -> No
     module = subprocess.run([python, "-c", code], capture_output=True, text=True, env=environment)
     assert module.returncode == 0, module.stderr
     assert module.stdout.startswith(f"InferenceManager {tmp_path}")
+
+
+def test_the_installed_version_is_that_of_the_sources() -> None:
+    import importlib.metadata
+
+    import leapp
+
+    for package in ("leapp", "leapp-runtime"):
+        assert importlib.metadata.version(package) == leapp.__version__
+
+
+def test_without_torch_the_build_ends_with_what_to_install(tmp_path: Path) -> None:
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", tmp_path], check=True)
+    code = "from wheel_metadata import dynamic_metadata; dynamic_metadata({}, {})"
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "tools")}
+    build = subprocess.run(
+        [tmp_path / "bin/python", "-c", code], capture_output=True, text=True, env=environment
+    )
+    assert build.returncode == 1
+    assert "pip install torch" in build.stderr
+    assert "Traceback" not in build.stderr

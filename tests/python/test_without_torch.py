@@ -4,6 +4,12 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import types
+
+import pytest
+
+import leapp
+from leapp import LeappError, _state
 
 BLOCK_TORCH = """
 import sys
@@ -40,3 +46,28 @@ def test_tracing_with_torch_blocked_says_what_is_missing() -> None:
         BLOCK_TORCH + "import leapp\ntry:\n  leapp.start('g')\nexcept ImportError as e:\n  print(e)"
     )
     assert "torch" in run(code)
+
+
+def _start_with(monkeypatch: pytest.MonkeyPatch, built_for: types.ModuleType | None) -> LeappError:
+    monkeypatch.setattr(_state, "is_active", _state._inactive)  # as if nothing was loaded yet
+    monkeypatch.setitem(sys.modules, "leapp._built_for", built_for)
+    with pytest.raises(LeappError) as raised:
+        leapp.start("g")
+    assert isinstance(raised.value, ImportError)
+    return raised.value
+
+
+def test_tracing_with_the_runtime_alone_says_which_package_adds_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    error = _start_with(monkeypatch, None)
+    assert error.code == "LP971"
+    assert "pip install leapp" in str(error)
+
+
+def test_a_torch_of_another_minor_version_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    other = types.ModuleType("leapp._built_for")
+    other.TORCH = "2.0.1"  # type: ignore[attr-defined]
+    error = _start_with(monkeypatch, other)
+    assert error.code == "LP972"
+    assert "'torch==2.0.*'" in str(error)

@@ -39,20 +39,21 @@ def load() -> None:
     if loaded():
         return
     try:
-        importlib.import_module("torch")
+        torch = importlib.import_module("torch")
     except ImportError as error:
         raise LeappImportError.coded(
             "LP006",
             "Tracing needs PyTorch, which could not be imported. Install it with "
             "'pip install torch'; running exported bundles with InferenceManager works without it.",
         ) from error
+    _check_build(torch.__version__)
     try:
         trace = importlib.import_module("leapp._trace")
     except ImportError as error:
         raise LeappImportError.coded(
             "LP006",
-            f"LEAPP's tracing module could not be loaded: {error}. It is built against one version "
-            f"of PyTorch; reinstall leapp in this environment.",
+            f"LEAPP's tracing module could not be loaded: {error}. "
+            f"Reinstall leapp in this environment.",
         ) from error
     from .inference_manager import find_onnxruntime
 
@@ -61,3 +62,23 @@ def load() -> None:
     tracing = importlib.import_module("leapp._tracing")
     is_active = trace.is_active
     input_dict, output_dict = trace.input_dict, trace.output_dict
+
+
+def _check_build(torch: str) -> None:
+    """Refuse a PyTorch of another minor version: compiled code breaks there in any way it likes."""
+    try:
+        built_for: str = importlib.import_module("leapp._built_for").TORCH
+    except ModuleNotFoundError:
+        raise LeappImportError.coded(
+            "LP971",
+            "Tracing is not installed: this environment has leapp-runtime alone, which runs bundles. "
+            "Install it with 'pip install leapp'.",
+        ) from None
+    if built_for.split(".")[:2] != torch.split(".")[:2]:
+        minor = ".".join(built_for.split(".")[:2])
+        raise LeappImportError.coded(
+            "LP972",
+            f"This build of leapp is for PyTorch {minor}, and {torch} is installed. Install "
+            f"'torch=={minor}.*', or build leapp for the PyTorch that is there: "
+            f"'pip install --no-build-isolation --no-binary leapp leapp'.",
+        )

@@ -1,0 +1,17 @@
+// MD5's compression function. It is there for tools that still ask for the checksum and guards
+// nothing.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace leapp {
+
+inline constexpr std::array<std::uint32_t, 4> kMd5Start{0x67452301, 0xefcdab89, 0x98badcfe,
+                                                        0x10325476};
+
+/// Takes whole blocks of 64 bytes into the state.
+void md5_blocks(std::uint32_t* state, const unsigned char* bytes, std::size_t blocks);
+
+}  // namespace leapp

@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# A Debian system of nothing but Python and make, for tests of packages: source it, then
+#
+#   bare_root <folder>            copies one to <folder>; .cache/roots keeps the pattern
+#   in_root <folder> <command>    runs a shell command there, without network, with /given for what `give` put there
+#
+# Needs root; where that or debootstrap is missing the tests are left out with a sentence.
+set -euo pipefail
+
+pattern=.cache/roots/python
+left_out() { echo "left out: $*"; exit 0; }
+[ "$(id -u)" -eq 0 ] || left_out "an empty root can only be made by root."
+
+bare_root() {
+  if [ ! -e "$pattern/.done" ]; then
+    command -v debootstrap >/dev/null || left_out "debootstrap is not installed."
+    rm -rf "$pattern"
+    mkdir -p "$pattern"
+    # shellcheck source=/dev/null
+    debootstrap --variant=minbase --include=make,python3,python3-venv,ca-certificates \
+      "$(. /etc/os-release && echo "$VERSION_CODENAME")" "$pattern" >"$pattern.log" 2>&1 ||
+      { tail -5 "$pattern.log" >&2; exit 1; }
+    touch "$pattern/.done"
+  fi
+  rm -rf "$1"
+  cp -a "$pattern" "$1"
+  mkdir -p "$1/given"
+}
+
+in_root() {
+  # shellcheck disable=SC2016
+  unshare --mount --net bash -ec 'mount -t proc proc "$0/proc"; exec chroot "$0" env -i \
+    PATH=/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8 bash -ec "$1"' "$1" "$2"
+}

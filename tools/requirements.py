@@ -1,0 +1,27 @@
+"""Print tools/requirements.txt for the torch that is installed: with the pybind11 that it was built with.
+
+Our tracing module and torch's own Python binding look into each other's objects, so both must be
+made with one pybind11. The file names that of the torch we develop with.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+from pathlib import Path
+
+
+def main() -> None:
+    """Write the requirements to the standard output."""
+    text = (Path(__file__).parent / "requirements.txt").read_text(encoding="utf-8")
+    spec = importlib.util.find_spec("torch")
+    assert spec is not None and spec.submodule_search_locations is not None
+    header = Path(spec.submodule_search_locations[0]) / "include/pybind11/detail/common.h"
+    numbers = re.findall(
+        r"define PYBIND11_VERSION_(?:MAJOR|MINOR|PATCH) +(\d+)", header.read_text(encoding="utf-8")
+    )
+    print(re.sub(r"^pybind11==.*$", f"pybind11=={'.'.join(numbers)}", text, flags=re.MULTILINE))
+
+
+if __name__ == "__main__":
+    main()
