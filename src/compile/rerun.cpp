@@ -55,7 +55,7 @@ std::vector<Rerun::Known> Rerun::record(const c10::OperatorHandle& op, trace::Fr
   op.callBoxed(&stack);
   std::vector<Known> results;
   for (const c10::IValue& result : stack) {
-    if (tape_ != nullptr) add_result(result);
+    if (tape_ != nullptr) tape_->add_result(result);
     for (const at::Tensor& tensor : tensors_of(result)) {
       if (!tensor.defined()) continue;
       results.push_back({tensor, tape_ == nullptr ? trace::kNobody : *tape_->find(tensor)});
@@ -83,16 +83,6 @@ void Rerun::add_call(const c10::OperatorHandle& op, trace::FrameRef where,
     }
   }
   if (trace::traits_of(op).mutates) tape_->note_write(tensors.front().var, node_);
-}
-
-void Rerun::add_result(const c10::IValue& result) {
-  if (result.isTensor()) {
-    tape_->add_result(result.toTensor());
-  } else if (result.isTensorList()) {
-    tape_->add_result_list(result.toTensorVector());
-  } else {
-    tape_->add_other_result();
-  }
 }
 
 }  // namespace leapp::compile

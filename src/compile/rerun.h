@@ -36,7 +36,6 @@ class Rerun {
                             std::vector<c10::IValue> stack, const std::vector<Known>& tensors);
   void add_call(const c10::OperatorHandle& op, trace::FrameRef where,
                 const std::vector<c10::IValue>& stack, const std::vector<Known>& tensors);
-  void add_result(const c10::IValue& result);
 
   Sources known_;
   std::map<const session::BetweenCall*, std::vector<Known>> results_;

@@ -365,13 +365,7 @@ void Session::append_call(const trace::OpTraits& traits, const c10::OperatorHand
   for (const VarId var : pending.written) tape_->note_write(var, pending.node);
   bool shares = false;
   for (std::size_t i = 0; i < op.schema().returns().size(); ++i) {
-    if (results[i].isTensor()) {
-      tape_->add_result(results[i].toTensor());
-    } else if (results[i].isTensorList()) {
-      tape_->add_result_list(results[i].toTensorVector());
-    } else {
-      tape_->add_other_result();
-    }
+    tape_->add_result(results[i]);
     if (traits.aliases) continue;
     for_each_tensor(results[i], [&](const at::Tensor& tensor) {
       shares |= pending.reads_memory(*tape_, tape_->variable(*tape_->find(tensor)).store);

@@ -90,13 +90,7 @@ void InsideRecorder::add_results(const c10::OperatorHandle& op, const c10::IValu
                                  bool declared) {
   const std::size_t call = tape_.calls().size() - 1;
   for (std::size_t i = 0; i < op.schema().returns().size(); ++i) {
-    if (results[i].isTensor()) {
-      tape_.add_result(results[i].toTensor());
-    } else if (results[i].isTensorList()) {
-      tape_.add_result_list(results[i].toTensorVector());
-    } else {
-      tape_.add_other_result();
-    }
+    tape_.add_result(results[i]);
   }
   if (declared) return;
   for_each_result(tape_, tape_.calls()[call], [&](VarId var) {

@@ -316,23 +316,23 @@ VarId Tape::result_variable(const at::Tensor& tensor) {
   return id;
 }
 
-void Tape::add_result(const at::Tensor& tensor) {
-  results_.push_back({.is_tensor = true, .is_list = false, .var = result_variable(tensor)});
-}
-
-void Tape::add_result_list(const std::vector<at::Tensor>& tensors) {
+void Tape::add_result(const c10::IValue& value) {
+  if (value.isTensor()) {
+    results_.push_back(
+        {.is_tensor = true, .is_list = false, .var = result_variable(value.toTensor())});
+    return;
+  }
+  if (!value.isTensorList()) {
+    results_.push_back({});
+    return;
+  }
   std::vector<VarId> vars;
-  vars.reserve(tensors.size());
-  for (const at::Tensor& tensor : tensors) vars.push_back(result_variable(tensor));
+  for (const at::Tensor& tensor : value.toTensorVector()) vars.push_back(result_variable(tensor));
   results_.push_back({.is_tensor = true,
                       .is_list = true,
                       .list_begin = static_cast<std::int32_t>(list_items_.size()),
                       .list_size = static_cast<std::int32_t>(vars.size())});
   list_items_.insert(list_items_.end(), vars.begin(), vars.end());
-}
-
-void Tape::add_other_result() {
-  results_.push_back({});
 }
 
 void Tape::note_write(VarId var, NodeId node) {

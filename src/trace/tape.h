@@ -130,9 +130,8 @@ class Tape {
   void add_value(const c10::IValue& value);
   void add_tensor(VarId var);
   void add_tensor_list(const std::vector<VarId>& vars);
-  void add_result(const at::Tensor& tensor);
-  void add_result_list(const std::vector<at::Tensor>& tensors);
-  void add_other_result();
+  /// A tensor, a list of tensors, or anything else, of which only the place is kept.
+  void add_result(const c10::IValue& value);
 
   /// Notes that the last call wrote to the variable's memory; spreads the node to its aliases.
   void note_write(VarId var, NodeId node);

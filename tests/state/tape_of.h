@@ -228,7 +228,7 @@ class NodeWriter {
     }
     op.callBoxed(&stack);
     if (writes) tape_->note_write(vars.front(), owner);
-    tape_->add_result(stack.front().toTensor());
+    tape_->add_result(stack.front());
     return stack.front().toTensor();
   }
 

@@ -44,7 +44,7 @@ class TapeWriter {
     }
     op.callBoxed(&stack);
     for (const VarId var : written) tape->note_write(var, node);
-    tape->add_result(stack.back().toTensor());
+    tape->add_result(stack.back());
     return stack.back().toTensor();
   }
 
