@@ -6,6 +6,7 @@
 #include <future>
 
 #include "base/check.h"
+#include "base/shown_path.h"
 #include "bundle/staging.h"
 #include "compile/between.h"
 #include "compile/bundle_files.h"
@@ -289,7 +290,12 @@ std::vector<NodeOutcome> Compiler::validate(const Bundle& bundle) {
 
 void Compiler::write_diagnostics() const {
   std::ofstream file(staged_.path() / "diagnostics.json", std::ios::binary);
-  file << to_json(session_.diagnostics().by_harm());
+  std::vector<Diagnostic> diagnostics = session_.diagnostics().by_harm();
+  for (Diagnostic& each : diagnostics) {
+    each.where = with_shown_paths(each.where);
+    each.text = with_shown_paths(each.text);
+  }
+  file << to_json(diagnostics);
 }
 
 std::vector<NodeOutcome> Compiler::run() {

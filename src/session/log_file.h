@@ -1,4 +1,5 @@
-// log.txt: everything a session says, whatever the console shows.
+// log.txt: everything a session says, whatever the console shows. It goes with the bundle, so paths
+// are those of base/shown_path.h.
 #pragma once
 
 #include <cstdio>

@@ -5,6 +5,8 @@
 #include <unordered_set>
 #include <utility>
 
+#include "base/shown_path.h"
+
 namespace leapp::onnx_export {
 namespace {
 
@@ -110,7 +112,9 @@ class Finisher {
       made.attributes.push_back({attribute.name, attribute.value, {}});
     }
     if (op != nullptr) {
-      made.doc_string = op->source.to_string();
+      ir::SourceLocation where = op->source;
+      where.file = shown_path(where.file);
+      made.doc_string = where.to_string();
       made.metadata.emplace_back("leapp.op", op->signature->qualified_name());
       if (!op->module_path.empty()) made.metadata.emplace_back("leapp.module", op->module_path);
     }
