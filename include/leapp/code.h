@@ -169,6 +169,16 @@ enum class Code : std::uint16_t {
   kBadKey = 823,          ///< a description of a policy with a value that cannot be
   kPolicyMismatch = 824,  ///< a policy's model that does not fit its description
   kNotDescribable = 825,  ///< a bundle that another program's metadata cannot describe
+
+  // Trust: what a bundle does beyond the traced passes, and on another machine.
+  kNotRepeated = 941,     ///< a golden tick that this machine does not repeat
+  kNoGolden = 942,        ///< a bundle without golden traces
+  kFewerGolden = 943,     ///< fewer golden ticks than were asked for
+  kShadowDiffers = 944,   ///< the program and its bundle differ in a shadow run
+  kShadowReset = 945,     ///< what a shadow run took for a reset of the program
+  kNotShadowed = 946,     ///< what a shadow run cannot follow
+  kCounterExample = 947,  ///< a model that differs from what was traced on other inputs
+  kBakedIn = 948,         ///< a function that differs from its model on other inputs
 };
 
 /// The code of a rule of the bundle format: rule(7) is "B7".
