@@ -2,7 +2,7 @@
 //
 // Exit codes, the same for all of them:
 //   0  done
-//   1  the bundle is wrong, or a tick failed
+//   1  the bundle is wrong, or a tick failed or differs from its golden trace
 //   2  the command line is wrong
 //   3  this machine lacks what the bundle needs: ONNX Runtime, libtorch, an execution provider
 //   4  bench only: a tick took longer than the period allows (with --strict)
@@ -51,6 +51,7 @@ Command add_merge(CLI::App& program);
 Command add_import(CLI::App& program);
 Command add_bind(CLI::App& program);
 Command add_replay(CLI::App& program);
+Command add_verify(CLI::App& program);
 
 /// Options shared by the commands that run models.
 struct EngineFlags {

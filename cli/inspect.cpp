@@ -131,6 +131,7 @@ Json to_json(const Bundle& bundle) {
           {"outputs", names_of(bundle.pipeline.outputs)},
           {"data_flow", to_json(bundle.pipeline.data_flow)},
           {"feedback_flow", to_json(bundle.pipeline.feedback_flow)},
+          {"golden", bundle.pipeline.golden ? to_json(*bundle.pipeline.golden) : Json()},
           {"initial_values",
            bundle.pipeline.initial_values ? to_json(*bundle.pipeline.initial_values) : Json()},
           {"configs", to_json(bundle.pipeline.configs)},

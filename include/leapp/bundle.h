@@ -102,6 +102,7 @@ struct Pipeline {
   std::vector<NodePorts> inputs;    ///< what a caller has to supply
   std::vector<NodePorts> outputs;   ///< what a caller gets back
   std::optional<FileEntry> initial_values;  ///< safetensors; keys are feedback targets "node/input"
+  std::optional<FileEntry> golden;          ///< safetensors; ticks that were traced, to replay
   Metadata::Map configs;                    ///< "frequency" and whatever else the user gave
 
   bool operator==(const Pipeline&) const = default;
@@ -173,7 +174,8 @@ LEAPP_EXPORT std::string to_yaml(const Bundle& bundle);
 /// Throws Error(kValue) for the first rule that is broken.
 LEAPP_EXPORT void check(const Bundle& bundle, const BundleOptions& options = {});
 
-/// Recomputes the checksum of every file of the bundle, external data and initial values included.
+/// Recomputes the checksum of every file of the bundle: external data, initial values and golden
+/// traces included.
 /// Throws Error: kNotFound for a missing file, kValue for "SHA256 checksum mismatch" and for a path
 /// that leaves the folder. The first form takes the folder of `bundle.file`.
 LEAPP_EXPORT void verify_files(const Bundle& bundle, const BundleOptions& options = {});

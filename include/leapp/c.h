@@ -35,7 +35,7 @@ extern "C" {
 #define LEAPP_API __attribute__((visibility("default")))
 
 /* Grows with every addition to this header. */
-#define LEAPP_C_VERSION 5
+#define LEAPP_C_VERSION 6
 LEAPP_API uint32_t leapp_c_version(void);
 
 typedef struct leapp_manager leapp_manager;
@@ -194,6 +194,18 @@ LEAPP_API leapp_status leapp_prepare(leapp_manager* manager, int32_t ticks);
 LEAPP_API leapp_status leapp_tick(leapp_manager* manager);
 /* Where an output's elements lie since the last tick, until the next; null for a wrong index. */
 LEAPP_API const void* leapp_output(const leapp_manager* manager, size_t output);
+
+/* Replays the golden traces of the bundle, each node by itself and the pipeline, in buffers of its
+ * own. Where this machine does not repeat them within their tolerance it fails with LP941, and the
+ * message names the first port and tick; `out`, which may be null, is filled in either case. Since
+ * version 6. */
+typedef struct leapp_verification {
+  uint64_t ticks;      /* that were replayed */
+  uint64_t compared;   /* outputs of ticks */
+  uint64_t mismatched; /* of these */
+  double worst_error;  /* the largest difference that was met */
+} leapp_verification;
+LEAPP_API leapp_status leapp_verify(const leapp_manager* manager, leapp_verification* out);
 
 /* State. Ports are named as everywhere: node and port apart. */
 LEAPP_API leapp_status leapp_set_input_value(leapp_manager* manager, const char* node,

@@ -173,6 +173,15 @@ enum class Code : std::uint16_t {
   // The installation.
   kNoTracing = 971,   ///< tracing where leapp-runtime alone is installed
   kOtherTorch = 972,  ///< a PyTorch of another minor version than leapp was built for
+  // Trust: what a bundle does beyond the traced passes, and on another machine.
+  kNotRepeated = 941,     ///< a golden tick that this machine does not repeat
+  kNoGolden = 942,        ///< a bundle without golden traces
+  kFewerGolden = 943,     ///< fewer golden ticks than were asked for
+  kShadowDiffers = 944,   ///< the program and its bundle differ in a shadow run
+  kShadowReset = 945,     ///< what a shadow run took for a reset of the program
+  kNotShadowed = 946,     ///< what a shadow run cannot follow
+  kCounterExample = 947,  ///< a model that differs from what was traced on other inputs
+  kBakedIn = 948,         ///< a function that differs from its model on other inputs
 };
 
 /// The code of a rule of the bundle format: rule(7) is "B7".

@@ -57,6 +57,7 @@
 #include "leapp/result.h"
 #include "leapp/tensor.h"
 #include "leapp/tensor_view.h"
+#include "leapp/verification.h"
 #include "leapp/visibility.h"
 
 namespace leapp {
@@ -206,6 +207,12 @@ class LEAPP_EXPORT InferenceManager {
   /// Runs `ticks` ticks on mock input, then puts state and inputs back: whatever an engine
   /// allocates at its first run is then allocated. Throws what a tick fails with.
   void prepare(int ticks = 2);
+
+  /// Replays the golden traces of the bundle on this machine: each node by itself, and the pipeline
+  /// with feedback closed, in buffers of their own, so that inputs, state and statistics stay as
+  /// they are. Loads every node once more meanwhile. Throws Error: LP942 where the bundle has no
+  /// golden traces, and what loading and ticks throw; whether the values agree is in the result.
+  Verification verify() const;
 
   /// Where the values are: "cpu", or "cuda:0" when every node runs on that device (EngineOptions::
   /// provider). Memory for bind_input() and bind_output() must then be there, input() and output()

@@ -66,6 +66,12 @@ struct CompileOptions {
   double rtol = 1e-3;
   double atol = 1e-5;
   bool strict = true;  ///< throw when a node fails validation
+  /// How many traced ticks the bundle keeps for InferenceManager::verify(); at most those that
+  /// StartOptions::max_cached_io kept.
+  int golden = 0;
+  /// Takes as long as it takes to try exported models on many inputs that were never traced, rather
+  /// than a fifth of the time that compiling took.
+  bool thorough = false;
   std::optional<GraphConfigs> graph_configs = {};
   /// Called before each step with (steps done, steps in all, the node it is about).
   std::function<void(std::size_t, std::size_t, const std::string&)> progress = {};

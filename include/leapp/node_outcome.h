@@ -2,8 +2,24 @@
 #pragma once
 
 #include <string>
+#include <vector>
+
+#include "leapp/comparison.h"
 
 namespace leapp {
+
+/// One output of one run, with every figure.
+struct OutputOutcome {
+  std::string name;  ///< as it was annotated
+  Comparison comparison;
+};
+
+/// One run of the exported model.
+struct SampleOutcome {
+  std::string label;       ///< "sample 0" is the first pass, the others are re-entries
+  std::string error = {};  ///< why the model could not be run; empty when it ran
+  std::vector<OutputOutcome> outputs = {};  ///< empty where values were not compared
+};
 
 struct NodeOutcome {
   std::string node;
@@ -11,6 +27,7 @@ struct NodeOutcome {
   std::string error = {};         ///< why its model could not be run at all; empty when it ran
   std::string not_compared = {};  ///< why its values were not compared; empty when they were
   std::string difference = {};    ///< the first: "'y' differs in pass 3"
+  std::vector<SampleOutcome> samples = {};
 };
 
 }  // namespace leapp

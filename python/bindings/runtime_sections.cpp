@@ -107,6 +107,7 @@ py::dict pipeline_section(const Bundle& bundle) {
   if (!pipeline.configs.empty()) section["configs"] = to_python(Metadata{pipeline.configs});
   section["data_flow"] = to_python(pipeline.data_flow);
   section["feedback_flow"] = to_python(pipeline.feedback_flow);
+  if (pipeline.golden) section["golden"] = pipeline.golden->path;
   if (pipeline.initial_values) section["initial_values"] = pipeline.initial_values->path;
   section["inputs"] = to_python(pipeline.inputs);
   section["outputs"] = to_python(pipeline.outputs);

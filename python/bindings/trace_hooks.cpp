@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -97,6 +98,14 @@ std::vector<at::Tensor> replay(const std::filesystem::path& file,
       .cast<std::vector<at::Tensor>>();
 }
 
+std::map<std::string, at::Tensor> call_again(const std::string& node,
+                                             const std::map<std::string, at::Tensor>& inputs) {
+  const py::gil_scoped_acquire acquire;
+  return py::module_::import("leapp._again")
+      .attr("call")(node, inputs)
+      .cast<std::map<std::string, at::Tensor>>();
+}
+
 // An operator's exceptions reach Python through libtorch, which knows this one and RuntimeError.
 void rethrow(const Error& error) {
   const py::gil_scoped_acquire acquire;
@@ -117,7 +126,8 @@ void install_hooks() {
                       .rethrow = rethrow,
                       .bridge = bridge,
                       .missing = missing,
-                      .replay = replay});
+                      .replay = replay,
+                      .call_again = call_again});
 }
 
 void remove_hooks() {

@@ -20,6 +20,7 @@ PYBIND11_MODULE(_trace, module) {
   bind_indexing(module);
   bind_program(module);
   bind_onnx(module);
+  bind_shadow(module);
   // The interpreter must not be called into once it goes away.
   py::module_::import("atexit").attr("register")(py::cpp_function([] {
     remove_frame_hooks();

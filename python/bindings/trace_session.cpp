@@ -34,8 +34,8 @@ using Configs = std::tuple<std::optional<double>, py::dict>;
 
 std::vector<std::tuple<std::string, bool, std::string>> compile_session(
     bool visualize, std::optional<bool> verbose, bool validate, bool dry_run, double rtol,
-    double atol, bool strict, const std::optional<Configs>& graph_configs,
-    const py::object& progress) {
+    double atol, bool strict, const std::optional<Configs>& graph_configs, int golden,
+    bool thorough, const py::object& progress) {
   CompileOptions options;
   options.visualize = visualize;
   options.verbose = verbose;
@@ -44,6 +44,8 @@ std::vector<std::tuple<std::string, bool, std::string>> compile_session(
   options.rtol = rtol;
   options.atol = atol;
   options.strict = strict;
+  options.golden = golden;
+  options.thorough = thorough;
   const py::module_ torch = py::module_::import("torch");
   options.python_version =
       py::module_::import("platform").attr("python_version")().cast<std::string>();
@@ -113,7 +115,8 @@ void bind_session(py::module_& module) {
   module.def("stop", unlocked_call(&stop));
   module.def("compile_graph", &compile_session, py::arg("visualize"), py::arg("verbose"),
              py::arg("validate"), py::arg("dry_run"), py::arg("rtol"), py::arg("atol"),
-             py::arg("strict"), py::arg("graph_configs"), py::arg("progress"));
+             py::arg("strict"), py::arg("graph_configs"), py::arg("golden"), py::arg("thorough"),
+             py::arg("progress"));
   module.def("diagnose", &diagnose, py::arg("code"), py::arg("text"), py::arg("node") = "",
              py::arg("settled_by_another_pass") = false, py::arg("where") = "",
              py::arg("aloud") = true);

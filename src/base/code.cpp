@@ -18,6 +18,19 @@ bool is_about_a_robot(Code code) {
          code == Code::kRecording;
 }
 
+// Of those from kNotRepeated on.
+ErrorKind kind_of_distrust(Code code) {
+  switch (code) {
+    case Code::kNotRepeated:
+    case Code::kCounterExample:
+      return ErrorKind::kValidation;
+    case Code::kNoGolden:
+      return ErrorKind::kValue;
+    default:
+      return ErrorKind::kUsage;
+  }
+}
+
 }  // namespace
 
 std::string to_string(Code code) {
@@ -33,6 +46,7 @@ std::string tag_of(Code code) {
 
 ErrorKind kind_of(Code code) noexcept {
   if (code == Code::kNoTracing || code == Code::kOtherTorch) return ErrorKind::kUsage;
+  if (code >= Code::kNotRepeated && !is_rule(code)) return kind_of_distrust(code);
   // The last are rules of the format, and before them what is wrong with files of other projects.
   if (code >= Code::kNoCheckpoint || is_about_a_robot(code)) return ErrorKind::kValue;
   switch (code) {

@@ -280,17 +280,21 @@ class BundleReader {
     pipeline.feedback_flow = read_wires(node.find("feedback_flow"));
     pipeline.inputs = read_node_ports(node.find("inputs"));
     pipeline.outputs = read_node_ports(node.find("outputs"));
-    if (auto path = read_optional_text(rule(14), node.find("initial_values"))) {
-      pipeline.initial_values =
-          FileEntry{std::move(*path), read_digest(node.find("initial_values_md5sum")),
-                    read_digest(node.find("initial_values_sha256sum"))};
-    }
+    pipeline.initial_values = read_file(node, "initial_values");
+    pipeline.golden = read_file(node, "golden");
     const YamlNode* const configs = node.find("configs");
     if (configs && !configs->is_null()) {
       expect_mapping(rule(11), *configs);
       pipeline.configs = read_map(*configs);
     }
     return pipeline;
+  }
+
+  std::optional<FileEntry> read_file(const YamlNode& node, const std::string& key) const {
+    auto path = read_optional_text(rule(14), node.find(key));
+    if (!path) return std::nullopt;
+    return FileEntry{std::move(*path), read_digest(node.find(key + "_md5sum")),
+                     read_digest(node.find(key + "_sha256sum"))};
   }
 
   PortRef read_port_ref(const YamlNode& node) const {  // B15

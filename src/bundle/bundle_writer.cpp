@@ -129,6 +129,13 @@ Metadata sorted_keys(const Metadata& value) {
   return value;
 }
 
+void write_file(YamlWriter& yaml, const std::string& key, const std::optional<FileEntry>& file) {
+  if (!file) return;
+  yaml.text_field(2, key, file->path);
+  if (!file->md5sum.empty()) yaml.text_field(2, key + "_md5sum", file->md5sum);
+  if (!file->sha256sum.empty()) yaml.text_field(2, key + "_sha256sum", file->sha256sum);
+}
+
 void write_pipeline(YamlWriter& yaml, const Pipeline& pipeline) {
   yaml.open(0, "pipeline");
   if (!pipeline.configs.empty()) {
@@ -136,12 +143,8 @@ void write_pipeline(YamlWriter& yaml, const Pipeline& pipeline) {
   }
   write_wires(yaml, "data_flow", pipeline.data_flow);
   write_wires(yaml, "feedback_flow", pipeline.feedback_flow);
-  if (pipeline.initial_values) {
-    const FileEntry& file = *pipeline.initial_values;
-    yaml.text_field(2, "initial_values", file.path);
-    if (!file.md5sum.empty()) yaml.text_field(2, "initial_values_md5sum", file.md5sum);
-    if (!file.sha256sum.empty()) yaml.text_field(2, "initial_values_sha256sum", file.sha256sum);
-  }
+  write_file(yaml, "golden", pipeline.golden);
+  write_file(yaml, "initial_values", pipeline.initial_values);
   write_node_ports(yaml, "inputs", pipeline.inputs);
   write_node_ports(yaml, "outputs", pipeline.outputs);
 }

@@ -56,6 +56,12 @@ std::vector<NamedFile> list_files(const Bundle& bundle) {
                      {"pipeline", "initial_values"},
                      {"pipeline", "initial_values_sha256sum"}});
   }
+  if (bundle.pipeline.golden) {
+    files.push_back({"the golden traces",
+                     &*bundle.pipeline.golden,
+                     {"pipeline", "golden"},
+                     {"pipeline", "golden_sha256sum"}});
+  }
   return files;
 }
 

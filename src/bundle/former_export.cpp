@@ -53,6 +53,7 @@ std::set<std::filesystem::path> list_named_files(const std::filesystem::path& fo
     }
     if (const YamlNode* const pipeline = root.find("pipeline")) {
       add_path(files, pipeline->find("initial_values"));
+      add_path(files, pipeline->find("golden"));
     }
   } catch (const Error&) {
     files.clear();
@@ -63,9 +64,10 @@ std::set<std::filesystem::path> list_named_files(const std::filesystem::path& fo
 std::set<std::filesystem::path> list_export_files(const std::filesystem::path& folder,
                                                   const std::string& name) {
   std::set<fs::path> files = list_named_files(folder, name);
-  for (const char* ending : {".yaml", ".png", ".svg", "_initial_values.safetensors"}) {
+  for (const char* ending : {".yaml", ".png", ".svg", "_initial_values.safetensors", "_golden.safetensors"}) {
     files.insert(name + ending);
   }
+  files.insert("validation.json");
   return files;
 }
 

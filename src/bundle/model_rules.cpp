@@ -49,13 +49,19 @@ class ModelChecker {
     }
   }
 
-  void check_initial_values(const FileEntry& file) const {
-    const FieldPath path = {"pipeline", "initial_values"};
+  void check_pipeline_file(const FileEntry& file, const std::string& key) const {
     if (const std::string fault = find_path_fault(file.path, options_); !fault.empty()) {
-      reporter_.fail(rule(14), path, fault);
+      reporter_.fail(rule(14), {"pipeline", key}, fault);
     }
-    check_digest(file.md5sum, 32, {"pipeline", "initial_values_md5sum"});
-    check_digest(file.sha256sum, 64, {"pipeline", "initial_values_sha256sum"});
+    check_digest(file.md5sum, 32, {"pipeline", key + "_md5sum"});
+    check_digest(file.sha256sum, 64, {"pipeline", key + "_sha256sum"});
+  }
+
+  void check_golden(const FileEntry& file) const {
+    check_pipeline_file(file, "golden");
+    if (!file.sha256sum.empty()) return;
+    reporter_.fail(rule(30), {"pipeline", "golden"},
+                   "golden traces must state their checksum, golden_sha256sum");
   }
 
   void check_configs(const Bundle& bundle) const {
@@ -191,7 +197,10 @@ void check_models(const Bundle& bundle, const BundleOptions& options, MeaningPol
   std::unordered_set<std::string_view> seen;
   for (const Model& model : bundle.models) checker.check_name(model.name, seen);
   for (const Model& model : bundle.models) checker.check(model);
-  if (bundle.pipeline.initial_values) checker.check_initial_values(*bundle.pipeline.initial_values);
+  if (const auto& file = bundle.pipeline.initial_values) {
+    checker.check_pipeline_file(*file, "initial_values");
+  }
+  if (bundle.pipeline.golden) checker.check_golden(*bundle.pipeline.golden);
   checker.check_configs(bundle);
 }
 

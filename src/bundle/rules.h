@@ -10,7 +10,7 @@ namespace leapp {
 /// other writers do not check them, so readers warn.
 enum class MeaningPolicy { kFail, kWarn };
 
-/// B4, B5, B8 to B14, B25 to B29: every model by itself, and the configs.
+/// B4, B5, B8 to B14, B25 to B30: every model by itself, the configs, and the other files.
 void check_models(const Bundle& bundle, const BundleOptions& options, MeaningPolicy policy,
                   const RuleReporter& reporter);
 

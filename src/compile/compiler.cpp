@@ -2,15 +2,19 @@
 #include <torch/version.h>
 
 #include <algorithm>
+#include <chrono>
 #include <fstream>
 #include <future>
 
 #include "base/check.h"
 #include "base/shown_path.h"
+#include "base/hash.h"
 #include "bundle/staging.h"
 #include "compile/between.h"
 #include "compile/bundle_files.h"
+#include "compile/counter_examples.h"
 #include "compile/draft.h"
+#include "compile/golden_ticks.h"
 #include "compile/model_files.h"
 #include "compile/own_model.h"
 #include "compile/rollout.h"
@@ -20,6 +24,7 @@
 #include "session/session.h"
 #include "state/delayed.h"
 #include "state/infer.h"
+#include "validate/validation_report.h"
 #include "viz/draw.h"
 
 namespace leapp {
@@ -52,7 +57,9 @@ class Compiler {
   void write_models(std::vector<Draft>& drafts);
   std::future<void> draw_beside() const;
   void finish_drawing(std::future<void>& drawing);
-  std::vector<NodeOutcome> validate(const Bundle& bundle);
+  void write_golden(Bundle& bundle);
+  std::vector<NodeOutcome> validate(const std::vector<Draft>& drafts, const Bundle& bundle);
+  void try_unseen_inputs(const std::vector<Draft>& drafts, Rollout& rollout);
   std::string first_sign(const std::vector<NodeOutcome>& outcomes) const;
   void write_diagnostics() const;
 
@@ -69,6 +76,7 @@ class Compiler {
     return staged_.path() / (session_.graph_name() + suffix);
   }
 
+  const std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
   Session& session_;
   const CompileOptions& options_;
   bool dry_run_;
@@ -270,7 +278,39 @@ std::string Compiler::first_sign(const std::vector<NodeOutcome>& outcomes) const
   return {};
 }
 
-std::vector<NodeOutcome> Compiler::validate(const Bundle& bundle) {
+void Compiler::write_golden(Bundle& bundle) {
+  require(options_.golden >= 0, Code::kWrongValue,
+          "compile_graph(golden=..) is a number of ticks, not " + std::to_string(options_.golden));
+  if (options_.golden == 0 || dry_run_) return;
+  auto fewer = compile::write_golden(nodes_, static_cast<std::size_t>(options_.golden),
+                                     {options_.rtol, options_.atol},
+                                     staged("_golden.safetensors"), bundle);
+  if (fewer) say(std::move(*fewer));
+}
+
+// Takes a fifth of the time that was spent so far, or 50 ms where that is more.
+void Compiler::try_unseen_inputs(const std::vector<Draft>& drafts, Rollout& rollout) {
+  CounterExampleOptions trials{.tolerance = {options_.rtol, options_.atol}};
+  if (options_.thorough) {
+    trials.rounds = 20;
+  } else {
+    const auto now = std::chrono::steady_clock::now();
+    trials.until = now + std::max<std::chrono::steady_clock::duration>(
+                             (now - began_) / 5, std::chrono::milliseconds(50));
+  }
+  for (Diagnostic& each : compile::try_unseen_inputs(drafts, nodes_, rollout.engines, trials,
+                                                     rollout.outcomes)) {
+    // The line at which a value left the graph says more than the one that put out what came of it.
+    for (const Diagnostic& said : session_.diagnostics().by_harm()) {
+      const bool left = said.code == Code::kBranch || said.code == Code::kNumber;
+      if (left && said.node == each.node && !said.where.empty()) each.where = said.where;
+    }
+    say(std::move(each));
+  }
+}
+
+std::vector<NodeOutcome> Compiler::validate(const std::vector<Draft>& drafts,
+                                            const Bundle& bundle) {
   if (dry_run_) {
     std::vector<NodeOutcome> outcomes;
     for (const CompiledNode& node : nodes_) outcomes.push_back({.node = node.model.name});
@@ -279,8 +319,16 @@ std::vector<NodeOutcome> Compiler::validate(const Bundle& bundle) {
   const std::filesystem::path log_path = session_.folder() / "log.txt";
   Rollout rollout =
       roll_out(nodes_, bundle.pipeline, staged_.path(), log_path, {options_.rtol, options_.atol});
+  try_unseen_inputs(drafts, rollout);
+  log_validation_summary(rollout.outcomes);
   const std::string failures = describe_failures(rollout.outcomes);
-  require(failures.empty() || !options_.strict, Code::kValidationFailed,
+  const bool written = failures.empty() || !options_.strict;
+  std::ofstream report((written ? staged_.path() : session_.folder()) / "validation.json",
+                       std::ios::binary);
+  report << validation_json(rollout.outcomes, {options_.rtol, options_.atol},
+                            sha256_file(staged(".yaml")));
+  report.close();
+  require(written, Code::kValidationFailed,
           failures + ". " + first_sign(rollout.outcomes) + "Nothing was written; " +
               log_path.string() +
               " has the details, and strict=False keeps the files for a closer look.");
@@ -309,17 +357,23 @@ std::vector<NodeOutcome> Compiler::run() {
   write_models(drafts);
   Bundle bundle = describe_bundle(nodes_, options_);
   if (!dry_run_) write_initial_values(nodes_, staged("_initial_values.safetensors"), bundle);
+  write_golden(bundle);
   write_yaml(bundle, staged(".yaml"));
   read_back(staged(".yaml"));
   const std::future<void> syncing =
       std::async(std::launch::async, [this] { staged_.sync_early(); });
   for (const std::string& line : statistics(bundle)) log(LogLevel::kInfo, line);
   std::vector<NodeOutcome> outcomes;
-  if (options_.validate) outcomes = validate(bundle);
+  if (options_.validate) outcomes = validate(drafts, bundle);
   finish_drawing(drawing);
   write_diagnostics();
   syncing.wait();
   staged_.commit();
+  if (!dry_run_ && !nodes_.empty()) {
+    log(LogLevel::kInfo, "What a few passes cannot show, a shadow run does: leapp.shadow(\"" +
+                             (session_.folder() / (session_.graph_name() + ".yaml")).string() +
+                             "\") around an episode of the program");
+  }
   log(LogLevel::kInfo, (dry_run_ ? "Dry run: the structure, without models and their validation, "
                                    "was written to "
                                  : "Bundle written to ") +

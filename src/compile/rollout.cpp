@@ -111,7 +111,7 @@ class Roller {
       }
     }
     for (Runner& runner : runners_) done_.outcomes.push_back(finish(runner));
-    log_validation_summary(done_.outcomes);
+    for (Runner& runner : runners_) done_.engines.push_back(std::move(runner.engine));
     return std::move(done_);
   }
 
@@ -304,7 +304,7 @@ void Roller::step(Runner& runner) {
   const Tensors traced = traced_outputs(node, exported);
   const bool compared = !exported.empty() && runner.not_compared.empty();
   if (compared) runner.report.add_sample(pass_, views_of(traced), views_of(exported));
-  if (!exported.empty() && !compared) runner.report.add_run();
+  if (!exported.empty() && !compared) runner.report.add_run(pass_);
   runner.put_out.push_back(compared ? std::move(exported) : traced);
 }
 

@@ -7,10 +7,12 @@
 #pragma once
 
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <vector>
 
 #include "compile/compiled_node.h"
+#include "leapp/engine.h"
 #include "leapp/node_outcome.h"
 #include "validate/node_validation.h"
 
@@ -22,6 +24,7 @@ struct Rollout {
   /// that holds its initial value again, as at the start of an episode, is no difference; nor is a
   /// wire between nodes that ran at different rates, which find_rates() names.
   std::optional<Diagnostic> difference;
+  std::vector<std::unique_ptr<Engine>> engines;  ///< of the models that ran; else null
 };
 
 /// Runs the models in `folder`, and logs the report; `log` is where its reader finds the details.

@@ -1,5 +1,6 @@
 #include "leapp/c.h"
 
+#include <algorithm>
 #include <cstring>
 #include <memory>
 #include <string>
@@ -97,6 +98,28 @@ leapp_status leapp_touch(leapp_manager* manager, size_t input) {
 leapp_status leapp_prepare(leapp_manager* manager, int32_t ticks) {
   if (manager == nullptr) return is_null("manager");
   return guarded([&] { manager->manager.prepare(ticks); });
+}
+
+leapp_status leapp_verify(const leapp_manager* manager, leapp_verification* out) {
+  if (manager == nullptr) return is_null("manager");
+  return guarded([&] {
+    const leapp::Verification verification = manager->manager.verify();
+    leapp_verification summary = {};
+    summary.ticks = verification.ticks;
+    const leapp::PortVerification* first = nullptr;
+    for (const leapp::PortVerification& check : verification.checks) {
+      ++summary.compared;
+      summary.worst_error = std::max(summary.worst_error, check.comparison.difference.max);
+      if (check.comparison.passed()) continue;
+      ++summary.mismatched;
+      if (first == nullptr) first = &check;
+    }
+    if (out != nullptr) *out = summary;
+    if (first == nullptr) return;
+    throw leapp::Error(Code::kNotRepeated, first->port + " in golden tick " +
+                                               std::to_string(first->tick) + ": " +
+                                               headline(first->comparison));
+  });
 }
 
 leapp_status leapp_tick(leapp_manager* manager) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "runtime/golden_replay.h"
 #include "runtime/inspector.h"
 #include "runtime/loader.h"
 #include "runtime/mock_input.h"
@@ -80,18 +81,9 @@ class InferenceManager::Impl {
     if (use) call(session_);
   }
 
-  std::vector<std::string> description() const {
-    std::vector<std::string> lines;
-    for (std::size_t i = 0; i < plan().steps.size(); ++i) {
-      const Model& model = plan().steps[i].model;
-      const bool loaded = i < loaded_.engines.size();  // none is where one node has no model
-      lines.push_back(model.name + ": " +
-                      (loaded       ? loaded_.engines[i]->description()
-                       : model.file ? model.backend.value_or("a") + " model, not loaded"
-                                    : "no model"));
-    }
-    return lines;
-  }
+  std::vector<std::string> description() const { return describe(loaded_); }
+
+  Verification verify() const { return verify_golden(loaded_, options_); }
 
   TensorMap run_policy(const TensorMap& inputs) {
     session_.clear_inputs();
@@ -332,6 +324,10 @@ void InferenceManager::bind_output(OutputPort port, void* data) {
 
 void InferenceManager::prepare(int ticks) {
   impl().exclusively([&](Impl& impl) { impl.prepare(ticks); });
+}
+
+Verification InferenceManager::verify() const {
+  return impl().exclusively([](Impl& impl) { return impl.verify(); });
 }
 
 void InferenceManager::set_input(InputPort port, const void* elements) noexcept {

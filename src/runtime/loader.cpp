@@ -139,6 +139,19 @@ LoadedBundle load_version(Bundle bundle, const RuntimeOptions& options) {
 
 }  // namespace
 
+std::vector<std::string> describe(const LoadedBundle& loaded) {
+  std::vector<std::string> lines;
+  for (std::size_t i = 0; i < loaded.plan.steps.size(); ++i) {
+    const Model& model = loaded.plan.steps[i].model;
+    const bool has_engine = i < loaded.engines.size();  // none is where one node has no model
+    lines.push_back(model.name + ": " +
+                    (has_engine   ? loaded.engines[i]->description()
+                     : model.file ? model.backend.value_or("a") + " model, not loaded"
+                                  : "no model"));
+  }
+  return lines;
+}
+
 TensorMap initial_values_of(const Bundle& bundle, const Plan& plan, const VerifiedFiles& files,
                             const BundleOptions& options) {
   TensorMap values;

@@ -25,6 +25,9 @@ struct LoadedBundle {
 /// Reads, verifies, plans and loads. Throws Error.
 LoadedBundle load_bundle(const std::filesystem::path& yaml, const RuntimeOptions& options);
 
+/// One line per step, for people: what runs where.
+std::vector<std::string> describe(const LoadedBundle& loaded);
+
 /// The initial value of every feedback input: what the bundle has, else zeros.
 TensorMap initial_values_of(const Bundle& bundle, const Plan& plan, const VerifiedFiles& files,
                             const BundleOptions& options);

@@ -1,7 +1,10 @@
 // The public calls: each hands on to the session.
 #include "leapp/leapp.h"
+
+#include "base/check.h"
 #include "session/front_end.h"
 #include "session/session.h"
+#include "session/shadowing.h"
 #include "trace/source.h"
 
 namespace leapp {
@@ -9,6 +12,8 @@ namespace leapp {
 using session::Session;
 
 void start(const StartOptions& options) {
+  require(session::shadowing() == nullptr, Code::kNotShadowed,
+          "leapp.start(): a shadow run is on, and annotations cannot serve both; end it first.");
   Session::instance().start(options);
   front_end::warm_up();
 }
@@ -32,35 +37,51 @@ Session& here(const std::source_location& where) {
   return Session::instance();
 }
 
+// The shadow run to tell of an annotation at that place; nullptr while a session is tracing.
+session::Shadowing* beside(const std::source_location& where) {
+  session::Shadowing* const shadowing = session::shadowing();
+  if (shadowing == nullptr || is_active()) return nullptr;
+  trace::set_cpp_location(where);
+  return shadowing;
+}
+
 }  // namespace
 
 std::vector<at::Tensor> input_tensors(const std::string& node, const NamedTensors& tensors,
                                       std::source_location where) {
+  if (session::Shadowing* shadow = beside(where)) shadow->inputs(node, tensors);
   return here(where).input_tensors(node, tensors);
 }
 
 std::vector<at::Tensor> output_tensors(const std::string& node, const NamedTensors& tensors,
                                        const OutputOptions& options, std::source_location where) {
+  if (session::Shadowing* shadow = beside(where)) {
+    shadow->outputs(node, tensors, options.static_outputs);
+  }
   return here(where).output_tensors(node, tensors, options);
 }
 
 std::vector<at::Tensor> state_tensors(const std::string& node, const NamedTensors& tensors,
                                       std::source_location where) {
+  if (session::Shadowing* shadow = beside(where)) shadow->states(node, tensors);
   return here(where).state_tensors(node, tensors);
 }
 
 std::vector<at::Tensor> update_state(const std::string& node, const NamedTensors& tensors,
                                      std::source_location where) {
+  if (session::Shadowing* shadow = beside(where)) shadow->updates(node, tensors);
   return here(where).update_state(node, tensors);
 }
 
 void module(const std::string& node, const NamedTensors& buffers,
             std::function<std::vector<at::Tensor>()> current, std::source_location where) {
+  if (session::Shadowing* shadow = beside(where)) shadow->states(node, buffers);
   here(where).module(node, buffers, std::move(current));
 }
 
 std::vector<at::Tensor> register_buffer(const std::string& node, const NamedTensors& buffers,
                                         std::source_location where) {
+  if (session::Shadowing* shadow = beside(where)) shadow->states(node, buffers);
   return here(where).register_buffer(node, buffers);
 }
 
@@ -70,6 +91,7 @@ void mirror_leapp_tags(const at::Tensor& source, const at::Tensor& target,
 }
 
 void abandon(const std::string& node) noexcept {
+  if (session::Shadowing* shadow = session::shadowing()) shadow->abandon(node);
   Session::instance().abandon(node);
 }
 
@@ -78,7 +100,7 @@ std::function<std::vector<at::Tensor>(const std::vector<at::Tensor>&)> method(
     std::function<std::vector<at::Tensor>(const std::vector<at::Tensor>&)> callable,
     const OutputOptions& options, std::source_location where) {
   return [=](const std::vector<at::Tensor>& arguments) -> std::vector<at::Tensor> {
-    if (!is_active()) return callable(arguments);
+    if (!is_active() && session::shadowing() == nullptr) return callable(arguments);
     NamedTensors inputs;
     for (std::size_t i = 0; i < arguments.size(); ++i) {
       inputs.push_back({"arg_" + std::to_string(i), arguments[i]});

@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -53,6 +54,12 @@ struct Hooks {
   std::function<std::vector<at::Tensor>(const std::filesystem::path& file,
                                         const std::vector<at::Tensor>& inputs)>
       replay;
+  /// Calls the function that is a node, where there is one, on other values of its inputs, by name,
+  /// and puts back whatever that changed in the program. Returns its outputs by name, or nothing
+  /// where it refuses them or its effects cannot be put back. May be empty.
+  std::function<std::map<std::string, at::Tensor>(const std::string& node,
+                                                  const std::map<std::string, at::Tensor>& inputs)>
+      call_again;
 };
 
 /// Whether front ends are told of a node's pass.

@@ -1,13 +1,9 @@
 #include "trace/purify.h"
 
-#include <ATen/MemoryOverlap.h>
 #include <ATen/core/grad_mode.h>
-#include <ATen/ops/empty.h>
-#include <ATen/ops/empty_strided.h>
 #include <c10/core/InferenceMode.h>
 
 #include <algorithm>
-#include <map>
 #include <string>
 #include <utility>
 
@@ -18,23 +14,17 @@
 #include "trace/graph_builder.h"
 #include "trace/inside.h"
 #include "trace/op_traits.h"
+#include "trace/replayer.h"
 
 namespace leapp::trace {
 namespace {
 
-class Purifier final : public Observer {
+class Purifier final : public Observer, private Replayer {
  public:
   Purifier(const Recording& recording, const std::vector<StateSlot>& slots,
            const PurifyOptions& options, GraphBuilder& builder,
            std::vector<Purified::Opened>& opened)
-      : recording_(recording),
-        slots_(slots),
-        tape_(*recording.tape),
-        options_(options),
-        builder_(builder),
-        opened_(opened) {
-    find_written_stores();
-  }
+      : Replayer(recording, slots), options_(options), builder_(builder), opened_(opened) {}
 
   Purified run(const std::vector<at::Tensor>& examples);
 
@@ -42,65 +32,27 @@ class Purifier final : public Observer {
                torch::jit::Stack* stack) override;
 
  private:
-  void find_written_stores();
+  at::Tensor writable(const at::Tensor& content) override { return wrap(content); }
+  std::string name_of(const at::Tensor& tensor) const override { return options_.name(tensor); }
   void bind(VarId var, const std::string& name, const at::Tensor& value);
   void bind(const StateSlot& slot);
-  at::Tensor tensor_of(VarId var);
-  at::Tensor tensor_at(const Site& site, VarId var);
-  at::Tensor tensor_content(VarId var) const;
-  c10::IValue argument_of(const Site& site, const Arg& arg, const c10::Argument& declared);
-  torch::jit::Stack arguments_of(std::int32_t index);
   void replay(std::int32_t index);
-  void assign(const CallResult& result, const c10::IValue& value);
   void run_whole(const c10::OperatorHandle& op, torch::jit::Stack* stack);
   std::optional<Inside> inside_of(const c10::OperatorHandle& op, torch::jit::Stack args);
   bool open_up(const c10::OperatorHandle& op, torch::jit::Stack* stack);
   ir::ValueId final_value(const at::Tensor& tensor);
   ir::ValueId final_value(const StateSlot& slot);
 
-  const Recording& recording_;
-  const std::vector<StateSlot>& slots_;
-  const Tape& tape_;
   const PurifyOptions& options_;
   GraphBuilder& builder_;
   std::vector<Purified::Opened>& opened_;
-  std::vector<bool> written_;           // per store: some replayed call writes to it
-  std::map<VarId, at::Tensor> values_;  // what each variable is during the replay
-  std::map<Site, std::size_t> given_;   // what is read there is that slot
-  std::vector<at::Tensor> slot_inputs_;
   const Call* call_ = nullptr;  // the call being replayed
   bool outermost_ = false;      // its own operator has not been seen yet
   ir::SourceLocation where_;
 };
 
-void Purifier::find_written_stores() {
-  written_.assign(tape_.store_count(), false);
-  const auto mark = [&](VarId var) {
-    if (var == kNobody || tape_.variable(var).store == kNobody) return;
-    written_[static_cast<std::size_t>(tape_.variable(var).store)] = true;
-  };
-  for (const std::int32_t index : recording_.calls) {
-    const Call& call = tape_.calls()[static_cast<std::size_t>(index)];
-    const OpTraits& traits = traits_of(call.op);
-    if (!traits.mutates) continue;
-    const Arg* args = tape_.args_of(call);
-    for (std::size_t i = 0; i < traits.writes.size(); ++i) {
-      if (!traits.writes[i]) continue;
-      if (args[i].kind == Arg::Kind::kTensor) mark(args[i].var);
-      for (std::int32_t k = 0; k < args[i].list_size; ++k) {
-        mark(tape_.list_item(args[i].list_begin + k));
-      }
-    }
-  }
-}
-
 void Purifier::bind(VarId var, const std::string& name, const at::Tensor& value) {
-  // Same strides as the traced tensor, so that a recorded as_strided() means the same elements.
-  const at::Tensor like = tape_.variable(var).held;
-  at::Tensor plain = at::has_internal_overlap(like) == at::MemOverlap::No
-                         ? at::empty_strided(like.sizes(), like.strides(), value.options())
-                         : at::empty(value.sizes(), value.options());
-  plain.copy_(value);
+  const at::Tensor plain = laid_out(var, value);
   builder_.add_input(name, plain);
   values_.insert_or_assign(var, wrap(plain));
 }
@@ -115,89 +67,6 @@ void Purifier::bind(const StateSlot& slot) {
   builder_.add_input(slot.name, plain);
   for (const Site& site : slot.sites) given_[site] = slot_inputs_.size();
   slot_inputs_.push_back(wrap(plain));
-}
-
-at::Tensor Purifier::tensor_at(const Site& site, VarId var) {
-  if (const auto slot = given_.find(site); slot != given_.end()) return slot_inputs_[slot->second];
-  return tensor_of(var);
-}
-
-at::Tensor Purifier::tensor_of(VarId var) {
-  if (var == kNobody) return {};
-  const auto it = values_.find(var);
-  if (it != values_.end()) return it->second;
-  at::Tensor content = tensor_content(var);
-  const StoreId store = tape_.variable(var).store;
-  if (store != kNobody && written_[static_cast<std::size_t>(store)]) content = wrap(content);
-  values_.emplace(var, content);
-  return content;
-}
-
-at::Tensor Purifier::tensor_content(VarId var) const {
-  const Variable& variable = tape_.variable(var);
-  demand(variable.held.defined(), "a replayed call reads a result that no call made");
-  const auto capture = variable.store == kNobody ? nullptr : tape_.store(variable.store).capture;
-  if (!capture) return variable.held;
-  if (capture->changed_unseen()) {
-    const std::string name = options_.name(variable.held);
-    throw Error(Code::kChanged,
-                "the tensor " + (name.empty() ? "" : "'" + name + "' ") + "of shape " +
-                    c10::str(variable.held.sizes()) +
-                    " changed after it was traced, where LEAPP does not look: after leapp.stop(), "
-                    "or through .data or another library. Call leapp.compile_graph() before the "
-                    "program goes on, or pass the tensor through annotate.input_tensors().");
-  }
-  return capture->content(variable.held);
-}
-
-c10::IValue Purifier::argument_of(const Site& site, const Arg& arg, const c10::Argument& declared) {
-  switch (arg.kind) {
-    case Arg::Kind::kValue:
-      return arg.value;
-    case Arg::Kind::kTensor:
-      return arg.var == kNobody ? c10::IValue() : tensor_at(site, arg.var);
-    case Arg::Kind::kTensorList:
-      break;
-  }
-  const bool optional_items = declared.type()->str().find("Optional") != std::string::npos ||
-                              declared.type()->str().find("?") != std::string::npos;
-  if (optional_items) {
-    c10::List<std::optional<at::Tensor>> list;
-    for (std::int32_t k = 0; k < arg.list_size; ++k) {
-      const VarId var = tape_.list_item(arg.list_begin + k);
-      list.push_back(var == kNobody ? std::nullopt
-                                    : std::optional(tensor_at({site.call, site.arg, k}, var)));
-    }
-    return list;
-  }
-  c10::List<at::Tensor> list;
-  for (std::int32_t k = 0; k < arg.list_size; ++k) {
-    list.push_back(tensor_at({site.call, site.arg, k}, tape_.list_item(arg.list_begin + k)));
-  }
-  return list;
-}
-
-torch::jit::Stack Purifier::arguments_of(std::int32_t index) {
-  const Call& call = tape_.calls()[static_cast<std::size_t>(index)];
-  torch::jit::Stack stack;
-  const auto& declared = call.op.schema().arguments();
-  const Arg* args = tape_.args_of(call);
-  for (std::size_t i = 0; i < declared.size(); ++i) {
-    stack.push_back(argument_of({index, static_cast<std::int32_t>(i), -1}, args[i], declared[i]));
-  }
-  if (call.relative) {
-    stack.back() = stack.back().toInt() + stack.front().toTensor().storage_offset();
-  }
-  static const c10::OperatorName as_strided("aten::as_strided", "");
-  if (!call.relative && call.op.operator_name() == as_strided && stack.back().isInt()) {
-    // An offset the user gave counts from the start of the traced tensor's memory.
-    const at::Tensor& traced = tape_.variable(args[0].var).held;
-    const at::Tensor self = stack.front().toTensor();
-    if (traced.defined()) {
-      stack.back() = stack.back().toInt() - traced.storage_offset() + self.storage_offset();
-    }
-  }
-  return stack;
 }
 
 void Purifier::replay(std::int32_t index) {
@@ -223,19 +92,6 @@ void Purifier::replay(std::int32_t index) {
   }
   const CallResult* results = tape_.results_of(call);
   for (std::size_t i = 0; i < stack.size(); ++i) assign(results[i], stack[i]);
-}
-
-void Purifier::assign(const CallResult& result, const c10::IValue& value) {
-  if (!result.is_tensor) return;
-  if (!result.is_list) {
-    if (result.var != kNobody) values_.insert_or_assign(result.var, value.toTensor());
-    return;
-  }
-  const auto items = value.toTensorVector();
-  for (std::int32_t k = 0; k < result.list_size; ++k) {
-    const VarId var = tape_.list_item(result.list_begin + k);
-    if (var != kNobody) values_.insert_or_assign(var, items.at(static_cast<std::size_t>(k)));
-  }
 }
 
 void Purifier::on_call(const c10::OperatorHandle& op, c10::DispatchKeySet keys,

@@ -1,4 +1,4 @@
-#include "validate/comparison.h"
+#include "leapp/comparison.h"
 
 #include <algorithm>
 #include <cmath>
@@ -225,18 +225,25 @@ Tolerance tolerance_for(DType dtype, const Tolerance& asked) noexcept {
 
 Comparison compare(const ConstTensorView& traced, const ConstTensorView& exported,
                    const Tolerance& asked) {
-  Comparison result;
-  const Tolerance tolerance = tolerance_for(traced.dtype, asked);
-  result.tolerance = tolerance;
-  result.elements = element_count(traced.shape);
-  const bool same_form = traced.shape == exported.shape && traced.dtype == exported.dtype;
-  if (same_form) {
+  if (traced.shape == exported.shape && traced.dtype == exported.dtype) {
+    Comparison result;
+    result.tolerance = tolerance_for(traced.dtype, asked);
+    result.elements = element_count(traced.shape);
     const bool close = with_element_type(traced.dtype, [&]<typename T>(T) {
       return all_close_and_finite(static_cast<const T*>(traced.data),
-                                  static_cast<const T*>(exported.data), result.elements, tolerance);
+                                  static_cast<const T*>(exported.data), result.elements,
+                                  result.tolerance);
     });
     if (close) return result;
   }
+  return compare_in_full(traced, exported, asked);
+}
+
+Comparison compare_in_full(const ConstTensorView& traced, const ConstTensorView& exported,
+                           const Tolerance& asked) {
+  Comparison result;
+  result.tolerance = tolerance_for(traced.dtype, asked);
+  result.elements = element_count(traced.shape);
   with_element_type(traced.dtype, [&]<typename T>(T) { result.traced = summarise<T>(traced); });
   with_element_type(exported.dtype,
                     [&]<typename T>(T) { result.exported = summarise<T>(exported); });

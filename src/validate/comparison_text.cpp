@@ -2,7 +2,7 @@
 #include <cstdio>
 #include <string_view>
 
-#include "validate/comparison.h"
+#include "leapp/comparison.h"
 
 namespace leapp {
 namespace {
@@ -43,10 +43,26 @@ std::string describe_origin(const Comparison& comparison) {
   const bool exported = comparison.exported.nan + comparison.exported.inf > 0;
   if (traced && exported) return "  both sides have them, at different places or of another kind";
   if (exported) return "  only the exported model has them: the export introduced them";
-  return "  only the traced values have them: the traced code is unstable";
+  return "  only the source has them: the traced code is unstable";
 }
 
 }  // namespace
+
+std::string_view name_of(Comparison::Verdict verdict) noexcept {
+  switch (verdict) {
+    case Comparison::Verdict::kClose:
+      return "close";
+    case Comparison::Verdict::kShape:
+      return "shape";
+    case Comparison::Verdict::kDType:
+      return "dtype";
+    case Comparison::Verdict::kNonFinite:
+      return "non_finite";
+    case Comparison::Verdict::kValues:
+      return "values";
+  }
+  return {};
+}
 
 std::string to_string(const Tolerance& tolerance) {
   return format("rtol=%g, atol=%g", tolerance.rtol, tolerance.atol);
@@ -64,11 +80,11 @@ std::string headline(const Comparison& comparison) {
                                          : "close " + tolerance;
     case Comparison::Verdict::kShape:
       return "Mismatch detected " + tolerance + ": the exported model returns " +
-             describe_form(comparison.exported) + ", traced was " +
+             describe_form(comparison.exported) + ", the source is " +
              describe_form(comparison.traced);
     case Comparison::Verdict::kDType:
       return "Mismatch detected " + tolerance + ": the exported model returns " +
-             std::string(name_of(comparison.exported.dtype)) + ", traced was " +
+             std::string(name_of(comparison.exported.dtype)) + ", the source is " +
              std::string(name_of(comparison.traced.dtype));
     case Comparison::Verdict::kNonFinite:
       return "Mismatch detected " + tolerance + ": NaN or Inf differ, " + counted("are not close");
@@ -80,10 +96,10 @@ std::string headline(const Comparison& comparison) {
 
 std::vector<std::string> details(const Comparison& comparison) {
   if (comparison.passed() && !comparison.has_non_finite()) return {};
-  std::vector<std::string> lines = {describe_side("traced:   ", comparison.traced),
+  std::vector<std::string> lines = {describe_side("source:   ", comparison.traced),
                                     describe_side("exported: ", comparison.exported)};
   if (comparison.has_non_finite()) {
-    lines.push_back("  traced has " + describe_non_finite(comparison.traced) + "; exported has " +
+    lines.push_back("  source has " + describe_non_finite(comparison.traced) + "; exported has " +
                     describe_non_finite(comparison.exported));
     lines.push_back(describe_origin(comparison));
   }
@@ -95,7 +111,7 @@ std::vector<std::string> details(const Comparison& comparison) {
                            p[1], p[2], p[3], p[4]));
     if (!comparison.passed()) {
       lines.push_back("  largest at " + to_string(difference.worst_index) +
-                      format(": traced %.6e, exported %.6e", difference.worst_traced,
+                      format(": source %.6e, exported %.6e", difference.worst_traced,
                              difference.worst_exported));
     }
   }

@@ -16,17 +16,17 @@ NodeValidation::NodeValidation(std::string node, std::vector<std::string> output
 
 void NodeValidation::add_sample(std::size_t sample, const std::vector<ConstTensorView>& traced,
                                 const std::vector<ConstTensorView>& exported) {
-  ++samples_;
+  SampleOutcome& outcome = begin(sample);
   if (traced.size() != exported.size()) {
+    outcome.error = "the exported model returns " + std::to_string(exported.size()) +
+                    " outputs, expected " + std::to_string(traced.size());
     log(LogLevel::kError, Code::kValidationFailed,
-        node_ + " sample " + std::to_string(sample) + ": the exported model returns " +
-            std::to_string(exported.size()) + " outputs, expected " +
-            std::to_string(traced.size()));
+        node_ + " " + outcome.label + ": " + outcome.error);
     fail(sample);
     return;
   }
   for (std::size_t i = 0; i < traced.size(); ++i) {
-    const Comparison comparison = compare(traced[i], exported[i], tolerance_of(i));
+    Comparison comparison = compare_in_full(traced[i], exported[i], tolerance_of(i));
     if (!comparison.passed()) {
       fail(sample);
       if (difference_.empty()) {
@@ -34,7 +34,16 @@ void NodeValidation::add_sample(std::size_t sample, const std::vector<ConstTenso
       }
     }
     if (!comparison.passed() || comparison.has_non_finite()) report(sample, i, comparison);
+    outcome.outputs.push_back({name_of_output(i), std::move(comparison)});
   }
+}
+
+SampleOutcome& NodeValidation::begin(std::size_t sample) {
+  return samples_.emplace_back(SampleOutcome{.label = "sample " + std::to_string(sample)});
+}
+
+std::string NodeValidation::name_of_output(std::size_t output) const {
+  return output < output_names_.size() ? output_names_[output] : std::to_string(output);
 }
 
 Tolerance NodeValidation::tolerance_of(std::size_t output) const {
@@ -44,10 +53,8 @@ Tolerance NodeValidation::tolerance_of(std::size_t output) const {
 
 void NodeValidation::report(std::size_t sample, std::size_t output,
                             const Comparison& comparison) const {
-  const std::string name =
-      output < output_names_.size() ? output_names_[output] : std::to_string(output);
   std::string line =
-      node_ + "/" + name + " sample " + std::to_string(sample) + ": " + headline(comparison);
+      node_ + "/" + name_of_output(output) + " sample " + std::to_string(sample) + ": " + headline(comparison);
   if (!comparison.passed() && !log_path_.empty()) line += "; details are in " + log_path_;
   if (comparison.passed()) {
     log(LogLevel::kInfo, line);
@@ -58,7 +65,7 @@ void NodeValidation::report(std::size_t sample, std::size_t output,
 }
 
 void NodeValidation::add_error(std::size_t sample, const std::string& error) {
-  ++samples_;
+  begin(sample).error = error;
   log(LogLevel::kError, Code::kValidationFailed,
       node_ + " sample " + std::to_string(sample) +
           ": the exported model could not be run: " + error);
@@ -75,8 +82,8 @@ NodeOutcome NodeValidation::finish(const std::string& not_compared) {
   if (passed && !not_compared.empty()) {
     warn(Code::kNotValidated, "  [NOT VALIDATED] " + node_ + ": " + not_compared);
   } else if (passed) {
-    log(LogLevel::kInfo, "  [PASS] " + node_ + " passed validation (" + std::to_string(samples_) +
-                             (samples_ == 1 ? " sample)" : " samples)"));
+    log(LogLevel::kInfo, "  [PASS] " + node_ + " passed validation (" + std::to_string(samples_.size()) +
+                             (samples_.size() == 1 ? " sample)" : " samples)"));
     for (std::size_t i = 0; i < output_names_.size(); ++i) {
       if (tolerance_of(i) == tolerance_) continue;
       log(LogLevel::kInfo, "    " + node_ + "/" + output_names_[i] + " was computed in " +
@@ -91,7 +98,7 @@ NodeOutcome NodeValidation::finish(const std::string& not_compared) {
             "probably been exported as a constant; declare it with annotate.input_tensors() or, if "
             "the node keeps it, with annotate.state_tensors()");
   }
-  return {node_, passed, error_, not_compared, difference_};
+  return {node_, passed, error_, not_compared, difference_, std::move(samples_)};
 }
 
 void log_validation_summary(const std::vector<NodeOutcome>& outcomes) {

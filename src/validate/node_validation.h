@@ -9,7 +9,7 @@
 #include "leapp/node_outcome.h"
 #include "leapp/tensor_view.h"
 #include "leapp/visibility.h"
-#include "validate/comparison.h"
+#include "leapp/comparison.h"
 
 namespace leapp {
 
@@ -30,7 +30,7 @@ class LEAPP_EXPORT NodeValidation {
                   const std::vector<ConstTensorView>& exported);
 
   /// Notes that the model ran on this sample, but that there is nothing to compare with.
-  void add_run() { ++samples_; }
+  void add_run(std::size_t sample) { begin(sample); }
 
   /// Notes that the model could not be run at all on this sample.
   void add_error(std::size_t sample, const std::string& error);
@@ -40,6 +40,8 @@ class LEAPP_EXPORT NodeValidation {
   NodeOutcome finish(const std::string& not_compared = {});
 
  private:
+  SampleOutcome& begin(std::size_t sample);
+  std::string name_of_output(std::size_t output) const;
   void report(std::size_t sample, std::size_t output, const Comparison& comparison) const;
   void fail(std::size_t sample);
   Tolerance tolerance_of(std::size_t output) const;
@@ -49,7 +51,7 @@ class LEAPP_EXPORT NodeValidation {
   Tolerance tolerance_;
   std::vector<DType> precisions_;
   std::string log_path_;
-  std::size_t samples_ = 0;
+  std::vector<SampleOutcome> samples_;
   bool first_failed_ = false;
   bool later_failed_ = false;
   std::string error_;

@@ -1,4 +1,4 @@
-#include "validate/comparison.h"
+#include "leapp/comparison.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -77,19 +77,19 @@ TEST(Compare, AMismatchIsMeasuredCompletely) {
                           testing::DoubleNear(9.9, 1e-12), testing::DoubleNear(9.95, 1e-12)));
   EXPECT_EQ(text_of(result),
             "Mismatch detected (rtol=0.001, atol=1e-05): 10 of 11 values are not close\n"
-            "  traced:   float32 [1, 11], range [0.000000e+00, 0.000000e+00]\n"
+            "  source:   float32 [1, 11], range [0.000000e+00, 0.000000e+00]\n"
             "  exported: float32 [1, 11], range [0.000000e+00, 1.000000e+01]\n"
             "  difference: max=1.000000e+01, mean=5.000000e+00\n"
             "  percentiles: p50=5.000000e+00, p75=7.500000e+00, p90=9.000000e+00, "
             "p99=9.900000e+00, p995=9.950000e+00\n"
-            "  largest at [0, 10]: traced 0.000000e+00, exported 1.000000e+01");
+            "  largest at [0, 10]: source 0.000000e+00, exported 1.000000e+01");
 }
 
 TEST(Compare, NanAndInfAtTheSamePlacesPassWithANote) {
   const auto result = compare_floats({kNan, -kInf, kInf, 1}, {kNan, -kInf, kInf, 1});
   EXPECT_TRUE(result.passed());
   EXPECT_EQ(headline(result), "close (rtol=0.001, atol=1e-05), with NaN or Inf");
-  EXPECT_THAT(text_of(result), HasSubstr("traced has 1 NaN (25.0 %), 2 Inf (50.0 %); exported has "
+  EXPECT_THAT(text_of(result), HasSubstr("source has 1 NaN (25.0 %), 2 Inf (50.0 %); exported has "
                                          "1 NaN (25.0 %), 2 Inf (50.0 %)"));
   EXPECT_THAT(text_of(result), HasSubstr("both sides have them at the same places"));
 }
@@ -100,7 +100,7 @@ TEST(Compare, NanOnOneSideNamesItsOrigin) {
   EXPECT_THAT(text_of(exported), HasSubstr("only the exported model has them"));
   EXPECT_THAT(text_of(exported), HasSubstr("exported has 1 NaN (50.0 %), 0 Inf (0.0 %)"));
   EXPECT_THAT(text_of(compare_floats({kInf, 2}, {1, 2})),
-              HasSubstr("only the traced values have them"));
+              HasSubstr("only the source has them"));
   EXPECT_THAT(text_of(compare_floats({kInf, 2}, {2, kInf})), HasSubstr("at different places"));
 }
 
@@ -126,11 +126,11 @@ TEST(Compare, ShapesAndDTypesMustAgree) {
   const auto shape =
       compare(view(values, DType::kFloat32, {1, 2}), view(values, DType::kFloat32, {2, 1}));
   EXPECT_EQ(shape.verdict, Verdict::kShape);
-  EXPECT_THAT(headline(shape), HasSubstr("the exported model returns float32 [2, 1], traced was "
+  EXPECT_THAT(headline(shape), HasSubstr("the exported model returns float32 [2, 1], the source is "
                                          "float32 [1, 2]"));
   const auto dtype = compare(view(values, DType::kFloat32), view(values, DType::kInt32));
   EXPECT_EQ(dtype.verdict, Verdict::kDType);
-  EXPECT_THAT(headline(dtype), HasSubstr("the exported model returns int32, traced was float32"));
+  EXPECT_THAT(headline(dtype), HasSubstr("the exported model returns int32, the source is float32"));
 }
 
 TEST(Compare, EmptyTensorsAndScalarsWork) {
@@ -139,7 +139,7 @@ TEST(Compare, EmptyTensorsAndScalarsWork) {
   const float one = 1;
   const float two = 2;
   const auto result = compare({&one, DType::kFloat32, {}}, {&two, DType::kFloat32, {}});
-  EXPECT_THAT(text_of(result), HasSubstr("largest at []: traced 1.000000e+00"));
+  EXPECT_THAT(text_of(result), HasSubstr("largest at []: source 1.000000e+00"));
 }
 
 TEST(Compare, IntegersOf64BitsAreSubtractedExactly) {

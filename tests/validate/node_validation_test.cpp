@@ -52,7 +52,7 @@ TEST_F(NodeValidationTest, AMismatchNamesOutputSampleAndLog) {
   EXPECT_EQ(lines_[0],
             "ERROR policy/action sample 0: Mismatch detected (rtol=0.001, atol=1e-05): 1 of 1 "
             "values are not close; details are in walker/log.txt [LP409]");
-  EXPECT_THAT(lines_[1], HasSubstr("INFO   traced:   float32 []"));
+  EXPECT_THAT(lines_[1], HasSubstr("INFO   source:   float32 []"));
 }
 
 TEST_F(NodeValidationTest, OnlyLaterSamplesFailingHintsAtAConstant) {
@@ -84,7 +84,7 @@ TEST_F(NodeValidationTest, AModelThatCannotRunIsAnError) {
 
 TEST_F(NodeValidationTest, WhatWasNotComparedIsNotCalledAPass) {
   NodeValidation validation("sampler", {"a"}, {}, "");
-  validation.add_run();
+  validation.add_run(0);
   const NodeOutcome outcome = validation.finish("it draws random numbers");
   EXPECT_TRUE(outcome.passed);
   EXPECT_EQ(outcome.not_compared, "it draws random numbers");

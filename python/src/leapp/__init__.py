@@ -22,7 +22,16 @@ from typing import TYPE_CHECKING, Any
 from . import onnx
 from ._annotate import annotate
 from ._import import ImportedPolicy, import_onnx
-from ._session import Diagnostic, ExportManager, compile_graph, diagnostics, start, stop
+from ._session import (
+    Diagnostic,
+    ExportManager,
+    ValidationResults,
+    compile_graph,
+    diagnostics,
+    start,
+    stop,
+)
+from ._shadow import ShadowReport, ShadowRun, shadow
 from .enums import InputKindEnum, OutputKindEnum
 from .errors import (
     LeappError,
@@ -39,7 +48,7 @@ from .semantics import GraphConfigs, History, Limits, TemporalAxis, TensorSemant
 
 if TYPE_CHECKING:
     from .controller import Controller, replay
-    from .inference_manager import InferenceManager
+    from .inference_manager import InferenceManager, Verification
 
     __version__: str
 
@@ -63,8 +72,12 @@ __all__ = [
     "LeappValueError",
     "Limits",
     "OutputKindEnum",
+    "ShadowReport",
+    "ShadowRun",
     "TemporalAxis",
     "TensorSemantics",
+    "ValidationResults",
+    "Verification",
     "__version__",
     "annotate",
     "compile_graph",
@@ -72,6 +85,7 @@ __all__ = [
     "import_onnx",
     "onnx",
     "replay",
+    "shadow",
     "start",
     "stop",
 ]
@@ -79,11 +93,11 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     """Load what needs the compiled runtime when it is first asked for."""
-    if name == "InferenceManager":
-        from .inference_manager import InferenceManager
+    if name in ("InferenceManager", "Verification"):
+        from . import inference_manager
 
-        globals()[name] = InferenceManager
-        return InferenceManager
+        globals()[name] = getattr(inference_manager, name)
+        return globals()[name]
     if name in ("Controller", "replay"):
         from . import controller
 

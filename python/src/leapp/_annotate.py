@@ -20,8 +20,8 @@ _F = TypeVar("_F", bound=Callable[..., Any])
 class Annotate:
     """Marks where nodes begin and end, and what they keep from one pass to the next.
 
-    While no session is tracing, every call hands back its argument untouched. Tensors stay ordinary
-    tensors in either case.
+    While no session is tracing, every call hands back its argument untouched; a shadow run, where
+    one is on, looks at it. Tensors stay ordinary tensors in any case.
     """
 
     def input_tensors(self, node_name: str, tensors: Any) -> Any:
@@ -37,6 +37,8 @@ class Annotate:
             The values to compute with: a bare value for one entry, a tuple in order for more.
         """
         if not _state.is_active():
+            if _state.shadow is not None:
+                _state.shadow.input_tensors(node_name, tensors)
             return passthrough("input_tensors", node_name, tensors)
         values = _state.input_dict(node_name, tensors)
         if values is not NotImplemented:
@@ -68,6 +70,8 @@ class Annotate:
         if not _state.is_active():
             if static_outputs is not None:
                 check("output_tensors static_outputs", node_name, static_outputs)
+            if _state.shadow is not None:
+                _state.shadow.output_tensors(node_name, tensors, static_outputs)
             return passthrough("output_tensors", node_name, tensors)
         if static_outputs is None and backend_params is None:
             values = _state.output_dict(node_name, tensors, export_with)
@@ -135,6 +139,8 @@ class Annotate:
             The states to compute with: a bare value for one entry, a tuple in order for more.
         """
         if not _state.is_active():
+            if _state.shadow is not None:
+                _state.shadow.state_tensors(node_name, tensors)
             return passthrough("state_tensors", node_name, tensors, flat=True)
         return _state.tracing.state_tensors(node_name, tensors)
 
@@ -149,6 +155,8 @@ class Annotate:
             The values given: a bare value for one entry, a tuple in order for more.
         """
         if not _state.is_active():
+            if _state.shadow is not None:
+                _state.shadow.update_state(node_name, tensors)
             return passthrough("update_state", node_name, tensors, flat=True)
         return _state.tracing.update_state(node_name, tensors)
 
@@ -170,6 +178,8 @@ class Annotate:
                 model, f"module() for node '{node_name}' expects a torch.nn.Module"
             )
         if not _state.is_active():
+            if _state.shadow is not None:
+                _state.shadow.module(node_name, model, buffer_names)
             return
         _state.tracing.module(node_name, model, buffer_names)
 
@@ -185,12 +195,14 @@ class Annotate:
             The tensors to compute with: a bare value for one entry, a tuple in order for more.
         """
         if is_array(tensors):
-            if not _state.is_active():
+            if not _state.is_active() and _state.shadow is None:
                 return tensors
             tensors = {"buffer_0": tensors}
         elif isinstance(tensors, (list, tuple)) and all(map(is_array, tensors)):
             tensors = {f"buffer_{i}": tensor for i, tensor in enumerate(tensors)}
         if not _state.is_active():
+            if _state.shadow is not None:
+                _state.shadow.register_buffer(node_name, tensors)
             return passthrough("register_buffer", node_name, tensors)
         return _state.tracing.register_buffer(node_name, tensors)
 
@@ -218,6 +230,8 @@ class Annotate:
         """
         if _state.is_active():
             _state.tracing.abandon(node_name)
+        elif _state.shadow is not None:
+            _state.shadow.abandon(node_name)
 
 
 def _decorate(
@@ -239,13 +253,19 @@ def _decorate(
     @functools.wraps(function)
     def traced(*args: Any, **kwargs: Any) -> Any:
         nonlocal stage
-        if not _state.is_active():
+        active = _state.is_active()
+        if not active and _state.shadow is None:
             return function(*args, **kwargs)
         if stage is None:
             from ._method import Stage
 
-            stage = Stage(function, name, export_with, backend_params, unknown)
-        return stage(*args, **kwargs)
+            try:
+                stage = Stage(function, name, export_with, backend_params, unknown)
+            except LeappTypeError:
+                if active:
+                    raise
+                return function(*args, **kwargs)  # what cannot be a node is in no bundle
+        return stage(*args, **kwargs) if active else stage.beside(*args, **kwargs)
 
     return traced
 

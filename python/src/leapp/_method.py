@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from . import _names, _trace, _tracing
+from . import _again, _names, _shadowing, _trace, _tracing
 from ._payload import Flat
 from ._source import shown_returns
 from .errors import LeappError, LeappTypeError
@@ -45,7 +45,7 @@ class Stage:
                     "LP002",
                     f"annotate.method() cannot trace the {what} '{function.__qualname__}': {why}",
                 )
-        self._function = function
+        self.function = function
         self._node = node
         self._export_with = export_with
         self._backend_params = backend_params
@@ -57,7 +57,7 @@ class Stage:
         """Run one pass of the node. An exception leaves the session as if the call had not been."""
         bound = self._signature.bind(*args, **kwargs)
         if self._unknown:
-            code = getattr(self._function, "__code__", None)
+            code = getattr(self.function, "__code__", None)
             _trace.diagnose(
                 "LP222",
                 f"annotate.method() of node '{self._node}' does not know "
@@ -65,6 +65,36 @@ class Stage:
                 self._node,
                 where=f"{code.co_filename}:{code.co_firstlineno}" if code else "",
             )
+        _again.remember(self._node, self, self._signature.bind(*args, **kwargs))
+        flat = self.inputs_of(bound)
+        self.set_inputs(
+            bound, _tracing.open_node(self._node, flat, self.function, *bound.args[:1])
+        )
+        _trace.enter_function(self._node)
+        try:
+            self._keep_defaults(bound)
+            return self._close(self.function(*bound.args, **bound.kwargs))
+        except BaseException:
+            _trace.abandon(self._node)
+            raise
+        finally:
+            _trace.leave_function(self._node)
+
+    def beside(self, *args: Any, **kwargs: Any) -> Any:
+        """Call the function as it is, and show a shadow run what went in and came out."""
+        bound = self._signature.bind(*args, **kwargs)
+        _shadowing.take_inputs(self._node, self.inputs_of(bound))
+        try:
+            result = self.function(*args, **kwargs)
+        except BaseException:
+            _trace.abandon(self._node)
+            raise
+        if result is not None:
+            _shadowing.put_out(self._node, self.outputs_of(result))
+        return result
+
+    def inputs_of(self, bound: inspect.BoundArguments) -> Flat:
+        """Return the arguments under the names of their ports."""
         flat = Flat()
         for name, kind, value in self._ports_of(bound):
             if kind is inspect.Parameter.VAR_POSITIONAL:
@@ -75,7 +105,11 @@ class Stage:
                     flat.add(key, item)
             else:
                 flat.add(name, value)
-        values = iter(_tracing.open_node(self._node, flat, self._function, *bound.args[:1]))
+        return flat
+
+    def set_inputs(self, bound: inspect.BoundArguments, given: Sequence[Any]) -> None:
+        """Put other values in the place of the arguments, in the order of :meth:`inputs_of`."""
+        values = iter(given)
         for name, kind, value in self._ports_of(bound):
             if kind is inspect.Parameter.VAR_POSITIONAL:
                 bound.arguments[name] = tuple(next(values) for _ in value)
@@ -83,15 +117,14 @@ class Stage:
                 bound.arguments[name] = {key: next(values) for key in value}
             else:
                 bound.arguments[name] = next(values)
-        _trace.enter_function(self._node)
-        try:
-            self._keep_defaults(bound)
-            return self._close(self._function(*bound.args, **bound.kwargs))
-        except BaseException:
-            _trace.abandon(self._node)
-            raise
-        finally:
-            _trace.leave_function(self._node)
+
+    def outputs_of(self, result: Any) -> Flat:
+        """Return what the function returned under the names of its ports."""
+        outputs = result if isinstance(result, tuple) else (result,)
+        flat = Flat()
+        for name, value in zip(self._output_names(result), outputs, strict=True):
+            flat.add(name, value)
+        return flat
 
     def _keep_defaults(self, bound: inspect.BoundArguments) -> None:
         """Let the tensors that stand in for missing arguments belong to the node, as constants."""
@@ -114,9 +147,9 @@ class Stage:
     def _is_bound_to(self, value: Any) -> bool:
         """Whether the function is a method of that object or class, whatever it calls it."""
         kinds = (value if isinstance(value, type) else type(value)).__mro__
-        module, name = self._function.__module__, self._function.__qualname__
+        module, name = self.function.__module__, self.function.__qualname__
         return any(
-            kind.__module__ == module and f"{kind.__qualname__}.{self._function.__name__}" == name
+            kind.__module__ == module and f"{kind.__qualname__}.{self.function.__name__}" == name
             for kind in kinds
         )
 
@@ -125,13 +158,10 @@ class Stage:
         if result is None:
             raise LeappError.at_caller(
                 "LP113",
-                f"The annotated function '{self._function.__qualname__}' returned None, but a node "
+                f"The annotated function '{self.function.__qualname__}' returned None, but a node "
                 f"needs outputs: return the tensors it computes.",
             )
-        outputs = result if isinstance(result, tuple) else (result,)
-        flat = Flat()
-        for name, value in zip(self._output_names(result), outputs, strict=True):
-            flat.add(name, value)
+        flat = self.outputs_of(result)
         values = _tracing.close_node(self._node, flat, [], self._export_with, self._backend_params)
         if not isinstance(result, tuple):
             return values[0]

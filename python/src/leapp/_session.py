@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import os
 import sys
 from collections.abc import Iterable
@@ -58,7 +59,7 @@ def start(
             max_cached_io, "leapp.start(max_cached_io=..) must be a whole number"
         )
     _state.load()
-    from . import _detect, _numpy, _patches, _trace
+    from . import _again, _detect, _numpy, _patches, _trace
 
     _patches.restore()
     _verbose = verbose
@@ -66,6 +67,7 @@ def start(
     _trace.start(graph, folder, verbose, dry_run, excluded, max_cached_io)
     _graph = (graph, os.path.join(folder, graph))
     _numpy.reset()
+    _again.forget()
     _patches.install(global_patching, patches)
     _trace.warm_up()
     _detect.rehearse()
@@ -99,7 +101,10 @@ def compile_graph(
     atol: float = 1e-5,
     strict: bool = True,
     graph_configs: GraphConfigs | None = None,
-) -> dict[str, bool | Exception] | bool:
+    *,
+    golden: int = 0,
+    thorough: bool = False,
+) -> ValidationResults | bool:
     """Export every node, write the bundle, draw it and validate it.
 
     Args:
@@ -111,10 +116,14 @@ def compile_graph(
         atol: Absolute tolerance of the comparison.
         strict: Raise when a node fails validation.
         graph_configs: Settings of the whole graph for the bundle.
+        golden: How many traced ticks the bundle keeps, for ``InferenceManager.verify()`` and
+            ``leapp verify`` to replay on the robot; at most those that ``max_cached_io`` kept.
+        thorough: Take as long as it takes to try models on inputs that were never traced, rather
+            than a fifth of the time that compiling took.
 
     Returns:
         For each node True, False, or the exception that running it met, when validating;
-        otherwise True.
+        otherwise True. The dict's ``report`` has every figure.
     """
     if not isinstance(graph_configs, (GraphConfigs, type(None))):
         raise LeappTypeError.of(
@@ -123,8 +132,10 @@ def compile_graph(
     talks = False if verbose is None else verbose
     _check_flags(
         "compile_graph", visualize=visualize, verbose=talks, validate=validate, dry_run=dry_run,
-        strict=strict,
+        strict=strict, thorough=thorough,
     )  # fmt: skip
+    if isinstance(golden, bool) or not hasattr(type(golden), "__index__"):
+        raise LeappTypeError.of(golden, "leapp.compile_graph(golden=..) is a number of ticks")
     _check_tolerances(rtol=rtol, atol=atol)
     if not _state.loaded():
         raise LeappError.at_caller(
@@ -143,15 +154,36 @@ def compile_graph(
     try:
         with _console.ProgressBar() as progress:
             report = _trace.compile_graph(
-                visualize, verbose, validate, dry_run, rtol, atol, strict, configs, progress
-            )
+                visualize, verbose, validate, dry_run, rtol, atol, strict, configs, golden,
+                thorough, progress,
+            )  # fmt: skip
     finally:
         _console.show(_console.DEBUG if _verbose else _console.WARNING)
     if not validate or dry_run:
         return True
-    return {
-        node: LeappValidationError(error) if error else passed for node, passed, error in report
-    }
+    results = ValidationResults(
+        (node, LeappValidationError(error) if error else passed) for node, passed, error in report
+    )
+    results.report = _read_report()
+    return results
+
+
+class ValidationResults(dict[str, "bool | Exception"]):
+    """What validation found, by node: True, False, or the exception that running it met.
+
+    Attributes:
+        report: What ``validation.json`` holds: for every node, sample and output shapes, dtypes,
+            ranges, NaN and Inf, and differences. docs/spec/bundle.md has the keys.
+    """
+
+    report: dict[str, Any]
+
+
+def _read_report() -> dict[str, Any]:
+    assert _graph is not None
+    with open(os.path.join(_graph[1], "validation.json"), encoding="utf-8") as file:
+        report: dict[str, Any] = json.load(file)
+    return report
 
 
 @dataclasses.dataclass(frozen=True)

@@ -27,6 +27,9 @@ input_dict: Callable[..., Any]
 output_dict: Callable[..., Any]
 tracing: Any
 
+#: What annotations tell of themselves while a shadow run is on: the module ``_shadowing``.
+shadow: Any = None
+
 
 def loaded() -> bool:
     """Whether the compiled module is loaded, that is, whether tracing was ever asked for."""

@@ -36,6 +36,8 @@ def compile_graph(
     atol: float,
     strict: bool,
     graph_configs: tuple[float | None, dict[str, Any]] | None,
+    golden: int,
+    thorough: bool,
     progress: Callable[[int, int, str], None] | None,
 ) -> list[tuple[str, bool, str]]: ...
 def input_dict(node: object, payload: object) -> Any:
@@ -113,6 +115,15 @@ class Frames:
 class Unobserved:
     def __enter__(self) -> Self: ...
     def __exit__(self, *exc_info: object) -> None: ...
+
+class Shadow:
+    def __init__(
+        self, yaml: str, rtol: float, atol: float, trust_code: bool, allow_outside_files: bool
+    ) -> None: ...
+    def reset(self) -> None: ...
+    def stop(self) -> None: ...
+    def report(self) -> tuple[str, str]:
+        """Return the report as JSON and as text."""
 
 class OnnxValue:
     @property

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import functools
 import importlib.util
+import json
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from os import PathLike
@@ -21,7 +22,7 @@ from . import _console, _runtime
 from ._exported_program import ExportedProgramEngine
 from .errors import LeappError, LeappImportError, LeappTypeError, LeappValueError
 
-__all__ = ["InferenceManager", "Node"]
+__all__ = ["InferenceManager", "Node", "Verification"]
 
 #: A torch tensor or a NumPy array.
 Array = Any
@@ -106,6 +107,25 @@ class Node:
 
     def _zeros(self, ports: list[dict[str, Any]]) -> dict[str, Array]:
         return {port["name"]: self._manager._zeros(port["dtype"], port["shape"]) for port in ports}
+
+
+@dataclass(frozen=True)
+class Verification:
+    """Whether this machine repeats the ticks that were traced. ``str()`` of it is for people."""
+
+    #: All that was compared agrees within its tolerance.
+    passed: bool
+    #: How many ticks were replayed.
+    ticks: int
+    #: One dict for each output and tick: ``port``, ``tick``, ``run`` (``"node"`` or
+    #: ``"pipeline"``), and every figure as in ``validation.json``.
+    checks: list[dict[str, Any]]
+    #: What could not be compared, and why.
+    left_out: dict[str, str]
+    _text: str = field(repr=False)
+
+    def __str__(self) -> str:
+        return self._text
 
 
 class InferenceManager(_runtime.Manager):
@@ -203,6 +223,21 @@ class InferenceManager(_runtime.Manager):
             file, backend = (model["parameters"][key] for key in ("model_path", "backend"))
             file = None if file is None else str(path.parent / file)
             self.nodes[name] = Node(name, file, backend, model["inputs"], model["outputs"], self)
+
+    def verify(self) -> Verification:
+        """Replay the golden traces of the bundle on this machine.
+
+        Each node runs by itself, and the pipeline with feedback closed, in buffers of their own:
+        inputs, state and statistics stay as they are.
+
+        Raises:
+            LeappValueError: The bundle has no golden traces (``compile_graph(golden=N)``).
+        """
+        data, text = self._verify()
+        found = json.loads(data)
+        return Verification(
+            found["ok"], found["ticks"], found["checks"], found["left_out"], text
+        )
 
     @property
     def value_dict(self) -> Mapping[str, Mapping[str, Array]]:

@@ -8,6 +8,7 @@
 #include <array>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "leapp/tensor_view.h"
@@ -53,8 +54,8 @@ struct DifferenceSummary {
 
 inline constexpr std::array<double, 5> kPercentileRanks = {0.5, 0.75, 0.9, 0.99, 0.995};
 
-/// The outcome. `traced`, `exported` and `difference` are filled in only where there is something
-/// to tell: a pass without NaN and infinity costs one look at each element.
+/// The outcome. Of compare(), `traced`, `exported` and `difference` are filled in only where there
+/// is something to tell: a pass without NaN and infinity costs one look at each element.
 struct Comparison {
   enum class Verdict {
     kClose,      ///< passed
@@ -81,6 +82,14 @@ struct Comparison {
 /// Linear in the elements; allocates only when not everything is close.
 LEAPP_EXPORT Comparison compare(const ConstTensorView& traced, const ConstTensorView& exported,
                                 const Tolerance& asked = {});
+
+/// The same with every figure filled in, also where everything is close.
+LEAPP_EXPORT Comparison compare_in_full(const ConstTensorView& traced,
+                                        const ConstTensorView& exported,
+                                        const Tolerance& asked = {});
+
+/// "close", "shape", "dtype", "non_finite" or "values".
+LEAPP_EXPORT std::string_view name_of(Comparison::Verdict verdict) noexcept;
 
 /// The outcome in one sentence, without saying which tensor it was:
 /// "Mismatch detected (rtol=0.001, atol=1e-05): 3 of 4 values are not close".

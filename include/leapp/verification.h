@@ -1,0 +1,39 @@
+// Whether a machine repeats the ticks that were traced: what InferenceManager::verify() finds.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "leapp/comparison.h"
+#include "leapp/visibility.h"
+
+namespace leapp {
+
+/// One output in one golden tick, compared with what was traced.
+struct PortVerification {
+  std::string port;      ///< "policy/action"
+  std::size_t tick = 0;  ///< counted from 0
+  bool wired = false;    ///< computed by the pipeline, feedback closed; else by its node alone
+  Comparison comparison;
+};
+
+/// A plain value. `comparison.traced` is what the bundle holds, `exported` what was computed here.
+struct Verification {
+  std::size_t ticks = 0;                 ///< that were replayed
+  std::vector<PortVerification> checks;  ///< nodes alone, then the pipeline; by tick
+  /// What could not be compared, and why: a node that draws random numbers, say.
+  std::vector<std::pair<std::string, std::string>> left_out;
+
+  LEAPP_EXPORT bool passed() const noexcept;
+};
+
+/// Lines for people: for each port the worst error by its node alone and in the pipeline, with the
+/// tick it was met in, and the verdict.
+LEAPP_EXPORT std::string to_string(const Verification& verification);
+
+/// A JSON document with every figure.
+LEAPP_EXPORT std::string to_json(const Verification& verification);
+
+}  // namespace leapp

@@ -1,0 +1,254 @@
+"""What a function can reach, and how to put it back after a call.
+
+A function reaches its variables of the functions around, the globals that its code names, what
+these hold, and the code of the methods it may call. All of that is looked through before a call. An
+object of a kind that is not known here (a simulator, a file, a generator), a name that stands for an
+effect (``print``, ``open``) or a module of unknown contents means that the call might not be undone.
+"""
+
+from __future__ import annotations
+
+import builtins
+import collections
+import contextlib
+import random
+import types
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import torch
+
+#: Modules whose functions change nothing but what they are given, and random numbers.
+_KNOWN_MODULES = frozenset(
+    "abc cmath collections copy dataclasses einops enum functools itertools leapp math numpy operator "
+    "random time torch typing typing_extensions warnings".split()
+)
+#: Names in the program's code that stand for what cannot be undone.
+_EFFECTS = frozenset(
+    "breakpoint compile eval exec exit input open print quit save send sleep system write "
+    "__import__".split()
+)
+#: Types of values that hold nothing that could change.
+_PASSIVE = (
+    bool, int, float, complex, str, bytes, type(None), type(Ellipsis), range, slice, torch.dtype,
+    torch.device, torch.Size, torch.layout, torch.memory_format, np.dtype, np.generic,
+    types.BuiltinFunctionType, types.BuiltinMethodType, types.WrapperDescriptorType,
+    types.MethodDescriptorType, types.ClassMethodDescriptorType, types.GetSetDescriptorType,
+    types.MemberDescriptorType, types.MethodWrapperType,
+)  # fmt: skip
+_MOST_OBJECTS = 20_000
+_MOST_BYTES = 64 << 20
+
+
+class cannot_reach(Exception):  # noqa: N801  # it is caught, never raised at users
+    """Something was met that could not be put back."""
+
+
+class Reach:
+    """Everything that was reached, as it is now."""
+
+    def __init__(self) -> None:
+        self._seen: dict[int, Any] = {}  # held, so that no id comes back
+        self._undo: list[Callable[[], object]] = []
+        self._names: set[str] = set()  # that the code mentions
+        self._classes: dict[type, None] = {}  # of the program, with methods to look at
+        self._bytes = 0
+        self._undo.append(_undo_random_numbers())
+
+    def follow(self, value: Any) -> None:
+        """Look through a value and all that it leads to."""
+        todo = [value]
+        while todo:
+            while todo:
+                todo.extend(self._look_at(todo.pop()))
+                if len(self._seen) > _MOST_OBJECTS:
+                    raise cannot_reach(f"it reaches more than {_MOST_OBJECTS} objects")
+            todo.extend(self._methods())
+
+    @contextlib.contextmanager
+    def put_back(self) -> Iterator[None]:
+        """Undo afterwards whatever the block does to what was reached."""
+        try:
+            yield
+        finally:
+            with torch.no_grad():
+                for undo in self._undo:
+                    undo()
+
+    def _look_at(self, value: Any) -> list[Any]:
+        """Note how a value is put back, and return what it holds."""
+        if isinstance(value, _PASSIVE) or id(value) in self._seen:
+            return []
+        self._seen[id(value)] = value
+        if isinstance(value, (torch.Tensor, np.ndarray)):
+            return self._keep_array(value)
+        if isinstance(value, (list, dict, set, collections.deque)):
+            return self._keep_container(value)
+        if isinstance(value, (tuple, frozenset)):
+            return list(value)
+        if isinstance(value, types.FunctionType):
+            return self._look_at_function(value)
+        if isinstance(value, types.MethodType):
+            return [value.__func__, value.__self__]
+        if isinstance(value, (staticmethod, classmethod)):
+            return [value.__func__]
+        if isinstance(value, property):
+            return [value.fget, value.fset]
+        if isinstance(value, types.ModuleType):
+            if not _is_known(value.__name__):
+                raise cannot_reach(f"its code uses the module {value.__name__}")
+            return []
+        if isinstance(value, type):
+            return self._look_at_class(value)
+        return self._look_at_object(value)
+
+    def _keep_array(self, value: Any) -> list[Any]:
+        self._bytes += value.nbytes
+        if self._bytes > _MOST_BYTES:
+            raise cannot_reach(f"it reaches more than {_MOST_BYTES >> 20} MiB of tensors")
+        if isinstance(value, np.ndarray):
+            if value.dtype.hasobject:
+                raise cannot_reach("it reaches an array of objects")
+            if value.flags.writeable:
+                former = value.copy()
+                self._undo.append(lambda: np.copyto(value, former))
+            return []
+        if value.layout is not torch.strided or type(value) not in (
+            torch.Tensor,
+            torch.nn.Parameter,
+            torch.nn.Buffer,
+        ):
+            raise cannot_reach(f"it reaches a {type(value).__name__}")
+        former, version = value.detach().clone(), value._version
+        self._undo.append(lambda: value._version == version or value.data.copy_(former))
+        return [] if value.grad is None else [value.grad]
+
+    def _keep_container(self, value: Any) -> list[Any]:
+        if isinstance(value, dict):
+            items = dict(value)
+            self._undo.append(lambda: _refill(value, items))
+            return [*items.keys(), *items.values()]
+        former = list(value)
+        if isinstance(value, list):
+            self._undo.append(lambda: value.__setitem__(slice(None), former))
+        else:
+            self._undo.append(lambda: _refill_others(value, former))
+        return former
+
+    def _look_at_function(self, function: types.FunctionType) -> list[Any]:
+        if _is_known(function.__module__):
+            return []
+        found: list[Any] = [function.__defaults__, function.__kwdefaults__, function.__dict__]
+        for cell in function.__closure__ or ():
+            with contextlib.suppress(ValueError):  # not filled yet
+                found.append(cell.cell_contents)
+                self._undo.append(_undo_cell(cell))
+        names = _names_in(function.__code__)
+        effects = sorted(names & _EFFECTS)
+        if effects:
+            raise cannot_reach(f"{function.__qualname__}() names {effects[0]}")
+        self._names |= names
+        variables = function.__globals__
+        for name in names & variables.keys():
+            found.append(variables[name])
+            self._undo.append(_undo_item(variables, name))
+        return found
+
+    def _look_at_class(self, kind: type) -> list[Any]:
+        if not _is_known(kind.__module__) and not hasattr(builtins, kind.__name__):
+            self._classes[kind] = None
+            for name, value in list(vars(kind).items()):
+                if isinstance(value, (bool, int, float)):
+                    self._undo.append(_undo_attribute(kind, name, value))
+        return list(kind.__bases__) if kind not in (object, type) else []
+
+    def _look_at_object(self, value: Any) -> list[Any]:
+        if isinstance(value, torch.Generator):
+            state = value.get_state()
+            self._undo.append(lambda: value.set_state(state))
+            return []
+        if isinstance(value, random.Random):
+            self._undo.append(_undo_call(value.setstate, value.getstate()))
+            return []
+        if isinstance(value, np.random.Generator):
+            bits = value.bit_generator
+            self._undo.append(lambda former=bits.state: setattr(bits, "state", former))
+            return []
+        kind = type(value)
+        slots = any("__slots__" in vars(each) and vars(each)["__slots__"] for each in kind.__mro__)
+        if slots or not hasattr(value, "__dict__") or kind.__module__ == "builtins":
+            raise cannot_reach(f"it reaches a {kind.__qualname__}")
+        is_library = _is_known(kind.__module__) and not isinstance(value, torch.nn.Module)
+        if is_library and kind.__module__.partition(".")[0] != "leapp":
+            raise cannot_reach(f"it reaches a {kind.__qualname__}")
+        return [kind, value.__dict__]
+
+    def _methods(self) -> list[Any]:
+        """Return methods of classes met so far that the code met so far may call."""
+        found = []
+        for kind in self._classes:
+            for name, value in vars(kind).items():
+                called = name in self._names or (name.startswith("__") and name.endswith("__"))
+                if (called or name == "forward") and id(value) not in self._seen and callable_(value):
+                    found.append(value)
+        return found
+
+
+def callable_(value: Any) -> bool:
+    """Whether an attribute of a class has code of the program's behind it."""
+    return isinstance(value, (types.FunctionType, staticmethod, classmethod, property))
+
+
+def _is_known(module: str | None) -> bool:
+    return (module or "").partition(".")[0] in _KNOWN_MODULES
+
+
+def _names_in(code: types.CodeType) -> set[str]:
+    """Return every name that code mentions, also inside the functions it defines."""
+    names = set(code.co_names)
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            names |= _names_in(constant)
+    return names
+
+
+def _refill(value: dict[Any, Any], items: dict[Any, Any]) -> None:
+    if value.keys() != items.keys() or any(value[key] is not items[key] for key in items):
+        value.clear()
+        value.update(items)
+
+
+def _refill_others(value: Any, items: list[Any]) -> None:
+    value.clear()
+    value.extend(items) if isinstance(value, collections.deque) else value.update(items)
+
+
+def _undo_cell(cell: types.CellType) -> Callable[[], object]:
+    former = cell.cell_contents
+    return lambda: setattr(cell, "cell_contents", former)
+
+
+def _undo_item(variables: dict[str, Any], name: str) -> Callable[[], object]:
+    former = variables[name]
+    return lambda: variables.__setitem__(name, former)
+
+
+def _undo_attribute(kind: type, name: str, value: Any) -> Callable[[], object]:
+    return lambda: setattr(kind, name, value)
+
+
+def _undo_call(function: Callable[[Any], object], argument: Any) -> Callable[[], object]:
+    return lambda: function(argument)
+
+
+def _undo_random_numbers() -> Callable[[], object]:
+    """Put the generators of the process back."""
+    of_torch, of_python, of_numpy = torch.get_rng_state(), random.getstate(), np.random.get_state()
+
+    def undo() -> None:
+        torch.set_rng_state(of_torch)
+        random.setstate(of_python)
+        np.random.set_state(of_numpy)
+
+    return undo

@@ -1,0 +1,167 @@
+"""Shadow runs: the bundle beside the program that it was exported from."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+from typing import TYPE_CHECKING, Any, Literal
+
+from . import _console, _state
+from .errors import LeappTypeError, LeappValueError
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+
+@dataclasses.dataclass(frozen=True)
+class ShadowDifference:
+    """Where program and bundle came apart.
+
+    Attributes:
+        port: The port of the node.
+        tick: The tick of the node in this run, counted from 1.
+        where: The program's line, ``"policy.py:42 in forward"``; may be empty.
+        text: What happened and what to do.
+        comparison: Every figure, as in ``validation.json``: ``source`` is the program's value,
+            ``exported`` the bundle's.
+    """
+
+    port: str
+    tick: int
+    where: str
+    text: str
+    comparison: dict[str, Any]
+
+
+@dataclasses.dataclass(frozen=True)
+class ShadowNode:
+    """What a shadow run saw of one node.
+
+    Attributes:
+        node: Its name.
+        ticks: Passes that the program completed.
+        compared: How many of them were compared.
+        differing: In how many of these something differed.
+        unjudged: Passes after a difference that the node's state carried on.
+        abandoned: Passes that were begun and not completed.
+        resets: How often its state was reset.
+        not_compared: Why nothing was compared; empty otherwise.
+        first: The first difference.
+    """
+
+    node: str
+    ticks: int
+    compared: int
+    differing: int
+    unjudged: int
+    abandoned: int
+    resets: int
+    not_compared: str
+    first: ShadowDifference | None
+
+
+@dataclasses.dataclass(frozen=True)
+class ShadowReport:
+    """What a shadow run saw. ``str()`` of it is for people.
+
+    Attributes:
+        passed: Every node was compared, and none differed.
+        nodes: The nodes of the bundle, by name.
+        unknown: Nodes of the program that the bundle does not have.
+    """
+
+    passed: bool
+    nodes: dict[str, ShadowNode]
+    unknown: list[str]
+    _text: str = dataclasses.field(repr=False)
+
+    def __str__(self) -> str:
+        return self._text
+
+
+class ShadowRun:
+    """A shadow run; use it as a context manager. Made by :func:`leapp.shadow`."""
+
+    def __init__(
+        self, bundle: str, rtol: float, atol: float, trust_code: bool, outside_files: bool
+    ) -> None:
+        """Remember what to run beside; the run begins when it is entered."""
+        self._arguments = (bundle, rtol, atol, trust_code, outside_files)
+        self._run: Any = None
+
+    def __enter__(self) -> Self:
+        """Load the bundle and begin."""
+        _state.load()
+        from . import _shadowing, _trace
+
+        _console.show()
+        self._run = _trace.Shadow(*self._arguments)
+        _state.shadow = _shadowing
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """End the run, and log its report."""
+        _state.shadow = None
+        self._run.stop()
+        _console.emit(_console.INFO, f"Shadow run of {self._arguments[0]}:\n{self.report()}")
+
+    def reset(self) -> None:
+        """Say that the program has set its state to its initial values, as a new episode does.
+
+        Once this was called the run takes the program's word for it, and no longer looks by itself
+        for ticks in which state was reset.
+        """
+        self._running().reset()
+
+    def report(self) -> ShadowReport:
+        """Return what was seen so far."""
+        data, text = self._running().report()
+        found = json.loads(data)
+        nodes = {}
+        for node in found["nodes"]:
+            first = node.pop("first")
+            nodes[node["node"]] = ShadowNode(
+                **node, first=None if first is None else ShadowDifference(**first)
+            )
+        return ShadowReport(found["passed"], nodes, found["unknown"], text)
+
+    def _running(self) -> Any:
+        if self._run is None:
+            raise LeappValueError.at_caller(
+                "LP946", "the shadow run has not begun: write 'with leapp.shadow(..) as run:'."
+            )
+        return self._run
+
+
+def shadow(
+    bundle: str | os.PathLike[str],
+    *,
+    rtol: float = 1e-3,
+    atol: float = 1e-5,
+    trust: Literal["code"] | None = None,
+    allow_outside_files: bool = False,
+) -> ShadowRun:
+    """Run a bundle beside the annotated program, and compare every output.
+
+        with leapp.shadow("walker/walker.yaml") as run:
+            episode()
+        print(run.report())
+
+    The program goes on as it is, outside of any tracing session, for as long as it likes. What it
+    hands to ``annotate`` also goes into the bundle's models, which keep their state themselves, as
+    on the robot. The first difference of each node is a warning with node, port, tick, error and
+    the program's line.
+
+    Args:
+        bundle: The ``.yaml`` file that ``compile_graph`` wrote.
+        rtol: Relative tolerance of the comparison.
+        atol: Absolute tolerance of the comparison.
+        trust: ``"code"`` lets models do whatever this program may do; see ``InferenceManager``.
+        allow_outside_files: Let model files lie outside the bundle's folder.
+    """
+    if not isinstance(bundle, (str, os.PathLike)):
+        raise LeappTypeError.of(bundle, "leapp.shadow() takes the path of a bundle's .yaml file")
+    if trust not in (None, "code"):
+        raise LeappValueError.coded("LP003", f"trust must be 'code' or None, not {trust!r}")
+    return ShadowRun(os.fspath(bundle), rtol, atol, trust == "code", allow_outside_files)

@@ -1,0 +1,57 @@
+// Golden traces: ticks of the traced program, kept in the bundle for other machines to repeat.
+//
+// The file is a safetensors file whose tensors are called "tick/side/node/port"; rules B30 to B33
+// of docs/spec/bundle.md are its form.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "bundle/safetensors.h"
+#include "bundle/verified_files.h"
+#include "leapp/bundle.h"
+#include "leapp/comparison.h"
+#include "leapp/visibility.h"
+
+namespace leapp {
+
+/// What a bundle's file holds, checked against its ports. Owns the tensors; views live as long as
+/// it does. Movable; reading it from several threads is fine.
+class LEAPP_EXPORT GoldenTraces {
+ public:
+  /// Throws Error(kValue): [B23], [B31] or [B32], with the file and the tensor or key at fault.
+  GoldenTraces(const Bundle& bundle, const FileBytes& file, const BundleOptions& options = {});
+
+  std::size_t ticks() const noexcept { return ticks_; }
+  /// Null where the tick leaves it out.
+  const ConstTensorView* input(std::size_t tick, const PortRef& port) const;
+  const ConstTensorView* output(std::size_t tick, const PortRef& port) const;
+  /// The tolerance for an output.
+  Tolerance tolerance(const PortRef& output) const;
+  /// Why the values of a node are not compared; empty where they are.
+  std::string not_compared(const std::string& node) const;
+
+ private:
+  SafeTensors tensors_;
+  std::unordered_map<std::string, const ConstTensorView*> by_name_;
+  std::size_t ticks_ = 0;
+};
+
+/// The name of a tensor of the file.
+LEAPP_EXPORT std::string golden_name(std::size_t tick, bool input, const PortRef& port);
+
+/// What a writer knows of the ticks beside their tensors.
+struct GoldenNotes {
+  std::size_t ticks = 0;
+  Tolerance tolerance;
+  std::map<std::string, Tolerance> outputs;         ///< "node/port" with a tolerance of its own
+  std::map<std::string, std::string> not_compared;  ///< nodes, and why
+
+  LEAPP_EXPORT SafeTensors::Metadata metadata() const;
+};
+
+}  // namespace leapp

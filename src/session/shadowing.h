@@ -1,0 +1,29 @@
+// Who else is told of annotations: a shadow run, while no session is tracing.
+#pragma once
+
+#include <string>
+
+#include "leapp/leapp.h"
+
+namespace leapp::session {
+
+/// Called by annotations on any thread, at the user's line.
+class Shadowing {
+ public:
+  virtual ~Shadowing() = default;
+  virtual void inputs(const std::string& node, const NamedTensors& tensors) = 0;
+  /// Values at the start of a pass: declared states, buffers.
+  virtual void states(const std::string& node, const NamedTensors& tensors) = 0;
+  virtual void updates(const std::string& node, const NamedTensors& tensors) = 0;
+  virtual void outputs(const std::string& node, const NamedTensors& tensors,
+                       const NamedTensors& static_outputs) = 0;
+  virtual void abandon(const std::string& node) noexcept = 0;
+};
+
+/// The one that is told, or nullptr. Costs a load.
+Shadowing* shadowing() noexcept;
+
+/// Lets it be told from now on; nullptr ends that. It must outlive its being told.
+void set_shadowing(Shadowing* shadowing) noexcept;
+
+}  // namespace leapp::session

@@ -1,0 +1,34 @@
+#include "leapp/shadow.h"
+
+#include "base/check.h"
+#include "session/shadowing.h"
+#include "shadow/shadow_run.h"
+
+namespace leapp {
+
+Shadow::Shadow(const std::filesystem::path& yaml, const ShadowOptions& options)
+    : run_(std::make_unique<shadow::ShadowRun>(yaml, options)) {
+  require(!is_active(), Code::kNotShadowed,
+          "a shadow run cannot begin while a session is tracing: call leapp.stop() first.");
+  require(session::shadowing() == nullptr, Code::kNotShadowed,
+          "a shadow run is on already, and there is one at a time: end it first.");
+  session::set_shadowing(run_.get());
+}
+
+Shadow::~Shadow() {
+  stop();
+}
+
+void Shadow::reset() {
+  run_->reset();
+}
+
+void Shadow::stop() {
+  if (session::shadowing() == run_.get()) session::set_shadowing(nullptr);
+}
+
+ShadowReport Shadow::report() const {
+  return run_->report();
+}
+
+}  // namespace leapp

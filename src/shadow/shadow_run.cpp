@@ -1,0 +1,182 @@
+#include "shadow/shadow_run.h"
+
+#include <ATen/core/grad_mode.h>
+
+#include <algorithm>
+
+#include "base/log.h"
+#include "bundle/initial_values.h"
+#include "trace/source.h"
+
+namespace leapp::shadow {
+
+using Given = ShadowNode::Given;
+
+ShadowRun::ShadowRun(const std::filesystem::path& yaml, const ShadowOptions& options)
+    : bundle_(read_bundle(yaml, options.bundle)), tolerance_(options.tolerance) {
+  RuntimeOptions runtime;
+  runtime.bundle = options.bundle;
+  load(runtime);
+  connect(bundle_.pipeline.data_flow, false);
+  connect(bundle_.pipeline.feedback_flow, true);
+}
+
+void ShadowRun::load(const RuntimeOptions& options) {
+  const VerifiedFiles files(bundle_, bundle_.file.parent_path(), options.bundle);
+  for (const Model& model : bundle_.models) {
+    const bool runs = model.file && model.backend && options.engines.contains(*model.backend);
+    nodes_.emplace_back(model, runs ? load_node(bundle_, model, files, options) : nullptr);
+    if (runs) continue;
+    nodes_.back().report.not_compared =
+        model.file ? "there is no engine here for its backend, " + model.backend.value_or("none")
+                   : "it has no model";
+  }
+  const std::optional<FileEntry>& file = bundle_.pipeline.initial_values;
+  const SafeTensors stored =
+      read_initial_values(bundle_, file ? &files.at(file->path) : nullptr, options.bundle);
+  for (const Wire& wire : bundle_.pipeline.feedback_flow) {
+    for (const PortRef& target : wire.targets) {
+      ShadowNode& node = *find(target.node);
+      const std::size_t input = *node.find_input(target.port);
+      const ConstTensorView* value = stored.find(to_string(target));
+      node.initial[input] =
+          value != nullptr ? Tensor(*value)
+                           : Tensor(node.inputs[input].dtype(), node.inputs[input].shape());
+    }
+  }
+}
+
+void ShadowRun::connect(const std::vector<Wire>& wires, bool feedback) {
+  const std::vector<std::size_t> order = execution_order(bundle_);
+  const auto place = [&](std::size_t node) {
+    return std::find(order.begin(), order.end(), node) - order.begin();
+  };
+  for (const Wire& wire : wires) {
+    const auto from = static_cast<std::size_t>(find(wire.source.node) - nodes_.data());
+    for (const PortRef& target : wire.targets) {
+      ShadowNode& node = *find(target.node);
+      const auto to = static_cast<std::size_t>(&node - nodes_.data());
+      node.inlets[*node.find_input(target.port)] =
+          ShadowNode::Inlet{from, *nodes_[from].find_output(wire.source.port), feedback,
+                            feedback && place(from) < place(to)};
+    }
+  }
+}
+
+ShadowNode* ShadowRun::find(const std::string& node) {
+  const auto it = std::find_if(nodes_.begin(), nodes_.end(),
+                               [&](const ShadowNode& n) { return n.model().name == node; });
+  return it == nodes_.end() ? nullptr : &*it;
+}
+
+void ShadowRun::inputs(const std::string& node, const NamedTensors& tensors) {
+  const at::NoGradGuard no_grad;
+  const std::lock_guard lock(mutex_);
+  ShadowNode* const found = find(node);
+  if (found == nullptr) {
+    if (std::find(unknown_.begin(), unknown_.end(), node) == unknown_.end()) {
+      unknown_.push_back(node);
+    }
+    return;
+  }
+  const auto again = [&](const TensorSemantics& tensor) {
+    const auto input = found->find_input(tensor.name);
+    return input && found->given[*input] == Given::kInput;
+  };
+  const bool anew = std::any_of(tensors.begin(), tensors.end(), again);
+  if (!found->is_open || anew) found->open();  // a pass that was left behind begins once more
+  for (const TensorSemantics& tensor : tensors) {
+    if (const auto input = found->find_input(tensor.name)) {
+      found->give(*input, tensor.ref, Given::kInput);
+    }
+  }
+}
+
+void ShadowRun::states(const std::string& node, const NamedTensors& tensors) {
+  const at::NoGradGuard no_grad;
+  const std::lock_guard lock(mutex_);
+  ShadowNode* const found = find(node);
+  if (found == nullptr || !found->is_open) return;
+  for (const TensorSemantics& tensor : tensors) {
+    if (const auto input = found->find_input(tensor.name)) {  // else it is a constant
+      found->give(*input, tensor.ref, Given::kState);
+    }
+  }
+}
+
+void ShadowRun::updates(const std::string& node, const NamedTensors& tensors) {
+  const at::NoGradGuard no_grad;
+  const std::lock_guard lock(mutex_);
+  ShadowNode* const found = find(node);
+  if (found == nullptr || !found->is_open) return;
+  for (const TensorSemantics& tensor : tensors) {
+    if (const auto output = found->find_output(tensor.name)) {
+      found->updates.emplace_back(*output, on_host(tensor.ref).clone());
+    }
+  }
+}
+
+void ShadowRun::outputs(const std::string& node, const NamedTensors& tensors,
+                          const NamedTensors& static_outputs) {
+  const at::NoGradGuard no_grad;
+  std::vector<Remark> remarks;
+  {
+    const std::lock_guard lock(mutex_);
+    ShadowNode* const found = find(node);
+    if (found == nullptr || !found->is_open) return;
+    Expected expected = std::move(found->updates);
+    for (const NamedTensors* group : {&tensors, &static_outputs}) {
+      for (const TensorSemantics& tensor : *group) {
+        const auto output = found->find_output(tensor.name);
+        if (output) expected.emplace_back(*output, on_host(tensor.ref));
+      }
+    }
+    step(*found, expected);
+    found->is_open = false;
+    remarks.swap(remarks_);
+  }
+  hand_out(std::move(remarks));
+}
+
+void ShadowRun::abandon(const std::string& node) noexcept {
+  const std::lock_guard lock(mutex_);
+  ShadowNode* const found = find(node);
+  if (found == nullptr || !found->is_open) return;
+  found->is_open = false;
+  ++found->report.abandoned;
+}
+
+// Without the lock: the program's line is read from Python's frames.
+void ShadowRun::hand_out(std::vector<Remark> remarks) {
+  if (remarks.empty()) return;
+  const ir::SourceLocation source = trace::resolve_source(trace::capture_source());
+  const std::string where = source.known() ? source.to_string() : "";
+  for (const Remark& remark : remarks) {
+    if (remark.code == Code::kShadowDiffers) {
+      const std::lock_guard lock(mutex_);
+      nodes_[remark.node].report.first->where = where;
+    }
+    warn(remark.code, (where.empty() ? "" : where + ": ") + remark.text);
+  }
+}
+
+void ShadowRun::reset() {
+  const std::lock_guard lock(mutex_);
+  told_of_resets_ = true;
+  for (ShadowNode& node : nodes_) {
+    if (node.report.ticks > 0) ++node.report.resets;
+    node.ran = 0;
+    node.lost = false;
+    node.agreed = true;
+  }
+}
+
+ShadowReport ShadowRun::report() const {
+  const std::lock_guard lock(mutex_);
+  ShadowReport report;
+  for (const ShadowNode& node : nodes_) report.nodes.push_back(node.report);
+  report.unknown = unknown_;
+  return report;
+}
+
+}  // namespace leapp::shadow

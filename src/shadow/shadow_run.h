@@ -1,0 +1,70 @@
+// A shadow run under way: the nodes of the bundle, and what happens to them at each annotation.
+#pragma once
+
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "leapp/shadow.h"
+#include "runtime/loader.h"
+#include "session/shadowing.h"
+#include "shadow/shadow_node.h"
+
+namespace leapp::shadow {
+
+/// Everything is behind one lock; what there is to say is said after it is released, since the
+/// program's line is read from Python's frames.
+class ShadowRun final : public session::Shadowing {
+ public:
+  /// Throws what loading throws.
+  ShadowRun(const std::filesystem::path& yaml, const ShadowOptions& options);
+
+  void inputs(const std::string& node, const NamedTensors& tensors) override;
+  void states(const std::string& node, const NamedTensors& tensors) override;
+  void updates(const std::string& node, const NamedTensors& tensors) override;
+  void outputs(const std::string& node, const NamedTensors& tensors,
+               const NamedTensors& static_outputs) override;
+  void abandon(const std::string& node) noexcept override;
+
+  void reset();
+  ShadowReport report() const;
+
+ private:
+  using Expected = std::vector<std::pair<std::size_t, at::Tensor>>;  // by output of the model
+
+  // Something to say once the lock is released.
+  struct Remark {
+    std::size_t node = 0;
+    Code code = Code::kShadowDiffers;
+    std::string text;
+  };
+
+  void load(const RuntimeOptions& options);
+  void connect(const std::vector<Wire>& wires, bool feedback);
+  ShadowNode* find(const std::string& node);
+  const Tensor* carried(const ShadowNode& node, std::size_t input) const;
+  bool close(const ConstTensorView& program, const ConstTensorView& bundle) const;
+  void follow_state(ShadowNode& node, std::size_t input);
+  void check_wire(ShadowNode& node, std::size_t input);
+  bool fill_state(ShadowNode& node);
+  bool set_hidden_to_initial(ShadowNode& node);
+  void step(ShadowNode& node, const Expected& expected);
+  std::optional<ShadowDifference> judge(const ShadowNode& node, const Expected& expected) const;
+  bool was_reset(ShadowNode& node, const Expected& expected);
+  bool draws_random_numbers(ShadowNode& node);
+  void differ(ShadowNode& node, ShadowDifference difference, std::string text);
+  void say(const ShadowNode& node, Code code, std::string text);
+  void hand_out(std::vector<Remark> remarks);
+
+  Bundle bundle_;
+  Tolerance tolerance_;
+  mutable std::mutex mutex_;
+  std::vector<ShadowNode> nodes_;
+  std::vector<std::string> unknown_;
+  std::vector<Remark> remarks_;
+  bool told_of_resets_ = false;  // the program says itself when it resets
+};
+
+}  // namespace leapp::shadow

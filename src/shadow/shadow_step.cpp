@@ -1,0 +1,183 @@
+// One tick of one node of a shadow run: which state it has, and whether its outputs agree.
+#include <algorithm>
+#include <cstdlib>
+
+#include "interop/convert.h"
+#include "shadow/shadow_run.h"
+#include "shadow/shadow_text.h"
+
+namespace leapp::shadow {
+
+// What a wire brings to an input in this pass: null where its source has not run.
+const Tensor* ShadowRun::carried(const ShadowNode& node, std::size_t input) const {
+  const std::optional<ShadowNode::Inlet>& inlet = node.inlets[input];
+  if (!inlet) return nullptr;
+  const Tensor* value = nodes_[inlet->node].put_out(inlet->output, inlet->last_tick);
+  return value == nullptr && inlet->feedback ? &*node.initial[input] : value;
+}
+
+bool ShadowRun::close(const ConstTensorView& program, const ConstTensorView& bundle) const {
+  return compare(program, bundle, tolerance_).passed();
+}
+
+// A state that the program shows: its own loop is closed, unless the program set it otherwise.
+void ShadowRun::follow_state(ShadowNode& node, std::size_t input) {
+  const Tensor* const own = carried(node, input);
+  if (own == nullptr || node.lost || node.ran == 0) return;
+  const ConstTensorView shown = node.inputs[input].view();
+  if (close(shown, own->view())) return node.set_input(input, *own);
+  if (node.initial[input] && close(shown, node.initial[input]->view())) {
+    node.returned = true;
+    return;
+  }
+  const std::string& port = node.model().inputs[input].name;
+  ShadowDifference difference{.port = port, .tick = node.report.ticks};
+  difference.comparison = compare_in_full(shown, own->view(), tolerance_);
+  differ(node, std::move(difference), state_text(port));
+}
+
+// An input that the program hands over though a wire brings it as well.
+void ShadowRun::check_wire(ShadowNode& node, std::size_t input) {
+  const std::optional<ShadowNode::Inlet>& inlet = node.inlets[input];
+  if (!inlet) return;
+  const ShadowNode& from = nodes_[inlet->node];
+  const Tensor* const own = from.put_out(inlet->output, inlet->last_tick);
+  const auto ticks = [](const ShadowNode& each) {
+    return static_cast<std::int64_t>(each.report.ticks);
+  };
+  const bool same_rate = std::abs(ticks(from) - ticks(node)) <= 1;  // the others were warned of
+  if (own == nullptr || !from.agreed || from.lost || !same_rate) return;
+  const ConstTensorView taken = node.inputs[input].view();
+  if (close(taken, own->view())) return;
+  if (node.initial[input] && close(taken, node.initial[input]->view())) {
+    node.returned = true;
+    return;
+  }
+  const std::string& port = node.model().inputs[input].name;
+  ShadowDifference difference{.port = port, .tick = node.report.ticks};
+  difference.comparison = compare_in_full(taken, own->view(), tolerance_);
+  const PortRef source{from.model().name, from.model().outputs[inlet->output].name};
+  differ(node, std::move(difference), wire_text(port, to_string(source)));
+}
+
+// Gives every input its value; false where a source of hidden state has none to give.
+bool ShadowRun::fill_state(ShadowNode& node) {
+  bool known = true;
+  for (std::size_t i = 0; i < node.inputs.size(); ++i) {
+    switch (node.given[i]) {
+      case ShadowNode::Given::kInput:
+        check_wire(node, i);
+        break;
+      case ShadowNode::Given::kState:
+        follow_state(node, i);
+        break;
+      case ShadowNode::Given::kNothing: {
+        const Tensor* const value = carried(node, i);
+        if (!node.inlets[i]) node.report.not_compared = missing_text(node, i);
+        known &= value != nullptr && !nodes_[node.inlets[i]->node].lost;
+        if (value != nullptr) node.set_input(i, *value);
+        break;
+      }
+    }
+  }
+  return known;
+}
+
+// The states that the program does not show; false where there are none.
+bool ShadowRun::set_hidden_to_initial(ShadowNode& node) {
+  bool any = false;
+  for (std::size_t i = 0; i < node.inputs.size(); ++i) {
+    if (node.given[i] != ShadowNode::Given::kNothing || !node.initial[i]) continue;
+    node.set_input(i, *node.initial[i]);
+    any = true;
+  }
+  return any;
+}
+
+std::optional<ShadowDifference> ShadowRun::judge(const ShadowNode& node,
+                                                   const Expected& expected) const {
+  for (const auto& [output, value] : expected) {
+    const ConstTensorView program = interop::view_of(value);
+    const ConstTensorView bundle = node.result(output).view();
+    if (close(program, bundle)) continue;
+    ShadowDifference difference{.port = node.model().outputs[output].name,
+                                .tick = node.report.ticks};
+    difference.comparison = compare_in_full(program, bundle, tolerance_);
+    return difference;
+  }
+  return std::nullopt;
+}
+
+// Whether the pass agrees once the states that nobody sees begin anew: then they did.
+bool ShadowRun::was_reset(ShadowNode& node, const Expected& expected) {
+  if (told_of_resets_ && !node.returned) return false;
+  // Right after a reset it would explain everything, also a state that is none.
+  if (node.ran < 2 && !node.returned && !node.lost) return false;
+  if (!set_hidden_to_initial(node) || !node.run() || judge(node, expected)) return false;
+  ++node.report.resets;
+  if (!node.returned) say(node, Code::kShadowReset, reset_text(node.report));
+  node.ran = 0;
+  node.lost = false;
+  return node.run().ok();  // into the half that counts from now on
+}
+
+bool ShadowRun::draws_random_numbers(ShadowNode& node) {
+  std::vector<Tensor> once;
+  for (std::size_t i = 0; i < node.model().outputs.size(); ++i) once.push_back(node.result(i));
+  if (!node.run()) return false;
+  for (std::size_t i = 0; i < once.size(); ++i) {
+    if (once[i] != node.result(i)) return true;
+  }
+  return false;
+}
+
+void ShadowRun::step(ShadowNode& node, const Expected& expected) {
+  ++node.report.ticks;
+  if (!node.report.not_compared.empty()) return;
+  if (node.misfit) {
+    node.agreed = false;
+    node.lost = true;
+    node.differs = false;
+    return differ(node, *std::exchange(node.misfit, {}), misfit_text());
+  }
+  node.differs = false;
+  const bool known = fill_state(node);
+  if (!node.report.not_compared.empty()) return;
+  const Result<void> ran = node.run();
+  if (!ran) {
+    node.report.not_compared = std::string(ran.failure().message());
+    return;
+  }
+  if (node.report.ticks == 1 && draws_random_numbers(node)) {
+    node.report.not_compared = "its model draws random numbers";
+    return;
+  }
+  std::optional<ShadowDifference> difference = judge(node, expected);
+  if ((difference || node.lost || !known) && was_reset(node, expected)) difference.reset();
+  node.agreed = !difference;
+  if (node.lost || (!known && difference)) {
+    ++node.report.unjudged;
+  } else {
+    ++node.report.compared;
+    if (difference) {
+      node.lost = std::any_of(node.given.begin(), node.given.end(),
+                              [](ShadowNode::Given given) { return given == ShadowNode::Given::kNothing; });
+      differ(node, std::move(*difference), output_text(node.report.ticks));
+    }
+  }
+  node.commit();
+}
+
+void ShadowRun::differ(ShadowNode& node, ShadowDifference difference, std::string text) {
+  if (!std::exchange(node.differs, true)) ++node.report.differing;
+  if (node.report.first) return;
+  difference.text = difference_text(node.model().name, difference, text);
+  say(node, Code::kShadowDiffers, difference.text);
+  node.report.first = std::move(difference);
+}
+
+void ShadowRun::say(const ShadowNode& node, Code code, std::string text) {
+  remarks_.push_back({static_cast<std::size_t>(&node - nodes_.data()), code, std::move(text)});
+}
+
+}  // namespace leapp::shadow

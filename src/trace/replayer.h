@@ -1,0 +1,68 @@
+// Calls of a recording, made once more on other tensors: what purify() and Replay share.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "trace/recording.h"
+
+namespace leapp::trace {
+
+/// Knows which tensor each variable is while the calls of a recording are made again. The recording
+/// and the slots must outlive it. For one replay, on one thread.
+class Replayer {
+ protected:
+  Replayer(const Recording& recording, const std::vector<StateSlot>& slots);
+  ~Replayer() = default;
+
+  /// A tensor with these elements that calls may write to.
+  virtual at::Tensor writable(const at::Tensor& content) = 0;
+  /// What the program calls a tensor, for messages; may be "".
+  virtual std::string name_of(const at::Tensor& tensor) const = 0;
+
+  /// The value with the strides that the variable had, so that a recorded as_strided() means the
+  /// same elements.
+  at::Tensor laid_out(VarId var, const at::Tensor& value) const;
+  at::Tensor tensor_of(VarId var);
+  /// What a tensor from outside held when it was traced.
+  at::Tensor tensor_content(VarId var) const;
+  torch::jit::Stack arguments_of(std::int32_t index);
+  void assign(const CallResult& result, const c10::IValue& value);
+
+  const Recording& recording_;
+  const std::vector<StateSlot>& slots_;
+  const Tape& tape_;
+  std::map<VarId, at::Tensor> values_;  // what each variable is during the replay
+  std::map<Site, std::size_t> given_;   // what is read there is that slot
+  std::vector<at::Tensor> slot_inputs_;
+
+ private:
+  void find_written_stores();
+  at::Tensor tensor_at(const Site& site, VarId var);
+  c10::IValue argument_of(const Site& site, const Arg& arg, const c10::Argument& declared);
+
+  std::vector<bool> written_;  // per store: some replayed call writes to it
+};
+
+/// Runs a recording in ATen on other inputs: the reference for what was exported.
+class Replay final : private Replayer {
+ public:
+  /// `recording` with its calls; see calls_for().
+  Replay(const Recording& recording, const std::vector<StateSlot>& slots)
+      : Replayer(recording, slots) {}
+
+  struct Values {
+    std::vector<at::Tensor> outputs;  ///< of the recorded ports
+    std::vector<at::Tensor> after;    ///< of each slot; undefined where the pass only reads it
+  };
+  /// One tensor for each recorded input and each slot, which are left as they are. Throws
+  /// c10::Error where an operator refuses them. Once.
+  Values run(const std::vector<at::Tensor>& inputs, const std::vector<at::Tensor>& states) &&;
+
+ private:
+  at::Tensor writable(const at::Tensor& content) override;
+  std::string name_of(const at::Tensor&) const override { return {}; }
+};
+
+}  // namespace leapp::trace

@@ -1,0 +1,13 @@
+// A comparison as JSON, in the form that docs/spec/bundle.md has for validation.json.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "leapp/comparison.h"
+
+namespace leapp {
+
+/// Everything but the name of what was compared.
+nlohmann::ordered_json to_json(const Comparison& comparison);
+
+}  // namespace leapp

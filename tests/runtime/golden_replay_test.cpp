@@ -1,0 +1,117 @@
+#include "runtime/golden_replay.h"
+
+#include <gmock/gmock.h>
+
+#include "bundle/golden_traces.h"
+#include "leapp/c.h"
+#include "test_bundle.h"
+
+namespace leapp {
+namespace {
+
+using ::testing::HasSubstr;
+using namespace leapp::testing;
+
+// What the pipeline of add_policy() does in three ticks, traced as the reference computes it.
+class GoldenReplayTest : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() { find_libraries(); }
+
+  void keep(const std::string& name, float value) {
+    tensors_.emplace_back(name, row({value, value, value, value}));
+  }
+
+  // `off` is added to the stored action of the last tick.
+  std::filesystem::path write(float off = 0, GoldenNotes notes = {3, {}, {}, {}}) {
+    add_policy(test_);
+    PolicyReference reference;
+    for (std::size_t tick = 0; tick < 3; ++tick) {
+      const std::string at = std::to_string(tick);
+      const float obs = 0.1F * static_cast<float>(tick) - 0.6F;
+      keep(at + "/inputs/pre/x", obs);
+      const float h = reference.h;
+      const float action = reference.tick(obs);
+      keep(at + "/outputs/post/y", action + (tick == 2 ? off : 0));
+      // A state that nobody saw is left out after the first tick.
+      if (tick == 0) keep("0/inputs/policy/h_in", h);
+      keep(at + "/outputs/policy/h_out", reference.h);
+    }
+    std::vector<NamedTensorView> views;
+    for (const auto& [name, tensor] : tensors_) views.push_back({name, tensor.view()});
+    const std::filesystem::path file = test_.folder() / "test_golden.safetensors";
+    write_safetensors(file, views, notes.metadata());
+    test_.bundle().pipeline.golden = FileEntry{file.filename().string(), "", sha256_file(file)};
+    return test_.write();
+  }
+
+  TestBundle test_;
+  std::vector<std::pair<std::string, Tensor>> tensors_;
+};
+
+TEST_F(GoldenReplayTest, b33_NodesAloneAndThePipelineRepeatWhatWasTraced) {
+  InferenceManager manager(write(), {.merge = Merge::kOff});
+  manager.run_policy({{"pre/x", row({1, 1, 1, 1})}});
+  const TensorMap state = manager.state();
+  const Verification verification = manager.verify();
+  EXPECT_TRUE(verification.passed()) << to_string(verification);
+  EXPECT_EQ(verification.ticks, 3u);
+  EXPECT_EQ(verification.checks.size(), 12u);  // two ports, three ticks, alone and wired
+  EXPECT_EQ(manager.state(), state);
+  EXPECT_THAT(to_string(verification), HasSubstr("ok    post/y: worst error, by its node "));
+}
+
+TEST_F(GoldenReplayTest, b33_MergedNodesRepeatThemToo) {
+  EXPECT_TRUE(InferenceManager(write()).verify().passed());
+}
+
+TEST_F(GoldenReplayTest, AValueThatIsOffIsNamedWithPortAndTick) {
+  const std::filesystem::path yaml = write(0.5F);
+  const InferenceManager manager(yaml);
+  const Verification verification = manager.verify();
+  EXPECT_FALSE(verification.passed());
+  EXPECT_THAT(to_string(verification), HasSubstr("WRONG post/y: "));
+  EXPECT_THAT(to_string(verification), HasSubstr("in tick 2 (Mismatch detected"));
+  EXPECT_THAT(to_json(verification), HasSubstr("\"ok\": false"));
+
+  leapp_manager* robot = nullptr;
+  ASSERT_EQ(leapp_load(yaml.c_str(), nullptr, &robot), LEAPP_OK);
+  leapp_verification found = {};
+  EXPECT_NE(leapp_verify(robot, &found), LEAPP_OK);
+  EXPECT_STREQ(leapp_last_code(), "LP941");
+  EXPECT_THAT(leapp_last_error(), HasSubstr("post/y in golden tick 2"));
+  EXPECT_EQ(found.ticks, 3u);
+  EXPECT_GE(found.mismatched, 1u);
+  EXPECT_NEAR(found.worst_error, 0.5, 1e-5);
+  leapp_free(robot);
+}
+
+TEST_F(GoldenReplayTest, TheToleranceIsTheOneThatTheTracesComeWith) {
+  EXPECT_TRUE(InferenceManager(write(0.5F, {3, {0, 1}, {}, {}})).verify().passed());
+}
+
+TEST_F(GoldenReplayTest, WhatDrawsRandomNumbersIsLeftOut) {
+  const InferenceManager manager(write(0.5F, {3, {}, {}, {{"post", "it draws random numbers"}}}));
+  const Verification verification = manager.verify();
+  EXPECT_TRUE(verification.passed()) << to_string(verification);
+  EXPECT_THAT(to_string(verification), HasSubstr("left out: post: it draws random numbers"));
+}
+
+TEST_F(GoldenReplayTest, ABundleWithoutTracesSaysSo) {
+  add_policy(test_);
+  try {
+    InferenceManager(test_.write()).verify();
+    FAIL() << "it verified nothing";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), Code::kNoGolden);
+    EXPECT_THAT(error.what(), HasSubstr("test.yaml: the bundle has no golden traces"));
+  }
+}
+
+TEST_F(GoldenReplayTest, b21_AChangedFileIsRefused) {
+  const std::filesystem::path yaml = write();
+  std::ofstream(test_.folder() / "test_golden.safetensors", std::ios::app) << "x";
+  EXPECT_THROW(InferenceManager{yaml}, Error);
+}
+
+}  // namespace
+}  // namespace leapp
