@@ -169,6 +169,12 @@ enum class Code : std::uint16_t {
   kBadKey = 823,          ///< a description of a policy with a value that cannot be
   kPolicyMismatch = 824,  ///< a policy's model that does not fit its description
   kNotDescribable = 825,  ///< a bundle that another program's metadata cannot describe
+
+  // Running C++.
+  kNativeNotAllowed = 921,  ///< a node that is machine code, which the caller did not allow
+  kNotBuilt = 922,          ///< a C++ node that was not compiled
+  kStaleBuild = 923,        ///< a library built of another source, or for another machine
+  kNothingToBuild = 924,    ///< a bundle without the C++ nodes that are to be compiled
 };
 
 /// The code of a rule of the bundle format: rule(7) is "B7".
