@@ -169,6 +169,11 @@ enum class Code : std::uint16_t {
   kBadKey = 823,          ///< a description of a policy with a value that cannot be
   kPolicyMismatch = 824,  ///< a policy's model that does not fit its description
   kNotDescribable = 825,  ///< a bundle that another program's metadata cannot describe
+
+  // Generating C++.
+  kNoCpp = 901,        ///< an operation, or a type, that no C++ is generated for
+  kCppFallback = 902,  ///< a node that became ONNX, as it cannot be C++
+  kNoCompiler = 903,   ///< a C++ compiler that is missing, or refuses a source
 };
 
 /// The code of a rule of the bundle format: rule(7) is "B7".
