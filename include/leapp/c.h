@@ -35,7 +35,7 @@ extern "C" {
 #define LEAPP_API __attribute__((visibility("default")))
 
 /* Grows with every addition to this header. */
-#define LEAPP_C_VERSION 5
+#define LEAPP_C_VERSION 6
 LEAPP_API uint32_t leapp_c_version(void);
 
 typedef struct leapp_manager leapp_manager;

@@ -170,6 +170,11 @@ enum class Code : std::uint16_t {
   kPolicyMismatch = 824,  ///< a policy's model that does not fit its description
   kNotDescribable = 825,  ///< a bundle that another program's metadata cannot describe
 
+  // Generating C++.
+  kNoCpp = 901,        ///< an operation, or a type, that no C++ is generated for
+  kCppFallback = 902,  ///< a node that became ONNX, as it cannot be C++
+  kNoCompiler = 903,   ///< a C++ compiler that is missing, or refuses a source
+
   // Running C++.
   kNativeNotAllowed = 921,  ///< a node that is machine code, which the caller did not allow
   kNotBuilt = 922,          ///< a C++ node that was not compiled

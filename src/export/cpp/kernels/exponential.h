@@ -14,7 +14,7 @@ struct Reduced {
   float r;  // at most log(2) / 2 on either side
 };
 
-inline Reduced reduce_by_log2(float x) {
+[[maybe_unused]] inline Reduced reduce_by_log2(float x) {
   const float shifted = x * 1.442695041f + kRoundToInteger;
   const float n = shifted - kRoundToInteger;
   // log(2) in two parts, the first so short that its product with n is exact.
@@ -22,12 +22,12 @@ inline Reduced reduce_by_log2(float x) {
   return {std::bit_cast<std::int32_t>(shifted) - std::bit_cast<std::int32_t>(kRoundToInteger), r};
 }
 
-inline float power_of_two(std::int32_t n) {
+[[maybe_unused]] inline float power_of_two(std::int32_t n) {
   return std::bit_cast<float>((n + 127) << 23);
 }
 
 // exp(r) - 1 - r for a reduced r.
-inline float exponential_rest(float r) {
+[[maybe_unused]] inline float exponential_rest(float r) {
   float p = 1.9845885e-4f;
   p = p * r + 1.3940721e-3f;
   p = p * r + 8.33339e-3f;
@@ -37,7 +37,7 @@ inline float exponential_rest(float r) {
   return p * r * r;
 }
 
-inline float exp_of_float(float x) {
+[[maybe_unused]] inline float exp_of_float(float x) {
   // Beyond these the result is infinity and zero; NaN goes through both.
   const float below = x > 89.0f ? 89.0f : x;
   const float bounded = below < -104.0f ? -104.0f : below;
@@ -51,7 +51,7 @@ inline float exp_of_float(float x) {
   return whole * power_of_two(half) * power_of_two(reduced.n - half);
 }
 
-inline float expm1_of_float(float x) {
+[[maybe_unused]] inline float expm1_of_float(float x) {
   const float below = x > 88.9f ? 88.9f : x;
   const float bounded = below < -60.0f ? -60.0f : below;
   const Reduced reduced = reduce_by_log2(bounded);
@@ -62,16 +62,16 @@ inline float expm1_of_float(float x) {
   return half + half;
 }
 
-inline float magnitude(float x) {
+[[maybe_unused]] inline float magnitude(float x) {
   return std::bit_cast<float>(std::bit_cast<std::int32_t>(x) & 0x7fffffff);
 }
 
-inline float with_sign_of(float size, float x) {
+[[maybe_unused]] inline float with_sign_of(float size, float x) {
   const std::int32_t sign = std::bit_cast<std::int32_t>(x) & ~0x7fffffff;
   return std::bit_cast<float>(std::bit_cast<std::int32_t>(size) | sign);
 }
 
-inline float tanh_of_float(float x) {
+[[maybe_unused]] inline float tanh_of_float(float x) {
   const float size = magnitude(x);
   const float square = x * x;
   float small = -5.9058606e-3f;
@@ -84,13 +84,13 @@ inline float tanh_of_float(float x) {
   return with_sign_of(size > 0.6f ? large : small, x);
 }
 
-inline float sigmoid_of_float(float x) {
+[[maybe_unused]] inline float sigmoid_of_float(float x) {
   // Of the size alone: exp never overflows, and small results keep their digits.
   const float e = exp_of_float(-magnitude(x));
   return (x < 0.0f ? e : 1.0f) / (1.0f + e);
 }
 
-inline float erf_of_float(float x) {
+[[maybe_unused]] inline float erf_of_float(float x) {
   const float size = magnitude(x);
   const float square = x * x;
   float small = 8.2154234e-5f;

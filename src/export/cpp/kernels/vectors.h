@@ -16,12 +16,12 @@
 typedef float Vector __attribute__((vector_size(LEAPP_VECTOR_BYTES)));
 constexpr std::ptrdiff_t kLanes = LEAPP_VECTOR_BYTES / sizeof(float);
 
-inline Vector load(const float* from) {
+[[maybe_unused]] inline Vector load(const float* from) {
   Vector vector;
   std::memcpy(&vector, from, sizeof(vector));
   return vector;
 }
-inline void store(float* to, Vector vector) {
+[[maybe_unused]] inline void store(float* to, Vector vector) {
   std::memcpy(to, &vector, sizeof(vector));
 }
 #endif
