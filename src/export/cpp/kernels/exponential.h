@@ -1,12 +1,12 @@
-// exp, expm1, tanh, sigmoid and erf of floats: at most 2 units in the last place from the exact
-// result for every argument, NaN, infinities and subnormal numbers included, with and without
-// fused multiply-add. No branches and no calls, so that compilers make vectors of the loops around
-// them; a processor without vectors runs the same text.
+// exp, expm1, tanh and erf of floats, at most 2 units in the last place from the exact result, and
+// sigmoid, at most 3: for every argument, infinities and subnormal numbers included (NaN stays
+// NaN), with and without fused multiply-add. No branches and no calls, so that compilers make
+// vectors of the loops around them; a processor without vectors runs the same text.
 #include <bit>
 #include <cstdint>
 
-// Half of the argument's way is made in powers of two: x = n * log(2) + r. Added to this number, a
-// float is rounded to an integer, which then stands in the last bits.
+// Arguments are reduced by powers of two: x = n * log(2) + r. Added to this number, a float is
+// rounded to an integer, which then stands in the last bits.
 constexpr float kRoundToInteger = 12582912.0f;
 
 struct Reduced {
