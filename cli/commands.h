@@ -4,7 +4,8 @@
 //   0  done
 //   1  the bundle is wrong, or a tick failed or differs from its golden trace
 //   2  the command line is wrong
-//   3  this machine lacks what the bundle needs: ONNX Runtime, libtorch, an execution provider
+//   3  this machine lacks what the bundle needs: ONNX Runtime, libtorch, an execution provider, a
+//     compiler
 //   4  bench only: a tick took longer than the period allows (with --strict)
 #pragma once
 
@@ -47,6 +48,7 @@ Command add_inspect(CLI::App& program);
 Command add_check(CLI::App& program);
 Command add_run(CLI::App& program);
 Command add_bench(CLI::App& program);
+Command add_build(CLI::App& program);
 Command add_merge(CLI::App& program);
 Command add_import(CLI::App& program);
 Command add_bind(CLI::App& program);
@@ -63,6 +65,7 @@ struct EngineFlags {
   bool no_translate = false;
   bool allow_outside_files = false;
   bool trust_code = false;
+  bool allow_native = false;
   std::uint64_t max_tensor_bytes = BundleOptions{}.max_tensor_bytes;
 
   void add_to(CLI::App& app);

@@ -24,6 +24,8 @@ void EngineFlags::add_to(CLI::App& app) {
                "let model files lie outside the bundle's folder");
   app.add_flag("--trust-code", trust_code,
                "let models do whatever this program may do: for bundles of people you trust");
+  app.add_flag("--allow-native", allow_native,
+               "let what 'leapp build' compiled of C++ nodes run in this process");
   app.add_option("--max-tensor-bytes", max_tensor_bytes, "of all tensors of one tick together")
       ->capture_default_str();
 }
@@ -42,6 +44,7 @@ RuntimeOptions EngineFlags::options() const {
   options.merge = no_merge ? Merge::kOff : Merge::kAuto;
   options.bundle.allow_outside_files = allow_outside_files;
   options.bundle.trust = trust_code ? Trust::kCode : Trust::kData;
+  options.bundle.allow_native = allow_native;
   options.bundle.max_tensor_bytes = max_tensor_bytes;
   return options;
 }
@@ -62,6 +65,9 @@ int exit_code(const Error& error) {
     case Code::kNoEngine:
     case Code::kWrongEngine:
     case Code::kNoProvider:
+    case Code::kNoCompiler:
+    case Code::kNotBuilt:
+    case Code::kStaleBuild:
       return kLacking;
     default:
       return kWrong;
@@ -79,7 +85,7 @@ namespace {
 constexpr const char* kExitCodes =
     "Exit codes: 0 done; 1 the bundle is wrong, a tick failed or is not as traced; 2 the command line is wrong; 3 "
     "this\n"
-    "machine lacks what the bundle needs (ONNX Runtime, libtorch, an execution provider); 4 too "
+    "machine lacks what the bundle needs (ONNX Runtime, libtorch, an execution provider, a compiler); 4 too "
     "slow\n"
     "(bench --strict).";
 
@@ -126,8 +132,8 @@ int main(int argc, char** argv) {
   program.footer(kExitCodes);
   std::vector<Command> commands;
   for (const auto add :
-       {add_inspect, add_check, add_run, add_bench, add_merge, add_import, add_bind, add_replay,
-        add_verify}) {
+       {add_inspect, add_check, add_run, add_bench, add_build, add_merge, add_import, add_bind,
+        add_replay, add_verify}) {
     commands.push_back(add(program));
     commands.back().app->footer(commands.back().app->get_footer() + "\n\n" + kExitCodes);
   }

@@ -58,10 +58,12 @@ if(TARGET leapp_cli)
 endif()
 
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/leappConfig.cmake.in
-  ${PROJECT_BINARY_DIR}/leappConfig.cmake INSTALL_DESTINATION ${package_dir})
+  ${PROJECT_BINARY_DIR}/leappConfig.cmake INSTALL_DESTINATION ${package_dir}
+  PATH_VARS CMAKE_INSTALL_BINDIR)
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/leappConfigVersion.cmake
   COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/leappConfig.cmake ${PROJECT_BINARY_DIR}/leappConfigVersion.cmake
+  ${CMAKE_CURRENT_LIST_DIR}/LeappPolicy.cmake
   DESTINATION ${package_dir} COMPONENT dev)
 
 # From the folder of the file to the prefix: libraries may lie one folder deeper than usual.

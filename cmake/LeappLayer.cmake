@@ -29,6 +29,21 @@ function(leapp_layer name)
   endif()
 endfunction()
 
+# leapp_kernel_texts(<layer> [further file..])
+#
+# Gives a layer the texts of the files in its folder's kernels/, which it pastes into what it
+# generates.
+function(leapp_kernel_texts layer)
+  get_target_property(folder ${layer} LEAPP_DIR)
+  file(GLOB files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${folder}/kernels/*.h)
+  list(APPEND files ${ARGN})
+  set(output ${PROJECT_BINARY_DIR}/generated/${layer}_kernel_texts.cpp)
+  set(script ${PROJECT_SOURCE_DIR}/cmake/LeappKernelTexts.cmake)
+  add_custom_command(OUTPUT ${output} VERBATIM DEPENDS ${files} ${script}
+    COMMAND ${CMAKE_COMMAND} -DOUTPUT=${output} "-DFILES=${files}" -P ${script})
+  target_sources(${layer} PRIVATE ${output})
+endfunction()
+
 # leapp_library(<name> LAYERS layer... [PLUGIN] [EXPORT_NAME x] COMPONENT c [USES library...])
 #
 # A shared library out of whole layers. It links what they link, but no layer that another library

@@ -127,10 +127,12 @@ typedef struct leapp_options {
   size_t staleness_count;
   leapp_deadline_miss on_deadline_miss; /* called in the thread that ticks; may be null */
   void* deadline_context;
+  /* Since version 6. */
+  int32_t allow_native; /* 0 or 1: let what was compiled of C++ nodes run, see security.md */
 } leapp_options;
 
 /* The defaults: one thread, no spinning, merge on, no guard, no measuring, 1 GiB of tensors, no
- * outside files, TorchScript translated, models that do nothing but compute. */
+ * outside files, TorchScript translated, models that do nothing but compute, no machine code. */
 LEAPP_API void leapp_options_init(leapp_options* options);
 
 /* Loads a bundle; `options` may be null. `out` is untouched on failure. */

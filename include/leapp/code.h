@@ -170,9 +170,17 @@ enum class Code : std::uint16_t {
   kPolicyMismatch = 824,  ///< a policy's model that does not fit its description
   kNotDescribable = 825,  ///< a bundle that another program's metadata cannot describe
 
-  // The installation.
-  kNoTracing = 971,   ///< tracing where leapp-runtime alone is installed
-  kOtherTorch = 972,  ///< a PyTorch of another minor version than leapp was built for
+  // Generating C++.
+  kNoCpp = 901,        ///< an operation, or a type, that no C++ is generated for
+  kCppFallback = 902,  ///< a node that became ONNX, as it cannot be C++
+  kNoCompiler = 903,   ///< a C++ compiler that is missing, or refuses a source
+
+  // Running C++.
+  kNativeNotAllowed = 921,  ///< a node that is machine code, which the caller did not allow
+  kNotBuilt = 922,          ///< a C++ node that was not compiled
+  kStaleBuild = 923,        ///< a library built of another source, or for another machine
+  kNothingToBuild = 924,    ///< a bundle without the C++ nodes that are to be compiled
+
   // Trust: what a bundle does beyond the traced passes, and on another machine.
   kNotRepeated = 941,     ///< a golden tick that this machine does not repeat
   kNoGolden = 942,        ///< a bundle without golden traces
@@ -182,6 +190,10 @@ enum class Code : std::uint16_t {
   kNotShadowed = 946,     ///< what a shadow run cannot follow
   kCounterExample = 947,  ///< a model that differs from what was traced on other inputs
   kBakedIn = 948,         ///< a function that differs from its model on other inputs
+
+  // The installation.
+  kNoTracing = 971,   ///< tracing where leapp-runtime alone is installed
+  kOtherTorch = 972,  ///< a PyTorch of another minor version than leapp was built for
 };
 
 /// The code of a rule of the bundle format: rule(7) is "B7".

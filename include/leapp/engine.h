@@ -14,7 +14,8 @@
 // the engine's documentation says otherwise.
 // Which engine serves which backend is said by an EngineRegistry, an explicit object: "onnx" is
 // ONNX Runtime, opened with dlopen when the first model needs it; "jit" is TorchScript, a plugin
-// (libleapp_engine_torch.so) loaded in the same way. The library itself links neither.
+// (libleapp_engine_torch.so) loaded in the same way; "cpp" is what build_native() compiled. The
+// library itself links none of them.
 #pragma once
 
 #include <cstddef>
@@ -150,6 +151,9 @@ struct ModelFile {
   /// The files beside it that it may read: what it calls them, and their bytes.
   std::vector<std::pair<std::string, std::span<const std::byte>>> external_data = {};
   Trust trust = Trust::kData;
+  /// For C++: whether machine code may run, and where it is written down what was compiled.
+  bool allow_native = false;
+  std::filesystem::path native_record = {};
 };
 
 /// Loads `file` as the model of a node. Its signature, as far as the file states it, is checked
@@ -176,7 +180,7 @@ class LEAPP_EXPORT EngineRegistry {
  public:
   EngineRegistry() = default;
 
-  /// "onnx" and "jit".
+  /// "onnx", "jit" and "cpp".
   static EngineRegistry standard();
 
   /// Adds or replaces the engine of a backend; without `merged` its nodes run one by one.
@@ -229,7 +233,7 @@ struct EnginePlugin {
                                          const Model& signature, const EngineOptions& options);
 };
 
-inline constexpr std::uint32_t kEngineAbi = 5;
+inline constexpr std::uint32_t kEngineAbi = 6;
 
 /// Opens a plugin: a path, or a file name that is looked for in $LEAPP_ENGINE_PATH (folders joined
 /// by ':'), then beside this library, then where the system looks. Throws Error(kNotFound) with the

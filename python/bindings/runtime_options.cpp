@@ -119,6 +119,8 @@ RuntimeOptions runtime_options(const py::dict& settings) {
   options.bundle.allow_outside_files =
       setting<bool>("allow_outside_files", settings["allow_outside_files"], "True or False");
   options.bundle.trust = settings["trust"].is_none() ? Trust::kData : Trust::kCode;
+  options.bundle.allow_native =
+      setting<bool>("allow_native", settings["allow_native"], "True or False");
   options.bundle.max_tensor_bytes =
       setting<std::uint64_t>("max_tensor_bytes", settings["max_tensor_bytes"], "a number of bytes");
   return options;

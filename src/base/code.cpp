@@ -47,6 +47,7 @@ std::string tag_of(Code code) {
 ErrorKind kind_of(Code code) noexcept {
   if (code == Code::kNoTracing || code == Code::kOtherTorch) return ErrorKind::kUsage;
   if (code >= Code::kNotRepeated && !is_rule(code)) return kind_of_distrust(code);
+  if (code == Code::kNoCpp || code == Code::kNoCompiler) return ErrorKind::kExport;
   // The last are rules of the format, and before them what is wrong with files of other projects.
   if (code >= Code::kNoCheckpoint || is_about_a_robot(code)) return ErrorKind::kValue;
   switch (code) {

@@ -29,10 +29,10 @@ class ModelChecker {
     check_ports(model, "inputs", model.inputs);
     check_ports(model, "outputs", model.outputs);
     if (model.backend && *model.backend != "jit" && *model.backend != "onnx" &&
-        *model.backend != "pt2") {  // B12
+        *model.backend != "pt2" && *model.backend != "cpp") {  // B12
       reporter_.fail(rule(12), parameter(model, "backend"),
                      "Unsupported backend " + quote_for_message(*model.backend) +
-                         "; expected jit, onnx, pt2 or null");
+                         "; expected jit, onnx, pt2, cpp or null");
     }
     if (model.file) {
       check_file(*model.file, parameter(model, "model_path"), parameter(model, "md5sum"),

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "export/cpp/cpp_export.h"
 #include "interop/convert.h"
 #include "ir/first_tick.h"
 #include "ir/masks.h"
@@ -29,8 +30,10 @@ trace::Purified purify_pass(const Draft& draft, std::size_t pass,
   trace::PurifyOptions options;
   options.name = name_of;
   // An operator of the user's would have to be there where the bundle runs.
-  options.keep = [onnx = draft.backend == Backend::kOnnx](const c10::OperatorHandle& op) {
-    return onnx ? can_convert_to_onnx(c10::toString(op.operator_name())) : !trace::is_users(op);
+  options.keep = [backend = draft.backend](const c10::OperatorHandle& op) {
+    if (backend != Backend::kOnnx && backend != Backend::kCpp) return !trace::is_users(op);
+    const std::string name = c10::toString(op.operator_name());
+    return backend == Backend::kCpp ? cpp_export::can_generate(name) : can_convert_to_onnx(name);
   };
   return trace::purify(recording, slots, draft.node->passes.front().inputs, options);
 }

@@ -1,7 +1,10 @@
 #include "compile/model_files.h"
 
+#include <fstream>
+
 #include "base/check.h"
 #include "base/hash.h"
+#include "export/cpp/cpp_export.h"
 #include "export/torchscript/torchscript.h"
 #include "leapp/onnx_export.h"
 #include "session/hooks.h"
@@ -70,9 +73,30 @@ void write_bridged(Backend backend, const ir::Graph& graph, const std::filesyste
   if (std::filesystem::exists(data)) model.external_data.push_back(entry_of(data));
 }
 
+void write_bytes(const std::filesystem::path& file, const std::string& bytes) {
+  std::ofstream stream(file, std::ios::binary);
+  stream.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  stream.close();
+  require(stream.good(), Code::kIo, file.string() + " could not be written");
+}
+
+void write_cpp(const ir::Graph& graph, const std::filesystem::path& folder,
+               CompiledNode& compiled) {
+  Model& model = compiled.model;
+  const cpp_export::CppSource code = cpp_export::generate(graph, model.name);
+  const auto file = folder / (model.name + ".cpp");
+  write_bytes(file, code.source);
+  model.file = entry_of(file);
+  if (code.weights.empty()) return;
+  const auto weights = folder / (model.name + ".weights");
+  write_bytes(weights, code.weights);
+  model.external_data.push_back(entry_of(weights));
+}
+
 }  // namespace
 
 std::string format_of(Backend backend) {
+  if (backend == Backend::kCpp) return "cpp";
   if (backend == Backend::kTorchScript) return "jit";
   return backend == Backend::kExportedProgram ? "pt2" : "onnx";
 }
@@ -88,6 +112,8 @@ void write_model(Backend backend, const ir::Graph& graph, const std::filesystem:
     write_torchscript(graph, folder, compiled);
   } else if (backend == Backend::kOnnx) {
     write_onnx(graph, folder, compiled);
+  } else if (backend == Backend::kCpp) {
+    write_cpp(graph, folder, compiled);
   } else {
     write_bridged(backend, graph, folder, torch_version, compiled);
   }

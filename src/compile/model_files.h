@@ -10,7 +10,7 @@
 
 namespace leapp::compile {
 
-/// What a backend writes, as the YAML calls it: "jit", "onnx" or "pt2".
+/// What a backend writes, as the YAML calls it: "jit", "onnx", "pt2" or "cpp".
 std::string format_of(session::Backend backend);
 
 /// A file of the bundle, as its YAML states it.

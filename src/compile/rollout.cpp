@@ -11,6 +11,8 @@
 #include "base/log.h"
 #include "interop/convert.h"
 #include "leapp/engine.h"
+#include "runtime/engines/cpp/cpp_engine.h"
+#include "runtime/engines/cpp/source_compiler.h"
 #include "session/hooks.h"
 #include "state/names.h"
 
@@ -60,7 +62,23 @@ std::string why_not_compared(const CompiledNode& node) {
   if (node.model.backend == "pt2" && !session::hooks().replay) {
     return "it is a torch.export program, which only Python can run";
   }
+  if (node.model.backend == "cpp" && find_compiler().empty()) {
+    return "it is C++, and there is no compiler to build it with: install one ('apt-get install "
+           "g++'), or name it with CXX";
+  }
   return {};
+}
+
+// Whether there is what it takes to run its model here.
+bool can_run(const CompiledNode& node) {
+  if (!node.model.file) return false;
+  if (node.model.backend == "pt2") return static_cast<bool>(session::hooks().replay);
+  return node.model.backend != "cpp" || !find_compiler().empty();
+}
+
+std::unique_ptr<Engine> engine_of(const Model& model, const std::filesystem::path& file) {
+  if (model.backend == "cpp") return compile_cpp_model(model, file);
+  return load_engine(model, file, {}, Trust::kCode);  // ours
 }
 
 const State* state_called(const CompiledNode& node, const std::string& name) {
@@ -270,7 +288,7 @@ Tensors Roller::run_model(Runner& runner, Tensors inputs) {
     }
     return outputs;
   }
-  if (!runner.engine) runner.engine = load_engine(model, file, {}, Trust::kCode);  // ours
+  if (!runner.engine) runner.engine = engine_of(model, file);
   std::vector<TensorView> written;
   for (const Port& port : model.outputs) {
     outputs.push_back(at::empty(port.shape, interop::to_scalar_type(port.dtype)));
@@ -296,8 +314,7 @@ void Roller::step(Runner& runner) {
   Tensors exported;
   try {
     Tensors inputs = inputs_of(runner);
-    const bool runs = node.model.file && (node.model.backend != "pt2" || session::hooks().replay);
-    if (runs) exported = run_model(runner, std::move(inputs));
+    if (can_run(node)) exported = run_model(runner, std::move(inputs));
   } catch (const std::exception& error) {
     runner.report.add_error(pass_, error.what());
   }

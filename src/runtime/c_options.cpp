@@ -82,6 +82,7 @@ RuntimeOptions runtime_options(const leapp_options* given) {
   result.bundle.max_tensor_bytes = options.max_tensor_bytes;
   result.bundle.allow_outside_files = options.allow_outside_files != 0;
   result.bundle.trust = options.trust_code != 0 ? Trust::kCode : Trust::kData;
+  result.bundle.allow_native = options.allow_native != 0;
   return result;
 }
 
@@ -110,7 +111,8 @@ void leapp_options_init(leapp_options* options) {
               .staleness = nullptr,
               .staleness_count = 0,
               .on_deadline_miss = nullptr,
-              .deadline_context = nullptr};
+              .deadline_context = nullptr,
+              .allow_native = 0};
 }
 
 }  // extern "C"

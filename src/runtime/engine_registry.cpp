@@ -7,6 +7,7 @@
 #include "base/check.h"
 #include "bundle/verified_files.h"
 #include "leapp/engine.h"
+#include "runtime/engines/cpp/native_library.h"
 #include "runtime/engines/onnx/onnx_engine.h"
 #include "runtime/loader.h"
 #include "runtime/merged_onnx.h"
@@ -83,6 +84,7 @@ EngineRegistry EngineRegistry::standard() {
          const EngineOptions& options) {
         return torch_plugin(signature.name).load_merged(part, nodes, signature, options);
       });
+  registry.add("cpp", load_cpp_engine);
   return registry;
 }
 

@@ -8,6 +8,7 @@
 #include "base/check.h"
 #include "bundle/field_location.h"
 #include "bundle/initial_values.h"
+#include "leapp/native.h"
 #include "runtime/merge.h"
 
 namespace leapp {
@@ -181,9 +182,14 @@ std::string name_in_model(const Model& model, const FileEntry& entry) {
   return (folder.empty() ? path.lexically_normal() : path.lexically_relative(folder)).string();
 }
 
-ModelFile file_of(const Model& model, const VerifiedFiles& files, const RuntimeOptions& options) {
+ModelFile file_of(const Bundle& bundle, const Model& model, const VerifiedFiles& files,
+                  const RuntimeOptions& options) {
   const FileBytes& own = files.at(model.file->path);
-  ModelFile file{.path = own.path(), .bytes = own.bytes(), .trust = options.bundle.trust};
+  ModelFile file{.path = own.path(),
+                 .bytes = own.bytes(),
+                 .trust = options.bundle.trust,
+                 .allow_native = options.bundle.allow_native,
+                 .native_record = native_record_file(bundle.file)};
   for (const FileEntry& entry : model.external_data) {
     file.external_data.emplace_back(name_in_model(model, entry), files.at(entry.path).bytes());
   }
@@ -193,7 +199,7 @@ ModelFile file_of(const Model& model, const VerifiedFiles& files, const RuntimeO
 std::unique_ptr<Engine> load_node(const Bundle& bundle, const Model& model,
                                   const VerifiedFiles& files, const RuntimeOptions& options) {
   try {
-    return options.engines.load(model, file_of(model, files, options),
+    return options.engines.load(model, file_of(bundle, model, files, options),
                                 engine_options(options, model.name));
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::kValue) throw;  // not the bundle's fault

@@ -37,7 +37,8 @@ TensorMap initial_values_of(const Bundle& bundle, const Plan& plan, const Verifi
 std::string name_in_model(const Model& model, const FileEntry& entry);
 
 /// A model's file for its engine. `files` must outlive it.
-ModelFile file_of(const Model& model, const VerifiedFiles& files, const RuntimeOptions& options);
+ModelFile file_of(const Bundle& bundle, const Model& model, const VerifiedFiles& files,
+                  const RuntimeOptions& options);
 
 /// The engine options of a node.
 const EngineOptions& engine_options(const RuntimeOptions& options, const std::string& node);

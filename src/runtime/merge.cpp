@@ -89,7 +89,7 @@ std::unique_ptr<Engine> merge_and_prove(const Bundle& bundle, const PlannedStep&
   const Bundle part = isolate(bundle, step);
   std::vector<LoadedNode> nodes;
   for (std::size_t i = 0; i < part.models.size(); ++i) {
-    nodes.push_back({file_of(part.models[i], files, options), separate[i].get()});
+    nodes.push_back({file_of(bundle, part.models[i], files, options), separate[i].get()});
   }
   std::vector<std::unique_ptr<Engine>> merged;
   merged.push_back(options.engines.load_merged(part, nodes, step.model,

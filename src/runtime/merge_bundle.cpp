@@ -154,7 +154,7 @@ Bundle merge_bundle(const std::filesystem::path& yaml, const std::filesystem::pa
   prove_merged(bundle, step, separate, files, options);
   std::vector<ModelFile> models;
   for (std::size_t index : step.models) {
-    models.push_back(file_of(bundle.models[index], files, options));
+    models.push_back(file_of(bundle, bundle.models[index], files, options));
   }
   onnx::Model model = read_merged_onnx(isolate(bundle, step), models, step.model);
   StagedDirectory staged(target);

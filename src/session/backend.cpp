@@ -16,6 +16,7 @@ const std::map<std::string, Backend>& backends() {
       {"jit-trace", Backend::kTorchScript},   {"onnx", Backend::kOnnx},
       {"onnx-dynamo", Backend::kBridgedOnnx}, {"onnx-torchscript", Backend::kBridgedOnnx},
       {"pt2", Backend::kExportedProgram},     {"exported-program", Backend::kExportedProgram},
+      {"cpp", Backend::kCpp},
   };
   return known;
 }
@@ -60,6 +61,7 @@ void check_backend_params(Backend backend, const Metadata::Map& params) {
       {Backend::kOnnx, onnx},
       {Backend::kBridgedOnnx, onnx},
       {Backend::kExportedProgram, {}},
+      {Backend::kCpp, {"fallback"}},
       {Backend::kNone, {"model_path", "backend", "copy_original_model", "device"}},
   };
   for (const auto& [name, value] : params) {
@@ -77,7 +79,10 @@ void check_backend_params(Backend backend, const Metadata::Map& params) {
   for (const char* flag : {"optimize", "external_data", "copy_original_model"}) {
     bool_param(params, flag);
   }
-  for (const char* text : {"model_path", "backend"}) text_param(params, text);
+  for (const char* text : {"model_path", "backend", "fallback"}) text_param(params, text);
+  require(text_param(params, "fallback").value_or("onnx") == "onnx", Code::kWrongValue,
+          "fallback='" + text_param(params, "fallback").value_or("") +
+              "': a node that cannot be C++ may become 'onnx', or nothing");
 }
 
 std::optional<bool> bool_param(const Metadata::Map& params, const std::string& key) {

@@ -8,7 +8,7 @@
 
 namespace leapp::session {
 
-enum class Backend { kNone, kTorchScript, kOnnx, kBridgedOnnx, kExportedProgram };
+enum class Backend { kNone, kTorchScript, kOnnx, kBridgedOnnx, kExportedProgram, kCpp };
 
 /// Throws Error(kValue) for a backend or a parameter nobody knows, naming the ones there are.
 Backend parse_backend(const std::optional<std::string>& export_with);

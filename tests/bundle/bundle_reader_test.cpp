@@ -217,7 +217,7 @@ TEST(BundleReader, b10_OddElementNamesOfOthersAreWarnedAbout) {
 TEST(BundleReader, b12_TheBackend) {
   EXPECT_EQ(refusal("backend: jit", "backend: warp"),
             "w.yaml:27:16: [B12] models.policy.parameters.backend: Unsupported backend 'warp'; "
-            "expected jit, onnx, pt2 or null");
+            "expected jit, onnx, pt2, cpp or null");
 }
 
 TEST(BundleReader, b15_WiresHaveTheRightForm) {

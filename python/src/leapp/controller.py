@@ -55,6 +55,7 @@ class Controller:
         threads: Threads that share the work inside one operator.
         provider: Where models run, as for ``InferenceManager``; values stay on the CPU.
         trust: ``"code"`` for bundles of people whose programs you would run.
+        allow_native: Let C++ nodes run, as ``leapp build`` compiled them.
 
     Raises:
         LeappValueError: The bundle or the robot's description is wrong, or they do not fit each
@@ -76,6 +77,7 @@ class Controller:
         threads: int = 1,
         provider: str = "cpu",
         trust: Literal["code"] | None = None,
+        allow_native: bool = False,
     ) -> None:
         if interpolation not in ("hold", "linear"):
             raise LeappValueError.coded(
@@ -95,6 +97,7 @@ class Controller:
             "measure": False,
             "allow_outside_files": False,
             "trust": trust,
+            "allow_native": allow_native,
             "max_tensor_bytes": 1 << 30,
         }
         settings = {

@@ -159,6 +159,8 @@ class InferenceManager(_runtime.Manager):
         trust: What models may do. Without it they compute and no more: a TorchScript or
             torch.export model that calls anything else is refused. ``"code"`` lets them do
             whatever this program may do, for bundles of people whose programs you would run.
+        allow_native: Let C++ nodes run, as ``leapp build`` compiled them: machine code in this
+            process, for bundles of people whose programs you would run.
         max_tensor_bytes: How much memory a bundle may ask for: all tensors of one tick
             together. Raise it for a large pipeline that you trust.
 
@@ -186,6 +188,7 @@ class InferenceManager(_runtime.Manager):
         measure: bool = False,
         allow_outside_files: bool = False,
         trust: Literal["code"] | None = None,
+        allow_native: bool = False,
         max_tensor_bytes: int = 1 << 30,
     ) -> None:
         if not isinstance(model_path, (str, PathLike)):
@@ -212,6 +215,7 @@ class InferenceManager(_runtime.Manager):
             "measure": measure,
             "allow_outside_files": allow_outside_files,
             "trust": trust,
+            "allow_native": allow_native,
             "max_tensor_bytes": max_tensor_bytes,
         }
         path = Path(model_path)

@@ -4,7 +4,7 @@
 
 #include "base/check.h"
 #include "export/onnx/blob.h"
-#include "export/onnx/promote.h"
+#include "ir/promote.h"
 
 namespace leapp::onnx_export {
 namespace {
@@ -249,31 +249,31 @@ Value OpContext::operand(std::string_view parameter) {
 }
 
 DType OpContext::promoted(std::initializer_list<std::string_view> parameters) {
-  std::vector<PromotionOperand> operands;
+  std::vector<ir::PromotionOperand> operands;
   for (const std::string_view parameter : parameters) {
     const ir::Argument& held = argument(parameter);
     if (const auto* ref = std::get_if<ir::ValueRef>(&held)) {
       const ir::TensorType& type = values_.graph().type(ref->id);
       operands.push_back(
-          {type.dtype, type.shape.empty() ? OperandKind::kZeroDim : OperandKind::kTensor});
+          {type.dtype, type.shape.empty() ? ir::OperandKind::kZeroDim : ir::OperandKind::kTensor});
     } else {
       switch (scalar_kind(parameter)) {
         case ScalarKind::kBool:
-          operands.push_back({DType::kBool, OperandKind::kNumber});
+          operands.push_back({DType::kBool, ir::OperandKind::kNumber});
           break;
         case ScalarKind::kInteger:
-          operands.push_back({DType::kInt64, OperandKind::kNumber});
+          operands.push_back({DType::kInt64, ir::OperandKind::kNumber});
           break;
         case ScalarKind::kFloat:
-          operands.push_back({DType::kFloat64, OperandKind::kNumber});
+          operands.push_back({DType::kFloat64, ir::OperandKind::kNumber});
           break;
         case ScalarKind::kComplex:
-          operands.push_back({DType::kComplex128, OperandKind::kNumber});
+          operands.push_back({DType::kComplex128, ir::OperandKind::kNumber});
           break;
       }
     }
   }
-  return onnx_export::result_type(operands);
+  return ir::result_type(operands);
 }
 
 Type OpContext::result_type(std::size_t i) const {

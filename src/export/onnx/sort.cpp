@@ -2,8 +2,8 @@
 #include <cmath>
 
 #include "export/onnx/math.h"
-#include "export/onnx/promote.h"
 #include "export/onnx/registry.h"
+#include "ir/promote.h"
 
 namespace leapp::onnx_export {
 namespace {
@@ -186,7 +186,7 @@ bool from_the_right(OpContext& context) {
 }
 
 Value search(OpContext& context, Value sequence, Value values) {
-  const DType dtype = promote_types(sequence.dtype(), values.dtype());
+  const DType dtype = ir::promote_types(sequence.dtype(), values.dtype());
   const Value flat_values = values.rank() == 0 ? reshape(values, {1}) : values;
   Value line = cast(sequence, dtype);
   Value wanted = cast(flat_values, dtype);

@@ -1,10 +1,10 @@
-#include "export/onnx/promote.h"
+#include "ir/promote.h"
 
 #include <algorithm>
 #include <array>
 #include <optional>
 
-namespace leapp::onnx_export {
+namespace leapp::ir {
 namespace {
 
 int category(DType dtype) {
@@ -80,4 +80,4 @@ DType result_type(std::span<const PromotionOperand> operands) {
   return result.value_or(DType::kFloat32);
 }
 
-}  // namespace leapp::onnx_export
+}  // namespace leapp::ir

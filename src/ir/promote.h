@@ -4,11 +4,12 @@
 #include <span>
 
 #include "leapp/dtype.h"
+#include "leapp/visibility.h"
 
-namespace leapp::onnx_export {
+namespace leapp::ir {
 
 /// The smallest type both convert to, as torch.promote_types.
-DType promote_types(DType a, DType b);
+LEAPP_EXPORT DType promote_types(DType a, DType b);
 
 /// How much an operand weighs: tensors with dimensions outweigh 0-d tensors, which outweigh
 /// numbers, unless the lighter one is of a higher category (bool < integer < float < complex).
@@ -20,6 +21,6 @@ struct PromotionOperand {
 };
 
 /// The type an operation over these operands is computed in, as torch.result_type.
-DType result_type(std::span<const PromotionOperand> operands);
+LEAPP_EXPORT DType result_type(std::span<const PromotionOperand> operands);
 
-}  // namespace leapp::onnx_export
+}  // namespace leapp::ir

@@ -1,10 +1,10 @@
-#include "export/onnx/promote.h"
+#include "ir/promote.h"
 
 #include <gtest/gtest.h>
 
 #include <array>
 
-namespace leapp::onnx_export {
+namespace leapp::ir {
 namespace {
 
 using enum DType;
@@ -40,4 +40,4 @@ TEST(Promote, AHigherCategoryWins) {
 }
 
 }  // namespace
-}  // namespace leapp::onnx_export
+}  // namespace leapp::ir

@@ -1,0 +1,32 @@
+// Writes a pure graph as one C++ source and a file of weights. Torch-free.
+//
+// The source is self-contained C++20 (leapp/cpp_model.h says what it offers): no library, no heap,
+// no exceptions, no threads, every shape a constant. The same graph gives the same bytes. An
+// operation that cannot be said is an Error that names it, the user's line and what to try. Calls
+// are independent of each other and may run in several threads.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ir/graph.h"
+
+namespace leapp::cpp_export {
+
+struct CppSource {
+  std::string source;
+  std::string weights;  ///< the bytes of the file of weights; may be empty
+};
+
+/// `node` is the name that the table states.
+CppSource generate(const ir::Graph& graph, const std::string& node);
+
+/// Whether there is code for an operator, "aten::linear" say. Composite operators that have some
+/// should reach the exporter whole, the others taken apart.
+bool can_generate(std::string_view qualified_name);
+
+/// The qualified names of all operators that there is code for, sorted.
+std::vector<std::string> generated_ops();
+
+}  // namespace leapp::cpp_export

@@ -1,0 +1,11 @@
+// The texts of kernels/, which the build writes into the library, by their files' names.
+#pragma once
+
+#include <string_view>
+
+namespace leapp::cpp_export {
+
+/// It is our bug if there is no such file.
+std::string_view kernel_text(std::string_view file);
+
+}  // namespace leapp::cpp_export

@@ -1,0 +1,93 @@
+// Numbers of every type: conversions, limits, and integer arithmetic that wraps around as PyTorch's.
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+
+using Index = std::ptrdiff_t;
+
+template <typename T>
+constexpr T kInfinity = std::numeric_limits<T>::infinity();
+template <typename T>
+constexpr T kNan = std::numeric_limits<T>::quiet_NaN();
+template <typename T>
+constexpr bool kIsFloat = std::is_floating_point_v<T>;
+template <typename T>
+constexpr bool kIsInteger = std::is_integral_v<T> && !std::is_same_v<T, bool>;
+
+// A floating-point number outside of an integer type has no value there: zero for the narrow types
+// and the lowest number for the wide ones, as x86 processors have it.
+template <typename To, typename From>
+constexpr To to(From value) {
+  if constexpr (std::is_same_v<To, From>) {
+    return value;
+  } else if constexpr (std::is_same_v<To, bool>) {
+    return value != From(0);
+  } else if constexpr (kIsInteger<To> && kIsFloat<From>) {
+    using Wide = std::conditional_t<(sizeof(To) < 4), std::int32_t, std::int64_t>;
+    const From limit = static_cast<From>(sizeof(Wide) == 4 ? 2147483648.0 : 9223372036854775808.0);
+    const bool fits = value >= -limit && value < limit;
+    if constexpr (sizeof(To) == 4) {
+      const bool fits_narrow = value > From(-2147483649.0) && value < From(2147483648.0);
+      if (!fits_narrow) return std::numeric_limits<To>::min();
+    }
+    return static_cast<To>(fits ? static_cast<Wide>(value) : std::numeric_limits<Wide>::min());
+  } else {
+    return static_cast<To>(value);
+  }
+}
+
+// Integers in this type wrap around.
+template <typename T>
+using Wrapping = std::conditional_t<(sizeof(T) < 4), std::uint32_t, std::make_unsigned_t<T>>;
+
+template <typename T>
+constexpr T add(T a, T b) {
+  if constexpr (kIsFloat<T>) return a + b;
+  else if constexpr (std::is_same_v<T, bool>) return a || b;
+  else return static_cast<T>(static_cast<Wrapping<T>>(a) + static_cast<Wrapping<T>>(b));
+}
+template <typename T>
+constexpr T subtract(T a, T b) {
+  if constexpr (kIsFloat<T>) return a - b;
+  else if constexpr (std::is_same_v<T, bool>) return a != b;
+  else return static_cast<T>(static_cast<Wrapping<T>>(a) - static_cast<Wrapping<T>>(b));
+}
+template <typename T>
+constexpr T multiply(T a, T b) {
+  if constexpr (kIsFloat<T>) return a * b;
+  else if constexpr (std::is_same_v<T, bool>) return a && b;
+  else return static_cast<T>(static_cast<Wrapping<T>>(a) * static_cast<Wrapping<T>>(b));
+}
+template <typename T>
+constexpr T negative(T a) {
+  if constexpr (kIsFloat<T>) return -a;
+  else return subtract(T(0), a);
+}
+
+// Of floating-point numbers, one that is no number goes through.
+template <typename T>
+constexpr T minimum(T a, T b) {
+  if constexpr (kIsFloat<T>) {
+    if (a != a) return a;
+    if (b != b) return b;
+  }
+  return b < a ? b : a;
+}
+template <typename T>
+constexpr T maximum(T a, T b) {
+  if constexpr (kIsFloat<T>) {
+    if (a != a) return a;
+    if (b != b) return b;
+  }
+  return a < b ? b : a;
+}
+
+// The first failure of a run is what it returns.
+struct Status {
+  std::int32_t value = 0;
+  constexpr void fail(std::int32_t error) {
+    if (value == 0) value = error;
+  }
+};

@@ -1,0 +1,317 @@
+#include "export/cpp/op_context.h"
+
+#include <cstring>
+#include <utility>
+
+#include "base/check.h"
+#include "ir/promote.h"
+
+namespace leapp::cpp_export {
+namespace {
+
+bool has_type(DType dtype) {
+  return dtype == DType::kBool || is_integer(dtype) || dtype == DType::kFloat32 ||
+         dtype == DType::kFloat64;
+}
+
+void check_port(const std::string& name, DType dtype) {
+  require(has_type(dtype), Code::kNoCpp,
+          "the port '" + name + "' is " + std::string(name_of(dtype)) +
+              ", which C++ has no type for. Convert it to float32 before, or use "
+              "export_with='onnx'.");
+}
+
+template <typename T>
+Value literal(const ir::Blob& blob) {
+  T number{};
+  std::memcpy(&number, blob.data.get(), sizeof(T));
+  if constexpr (std::is_floating_point_v<T>) {
+    return filled(static_cast<double>(number), blob.type.dtype, blob.type.shape);
+  } else {
+    return filled(static_cast<std::int64_t>(number), blob.type.dtype, blob.type.shape);
+  }
+}
+
+// A constant of one element, as a number in the text.
+std::optional<Value> number_of(const ir::Blob& blob) {
+  if (element_count(blob.type.shape) != 1) return std::nullopt;
+  switch (blob.type.dtype) {
+    case DType::kFloat32:
+      return literal<float>(blob);
+    case DType::kFloat64:
+      return literal<double>(blob);
+    case DType::kInt64:
+      return literal<std::int64_t>(blob);
+    case DType::kInt32:
+      return literal<std::int32_t>(blob);
+    case DType::kInt16:
+      return literal<std::int16_t>(blob);
+    case DType::kInt8:
+      return literal<std::int8_t>(blob);
+    case DType::kUInt8:
+    case DType::kBool:
+      return literal<std::uint8_t>(blob);
+    default:
+      return std::nullopt;
+  }
+}
+
+}  // namespace
+
+ValueMap::ValueMap(const ir::Graph& graph, Program& program)
+    : graph_(graph),
+      program_(program),
+      values_(graph.value_count()),
+      uses_(graph.value_count(), 0) {
+  const auto count = [&](ir::ValueId id) { ++uses_[static_cast<std::size_t>(id)]; };
+  for (const ir::Op& op : graph.ops()) {
+    for (const ir::Argument& argument : op.arguments) ir::for_each_value(argument, count);
+  }
+  for (const ir::ValueId id : graph.inputs()) {
+    const ir::Value& input = graph.value(id);
+    check_port(input.name, input.type.dtype);
+    values_[static_cast<std::size_t>(id)] =
+        program.read(program.add_input(input.type.dtype, input.type.shape));
+  }
+  for (const ir::Graph::Output& output : graph.outputs()) {
+    const ir::TensorType& type = graph.type(output.value);
+    check_port(output.name, type.dtype);
+    outputs_.push_back(program.add_output(type.dtype, type.shape));
+    count(output.value);
+  }
+  written_.resize(outputs_.size(), false);
+}
+
+Value ValueMap::constant(ir::ValueId id) {
+  const ir::Blob& blob = graph_.blob(id);
+  require(has_type(blob.type.dtype), Code::kNoCpp,
+          "a constant " + (graph_.value(id).name.empty() ? "" : "'" + graph_.value(id).name + "' ") +
+              "is " + std::string(name_of(blob.type.dtype)) +
+              ", which C++ has no type for. Use export_with='onnx'.");
+  const std::optional<Value> number = number_of(blob);
+  return number ? *number : program_.read(program_.add_weight(blob, graph_.value(id).name));
+}
+
+Value ValueMap::get(ir::ValueId id) {
+  std::optional<Value>& value = values_.at(static_cast<std::size_t>(id));
+  if (!value && graph_.is_constant(id)) value = constant(id);
+  demand(value.has_value(), "a value of the graph is used before code for it is there");
+  return *value;
+}
+
+void ValueMap::set(ir::ValueId id, Value value) {
+  for (std::size_t i = 0; i < outputs_.size(); ++i) {
+    if (graph_.outputs()[i].value != id || written_[i]) continue;
+    program_.store(value, outputs_[i]);
+    value = program_.read(outputs_[i]);
+    written_[i] = true;
+    break;
+  }
+  if (uses(id) > 1) value = program_.cheap(value);
+  values_.at(static_cast<std::size_t>(id)) = std::move(value);
+}
+
+void ValueMap::finish() {
+  program_.set_origin("");
+  for (std::size_t i = 0; i < outputs_.size(); ++i) {
+    if (!written_[i]) program_.store(get(graph_.outputs()[i].value), outputs_[i]);
+  }
+}
+
+std::string OpContext::origin() const {
+  std::string name = op_.signature->name;
+  if (name.rfind("aten::", 0) == 0) name = name.substr(6);
+  if (!op_.source.known()) return name;
+  // Where the program lies on this machine is nobody's business.
+  ir::SourceLocation place = op_.source;
+  place.file = place.file.substr(place.file.find_last_of('/') + 1);
+  return place.to_string() + ": " + name;
+}
+
+bool OpContext::is_none(std::string_view parameter) const {
+  if (!op_.has(parameter)) return true;
+  const ir::Argument& held = op_.argument(parameter);
+  if (const auto* ref = std::get_if<ir::ValueRef>(&held)) return ref->id == ir::kNoValue;
+  return std::holds_alternative<std::monostate>(held);
+}
+
+bool OpContext::is_tensor(std::string_view parameter) const {
+  return !is_none(parameter) && std::holds_alternative<ir::ValueRef>(op_.argument(parameter));
+}
+
+Value OpContext::tensor(std::string_view parameter) {
+  const auto* ref = std::get_if<ir::ValueRef>(&op_.argument(parameter));
+  demand(ref != nullptr && ref->id != ir::kNoValue, "a tensor argument that is none");
+  const DType dtype = graph().type(ref->id).dtype;
+  need(has_type(dtype), "its operand is " + std::string(name_of(dtype)));
+  return values_.get(ref->id);
+}
+
+std::optional<Value> OpContext::optional_tensor(std::string_view parameter) {
+  return is_none(parameter) ? std::nullopt : std::optional(tensor(parameter));
+}
+
+std::vector<std::optional<Value>> OpContext::optional_tensors(std::string_view parameter) {
+  std::vector<std::optional<Value>> values;
+  for (const ir::ValueRef ref : std::get<std::vector<ir::ValueRef>>(op_.argument(parameter))) {
+    if (ref.id == ir::kNoValue) {
+      values.emplace_back();
+      continue;
+    }
+    const DType dtype = graph().type(ref.id).dtype;
+    need(has_type(dtype), "its operand is " + std::string(name_of(dtype)));
+    values.emplace_back(values_.get(ref.id));
+  }
+  return values;
+}
+
+std::vector<Value> OpContext::tensors(std::string_view parameter) {
+  std::vector<Value> values;
+  for (std::optional<Value>& value : optional_tensors(parameter)) values.push_back(std::move(*value));
+  return values;
+}
+
+const ir::Blob* OpContext::constant(std::string_view parameter) const {
+  const auto* ref = std::get_if<ir::ValueRef>(&op_.argument(parameter));
+  const bool is_one = ref != nullptr && ref->id != ir::kNoValue && graph().is_constant(ref->id);
+  return is_one ? &graph().blob(ref->id) : nullptr;
+}
+
+std::string OpContext::constant_name(std::string_view parameter) const {
+  return graph().value(std::get<ir::ValueRef>(op_.argument(parameter)).id).name;
+}
+
+std::int64_t OpContext::integer(std::string_view parameter) const {
+  const ir::Argument& held = op_.argument(parameter);
+  if (const auto* value = std::get_if<std::int64_t>(&held)) return *value;
+  if (const auto* value = std::get_if<bool>(&held)) return *value ? 1 : 0;
+  if (const auto* value = std::get_if<double>(&held)) return static_cast<std::int64_t>(*value);
+  fail("its argument '" + std::string(parameter) + "' is no integer");
+}
+
+std::int64_t OpContext::integer(std::string_view parameter, std::int64_t if_none) const {
+  return is_none(parameter) ? if_none : integer(parameter);
+}
+
+double OpContext::number(std::string_view parameter) const {
+  const ir::Argument& held = op_.argument(parameter);
+  if (const auto* value = std::get_if<double>(&held)) return *value;
+  return static_cast<double>(integer(parameter));
+}
+
+double OpContext::number(std::string_view parameter, double if_none) const {
+  return is_none(parameter) ? if_none : number(parameter);
+}
+
+bool OpContext::flag(std::string_view parameter) const {
+  return !is_none(parameter) && integer(parameter) != 0;
+}
+
+std::string OpContext::text(std::string_view parameter) const {
+  return is_none(parameter) ? "" : std::get<std::string>(op_.argument(parameter));
+}
+
+std::vector<std::int64_t> OpContext::ints(std::string_view parameter) const {
+  if (is_none(parameter)) return {};
+  const ir::Argument& held = op_.argument(parameter);
+  if (const auto* one = std::get_if<std::int64_t>(&held)) return {*one};
+  if (const auto* list = std::get_if<std::vector<std::int64_t>>(&held)) return *list;
+  return {};
+}
+
+std::vector<double> OpContext::numbers(std::string_view parameter) const {
+  if (is_none(parameter)) return {};
+  const ir::Argument& held = op_.argument(parameter);
+  if (const auto* list = std::get_if<std::vector<double>>(&held)) return *list;
+  const std::vector<std::int64_t> whole = ints(parameter);
+  return {whole.begin(), whole.end()};
+}
+
+std::vector<bool> OpContext::flags(std::string_view parameter) const {
+  if (is_none(parameter)) return {};
+  const auto* list = std::get_if<std::vector<bool>>(&op_.argument(parameter));
+  return list == nullptr ? std::vector<bool>() : *list;
+}
+
+std::optional<DType> OpContext::dtype(std::string_view parameter) const {
+  if (is_none(parameter)) return std::nullopt;
+  return std::get<DType>(op_.argument(parameter));
+}
+
+std::int64_t OpContext::dim(std::string_view parameter, std::int64_t rank) const {
+  const std::int64_t dim = integer(parameter);
+  return dim < 0 ? dim + std::max<std::int64_t>(rank, 1) : dim;
+}
+
+std::vector<std::int64_t> OpContext::dims(std::string_view parameter, std::int64_t rank) const {
+  std::vector<std::int64_t> dims = ints(parameter);
+  for (std::int64_t& dim : dims) dim += dim < 0 ? std::max<std::int64_t>(rank, 1) : 0;
+  if (rank == 0) return {};
+  if (dims.empty()) {
+    for (std::int64_t i = 0; i < rank; ++i) dims.push_back(i);
+  }
+  return dims;
+}
+
+Value OpContext::operand(std::string_view parameter, DType dtype) {
+  if (is_tensor(parameter)) return cast(tensor(parameter), dtype);
+  const ir::Argument& held = op_.argument(parameter);
+  if (const auto* real = std::get_if<double>(&held)) return filled(*real, dtype);
+  return filled(integer(parameter), dtype);
+}
+
+DType OpContext::promoted(const std::vector<std::string>& parameters) const {
+  std::vector<ir::PromotionOperand> operands;
+  for (const std::string& parameter : parameters) {
+    const ir::Argument& held = op_.argument(parameter);
+    if (const auto* ref = std::get_if<ir::ValueRef>(&held)) {
+      const ir::TensorType& type = graph().type(ref->id);
+      operands.push_back({type.dtype, type.shape.empty() ? ir::OperandKind::kZeroDim
+                                                         : ir::OperandKind::kTensor});
+    } else if (std::holds_alternative<bool>(held)) {
+      operands.push_back({DType::kBool, ir::OperandKind::kNumber});
+    } else {
+      const bool whole = std::holds_alternative<std::int64_t>(held);
+      operands.push_back({whole ? DType::kInt64 : DType::kFloat64, ir::OperandKind::kNumber});
+    }
+  }
+  return ir::result_type(operands);
+}
+
+bool OpContext::is_used(std::size_t i) const {
+  const ir::ValueId id = op_.result(i);
+  return id != ir::kNoValue && values_.is_used(id);
+}
+
+void OpContext::write(ir::ValueId id, Value value) {
+  if (id == ir::kNoValue || !values_.is_used(id)) return;
+  const ir::TensorType& type = graph().type(id);
+  need(has_type(type.dtype), "its result is " + std::string(name_of(type.dtype)));
+  require(value.dtype == type.dtype && value.shape == type.shape, Code::kInternal,
+         op_.signature->qualified_name() + ": its C++ makes " + std::string(name_of(value.dtype)) +
+             to_string(value.shape) + " where PyTorch has " + std::string(name_of(type.dtype)) +
+             to_string(type.shape));
+  if (value.buffer == kNoBuffer) value.origins.insert(origin());
+  values_.set(id, std::move(value));
+}
+
+void OpContext::set(std::size_t i, Value value) {
+  write(op_.results.at(i).values.at(0), std::move(value));
+}
+
+void OpContext::set_list(std::size_t i, std::vector<Value> values) {
+  const ir::Result& result = op_.results.at(i);
+  demand(result.values.size() == values.size(), "a list of results of another length");
+  for (std::size_t k = 0; k < values.size(); ++k) write(result.values[k], std::move(values[k]));
+}
+
+void OpContext::fail(const std::string& reason) const {
+  std::string message = op_.signature->qualified_name();
+  if (op_.source.known()) message += " (" + op_.source.to_string() + ")";
+  throw Error(Code::kNoCpp,
+              message + " cannot be exported to C++: " + reason +
+                  ". Export the node with export_with='onnx', or let it become ONNX by itself with "
+                  "backend_params={'fallback': 'onnx'}.");
+}
+
+}  // namespace leapp::cpp_export

@@ -1,0 +1,246 @@
+#include "export/cpp/program.h"
+
+#include <algorithm>
+
+#include "base/check.h"
+
+namespace leapp::cpp_export {
+namespace {
+
+std::int64_t aligned(std::int64_t bytes) {
+  return (bytes + kAlignment - 1) / kAlignment * kAlignment;
+}
+
+Shape contiguous_strides(const Shape& shape) {
+  Shape strides(shape.size(), 1);
+  for (std::size_t i = shape.size(); i-- > 1;) strides[i - 1] = strides[i] * shape[i];
+  return strides;
+}
+
+std::string without_parentheses(const std::string& text) {
+  if (text.size() < 2 || text.front() != '(') return text;
+  int depth = 0;
+  for (std::size_t i = 0; i + 1 < text.size(); ++i) {
+    depth += text[i] == '(' ? 1 : text[i] == ')' ? -1 : 0;
+    if (depth == 0) return text;
+  }
+  return text.substr(1, text.size() - 2);
+}
+
+// Adjacent dimensions that every buffer walks through as if they were one are one loop: the last of
+// them goes on for all. The sizes of the loops, 1 where there is none.
+Shape merged_loops(const Value& value, const Shape& target) {
+  Shape sizes = value.shape;
+  if (!value.strides) return sizes;
+  std::vector<Shape> walks = *value.strides;
+  walks.push_back(target);
+  for (std::size_t i = sizes.size(); i-- > 1;) {
+    // Dimensions of one element between the two do not matter.
+    std::size_t outer = i;
+    while (outer-- > 0 && sizes[outer] == 1) {
+    }
+    if (outer >= sizes.size() || sizes[i] == 1) continue;
+    const bool joins = std::all_of(walks.begin(), walks.end(), [&](const Shape& walk) {
+      return walk[outer] == walk[i] * sizes[i];
+    });
+    if (!joins) continue;
+    // The inner variable runs on over the outer dimension, and the outer one is gone.
+    sizes[outer] *= sizes[i];
+    for (Shape& walk : walks) walk[outer] = walk[i];
+    sizes[i] = 1;
+  }
+  return sizes;
+}
+
+}  // namespace
+
+BufferId Program::add(Buffer buffer) {
+  buffers_.push_back(std::move(buffer));
+  return static_cast<BufferId>(buffers_.size()) - 1;
+}
+
+BufferId Program::add_input(DType dtype, const Shape& shape) {
+  const auto is_input = [](const Buffer& each) { return each.kind == Buffer::Kind::kInput; };
+  const auto number = std::count_if(buffers_.begin(), buffers_.end(), is_input);
+  return add({Buffer::Kind::kInput, "in" + std::to_string(number), dtype, shape});
+}
+
+BufferId Program::add_output(DType dtype, const Shape& shape) {
+  const auto is_output = [](const Buffer& each) { return each.kind == Buffer::Kind::kOutput; };
+  const auto number = std::count_if(buffers_.begin(), buffers_.end(), is_output);
+  return add({Buffer::Kind::kOutput, "out" + std::to_string(number), dtype, shape});
+}
+
+BufferId Program::add_scratch(DType dtype, const Shape& shape) {
+  return add({Buffer::Kind::kScratch, "b" + std::to_string(buffers_.size()), dtype, shape});
+}
+
+BufferId Program::add_weight(const ir::Blob& blob, const std::string& name) {
+  const std::string bytes(blob.as<char>(), blob.byte_size());
+  const std::string key = std::string(name_of(blob.type.dtype)) + to_string(blob.type.shape) + bytes;
+  const auto known = known_weights_.find(key);
+  if (known != known_weights_.end()) return known->second;
+  Buffer buffer{Buffer::Kind::kWeight, "w" + std::to_string(known_weights_.size()), blob.type.dtype,
+                blob.type.shape, aligned(static_cast<std::int64_t>(weights_.size()))};
+  buffer.comment = name;
+  weights_.resize(static_cast<std::size_t>(buffer.offset));
+  weights_ += bytes;
+  return known_weights_[key] = add(std::move(buffer));
+}
+
+void Program::touch(BufferId id) {
+  Buffer& buffer = buffers_.at(static_cast<std::size_t>(id));
+  const int now = static_cast<int>(statements_.size());
+  if (buffer.first < 0) buffer.first = now;
+  buffer.last = now;
+}
+
+std::string Program::pointer(BufferId id) {
+  touch(id);
+  return buffer(id).name;
+}
+
+Value Program::read(BufferId id) {
+  const Buffer& from = buffer(id);
+  Value value{.dtype = from.dtype, .shape = from.shape};
+  const Shape strides = contiguous_strides(from.shape);
+  value.strides->push_back(strides);
+  value.buffer = id;
+  value.at = [this, id, strides](const Indices& index) {
+    Index place;
+    for (std::size_t i = 0; i < strides.size(); ++i) place = place.plus(index[i].times(strides[i]));
+    return pointer(id) + "[" + place.text() + "]";
+  };
+  return value;
+}
+
+std::string Program::nest(const Shape& shape, int depth,
+                          const std::function<std::string(const Indices&, int depth)>& body) {
+  Indices index;
+  std::string text;
+  int loops = 0;
+  for (std::size_t i = 0; i < shape.size(); ++i) {
+    if (shape[i] == 1) {
+      index.emplace_back(0);
+      continue;
+    }
+    const std::string name = "i" + std::to_string(depth) + (loops == 0 ? "" : "_" + std::to_string(loops));
+    const std::string indent(static_cast<std::size_t>(2 * (depth + loops)), ' ');
+    text += indent + "for (Index " + name + " = 0; " + name + " < " + std::to_string(shape[i]) +
+            "; ++" + name + ") {\n";
+    index.push_back(Index::of(name));
+    ++loops;
+  }
+  text += body(index, depth + loops);
+  for (int i = loops; i-- > 0;) text += std::string(static_cast<std::size_t>(2 * (depth + i)), ' ') + "}\n";
+  return text;
+}
+
+void Program::add_statement(const std::set<std::string>& origins, const std::string& text) {
+  std::string comment;
+  for (const std::string& origin : origins) comment += "  // " + origin + "\n";
+  if (!origin_.empty() && origins.count(origin_) == 0) comment += "  // " + origin_ + "\n";
+  statements_.push_back(comment + text);
+}
+
+std::set<std::string> Program::origins_of(std::initializer_list<Value> values) const {
+  std::set<std::string> origins;
+  for (const Value& value : values) origins.insert(value.origins.begin(), value.origins.end());
+  return origins;
+}
+
+void Program::store(const Value& value, BufferId to) {
+  if (value.count() == 0) return;
+  const Shape strides = contiguous_strides(value.shape);
+  const Shape loops = merged_loops(value, strides);
+  const std::string text = nest(loops, 1, [&](const Indices& index, int depth) {
+    // A merged loop's variable stands at its outer dimension, but steps as the inner one.
+    Indices moved = index;
+    for (std::size_t i = 0; i < loops.size(); ++i) {
+      if (loops[i] <= value.shape[i]) continue;
+      std::size_t inner = i + 1;
+      for (std::int64_t left = loops[i] / value.shape[i]; left > 1; ++inner) left /= value.shape[inner];
+      moved[i] = 0;
+      moved[inner - 1] = index[i];
+    }
+    Index place;
+    for (std::size_t i = 0; i < strides.size(); ++i) place = place.plus(moved[i].times(strides[i]));
+    return std::string(static_cast<std::size_t>(2 * depth), ' ') + pointer(to) + "[" + place.text() +
+           "] = " + without_parentheses(value.at(moved)) + ";\n";
+  });
+  add_statement(value.origins, text);
+}
+
+Value Program::stored(const Value& value) {
+  if (value.buffer != kNoBuffer) return value;
+  const BufferId to = add_scratch(value.dtype, value.shape);
+  store(value, to);
+  return read(to);
+}
+
+Value Program::reshaped(const Value& value, const Shape& shape) {
+  if (value.shape == shape) return value;
+  const auto without_ones = [](Shape each) {
+    std::erase(each, 1);
+    return each;
+  };
+  if (value.buffer == kNoBuffer && without_ones(value.shape) == without_ones(shape)) {
+    Value result = value;
+    for (std::int64_t i = result.rank(); i-- > 0;) {
+      if (result.shape[static_cast<std::size_t>(i)] == 1) result = squeezed(result, i);
+    }
+    for (std::size_t i = 0; i < shape.size(); ++i) {
+      if (shape[i] == 1) result = unsqueezed(result, static_cast<std::int64_t>(i));
+    }
+    return result;
+  }
+  const Value whole = stored(value);
+  Value result{.dtype = value.dtype, .shape = shape};
+  const Shape strides = contiguous_strides(shape);
+  result.strides->push_back(strides);
+  result.buffer = whole.buffer;
+  result.at = [this, id = whole.buffer, strides](const Indices& index) {
+    Index place;
+    for (std::size_t i = 0; i < strides.size(); ++i) place = place.plus(index[i].times(strides[i]));
+    return pointer(id) + "[" + place.text() + "]";
+  };
+  return result;
+}
+
+std::string Program::add_packed(const std::string& type, const std::vector<BufferId>& weights) {
+  const std::string name = "p" + std::to_string(packed_.size());
+  packed_.push_back({name, type, weights});
+  return "m." + name;
+}
+
+int Program::add_error(const std::string& sentence) {
+  const auto known = std::find(errors_.begin(), errors_.end(), sentence);
+  if (known != errors_.end()) return static_cast<int>(known - errors_.begin()) + 1;
+  errors_.push_back(sentence);
+  return static_cast<int>(errors_.size());
+}
+
+// Largest first, each at the lowest place that no buffer alive at the same time takes.
+void Program::plan() {
+  std::vector<Buffer*> order;
+  for (Buffer& buffer : buffers_) {
+    if (buffer.kind == Buffer::Kind::kScratch && buffer.first >= 0) order.push_back(&buffer);
+  }
+  std::stable_sort(order.begin(), order.end(),
+                   [](const Buffer* a, const Buffer* b) { return a->bytes() > b->bytes(); });
+  std::vector<const Buffer*> placed;
+  for (Buffer* buffer : order) {
+    std::sort(placed.begin(), placed.end(),
+              [](const Buffer* a, const Buffer* b) { return a->offset < b->offset; });
+    buffer->offset = 0;
+    for (const Buffer* other : placed) {
+      if (other->last < buffer->first || buffer->last < other->first) continue;
+      if (other->offset >= buffer->offset + aligned(buffer->bytes())) break;
+      buffer->offset = std::max(buffer->offset, other->offset + aligned(other->bytes()));
+    }
+    placed.push_back(buffer);
+    scratch_bytes_ = std::max(scratch_bytes_, buffer->offset + aligned(buffer->bytes()));
+  }
+}
+
+}  // namespace leapp::cpp_export

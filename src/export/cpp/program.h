@@ -1,0 +1,114 @@
+// The body of a generated model while it is written: statements in order, the memory that they work
+// in, the kernels that they call, and what they may fail with.
+//
+// Everything is planned when the last statement is there: buffers whose lives do not overlap share
+// memory. Not thread-safe.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "export/cpp/value.h"
+#include "ir/graph.h"
+
+namespace leapp::cpp_export {
+
+struct Buffer {
+  enum class Kind { kInput, kOutput, kWeight, kScratch };
+  Kind kind = Kind::kScratch;
+  std::string name;
+  DType dtype = DType::kFloat32;
+  Shape shape;
+  std::int64_t offset = 0;  ///< in the weights or in the scratch memory, in bytes
+  int first = -1;           ///< statements that use it; -1: none does
+  int last = -1;
+  std::string comment = {};  ///< a weight's name
+
+  std::int64_t bytes() const {
+    return element_count(shape) * static_cast<std::int64_t>(size_of(dtype));
+  }
+};
+
+class Program {
+ public:
+  // ---- memory ----
+  BufferId add_input(DType dtype, const Shape& shape);
+  BufferId add_output(DType dtype, const Shape& shape);
+  BufferId add_scratch(DType dtype, const Shape& shape);
+  /// The bytes go into the file of weights.
+  BufferId add_weight(const ir::Blob& blob, const std::string& name);
+  const Buffer& buffer(BufferId id) const { return buffers_.at(static_cast<std::size_t>(id)); }
+
+  /// The elements of a buffer, read where they are needed.
+  Value read(BufferId id);
+  /// The buffer's name, for the statement that is being written: a pointer to its first element.
+  std::string pointer(BufferId id);
+
+  // ---- statements ----
+  /// Writes a value to a buffer of its count of elements, as one loop nest.
+  void store(const Value& value, BufferId to);
+  /// The value in memory: itself where it is the whole of a buffer, else a new one.
+  Value stored(const Value& value);
+  /// The same, but only where computing an element more than once would cost.
+  Value cheap(const Value& value) { return value.cost == 0 ? value : stored(value); }
+  /// Elements in the same order, in another shape; stored where that is no view.
+  Value reshaped(const Value& value, const Shape& shape);
+  /// A statement of any text, which may have several lines.
+  void add_statement(const std::set<std::string>& origins, const std::string& text);
+  /// Opens a loop per dimension of more than one element, and the text inside; `body` is given the
+  /// indices. Blocks are indented from `depth` on.
+  std::string nest(const Shape& shape, int depth,
+                   const std::function<std::string(const Indices&, int depth)>& body);
+
+  /// Which operator the statements are for from now on, and where it stands.
+  void set_origin(const std::string& origin) { origin_ = origin; }
+  const std::string& origin() const noexcept { return origin_; }
+  std::set<std::string> origins_of(std::initializer_list<Value> values) const;
+
+  // ---- what it needs ----
+  /// A file of kernels/, "linear.h" say.
+  void use_kernel(const std::string& file) { kernels_.insert(file); }
+  /// A member of the model's memory that prepare() fills: its type, and the arguments of its
+  /// prepare(). Returns its name, to be called by statements.
+  std::string add_packed(const std::string& type, const std::vector<BufferId>& weights);
+  /// A sentence that run() may fail with; the number that stands for it.
+  int add_error(const std::string& sentence);
+
+  // ---- the result ----
+  /// Places scratch buffers; no statement may follow.
+  void plan();
+  std::int64_t scratch_bytes() const noexcept { return scratch_bytes_; }
+  const std::vector<Buffer>& buffers() const noexcept { return buffers_; }
+  const std::vector<std::string>& statements() const noexcept { return statements_; }
+  const std::set<std::string>& kernels() const noexcept { return kernels_; }
+  const std::vector<std::string>& errors() const noexcept { return errors_; }
+  const std::string& weights() const noexcept { return weights_; }
+  struct Packed {
+    std::string name;
+    std::string type;
+    std::vector<BufferId> weights;
+  };
+  const std::vector<Packed>& packed() const noexcept { return packed_; }
+
+ private:
+  BufferId add(Buffer buffer);
+  void touch(BufferId id);
+
+  std::vector<Buffer> buffers_;
+  std::vector<std::string> statements_;
+  std::vector<Packed> packed_;
+  std::vector<std::string> errors_;
+  std::set<std::string> kernels_;
+  std::map<std::string, BufferId> known_weights_;  // by their bytes' address, type and shape
+  std::string weights_;
+  std::string origin_;
+  std::int64_t scratch_bytes_ = 0;
+};
+
+/// Where weights and scratch buffers begin: a cache line.
+inline constexpr std::int64_t kAlignment = 64;
+
+}  // namespace leapp::cpp_export

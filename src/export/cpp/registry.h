@@ -1,0 +1,67 @@
+// Which function generates the code of which operator.
+//
+// How to write one. It reads the arguments by their names in PyTorch's schema, makes a Value out of
+// those of its operands, and returns the value of the first result (or calls context.set() for each
+// result and returns nothing):
+//
+//   Value generate_lerp(OpContext& context) {
+//     const DType dtype = context.result_dtype();
+//     return pointwise(dtype, context.result_shape(),
+//                      {context.operand("self", dtype), context.operand("end", dtype),
+//                       context.operand("weight", dtype)},
+//                      [](const auto& x) { return "lerp(" + x[0] + ", " + x[1] + ", " + x[2] + ")"; });
+//   }
+//
+// - Element-wise operators are rows of the table in pointwise.cpp.
+// - Element types and shapes of all values are known; a result must have exactly PyTorch's. The
+//   graph has not promoted types: operand() casts.
+// - What reads an element more than once asks for program.cheap() of the operand, what needs a
+//   pointer for program.stored().
+// - What PyTorch refuses at run time fails the run: program.add_error().
+// - One file per family, ending in its register_<family>(); list that below and in registry.cpp.
+#pragma once
+
+#include <functional>
+#include <initializer_list>
+#include <string>
+#include <type_traits>
+#include <unordered_map>
+#include <vector>
+
+#include "export/cpp/op_context.h"
+
+namespace leapp::cpp_export {
+
+using Generator = std::function<void(OpContext&)>;
+
+class GeneratorRegistry {
+ public:
+  /// Names are qualified, "aten::add.Tensor". A later registration replaces an earlier one.
+  template <typename Function>
+  void add(std::initializer_list<const char*> names, Function function) {
+    for (const char* name : names) add(std::string(name), function);
+  }
+  template <typename Function>
+  void add(const std::string& name, Function function) {
+    if constexpr (std::is_same_v<std::invoke_result_t<Function, OpContext&>, Value>) {
+      generators_[name] = [function](OpContext& context) { context.set(function(context)); };
+    } else {
+      generators_[name] = function;
+    }
+  }
+
+  /// Null when there is none.
+  const Generator* find(const std::string& qualified_name) const;
+  std::vector<std::string> names() const;
+
+ private:
+  std::unordered_map<std::string, Generator> generators_;
+};
+
+/// Every generator there is.
+const GeneratorRegistry& registry();
+
+void register_linear(GeneratorRegistry& registry);
+void register_pointwise(GeneratorRegistry& registry);
+
+}  // namespace leapp::cpp_export

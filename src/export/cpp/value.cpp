@@ -1,0 +1,239 @@
+#include "export/cpp/value.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <limits>
+
+#include "base/check.h"
+
+namespace leapp::cpp_export {
+namespace {
+
+template <typename T>
+Value filled_with(T number, DType dtype, Shape shape) {
+  Value value{.dtype = dtype, .shape = std::move(shape)};
+  value.at = [text = number_text(number, dtype)](const Indices&) { return text; };
+  return value;
+}
+
+std::string float_text(double number, DType dtype) {
+  const bool is_single = dtype == DType::kFloat32;
+  const std::string type = "<" + type_text(dtype) + ">";
+  if (std::isnan(number)) return "kNan" + type;
+  if (std::isinf(number)) return (number < 0 ? "(-kInfinity" : "kInfinity") + type + (number < 0 ? ")" : "");
+  std::array<char, 40> buffer{};
+  // The shortest that reads back as the same.
+  for (int digits = 6; digits <= 17; ++digits) {
+    std::snprintf(buffer.data(), buffer.size(), "%.*g", digits, number);
+    const double back = std::strtod(buffer.data(), nullptr);
+    if (is_single ? static_cast<float>(back) == static_cast<float>(number) : back == number) break;
+  }
+  std::string text = buffer.data();
+  if (text.find_first_of(".e") == std::string::npos) text += ".0";
+  if (is_single) text += "f";
+  return text.front() == '-' ? "(" + text + ")" : text;
+}
+
+}  // namespace
+
+std::string type_text(DType dtype) {
+  switch (dtype) {
+    case DType::kBool:
+      return "bool";
+    case DType::kFloat32:
+      return "float";
+    case DType::kFloat64:
+      return "double";
+    default:
+      return "std::" + std::string(name_of(dtype)) + "_t";
+  }
+}
+
+std::string number_text(double number, DType dtype) {
+  if (is_floating_point(dtype)) return float_text(number, dtype);
+  if (dtype == DType::kBool) return number != 0 ? "true" : "false";
+  return number_text(static_cast<std::int64_t>(number), dtype);
+}
+
+std::string number_text(std::int64_t number, DType dtype) {
+  if (is_floating_point(dtype)) return float_text(static_cast<double>(number), dtype);
+  if (dtype == DType::kBool) return number != 0 ? "true" : "false";
+  if (number == std::numeric_limits<std::int64_t>::min()) {
+    return "std::numeric_limits<std::int64_t>::min()";
+  }
+  const bool is_unsigned = name_of(dtype).front() == 'u';
+  return type_text(dtype) + "{" + std::to_string(number) + (is_unsigned ? "U" : "") + "}";
+}
+
+Value filled(double number, DType dtype, Shape shape) {
+  return filled_with(number, dtype, std::move(shape));
+}
+
+Value filled(std::int64_t number, DType dtype, Shape shape) {
+  return filled_with(number, dtype, std::move(shape));
+}
+
+Shape broadcast_shape(const Shape& a, const Shape& b) {
+  const Shape& longer = a.size() >= b.size() ? a : b;
+  const Shape& shorter = a.size() >= b.size() ? b : a;
+  Shape shape = longer;
+  const std::size_t shift = longer.size() - shorter.size();
+  for (std::size_t i = 0; i < shorter.size(); ++i) {
+    if (shape[i + shift] == 1) shape[i + shift] = shorter[i];
+  }
+  return shape;
+}
+
+Value pointwise(DType dtype, const Shape& shape, std::vector<Value> operands, Render render) {
+  Value result{.dtype = dtype, .shape = shape};
+  result.cost = 1;
+  for (Value& operand : operands) {
+    operand = expanded(operand, shape);
+    result.cost += operand.cost;
+    result.origins.insert(operand.origins.begin(), operand.origins.end());
+    if (!operand.strides) {
+      result.strides.reset();
+    } else if (result.strides) {
+      result.strides->insert(result.strides->end(), operand.strides->begin(),
+                             operand.strides->end());
+    }
+  }
+  result.at = [operands = std::move(operands), render = std::move(render)](const Indices& index) {
+    std::vector<std::string> texts;
+    for (const Value& operand : operands) texts.push_back(operand.at(index));
+    return render(texts);
+  };
+  return result;
+}
+
+Value cast(const Value& value, DType dtype) {
+  if (value.dtype == dtype) return value;
+  Value result =
+      pointwise(dtype, value.shape, {value}, [dtype](const std::vector<std::string>& texts) {
+        return "to<" + type_text(dtype) + ">(" + texts[0] + ")";
+      });
+  result.cost = value.cost;  // cheaper than memory
+  return result;
+}
+
+Value view(const Value& value, Shape shape, IndexMap map, StrideMap strides) {
+  Value result = value;
+  result.buffer = kNoBuffer;
+  result.shape = std::move(shape);
+  result.at = [at = value.at, map = std::move(map)](const Indices& index) { return at(map(index)); };
+  if (!strides) result.strides.reset();
+  if (result.strides) {
+    for (Shape& each : *result.strides) each = strides(each);
+  }
+  return result;
+}
+
+Value expanded(const Value& value, const Shape& shape) {
+  if (value.shape == shape) return value;
+  const std::size_t shift = shape.size() - value.shape.size();
+  const Shape from = value.shape;
+  return view(
+      value, shape,
+      [from, shift](const Indices& index) {
+        Indices own;
+        for (std::size_t i = 0; i < from.size(); ++i) {
+          own.push_back(from[i] == 1 ? Index(0) : index[i + shift]);
+        }
+        return own;
+      },
+      [from, shift](const Shape& strides) {
+        Shape wide(shift, 0);
+        for (std::size_t i = 0; i < from.size(); ++i) wide.push_back(from[i] == 1 ? 0 : strides[i]);
+        return wide;
+      });
+}
+
+Value permuted(const Value& value, const std::vector<std::int64_t>& order) {
+  Shape shape;
+  for (const std::int64_t dim : order) shape.push_back(value.shape[static_cast<std::size_t>(dim)]);
+  return view(
+      value, shape,
+      [order](const Indices& index) {
+        Indices own(order.size());
+        for (std::size_t i = 0; i < order.size(); ++i) {
+          own[static_cast<std::size_t>(order[i])] = index[i];
+        }
+        return own;
+      },
+      [order](const Shape& strides) {
+        Shape moved;
+        for (const std::int64_t dim : order) {
+          moved.push_back(strides[static_cast<std::size_t>(dim)]);
+        }
+        return moved;
+      });
+}
+
+Value transposed(const Value& value, std::int64_t a, std::int64_t b) {
+  std::vector<std::int64_t> order;
+  for (std::int64_t i = 0; i < value.rank(); ++i) order.push_back(i);
+  std::swap(order.at(static_cast<std::size_t>(a)), order.at(static_cast<std::size_t>(b)));
+  return permuted(value, order);
+}
+
+Value sliced(const Value& value, std::int64_t dim, std::int64_t begin, std::int64_t count,
+             std::int64_t step) {
+  const auto at = static_cast<std::size_t>(dim);
+  Shape shape = value.shape;
+  if (begin == 0 && step == 1 && count == shape[at]) return value;
+  shape[at] = count;
+  return view(
+      value, shape,
+      [at, begin, step](Indices index) {
+        index[at] = index[at].times(step).plus(begin);
+        return index;
+      },
+      [at, step](Shape strides) {
+        strides[at] *= step;
+        return strides;
+      });
+}
+
+Value selected(const Value& value, std::int64_t dim, const Index& place) {
+  const auto at = static_cast<std::ptrdiff_t>(dim);
+  Shape shape = value.shape;
+  shape.erase(shape.begin() + at);
+  return view(
+      value, shape,
+      [at, place](Indices index) {
+        index.insert(index.begin() + at, place);
+        return index;
+      },
+      [at](Shape strides) {
+        strides.erase(strides.begin() + at);
+        return strides;
+      });
+}
+
+Value unsqueezed(const Value& value, std::int64_t dim) {
+  const auto at = static_cast<std::ptrdiff_t>(dim);
+  Shape shape = value.shape;
+  shape.insert(shape.begin() + at, 1);
+  Value result = view(
+      value, shape,
+      [at](Indices index) {
+        index.erase(index.begin() + at);
+        return index;
+      },
+      [at](Shape strides) {
+        strides.insert(strides.begin() + at, 0);
+        return strides;
+      });
+  result.buffer = value.buffer;
+  return result;
+}
+
+Value squeezed(const Value& value, std::int64_t dim) {
+  Value result = selected(value, dim, 0);
+  result.buffer = value.buffer;
+  return result;
+}
+
+}  // namespace leapp::cpp_export

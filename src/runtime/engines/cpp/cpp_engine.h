@@ -1,0 +1,24 @@
+// Runs a generated C++ model (leapp/cpp_model.h) that was compiled into a shared object.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <span>
+
+#include "leapp/engine.h"
+
+namespace leapp {
+
+/// Opens the library, which from then on runs in this process, and prepares the model of the node
+/// with a copy of the weights. The table is checked against the model's ports. Throws Error with
+/// the node's name. Runs allocate nothing.
+LEAPP_EXPORT std::unique_ptr<Engine> load_cpp_library(const Model& model,
+                                                      const std::filesystem::path& library,
+                                                      std::span<const std::byte> weights);
+
+/// Compiles the node's source for this machine, quickly rather than well, and loads it: for
+/// validating what was just generated. `file` is the source, with its weights beside it.
+LEAPP_EXPORT std::unique_ptr<Engine> compile_cpp_model(const Model& model,
+                                                       const std::filesystem::path& file);
+
+}  // namespace leapp

@@ -1,0 +1,66 @@
+// The text of a whole tick as C++: a class around the nodes' sources.
+//
+// `<name>_policy.h` has the class, `<name>_policy.cpp` wires, state and initial values, and
+// `<name>_nodes.cpp` the nodes with their memory, which may be compiled several times, for several
+// kinds of processors; `<name>_nodes.h` is between them. The same bundle gives the same text.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "bundle/safetensors.h"
+#include "leapp/bundle.h"
+
+namespace leapp {
+
+class PolicyText {
+ public:
+  /// All nodes of the bundle, which outlives this, are C++. Names are made C++'s: "left arm/q" is
+  /// `left_arm_q`.
+  PolicyText(const Bundle& bundle, const SafeTensors& initial_values);
+
+  const std::string& name() const noexcept { return name_; }
+  std::string header() const;
+  std::string policy() const;
+  std::string nodes_header() const;
+  std::string nodes() const;
+  /// The initial values of the feedback inputs, one after the other, as the source reads them.
+  std::string initial_bytes() const;
+
+ private:
+  struct Buffer {
+    std::string name;  // of the member, and of the function that gives it out
+    const Port* port;
+  };
+  struct Feedback {
+    PortRef target;
+    PortRef source;
+  };
+
+  std::string unique(const std::string& wanted);
+  void add_buffers();
+  const Buffer& input_buffer(const PortRef& ref) const;
+  static std::string span_function(const Buffer& buffer, bool is_input, const std::string& scope);
+  std::vector<std::pair<const Buffer*, bool>> ports() const;  // and whether it is an input
+  std::string buffers_struct() const;
+  std::string tick_body() const;
+  std::string reset_body() const;
+  std::string prepare_body() const;
+  std::string weights_symbol(const Model& model) const;
+
+  const Bundle& bundle_;
+  const SafeTensors& initial_values_;
+  std::string name_;
+  std::vector<std::size_t> order_;
+  std::vector<Feedback> feedback_;
+  std::map<PortRef, Buffer> outputs_;  // of every node
+  std::map<PortRef, Buffer> inputs_;   // those that no node of this tick computes
+  std::map<PortRef, PortRef> wires_;   // input to the output that it reads
+  std::vector<std::string> taken_;
+};
+
+/// A name of C++'s: letters, digits and _.
+std::string cpp_name(const std::string& text);
+
+}  // namespace leapp

@@ -1,0 +1,254 @@
+"""C++ nodes after the export: compiled, allowed, checked, run, and taken into other programs."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from test_inference_cli import asked, leapp
+
+import leapp as package
+from leapp import InferenceManager, LeappError, annotate
+
+pytestmark = pytest.mark.skipif(
+    shutil.which("c++") is None, reason="there is no C++ compiler (apt-get install g++)"
+)
+
+
+class Net(torch.nn.Module):
+    """What the policy of these tests computes."""
+
+    def __init__(self, seed: int) -> None:
+        super().__init__()
+        torch.manual_seed(seed)
+        self.layers = torch.nn.Sequential(
+            torch.nn.Linear(12, 70), torch.nn.ELU(), torch.nn.Linear(70, 4), torch.nn.Tanh()
+        )
+
+    def forward(self, obs: torch.Tensor) -> torch.Tensor:
+        out: torch.Tensor = self.layers(obs)
+        return out
+
+
+def walk(net: Net, ticks: int) -> list[torch.Tensor]:
+    """Two nodes; the action is fed back."""
+    action, actions = torch.full((1, 4), 0.25), []
+    for tick in range(ticks):
+        given = {"joints": torch.linspace(-1, 1, 8).unsqueeze(0) * (tick + 1), "last": action}
+        joints, last = annotate.input_tensors("observe", given)
+        obs = torch.cat([joints.clamp(-5, 5) / 5, last], dim=-1)
+        annotate.output_tensors("observe", {"obs": obs}, export_with="cpp")
+        obs = annotate.input_tensors("policy", {"obs": obs})
+        action = net(obs)
+        annotate.output_tensors("policy", {"action": action}, export_with="cpp")
+        actions.append(action)
+    return actions
+
+
+@torch.no_grad()
+def export(folder: Path, seed: int = 0) -> Path:
+    package.start("walker", save_path=str(folder))
+    walk(Net(seed), 3)
+    package.stop()
+    package.compile_graph(visualize=False, validate=False)
+    return folder / "walker" / "walker.yaml"
+
+
+@pytest.fixture(scope="module")
+def fresh(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A bundle that nobody compiled."""
+    return export(tmp_path_factory.mktemp("fresh"))
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory, fresh: Path) -> Path:
+    folder = tmp_path_factory.mktemp("built") / "walker"
+    shutil.copytree(fresh.parent, folder)
+    leapp("build", folder / "walker.yaml")
+    return folder / "walker.yaml"
+
+
+def copied(yaml: Path, folder: Path) -> Path:
+    shutil.copytree(yaml.parent, folder / "walker")
+    return folder / "walker" / "walker.yaml"
+
+
+def refusal(yaml: Path, **options: bool) -> str:
+    with pytest.raises(LeappError) as refused:
+        InferenceManager(yaml, array="numpy", **options)
+    return str(refused.value)
+
+
+def actions_of(yaml: Path, ticks: int) -> list[np.ndarray]:
+    manager = InferenceManager(yaml, array="numpy", allow_native=True)
+    found = []
+    for tick in range(ticks):
+        joints = np.linspace(-1, 1, 8, dtype=np.float32)[None] * (tick + 1)
+        found.append(manager.run_policy({"observe/joints": joints})["policy/action"])
+    return found
+
+
+class TestRunning:
+    """The engine of compiled nodes."""
+
+    def test_native_code_runs_only_where_it_is_allowed(self, built: Path) -> None:
+        said = refusal(built)
+        assert "[LP921]" in said
+        assert "allow_native=True" in said
+        assert "--allow-native" in said
+        done = leapp("run", built, code=1)
+        assert "[LP921]" in done.stderr
+
+    def test_trust_in_other_formats_does_not_allow_it(self, built: Path) -> None:
+        with pytest.raises(LeappError, match="LP921"):
+            InferenceManager(built, trust="code")
+
+    def test_without_a_build_the_command_is_named(self, fresh: Path) -> None:
+        said = refusal(fresh, allow_native=True)
+        assert "[LP922]" in said
+        assert "leapp build" in said
+        leapp("run", fresh, "--allow-native", code=3)
+
+    @torch.no_grad()
+    def test_it_computes_what_was_traced(self, built: Path) -> None:
+        for found, expected in zip(actions_of(built, 20), walk(Net(0), 20), strict=True):
+            np.testing.assert_allclose(found, expected.numpy(), rtol=0, atol=1e-5)
+
+    def test_the_command_runs_it(self, built: Path) -> None:
+        assert "policy/action" in asked("run", built, "--allow-native")
+
+    def test_inspecting_needs_no_permission(self, built: Path) -> None:
+        assert "cpp" in leapp("inspect", built).stdout
+
+
+class TestChecks:
+    """What is loaded is what was built, of what the bundle holds now."""
+
+    def test_another_export_makes_a_build_stale(self, tmp_path: Path) -> None:
+        yaml = export(tmp_path)
+        leapp("build", yaml)
+        export(tmp_path, seed=1)
+        said = refusal(yaml, allow_native=True)
+        assert "[LP923]" in said
+        assert "weights" in said
+
+    def test_another_library_is_not_opened(self, built: Path, tmp_path: Path) -> None:
+        yaml = copied(built, tmp_path)
+        library = yaml.with_name("walker.native.so")
+        library.write_bytes(library.read_bytes() + b"more")
+        said = refusal(yaml, allow_native=True)
+        assert "[LP923]" in said
+        assert "checksum" in said
+
+    def test_a_library_for_another_machine_is_named(self, built: Path, tmp_path: Path) -> None:
+        import hashlib
+
+        yaml = copied(built, tmp_path)
+        record = yaml.with_name("walker.native.json")
+        text = json.loads(record.read_text())
+        other = b"\x7fELF no library of this machine"
+        yaml.with_name("walker.native.so").write_bytes(other)
+        text.update(sha256=hashlib.sha256(other).hexdigest(), target="riscv64-linux-gnu")
+        record.write_text(json.dumps(text))
+        said = refusal(yaml, allow_native=True)
+        assert "[LP923]" in said
+        assert "riscv64-linux-gnu" in said
+
+    def test_the_record_says_what_it_was_built_of(self, built: Path) -> None:
+        record = json.loads(built.with_name("walker.native.json").read_text())
+        assert set(record["nodes"]) == {"observe", "policy"}
+        assert len(record["nodes"]["policy"]["weights"]) == 64
+        assert record["compiler"]
+        assert record["target"]
+
+
+class TestBuilding:
+    """``leapp build``."""
+
+    def test_it_says_what_it_built(self, fresh: Path, tmp_path: Path) -> None:
+        report = asked("build", fresh, "--out", tmp_path, "--flags", "-march=native")
+        assert report["nodes"] == ["observe", "policy"]
+        assert Path(report["library"]).is_file()
+        assert sorted(path.name for path in tmp_path.iterdir()) == [
+            "walker.native.json",
+            "walker.native.so",
+        ]
+
+    def test_without_a_compiler_it_says_so(self, fresh: Path, tmp_path: Path) -> None:
+        done = leapp("build", fresh, "--out", tmp_path, "--cxx", "no-such-compiler", code=3)
+        assert "no-such-compiler" in done.stderr
+        assert "[LP903]" in done.stderr
+        assert not list(tmp_path.iterdir())
+
+    def test_what_the_compiler_refuses_is_shown(self, fresh: Path, tmp_path: Path) -> None:
+        done = leapp("build", fresh, "--out", tmp_path, "--flags", "--no-such-flag", code=3)
+        assert "no-such-flag" in done.stderr
+        assert not list(tmp_path.iterdir())
+
+    def test_a_bundle_without_cpp_has_nothing_to_build(self, tmp_path: Path) -> None:
+        from ready_bundle import Bundle
+
+        bundle = Bundle(tmp_path).node("pre", "affine.onnx", ["x"], ["y"])
+        yaml = bundle.input("pre", "x").output("pre", "y").write()
+        assert "[LP924]" in leapp("build", yaml, code=1).stderr
+        assert "[LP924]" in leapp("build", yaml, "--source", tmp_path / "s", code=1).stderr
+
+
+def test_the_sources_of_a_policy_are_the_same_each_time(fresh: Path, tmp_path: Path) -> None:
+    leapp("build", fresh, "--source", tmp_path / "a")
+    times = {path.name: path.stat().st_mtime_ns for path in (tmp_path / "a").iterdir()}
+    leapp("build", fresh, "--source", tmp_path / "a")
+    leapp("build", fresh, "--source", tmp_path / "b")
+    for path in (tmp_path / "a").iterdir():
+        assert path.stat().st_mtime_ns == times[path.name]
+        assert path.read_bytes() == (tmp_path / "b" / path.name).read_bytes()
+    assert "walker_policy.h" in times
+
+
+MAIN = """
+#include <cstdio>
+#include "walker_policy.h"
+int main() {
+  walker::Policy& policy = walker::Policy::instance();
+  for (int round = 0; round < 2; ++round) {
+    for (int tick = 0; tick < 5; ++tick) {
+      for (int joint = 0; joint < 8; ++joint) {
+        policy.observe_joints()[static_cast<std::size_t>(joint)] =
+            (-1.0F + 2.0F * static_cast<float>(joint) / 7.0F) * static_cast<float>(tick + 1);
+      }
+      if (policy.tick() != nullptr) return 1;
+      for (float value : policy.policy_action()) std::printf("%.7f ", static_cast<double>(value));
+    }
+    policy.reset();
+  }
+}
+"""
+
+
+@pytest.mark.parametrize("compiler", ["g++", "clang++"])
+@torch.no_grad()
+def test_a_program_takes_the_policy_into_itself(
+    compiler: str, fresh: Path, tmp_path: Path
+) -> None:
+    """Without warnings, with sanitizers, and reset() begins anew."""
+    if shutil.which(compiler) is None:
+        pytest.skip(f"{compiler} is not installed (apt-get install {compiler.rstrip('+')})")
+    leapp("build", fresh, "--source", tmp_path)
+    (tmp_path / "main.cpp").write_text(MAIN)
+    flags = ["-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Werror", "-O1"]
+    if compiler == "g++":
+        flags += ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
+    sources = ["main.cpp", "walker_policy.cpp", "walker_nodes.cpp"]
+    subprocess.run(
+        [compiler, "-std=c++20", *flags, "-I.", *sources, "-o", "main"], cwd=tmp_path, check=True
+    )
+    done = subprocess.run(["./main"], cwd=tmp_path, capture_output=True, text=True, check=True)
+    found = np.array(done.stdout.split(), dtype=np.float32).reshape(2, 5, 4)
+    expected = torch.cat(walk(Net(0), 5)).numpy()
+    for again in found:
+        np.testing.assert_allclose(again, expected, rtol=0, atol=1e-5)
