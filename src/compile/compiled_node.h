@@ -25,6 +25,7 @@ struct CompiledNode {
   std::vector<std::string> output_names;
   /// For each output of the model, the least precise type it was computed in; may be empty.
   std::vector<DType> output_precisions;
+  bool random = false;        ///< the model draws random numbers
   std::vector<State> states;  ///< those the model has
   /// State: an input and what feeds it, by the names they were annotated with.
   struct StateWire {

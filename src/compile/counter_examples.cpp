@@ -85,8 +85,7 @@ std::optional<std::size_t> place_of(const std::string& name,
 }
 
 bool Contest::is_fair() {
-  const Node& node = *draft_.node;
-  if (node.random || !draft_.states.opening.empty()) return false;
+  if (compiled_.random || !draft_.states.opening.empty()) return false;
   for (const std::string& name : compiled_.input_names) {
     const auto place = place_of(name, recording_.inputs, slots_);
     if (!place) return false;

@@ -157,6 +157,24 @@ void say_fixed_sizes(const std::string& node, const ir::Graph& graph, state::Fin
   }
 }
 
+// What is drawn and plays no part in any output is not in the graph any more.
+bool say_random(const std::string& node, const ir::Graph& graph, state::Findings& findings) {
+  bool any = false;
+  for (const ir::Op& op : graph.ops()) {
+    if (!op.random) continue;
+    any = true;
+    findings.push_back({.code = Code::kRandomInside,
+                        .level = LogLevel::kWarning,
+                        .where = op.source.known() ? op.source.to_string() : "",
+                        .node = node,
+                        .text = op.signature->name + " draws random numbers inside node '" + node +
+                                "': the exported model draws its own, so its outputs will differ "
+                                "from those traced. Use eval() or a deterministic policy for "
+                                "export."});
+  }
+  return any;
+}
+
 // ONNX has one namespace for inputs and outputs.
 void rename_for_onnx(Model& model) {
   std::set<std::string> inputs;
@@ -257,6 +275,7 @@ CompiledNode finish(Draft& draft, const std::vector<Draft>& drafts,
   simplify(draft.pure.graph, draft.backend);
   say_opened(draft, findings);
   say_fixed_sizes(draft.node->name, draft.pure.graph, findings);
+  compiled.random = say_random(draft.node->name, draft.pure.graph, findings);
   add_ports(draft, compiled);
   add_state_wires(draft, drafts, compiled);
   if (is_onnx(draft.backend)) rename_for_onnx(compiled.model);

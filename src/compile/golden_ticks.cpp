@@ -87,7 +87,7 @@ std::optional<Diagnostic> write_golden(const std::vector<CompiledNode>& nodes, s
     GoldenNotes notes{extent.ticks, tolerance, {}, {}};
     for (const CompiledNode& node : nodes) {
       const std::string& name = node.model.name;
-      if (node.node->random) notes.not_compared[name] = "it draws random numbers";
+      if (node.random) notes.not_compared[name] = "it draws random numbers";
       for (std::size_t i = 0; i < node.output_precisions.size(); ++i) {
         const Tolerance own = tolerance_for(node.output_precisions[i], tolerance);
         if (own != tolerance) notes.outputs[name + "/" + node.model.outputs[i].name] = own;

@@ -55,7 +55,7 @@ struct Runner {
 
 // Why the values of a node that has a model cannot be compared; empty when they can.
 std::string why_not_compared(const CompiledNode& node) {
-  if (node.node->random) {
+  if (node.random) {
     return "it draws random numbers, so its outputs differ in every run; that its model runs was "
            "checked, its values were not";
   }

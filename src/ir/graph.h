@@ -119,6 +119,7 @@ struct Op {
   /// Specialised: has a data-dependent shape among its arguments, yet works with the traced size
   /// only.
   bool fixed_size = false;
+  bool random = false;  ///< draws from a generator: no two calls are the same
 
   /// The argument of that name. It is our bug if the operator has no such parameter.
   LEAPP_EXPORT const Argument& argument(std::string_view parameter) const;

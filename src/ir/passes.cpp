@@ -84,13 +84,6 @@ void remove_dead_code(Graph& graph) {
 }
 
 void merge_duplicates(Graph& graph) {
-  // Random operators draw anew each time; they are told by their names.
-  const auto is_random = [](const std::string& name) {
-    for (const char* part : {"rand", "dropout", "bernoulli", "normal", "multinomial", "poisson"}) {
-      if (name.find(part) != std::string::npos) return true;
-    }
-    return false;
-  };
   std::unordered_map<ValueId, ValueId> same;
   const auto resolved = [&](std::vector<Argument> arguments) {
     for (Argument& argument : arguments) {
@@ -108,8 +101,8 @@ void merge_duplicates(Graph& graph) {
   // By name and by the values that they read, so that few are left to compare.
   std::unordered_map<std::string, std::vector<Seen>> seen;
   for (const Op& op : graph.ops()) {
+    if (op.random) continue;
     std::string key = op.signature->qualified_name();
-    if (is_random(key)) continue;
     std::vector<Argument> arguments = resolved(op.arguments);
     for (const Argument& argument : arguments) {
       for_each_value(argument, [&](ValueId id) { key += " " + std::to_string(id); });

@@ -305,15 +305,6 @@ void Session::after_recorded_call(const trace::OpTraits& traits, const c10::Oper
     record_draw(traits, op, results, frame, pending);
     return;
   }
-  if (pending.random) {
-    LiveNode& node = node_at(pending.node);
-    warn(Code::kRandomInside, node.name,
-         op.schema().name() + " draws random numbers inside node '" + node.name +
-             "': the exported model draws its own, so its outputs will differ from those traced. "
-             "Use eval() or a deterministic policy for export.",
-         frame);
-    node.random = true;
-  }
   append_call(traits, op, results, frame, pending);
   if (pending.sizes) sizes_vary_ = pending.sizes->note(*tape_) || sizes_vary_;
 }

@@ -257,6 +257,7 @@ void GraphBuilder::run(const c10::OperatorHandle& op, torch::jit::Stack* stack,
   }
   ir::Op recorded = describe(op, stack->data() + (stack->size() - count));
   recorded.source = where;
+  recorded.random = traits_of(op).is_random(*stack);
   compute(op, stack);
   const std::size_t returns = op.schema().returns().size();
   for (std::size_t i = stack->size() - returns; i < stack->size(); ++i) {

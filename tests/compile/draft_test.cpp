@@ -9,8 +9,10 @@ namespace {
 
 using at::Tensor;
 using session::Backend;
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
+using ::testing::Not;
 
 class DraftTest : public leapp::testing::Tracing {
  protected:
@@ -52,6 +54,19 @@ TEST_F(DraftTest, HasAGraphWhenItIsTracedAndExported) {
   EXPECT_FALSE((Draft{.node = &node}.has_graph()));
   node.traced = false;
   EXPECT_FALSE((Draft{.node = &node, .backend = Backend::kOnnx}.has_graph()));
+}
+
+TEST_F(DraftTest, RandomNumbersCountWhereAnOutputDependsOnThem) {
+  const Tensor x = in("n", at::full({2}, 0.5));
+  out("n", x.bernoulli());
+  const Tensor unused = in("m", at::full({2}, 0.5)).bernoulli();
+  out("m", in("m", at::ones({2}), "z") * 2);
+  std::vector<Draft> drafts = draft(Backend::kTorchScript);
+  EXPECT_TRUE(finish(drafts, 0).random);
+  EXPECT_THAT(found(), Contains(Code::kRandomInside));
+  findings_.clear();
+  EXPECT_FALSE(finish(drafts, 1).random);
+  EXPECT_THAT(found(), Not(Contains(Code::kRandomInside)));
 }
 
 TEST_F(DraftTest, PurifiesWithInputsForPortsAndStates) {

@@ -63,6 +63,9 @@ TEST(PassesTest, RandomOpsAreNeverMerged) {
   const ValueId a = add_op(graph, "aten::rand_like", {x}, kPair);
   const ValueId b = add_op(graph, "aten::rand_like", {x}, kPair);
   graph.add_output("y", add_op(graph, "aten::add", {a, b}, kPair));
+  std::vector<Op> ops = graph.ops();
+  ops[0].random = ops[1].random = true;
+  graph.set_ops(std::move(ops));
   merge_duplicates(graph);
   EXPECT_EQ(graph.ops().size(), 3U);
 }

@@ -63,13 +63,6 @@ TEST_F(RecorderTest, AnotherValueThatBecomesANumberIsKeptWithThePass) {
   EXPECT_EQ(first_pass().escapes[0].code, Code::kNumber);
 }
 
-TEST_F(RecorderTest, RandomNumbersInsideANode) {
-  const Tensor x = in("n", at::full({2}, 0.5));
-  out("n", x.bernoulli());
-  EXPECT_THAT(codes(), ElementsAre(Code::kRandomInside));
-  EXPECT_TRUE(node().random);
-}
-
 TEST_F(RecorderTest, RandomNumbersThatNoInputDecidesAreConstants) {
   const Tensor x = in("n", at::ones({2}));
   Tensor noise = at::zeros({2});

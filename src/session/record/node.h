@@ -32,7 +32,6 @@ struct Node {
   std::string name;
   NodeId id = kNobody;
   bool traced = true;        ///< false: listed in non_traced
-  bool random = false;       ///< a random operator works on its inputs
   bool read_values = false;  ///< a pass took numbers out of the graph, and may have chosen by them
   int completed = 0;         ///< passes that ran; the first ones are in `passes`
   int completion = -1;       ///< position among the nodes, by first completion
