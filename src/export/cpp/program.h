@@ -50,6 +50,8 @@ class Program {
   // ---- statements ----
   /// Writes a value to a buffer of its count of elements, as one loop nest.
   void store(const Value& value, BufferId to);
+  /// Writes a value to the elements of another of its shape, a view of a buffer.
+  void write(const Value& value, const Value& target);
   /// The value in memory: itself where it is the whole of a buffer, else a new one.
   Value stored(const Value& value);
   /// The same, but only where computing an element more than once would cost.
@@ -107,6 +109,11 @@ class Program {
   std::string origin_;
   std::int64_t scratch_bytes_ = 0;
 };
+
+/// Blanks in front of a line of a block.
+inline std::string indented(int depth) {
+  return std::string(static_cast<std::size_t>(2 * depth), ' ');
+}
 
 /// Where weights and scratch buffers begin: a cache line.
 inline constexpr std::int64_t kAlignment = 64;

@@ -212,6 +212,20 @@ Value selected(const Value& value, std::int64_t dim, const Index& place) {
       });
 }
 
+Value guarded(const Value& value, Shape shape, IndexMap map, Condition condition,
+              const Value& otherwise) {
+  Value result = view(value, shape, std::move(map));
+  result.cost = value.cost + otherwise.cost + 1;
+  result.origins.insert(otherwise.origins.begin(), otherwise.origins.end());
+  result.at = [inside = result.at, outside = expanded(otherwise, shape),
+               condition = std::move(condition)](const Indices& index) {
+    const std::string holds = condition(index);
+    if (holds == "true") return inside(index);
+    return "(" + holds + " ? " + inside(index) + " : " + outside.at(index) + ")";
+  };
+  return result;
+}
+
 Value unsqueezed(const Value& value, std::int64_t dim) {
   const auto at = static_cast<std::ptrdiff_t>(dim);
   Shape shape = value.shape;

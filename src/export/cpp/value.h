@@ -70,6 +70,10 @@ Value sliced(const Value& value, std::int64_t dim, std::int64_t begin, std::int6
              std::int64_t step = 1);
 /// Without the dimension, at that place of it.
 Value selected(const Value& value, std::int64_t dim, const Index& place);
+/// What `map` leads to where `condition`, a text over the indices, holds, and `otherwise` elsewhere.
+using Condition = std::function<std::string(const Indices&)>;
+Value guarded(const Value& value, Shape shape, IndexMap map, Condition condition,
+              const Value& otherwise);
 Value unsqueezed(const Value& value, std::int64_t dim);
 Value squeezed(const Value& value, std::int64_t dim);
 
