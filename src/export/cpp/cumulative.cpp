@@ -35,7 +35,7 @@ void scan(Program& program, const Value& x, std::size_t dim, const std::vector<V
     });
     return lines + indented(depth) + "}\n";
   });
-  program.add_statement(x.origins, text);
+  program.add_statement(program.origins_of({x}), text);
 }
 
 Value generate_cumulative(OpContext& context, const std::string& combine_text, std::int64_t start) {
@@ -114,7 +114,7 @@ Sorted sorted_rows(Program& program, const Value& x, std::int64_t dim, bool desc
              " + " + row + ", " + program.pointer(places) + " + " + row + ", " +
              (descending ? "true" : "false") + ");\n";
     });
-    program.add_statement(x.origins, text);
+    program.add_statement(program.origins_of({x}), text);
   }
   return {program.read(values), program.read(places)};
 }

@@ -34,7 +34,7 @@ BufferId copied(Program& program, const Value& x) {
 // Calls a kernel for each matrix of a batch; `call` is given a function that names the matrix of a
 // buffer, whose matrices have that many elements.
 using Part = std::function<std::string(BufferId buffer, std::int64_t elements)>;
-void for_each_matrix(OpContext& context, const std::set<std::string>& origins, std::int64_t batch,
+void for_each_matrix(OpContext& context, std::int64_t batch,
                      const std::function<std::string(const Part&)>& call) {
   Program& program = context.program();
   program.use_kernel("linalg.h");
@@ -46,7 +46,7 @@ void for_each_matrix(OpContext& context, const std::set<std::string>& origins, s
     };
     return indented(depth) + call(part) + "\n";
   });
-  program.add_statement(origins, text);
+  program.add_statement({}, text);
 }
 
 std::string failing(OpContext& context, const std::string& call, const std::string& what) {
@@ -75,7 +75,7 @@ Value solved(OpContext& context, const Value& a, const Value& given, bool left) 
   const BufferId right = copied(program, expanded(program.cheap(b), whole(size.rows, columns)));
   const BufferId to = program.add_scratch(a.dtype, whole(size.rows, columns));
   const std::int64_t batch = columns * size.rows == 0 ? 0 : element_count(front);
-  for_each_matrix(context, program.origins_of({a, b}), batch, [&](const Part& part) {
+  for_each_matrix(context, batch, [&](const Part& part) {
     return failing(context,
                    "solve<" + number(size.rows) + ", " + number(columns) + ">(" +
                        part(work, size.rows * size.rows) + ", " +
@@ -120,7 +120,7 @@ Value determinants(OpContext& context, const Value& a) {
   const Shape front(a.shape.begin(), a.shape.end() - 2);
   if (size.rows == 0) return filled(std::int64_t{1}, a.dtype, front);
   const BufferId to = program.add_scratch(a.dtype, front);
-  for_each_matrix(context, a.origins, size.batch, [&](const Part& part) {
+  for_each_matrix(context, size.batch, [&](const Part& part) {
     return "*(" + part(to, 1) + ") = determinant<" + number(size.rows) + ">(" +
            part(work, size.rows * size.rows) + ");";
   });
@@ -148,7 +148,7 @@ void generate_cholesky(OpContext& context) {
   const Matrix size = size_of_matrix(a);
   const Value given = program.stored(a);
   const BufferId to = program.add_scratch(a.dtype, a.shape);
-  for_each_matrix(context, a.origins, size.batch, [&](const Part& part) {
+  for_each_matrix(context, size.batch, [&](const Part& part) {
     const std::int64_t each = size.rows * size.rows;
     return failing(context,
                    "cholesky<" + number(size.rows) + ">(" + part(given.buffer, each) + ", " +
@@ -175,7 +175,7 @@ Value triangular(OpContext& context, const Value& a, const Value& b, bool upper,
   const Value right = program.stored(expanded(b, whole(size.rows, columns)));
   const BufferId to = program.add_scratch(a.dtype, right.shape);
   const std::int64_t batch = size.rows * columns == 0 ? 0 : element_count(front);
-  for_each_matrix(context, program.origins_of({a, b}), batch, [&](const Part& part) {
+  for_each_matrix(context, batch, [&](const Part& part) {
     return "solve_triangular<" + number(size.rows) + ", " + number(columns) + ">(" +
            part(left.buffer, size.rows * size.rows) + ", " +
            part(right.buffer, size.rows * columns) + ", " + part(to, size.rows * columns) + ", " +
@@ -214,7 +214,7 @@ void generate_qr(OpContext& context) {
   square.back() = size.rows;
   const BufferId q = program.add_scratch(a.dtype, square);
   const BufferId r = copied(program, a);
-  for_each_matrix(context, a.origins, size.batch, [&](const Part& part) {
+  for_each_matrix(context, size.batch, [&](const Part& part) {
     return "factor_qr<" + number(size.rows) + ", " + number(size.columns) + ">(" +
            part(q, size.rows * size.rows) + ", " + part(r, size.rows * size.columns) + ");";
   });

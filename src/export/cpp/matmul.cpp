@@ -60,7 +60,7 @@ Value constant_linear(OpContext& context, const Value& x, const ir::Blob& weight
   Shape shape = x.shape;
   shape.back() = out;
   const BufferId to = program.add_scratch(x.dtype, shape);
-  program.add_statement(x.origins, "  " + packed + ".run<" + std::to_string(x.count() / in) + ">(" +
+  program.add_statement({}, "  " + packed + ".run<" + std::to_string(x.count() / in) + ">(" +
                                        program.pointer(given.buffer) + ", " + program.pointer(to) +
                                        ", [](auto x) { return x; });\n");
   return program.read(to);
@@ -189,7 +189,7 @@ Value product(Program& program, const Value& a, const Value& b) {
            std::to_string(columns) + ">(&" + left.at(index) + ", " + walk(left) + ", &" +
            right.at(index) + ", " + walk(right) + ", &" + target.at(index) + ");\n";
   });
-  program.add_statement(program.origins_of({a, b}), text);
+  program.add_statement({}, text);
   return target;
 }
 

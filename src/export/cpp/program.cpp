@@ -137,13 +137,14 @@ std::string Program::nest(const Shape& shape, int depth,
 void Program::add_statement(const std::set<std::string>& origins, const std::string& text) {
   std::string comment;
   for (const std::string& origin : origins) comment += "  // " + origin + "\n";
-  if (!origin_.empty() && origins.count(origin_) == 0) comment += "  // " + origin_ + "\n";
+  if (origins.empty() && !origin_.empty()) comment = "  // " + origin_ + "\n";
   statements_.push_back(comment + text);
 }
 
 std::set<std::string> Program::origins_of(std::initializer_list<Value> values) const {
   std::set<std::string> origins;
   for (const Value& value : values) origins.insert(value.origins.begin(), value.origins.end());
+  if (!origin_.empty()) origins.insert(origin_);
   return origins;
 }
 

@@ -58,7 +58,8 @@ class Program {
   Value cheap(const Value& value) { return value.cost == 0 ? value : stored(value); }
   /// Elements in the same order, in another shape; stored where that is no view.
   Value reshaped(const Value& value, const Shape& shape);
-  /// A statement of any text, which may have several lines.
+  /// A statement of any text, which may have several lines, with a comment on where it comes from:
+  /// the operator itself where nothing is named.
   void add_statement(const std::set<std::string>& origins, const std::string& text);
   /// Opens a loop per dimension of more than one element, and the text inside; `body` is given the
   /// indices. Blocks are indented from `depth` on.
@@ -68,6 +69,7 @@ class Program {
   /// Which operator the statements are for from now on, and where it stands.
   void set_origin(const std::string& origin) { origin_ = origin; }
   const std::string& origin() const noexcept { return origin_; }
+  /// Where these come from, and the operator itself.
   std::set<std::string> origins_of(std::initializer_list<Value> values) const;
 
   // ---- what it needs ----

@@ -295,7 +295,7 @@ Value reduced(Program& program, const Value& value, const Ints& dims, const Redu
     lines += indented(inside) + target.at(outer) + " = " + reduction.result + ";\n";
     return alone ? indented(1) + "{\n" + lines + indented(1) + "}\n" : lines;
   });
-  program.add_statement(value.origins, text);
+  program.add_statement(program.origins_of({value}), text);
   return target;
 }
 
