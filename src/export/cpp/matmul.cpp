@@ -59,11 +59,12 @@ Value constant_linear(OpContext& context, const Value& x, const ir::Blob& weight
       {program.add_weight(weight, name), bias});
   Shape shape = x.shape;
   shape.back() = out;
-  const BufferId to = program.add_scratch(x.dtype, shape);
-  program.add_statement({}, "  " + packed + ".run<" + std::to_string(x.count() / in) + ">(" +
-                                       program.pointer(given.buffer) + ", " + program.pointer(to) +
-                                       ", [](auto x) { return x; });\n");
-  return program.read(to);
+  const std::string call = "  " + packed + ".run<" + std::to_string(x.count() / in) + ">(";
+  return program.pending(
+      x.dtype, shape, [&program, call, from = given.buffer](const std::string& text, BufferId to) {
+        return call + program.pointer(from) + ", " + program.pointer(to) +
+               ", [](auto x) { return " + text + "; });\n";
+      });
 }
 
 BufferId bias_buffer(OpContext& context, const char* parameter) {
@@ -77,9 +78,8 @@ Value any_product(OpContext& context, const char* left, const char* right) {
   Value a = context.tensor(left);
   const ir::Blob* weight = context.constant(right);
   if (is_matrix(weight) && a.rank() >= 1 && a.count() > 0) {
-    const Value y = constant_linear(context, a, transposed_blob(*weight),
-                                    context.constant_name(right), kNoBuffer);
-    return y;
+    return constant_linear(context, a, transposed_blob(*weight), context.constant_name(right),
+                           kNoBuffer);
   }
   Value b = context.tensor(right);
   const bool row = a.rank() == 1;

@@ -148,8 +148,9 @@ std::set<std::string> Program::origins_of(std::initializer_list<Value> values) c
   return origins;
 }
 
-void Program::write(const Value& value, const Value& target) {
-  if (value.count() == 0) return;
+void Program::write(const Value& given, const Value& target) {
+  if (given.count() == 0) return;
+  const Value value = resolved(given);
   const Shape loops = merged_loops(value, target.strides);
   const std::string text = nest(loops, 1, [&](const Indices& index, int depth) {
     return indented(depth) + target.at(index) + " = " + without_parentheses(value.at(index)) + ";\n";
@@ -157,7 +158,26 @@ void Program::write(const Value& value, const Value& target) {
   add_statement(value.origins, text);
 }
 
+Value Program::pending(DType dtype, const Shape& shape,
+                       std::function<std::string(const std::string& text, BufferId to)> call) {
+  auto pending = std::make_shared<Pending>();
+  pending->call = [this, origin = origin_, call = std::move(call)](
+                      const std::string& text, std::set<std::string> origins, BufferId to) {
+    origins.insert(origin);
+    add_statement(origins, call(text, to));
+  };
+  pending->resolve = [this](const Value& value) { return stored(value); };
+  Value value{.dtype = dtype, .shape = shape};
+  value.at = [](const Indices&) { return "x"; };
+  value.pending = std::move(pending);
+  return value;
+}
+
 void Program::store(const Value& value, BufferId to) {
+  if (value.pending) {
+    value.pending->call(without_parentheses(value.at(Indices(value.shape.size()))), value.origins, to);
+    return;
+  }
   Value target = read(to);
   if (target.shape != value.shape) target = reshaped(target, value.shape);
   write(value, target);

@@ -55,7 +55,13 @@ class Program {
   /// The value in memory: itself where it is the whole of a buffer, else a new one.
   Value stored(const Value& value);
   /// The same, but only where computing an element more than once would cost.
-  Value cheap(const Value& value) { return value.cost == 0 ? value : stored(value); }
+  Value cheap(const Value& value) {
+    return value.cost == 0 && !value.pending ? value : stored(value);
+  }
+  /// The result of a kernel that is called once it is known what is done with each element. `call`
+  /// makes the statement, given the text of a function of x and the buffer to write to.
+  Value pending(DType dtype, const Shape& shape,
+                std::function<std::string(const std::string& text, BufferId to)> call);
   /// Elements in the same order, in another shape; stored where that is no view.
   Value reshaped(const Value& value, const Shape& shape);
   /// A statement of any text, which may have several lines, with a comment on where it comes from:

@@ -31,6 +31,7 @@ const GeneratorRegistry& registry() {
     register_padding(*all);
     register_pointwise(*all);
     register_pooling(*all);
+    register_recurrent(*all);
     register_reduce(*all);
     register_scatter(*all);
     register_shape(*all);

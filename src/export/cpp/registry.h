@@ -73,6 +73,7 @@ void register_normalization(GeneratorRegistry& registry);
 void register_padding(GeneratorRegistry& registry);
 void register_pointwise(GeneratorRegistry& registry);
 void register_pooling(GeneratorRegistry& registry);
+void register_recurrent(GeneratorRegistry& registry);
 void register_reduce(GeneratorRegistry& registry);
 void register_scatter(GeneratorRegistry& registry);
 void register_shape(GeneratorRegistry& registry);
