@@ -191,6 +191,11 @@ void add_ports(const Draft& draft, CompiledNode& compiled) {
     compiled.output_names.push_back(output.name);
   }
   compiled.output_precisions = ir::output_precisions(graph);
+  if (session::text_param(draft.node->backend_params, "weights").value_or("float32") != "float32") {
+    // Results are as exact as the weights are.
+    std::fill(compiled.output_precisions.begin(), compiled.output_precisions.end(),
+              DType::kBFloat16);
+  }
 }
 
 void add_state_wires(const Draft& draft, const std::vector<Draft>& drafts, CompiledNode& compiled) {

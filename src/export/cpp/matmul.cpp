@@ -46,6 +46,27 @@ Value walkable(Program& program, const Value& value) {
   return is_plain ? value : program.stored(value);
 }
 
+// A linear kernel with its weights, kept as the program has it.
+std::string packed_linear(Program& program, const ir::Blob& weight, const std::string& name,
+                          BufferId bias) {
+  const std::string type = "Linear<" + type_text(weight.type.dtype) + ", " +
+                           std::to_string(weight.type.shape[0]) + ", " +
+                           std::to_string(weight.type.shape[1]);
+  const WeightFormat format = weight.type.dtype == DType::kFloat32 ? program.weight_format()
+                                                                   : WeightFormat::kFloat32;
+  if (format == WeightFormat::kBFloat16) {
+    const BufferId bits = program.add_weight(to_bfloat16(weight), name + " (bfloat16)");
+    return program.add_packed(type + ", BFloat16>", {bits, bias});
+  }
+  if (format == WeightFormat::kInt8) {
+    const Int8Weights small = to_int8(weight);
+    return program.add_packed(type + ", std::int8_t>",
+                              {program.add_weight(small.values, name + " (int8)"), bias,
+                               program.add_weight(small.scales, name + " (scales)")});
+  }
+  return program.add_packed(type + ">", {program.add_weight(weight, name), bias});
+}
+
 // y = x W^T + b for constant W [out, in] and b, in a kernel that packs them.
 Value constant_linear(OpContext& context, const Value& x, const ir::Blob& weight,
                       const std::string& name, BufferId bias) {
@@ -54,9 +75,7 @@ Value constant_linear(OpContext& context, const Value& x, const ir::Blob& weight
   const std::int64_t in = weight.type.shape[1];
   program.use_kernel("linear.h");
   const Value given = program.stored(x);
-  const std::string packed = program.add_packed(
-      "Linear<" + type_text(x.dtype) + ", " + std::to_string(out) + ", " + std::to_string(in) + ">",
-      {program.add_weight(weight, name), bias});
+  const std::string packed = packed_linear(program, weight, name, bias);
   Shape shape = x.shape;
   shape.back() = out;
   const std::string call = "  " + packed + ".run<" + std::to_string(x.count() / in) + ">(";

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "export/cpp/value.h"
+#include "export/cpp/weight_format.h"
 #include "ir/graph.h"
 
 namespace leapp::cpp_export {
@@ -34,6 +35,12 @@ struct Buffer {
 
 class Program {
  public:
+  explicit Program(WeightFormat weight_format = WeightFormat::kFloat32)
+      : weight_format_(weight_format) {}
+
+  /// How weights of linear layers are kept.
+  WeightFormat weight_format() const noexcept { return weight_format_; }
+
   // ---- memory ----
   BufferId add_input(DType dtype, const Shape& shape);
   BufferId add_output(DType dtype, const Shape& shape);
@@ -107,6 +114,7 @@ class Program {
   BufferId add(Buffer buffer);
   void touch(BufferId id);
 
+  WeightFormat weight_format_;
   std::vector<Buffer> buffers_;
   std::vector<std::string> statements_;
   std::vector<Packed> packed_;

@@ -21,8 +21,11 @@ struct Linear {
   const T* bias;    // [kOut]; null: none
   const T* scale;   // [kOut]; null: weights are what they say
 
-  void prepare(const W* given_weight, const T* given_bias, const T* given_scale = nullptr) {
-    weight = given_weight;
+  // The weights are those of the file: the bits of W.
+  template <typename Stored>
+  void prepare(const Stored* given_weight, const T* given_bias, const T* given_scale = nullptr) {
+    static_assert(sizeof(Stored) == sizeof(W));
+    weight = reinterpret_cast<const W*>(given_weight);
     bias = given_bias;
     scale = given_scale;
   }
@@ -60,7 +63,11 @@ struct Linear<float, kOut, kIn, W> {
   alignas(64) float biases[static_cast<std::size_t>(kPadded)];
   alignas(64) float scales[static_cast<std::size_t>(kScaled ? kPadded : 1)];
 
-  void prepare(const W* weight, const float* bias, const float* scale = nullptr) {
+  // The weights are those of the file: the bits of W.
+  template <typename Stored>
+  void prepare(const Stored* given, const float* bias, [[maybe_unused]] const float* scale = nullptr) {
+    static_assert(sizeof(Stored) == sizeof(W));
+    const W* weight = reinterpret_cast<const W*>(given);
     for (Index n = 0; n < kPadded; ++n) {
       for (Index k = 0; k < kIn; ++k) panels[place(n, k)] = n < kOut ? weight[n * kIn + k] : W{};
     }
