@@ -215,7 +215,11 @@ void Compiler::compile(std::vector<Draft>& drafts) {
   for (std::size_t i = 0; i < drafts.size(); ++i) {
     Draft& draft = drafts[i];
     if (options_.progress) options_.progress(i, 2 * drafts.size(), draft.node->name);
-    if (draft.has_graph()) draft.pure = purify(draft, name);
+    if (!draft.has_graph()) continue;
+    draft.pure = purify(draft, name);
+    state::Findings findings;
+    fall_back(draft, name, findings);
+    say(findings);
   }
   choose_states(drafts);
   for (Draft& draft : drafts) {

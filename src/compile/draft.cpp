@@ -209,6 +209,11 @@ void add_ports(const Draft& draft, CompiledNode& compiled) {
     compiled.output_names.push_back(output.name);
   }
   compiled.output_precisions = ir::output_precisions(graph);
+  if (session::text_param(draft.node->backend_params, "weights").value_or("float32") != "float32") {
+    // Results are as exact as the weights are.
+    std::fill(compiled.output_precisions.begin(), compiled.output_precisions.end(),
+              DType::kBFloat16);
+  }
 }
 
 void add_state_wires(const Draft& draft, const std::vector<Draft>& drafts, CompiledNode& compiled) {
@@ -230,7 +235,41 @@ void add_state_wires(const Draft& draft, const std::vector<Draft>& drafts, Compi
   }
 }
 
+// Why there is no C++ for what a pass computes and keeps; empty where there is.
+std::string why_not_cpp(const std::string& node, const trace::Purified& pure) {
+  ir::Graph graph = pure.graph;
+  const auto put_out = [&](const std::vector<ir::ValueId>& values, const std::string& side) {
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      if (values[i] != ir::kNoValue) graph.add_output(side + std::to_string(i), values[i]);
+    }
+  };
+  put_out(pure.outputs, "output");
+  put_out(pure.after, "state");
+  simplify(graph, Backend::kCpp);
+  try {
+    cpp_export::generate(graph, node);
+  } catch (const Error& error) {
+    if (error.code() != Code::kNoCpp) throw;
+    return error.text();
+  }
+  return {};
+}
+
 }  // namespace
+
+void fall_back(Draft& draft, const NameOf& name_of, state::Findings& findings) {
+  const bool may = draft.backend == Backend::kCpp &&
+                   session::text_param(draft.node->backend_params, "fallback").has_value();
+  if (!may) return;
+  const std::string reason = why_not_cpp(draft.node->name, draft.pure);
+  if (reason.empty()) return;
+  findings.push_back({.code = Code::kCppFallback,
+                      .level = LogLevel::kWarning,
+                      .node = draft.node->name,
+                      .text = "node '" + draft.node->name + "' becomes ONNX: " + reason});
+  draft.backend = Backend::kOnnx;
+  draft.pure = purify(draft, name_of);
+}
 
 trace::Purified purify(const Draft& draft, const NameOf& name_of) {
   const std::vector<trace::StateSlot> slots = state::slots_of(draft.states.states);

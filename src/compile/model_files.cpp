@@ -83,7 +83,10 @@ void write_bytes(const std::filesystem::path& file, const std::string& bytes) {
 void write_cpp(const ir::Graph& graph, const std::filesystem::path& folder,
                CompiledNode& compiled) {
   Model& model = compiled.model;
-  const cpp_export::CppSource code = cpp_export::generate(graph, model.name);
+  const std::string format =
+      session::text_param(compiled.node->backend_params, "weights").value_or("float32");
+  const cpp_export::CppSource code =
+      cpp_export::generate(graph, model.name, cpp_export::parse_weight_format(format));
   const auto file = folder / (model.name + ".cpp");
   write_bytes(file, code.source);
   model.file = entry_of(file);

@@ -61,7 +61,7 @@ void check_backend_params(Backend backend, const Metadata::Map& params) {
       {Backend::kOnnx, onnx},
       {Backend::kBridgedOnnx, onnx},
       {Backend::kExportedProgram, {}},
-      {Backend::kCpp, {"fallback"}},
+      {Backend::kCpp, {"fallback", "weights"}},
       {Backend::kNone, {"model_path", "backend", "copy_original_model", "device"}},
   };
   for (const auto& [name, value] : params) {
@@ -79,10 +79,13 @@ void check_backend_params(Backend backend, const Metadata::Map& params) {
   for (const char* flag : {"optimize", "external_data", "copy_original_model"}) {
     bool_param(params, flag);
   }
-  for (const char* text : {"model_path", "backend", "fallback"}) text_param(params, text);
+  for (const char* text : {"model_path", "backend", "fallback", "weights"}) text_param(params, text);
   require(text_param(params, "fallback").value_or("onnx") == "onnx", Code::kWrongValue,
           "fallback='" + text_param(params, "fallback").value_or("") +
               "': a node that cannot be C++ may become 'onnx', or nothing");
+  const std::string weights = text_param(params, "weights").value_or("float32");
+  require(weights == "float32" || weights == "bf16" || weights == "int8", Code::kWrongValue,
+          "weights='" + weights + "': weights are kept as 'float32', 'bf16' or 'int8'");
 }
 
 std::optional<bool> bool_param(const Metadata::Map& params, const std::string& key) {

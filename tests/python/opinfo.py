@@ -47,7 +47,15 @@ RANDOM = frozenset(
 )
 
 #: Relative and absolute tolerance for each exported format.
-TOLERANCE = {"jit": (1e-4, 1e-5), "onnx": (1e-3, 1e-4)}
+TOLERANCE = {"jit": (1e-4, 1e-5), "onnx": (1e-3, 1e-4), "cpp": (1e-3, 1e-4)}
+
+#: Compilers take longer to optimise a model of one operator than all its runs do.
+CPP_FLAGS = ("-O0",)
+
+
+def family(backend: str) -> str:
+    """What kind of file a backend writes: jit, onnx or cpp."""
+    return "jit" if backend.startswith("jit") else "cpp" if backend == "cpp" else "onnx"
 
 
 @dataclasses.dataclass
@@ -183,6 +191,11 @@ def model_runner(yaml_path: Path) -> Callable[[dict[str, Any]], list[Any]] | Non
     node = yaml.safe_load(yaml_path.read_text())["models"]["op"]
     names = [port["name"] for port in node["inputs"] or []]
     path = str(yaml_path.parent / node["parameters"]["model_path"])
+    if path.endswith(".cpp"):
+        sys.path.insert(0, str(Path(__file__).parent))
+        import cpp_model
+
+        return cpp_model.load(yaml_path, "op", CPP_FLAGS)
     if path.endswith(".pt"):
         module = torch.jit.load(path)
 
@@ -225,7 +238,7 @@ def manager_runner(yaml_path: Path) -> Callable[[dict[str, Any]], list[Any]]:
 
 def check_sample(op: Any, sample: Any, backend: str, via: str) -> str:
     """Exports one sample and compares; empty when right, else what is wrong."""
-    rtol, atol = TOLERANCE["jit" if backend.startswith("jit") else "onnx"]
+    rtol, atol = TOLERANCE[family(backend)]
     with tempfile.TemporaryDirectory() as folder:
         yaml_path = export(op, sample, backend, folder)
         runners: list[tuple[str, Callable[[dict[str, Any]], list[Any]]]] = []
@@ -395,7 +408,7 @@ def expected_exceptions(backend: str) -> dict[str, str]:
     sys.path.insert(0, str(Path(__file__).parent))
     import opinfo_expected
 
-    return dict(opinfo_expected.EXPECTED["jit" if backend.startswith("jit") else "onnx"])
+    return dict(opinfo_expected.EXPECTED[family(backend)])
 
 
 def main() -> int:

@@ -62,4 +62,5 @@ EXPECTED: dict[str, dict[str, str]] = {
         "unique_consecutive": _VALUES_DECIDE,
         "view_as_complex": _COMPLEX,
     },
+    "cpp": {},
 }

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "export/cpp/weight_format.h"
 #include "ir/graph.h"
 
 namespace leapp::cpp_export {
@@ -20,7 +21,8 @@ struct CppSource {
 };
 
 /// `node` is the name that the table states.
-CppSource generate(const ir::Graph& graph, const std::string& node);
+CppSource generate(const ir::Graph& graph, const std::string& node,
+                   WeightFormat weights = WeightFormat::kFloat32);
 
 /// Whether there is code for an operator, "aten::linear" say. Composite operators that have some
 /// should reach the exporter whole, the others taken apart.

@@ -206,8 +206,8 @@ std::string source_of(const ir::Graph& graph, const std::string& node, const Pro
 
 }  // namespace
 
-CppSource generate(const ir::Graph& graph, const std::string& node) {
-  Program program;
+CppSource generate(const ir::Graph& graph, const std::string& node, WeightFormat weights) {
+  Program program(weights);
   ValueMap values(graph, program);
   for (const ir::Op& op : graph.ops()) generate_op(values, op);
   values.finish();

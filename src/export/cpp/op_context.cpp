@@ -144,7 +144,7 @@ Value OpContext::tensor(std::string_view parameter) {
   demand(ref != nullptr && ref->id != ir::kNoValue, "a tensor argument that is none");
   const DType dtype = graph().type(ref->id).dtype;
   need(has_type(dtype), "its operand is " + std::string(name_of(dtype)));
-  return values_.get(ref->id);
+  return resolved(values_.get(ref->id));
 }
 
 std::optional<Value> OpContext::optional_tensor(std::string_view parameter) {
@@ -160,7 +160,7 @@ std::vector<std::optional<Value>> OpContext::optional_tensors(std::string_view p
     }
     const DType dtype = graph().type(ref.id).dtype;
     need(has_type(dtype), "its operand is " + std::string(name_of(dtype)));
-    values.emplace_back(values_.get(ref.id));
+    values.emplace_back(resolved(values_.get(ref.id)));
   }
   return values;
 }
@@ -254,7 +254,12 @@ std::vector<std::int64_t> OpContext::dims(std::string_view parameter, std::int64
 }
 
 Value OpContext::operand(std::string_view parameter, DType dtype) {
-  if (is_tensor(parameter)) return cast(tensor(parameter), dtype);
+  if (is_tensor(parameter)) {
+    const ir::ValueId id = std::get<ir::ValueRef>(op_.argument(parameter)).id;
+    const Value value = values_.get(id);
+    // An element-wise operator may go along with the kernel before it.
+    return value.pending && value.dtype == dtype ? value : cast(tensor(parameter), dtype);
+  }
   const ir::Argument& held = op_.argument(parameter);
   if (const auto* real = std::get_if<double>(&held)) return filled(*real, dtype);
   return filled(integer(parameter), dtype);

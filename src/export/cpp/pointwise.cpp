@@ -1,4 +1,4 @@
-// Element-wise operators, as a table.
+// Element-wise operators whose operands all have one type, as a table.
 #include "export/cpp/pointwise.h"
 
 #include "export/cpp/registry.h"
@@ -20,8 +20,8 @@ std::string substituted(const std::string& pattern, const std::vector<std::strin
 }
 
 void add_row(GeneratorRegistry& registry, const Row& row) {
-  for (const char* name : row.names) {
-    registry.add(std::string(name), [row](OpContext& context) {
+  for (const std::string& name : row.names) {
+    registry.add("aten::" + name, [row](OpContext& context) {
       const DType type =
           row.type == RowType::kResult ? context.result_dtype() : context.promoted(row.operands);
       std::vector<Value> operands;
@@ -31,6 +31,134 @@ void add_row(GeneratorRegistry& registry, const Row& row) {
       return apply(context, row.text, std::move(operands), row.kernel);
     });
   }
+}
+
+const std::vector<Row>& functions_of_one() {
+  static const std::vector<Row> kRows = {
+      {{"abs", "absolute"}, {"self"}, "abs($0)", "math.h"},
+      {{"neg", "negative"}, {"self"}, "negative($0)", ""},
+      {{"exp"}, {"self"}, "exp($0)", "math.h"},
+      {{"exp2", "special_exp2"}, {"self"}, "exp2($0)", "math.h"},
+      {{"expm1", "special_expm1"}, {"self"}, "expm1($0)", "math.h"},
+      {{"log"}, {"self"}, "log($0)", "math.h"},
+      {{"log2"}, {"self"}, "log2($0)", "math.h"},
+      {{"log10"}, {"self"}, "log10($0)", "math.h"},
+      {{"log1p", "special_log1p"}, {"self"}, "log1p($0)", "math.h"},
+      {{"sqrt"}, {"self"}, "sqrt($0)", "math.h"},
+      {{"rsqrt"}, {"self"}, "rsqrt($0)", "math.h"},
+      {{"sin"}, {"self"}, "sin($0)", "math.h"},
+      {{"cos"}, {"self"}, "cos($0)", "math.h"},
+      {{"tan"}, {"self"}, "tan($0)", "math.h"},
+      {{"asin", "arcsin"}, {"self"}, "asin($0)", "math.h"},
+      {{"acos", "arccos"}, {"self"}, "acos($0)", "math.h"},
+      {{"atan", "arctan"}, {"self"}, "atan($0)", "math.h"},
+      {{"sinh"}, {"self"}, "sinh($0)", "math.h"},
+      {{"cosh"}, {"self"}, "cosh($0)", "math.h"},
+      {{"tanh"}, {"self"}, "tanh($0)", "math.h"},
+      {{"asinh", "arcsinh"}, {"self"}, "asinh($0)", "math.h"},
+      {{"acosh", "arccosh"}, {"self"}, "acosh($0)", "math.h"},
+      {{"atanh", "arctanh"}, {"self"}, "atanh($0)", "math.h"},
+      {{"erf", "special_erf"}, {"self"}, "erf($0)", "math.h"},
+      {{"erfc", "special_erfc"}, {"self"}, "erfc($0)", "math.h"},
+      {{"lgamma", "special_gammaln"}, {"self"}, "lgamma($0)", "math.h"},
+      {{"floor"}, {"self"}, "floor($0)", "math.h"},
+      {{"ceil"}, {"self"}, "ceil($0)", "math.h"},
+      {{"trunc", "fix"}, {"self"}, "trunc($0)", "math.h"},
+      {{"round"}, {"self"}, "round($0)", "math.h"},
+      {{"sign", "sgn"}, {"self"}, "sign($0)", "math.h"},
+      {{"special_entr"}, {"self"}, "entropy($0)", "math.h"},
+      {{"sinc", "special_sinc"}, {"self"}, "sinc($0)", "math.h"},
+      {{"bitwise_not"}, {"self"}, "bit_not($0)", "math.h"},
+      {{"relu"}, {"self"}, "relu($0)", "activation.h"},
+      {{"sigmoid", "special_expit"}, {"self"}, "sigmoid($0)", "activation.h"},
+      {{"silu"}, {"self"}, "silu($0)", "activation.h"},
+      {{"mish"}, {"self"}, "mish($0)", "activation.h"},
+      {{"hardsigmoid"}, {"self"}, "hardsigmoid($0)", "activation.h"},
+      {{"hardswish"}, {"self"}, "hardswish($0)", "activation.h"},
+      {{"log_sigmoid"}, {"self"}, "log_sigmoid($0)", "activation.h"},
+  };
+  return kRows;
+}
+
+const std::vector<Row>& functions_of_several() {
+  static const std::vector<Row> kRows = {
+      {{"atan2", "arctan2"}, {"self", "other"}, "atan2($0, $1)", "math.h"},
+      {{"hypot"}, {"self", "other"}, "hypot($0, $1)", "math.h"},
+      {{"copysign.Tensor", "copysign.Scalar"}, {"self", "other"}, "copysign($0, $1)", "math.h"},
+      {{"nextafter"}, {"self", "other"}, "nextafter($0, $1)", "math.h"},
+      {{"maximum", "max.other"}, {"self", "other"}, "maximum($0, $1)", ""},
+      {{"minimum", "min.other"}, {"self", "other"}, "minimum($0, $1)", ""},
+      {{"fmax"}, {"self", "other"}, "fmaximum($0, $1)", "math.h"},
+      {{"fmin"}, {"self", "other"}, "fminimum($0, $1)", "math.h"},
+      {{"pow.Tensor_Tensor", "pow.Tensor_Scalar", "pow.Scalar", "float_power.Scalar",
+        "float_power.Tensor_Scalar", "float_power.Tensor_Tensor"},
+       {"self", "exponent"}, "power($0, $1)", "math.h"},
+      {{"lerp.Scalar", "lerp.Tensor"}, {"self", "end", "weight"}, "lerp($0, $1, $2)", "math.h"},
+      {{"logaddexp"}, {"self", "other"}, "logaddexp($0, $1)", "math.h"},
+      {{"logaddexp2"}, {"self", "other"}, "logaddexp2($0, $1)", "math.h"},
+      {{"xlogy.Tensor", "xlogy.Scalar_Other", "xlogy.Scalar_Self", "special_xlogy",
+        "special_xlogy.other_scalar", "special_xlogy.self_scalar"},
+       {"self", "other"}, "xlogy($0, $1)", "math.h"},
+      {{"special_xlog1py", "special_xlog1py.other_scalar", "special_xlog1py.self_scalar"},
+       {"self", "other"}, "xlog1py($0, $1)", "math.h"},
+      {{"heaviside"}, {"self", "values"}, "heaviside($0, $1)", "math.h"},
+      {{"gcd"}, {"self", "other"}, "gcd($0, $1)", "math.h"},
+      {{"lcm"}, {"self", "other"}, "lcm($0, $1)", "math.h"},
+      {{"bitwise_and.Tensor", "bitwise_and.Scalar", "bitwise_and.Scalar_Tensor", "__and__.Tensor",
+        "__and__.Scalar"},
+       {"self", "other"}, "bit_and($0, $1)", "math.h"},
+      {{"bitwise_or.Tensor", "bitwise_or.Scalar", "bitwise_or.Scalar_Tensor", "__or__.Tensor",
+        "__or__.Scalar"},
+       {"self", "other"}, "bit_or($0, $1)", "math.h"},
+      {{"bitwise_xor.Tensor", "bitwise_xor.Scalar", "bitwise_xor.Scalar_Tensor", "__xor__.Tensor",
+        "__xor__.Scalar"},
+       {"self", "other"}, "bit_xor($0, $1)", "math.h"},
+      {{"bitwise_left_shift.Tensor", "bitwise_left_shift.Tensor_Scalar",
+        "bitwise_left_shift.Scalar_Tensor", "__lshift__.Tensor", "__lshift__.Scalar"},
+       {"self", "other"}, "shift_left($0, $1)", "math.h"},
+      {{"bitwise_right_shift.Tensor", "bitwise_right_shift.Tensor_Scalar",
+        "bitwise_right_shift.Scalar_Tensor", "__rshift__.Tensor", "__rshift__.Scalar"},
+       {"self", "other"}, "shift_right($0, $1)", "math.h"},
+      {{"elu"}, {"self", "alpha", "scale", "input_scale"}, "elu($0, $1, $2, $3)", "activation.h"},
+      {{"celu"}, {"self", "alpha"}, "celu($0, $1)", "activation.h"},
+      {{"leaky_relu"}, {"self", "negative_slope"}, "leaky_relu($0, $1)", "activation.h"},
+      {{"_prelu_kernel"}, {"self", "weight"}, "leaky_relu($0, $1)", "activation.h"},
+      {{"hardtanh"}, {"self", "min_val", "max_val"}, "clamp($0, $1, $2)", "activation.h"},
+      {{"softplus"}, {"self", "beta", "threshold"}, "softplus($0, $1, $2)", "activation.h"},
+      {{"threshold"}, {"self", "threshold", "value"}, "threshold($0, $1, $2)", "activation.h"},
+      {{"hardshrink"}, {"self", "lambd"}, "hardshrink($0, $1)", "activation.h"},
+      {{"softshrink"}, {"self", "lambd"}, "softshrink($0, $1)", "activation.h"},
+  };
+  return kRows;
+}
+
+const std::vector<Row>& comparisons() {
+  constexpr RowType kPromoted = RowType::kPromoted;
+  static const std::vector<Row> kRows = {
+      {{"eq.Tensor", "eq.Scalar"}, {"self", "other"}, "equal($0, $1)", "", kPromoted},
+      {{"ne.Tensor", "ne.Scalar", "not_equal.Tensor", "not_equal.Scalar"},
+       {"self", "other"}, "!equal($0, $1)", "", kPromoted},
+      {{"lt.Tensor", "lt.Scalar", "less.Tensor", "less.Scalar"},
+       {"self", "other"}, "less($0, $1)", "", kPromoted},
+      {{"le.Tensor", "le.Scalar", "less_equal.Tensor", "less_equal.Scalar"},
+       {"self", "other"}, "less_equal($0, $1)", "", kPromoted},
+      {{"gt.Tensor", "gt.Scalar", "greater.Tensor", "greater.Scalar"},
+       {"self", "other"}, "less($1, $0)", "", kPromoted},
+      {{"ge.Tensor", "ge.Scalar", "greater_equal.Tensor", "greater_equal.Scalar"},
+       {"self", "other"}, "less_equal($1, $0)", "", kPromoted},
+      {{"isnan"}, {"self"}, "is_nan($0)", "math.h", kPromoted},
+      {{"isinf"}, {"self"}, "is_infinite($0)", "math.h", kPromoted},
+      {{"isfinite"}, {"self"}, "is_finite($0)", "math.h", kPromoted},
+      {{"isposinf"}, {"self"}, "(is_infinite($0) && !has_sign($0))", "math.h", kPromoted},
+      {{"isneginf"}, {"self"}, "(is_infinite($0) && has_sign($0))", "math.h", kPromoted},
+      {{"signbit"}, {"self"}, "has_sign($0)", "math.h", kPromoted},
+      // Of bool, which everything converts to.
+      {{"logical_and"}, {"self", "other"}, "bit_and($0, $1)", "math.h"},
+      {{"logical_or"}, {"self", "other"}, "bit_or($0, $1)", "math.h"},
+      {{"logical_xor"}, {"self", "other"}, "bit_xor($0, $1)", "math.h"},
+      {{"logical_not"}, {"self"}, "!$0", ""},
+  };
+  return kRows;
 }
 
 }  // namespace
@@ -49,30 +177,18 @@ Value apply(OpContext& context, const std::string& text, std::vector<Value> oper
       [text](const std::vector<std::string>& texts) { return substituted(text, texts); });
 }
 
-void add_rows(GeneratorRegistry& registry, const std::vector<Row>& rows) {
-  for (const Row& row : rows) add_row(registry, row);
+Value combine(const std::string& text, std::vector<Value> operands, DType dtype) {
+  Shape shape;
+  for (const Value& operand : operands) shape = broadcast_shape(shape, operand.shape);
+  return pointwise(
+      dtype, shape, std::move(operands),
+      [text](const std::vector<std::string>& texts) { return substituted(text, texts); });
 }
 
 void register_pointwise(GeneratorRegistry& registry) {
-  add_rows(registry, {
-    {{"aten::exp"}, {"self"}, "exp($0)", "math.h"},
-    {{"aten::tanh"}, {"self"}, "tanh($0)", "math.h"},
-    {{"aten::abs"}, {"self"}, "abs($0)", "math.h"},
-    {{"aten::sqrt"}, {"self"}, "sqrt($0)", "math.h"},
-    {{"aten::mul.Tensor", "aten::mul.Scalar"}, {"self", "other"}, "multiply($0, $1)", ""},
-    {{"aten::relu"}, {"self"}, "relu($0)", "activation.h"},
-    {{"aten::sigmoid"}, {"self"}, "sigmoid($0)", "activation.h"},
-    {{"aten::silu"}, {"self"}, "silu($0)", "activation.h"},
-    {{"aten::elu"}, {"self", "alpha", "scale", "input_scale"}, "elu($0, $1, $2, $3)", "activation.h"},
-    {{"aten::leaky_relu"}, {"self", "negative_slope"}, "leaky_relu($0, $1)", "activation.h"},
-  });
-  registry.add({"aten::add.Tensor", "aten::add.Scalar"}, [](OpContext& context) {
-    const DType type = context.result_dtype();
-    std::vector<Value> operands = {context.operand("self", type), context.operand("other", type)};
-    const bool scaled = context.number("alpha", 1) != 1;
-    if (scaled) operands.push_back(context.operand("alpha", type));
-    return apply(context, scaled ? "add($0, multiply($1, $2))" : "add($0, $1)", operands, "");
-  });
+  for (const auto* rows : {&functions_of_one(), &functions_of_several(), &comparisons()}) {
+    for (const Row& row : *rows) add_row(registry, row);
+  }
 }
 
 }  // namespace leapp::cpp_export

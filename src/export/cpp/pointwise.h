@@ -8,24 +8,23 @@
 
 namespace leapp::cpp_export {
 
-class GeneratorRegistry;
-
 /// What operands are converted to before the operator: the type of the result, or the one that they
 /// promote to, where the result says nothing of it (comparisons).
 enum class RowType { kResult, kPromoted };
 
 struct Row {
-  std::vector<const char*> names;     ///< qualified
+  std::vector<std::string> names;     ///< without "aten::"
   std::vector<std::string> operands;  ///< parameters, tensors or numbers
   std::string text;                   ///< "$0" stands for the first operand
   std::string kernel;                 ///< the file of kernels/ that it calls; may be empty
   RowType type = RowType::kResult;
 };
 
-void add_rows(GeneratorRegistry& registry, const std::vector<Row>& rows);
-
 /// The operator's first result, by the text of one element.
 Value apply(OpContext& context, const std::string& text, std::vector<Value> operands,
             const std::string& kernel);
+
+/// A value of the shape that its operands broadcast to. They are read as often as that needs.
+Value combine(const std::string& text, std::vector<Value> operands, DType dtype);
 
 }  // namespace leapp::cpp_export

@@ -27,27 +27,26 @@ std::string without_parentheses(const std::string& text) {
   return text.substr(1, text.size() - 2);
 }
 
-// Adjacent dimensions that every buffer walks through as if they were one are one loop: the last of
-// them goes on for all. The sizes of the loops, 1 where there is none.
-Shape merged_loops(const Value& value, const Shape& target) {
+// Adjacent dimensions that every buffer walks through as if they were one are one loop. The sizes of
+// the loops, 1 where there is none, each at the innermost dimension that it stands for.
+Shape merged_loops(const Value& value, const std::optional<std::vector<Shape>>& target) {
   Shape sizes = value.shape;
-  if (!value.strides) return sizes;
+  if (!value.strides || !target) return sizes;
   std::vector<Shape> walks = *value.strides;
-  walks.push_back(target);
-  for (std::size_t i = sizes.size(); i-- > 1;) {
-    // Dimensions of one element between the two do not matter.
-    std::size_t outer = i;
-    while (outer-- > 0 && sizes[outer] == 1) {
+  walks.insert(walks.end(), target->begin(), target->end());
+  std::size_t inner = sizes.size();
+  for (std::size_t i = sizes.size(); i-- > 0;) {
+    if (sizes[i] == 1) continue;
+    const bool joins =
+        inner < sizes.size() && std::all_of(walks.begin(), walks.end(), [&](const Shape& walk) {
+          return walk[i] == walk[inner] * sizes[inner];
+        });
+    if (joins) {
+      sizes[inner] *= sizes[i];
+      sizes[i] = 1;
+    } else {
+      inner = i;
     }
-    if (outer >= sizes.size() || sizes[i] == 1) continue;
-    const bool joins = std::all_of(walks.begin(), walks.end(), [&](const Shape& walk) {
-      return walk[outer] == walk[i] * sizes[i];
-    });
-    if (!joins) continue;
-    // The inner variable runs on over the outer dimension, and the outer one is gone.
-    sizes[outer] *= sizes[i];
-    for (Shape& walk : walks) walk[outer] = walk[i];
-    sizes[i] = 1;
   }
   return sizes;
 }
@@ -118,57 +117,70 @@ std::string Program::nest(const Shape& shape, int depth,
                           const std::function<std::string(const Indices&, int depth)>& body) {
   Indices index;
   std::string text;
-  int loops = 0;
-  for (std::size_t i = 0; i < shape.size(); ++i) {
-    if (shape[i] == 1) {
+  int inside = depth;
+  for (const std::int64_t size : shape) {
+    if (size == 1) {
       index.emplace_back(0);
       continue;
     }
-    const std::string name = "i" + std::to_string(depth) + (loops == 0 ? "" : "_" + std::to_string(loops));
-    const std::string indent(static_cast<std::size_t>(2 * (depth + loops)), ' ');
-    text += indent + "for (Index " + name + " = 0; " + name + " < " + std::to_string(shape[i]) +
-            "; ++" + name + ") {\n";
+    const std::string name = "i" + std::to_string(inside);
+    text += indented(inside) + "for (Index " + name + " = 0; " + name + " < " +
+            std::to_string(size) + "; ++" + name + ") {\n";
     index.push_back(Index::of(name));
-    ++loops;
+    ++inside;
   }
-  text += body(index, depth + loops);
-  for (int i = loops; i-- > 0;) text += std::string(static_cast<std::size_t>(2 * (depth + i)), ' ') + "}\n";
+  text += body(index, inside);
+  while (inside-- > depth) text += indented(inside) + "}\n";
   return text;
 }
 
 void Program::add_statement(const std::set<std::string>& origins, const std::string& text) {
   std::string comment;
   for (const std::string& origin : origins) comment += "  // " + origin + "\n";
-  if (!origin_.empty() && origins.count(origin_) == 0) comment += "  // " + origin_ + "\n";
+  if (origins.empty() && !origin_.empty()) comment = "  // " + origin_ + "\n";
   statements_.push_back(comment + text);
 }
 
 std::set<std::string> Program::origins_of(std::initializer_list<Value> values) const {
   std::set<std::string> origins;
   for (const Value& value : values) origins.insert(value.origins.begin(), value.origins.end());
+  if (!origin_.empty()) origins.insert(origin_);
   return origins;
 }
 
-void Program::store(const Value& value, BufferId to) {
-  if (value.count() == 0) return;
-  const Shape strides = contiguous_strides(value.shape);
-  const Shape loops = merged_loops(value, strides);
+void Program::write(const Value& given, const Value& target) {
+  if (given.count() == 0) return;
+  const Value value = resolved(given);
+  const Shape loops = merged_loops(value, target.strides);
   const std::string text = nest(loops, 1, [&](const Indices& index, int depth) {
-    // A merged loop's variable stands at its outer dimension, but steps as the inner one.
-    Indices moved = index;
-    for (std::size_t i = 0; i < loops.size(); ++i) {
-      if (loops[i] <= value.shape[i]) continue;
-      std::size_t inner = i + 1;
-      for (std::int64_t left = loops[i] / value.shape[i]; left > 1; ++inner) left /= value.shape[inner];
-      moved[i] = 0;
-      moved[inner - 1] = index[i];
-    }
-    Index place;
-    for (std::size_t i = 0; i < strides.size(); ++i) place = place.plus(moved[i].times(strides[i]));
-    return std::string(static_cast<std::size_t>(2 * depth), ' ') + pointer(to) + "[" + place.text() +
-           "] = " + without_parentheses(value.at(moved)) + ";\n";
+    return indented(depth) + target.at(index) + " = " + without_parentheses(value.at(index)) + ";\n";
   });
   add_statement(value.origins, text);
+}
+
+Value Program::pending(DType dtype, const Shape& shape,
+                       std::function<std::string(const std::string& text, BufferId to)> call) {
+  auto pending = std::make_shared<Pending>();
+  pending->call = [this, origin = origin_, call = std::move(call)](
+                      const std::string& text, std::set<std::string> origins, BufferId to) {
+    origins.insert(origin);
+    add_statement(origins, call(text, to));
+  };
+  pending->resolve = [this](const Value& value) { return stored(value); };
+  Value value{.dtype = dtype, .shape = shape};
+  value.at = [](const Indices&) { return "x"; };
+  value.pending = std::move(pending);
+  return value;
+}
+
+void Program::store(const Value& value, BufferId to) {
+  if (value.pending) {
+    value.pending->call(without_parentheses(value.at(Indices(value.shape.size()))), value.origins, to);
+    return;
+  }
+  Value target = read(to);
+  if (target.shape != value.shape) target = reshaped(target, value.shape);
+  write(value, target);
 }
 
 Value Program::stored(const Value& value) {

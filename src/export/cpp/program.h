@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "export/cpp/value.h"
+#include "export/cpp/weight_format.h"
 #include "ir/graph.h"
 
 namespace leapp::cpp_export {
@@ -34,6 +35,12 @@ struct Buffer {
 
 class Program {
  public:
+  explicit Program(WeightFormat weight_format = WeightFormat::kFloat32)
+      : weight_format_(weight_format) {}
+
+  /// How weights of linear layers are kept.
+  WeightFormat weight_format() const noexcept { return weight_format_; }
+
   // ---- memory ----
   BufferId add_input(DType dtype, const Shape& shape);
   BufferId add_output(DType dtype, const Shape& shape);
@@ -50,13 +57,22 @@ class Program {
   // ---- statements ----
   /// Writes a value to a buffer of its count of elements, as one loop nest.
   void store(const Value& value, BufferId to);
+  /// Writes a value to the elements of another of its shape, a view of a buffer.
+  void write(const Value& value, const Value& target);
   /// The value in memory: itself where it is the whole of a buffer, else a new one.
   Value stored(const Value& value);
   /// The same, but only where computing an element more than once would cost.
-  Value cheap(const Value& value) { return value.cost == 0 ? value : stored(value); }
+  Value cheap(const Value& value) {
+    return value.cost == 0 && !value.pending ? value : stored(value);
+  }
+  /// The result of a kernel that is called once it is known what is done with each element. `call`
+  /// makes the statement, given the text of a function of x and the buffer to write to.
+  Value pending(DType dtype, const Shape& shape,
+                std::function<std::string(const std::string& text, BufferId to)> call);
   /// Elements in the same order, in another shape; stored where that is no view.
   Value reshaped(const Value& value, const Shape& shape);
-  /// A statement of any text, which may have several lines.
+  /// A statement of any text, which may have several lines, with a comment on where it comes from:
+  /// the operator itself where nothing is named.
   void add_statement(const std::set<std::string>& origins, const std::string& text);
   /// Opens a loop per dimension of more than one element, and the text inside; `body` is given the
   /// indices. Blocks are indented from `depth` on.
@@ -66,6 +82,7 @@ class Program {
   /// Which operator the statements are for from now on, and where it stands.
   void set_origin(const std::string& origin) { origin_ = origin; }
   const std::string& origin() const noexcept { return origin_; }
+  /// Where these come from, and the operator itself.
   std::set<std::string> origins_of(std::initializer_list<Value> values) const;
 
   // ---- what it needs ----
@@ -97,6 +114,7 @@ class Program {
   BufferId add(Buffer buffer);
   void touch(BufferId id);
 
+  WeightFormat weight_format_;
   std::vector<Buffer> buffers_;
   std::vector<std::string> statements_;
   std::vector<Packed> packed_;
@@ -107,6 +125,11 @@ class Program {
   std::string origin_;
   std::int64_t scratch_bytes_ = 0;
 };
+
+/// Blanks in front of a line of a block.
+inline std::string indented(int depth) {
+  return std::string(static_cast<std::size_t>(2 * depth), ' ');
+}
 
 /// Where weights and scratch buffers begin: a cache line.
 inline constexpr std::int64_t kAlignment = 64;

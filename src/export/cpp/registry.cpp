@@ -19,8 +19,22 @@ std::vector<std::string> GeneratorRegistry::names() const {
 const GeneratorRegistry& registry() {
   static const GeneratorRegistry* const kRegistry = [] {
     auto* all = new GeneratorRegistry();
-    register_linear(*all);
+    register_arithmetic(*all);
+    register_attention(*all);
+    register_convolution(*all);
+    register_creation(*all);
+    register_cumulative(*all);
+    register_indexing(*all);
+    register_linalg(*all);
+    register_matmul(*all);
+    register_normalization(*all);
+    register_padding(*all);
     register_pointwise(*all);
+    register_pooling(*all);
+    register_recurrent(*all);
+    register_reduce(*all);
+    register_scatter(*all);
+    register_shape(*all);
     return all;
   }();
   return *kRegistry;

@@ -61,7 +61,21 @@ class GeneratorRegistry {
 /// Every generator there is.
 const GeneratorRegistry& registry();
 
-void register_linear(GeneratorRegistry& registry);
+void register_arithmetic(GeneratorRegistry& registry);
+void register_attention(GeneratorRegistry& registry);
+void register_convolution(GeneratorRegistry& registry);
+void register_creation(GeneratorRegistry& registry);
+void register_cumulative(GeneratorRegistry& registry);
+void register_indexing(GeneratorRegistry& registry);
+void register_linalg(GeneratorRegistry& registry);
+void register_matmul(GeneratorRegistry& registry);
+void register_normalization(GeneratorRegistry& registry);
+void register_padding(GeneratorRegistry& registry);
 void register_pointwise(GeneratorRegistry& registry);
+void register_pooling(GeneratorRegistry& registry);
+void register_recurrent(GeneratorRegistry& registry);
+void register_reduce(GeneratorRegistry& registry);
+void register_scatter(GeneratorRegistry& registry);
+void register_shape(GeneratorRegistry& registry);
 
 }  // namespace leapp::cpp_export

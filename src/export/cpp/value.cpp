@@ -36,6 +36,19 @@ std::string float_text(double number, DType dtype) {
   return text.front() == '-' ? "(" + text + ")" : text;
 }
 
+// The kernel that may take the operator along: beside its result there are only numbers.
+std::shared_ptr<const Pending> kept_pending(DType dtype, const Shape& shape,
+                                            const std::vector<Value>& operands) {
+  std::shared_ptr<const Pending> pending;
+  for (const Value& operand : operands) {
+    if (operand.pending && (pending || operand.dtype != dtype || operand.shape != shape)) return {};
+    if (operand.pending) pending = operand.pending;
+    const bool is_number = operand.strides && operand.strides->empty();
+    if (!operand.pending && (!is_number || operand.cost > 0)) return {};
+  }
+  return pending;
+}
+
 }  // namespace
 
 std::string type_text(DType dtype) {
@@ -86,9 +99,17 @@ Shape broadcast_shape(const Shape& a, const Shape& b) {
   return shape;
 }
 
+Value resolved(const Value& value) {
+  return value.pending ? value.pending->resolve(value) : value;
+}
+
 Value pointwise(DType dtype, const Shape& shape, std::vector<Value> operands, Render render) {
   Value result{.dtype = dtype, .shape = shape};
   result.cost = 1;
+  result.pending = kept_pending(dtype, shape, operands);
+  if (!result.pending) {
+    for (Value& operand : operands) operand = resolved(operand);
+  }
   for (Value& operand : operands) {
     operand = expanded(operand, shape);
     result.cost += operand.cost;
@@ -118,7 +139,8 @@ Value cast(const Value& value, DType dtype) {
   return result;
 }
 
-Value view(const Value& value, Shape shape, IndexMap map, StrideMap strides) {
+Value view(const Value& given, Shape shape, IndexMap map, StrideMap strides) {
+  const Value value = resolved(given);
   Value result = value;
   result.buffer = kNoBuffer;
   result.shape = std::move(shape);
@@ -212,7 +234,22 @@ Value selected(const Value& value, std::int64_t dim, const Index& place) {
       });
 }
 
-Value unsqueezed(const Value& value, std::int64_t dim) {
+Value guarded(const Value& value, Shape shape, IndexMap map, Condition condition,
+              const Value& otherwise) {
+  Value result = view(value, shape, std::move(map));
+  result.cost = value.cost + otherwise.cost + 1;
+  result.origins.insert(otherwise.origins.begin(), otherwise.origins.end());
+  result.at = [inside = result.at, outside = expanded(otherwise, shape),
+               condition = std::move(condition)](const Indices& index) {
+    const std::string holds = condition(index);
+    if (holds == "true") return inside(index);
+    return "(" + holds + " ? " + inside(index) + " : " + outside.at(index) + ")";
+  };
+  return result;
+}
+
+Value unsqueezed(const Value& given, std::int64_t dim) {
+  const Value value = resolved(given);
   const auto at = static_cast<std::ptrdiff_t>(dim);
   Shape shape = value.shape;
   shape.insert(shape.begin() + at, 1);
@@ -230,7 +267,8 @@ Value unsqueezed(const Value& value, std::int64_t dim) {
   return result;
 }
 
-Value squeezed(const Value& value, std::int64_t dim) {
+Value squeezed(const Value& given, std::int64_t dim) {
+  const Value value = resolved(given);
   Value result = selected(value, dim, 0);
   result.buffer = value.buffer;
   return result;

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -20,6 +21,16 @@ namespace leapp::cpp_export {
 using BufferId = int;
 inline constexpr BufferId kNoBuffer = -1;
 
+struct Value;
+
+/// A kernel that has not been called yet: it takes a function of each element along.
+struct Pending {
+  /// Calls the kernel with the text of a function of `x`, and writes to a buffer.
+  std::function<void(const std::string& text, const std::set<std::string>& origins, BufferId to)> call;
+  /// Calls it for a value that this is pending for; the value in memory.
+  std::function<Value(const Value& value)> resolve;
+};
+
 struct Value {
   DType dtype = DType::kFloat32;
   Shape shape = {};
@@ -32,12 +43,18 @@ struct Value {
   int cost = 0;
   /// The buffer whose elements these are, in order and all of them.
   BufferId buffer = kNoBuffer;
+  /// Set: the text is a function of `x`, the result of a kernel that is still to be called. Whoever
+  /// reads elements calls resolved() first; element-wise operators take such values as they are.
+  std::shared_ptr<const Pending> pending = {};
   /// Lines of the user's program that the text comes from, for comments.
   std::set<std::string> origins = {};
 
   std::int64_t count() const { return element_count(shape); }
   std::int64_t rank() const { return static_cast<std::int64_t>(shape.size()); }
 };
+
+/// The value without a pending kernel.
+Value resolved(const Value& value);
 
 /// C++'s name of the type, "float" say.
 std::string type_text(DType dtype);
@@ -70,6 +87,10 @@ Value sliced(const Value& value, std::int64_t dim, std::int64_t begin, std::int6
              std::int64_t step = 1);
 /// Without the dimension, at that place of it.
 Value selected(const Value& value, std::int64_t dim, const Index& place);
+/// What `map` leads to where `condition`, a text over the indices, holds, and `otherwise` elsewhere.
+using Condition = std::function<std::string(const Indices&)>;
+Value guarded(const Value& value, Shape shape, IndexMap map, Condition condition,
+              const Value& otherwise);
 Value unsqueezed(const Value& value, std::int64_t dim);
 Value squeezed(const Value& value, std::int64_t dim);
 

@@ -14,6 +14,8 @@ inline T elu(T x, T alpha, T scale, T input_scale) {
   return x > T(0) ? scale * x : below;
 }
 template <typename T>
+inline T celu(T x, T alpha) { return x > T(0) ? x : alpha * expm1(x / alpha); }
+template <typename T>
 inline T silu(T x) { return x * sigmoid(x); }
 template <typename T>
 inline T gelu(T x) { return T(0.5) * x * (T(1) + erf(x * T(0.70710678118654752440))); }
@@ -27,13 +29,27 @@ template <typename T>
 inline T clamp(T x, T low, T high) { return minimum(maximum(x, low), high); }
 template <typename T>
 inline T softplus(T x, T beta, T threshold) {
-  return x * beta > threshold ? x : std::log1p(exp(x * beta)) / beta;
+  return x * beta > threshold ? x : log1p(exp(x * beta)) / beta;
 }
 template <typename T>
-inline T log_sigmoid(T x) { return (x < T(0) ? x : T(0)) - std::log1p(exp(-abs(x))); }
+inline T log_sigmoid(T x) { return minimum(x, T(0)) - log1p(exp(-abs(x))); }
 template <typename T>
-inline T mish(T x) { return x * tanh(x > T(20) ? x : std::log1p(exp(x))); }
+inline T mish(T x) { return x * tanh(x > T(20) ? x : log1p(exp(x))); }
 template <typename T>
 inline T hardsigmoid(T x) { return clamp(x + T(3), T(0), T(6)) / T(6); }
 template <typename T>
 inline T hardswish(T x) { return x * clamp(x + T(3), T(0), T(6)) / T(6); }
+template <typename T>
+inline T threshold(T x, T limit, T value) { return x <= limit ? value : x; }
+template <typename T>
+inline T hardshrink(T x, T limit) { return x >= -limit && x <= limit ? T(0) : x; }
+template <typename T>
+inline T softshrink(T x, T limit) {
+  if (x > limit) return x - limit;
+  return x < -limit ? x + limit : x * T(0);
+}
+template <typename T>
+inline T logit(T x, T eps) {
+  const T inside = eps < T(0) ? x : minimum(maximum(x, eps), T(1) - eps);
+  return log(inside / (T(1) - inside));
+}

@@ -1,28 +1,33 @@
 // A linear layer with constant weights: for each row of x, y = f(W x + b).
 #include "numbers.h"
-#include "vectors.h"
+#include "weights.h"
 
 // The sum of products. Eight partial sums, so that compilers may use vectors without reordering.
-template <Index kCount, typename T>
-inline T dot(const T* a, const T* b) {
+template <Index kCount, typename T, typename W>
+inline T dot(const W* weight, const T* b) {
   constexpr Index kSums = 8;
   T sums[kSums] = {};
   constexpr Index kWhole = kCount - kCount % kSums;
   for (Index i = 0; i < kWhole; i += kSums) {
-    for (Index lane = 0; lane < kSums; ++lane) sums[lane] += a[i + lane] * b[i + lane];
+    for (Index lane = 0; lane < kSums; ++lane) sums[lane] += number(weight[i + lane]) * b[i + lane];
   }
-  for (Index i = kWhole; i < kCount; ++i) sums[i - kWhole] += a[i] * b[i];
+  for (Index i = kWhole; i < kCount; ++i) sums[i - kWhole] += number(weight[i]) * b[i];
   return ((sums[0] + sums[4]) + (sums[2] + sums[6])) + ((sums[1] + sums[5]) + (sums[3] + sums[7]));
 }
 
-template <typename T, Index kOut, Index kIn>
+template <typename T, Index kOut, Index kIn, typename W = T>
 struct Linear {
-  const T* weight;  // [kOut, kIn]
+  const W* weight;  // [kOut, kIn]
   const T* bias;    // [kOut]; null: none
+  const T* scale;   // [kOut]; null: weights are what they say
 
-  void prepare(const T* given_weight, const T* given_bias) {
-    weight = given_weight;
+  // The weights are those of the file: the bits of W.
+  template <typename Stored>
+  void prepare(const Stored* given_weight, const T* given_bias, const T* given_scale = nullptr) {
+    static_assert(sizeof(Stored) == sizeof(W));
+    weight = reinterpret_cast<const W*>(given_weight);
     bias = given_bias;
+    scale = given_scale;
   }
 
   // f is applied to each element before it is written.
@@ -30,7 +35,8 @@ struct Linear {
   void run(const T* x, T* y, F f) const {
     for (Index row = 0; row < kRows; ++row) {
       for (Index n = 0; n < kOut; ++n) {
-        const T sum = dot<kIn>(weight + n * kIn, x + row * kIn);
+        T sum = dot<kIn>(weight + n * kIn, x + row * kIn);
+        if (scale != nullptr) sum *= scale[n];
         y[row * kOut + n] = f(bias == nullptr ? sum : sum + bias[n]);
       }
     }
@@ -41,28 +47,34 @@ struct Linear {
 // With vectors, W is kept in panels of several vectors of outputs: for each input in turn its weights
 // to all outputs of the panel. A run then reads the panels once, in order, and needs no sum across a
 // vector.
-template <Index kOut, Index kIn>
-struct Linear<float, kOut, kIn> {
+template <Index kOut, Index kIn, typename W>
+struct Linear<float, kOut, kIn, W> {
   static constexpr Index kPanelVectors = 8;  // as many sums hide the latency of an addition
   static constexpr Index kPanel = kPanelVectors * kLanes;
   static constexpr Index kWholePanels = kOut / kPanel;
-  static constexpr Index kLastVectors = (kOut % kPanel + kLanes - 1) / kLanes;
+  static constexpr Index kGroup = kVectorsPerLoad<W>;
+  static constexpr Index kLastVectors =
+      (kOut % kPanel + kGroup * kLanes - 1) / (kGroup * kLanes) * kGroup;
   static constexpr Index kPadded = kWholePanels * kPanel + kLastVectors * kLanes;
 
-  alignas(64) float panels[static_cast<std::size_t>(kPadded * kIn)];
-  alignas(64) float biases[static_cast<std::size_t>(kPadded)];
+  static constexpr bool kScaled = std::is_same_v<W, std::int8_t>;
 
-  void prepare(const float* weight, const float* bias) {
-    float* to = panels;
-    for (Index first = 0; first < kPadded; first += kPanel) {
-      const Index count = kPadded - first < kPanel ? kPadded - first : kPanel;
-      for (Index k = 0; k < kIn; ++k) {
-        for (Index n = first; n < first + count; ++n) {
-          *to++ = n < kOut ? weight[n * kIn + k] : 0.0f;
-        }
-      }
+  alignas(64) W panels[static_cast<std::size_t>(kPadded * kIn)];
+  alignas(64) float biases[static_cast<std::size_t>(kPadded)];
+  alignas(64) float scales[static_cast<std::size_t>(kScaled ? kPadded : 1)];
+
+  // The weights are those of the file: the bits of W.
+  template <typename Stored>
+  void prepare(const Stored* given, const float* bias, [[maybe_unused]] const float* scale = nullptr) {
+    static_assert(sizeof(Stored) == sizeof(W));
+    const W* weight = reinterpret_cast<const W*>(given);
+    for (Index n = 0; n < kPadded; ++n) {
+      for (Index k = 0; k < kIn; ++k) panels[place(n, k)] = n < kOut ? weight[n * kIn + k] : W{};
     }
-    for (Index n = 0; n < kPadded; ++n) biases[n] = bias != nullptr && n < kOut ? bias[n] : 0.0f;
+    for (Index n = 0; n < kPadded; ++n) {
+      biases[n] = bias != nullptr && n < kOut ? bias[n] : 0.0f;
+      if constexpr (kScaled) scales[n] = n < kOut ? scale[n] : 0.0f;
+    }
   }
 
   // f is applied to each element before it is written.
@@ -76,6 +88,15 @@ struct Linear<float, kOut, kIn> {
   }
 
  private:
+  // Where a weight lies: by panel, input, load, lane and vector.
+  static constexpr Index place(Index n, Index k) {
+    const Index first = n / kPanel * kPanel;
+    const Index count = kPadded - first < kPanel ? kPadded - first : kPanel;
+    const Index vector = (n - first) / kLanes;
+    return first * kIn + k * count + (vector / kGroup * kLanes + n % kLanes) * kGroup +
+           vector % kGroup;
+  }
+
   // All rows by the panel that begins with output n: one row by the whole of it, several in tiles
   // whose sums fit the registers.
   template <Index kRows, Index kVectors>
@@ -83,11 +104,12 @@ struct Linear<float, kOut, kIn> {
     if constexpr (kRows == 1) {
       run_tile<1, kVectors, kVectors>(n, 0, x, y);
     } else {
-      constexpr Index kTileRows = 4;
-      for (Index vector = 0; vector + 2 <= kVectors; vector += 2) {
-        run_rows<kRows, kTileRows, kVectors, 2>(n, vector, x, y);
+      constexpr Index kTileVectors = kGroup > 2 ? kGroup : 2;
+      constexpr Index kTileRows = 8 / kTileVectors;
+      for (Index vector = 0; vector + kTileVectors <= kVectors; vector += kTileVectors) {
+        run_rows<kRows, kTileRows, kVectors, kTileVectors>(n, vector, x, y);
       }
-      if constexpr (kVectors % 2 == 1) {
+      if constexpr (kVectors % kTileVectors == 1) {
         run_rows<kRows, kTileRows, kVectors, 1>(n, kVectors - 1, x, y);
       }
     }
@@ -109,16 +131,19 @@ struct Linear<float, kOut, kIn> {
     // A tile of few sums takes every second, or fourth, product to another sum.
     constexpr Index kSums = kRows * kTileVectors;
     constexpr Index kChains = kIn % 4 == 0 && kSums <= 2 ? 4 : kIn % 2 == 0 && kSums <= 4 ? 2 : 1;
-    constexpr Index kAhead = 256;  // floats; the processor's own prefetching ends with the page
+    constexpr Index kAhead = 1024 / sizeof(W);  // the processor's own prefetching ends with the page
     Vector sums[kChains][kRows][kTileVectors] = {};
-    const float* weight = panels + n * kIn + vector * kLanes;
+    const W* weight = panels + n * kIn + vector * kLanes;
     for (Index k = 0; k < kIn; k += kChains) {
       for (Index chain = 0; chain < kChains; ++chain) {
-        for (Index v = 0; v < kTileVectors; ++v) {
+        for (Index v = 0; v < kTileVectors; v += kGroup) {
           if constexpr (kRows == 1) __builtin_prefetch(weight + v * kLanes + kAhead);
-          const Vector w = load(weight + v * kLanes);
+          Vector w[kGroup];
+          unpack(weight + v * kLanes, w);
           for (Index row = 0; row < kRows; ++row) {
-            sums[chain][row][v] += w * x[row * kIn + k + chain];
+            for (Index i = 0; i < kGroup; ++i) {
+              sums[chain][row][v + i] += w[i] * x[row * kIn + k + chain];
+            }
           }
         }
         weight += kVectors * kLanes;
@@ -127,9 +152,10 @@ struct Linear<float, kOut, kIn> {
     for (Index row = 0; row < kRows; ++row) {
       for (Index v = 0; v < kTileVectors; ++v) {
         const Index first = n + (vector + v) * kLanes;
-        Vector sum = load(biases + first);
-        for (Index chain = 0; chain < kChains; ++chain) sum += sums[chain][row][v];
-        store_outputs(y + row * kOut, first, sum);
+        Vector sum = sums[0][row][v];
+        for (Index chain = 1; chain < kChains; ++chain) sum += sums[chain][row][v];
+        if constexpr (kScaled) sum *= load(scales + first);
+        store_outputs(y + row * kOut, first, sum + load(biases + first));
       }
     }
   }
@@ -137,7 +163,7 @@ struct Linear<float, kOut, kIn> {
   static void store_outputs(float* y, Index first, Vector sum) {
     if (first + kLanes <= kOut) {
       store(y + first, sum);
-    } else {
+    } else if (first < kOut) {
       std::memcpy(y + first, &sum, static_cast<std::size_t>(kOut - first) * sizeof(float));
     }
   }

@@ -84,6 +84,13 @@ constexpr T maximum(T a, T b) {
   return a < b ? b : a;
 }
 
+template <typename T>
+constexpr bool equal(T a, T b) { return a == b; }
+template <typename T>
+constexpr bool less(T a, T b) { return a < b; }
+template <typename T>
+constexpr bool less_equal(T a, T b) { return a <= b; }
+
 // The first failure of a run is what it returns.
 struct Status {
   std::int32_t value = 0;
@@ -91,3 +98,19 @@ struct Status {
     if (value == 0) value = error;
   }
 };
+
+// Where an index points to in a dimension, from the front; one that points outside fails the run.
+template <typename T>
+constexpr Index place(T index, Index size, Status& status, std::int32_t error) {
+  const Index from_front = static_cast<Index>(index) + (index < T(0) ? size : 0);
+  if (from_front >= 0 && from_front < size) return from_front;
+  status.fail(error);
+  return 0;
+}
+template <typename T>
+constexpr Index place_from_front(T index, Index size, Status& status, std::int32_t error) {
+  const Index from_front = static_cast<Index>(index);
+  if (from_front >= 0 && from_front < size) return from_front;
+  status.fail(error);
+  return 0;
+}

@@ -90,8 +90,7 @@ void compile_sources(const std::vector<std::filesystem::path>& sources,
                      const std::filesystem::path& library, const CompileCommand& command) {
   const std::string compiler = command.compiler.empty() ? find_compiler() : command.compiler;
   require(!compiler.empty(), Code::kNoCompiler, kNoneThere);
-  std::vector<std::string> words = {compiler, "-std=c++20", "-shared", "-fPIC",
-                                    "-fvisibility=hidden"};
+  std::vector<std::string> words = {compiler, "-std=c++20", "-shared", "-fPIC"};
   words.insert(words.end(), command.flags.begin(), command.flags.end());
   words.insert(words.end(), {"-o", library.string()});
   for (const std::filesystem::path& source : sources) words.push_back(source.string());

@@ -1,0 +1,35 @@
+// Loops that make one element out of many.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "export/cpp/op_context.h"
+
+namespace leapp::cpp_export {
+
+/// One pass over the elements that are reduced.
+struct Reduction {
+  DType dtype = DType::kFloat32;  ///< of the result
+  /// Statements before the pass.
+  std::vector<std::string> begin;
+  /// Statements for one element, given its text and its place among those of the pass.
+  std::function<std::vector<std::string>(const std::string& element, const std::string& place)> step;
+  /// The text of the result, over what the statements leave.
+  std::string result;
+};
+
+/// Reduces dimensions, which keep the size 1. Elements are read once each, in order.
+Value reduced(Program& program, const Value& value, const std::vector<std::int64_t>& dims,
+              const Reduction& reduction);
+
+/// Common ones. Of a floating-point type for `mean_of`.
+Value sum_of(Program& program, const Value& value, const std::vector<std::int64_t>& dims);
+Value max_of(Program& program, const Value& value, const std::vector<std::int64_t>& dims);
+Value mean_of(Program& program, const Value& value, const std::vector<std::int64_t>& dims);
+
+/// How many elements are reduced into one.
+std::int64_t reduced_count(const Shape& shape, const std::vector<std::int64_t>& dims);
+
+}  // namespace leapp::cpp_export

@@ -1,0 +1,31 @@
+// How the weights of linear layers are kept: in fewer bits they take less memory, and less time where
+// memory is what takes the time. The error that this makes is the exporter's to measure.
+#pragma once
+
+#include <string>
+
+#include "ir/graph.h"
+
+namespace leapp::cpp_export {
+
+enum class WeightFormat {
+  kFloat32,   ///< as they are
+  kBFloat16,  ///< rounded to bfloat16, two bytes each
+  kInt8,      ///< whole numbers from -127 to 127 with one scale for each output
+};
+
+/// "float32", "bf16" and "int8". Throws Error(kWrongValue) for another name.
+LEAPP_EXPORT WeightFormat parse_weight_format(const std::string& name);
+
+/// The bits of float32 numbers as bfloat16, rounded to the nearest, to even.
+ir::Blob to_bfloat16(const ir::Blob& blob);
+
+struct Int8Weights {
+  ir::Blob values;  ///< [out, in]
+  ir::Blob scales;  ///< [out], float32: what each value of the row is multiplied by
+};
+
+/// A float32 matrix [out, in] row by row, by its largest number.
+Int8Weights to_int8(const ir::Blob& blob);
+
+}  // namespace leapp::cpp_export

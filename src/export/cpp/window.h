@@ -1,0 +1,25 @@
+// Windows that slide over the last dimensions of a tensor [N, C, ..].
+#pragma once
+
+#include "export/cpp/op_context.h"
+
+namespace leapp::cpp_export {
+
+/// How windows lie, one number for each dimension they slide along.
+struct Windows {
+  std::vector<std::int64_t> size;
+  std::vector<std::int64_t> stride;
+  std::vector<std::int64_t> padding;
+  std::vector<std::int64_t> dilation;
+};
+
+/// As many numbers as `count`: one that stands for all is repeated; none is `if_none`.
+std::vector<std::int64_t> per_dimension(std::vector<std::int64_t> numbers, std::size_t count,
+                                        std::int64_t if_none);
+
+/// x [N, C, D..] as [N, C, out.., size..]: the elements of the window at each place. Places outside
+/// read `filler`.
+Value windowed(Program& program, const Value& x, const Windows& windows,
+               const std::vector<std::int64_t>& out, const Value& filler);
+
+}  // namespace leapp::cpp_export
