@@ -46,9 +46,9 @@ struct ShadowOptions {
 struct ShadowDifference {
   std::string port;        ///< of the node, as it was annotated
   std::uint64_t tick = 0;  ///< of the node in this run, counted from 1
-  std::string where;       ///< the program's line; may be empty
-  std::string text;        ///< what happened
-  Comparison comparison;   ///< `traced` is the program's value, `exported` the bundle's
+  std::string where = {};       ///< the program's line; may be empty
+  std::string text = {};        ///< what happened
+  Comparison comparison = {};   ///< `traced` is the program's value, `exported` the bundle's
 };
 
 /// What was seen of one node.

@@ -67,7 +67,7 @@ std::set<std::filesystem::path> list_export_files(const std::filesystem::path& f
   for (const char* ending : {".yaml", ".png", ".svg", "_initial_values.safetensors", "_golden.safetensors"}) {
     files.insert(name + ending);
   }
-  files.insert("validation.json");
+  files.insert("validation.json");  // B34
   return files;
 }
 

@@ -9,6 +9,7 @@
 
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "compile/compiled_node.h"
@@ -22,7 +23,7 @@ namespace leapp::compile {
 struct CounterExampleOptions {
   Tolerance tolerance;
   /// When to end; a run is not begun that is expected to end later. nullopt: when all is tried.
-  std::optional<std::chrono::steady_clock::time_point> until;
+  std::optional<std::chrono::steady_clock::time_point> until = {};
   int rounds = 1;  ///< how often each kind of inputs is tried
 };
 

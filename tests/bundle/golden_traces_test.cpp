@@ -89,6 +89,13 @@ TEST_F(GoldenTracesTest, b32_MetadataSaysHowManyAndHowClose) {
   EXPECT_THAT(refusal(tensors_, none), HasSubstr("[B32] its metadata has no 'rtol'"));
 }
 
+TEST_F(GoldenTracesTest, b33_WhatNobodySawMayBeLeftOut) {
+  const GoldenTraces traces = read(tensors_, metadata_);
+  EXPECT_NE(traces.input(0, {"pre", "obs"}), nullptr);
+  EXPECT_EQ(traces.input(0, {"policy", "h_in"}), nullptr);
+  EXPECT_EQ(traces.output(0, {"policy", "action"}), nullptr);
+}
+
 TEST_F(GoldenTracesTest, b32_ToleranceIsTheOutputsOwnWhereItHasOne) {
   const GoldenNotes notes{1, {0.1, 0.25}, {{"policy/h_out", {0.5, 2}}}, {{"pre", "it is random"}}};
   const GoldenTraces traces = read(tensors_, notes.metadata());

@@ -122,6 +122,15 @@ TEST_F(StagingTest, b24_WhatIsNoPartOfAnExportStays) {
   EXPECT_EQ(read_file(target() / "log.txt"), "lines go on");
 }
 
+TEST_F(StagingTest, b34_AReportOfTheFormerExportGoes) {
+  write_export(target(), {"a"});
+  write(target() / "validation.json", "{}");
+  StagedDirectory staged(target());
+  write_export(staged.path(), {"a"});
+  staged.commit();
+  EXPECT_FALSE(fs::exists(target() / "validation.json"));
+}
+
 TEST_F(StagingTest, b24_ANewFileWinsOverAnOldOneOfItsName) {
   write_export(target(), {"a"});
   write(target() / "log.txt", "old");

@@ -48,7 +48,7 @@ def relu_as_abs() -> Iterator[None]:
 @pytest.mark.usefixtures("relu_as_abs")
 def test_a_conversion_that_is_right_near_the_trace_alone(bench: Workbench) -> None:
     trace(bench, lambda: node(torch.rand(4) + 1, torch.relu))
-    with pytest.raises(leapp.LeappValidationError, match="differs on inputs that were never traced"):
+    with pytest.raises(leapp.LeappValidationError, match="on inputs that were never traced"):
         bench.compile()
     log = bench.log()
     assert "[LP947]" in log and "sign-flipped" in log and "test_counter_examples.py:" in log
@@ -115,10 +115,7 @@ def test_state_is_tried_as_well(bench: Workbench) -> None:
 def test_a_branch_that_was_baked_in_is_named_by_its_line(bench: Workbench) -> None:
     @annotate.method(export_with="onnx")
     def pi(x: torch.Tensor) -> torch.Tensor:
-        if x.sum() > 0:  # the line
-            y = x * 2
-        else:
-            y = x - 1
+        y = x * 2 if x.sum() > 0 else x - 1  # the line
         return y
 
     trace(bench, lambda: pi(torch.rand(4) + 0.1))

@@ -1,7 +1,7 @@
 """Functions of ``annotate.method``, called once more on other inputs, as if nothing had been.
 
-``compile_graph`` asks for it (``session/hooks.h``): it compares what a function makes of inputs that
-were never traced with what its model does. The program must not notice. So everything that the
+``compile_graph`` asks for it (``session/hooks.h``): it compares what a function makes of inputs
+that were never traced with what its model does. The program must not notice. So everything that the
 function can reach is looked through first; where all of it can be put back, it is called, and put
 back; else it is not called at all, and log.txt says so.
 """
@@ -17,7 +17,7 @@ import torch
 
 from . import _console, _trace
 from ._payload import Flat
-from ._reach import Reach, cannot_reach
+from ._reach import Reach, UnknownReachError
 from .semantics import is_ndarray
 
 
@@ -63,7 +63,7 @@ def call(node: str, inputs: Mapping[str, torch.Tensor]) -> dict[str, torch.Tenso
         reach.follow(found.stage.function)
         for value in found.bound.arguments.values():
             reach.follow(value)
-    except cannot_reach as error:
+    except UnknownReachError as error:
         found.refused = str(error)
         _console.emit(
             _console.DEBUG, f"node '{node}' was not called on other inputs: {found.refused}"

@@ -67,9 +67,7 @@ class Stage:
             )
         _again.remember(self._node, self, self._signature.bind(*args, **kwargs))
         flat = self.inputs_of(bound)
-        self.set_inputs(
-            bound, _tracing.open_node(self._node, flat, self.function, *bound.args[:1])
-        )
+        self.set_inputs(bound, _tracing.open_node(self._node, flat, self.function, *bound.args[:1]))
         _trace.enter_function(self._node)
         try:
             self._keep_defaults(bound)

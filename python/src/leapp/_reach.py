@@ -1,9 +1,10 @@
 """What a function can reach, and how to put it back after a call.
 
-A function reaches its variables of the functions around, the globals that its code names, what
-these hold, and the code of the methods it may call. All of that is looked through before a call. An
-object of a kind that is not known here (a simulator, a file, a generator), a name that stands for an
-effect (``print``, ``open``) or a module of unknown contents means that the call might not be undone.
+A function reaches the variables of the functions around it, the globals that its code names, what
+these hold, and the code of the methods it may call. All of that is looked through before a call.
+An object of a kind that is not known here (a simulator, a file, a generator), a name that stands
+for an effect (``print``, ``open``) or a module of unknown contents means that the call might not be
+undone.
 """
 
 from __future__ import annotations
@@ -21,8 +22,8 @@ import torch
 
 #: Modules whose functions change nothing but what they are given, and random numbers.
 _KNOWN_MODULES = frozenset(
-    "abc cmath collections copy dataclasses einops enum functools itertools leapp math numpy operator "
-    "random time torch typing typing_extensions warnings".split()
+    "abc cmath collections copy dataclasses einops enum functools itertools leapp math numpy "
+    "operator random time torch typing typing_extensions warnings".split()
 )
 #: Names in the program's code that stand for what cannot be undone.
 _EFFECTS = frozenset(
@@ -41,7 +42,7 @@ _MOST_OBJECTS = 20_000
 _MOST_BYTES = 64 << 20
 
 
-class cannot_reach(Exception):  # noqa: N801  # it is caught, never raised at users
+class UnknownReachError(Exception):
     """Something was met that could not be put back."""
 
 
@@ -63,7 +64,7 @@ class Reach:
             while todo:
                 todo.extend(self._look_at(todo.pop()))
                 if len(self._seen) > _MOST_OBJECTS:
-                    raise cannot_reach(f"it reaches more than {_MOST_OBJECTS} objects")
+                    raise UnknownReachError(f"it reaches more than {_MOST_OBJECTS} objects")
             todo.extend(self._methods())
 
     @contextlib.contextmanager
@@ -97,7 +98,7 @@ class Reach:
             return [value.fget, value.fset]
         if isinstance(value, types.ModuleType):
             if not _is_known(value.__name__):
-                raise cannot_reach(f"its code uses the module {value.__name__}")
+                raise UnknownReachError(f"its code uses the module {value.__name__}")
             return []
         if isinstance(value, type):
             return self._look_at_class(value)
@@ -106,10 +107,10 @@ class Reach:
     def _keep_array(self, value: Any) -> list[Any]:
         self._bytes += value.nbytes
         if self._bytes > _MOST_BYTES:
-            raise cannot_reach(f"it reaches more than {_MOST_BYTES >> 20} MiB of tensors")
+            raise UnknownReachError(f"it reaches more than {_MOST_BYTES >> 20} MiB of tensors")
         if isinstance(value, np.ndarray):
             if value.dtype.hasobject:
-                raise cannot_reach("it reaches an array of objects")
+                raise UnknownReachError("it reaches an array of objects")
             if value.flags.writeable:
                 former = value.copy()
                 self._undo.append(lambda: np.copyto(value, former))
@@ -119,7 +120,7 @@ class Reach:
             torch.nn.Parameter,
             torch.nn.Buffer,
         ):
-            raise cannot_reach(f"it reaches a {type(value).__name__}")
+            raise UnknownReachError(f"it reaches a {type(value).__name__}")
         former, version = value.detach().clone(), value._version
         self._undo.append(lambda: value._version == version or value.data.copy_(former))
         return [] if value.grad is None else [value.grad]
@@ -147,7 +148,7 @@ class Reach:
         names = _names_in(function.__code__)
         effects = sorted(names & _EFFECTS)
         if effects:
-            raise cannot_reach(f"{function.__qualname__}() names {effects[0]}")
+            raise UnknownReachError(f"{function.__qualname__}() names {effects[0]}")
         self._names |= names
         variables = function.__globals__
         for name in names & variables.keys():
@@ -173,15 +174,15 @@ class Reach:
             return []
         if isinstance(value, np.random.Generator):
             bits = value.bit_generator
-            self._undo.append(lambda former=bits.state: setattr(bits, "state", former))
+            self._undo.append(_undo_attribute(bits, "state", bits.state))
             return []
         kind = type(value)
         slots = any("__slots__" in vars(each) and vars(each)["__slots__"] for each in kind.__mro__)
         if slots or not hasattr(value, "__dict__") or kind.__module__ == "builtins":
-            raise cannot_reach(f"it reaches a {kind.__qualname__}")
+            raise UnknownReachError(f"it reaches a {kind.__qualname__}")
         is_library = _is_known(kind.__module__) and not isinstance(value, torch.nn.Module)
         if is_library and kind.__module__.partition(".")[0] != "leapp":
-            raise cannot_reach(f"it reaches a {kind.__qualname__}")
+            raise UnknownReachError(f"it reaches a {kind.__qualname__}")
         return [kind, value.__dict__]
 
     def _methods(self) -> list[Any]:
@@ -190,12 +191,16 @@ class Reach:
         for kind in self._classes:
             for name, value in vars(kind).items():
                 called = name in self._names or (name.startswith("__") and name.endswith("__"))
-                if (called or name == "forward") and id(value) not in self._seen and callable_(value):
+                if (
+                    (called or name == "forward")
+                    and id(value) not in self._seen
+                    and _has_code(value)
+                ):
                     found.append(value)
         return found
 
 
-def callable_(value: Any) -> bool:
+def _has_code(value: Any) -> bool:
     """Whether an attribute of a class has code of the program's behind it."""
     return isinstance(value, (types.FunctionType, staticmethod, classmethod, property))
 
@@ -234,8 +239,8 @@ def _undo_item(variables: dict[str, Any], name: str) -> Callable[[], object]:
     return lambda: variables.__setitem__(name, former)
 
 
-def _undo_attribute(kind: type, name: str, value: Any) -> Callable[[], object]:
-    return lambda: setattr(kind, name, value)
+def _undo_attribute(of: Any, name: str, value: Any) -> Callable[[], object]:
+    return lambda: setattr(of, name, value)
 
 
 def _undo_call(function: Callable[[Any], object], argument: Any) -> Callable[[], object]:

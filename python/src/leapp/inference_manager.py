@@ -239,9 +239,7 @@ class InferenceManager(_runtime.Manager):
         """
         data, text = self._verify()
         found = json.loads(data)
-        return Verification(
-            found["ok"], found["ticks"], found["checks"], found["left_out"], text
-        )
+        return Verification(found["ok"], found["ticks"], found["checks"], found["left_out"], text)
 
     @property
     def value_dict(self) -> Mapping[str, Mapping[str, Array]]:

@@ -1,0 +1,71 @@
+"""What a shadow run costs: `python shadow.py [BACKEND]`.
+
+Prints one JSON object, in microseconds a tick: the annotated program by itself, a tick of its
+bundle with every node by itself, the program in a shadow run, and that over the sum of the others.
+The three take turns, and each figure is the median of its turns: the machine may be busy.
+"""
+
+from __future__ import annotations
+
+import json
+import statistics
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from time import perf_counter
+
+import torch
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+import pipelines
+
+import leapp
+
+TURNS = 15
+TICKS = 100
+
+
+def measure(step: Callable[[], object]) -> float:
+    """Return the time of a tick, in microseconds."""
+    begin = perf_counter()
+    for _ in range(TICKS):
+        step()
+    return (perf_counter() - begin) / TICKS * 1e6
+
+
+def main() -> None:
+    """Trace the four-node pipeline, and run it in all three ways."""
+    backend = sys.argv[1] if len(sys.argv) > 1 else "onnx"
+    torch.set_num_threads(1)
+    program = pipelines.FourNodes(backend)
+    obs = torch.randn(1, 48)
+    with tempfile.TemporaryDirectory() as folder, torch.no_grad():
+        leapp.start("bench", save_path=folder)
+        for _ in range(2):
+            program.step(torch.randn(1, 48))
+        leapp.stop()
+        leapp.compile_graph(visualize=False)
+        yaml = f"{folder}/bench/bench.yaml"
+        robot = leapp.InferenceManager(yaml, merge=False)
+        robot.run_policy({"normalise/obs": obs})
+        eager, tick, shadow = [], [], []
+        for _ in range(TURNS):
+            eager.append(measure(lambda: program.step(obs)))
+            tick.append(measure(robot.tick))
+            program.reset()
+            with leapp.shadow(yaml) as run:
+                shadow.append(measure(lambda: program.step(obs)))
+            assert run.report().passed, str(run.report())
+    figures = {
+        "eager": statistics.median(eager),
+        "tick": statistics.median(tick),
+        "shadow": statistics.median(shadow),
+    }
+    figures["ratio"] = figures["shadow"] / (figures["eager"] + figures["tick"])
+    print(json.dumps(figures))
+
+
+if __name__ == "__main__":
+    main()
