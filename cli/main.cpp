@@ -1,5 +1,5 @@
 // leapp: look at a bundle, check it, run it, measure it, merge it, import one, bind it to a robot,
-// replay what was recorded. Needs no Python and no torch.
+// replay what was recorded, compare two. Needs no Python and no torch.
 #include <cstdio>
 #include <exception>
 #include <nlohmann/json.hpp>
@@ -81,7 +81,7 @@ constexpr const char* kExitCodes =
     "this\n"
     "machine lacks what the bundle needs (ONNX Runtime, libtorch, an execution provider); 4 too "
     "slow\n"
-    "(bench --strict).";
+    "(bench --strict); 5 different (diff).";
 
 // The parser would only say that a subcommand is required.
 std::string unknown_first_word(int argc, char** argv, const std::vector<Command>& commands) {
@@ -118,15 +118,16 @@ int main(int argc, char** argv) {
       },
       LogLevel::kWarning);
   CLI::App program(
-      "Look at exported policy pipelines, check, run, measure and merge them, bind them to a "
-      "robot, replay what it recorded, and import policies of others.",
+      "Look at exported policy pipelines, compare, check, run, measure and merge them, bind them to "
+      "a robot, replay what it recorded, and import policies of others.",
       "leapp");
   program.set_version_flag("--version", "leapp " LEAPP_VERSION);
   program.require_subcommand(1);
   program.footer(kExitCodes);
   std::vector<Command> commands;
   for (const auto add :
-       {add_inspect, add_check, add_run, add_bench, add_merge, add_import, add_bind, add_replay}) {
+       {add_inspect, add_view, add_diff, add_check, add_run, add_bench, add_merge, add_import,
+        add_bind, add_replay, add_completion}) {
     commands.push_back(add(program));
     commands.back().app->footer(commands.back().app->get_footer() + "\n\n" + kExitCodes);
   }

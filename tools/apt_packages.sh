@@ -17,6 +17,7 @@ need_library libyaml-cpp-dev
 need_library libssl-dev
 need_library nlohmann-json3-dev
 need_library libprotozero-dev
+need_library zlib1g-dev
 need_library libgvc6
 need_library libcli11-dev
 need_library libgtest-dev

@@ -169,6 +169,10 @@ enum class Code : std::uint16_t {
   kBadKey = 823,          ///< a description of a policy with a value that cannot be
   kPolicyMismatch = 824,  ///< a policy's model that does not fit its description
   kNotDescribable = 825,  ///< a bundle that another program's metadata cannot describe
+
+  // Looking at bundles and their runs.
+  kNoBenchReport = 961,  ///< a file that is no report of leapp bench
+  kTimeline = 962,       ///< a timeline that cannot be written
 };
 
 /// The code of a rule of the bundle format: rule(7) is "B7".
