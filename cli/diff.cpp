@@ -22,11 +22,11 @@ int run_diff(const DiffArguments& arguments) {
   options.bundle.max_tensor_bytes = std::numeric_limits<std::uint64_t>::max();
   const BundleDiff found = diff(arguments.before, arguments.after, options.bundle);
   if (!arguments.html.empty()) {
-    save_page(diff_page(arguments.before, arguments.after, options), arguments.html, false);
+    save_page(diff_page(arguments.before, arguments.after, options), arguments.html);
   }
   if (arguments.json) {
     std::printf("%s\n", to_json(found).c_str());
-  } else if (arguments.html.empty()) {
+  } else {
     std::fputs(found.same() ? "the bundles are the same\n" : to_string(found).c_str(), stdout);
   }
   return found.same() ? kDone : kDiffers;

@@ -101,7 +101,8 @@ std::string unknown_first_word(int argc, char** argv, const std::vector<Command>
 
 // Where one JSON object was asked for, a failure is one too.
 int say_failure(const Command& command, const Error& error) {
-  if (command.app->count("--json") > 0) {
+  const CLI::Option* json = command.app->get_option_no_throw("--json");
+  if (json != nullptr && json->count() > 0) {
     nlohmann::ordered_json report = {{"ok", false}};
     add_error(report, error);
     std::printf("%s\n", json_text(report).c_str());

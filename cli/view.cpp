@@ -6,10 +6,12 @@
 #include <cstdio>
 #include <cstdlib>
 #include <limits>
+#include <nlohmann/json.hpp>
 
 #include "commands.h"
 #include "leapp/log.h"
 #include "pages.h"
+#include "text.h"
 
 extern char** environ;
 
@@ -23,6 +25,7 @@ struct ViewArguments {
   std::string recording;
   std::string robot;
   bool no_open = false;
+  bool json = false;
 };
 
 // Starts the desktop's browser, where there is a desktop.
@@ -45,24 +48,26 @@ int run_view(const ViewArguments& arguments) {
   options.bench = arguments.bench;
   options.recording = arguments.recording;
   options.robot = arguments.robot;
-  save_page(view_page(arguments.yaml, options), page_file(arguments.out, arguments.yaml),
-            !arguments.no_open);
+  const std::string file =
+      arguments.out.empty() ? std::filesystem::path(arguments.yaml).stem().string() + ".html"
+                            : arguments.out;
+  save_page(view_page(arguments.yaml, options), file);
+  const bool opened = !arguments.no_open && open_page(file);
+  if (arguments.json) {
+    std::printf("%s\n", json_text({{"page", file}, {"opened", opened}}).c_str());
+  } else {
+    std::printf("%s%s\n", printable(file).c_str(), opened ? " (opened)" : "");
+  }
   return kDone;
 }
 
 }  // namespace
 
-std::string page_file(const std::string& out, const std::string& yaml) {
-  return out.empty() ? std::filesystem::path(yaml).stem().string() + ".html" : out;
-}
-
-void save_page(const std::string& page, const std::string& file, bool open) {
+void save_page(const std::string& page, const std::string& file) {
   std::ofstream stream(file, std::ios::binary);
   stream << page;
   stream.close();
   if (!stream) throw Error(Code::kIo, "could not write " + file);
-  const bool opened = open && open_page(file);
-  std::printf("%s%s\n", printable(file).c_str(), opened ? " (opened)" : "");
 }
 
 Command add_view(CLI::App& program) {
@@ -70,6 +75,7 @@ Command add_view(CLI::App& program) {
   CLI::App* app =
       program.add_subcommand("view", "write one HTML page that shows a bundle, and open it");
   add_bundle(*app, arguments->yaml);
+  add_json(*app, arguments->json);
   app->add_option("--out", arguments->out, "the page; else NAME.html in the working folder");
   app->add_flag("--no-open", arguments->no_open, "only write it");
   app->add_option("--bench", arguments->bench, "show latencies: what leapp bench --json printed");

@@ -79,7 +79,7 @@ function portTable(node, side) {
 function operatorTable(node) {
   const rows = node.operators.map((op) => [
     [el("span", { style: { "padding-left": (op.depth || 0) * 14 + "px" } }, el("strong", null, op.type)),
-      op.from && el("div", { class: "faint small" }, op.from), op.module && el("div", { class: "faint small" }, op.module)],
+      op.from && el("div", { class: "faint small" }, op.from), op.module && el("div", { class: "faint small" }, "module " + op.module)],
     [op.where && el("div", { class: "mono where" }, op.where),
       op.outputs && el("div", { class: "faint small" }, (op.inputs || []).filter(Boolean).join(", ") + " → " + op.outputs.join(", "))],
   ]);
@@ -119,8 +119,9 @@ function latencyOf(name) {
   return step ? section("Latency", latencyTable([step])) : null;
 }
 
+const us = (value) => (typeof value !== "number" ? "–" : value >= 1000 ? number(value / 1000) + " ms" : number(value) + " µs");
+
 function latencyTable(rows) {
-  const us = (value) => (typeof value !== "number" ? "–" : value >= 1000 ? number(value / 1000) + " ms" : number(value) + " µs");
   return table(["", "mean", "p50", "p99", "p99.9", "max"],
     rows.map(([name, s]) => [name, us(s.mean_us), us(s.p50_us), us(s.p99_us), us(s.p999_us), us(s.max_us)]), [1, 2, 3, 4, 5]);
 }
@@ -130,7 +131,7 @@ function showNode(node) {
     el("h2", null, node.name, " ", badge(node.backend || "no model", node.backend ? "" : "warn")),
     el("p", { class: "faint" }, node.file && el("span", { class: "mono" }, node.file),
       node.file && " · " + bytes(node.bytes), node.opset && " · opset " + node.opset,
-      " · " + plural(node.operators_count, "operator"), " · " + plural(node.parameters, "parameter")),
+      node.operators_count > 0 && " · " + plural(node.operators_count, "operator"), " · " + plural(node.parameters, "parameter")),
     node.sha256 && el("p", { class: "faint small", title: "sha256 " + node.sha256 }, "sha256 ", el("code", null, node.sha256.slice(0, 16) + "…")),
     node.remarks.map((text) => remark(text, true)),
     differencesOf((where) => where === node.name || where.startsWith(node.name + "/") || where.startsWith(node.name + ":")),

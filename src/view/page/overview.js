@@ -42,10 +42,10 @@ function showBench() {
   const steps = Object.entries(data.bench.nodes), most = Math.max(1e-9, ...steps.map(([, s]) => s.mean_us || 0));
   return section("Latency",
     latencyTable([...steps, ["tick", data.bench.tick]]),
-    steps.map(([name, s]) => el("div", { class: "small faint" }, name,
+    steps.length > 1 && steps.map(([name, s]) => el("div", { class: "small faint" }, name,
       el("div", { class: "bar", style: { width: Math.round(100 * (s.mean_us || 0) / most) + "%" } }))),
     el("p", { class: "faint small" }, plural(data.bench.ticks, "tick"),
-      data.bench.period_us && " · " + number(data.bench.frequency) + " Hz leave " + number(data.bench.period_us) + " µs a tick, " + plural(data.bench.misses, "tick") + " took longer"));
+      data.bench.period_us && " · " + number(data.bench.frequency) + " Hz leave " + us(data.bench.period_us) + " a tick, " + plural(data.bench.misses, "tick") + " took longer"));
 }
 
 function showRecording() {
@@ -61,7 +61,7 @@ function showRecording() {
 function showGolden() {
   if (!data.golden) return null;
   if (data.golden.remark) return section("Golden trace", remark(data.golden.remark, true));
-  return section("Golden trace", el("p", null, plural(data.golden.ticks, "tick") + " kept: choose a wire or a port to see what flowed. `leapp verify` replays them."));
+  return section("Golden trace", el("p", null, plural(data.golden.ticks, "tick") + " kept: choose a wire or a port to see what flowed. ", el("code", null, "leapp verify"), " replays them."));
 }
 
 // The differences whose place a test takes.

@@ -1,6 +1,6 @@
 // Plots: histograms of weights, and values over ticks.
 
-const COLOURS = ["#2f7ed8", "#d9822b", "#2a9d6f", "#c2453d", "#8b5fbf", "#8a6d3b", "#d264a5", "#6b7c8c"];
+const COLOURS = ["#2f7ed8", "#d9822b", "#2a9d6f", "#c2453d", "#8b5fbf", "#8a6d3b", "#d264a5", "#6b7c8c", "#b5a71f", "#1aa7b8", "#5a5fd6", "#7fae3a"];
 
 function histogram(weight) {
   if (!weight.bins) return el("span", { class: "faint small" }, "not readable");
