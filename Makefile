@@ -87,7 +87,7 @@ fuzz: setup  ## fuzz the readers of files for FUZZ_SECONDS each (60)
 	@cmake --build build/fuzz -j $(JOBS) --target leapp_fuzzers
 	@tools/fuzz.sh build/fuzz $(or $(FUZZ_SECONDS),60)
 
-docs: build  ## the C++ and Python reference, into build/docs
+docs: build  ## the documentation site with the references of both languages, into build/docs
 	@tools/apt_packages.sh docs
 	@tools/docs.sh build/docs
 

@@ -18,6 +18,7 @@ struct Arguments {
   int warm_up = 100;
   double hz = 0;
   std::string svg;
+  std::string perfetto;
   bool strict = false;
   EngineFlags engine;
 };
@@ -33,9 +34,20 @@ std::optional<double> frequency_of(const Bundle& bundle) {
   return std::nullopt;
 }
 
+// How long a tick may take, for the timeline to show which took longer.
+std::optional<std::chrono::nanoseconds> deadline_of(const Arguments& arguments) {
+  BenchReport report;
+  report.frequency = arguments.hz > 0
+                         ? std::optional(arguments.hz)
+                         : frequency_of(read_bundle(arguments.yaml,
+                                                    arguments.engine.options().bundle));
+  return report.period();
+}
+
 BenchReport measure(const Arguments& arguments) {
   RuntimeOptions options = arguments.engine.options();
   options.measure = true;
+  if (!arguments.perfetto.empty()) options.deadline = deadline_of(arguments);
   const auto start = Clock::now();
   InferenceManager manager(arguments.yaml, options);
   BenchReport report;
@@ -54,6 +66,7 @@ BenchReport measure(const Arguments& arguments) {
   }
   for (int i = 0; i < arguments.warm_up; ++i) manager.tick().value();
   manager.reset_statistics();
+  if (!arguments.perfetto.empty()) manager.trace_to(arguments.perfetto);
   report.ticks.reserve(static_cast<std::size_t>(arguments.ticks));
   for (int i = 0; i < arguments.ticks; ++i) {
     const auto began = Clock::now();
@@ -97,6 +110,8 @@ Command add_bench(CLI::App& program) {
         return hz >= 1e-9 && hz <= 1e9 ? "" : "must be a frequency, 1e-9 to 1e9, not " + text;
       });
   app->add_option("--svg", arguments->svg, "also write a picture");
+  app->add_option("--perfetto", arguments->perfetto,
+                  "also write a timeline of the ticks, for ui.perfetto.dev");
   app->add_flag("--strict", arguments->strict, "exit with 4 when a tick misses the period");
   arguments->engine.add_to(*app);
   arguments->engine.add_no_merge_to(*app);

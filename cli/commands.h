@@ -7,6 +7,7 @@
 //   3  this machine lacks what the bundle needs: ONNX Runtime, libtorch, an execution provider, a
 //     compiler
 //   4  bench only: a tick took longer than the period allows (with --strict)
+//   5  diff only: the bundles differ
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -25,6 +26,7 @@ inline constexpr int kWrong = 1;
 inline constexpr int kUsage = 2;
 inline constexpr int kLacking = 3;
 inline constexpr int kTooSlow = 4;
+inline constexpr int kDiffers = 5;
 
 /// The most ticks one command runs.
 inline constexpr int kMaxTicks = 1'000'000'000;
@@ -54,6 +56,9 @@ Command add_import(CLI::App& program);
 Command add_bind(CLI::App& program);
 Command add_replay(CLI::App& program);
 Command add_verify(CLI::App& program);
+Command add_view(CLI::App& program);
+Command add_diff(CLI::App& program);
+Command add_completion(CLI::App& program);
 
 /// Options shared by the commands that run models.
 struct EngineFlags {

@@ -1,5 +1,5 @@
-// leapp: look at a bundle, check it, verify it, run it, measure it, merge it, import one, bind it to a robot,
-// replay what was recorded. Needs no Python and no torch.
+// leapp: look at a bundle, check it, verify it, run it, measure it, build it, merge it, import one, bind
+// it to a robot, replay what was recorded, compare two. Needs no Python and no torch.
 #include <cstdio>
 #include <exception>
 #include <nlohmann/json.hpp>
@@ -87,7 +87,7 @@ constexpr const char* kExitCodes =
     "this\n"
     "machine lacks what the bundle needs (ONNX Runtime, libtorch, an execution provider, a compiler); 4 too "
     "slow\n"
-    "(bench --strict).";
+    "(bench --strict); 5 different (diff).";
 
 // The parser would only say that a subcommand is required.
 std::string unknown_first_word(int argc, char** argv, const std::vector<Command>& commands) {
@@ -107,7 +107,8 @@ std::string unknown_first_word(int argc, char** argv, const std::vector<Command>
 
 // Where one JSON object was asked for, a failure is one too.
 int say_failure(const Command& command, const Error& error) {
-  if (command.app->count("--json") > 0) {
+  const CLI::Option* json = command.app->get_option_no_throw("--json");
+  if (json != nullptr && json->count() > 0) {
     nlohmann::ordered_json report = {{"ok", false}};
     add_error(report, error);
     std::printf("%s\n", json_text(report).c_str());
@@ -124,16 +125,16 @@ int main(int argc, char** argv) {
       },
       LogLevel::kWarning);
   CLI::App program(
-      "Look at exported policy pipelines, check, verify, run, measure and merge them, bind them to a "
-      "robot, replay what it recorded, and import policies of others.",
+      "Look at exported policy pipelines, compare, check, verify, run, measure, build and merge "
+      "them, bind them to a robot, replay what it recorded, and import policies of others.",
       "leapp");
   program.set_version_flag("--version", "leapp " LEAPP_VERSION);
   program.require_subcommand(1);
   program.footer(kExitCodes);
   std::vector<Command> commands;
   for (const auto add :
-       {add_inspect, add_check, add_run, add_bench, add_build, add_merge, add_import, add_bind,
-        add_replay, add_verify}) {
+       {add_inspect, add_view, add_diff, add_check, add_verify, add_run, add_bench, add_build,
+        add_merge, add_import, add_bind, add_replay, add_completion}) {
     commands.push_back(add(program));
     commands.back().app->footer(commands.back().app->get_footer() + "\n\n" + kExitCodes);
   }

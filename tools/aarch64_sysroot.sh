@@ -19,7 +19,7 @@ root=$(cd "$folder" && pwd)
 options=(-o APT::Architecture=arm64 -o APT::Architectures=arm64 -o APT::Sandbox::User= -o "Dir::State::lists=$root/apt/lists"
   -o "Dir::Cache=$root/apt/cache" -o Dir::State::status=/dev/null)
 apt-get "${options[@]}" update -qq || give_up "apt-get update failed: is the network there?"
-(cd "$root/apt" && apt-get "${options[@]}" download -qq libyaml-cpp-dev nlohmann-json3-dev libprotozero-dev libcli11-dev \
+(cd "$root/apt" && apt-get "${options[@]}" download -qq libyaml-cpp-dev zlib1g-dev nlohmann-json3-dev libprotozero-dev libcli11-dev \
   libgtest-dev libgmock-dev googletest) || give_up "apt-get download failed: is the network there?"
 for package in "$root"/apt/*.deb; do dpkg -x "$package" "$root/sysroot"; done
 rm -rf "$root/apt"

@@ -19,6 +19,7 @@ need_command binutils readelf
 need_header libyaml-cpp-dev yaml-cpp/yaml.h
 need_header nlohmann-json3-dev nlohmann/json.hpp
 need_header libprotozero-dev protozero/pbf_reader.hpp
+need_header zlib1g-dev zlib.h
 need_header libcli11-dev CLI/CLI.hpp
 need_header libgtest-dev gtest/gtest.h
 need_header libgmock-dev gmock/gmock.h

@@ -1,13 +1,19 @@
 #!/usr/bin/env bash
-# Writes the reference of both languages: docs.sh <folder> makes <folder>/cpp and <folder>/python.
+# Writes the site: docs.sh <folder> makes <folder>/index.html with every page of docs/, and the references of
+# both languages in <folder>/cpp and <folder>/python.
 set -euo pipefail
 
 folder=${1:?usage: docs.sh <folder>}
 python=.venv/bin/python
-mkdir -p "$folder"
+site=.cache/docs
+if [ ! -e "$site/.stamp" ] || [ tools/requirements-docs.txt -nt "$site/.stamp" ]; then
+  "$python" -m venv "$site"
+  "$site/bin/python" -m pip install -q --disable-pip-version-check -r tools/requirements-docs.txt
+  touch "$site/.stamp"
+fi
+NO_MKDOCS_2_WARNING=1 "$site/bin/python" -m mkdocs build --quiet --strict --site-dir "$folder"
 doxygen - < <(cat tools/Doxyfile; echo "OUTPUT_DIRECTORY = $folder")
 # What is loaded when it is first asked for, asked for here; leapp._runtime has what InferenceManager inherits.
 "$python" -c "import leapp; leapp.InferenceManager, leapp.onnx.Op; from pdoc.__main__ import cli; cli()" \
   --docformat google --output-directory "$folder/python" leapp leapp._runtime
-echo "C++: $folder/cpp/index.html"
-echo "Python: $folder/python/index.html"
+echo "$folder/index.html"

@@ -225,6 +225,9 @@ typedef struct leapp_latency {
   uint64_t deadline_misses;
 } leapp_latency;
 LEAPP_API leapp_status leapp_statistics(const leapp_manager* manager, leapp_latency* out);
+/* Writes a timeline of the ticks from now on, for ui.perfetto.dev; null ends it. See
+ * InferenceManager::trace_to(). Since version 5. */
+LEAPP_API leapp_status leapp_trace_to(leapp_manager* manager, const char* file);
 
 /* Since version 2: what LEAPP has to say beside errors, see log.h. One sink per process; null ends
  * it. `line` is valid during the call, which may come from any thread. */

@@ -191,6 +191,10 @@ enum class Code : std::uint16_t {
   kCounterExample = 947,  ///< a model that differs from what was traced on other inputs
   kBakedIn = 948,         ///< a function that differs from its model on other inputs
 
+  // Looking at bundles and their runs.
+  kNoBenchReport = 961,  ///< a file that is no report of leapp bench
+  kTimeline = 962,       ///< a timeline that cannot be written
+
   // The installation.
   kNoTracing = 971,   ///< tracing where leapp-runtime alone is installed
   kOtherTorch = 972,  ///< a PyTorch of another minor version than leapp was built for

@@ -15,6 +15,7 @@
 #include "leapp/inference_manager.h"
 #include "runtime_arrays.h"
 #include "runtime_engine.h"
+#include "runtime_hold.h"
 #include "runtime_node.h"
 #include "runtime_options.h"
 #include "runtime_sections.h"
@@ -41,25 +42,6 @@ std::string_view text_of(py::handle key) {
   }
   return {text, static_cast<std::size_t>(size)};
 }
-
-// Holds a manager for one call from Python, which is several of C++ and lets other threads run in
-// between.
-class Hold {
- public:
-  explicit Hold(std::atomic<bool>& busy) : busy_(busy) {
-    if (busy_.exchange(true, std::memory_order_acquire)) {
-      throw Error(Code::kTwoThreads,
-                  "two threads use this InferenceManager at once; give each thread a manager of "
-                  "its own");
-    }
-  }
-  ~Hold() { busy_.store(false, std::memory_order_release); }
-  Hold(const Hold&) = delete;
-  Hold& operator=(const Hold&) = delete;
-
- private:
-  std::atomic<bool>& busy_;
-};
 
 class PyManager {
  public:
@@ -184,6 +166,10 @@ class PyManager {
   void prepare(int ticks) {
     const py::gil_scoped_release release;
     manager_->prepare(ticks);
+  }
+
+  void trace_to(const std::optional<std::filesystem::path>& file) {
+    manager_->trace_to(file.value_or(""));
   }
 
   py::dict statistics() const {
@@ -324,6 +310,9 @@ constexpr const char* kStatisticsDoc =
 
 All zero unless the manager was made with ``measure=True``.)";
 
+constexpr const char* kTraceToDoc =
+    "Write a timeline of the ticks from now on, for ui.perfetto.dev; None ends it.";
+
 // What goes in, stays and comes out.
 void bind_values(py::class_<PyManager>& manager) {
   manager.def("get_mock_input", &PyManager::mock_input, py::arg("seed") = 0,
@@ -384,6 +373,7 @@ void bind_sections(py::class_<PyManager>& manager) {
   manager.def(
       "reset_statistics", [](PyManager& self) { self.manager().reset_statistics(); },
       "Forget the latencies measured so far.");
+  manager.def("trace_to", &PyManager::trace_to, py::arg("file"), kTraceToDoc);
 }
 
 }  // namespace

@@ -82,12 +82,14 @@ ErrorKind kind_of(Code code) noexcept {
     case Code::kNotMerged:
     case Code::kDeviceFailed:
     case Code::kNotTrusted:
+    case Code::kNoBenchReport:
       return ErrorKind::kValue;
     case Code::kNotFound:
     case Code::kNoEngine:
       return ErrorKind::kNotFound;
     case Code::kIo:
     case Code::kNotDrawn:
+    case Code::kTimeline:
       return ErrorKind::kIo;
     case Code::kNotPure:
     case Code::kNoOnnx:

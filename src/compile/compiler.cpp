@@ -17,6 +17,7 @@
 #include "compile/golden_ticks.h"
 #include "compile/model_files.h"
 #include "compile/own_model.h"
+#include "compile/phase_times.h"
 #include "compile/rollout.h"
 #include "compile/wires.h"
 #include "leapp/leapp.h"
@@ -351,12 +352,15 @@ void Compiler::write_diagnostics() const {
 }
 
 std::vector<NodeOutcome> Compiler::run() {
+  PhaseTimes times("state");
   check_nodes();
   take_between();
   if (session::hooks().tensor_names) names_ = session::hooks().tensor_names();
   std::vector<Draft> drafts = draft();
   infer(drafts);
+  times.next("graphs");
   compile(drafts);
+  times.next("models");
   std::future<void> drawing = draw_beside();
   write_models(drafts);
   Bundle bundle = describe_bundle(nodes_, options_);
@@ -368,7 +372,9 @@ std::vector<NodeOutcome> Compiler::run() {
       std::async(std::launch::async, [this] { staged_.sync_early(); });
   for (const std::string& line : statistics(bundle)) log(LogLevel::kInfo, line);
   std::vector<NodeOutcome> outcomes;
+  times.next("validation");
   if (options_.validate) outcomes = validate(drafts, bundle);
+  times.next("drawing and writing");
   finish_drawing(drawing);
   write_diagnostics();
   syncing.wait();
@@ -382,6 +388,7 @@ std::vector<NodeOutcome> Compiler::run() {
                                    "was written to "
                                  : "Bundle written to ") +
                            session_.folder().string());
+  log(LogLevel::kInfo, times.text());
   return outcomes;
 }
 

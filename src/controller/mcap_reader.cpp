@@ -70,9 +70,11 @@ void McapReader::read_record(int opcode, std::string_view content, const OnMessa
   if (opcode != mcap::kMessage) return;
   McapCursor cursor{content};
   const auto channel = channels_.find(cursor.number<std::uint16_t>());
-  cursor.bytes(sizeof(std::uint32_t) + 2 * sizeof(std::uint64_t));  // sequence and times
+  cursor.bytes(sizeof(std::uint32_t));  // sequence
+  const auto time = cursor.number<std::uint64_t>();
+  cursor.bytes(sizeof(std::uint64_t));  // when it was published
   if (!cursor.good || channel == channels_.end()) fail("a message belongs to no channel");
-  on_message(channel->second, cursor.rest);
+  on_message(channel->second, time, cursor.rest);
 }
 
 void McapReader::read_chunk(std::string_view content, const OnMessage& on_message) {

@@ -19,7 +19,9 @@ struct McapChannel {
 
 class McapReader {
  public:
-  using OnMessage = std::function<void(const McapChannel&, std::string_view data)>;
+  /// `time` is when the message was written down, in nanoseconds since 1970.
+  using OnMessage =
+      std::function<void(const McapChannel&, std::uint64_t time, std::string_view data)>;
 
   /// Throws Error (LP655) for what is no MCAP file.
   explicit McapReader(const std::filesystem::path& file);

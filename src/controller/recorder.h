@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "controller/mcap_writer.h"
-#include "controller/word_ring.h"
+#include "base/word_ring.h"
 #include "leapp/controller.h"
 
 namespace leapp {

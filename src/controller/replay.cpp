@@ -47,7 +47,7 @@ class Replayer {
         options_(options) {}
 
   ReplayReport run() {
-    reader_.read([this](const McapChannel& channel, std::string_view data) {
+    reader_.read([this](const McapChannel& channel, std::uint64_t, std::string_view data) {
       if (report_.difference || channel.encoding != "json") return;
       const auto message = nlohmann::ordered_json::parse(data, nullptr, false);
       if (!message.is_object()) fail("a message is no JSON object");

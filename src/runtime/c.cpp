@@ -216,6 +216,11 @@ leapp_status leapp_statistics(const leapp_manager* manager, leapp_latency* out) 
   });
 }
 
+leapp_status leapp_trace_to(leapp_manager* manager, const char* file) {
+  if (manager == nullptr) return is_null("manager");
+  return guarded([&] { manager->manager.trace_to(file == nullptr ? "" : file); });
+}
+
 leapp_status leapp_set_log_sink(leapp_log_sink sink, void* context, leapp_log_level least) {
   return guarded([&] {
     if (sink == nullptr) {

@@ -392,4 +392,9 @@ void InferenceManager::reset_statistics() {
   impl().exclusively([](Impl& impl) { impl.session().reset_statistics(); });
 }
 
+void InferenceManager::trace_to(const std::filesystem::path& file) {
+  const std::string title = bundle().file.stem().string();
+  impl().exclusively([&](Impl& impl) { impl.session().trace_to(file, title); });
+}
+
 }  // namespace leapp

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstddef>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
@@ -18,6 +19,7 @@
 #include "runtime/buffers.h"
 #include "runtime/histogram.h"
 #include "runtime/plan.h"
+#include "runtime/timeline.h"
 
 namespace leapp {
 
@@ -125,6 +127,10 @@ class Session {
   Statistics statistics() const;
   void reset_statistics();
 
+  /// Writes a timeline from now on; an empty path ends it. Nodes then run one by one, also where a
+  /// device has recorded them. Throws Error (LP962).
+  void trace_to(const std::filesystem::path& file, const std::string& title);
+
  private:
   using Clock = std::chrono::steady_clock;
 
@@ -152,7 +158,8 @@ class Session {
                             const std::string& name) const noexcept;
   Result<void> run_measured() noexcept;
   Result<void> commit() noexcept;
-  void finish(Clock::time_point start) noexcept;
+  Result<void> run_tick() noexcept;
+  bool finish(Clock::time_point start, Clock::time_point end) noexcept;
 
   const Plan& plan_;
   const RuntimeOptions& options_;
@@ -183,6 +190,7 @@ class Session {
   std::uint64_t deadline_misses_ = 0;
   std::optional<Histogram> tick_latency_;
   std::vector<Histogram> step_latency_;
+  std::unique_ptr<Timeline> timeline_;  // null: none is written
 
   mutable std::atomic<bool> busy_{false};      // the one thing that every call looks at
   mutable std::atomic<bool> intruded_{false};  // by a call that could not say so

@@ -32,9 +32,23 @@ Result<void> Session::tick() noexcept {
     input_failure_.reset();
     return failure;
   }
-  const Clock::time_point start = observed_ ? Clock::now() : Clock::time_point();
+  if (!observed_) return run_tick();
+  const Clock::time_point start = Clock::now();
+  Result<void> done = run_tick();
+  const Clock::time_point end = Clock::now();
+  const bool missed = done && finish(start, end);
+  if (timeline_) {
+    timeline_->tick_ended(start, end,
+                          !done    ? Timeline::Outcome::kFailed
+                          : missed ? Timeline::Outcome::kMissed
+                                   : Timeline::Outcome::kDone);
+  }
+  return done;
+}
+
+Result<void> Session::run_tick() noexcept {
   if (Result<void> checked = check_before(); !checked) return checked;
-  if (options_.measure) {
+  if (options_.measure || timeline_) {
     if (Result<void> ran = run_measured(); !ran) return ran;
   } else if (recordings_[parity_]) {
     if (Result<void> ran = recordings_[parity_]->replay(); !ran) return ran;
@@ -45,9 +59,7 @@ Result<void> Session::tick() noexcept {
     if (Result<void> done = memory_->synchronize(); !done) return done;
   }
   if (Result<void> checked = check_after(); !checked) return checked;
-  if (Result<void> committed = commit(); !committed) return committed;
-  if (observed_) finish(start);
-  return {};
+  return commit();
 }
 
 Result<void> Session::check_before() const noexcept {
@@ -120,6 +132,7 @@ Result<void> Session::run_nodes() noexcept {
 Result<void> Session::run_measured() noexcept {
   const std::vector<Binding*>& bindings = schedule_[parity_];
   Clock::time_point last = Clock::now();
+  if (timeline_) timeline_->steps_begin(last);
   for (std::size_t step = 0; step < bindings.size(); ++step) {
     if (Result<void> ran = bindings[step]->run(); !ran) [[unlikely]] {
       return ran;
@@ -128,7 +141,8 @@ Result<void> Session::run_measured() noexcept {
       if (Result<void> done = memory_->synchronize(); !done) return done;
     }
     const Clock::time_point now = Clock::now();
-    step_latency_[step].record(now - last);
+    if (options_.measure) step_latency_[step].record(now - last);
+    if (timeline_) timeline_->step_ended(now);
     last = now;
   }
   return {};
@@ -165,10 +179,12 @@ Result<void> Session::commit() noexcept {
   return memory_ && copied ? memory_->synchronize() : Result<void>();
 }
 
-void Session::finish(Clock::time_point start) noexcept {
-  const std::chrono::nanoseconds took = Clock::now() - start;
+// What is counted of a tick that succeeded; whether it took too long.
+bool Session::finish(Clock::time_point start, Clock::time_point end) noexcept {
+  const std::chrono::nanoseconds took = end - start;
   if (tick_latency_) tick_latency_->record(took);
-  if (options_.deadline && took > *options_.deadline) {
+  const bool missed = options_.deadline && took > *options_.deadline;
+  if (missed) {
     ++deadline_misses_;
     if (options_.on_deadline_miss) {
       options_.on_deadline_miss(
@@ -176,6 +192,7 @@ void Session::finish(Clock::time_point start) noexcept {
     }
   }
   ++observed_ticks_;
+  return missed;
 }
 
 Statistics Session::statistics() const {
@@ -186,6 +203,16 @@ Statistics Session::statistics() const {
     statistics.nodes.emplace_back(plan_.steps[i].model.name, step_latency_[i].summary());
   }
   return statistics;
+}
+
+void Session::trace_to(const std::filesystem::path& file, const std::string& title) {
+  timeline_.reset();
+  if (!file.empty()) {
+    std::vector<std::string> steps;
+    for (const PlannedStep& step : plan_.steps) steps.push_back(step.model.name);
+    timeline_ = std::make_unique<Timeline>(file, title, steps);
+  }
+  observed_ = options_.measure || options_.deadline.has_value() || timeline_;
 }
 
 void Session::reset_statistics() {

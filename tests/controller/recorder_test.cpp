@@ -31,7 +31,7 @@ std::filesystem::path record(PolicyBench& bench, int ticks) {
 
 std::vector<std::string> lines_of(const std::filesystem::path& file) {
   std::vector<std::string> lines;
-  McapReader(file).read([&](const McapChannel& channel, std::string_view data) {
+  McapReader(file).read([&](const McapChannel& channel, std::uint64_t, std::string_view data) {
     lines.push_back(channel.topic + " " + std::string(data));
   });
   return lines;

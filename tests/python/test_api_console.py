@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import io
+import logging
+import sys
+from collections.abc import Iterator
 from contextlib import redirect_stderr
 
 import pytest
@@ -63,4 +66,46 @@ def test_no_bar_without_a_terminal(
     monkeypatch.setattr(_console, "_PATIENCE_S", 0.0)
     with _console.ProgressBar() as progress:
         progress(1, 4, "policy")
+    assert capsys.readouterr().err == ""
+
+
+@pytest.fixture
+def logger() -> Iterator[logging.Logger]:
+    """The library's logger, as it is again afterwards."""
+    found = logging.getLogger("leapp")
+    handlers = list(found.handlers)
+    yield found
+    found.handlers[:] = handlers
+    found.setLevel(logging.NOTSET)
+    found.disabled = False
+
+
+def test_a_handler_of_the_program_gets_every_line(logger: logging.Logger) -> None:
+    lines = io.StringIO()
+    logger.addHandler(logging.StreamHandler(lines))
+    logger.setLevel(logging.DEBUG)
+    _console.emit(_console.DEBUG, "in detail")
+    _console.emit(_console.ERROR, "100 % wrong")
+    assert lines.getvalue() == "in detail\n100 % wrong\n"
+
+
+def test_a_handler_on_the_terminal_takes_the_lines_place(
+    logger: logging.Logger, capsys: pytest.CaptureFixture[str]
+) -> None:
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setLevel(logging.ERROR)
+    logger.addHandler(handler)
+    _console.emit(_console.ERROR, "once")
+    _console.emit(_console.WARNING, "not its level")
+    assert capsys.readouterr().err == "once\n[WARNING]: not its level\n"
+
+
+def test_the_loggers_level_is_the_consoles(
+    logger: logging.Logger, capsys: pytest.CaptureFixture[str]
+) -> None:
+    logger.setLevel(logging.ERROR)
+    _console.emit(_console.WARNING, "declined")
+    logger.setLevel(logging.NOTSET)
+    logger.disabled = True
+    _console.emit(_console.ERROR, "declined as well")
     assert capsys.readouterr().err == ""

@@ -209,6 +209,7 @@ TEST_P(AllocationTest, TickAllocatesAndLocksNothing) {
     options.merge = merge;
     options.engine.translate = translate;
     InferenceManager manager(yaml, options);
+    manager.trace_to(yaml.parent_path() / "ticks.pftrace");
     count_ticks(manager);
     EXPECT_EQ(allocations.own, 0) << "of " << allocations.all << " in all";
     EXPECT_EQ(locks.own, 0) << "of " << locks.all << " in all";

@@ -77,6 +77,10 @@ int run_c_program(const char* yaml, char* problem, size_t size) {
   EXPECT(leapp_reset(robot) == LEAPP_OK);
   EXPECT(leapp_tick(robot) == LEAPP_OK);
   EXPECT(mine[0] == 0.0f);
+  EXPECT(leapp_trace_to(NULL, NULL) != LEAPP_OK);
+  EXPECT(leapp_trace_to(robot, "/nowhere/at/all.pftrace") != LEAPP_OK);
+  EXPECT(strcmp(leapp_last_code(), "LP962") == 0);
+  EXPECT(leapp_trace_to(robot, NULL) == LEAPP_OK);
 
   EXPECT(leapp_statistics(robot, &latency) == LEAPP_OK);
   EXPECT(latency.count == 4 && latency.max >= latency.p50 && latency.deadline_misses == 0);

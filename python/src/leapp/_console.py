@@ -1,7 +1,9 @@
 """What LEAPP prints: log lines and a progress bar, both on standard error.
 
 The compiled library never prints; it hands its lines to :func:`emit`, which hands all of them on to
-Python's ``logging``, under the name ``leapp``.
+Python's ``logging``, under the name ``leapp``. Who sets that logger's level, disables it, or lets a
+handler of his own write to the terminal has his way: no line is shown twice, and none that he
+declined.
 """
 
 from __future__ import annotations
@@ -46,16 +48,36 @@ def show(level: int | None = None) -> None:
 
 def emit(level: int, message: str) -> None:
     """Log a line, and print it as ``[WARNING]: message``, in colour on a terminal."""
-    _logger.log(10 * (level + 1), "%s", message)
+    number = 10 * (level + 1)
+    _logger.log(number, "%s", message)
     stream = sys.stderr
-    if stream is None or level < (_shown or 0):
+    if stream is None or level < (_shown or 0) or _is_declined(number) or _is_shown(number):
         return
     if _bar is not None:
         _bar.clear()
     label = _LABELS[level]
-    if stream.isatty() and "NO_COLOR" not in os.environ:
+    if stream.isatty() and not os.environ.get("NO_COLOR"):
         label, message = (f"\033[{_COLOURS[level]}m{text}\033[0m" for text in (label, message))
     print(f"[{label}]: {message}", file=stream, flush=True)
+
+
+def _is_declined(number: int) -> bool:
+    """Tell whether the program asked for fewer lines than that."""
+    return _logger.disabled or number < _logger.level
+
+
+def _is_shown(number: int) -> bool:
+    """Tell whether a handler of the program writes lines of that level to the terminal."""
+    logger: logging.Logger | None = _logger
+    if not _logger.isEnabledFor(number):
+        return False
+    while logger is not None:
+        for handler in logger.handlers:
+            stream = getattr(handler, "stream", None)
+            if number >= handler.level and stream in (sys.stderr, sys.stdout):
+                return True
+        logger = logger.parent if logger.propagate else None
+    return False
 
 
 class ProgressBar:

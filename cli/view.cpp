@@ -1,0 +1,89 @@
+#include "leapp/view.h"
+
+#include <spawn.h>
+#include <sys/wait.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "commands.h"
+#include "leapp/log.h"
+#include "pages.h"
+#include "text.h"
+
+extern char** environ;
+
+namespace leapp::cli {
+namespace {
+
+struct ViewArguments {
+  std::string yaml;
+  std::string out;
+  std::string bench;
+  std::string recording;
+  std::string robot;
+  bool no_open = false;
+  bool json = false;
+};
+
+// Starts the desktop's browser, where there is a desktop.
+bool open_page(const std::string& file) {
+  if (std::getenv("DISPLAY") == nullptr && std::getenv("WAYLAND_DISPLAY") == nullptr) return false;
+  std::string program = "xdg-open";
+  std::string page = file;
+  char* const arguments[] = {program.data(), page.data(), nullptr};
+  pid_t child = 0;
+  if (::posix_spawnp(&child, program.c_str(), nullptr, nullptr, arguments, environ) != 0) {
+    return false;
+  }
+  int status = 0;
+  return ::waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+int run_view(const ViewArguments& arguments) {
+  ViewOptions options;  // looking needs no memory for tensors
+  options.bundle.max_tensor_bytes = std::numeric_limits<std::uint64_t>::max();
+  options.bench = arguments.bench;
+  options.recording = arguments.recording;
+  options.robot = arguments.robot;
+  const std::string file =
+      arguments.out.empty() ? std::filesystem::path(arguments.yaml).stem().string() + ".html"
+                            : arguments.out;
+  save_page(view_page(arguments.yaml, options), file);
+  const bool opened = !arguments.no_open && open_page(file);
+  if (arguments.json) {
+    std::printf("%s\n", json_text({{"page", file}, {"opened", opened}}).c_str());
+  } else {
+    std::printf("%s%s\n", printable(file).c_str(), opened ? " (opened)" : "");
+  }
+  return kDone;
+}
+
+}  // namespace
+
+void save_page(const std::string& page, const std::string& file) {
+  std::ofstream stream(file, std::ios::binary);
+  stream << page;
+  stream.close();
+  if (!stream) throw Error(Code::kIo, "could not write " + file);
+}
+
+Command add_view(CLI::App& program) {
+  const auto arguments = std::make_shared<ViewArguments>();
+  CLI::App* app =
+      program.add_subcommand("view", "write one HTML page that shows a bundle, and open it");
+  add_bundle(*app, arguments->yaml);
+  add_json(*app, arguments->json);
+  app->add_option("--out", arguments->out, "the page; else NAME.html in the working folder");
+  app->add_flag("--no-open", arguments->no_open, "only write it");
+  app->add_option("--bench", arguments->bench, "show latencies: what leapp bench --json printed");
+  app->add_option("--recording", arguments->recording,
+                  "show what a controller recorded: an .mcap file");
+  app->add_option("--robot", arguments->robot, "show the binding to a robot: its .yaml file");
+  app->footer("Example: leapp view walker/walker.yaml --robot robot.yaml");
+  return {app, [arguments] { return run_view(*arguments); }};
+}
+
+}  // namespace leapp::cli

@@ -1,0 +1,42 @@
+// A bundle to look at: one HTML page that needs nothing but a browser.
+//
+//   std::ofstream("walker.html") << leapp::view_page("walker/walker.yaml");
+//
+// The page holds the drawing of the pipeline, with pan, zoom and search; for each node its operators
+// with the user's source lines, its ports with what they mean, and its weights with histograms; for
+// each wire what flows through it, where the bundle has golden traces or a recording is given; and
+// how the models agreed with what was traced. It fetches nothing, and nothing that a bundle holds
+// can make it run anything: names are text, and the page's own policy allows its one script alone.
+//
+// No model is run and none is loaded by an engine. For desks: allocates, reads files, throws Error.
+// Thread-safe; drawings wait for each other.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "leapp/bundle.h"
+#include "leapp/visibility.h"
+
+namespace leapp {
+
+/// What is shown beside the bundle itself. An empty path is none.
+struct ViewOptions {
+  BundleOptions bundle = {};
+  std::filesystem::path bench = {};      ///< what `leapp bench --json` printed
+  std::filesystem::path recording = {};  ///< of a Controller: an MCAP file
+  std::filesystem::path robot = {};      ///< the robot's description, for the binding
+};
+
+/// The page of a bundle. Throws Error: what read_bundle() throws; LP961 for a bench report that is
+/// none; LP651 and LP655 for a robot and a recording. Models that cannot be read, and a drawing
+/// that cannot be made, are remarks on the page.
+LEAPP_EXPORT std::string view_page(const std::filesystem::path& yaml,
+                                   const ViewOptions& options = {});
+
+/// The page of the second bundle, with everything in which it differs from the first.
+LEAPP_EXPORT std::string diff_page(const std::filesystem::path& before,
+                                   const std::filesystem::path& after,
+                                   const ViewOptions& options = {});
+
+}  // namespace leapp

@@ -1,0 +1,23 @@
+// A bundle as the JSON that the page is made of.
+#pragma once
+
+#include <filesystem>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+#include "leapp/bundle.h"
+#include "leapp/view.h"
+
+namespace leapp::view {
+
+/// Port, type, shape, kind, element names and all else that it means.
+nlohmann::ordered_json to_json(const Port& port);
+
+/// Any value of the YAML.
+nlohmann::ordered_json to_json(const Metadata& metadata);
+nlohmann::ordered_json to_json(const Metadata::Map& map);
+
+/// The whole page's data; view.h has what it may throw.
+nlohmann::ordered_json describe(const Bundle& bundle, const ViewOptions& options);
+
+}  // namespace leapp::view

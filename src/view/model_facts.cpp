@@ -1,0 +1,158 @@
+#include "view/model_facts.h"
+
+#include <nlohmann/json.hpp>
+
+#include "bundle/verified_files.h"
+#include "onnx/reader.h"
+#include "view/script_tensors.h"
+#include "view/zip_archive.h"
+
+namespace leapp::view {
+namespace {
+
+// Weights beside a model that are read for their histograms; more would not fit every desk.
+constexpr std::uint64_t kMostExternalBytes = std::uint64_t{2} << 30;
+
+std::string property(const onnx::Properties& properties, std::string_view key) {
+  for (const auto& [name, value] : properties) {
+    if (name == key) return value;
+  }
+  return {};
+}
+
+void add_operators(const onnx::Graph& graph, int depth, std::vector<Operator>& operators) {
+  for (const onnx::Node& node : graph.nodes) {
+    operators.push_back({.type = node.domain.empty() ? node.op_type
+                                                     : node.domain + "::" + node.op_type,
+                         .name = node.name,
+                         .from = property(node.metadata, "leapp.op"),
+                         .module = property(node.metadata, "leapp.module"),
+                         .where = node.doc_string,
+                         .inputs = node.inputs,
+                         .outputs = node.outputs,
+                         .depth = depth});
+    for (const onnx::Attribute& attribute : node.attributes) {
+      if (const auto* inner = std::get_if<std::shared_ptr<const onnx::Graph>>(&attribute.value)) {
+        add_operators(**inner, depth + 1, operators);
+      }
+    }
+  }
+}
+
+std::uint64_t external_bytes(const onnx::Model& model) {
+  std::uint64_t sum = 0;
+  for (const onnx::Tensor& tensor : model.graph.initializers) {
+    if (tensor.external) sum += tensor.external->length;
+  }
+  return sum;
+}
+
+void read_onnx(const FileBytes& file, const BundleOptions& options, ModelFacts& facts) {
+  const auto bytes = std::make_shared<const FileBytes>(file);
+  facts.keep.push_back(bytes);
+  auto model = std::make_shared<onnx::Model>(
+      onnx::parse_model(onnx::Bytes::borrowed(bytes->bytes()), file.path().string()));
+  facts.keep.push_back(model);
+  add_operators(model->graph, 0, facts.operators);
+  if (external_bytes(*model) <= kMostExternalBytes) {
+    const std::filesystem::path folder = file.path().parent_path();
+    try {
+      for (const std::string& path : onnx::external_locations(*model)) {
+        resolve_file(folder, path, options);  // also through a link nothing leaves the folder
+      }
+      onnx::load_external_data(*model, folder);
+    } catch (const Error& error) {
+      facts.remarks.emplace_back(error.what());
+    }
+  }
+  for (const onnx::Tensor& tensor : model->graph.initializers) {
+    const auto dtype = onnx::dtype_of(tensor.type);
+    if (!dtype) continue;
+    const bool whole = tensor.raw.size == checked_byte_size(*dtype, tensor.dims);
+    facts.weights.push_back(
+        {tensor.name, {whole ? tensor.raw.data.get() : nullptr, *dtype, tensor.dims}});
+  }
+}
+
+bool ends_with(const std::string& text, std::string_view end) {
+  return std::string_view(text).ends_with(end);
+}
+
+// An entry of an archive by its path in it, whatever the archive calls its one folder.
+const ZipEntry* find_entry(const std::vector<ZipEntry>& entries, const std::string& path) {
+  for (const ZipEntry& entry : entries) {
+    if (ends_with(entry.name, "/" + path)) return &entry;
+  }
+  return nullptr;
+}
+
+void add_script_weights(const std::vector<ZipEntry>& entries, ModelFacts& facts) {
+  const ZipEntry* list = find_entry(entries, "data.pkl");
+  if (list == nullptr) return;
+  for (const ScriptTensor& tensor : list_script_tensors(list->bytes)) {
+    const ZipEntry* storage = find_entry(entries, "data/" + tensor.storage);
+    const std::size_t width = size_of(tensor.dtype);
+    const auto count = static_cast<std::uint64_t>(element_count(tensor.shape));
+    const std::uint64_t stored = storage == nullptr ? 0 : storage->bytes.size() / width;
+    const bool there = tensor.contiguous && tensor.offset <= stored &&
+                       count <= stored - tensor.offset;
+    const void* data = there ? storage->bytes.data() + tensor.offset * width : nullptr;
+    facts.weights.push_back({tensor.name, {data, tensor.dtype, tensor.shape}});
+  }
+}
+
+// The operators of a program of torch.export, which is JSON in its archive.
+void add_program_operators(std::string_view text, ModelFacts& facts) {
+  const auto json = nlohmann::json::parse(text, nullptr, false);
+  const nlohmann::json::json_pointer nodes("/graph_module/graph/nodes");
+  if (json.is_discarded() || !json.contains(nodes) || !json[nodes].is_array()) return;
+  for (const nlohmann::json& node : json[nodes]) {
+    if (!node.is_object() || !node.contains("target") || !node["target"].is_string()) continue;
+    Operator made;
+    made.type = node["target"].get<std::string>();
+    if (made.type.starts_with("torch.ops.")) made.type.erase(0, 10);
+    facts.operators.push_back(std::move(made));
+  }
+}
+
+void read_archive(const FileBytes& file, ModelFacts& facts) {
+  const auto bytes = std::make_shared<const FileBytes>(file);
+  facts.keep.push_back(bytes);
+  const std::string_view text(reinterpret_cast<const char*>(bytes->bytes().data()),
+                              bytes->bytes().size());
+  const auto entries = read_zip(text);
+  if (!entries) {
+    facts.remarks.emplace_back("this model file is no archive as PyTorch writes them");
+    return;
+  }
+  for (const ZipEntry& entry : *entries) {
+    if (ends_with(entry.name, ".py")) facts.code += std::string(entry.bytes) + "\n";
+    if (ends_with(entry.name, "models/model.json")) add_program_operators(entry.bytes, facts);
+  }
+  add_script_weights(*entries, facts);
+}
+
+}  // namespace
+
+ModelFacts read_facts(const Model& model, const std::filesystem::path& folder,
+                      const BundleOptions& options) {
+  ModelFacts facts;
+  if (!model.file) {
+    facts.remarks.emplace_back("this node has no model: it is described, but cannot run");
+    return facts;
+  }
+  try {
+    const FileBytes file(resolve_file(folder, model.file->path, options));
+    facts.file_bytes = file.bytes().size();
+    if (model.backend == "onnx") {
+      read_onnx(file, options, facts);
+    } else {
+      read_archive(file, facts);
+    }
+  } catch (const std::exception& error) {
+    facts.remarks.emplace_back(error.what());
+  }
+  return facts;
+}
+
+}  // namespace leapp::view

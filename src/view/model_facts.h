@@ -1,0 +1,48 @@
+// What a model file shows without being run: operators with source lines, source text, weights.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "leapp/bundle.h"
+#include "leapp/tensor_view.h"
+
+namespace leapp::view {
+
+/// An operator of a model.
+struct Operator {
+  std::string type;    ///< "Gemm", "aten.linear.default"
+  std::string name;    ///< of the ONNX node
+  std::string from;    ///< what it was exported from: "aten::linear"
+  std::string module;  ///< the path of the module that called it: "actor.0"
+  std::string where;   ///< the user's line: "walk.py:12 in forward"
+  std::vector<std::string> inputs;
+  std::vector<std::string> outputs;
+  int depth = 0;  ///< inside how many loops and branches
+};
+
+/// A tensor that the model holds. The view may be unaligned, and has no memory where the elements
+/// could not be read.
+struct Weight {
+  std::string name;
+  ConstTensorView tensor;
+};
+
+/// Move-only; the views live as long as it does.
+struct ModelFacts {
+  std::vector<Operator> operators;
+  std::string code;  ///< TorchScript's source
+  std::vector<Weight> weights;
+  std::uint64_t file_bytes = 0;
+  std::vector<std::string> remarks;    ///< what could not be read, and why
+  std::vector<std::shared_ptr<const void>> keep;  ///< what the views point into
+};
+
+/// Never throws for what a file holds: that becomes a remark.
+ModelFacts read_facts(const Model& model, const std::filesystem::path& folder,
+                      const BundleOptions& options);
+
+}  // namespace leapp::view
