@@ -52,9 +52,11 @@ std::filesystem::path verified_library(const NativeRecord& record,
               " tells of: its checksum is " + found + ", not " + record.sha256 +
               "; run 'leapp build' again");
   const std::filesystem::path path = in_memory(library.bytes());
-  require(dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL) != nullptr, Code::kStaleBuild,
-          library.path().string() + ", built for " + record.target +
-              ", cannot be loaded on this machine (" + dlerror() + "); run 'leapp build' here");
+  if (dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL) == nullptr) {
+    throw Error(Code::kStaleBuild, library.path().string() + ", built for " + record.target +
+                                       ", cannot be loaded on this machine (" + dlerror() +
+                                       "); run 'leapp build' here");
+  }
   return opened.emplace(record.sha256, path).first->second;
 }
 
