@@ -85,7 +85,8 @@ namespace {
 constexpr const char* kExitCodes =
     "Exit codes: 0 done; 1 the bundle is wrong or a tick failed; 2 the command line is wrong; 3 "
     "this\n"
-    "machine lacks what the bundle needs (ONNX Runtime, libtorch, an execution provider, a compiler); 4 too "
+    "machine lacks what the bundle needs (ONNX Runtime, libtorch, an execution provider, a "
+    "compiler); 4 too "
     "slow\n"
     "(bench --strict).";
 
@@ -131,8 +132,8 @@ int main(int argc, char** argv) {
   program.require_subcommand(1);
   program.footer(kExitCodes);
   std::vector<Command> commands;
-  for (const auto add :
-       {add_inspect, add_check, add_run, add_bench, add_build, add_merge, add_import, add_bind, add_replay}) {
+  for (const auto add : {add_inspect, add_check, add_run, add_bench, add_build, add_merge,
+                         add_import, add_bind, add_replay}) {
     commands.push_back(add(program));
     commands.back().app->footer(commands.back().app->get_footer() + "\n\n" + kExitCodes);
   }

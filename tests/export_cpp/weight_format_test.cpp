@@ -32,8 +32,8 @@ TEST(WeightFormat, HasThreeNames) {
 
 TEST(WeightFormat, BFloat16IsTheNearestOne) {
   const float tie = 1.00390625F;  // between 1 and 1.0078125: to even
-  const std::vector<float> given = {1.0F, -2.5F, tie, 3.0e38F, 0.1F,
-                                    std::numeric_limits<float>::quiet_NaN()};
+  const std::vector<float> given = {1.0F,    -2.5F, tie,
+                                    3.0e38F, 0.1F,  std::numeric_limits<float>::quiet_NaN()};
   const ir::Blob blob = to_bfloat16(blob_of(given, {6}));
   std::vector<float> found;
   for (int i = 0; i < 6; ++i) {

@@ -71,8 +71,8 @@ std::unique_ptr<Engine> load_cpp_engine(const Model& model, const ModelFile& fil
               "allow_native; the command: --allow-native); docs/security.md has the whole of it");
   const NativeRecord record = read_native_record(file.native_record);
   check_native_record(record, file.native_record, model);
-  const auto weights = file.external_data.empty() ? std::span<const std::byte>()
-                                                  : file.external_data.front().second;
+  const auto weights =
+      file.external_data.empty() ? std::span<const std::byte>() : file.external_data.front().second;
   return load_cpp_library(model, verified_library(record, file.native_record), weights);
 }
 

@@ -145,7 +145,8 @@ std::string PolicyText::span_function(const Buffer& buffer, bool is_input,
 std::vector<std::pair<const PolicyText::Buffer*, bool>> PolicyText::ports() const {
   std::vector<std::pair<const Buffer*, bool>> ports;
   for (const NodePorts& node : bundle_.pipeline.inputs) {
-    for (const std::string& port : node.ports) ports.emplace_back(&inputs_.at({node.node, port}), true);
+    for (const std::string& port : node.ports)
+      ports.emplace_back(&inputs_.at({node.node, port}), true);
   }
   for (const NodePorts& node : bundle_.pipeline.outputs) {
     for (const std::string& port : node.ports) {
