@@ -57,14 +57,15 @@ int compile(const BuildArguments& arguments) {
 Command add_build(CLI::App& program) {
   const auto arguments = std::make_shared<BuildArguments>();
   CLI::App* app = program.add_subcommand(
-      "build", "compile the C++ nodes of a bundle into a library beside it, or write the sources "
-               "of the whole policy");
+      "build",
+      "compile the C++ nodes of a bundle into a library beside it, or write the sources "
+      "of the whole policy");
   add_bundle(*app, arguments->yaml);
   auto* compiler = app->add_option("--cxx", arguments->compiler,
                                    "the compiler, a cross compiler say; else $CXX, c++, g++ or "
                                    "clang++");
-  auto* flags = app->add_option("--flags", arguments->flags,
-                                "further flags, in one word: \"-march=native\"");
+  auto* flags =
+      app->add_option("--flags", arguments->flags, "further flags, in one word: \"-march=native\"");
   auto* folder = app->add_option("--out", arguments->folder,
                                  "where to write the library; else the bundle's folder");
   app->add_option("--source", arguments->source,
@@ -73,8 +74,9 @@ Command add_build(CLI::App& program) {
       ->excludes(flags)
       ->excludes(folder);
   add_json(*app, arguments->json);
-  app->footer("Example: leapp build walker/walker.yaml && leapp run walker/walker.yaml "
-              "--allow-native");
+  app->footer(
+      "Example: leapp build walker/walker.yaml && leapp run walker/walker.yaml "
+      "--allow-native");
   return {app, [arguments] {
             return arguments->source.empty() ? compile(*arguments) : write_source(*arguments);
           }};

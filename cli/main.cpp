@@ -85,7 +85,8 @@ namespace {
 constexpr const char* kExitCodes =
     "Exit codes: 0 done; 1 the bundle is wrong, a tick failed or is not as traced; 2 the command line is wrong; 3 "
     "this\n"
-    "machine lacks what the bundle needs (ONNX Runtime, libtorch, an execution provider, a compiler); 4 too "
+    "machine lacks what the bundle needs (ONNX Runtime, libtorch, an execution provider, a "
+    "compiler); 4 too "
     "slow\n"
     "(bench --strict); 5 different (diff).";
 

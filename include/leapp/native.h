@@ -27,8 +27,8 @@ namespace leapp {
 struct NativeOptions {
   /// A command or a path, a cross compiler say; empty: $CXX, c++, g++ or clang++.
   std::string compiler = {};
-  /// Beside our own. On x86-64 without any -m the library holds code for SSE2, AVX2 and AVX-512, and
-  /// takes what the processor has.
+  /// Beside our own. On x86-64 without any -m the library holds code for SSE2, AVX2 and AVX-512,
+  /// and takes what the processor has.
   std::vector<std::string> flags = {};
   std::filesystem::path folder = {};  ///< where to write; empty: the bundle's
   BundleOptions bundle = {};

@@ -1,6 +1,7 @@
 // Packed linear layers of many sizes against the sum of products in double.
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -45,6 +46,48 @@ void check(bool with_bias) {
     }
   }
   EXPECT_EQ(y.back(), 7.0F);
+}
+
+// Weights of few bits: the same sums of products of what they say.
+template <std::ptrdiff_t kRows, std::ptrdiff_t kOut, std::ptrdiff_t kIn, typename W>
+void check_small() {
+  std::vector<W> weight(kOut * kIn);
+  const auto given = numbers(kOut * kIn, 1);
+  for (std::size_t i = 0; i < weight.size(); ++i) {
+    if constexpr (std::is_same_v<W, std::int8_t>) {
+      weight[i] = static_cast<std::int8_t>(given[i] * 254);
+    } else {
+      weight[i].bits = static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(given[i]) >> 16U);
+    }
+  }
+  const auto scale = numbers(kOut, 2);
+  const auto x = numbers(kRows * kIn, 3);
+  std::vector<float> y(kRows * kOut);
+  const bool scaled = std::is_same_v<W, std::int8_t>;
+  const auto layer = std::make_unique<kernels::Linear<float, kOut, kIn, W>>();
+  layer->prepare(weight.data(), nullptr, scaled ? scale.data() : nullptr);
+  layer->template run<kRows>(x.data(), y.data(), [](float value) { return value; });
+  for (std::size_t row = 0; row < kRows; ++row) {
+    for (std::size_t n = 0; n < kOut; ++n) {
+      double sum = 0;
+      for (std::size_t k = 0; k < kIn; ++k) {
+        sum += static_cast<double>(kernels::number(weight[n * kIn + k])) *
+               static_cast<double>(x[row * kIn + k]);
+      }
+      if (scaled) sum *= static_cast<double>(scale[n]);
+      EXPECT_NEAR(static_cast<double>(y[row * kOut + n]), sum, 1e-3) << kOut << " x " << kIn;
+    }
+  }
+}
+
+TEST(Linear, WeightsOfFewBits) {
+  check_small<1, 1, 1, std::int8_t>();
+  check_small<1, 12, 20, std::int8_t>();
+  check_small<1, 70, 9, std::int8_t>();
+  check_small<5, 70, 9, std::int8_t>();
+  check_small<1, 12, 20, kernels::BFloat16>();
+  check_small<1, 70, 9, kernels::BFloat16>();
+  check_small<5, 70, 9, kernels::BFloat16>();
 }
 
 TEST(Linear, OneRow) {

@@ -232,9 +232,7 @@ int main() {
 
 @pytest.mark.parametrize("compiler", ["g++", "clang++"])
 @torch.no_grad()
-def test_a_program_takes_the_policy_into_itself(
-    compiler: str, fresh: Path, tmp_path: Path
-) -> None:
+def test_a_program_takes_the_policy_into_itself(compiler: str, fresh: Path, tmp_path: Path) -> None:
     """Without warnings, with sanitizers, and reset() begins anew."""
     if shutil.which(compiler) is None:
         pytest.skip(f"{compiler} is not installed (apt-get install {compiler.rstrip('+')})")

@@ -13,12 +13,12 @@ Bundle walker() {
   Bundle bundle;
   bundle.file = "walker-2.yaml";
   const Port action{"action", DType::kFloat32, {1, 4}};
-  bundle.models.push_back({.name = "left arm",
-                           .inputs = {{"q", DType::kFloat64, {8}}, {"last", DType::kFloat32, {1, 4}}},
-                           .outputs = {{"obs", DType::kFloat32, {12}}}});
-  bundle.models.push_back({.name = "policy",
-                           .inputs = {{"obs", DType::kFloat32, {12}}},
-                           .outputs = {action}});
+  bundle.models.push_back(
+      {.name = "left arm",
+       .inputs = {{"q", DType::kFloat64, {8}}, {"last", DType::kFloat32, {1, 4}}},
+       .outputs = {{"obs", DType::kFloat32, {12}}}});
+  bundle.models.push_back(
+      {.name = "policy", .inputs = {{"obs", DType::kFloat32, {12}}}, .outputs = {action}});
   bundle.pipeline.data_flow = {{{"left arm", "obs"}, {{"policy", "obs"}}}};
   bundle.pipeline.feedback_flow = {{{"policy", "action"}, {{"left arm", "last"}}}};
   bundle.pipeline.inputs = {{"left arm", {"q"}}};

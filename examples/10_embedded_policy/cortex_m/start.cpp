@@ -26,4 +26,5 @@ struct Vectors {
 };
 
 __attribute__((section(".vectors"), used)) const Vectors vectors = {
-    &stack_top, {reset, stop, stop, stop, stop, stop, stop, stop, stop, stop, stop, stop, stop, stop, stop}};
+    &stack_top,
+    {reset, stop, stop, stop, stop, stop, stop, stop, stop, stop, stop, stop, stop, stop, stop}};

@@ -14,7 +14,8 @@ namespace {
 template <typename T>
 std::pair<ir::Blob, T*> new_blob(DType dtype, Shape shape) {
   const auto count = static_cast<std::size_t>(element_count(shape));
-  const std::shared_ptr<std::byte[]> bytes(new std::byte[std::max<std::size_t>(1, count * sizeof(T))]);
+  const std::shared_ptr<std::byte[]> bytes(
+      new std::byte[std::max<std::size_t>(1, count * sizeof(T))]);
   ir::Blob blob;
   blob.data = std::shared_ptr<const std::byte>(bytes, bytes.get());
   blob.type = {dtype, std::move(shape), "cpu"};

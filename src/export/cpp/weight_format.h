@@ -1,5 +1,5 @@
-// How the weights of linear layers are kept: in fewer bits they take less memory, and less time where
-// memory is what takes the time. The error that this makes is the exporter's to measure.
+// How the weights of linear layers are kept: in fewer bits they take less memory, and less time
+// where memory is what takes the time. The error that this makes is the exporter's to measure.
 #pragma once
 
 #include <string>

@@ -44,9 +44,9 @@ struct Linear {
 };
 
 #ifdef LEAPP_VECTOR_BYTES
-// With vectors, W is kept in panels of several vectors of outputs: for each input in turn its weights
-// to all outputs of the panel. A run then reads the panels once, in order, and needs no sum across a
-// vector.
+// With vectors, W is kept in panels of several vectors of outputs: for each input in turn its
+// weights to all outputs of the panel. A run then reads the panels once, in order, and needs no sum
+// across a vector.
 template <Index kOut, Index kIn, typename W>
 struct Linear<float, kOut, kIn, W> {
   static constexpr Index kPanelVectors = 8;  // as many sums hide the latency of an addition
@@ -65,7 +65,8 @@ struct Linear<float, kOut, kIn, W> {
 
   // The weights are those of the file: the bits of W.
   template <typename Stored>
-  void prepare(const Stored* given, const float* bias, [[maybe_unused]] const float* scale = nullptr) {
+  void prepare(const Stored* given, const float* bias,
+               [[maybe_unused]] const float* scale = nullptr) {
     static_assert(sizeof(Stored) == sizeof(W));
     const W* weight = reinterpret_cast<const W*>(given);
     for (Index n = 0; n < kPadded; ++n) {
@@ -131,7 +132,8 @@ struct Linear<float, kOut, kIn, W> {
     // A tile of few sums takes every second, or fourth, product to another sum.
     constexpr Index kSums = kRows * kTileVectors;
     constexpr Index kChains = kIn % 4 == 0 && kSums <= 2 ? 4 : kIn % 2 == 0 && kSums <= 4 ? 2 : 1;
-    constexpr Index kAhead = 1024 / sizeof(W);  // the processor's own prefetching ends with the page
+    // The processor's own prefetching ends with the page.
+    constexpr Index kAhead = 1024 / sizeof(W);
     Vector sums[kChains][kRows][kTileVectors] = {};
     const W* weight = panels + n * kIn + vector * kLanes;
     for (Index k = 0; k < kIn; k += kChains) {

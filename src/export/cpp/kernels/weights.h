@@ -2,6 +2,7 @@
 // int8 with a scale for each output.
 #include <bit>
 #include <cstdint>
+
 #include "vectors.h"
 
 struct BFloat16 {
@@ -9,22 +10,28 @@ struct BFloat16 {
 };
 
 template <typename T>
-inline T number(T weight) { return weight; }
+inline T number(T weight) {
+  return weight;
+}
 [[maybe_unused]] inline float number(BFloat16 weight) {
   return std::bit_cast<float>(static_cast<std::uint32_t>(weight.bits) << 16);
 }
-[[maybe_unused]] inline float number(std::int8_t weight) { return static_cast<float>(weight); }
+[[maybe_unused]] inline float number(std::int8_t weight) {
+  return static_cast<float>(weight);
+}
 
 #ifdef LEAPP_VECTOR_BYTES
-// Small weights are packed so that one load fills several vectors: those of the same lane lie in one
-// word, and shifts take them apart. That takes fewer steps than widening them does.
+// Small weights are packed so that one load fills several vectors: those of the same lane lie in
+// one word, and shifts take them apart. That takes fewer steps than widening them does.
 typedef std::uint32_t Words __attribute__((vector_size(LEAPP_VECTOR_BYTES)));
 typedef std::int32_t Integers __attribute__((vector_size(LEAPP_VECTOR_BYTES)));
 
 template <typename W>
 constexpr std::ptrdiff_t kVectorsPerLoad = sizeof(float) / sizeof(W);
 
-[[maybe_unused]] inline void unpack(const float* from, Vector* to) { *to = load(from); }
+[[maybe_unused]] inline void unpack(const float* from, Vector* to) {
+  *to = load(from);
+}
 [[maybe_unused]] inline void unpack(const BFloat16* from, Vector* to) {
   Words words;
   std::memcpy(&words, from, sizeof(words));

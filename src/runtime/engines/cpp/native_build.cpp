@@ -49,8 +49,9 @@ std::vector<const Model*> native_models(const Bundle& bundle) {
     if (model.backend == "cpp" && model.file) models.push_back(&model);
   }
   require(!models.empty(), Code::kNothingToBuild,
-          bundle.file.string() + ": no node of it is C++, so there is nothing to compile; export "
-                                 "nodes with export_with=\"cpp\"");
+          bundle.file.string() +
+              ": no node of it is C++, so there is nothing to compile; export "
+              "nodes with export_with=\"cpp\"");
   return models;
 }
 

@@ -52,9 +52,11 @@ std::filesystem::path verified_library(const NativeRecord& record,
               " tells of: its checksum is " + found + ", not " + record.sha256 +
               "; run 'leapp build' again");
   const std::filesystem::path path = in_memory(library.bytes());
-  require(dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL) != nullptr, Code::kStaleBuild,
-          library.path().string() + ", built for " + record.target +
-              ", cannot be loaded on this machine (" + dlerror() + "); run 'leapp build' here");
+  if (dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL) == nullptr) {
+    throw Error(Code::kStaleBuild, library.path().string() + ", built for " + record.target +
+                                       ", cannot be loaded on this machine (" + dlerror() +
+                                       "); run 'leapp build' here");
+  }
   return opened.emplace(record.sha256, path).first->second;
 }
 
@@ -69,8 +71,8 @@ std::unique_ptr<Engine> load_cpp_engine(const Model& model, const ModelFile& fil
               "allow_native; the command: --allow-native); docs/security.md has the whole of it");
   const NativeRecord record = read_native_record(file.native_record);
   check_native_record(record, file.native_record, model);
-  const auto weights = file.external_data.empty() ? std::span<const std::byte>()
-                                                  : file.external_data.front().second;
+  const auto weights =
+      file.external_data.empty() ? std::span<const std::byte>() : file.external_data.front().second;
   return load_cpp_library(model, verified_library(record, file.native_record), weights);
 }
 

@@ -17,8 +17,9 @@ std::string short_sum(const std::string& checksum) {
 NativeRecord read_native_record(const std::filesystem::path& file) {
   std::error_code ignored;
   require(std::filesystem::exists(file, ignored), Code::kNotBuilt,
-          file.string() + " is not there: the C++ of this bundle was not compiled; run 'leapp build' "
-                          "with its YAML");
+          file.string() +
+              " is not there: the C++ of this bundle was not compiled; run 'leapp build' "
+              "with its YAML");
   const FileBytes bytes(file);
   const auto* text = reinterpret_cast<const char*>(bytes.bytes().data());
   try {
@@ -45,9 +46,9 @@ std::string to_json(const NativeRecord& record) {
   for (const auto& [node, sums] : record.nodes) {
     nodes[node] = {{"source", sums.first}, {"weights", sums.second}};
   }
-  const nlohmann::ordered_json json = {
-      {"library", record.library}, {"sha256", record.sha256}, {"compiler", record.compiler},
-      {"target", record.target},   {"flags", record.flags},   {"nodes", nodes}};
+  const nlohmann::ordered_json json = {{"library", record.library},   {"sha256", record.sha256},
+                                       {"compiler", record.compiler}, {"target", record.target},
+                                       {"flags", record.flags},       {"nodes", nodes}};
   return json.dump(2) + "\n";
 }
 

@@ -1,5 +1,5 @@
-// What a library was built of, as walker.native.json has it: what is loaded must be of the bundle as
-// it is now.
+// What a library was built of, as walker.native.json has it: what is loaded must be of the bundle
+// as it is now.
 #pragma once
 
 #include <filesystem>

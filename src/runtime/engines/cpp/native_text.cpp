@@ -25,8 +25,9 @@ std::vector<NativeVariant> native_variants(const std::string& target,
 }
 
 std::vector<std::string> native_flags() {
-  return {"-O3",           "-fvisibility=hidden", "-fno-math-errno", "-fno-trapping-math",
-          "-fno-exceptions", "-fno-rtti"};
+  return {
+      "-O3",      "-fvisibility=hidden", "-fno-math-errno", "-fno-trapping-math", "-fno-exceptions",
+      "-fno-rtti"};
 }
 
 void write_native_file(const std::filesystem::path& file, std::string_view text) {

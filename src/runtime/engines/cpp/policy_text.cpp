@@ -61,6 +61,11 @@ const char* element_type(DType dtype) {
   return "unsigned char";
 }
 
+std::string span_type(const Port& port, bool is_input) {
+  return "std::span<" + std::string(is_input ? "" : "const ") + element_type(port.dtype) + ", " +
+         std::to_string(element_count(port.shape)) + ">";
+}
+
 std::string list_of(const std::vector<std::string>& names, const std::string& type,
                     const std::string& name) {
   if (names.empty()) return "    " + type + "* " + name + " = nullptr;\n";
@@ -133,15 +138,15 @@ const PolicyText::Buffer& PolicyText::input_buffer(const PortRef& ref) const {
 
 std::string PolicyText::span_function(const Buffer& buffer, bool is_input,
                                       const std::string& scope) {
-  return "std::span<" + std::string(is_input ? "" : "const ") + element_type(buffer.port->dtype) +
-         ", " + std::to_string(element_count(buffer.port->shape)) + "> " + scope + buffer.name +
-         "()" + (is_input ? "" : " const") + " noexcept";
+  return span_type(*buffer.port, is_input) + " " + scope + buffer.name + "()" +
+         (is_input ? "" : " const") + " noexcept";
 }
 
 std::vector<std::pair<const PolicyText::Buffer*, bool>> PolicyText::ports() const {
   std::vector<std::pair<const Buffer*, bool>> ports;
   for (const NodePorts& node : bundle_.pipeline.inputs) {
-    for (const std::string& port : node.ports) ports.emplace_back(&inputs_.at({node.node, port}), true);
+    for (const std::string& port : node.ports)
+      ports.emplace_back(&inputs_.at({node.node, port}), true);
   }
   for (const NodePorts& node : bundle_.pipeline.outputs) {
     for (const std::string& port : node.ports) {
@@ -254,9 +259,9 @@ std::string PolicyText::policy() const {
   }
   std::string functions;
   for (const auto& [buffer, is_input] : ports()) {
-    functions += span_function(*buffer, is_input, "Policy::") + " {\n  return {buffers." +
-                 buffer->name + ", " + std::to_string(element_count(buffer->port->shape)) +
-                 "};\n}\n";
+    functions += span_function(*buffer, is_input, "Policy::") + " {\n  return " +
+                 span_type(*buffer->port, is_input) + "(buffers." + buffer->name + ", " +
+                 std::to_string(element_count(buffer->port->shape)) + ");\n}\n";
   }
   return fill(kPolicySource, {{"name", name_},
                               {"embedded", objects},
