@@ -1,5 +1,5 @@
-// leapp: look at a bundle, check it, verify it, run it, measure it, merge it, import one, bind it to a robot,
-// replay what was recorded. Needs no Python and no torch.
+// leapp: look at a bundle, check it, verify it, run it, measure it, merge it, import one, bind it
+// to a robot, replay what was recorded. Needs no Python and no torch.
 #include <cstdio>
 #include <exception>
 #include <nlohmann/json.hpp>
@@ -77,7 +77,8 @@ void add_error(nlohmann::ordered_json& report, const Error& error) {
 namespace {
 
 constexpr const char* kExitCodes =
-    "Exit codes: 0 done; 1 the bundle is wrong, a tick failed or is not as traced; 2 the command line is wrong; 3 "
+    "Exit codes: 0 done; 1 the bundle is wrong, a tick failed or is not as traced; 2 the command "
+    "line is wrong; 3 "
     "this\n"
     "machine lacks what the bundle needs (ONNX Runtime, libtorch, an execution provider); 4 too "
     "slow\n"
@@ -118,16 +119,16 @@ int main(int argc, char** argv) {
       },
       LogLevel::kWarning);
   CLI::App program(
-      "Look at exported policy pipelines, check, verify, run, measure and merge them, bind them to a "
+      "Look at exported policy pipelines, check, verify, run, measure and merge them, bind them to "
+      "a "
       "robot, replay what it recorded, and import policies of others.",
       "leapp");
   program.set_version_flag("--version", "leapp " LEAPP_VERSION);
   program.require_subcommand(1);
   program.footer(kExitCodes);
   std::vector<Command> commands;
-  for (const auto add :
-       {add_inspect, add_check, add_run, add_bench, add_merge, add_import, add_bind, add_replay,
-        add_verify}) {
+  for (const auto add : {add_inspect, add_check, add_run, add_bench, add_merge, add_import,
+                         add_bind, add_replay, add_verify}) {
     commands.push_back(add(program));
     commands.back().app->footer(commands.back().app->get_footer() + "\n\n" + kExitCodes);
   }
