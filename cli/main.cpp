@@ -83,7 +83,8 @@ void add_error(nlohmann::ordered_json& report, const Error& error) {
 namespace {
 
 constexpr const char* kExitCodes =
-    "Exit codes: 0 done; 1 the bundle is wrong, a tick failed or is not as traced; 2 the command line is wrong; 3 "
+    "Exit codes: 0 done; 1 the bundle is wrong, a tick failed or is not as traced; 2 the command "
+    "line is wrong; 3 "
     "this\n"
     "machine lacks what the bundle needs (ONNX Runtime, libtorch, an execution provider, a "
     "compiler); 4 too "

@@ -31,7 +31,8 @@ Command add_verify(CLI::App& program) {
   arguments->engine.add_to(*app);
   arguments->engine.add_no_merge_to(*app);
   app->footer(
-      "The traces are ticks that compile_graph(golden=N) kept. Exits with 1 when a value is further "
+      "The traces are ticks that compile_graph(golden=N) kept. Exits with 1 when a value is "
+      "further "
       "from them\nthan the tolerance they come with.\nExample: leapp verify walker/walker.yaml");
   return {app, [arguments] { return run_verify(*arguments); }};
 }

@@ -4,13 +4,14 @@
 //   while (walking) step();  // the program, with its annotations, as it is
 //   std::cout << to_string(run.report());
 //
-// A short trace cannot show what a program does in tick 700. While a Shadow is alive every annotation
-// outside of a tracing session also feeds the bundle: each model runs when its node's outputs are
-// named, on the inputs that its node took in, and every output is compared with the program's. State
-// is the bundle's own, as it is on the robot, so that a wrong one shows. The first difference of a node
-// is a warning (LP944) with port, tick, error and the program's line. What a node with state of its
-// own puts out after that would differ for the same reason, so it is not judged again before a
-// reset. Other nodes go on being compared: they take in what the program hands them.
+// A short trace cannot show what a program does in tick 700. While a Shadow is alive every
+// annotation outside of a tracing session also feeds the bundle: each model runs when its node's
+// outputs are named, on the inputs that its node took in, and every output is compared with the
+// program's. State is the bundle's own, as it is on the robot, so that a wrong one shows. The first
+// difference of a node is a warning (LP944) with port, tick, error and the program's line. What a
+// node with state of its own puts out after that would differ for the same reason, so it is not
+// judged again before a reset. Other nodes go on being compared: they take in what the program
+// hands them.
 //
 // The program may begin an episode anew. Where it says so, by reset(), its word counts. Where it
 // never does, a node whose outputs agree once its state is at its initial values again was reset:
@@ -44,11 +45,11 @@ struct ShadowOptions {
 
 /// Where program and bundle came apart.
 struct ShadowDifference {
-  std::string port;        ///< of the node, as it was annotated
-  std::uint64_t tick = 0;  ///< of the node in this run, counted from 1
-  std::string where = {};       ///< the program's line; may be empty
-  std::string text = {};        ///< what happened
-  Comparison comparison = {};   ///< `traced` is the program's value, `exported` the bundle's
+  std::string port;            ///< of the node, as it was annotated
+  std::uint64_t tick = 0;      ///< of the node in this run, counted from 1
+  std::string where = {};      ///< the program's line; may be empty
+  std::string text = {};       ///< what happened
+  Comparison comparison = {};  ///< `traced` is the program's value, `exported` the bundle's
 };
 
 /// What was seen of one node.

@@ -64,7 +64,8 @@ std::set<std::filesystem::path> list_named_files(const std::filesystem::path& fo
 std::set<std::filesystem::path> list_export_files(const std::filesystem::path& folder,
                                                   const std::string& name) {
   std::set<fs::path> files = list_named_files(folder, name);
-  for (const char* ending : {".yaml", ".png", ".svg", "_initial_values.safetensors", "_golden.safetensors"}) {
+  for (const char* ending :
+       {".yaml", ".png", ".svg", "_initial_values.safetensors", "_golden.safetensors"}) {
     files.insert(name + ending);
   }
   files.insert("validation.json");  // B34

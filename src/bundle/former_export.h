@@ -10,7 +10,8 @@
 namespace leapp {
 
 /// Paths, relative to `folder`, of the files its `{name}.yaml` names: models, what they keep beside
-/// them, initial values, golden traces. Never fails: of a YAML that cannot be read, nothing is known.
+/// them, initial values, golden traces. Never fails: of a YAML that cannot be read, nothing is
+/// known.
 LEAPP_EXPORT std::set<std::filesystem::path> list_named_files(const std::filesystem::path& folder,
                                                               const std::string& name);
 

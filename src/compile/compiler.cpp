@@ -287,9 +287,9 @@ void Compiler::write_golden(Bundle& bundle) {
   require(options_.golden >= 0, Code::kWrongValue,
           "compile_graph(golden=..) is a number of ticks, not " + std::to_string(options_.golden));
   if (options_.golden == 0 || dry_run_) return;
-  auto fewer = compile::write_golden(nodes_, static_cast<std::size_t>(options_.golden),
-                                     {options_.rtol, options_.atol},
-                                     staged("_golden.safetensors"), bundle);
+  auto fewer =
+      compile::write_golden(nodes_, static_cast<std::size_t>(options_.golden),
+                            {options_.rtol, options_.atol}, staged("_golden.safetensors"), bundle);
   if (fewer) say(std::move(*fewer));
 }
 
@@ -303,8 +303,8 @@ void Compiler::try_unseen_inputs(const std::vector<Draft>& drafts, Rollout& roll
     trials.until = now + std::max<std::chrono::steady_clock::duration>(
                              (now - began_) / 5, std::chrono::milliseconds(50));
   }
-  for (Diagnostic& each : compile::try_unseen_inputs(drafts, nodes_, rollout.engines, trials,
-                                                     rollout.outcomes)) {
+  for (Diagnostic& each :
+       compile::try_unseen_inputs(drafts, nodes_, rollout.engines, trials, rollout.outcomes)) {
     // The line at which a value left the graph says more than the one that put out what came of it.
     for (const Diagnostic& said : session_.diagnostics().by_harm()) {
       const bool left = said.code == Code::kBranch || said.code == Code::kNumber;

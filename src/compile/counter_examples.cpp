@@ -55,7 +55,8 @@ class Contest {
   void call_function(Unseen kind, const Inputs& inputs, const TensorList& model,
                      at::Generator& random);
   std::string differs(Unseen kind, const Inputs& inputs, std::size_t output,
-                      const at::Tensor& right, const at::Tensor& model, at::Generator& random) const;
+                      const at::Tensor& right, const at::Tensor& model,
+                      at::Generator& random) const;
   Tolerance tolerance_of(std::size_t output) const;
 
   const Draft& draft_;
@@ -141,8 +142,7 @@ Contest::Inputs Contest::nudge(const Inputs& inputs, at::Generator& random) cons
 
 // What the recorded operators compute: ports, then slots. Throws where they refuse the inputs.
 TensorList Contest::trace(const Inputs& inputs) const {
-  trace::Replay::Values values =
-      trace::Replay(recording_, slots_).run(inputs.ports, inputs.states);
+  trace::Replay::Values values = trace::Replay(recording_, slots_).run(inputs.ports, inputs.states);
   TensorList all = std::move(values.outputs);
   all.insert(all.end(), values.after.begin(), values.after.end());
   for (at::Tensor& each : all) {
@@ -184,7 +184,8 @@ std::string Contest::run(Unseen kind, at::Generator& random) {
     const auto place = output_places_[i];
     if (!place || !traced[*place].defined()) continue;
     const at::Tensor& value = traced[*place];
-    if (value.sizes() != model[i].sizes() || value.scalar_type() != model[i].scalar_type()) continue;
+    if (value.sizes() != model[i].sizes() || value.scalar_type() != model[i].scalar_type())
+      continue;
     const std::string what = differs(kind, inputs, i, value, model[i], random);
     if (what.empty()) continue;
     port_ = compiled_.output_names[i];
@@ -213,7 +214,8 @@ void Contest::call_function(Unseen kind, const Inputs& inputs, const TensorList&
     const auto found = outputs.find(compiled_.output_names[i]);
     if (!output_places_[i] || found == outputs.end()) continue;
     const at::Tensor value = found->second.detach().to(at::kCPU).contiguous();
-    if (value.sizes() != model[i].sizes() || value.scalar_type() != model[i].scalar_type()) continue;
+    if (value.sizes() != model[i].sizes() || value.scalar_type() != model[i].scalar_type())
+      continue;
     const std::string what = differs(kind, inputs, i, value, model[i], random);
     if (what.empty()) continue;
     port_ = compiled_.output_names[i];
@@ -249,8 +251,7 @@ std::string Contest::differs(Unseen kind, const Inputs& inputs, std::size_t outp
     spread = at::maximum(spread, apart.masked_select(apart.isfinite()).sum());
   }
   if (kind == Unseen::kExtreme) steady = steady.logical_and(found.isfinite());
-  const at::Tensor limit =
-      source.abs().mul(tolerance.rtol).add(tolerance.atol).add(spread.mul(10));
+  const at::Tensor limit = source.abs().mul(tolerance.rtol).add(tolerance.atol).add(spread.mul(10));
   const at::Tensor error = found.sub(source).abs();
   const at::Tensor wrong = steady.logical_and(error.le(limit).logical_not());
   if (!wrong.any().item<bool>()) return {};
@@ -323,7 +324,8 @@ std::vector<Diagnostic> try_unseen_inputs(const std::vector<Draft>& drafts,
       }
       what = try_node(contest, options, budget);
     } catch (const std::exception& error) {
-      what = std::string("on inputs that were never traced the model does not run: ") + error.what();
+      what =
+          std::string("on inputs that were never traced the model does not run: ") + error.what();
     }
     const std::string where = contest.where();
     if (what.empty() && !contest.baked().empty()) {

@@ -3,8 +3,8 @@
 // Validation compares on the traced passes, where a conversion may be right by chance. Here the
 // recorded operators run once more, in ATen, on inputs that were never seen, and the model beside
 // them. Where the two differ by more than rounding can explain, the conversion is wrong, and the
-// node fails validation. A node that is a function without state is called on the same inputs: where
-// it differs, it chose a branch or took a number by the values it was traced with.
+// node fails validation. A node that is a function without state is called on the same inputs:
+// where it differs, it chose a branch or took a number by the values it was traced with.
 #pragma once
 
 #include <chrono>
@@ -29,9 +29,10 @@ struct CounterExampleOptions {
 
 /// Tries the nodes one after the other; `engines` are those of their models, null where there is
 /// none. A node that differs gets a failed outcome, and an error in the log with port, kind of
-/// inputs, error and line (LP947). What its function differs in is returned, as warnings (LP948). Nodes whose values cannot be compared are left out: those that
-/// draw random numbers, run operators of the user's, have sizes that depend on values, or a first
-/// tick or delays of their own.
+/// inputs, error and line (LP947). What its function differs in is returned, as warnings (LP948).
+/// Nodes whose values cannot be compared are left out: those that draw random numbers, run
+/// operators of the user's, have sizes that depend on values, or a first tick or delays of their
+/// own.
 std::vector<Diagnostic> try_unseen_inputs(const std::vector<Draft>& drafts,
                                           const std::vector<CompiledNode>& nodes,
                                           const std::vector<std::unique_ptr<Engine>>& engines,

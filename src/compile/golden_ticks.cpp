@@ -19,8 +19,7 @@ bool repeats(const std::vector<CompiledNode>& nodes, const std::vector<Wire>& wi
   if (pass < ticks_ago) return true;
   for (const Wire& wire : wires) {
     const CompiledNode& from = *find_node(nodes, wire.source.node);
-    const at::Tensor sent =
-        from.output_value(pass - ticks_ago, from.output_name(wire.source.port));
+    const at::Tensor sent = from.output_value(pass - ticks_ago, from.output_name(wire.source.port));
     for (const PortRef& target : wire.targets) {
       const CompiledNode& to = *find_node(nodes, target.node);
       const at::Tensor taken = to.input_value(pass, to.input_name(target.port));
@@ -109,8 +108,8 @@ std::optional<Diagnostic> write_golden(const std::vector<CompiledNode>& nodes, s
   if (extent.ticks == wanted) return std::nullopt;
   return Diagnostic{.code = Code::kFewerGolden,
                     .level = LogLevel::kWarning,
-                    .text = "compile_graph(golden=" + std::to_string(wanted) + "): " +
-                            std::to_string(extent.ticks) + " tick(s) are kept. " +
+                    .text = "compile_graph(golden=" + std::to_string(wanted) +
+                            "): " + std::to_string(extent.ticks) + " tick(s) are kept. " +
                             (extent.ticks == 0 ? "Nothing can be kept: " : "") + extent.end};
 }
 

@@ -33,7 +33,12 @@ at::Tensor in_range(const std::vector<at::Tensor>& traced, at::Generator& random
   if (is_integer(last)) {
     const auto least = values.min().item<std::int64_t>();
     const auto width = static_cast<double>(values.max().item<std::int64_t>() - least);
-    return part.to(at::kDouble).mul(width + 1).floor().clamp(0, width).to(last.scalar_type()).add(least);
+    return part.to(at::kDouble)
+        .mul(width + 1)
+        .floor()
+        .clamp(0, width)
+        .to(last.scalar_type())
+        .add(least);
   }
   const at::Tensor finite = values.masked_select(values.isfinite());
   if (finite.numel() == 0) return last.clone();
@@ -47,8 +52,13 @@ at::Tensor extreme_like(const at::Tensor& tensor) {
   if (tensor.scalar_type() == at::kDouble) most = std::numeric_limits<double>::max();
   if (tensor.scalar_type() == at::kHalf) most = 65504;
   const at::Tensor odd = at::arange(tensor.numel(), tensor.options().dtype(at::kLong)).remainder(2);
-  return odd.eq(0).to(at::kDouble).mul(2).sub(1).mul(most).to(tensor.scalar_type()).reshape(
-      tensor.sizes());
+  return odd.eq(0)
+      .to(at::kDouble)
+      .mul(2)
+      .sub(1)
+      .mul(most)
+      .to(tensor.scalar_type())
+      .reshape(tensor.sizes());
 }
 
 }  // namespace

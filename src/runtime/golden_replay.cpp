@@ -82,8 +82,8 @@ LoneNode GoldenReplay::make_node(const Model& model) const {
 }
 
 // What the tick has or, where nobody saw it, what its wire brings, B33.
-ConstTensorView GoldenReplay::input_of(std::size_t tick, const PortRef& input,
-                                       const TensorMap& now, const TensorMap& before) const {
+ConstTensorView GoldenReplay::input_of(std::size_t tick, const PortRef& input, const TensorMap& now,
+                                       const TensorMap& before) const {
   if (const ConstTensorView* stored = traces_.input(tick, input)) return *stored;
   const auto source_in = [&](const std::vector<Wire>& wires) -> const PortRef* {
     for (const Wire& wire : wires) {
@@ -102,7 +102,8 @@ ConstTensorView GoldenReplay::input_of(std::size_t tick, const PortRef& input,
 
 void GoldenReplay::run_nodes() {
   std::vector<LoneNode> nodes;
-  for (const std::size_t i : execution_order(bundle_)) nodes.push_back(make_node(bundle_.models[i]));
+  for (const std::size_t i : execution_order(bundle_))
+    nodes.push_back(make_node(bundle_.models[i]));
   TensorMap before;
   for (std::size_t tick = 0; tick < traces_.ticks(); ++tick) {
     TensorMap now;
@@ -151,8 +152,8 @@ void GoldenReplay::check(std::size_t tick, const PortRef& port, bool wired,
                          const ConstTensorView& computed) {
   const ConstTensorView* stored = traces_.output(tick, port);
   if (stored == nullptr || !traces_.not_compared(port.node).empty()) return;
-  result_.checks.push_back({to_string(port), tick, wired,
-                            compare_in_full(*stored, computed, traces_.tolerance(port))});
+  result_.checks.push_back(
+      {to_string(port), tick, wired, compare_in_full(*stored, computed, traces_.tolerance(port))});
 }
 
 }  // namespace
@@ -160,8 +161,9 @@ void GoldenReplay::check(std::size_t tick, const PortRef& port, bool wired,
 Verification verify_golden(const LoadedBundle& loaded, const RuntimeOptions& options) {
   const std::string& file = loaded.bundle.file.string();
   require(loaded.bundle.pipeline.golden.has_value(), Code::kNoGolden,
-          file + ": the bundle has no golden traces to verify; export it with "
-                 "compile_graph(golden=3), say");
+          file +
+              ": the bundle has no golden traces to verify; export it with "
+              "compile_graph(golden=3), say");
   require(loaded.cannot_run.empty(), Code::kNoModel, loaded.cannot_run);
   return GoldenReplay(loaded, options).run();
 }

@@ -71,9 +71,8 @@ std::string to_json(const Verification& verification) {
   using Json = nlohmann::ordered_json;
   Json checks = Json::array();
   for (const PortVerification& check : verification.checks) {
-    Json entry = {{"port", check.port},
-                  {"tick", check.tick},
-                  {"run", check.wired ? "pipeline" : "node"}};
+    Json entry = {
+        {"port", check.port}, {"tick", check.tick}, {"run", check.wired ? "pipeline" : "node"}};
     entry.update(to_json(check.comparison));
     checks.push_back(std::move(entry));
   }

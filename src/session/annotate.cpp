@@ -1,7 +1,6 @@
 // The public calls: each hands on to the session.
-#include "leapp/leapp.h"
-
 #include "base/check.h"
+#include "leapp/leapp.h"
 #include "session/front_end.h"
 #include "session/session.h"
 #include "session/shadowing.h"

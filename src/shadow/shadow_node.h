@@ -57,12 +57,12 @@ class ShadowNode {
   const Tensor* put_out(std::size_t output, bool before) const;
 
   ShadowNodeReport report;
-  std::vector<std::optional<Inlet>> inlets;     ///< by input
-  std::vector<std::optional<Tensor>> initial;   ///< by input: of feedback
+  std::vector<std::optional<Inlet>> inlets;    ///< by input
+  std::vector<std::optional<Tensor>> initial;  ///< by input: of feedback
   std::vector<Tensor> inputs;
-  std::vector<Given> given;                     ///< by input
+  std::vector<Given> given;                                 ///< by input
   std::vector<std::pair<std::size_t, at::Tensor>> updates;  ///< outputs that were told early
-  std::optional<ShadowDifference> misfit;       ///< an input that the model cannot take
+  std::optional<ShadowDifference> misfit;                   ///< an input that the model cannot take
   bool is_open = false;
   bool lost = false;      ///< its state differs from the program's
   bool returned = false;  ///< in this pass an annotated state was at its initial value again

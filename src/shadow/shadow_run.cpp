@@ -39,9 +39,9 @@ void ShadowRun::load(const RuntimeOptions& options) {
       ShadowNode& node = *find(target.node);
       const std::size_t input = *node.find_input(target.port);
       const ConstTensorView* value = stored.find(to_string(target));
-      node.initial[input] =
-          value != nullptr ? Tensor(*value)
-                           : Tensor(node.inputs[input].dtype(), node.inputs[input].shape());
+      node.initial[input] = value != nullptr
+                                ? Tensor(*value)
+                                : Tensor(node.inputs[input].dtype(), node.inputs[input].shape());
     }
   }
 }
@@ -117,7 +117,7 @@ void ShadowRun::updates(const std::string& node, const NamedTensors& tensors) {
 }
 
 void ShadowRun::outputs(const std::string& node, const NamedTensors& tensors,
-                          const NamedTensors& static_outputs) {
+                        const NamedTensors& static_outputs) {
   const at::NoGradGuard no_grad;
   std::vector<Remark> remarks;
   {

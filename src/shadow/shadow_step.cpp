@@ -95,7 +95,7 @@ bool ShadowRun::set_hidden_to_initial(ShadowNode& node) {
 }
 
 std::optional<ShadowDifference> ShadowRun::judge(const ShadowNode& node,
-                                                   const Expected& expected) const {
+                                                 const Expected& expected) const {
   for (const auto& [output, value] : expected) {
     const ConstTensorView program = interop::view_of(value);
     const ConstTensorView bundle = node.result(output).view();
@@ -160,8 +160,9 @@ void ShadowRun::step(ShadowNode& node, const Expected& expected) {
   } else {
     ++node.report.compared;
     if (difference) {
-      node.lost = std::any_of(node.given.begin(), node.given.end(),
-                              [](ShadowNode::Given given) { return given == ShadowNode::Given::kNothing; });
+      node.lost = std::any_of(node.given.begin(), node.given.end(), [](ShadowNode::Given given) {
+        return given == ShadowNode::Given::kNothing;
+      });
       differ(node, std::move(*difference), output_text(node.report.ticks));
     }
   }

@@ -28,10 +28,11 @@ std::string error_text(const Comparison& comparison) {
 }  // namespace
 
 std::string output_text(std::uint64_t tick) {
-  return std::string("the program put out something else than its bundle. Something that was "
-                     "constant while tracing is not: a counter, a branch, a clock, a tensor that "
-                     "is neither input nor state. Give it to the node as one, and choose with "
-                     "torch.where()") +
+  return std::string(
+             "the program put out something else than its bundle. Something that was "
+             "constant while tracing is not: a counter, a branch, a clock, a tensor that "
+             "is neither input nor state. Give it to the node as one, and choose with "
+             "torch.where()") +
          (tick == 1 ? ". If the program has state from before this run, reset it first" : "");
 }
 

@@ -144,9 +144,8 @@ void Replayer::assign(const CallResult& result, const c10::IValue& value) {
 
 at::Tensor Replay::writable(const at::Tensor& content) {
   const bool plain = at::has_internal_overlap(content) == at::MemOverlap::No;
-  at::Tensor copy =
-      plain ? at::empty_strided(content.sizes(), content.strides(), content.options())
-            : at::empty(content.sizes(), content.options());
+  at::Tensor copy = plain ? at::empty_strided(content.sizes(), content.strides(), content.options())
+                          : at::empty(content.sizes(), content.options());
   return copy.copy_(content);
 }
 
@@ -178,7 +177,8 @@ Replay::Values Replay::run(const std::vector<at::Tensor>& inputs,
     for (std::size_t i = 0; i < stack.size(); ++i) assign(results[i], stack[i]);
   }
   Values values;
-  for (const Recording::Port& port : recording_.outputs) values.outputs.push_back(tensor_of(port.var));
+  for (const Recording::Port& port : recording_.outputs)
+    values.outputs.push_back(tensor_of(port.var));
   for (const StateSlot& slot : slots_) {
     values.after.push_back(slot.after != kNobody ? tensor_of(slot.after)
                            : slot.same_as        ? before[*slot.same_as]

@@ -53,8 +53,8 @@ Tolerance NodeValidation::tolerance_of(std::size_t output) const {
 
 void NodeValidation::report(std::size_t sample, std::size_t output,
                             const Comparison& comparison) const {
-  std::string line =
-      node_ + "/" + name_of_output(output) + " sample " + std::to_string(sample) + ": " + headline(comparison);
+  std::string line = node_ + "/" + name_of_output(output) + " sample " + std::to_string(sample) +
+                     ": " + headline(comparison);
   if (!comparison.passed() && !log_path_.empty()) line += "; details are in " + log_path_;
   if (comparison.passed()) {
     log(LogLevel::kInfo, line);
@@ -82,7 +82,8 @@ NodeOutcome NodeValidation::finish(const std::string& not_compared) {
   if (passed && !not_compared.empty()) {
     warn(Code::kNotValidated, "  [NOT VALIDATED] " + node_ + ": " + not_compared);
   } else if (passed) {
-    log(LogLevel::kInfo, "  [PASS] " + node_ + " passed validation (" + std::to_string(samples_.size()) +
+    log(LogLevel::kInfo, "  [PASS] " + node_ + " passed validation (" +
+                             std::to_string(samples_.size()) +
                              (samples_.size() == 1 ? " sample)" : " samples)"));
     for (std::size_t i = 0; i < output_names_.size(); ++i) {
       if (tolerance_of(i) == tolerance_) continue;

@@ -6,10 +6,10 @@
 #include <utility>
 #include <vector>
 
+#include "leapp/comparison.h"
 #include "leapp/node_outcome.h"
 #include "leapp/tensor_view.h"
 #include "leapp/visibility.h"
-#include "leapp/comparison.h"
 
 namespace leapp {
 

@@ -1,4 +1,5 @@
-// What a shadow run saw, as text and as data. Here rather than beside the run, which needs libtorch.
+// What a shadow run saw, as text and as data. Here rather than beside the run, which needs
+// libtorch.
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
@@ -19,8 +20,10 @@ std::string to_string(const ShadowReport& report) {
   for (const ShadowNodeReport& node : report.nodes) {
     const bool differs = node.first.has_value();
     const bool compared = node.not_compared.empty() && node.compared > 0;
-    text += std::string(differs ? "WRONG " : compared ? "ok    " : "?     ") + printable(node.node) +
-            ": " + std::to_string(node.ticks) + " ticks";
+    text += std::string(differs    ? "WRONG "
+                        : compared ? "ok    "
+                                   : "?     ") +
+            printable(node.node) + ": " + std::to_string(node.ticks) + " ticks";
     const auto add = [&](std::uint64_t count, const char* what) {
       if (count > 0) text += ", " + std::to_string(count) + what;
     };

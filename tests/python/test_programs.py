@@ -9,7 +9,9 @@ import pytest
 import torch
 from conftest import Workbench
 from programs import PROGRAMS, TRAPS, Program
-from programs.runner import export, mismatches, run_eager
+from programs.runner import export, mismatches, run_eager, shadow
+
+import leapp
 
 
 @pytest.mark.parametrize("program", PROGRAMS.values(), ids=PROGRAMS)
@@ -25,6 +27,13 @@ def test_program(program: Program, backend: str, bench: Workbench) -> None:
             for key, value in expected.items():
                 assert torch.equal(value, given[key]), f"tracing changed {key}"
         assert not mismatches(program, backend, bench.folder)
+        report = shadow(program, backend, bench.folder)
+        assert report.passed, str(report)
+        manager = bench.manager()
+        if "golden" in manager.pipeline:
+            verification = manager.verify()
+            assert verification.passed, str(verification)
+        assert not [each for each in leapp.diagnostics() if each.code == "LP948"]
 
 
 @pytest.mark.parametrize("program", TRAPS.values(), ids=TRAPS)

@@ -58,7 +58,8 @@ TEST_F(ReplayerTest, StatesAreReadAndLeft) {
 }
 
 TEST_F(ReplayerTest, InputsThatAnOperatorRefusesThrow) {
-  const at::Tensor y = writer_.call("aten::view", "", {writer_.mul(x_, weight_), std::vector<std::int64_t>{4}});
+  const at::Tensor y =
+      writer_.call("aten::view", "", {writer_.mul(x_, weight_), std::vector<std::int64_t>{4}});
   EXPECT_THROW(run(y, at::ones({3, 3})), std::exception);
 }
 

@@ -99,8 +99,7 @@ TEST(Compare, NanOnOneSideNamesItsOrigin) {
   EXPECT_EQ(exported.verdict, Verdict::kNonFinite);
   EXPECT_THAT(text_of(exported), HasSubstr("only the exported model has them"));
   EXPECT_THAT(text_of(exported), HasSubstr("exported has 1 NaN (50.0 %), 0 Inf (0.0 %)"));
-  EXPECT_THAT(text_of(compare_floats({kInf, 2}, {1, 2})),
-              HasSubstr("only the source has them"));
+  EXPECT_THAT(text_of(compare_floats({kInf, 2}, {1, 2})), HasSubstr("only the source has them"));
   EXPECT_THAT(text_of(compare_floats({kInf, 2}, {2, kInf})), HasSubstr("at different places"));
 }
 
@@ -130,7 +129,8 @@ TEST(Compare, ShapesAndDTypesMustAgree) {
                                          "float32 [1, 2]"));
   const auto dtype = compare(view(values, DType::kFloat32), view(values, DType::kInt32));
   EXPECT_EQ(dtype.verdict, Verdict::kDType);
-  EXPECT_THAT(headline(dtype), HasSubstr("the exported model returns int32, the source is float32"));
+  EXPECT_THAT(headline(dtype),
+              HasSubstr("the exported model returns int32, the source is float32"));
 }
 
 TEST(Compare, EmptyTensorsAndScalarsWork) {

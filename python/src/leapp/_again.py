@@ -9,13 +9,14 @@ back; else it is not called at all, and log.txt says so.
 from __future__ import annotations
 
 import inspect
+import warnings
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import torch
 
-from . import _console, _trace
+from . import _trace
 from ._payload import Flat
 from ._reach import Reach, UnknownReachError
 from .semantics import is_ndarray
@@ -65,11 +66,11 @@ def call(node: str, inputs: Mapping[str, torch.Tensor]) -> dict[str, torch.Tenso
             reach.follow(value)
     except UnknownReachError as error:
         found.refused = str(error)
-        _console.emit(
-            _console.DEBUG, f"node '{node}' was not called on other inputs: {found.refused}"
-        )
+        text = f"the function of node '{node}' was not called on other inputs: {found.refused}"
+        _trace.diagnose("LP948", text, node, aloud=False)
         return {}
-    with _trace.Unobserved(), reach.put_back():
+    with _trace.Unobserved(), reach.put_back(), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # such inputs overflow
         try:
             return found.make(inputs)
         except Exception:  # the program refuses such inputs

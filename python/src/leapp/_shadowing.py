@@ -20,8 +20,8 @@ from .errors import LeappError
 
 def input_tensors(node: str, tensors: Any) -> None:
     """Open a node, or add inputs to an open one."""
-    with _quietly():
-        if _trace.input_dict(node, tensors) is NotImplemented:
+    if _trace.input_dict(node, tensors) is NotImplemented:
+        with _quietly():
             take_inputs(node, flatten("input_tensors", node, tensors))
 
 
@@ -33,9 +33,9 @@ def take_inputs(node: str, flat: Flat) -> None:
 
 def output_tensors(node: str, tensors: Any, static_outputs: Any) -> None:
     """Hand over outputs, which closes the node."""
+    if static_outputs is None and _trace.output_dict(node, tensors, "") is not NotImplemented:
+        return
     with _quietly():
-        if static_outputs is None and _trace.output_dict(node, tensors, "") is not NotImplemented:
-            return
         statics = Flat()
         if static_outputs is not None:
             statics = flatten("output_tensors static_outputs", node, static_outputs)

@@ -46,8 +46,20 @@ def export(program: Program, backend: str, folder: Path) -> list[Ports]:
             leapp.stop()
         raise
     leapp.stop()
-    leapp.compile_graph(visualize=False)
+    leapp.compile_graph(visualize=False, golden=program.traced)
     return results
+
+
+def shadow(program: Program, backend: str, folder: Path) -> leapp.ShadowReport:
+    """What a shadow run of the program, on fresh inputs, sees of its bundle."""
+    policy = make(program, backend)
+    rng = torch.Generator().manual_seed(2)
+    with leapp.shadow(
+        folder / "g" / "g.yaml", rtol=max(program.rtol, 1e-3), atol=max(program.atol, 1e-5)
+    ) as run:
+        for _ in range(program.ticks):
+            policy.step(policy.sense(rng))
+    return run.report()
 
 
 def mismatches(program: Program, backend: str, folder: Path) -> list[str]:
