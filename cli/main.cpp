@@ -119,16 +119,16 @@ int main(int argc, char** argv) {
       },
       LogLevel::kWarning);
   CLI::App program(
-      "Look at exported policy pipelines, compare, check, run, measure and merge them, bind them to "
+      "Look at exported policy pipelines, compare, check, run, measure and merge them, bind them "
+      "to "
       "a robot, replay what it recorded, and import policies of others.",
       "leapp");
   program.set_version_flag("--version", "leapp " LEAPP_VERSION);
   program.require_subcommand(1);
   program.footer(kExitCodes);
   std::vector<Command> commands;
-  for (const auto add :
-       {add_inspect, add_view, add_diff, add_check, add_run, add_bench, add_merge, add_import,
-        add_bind, add_replay, add_completion}) {
+  for (const auto add : {add_inspect, add_view, add_diff, add_check, add_run, add_bench, add_merge,
+                         add_import, add_bind, add_replay, add_completion}) {
     commands.push_back(add(program));
     commands.back().app->footer(commands.back().app->get_footer() + "\n\n" + kExitCodes);
   }
