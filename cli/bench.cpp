@@ -37,10 +37,10 @@ std::optional<double> frequency_of(const Bundle& bundle) {
 // How long a tick may take, for the timeline to show which took longer.
 std::optional<std::chrono::nanoseconds> deadline_of(const Arguments& arguments) {
   BenchReport report;
-  report.frequency = arguments.hz > 0
-                         ? std::optional(arguments.hz)
-                         : frequency_of(read_bundle(arguments.yaml,
-                                                    arguments.engine.options().bundle));
+  report.frequency =
+      arguments.hz > 0
+          ? std::optional(arguments.hz)
+          : frequency_of(read_bundle(arguments.yaml, arguments.engine.options().bundle));
   return report.period();
 }
 

@@ -113,7 +113,8 @@ std::string zsh_script(const std::vector<const CLI::App*>& commands) {
                " \\\n";
     }
     const std::vector<std::string> choices = choices_of(*command);
-    cases += "      " + quoted(choices.empty() ? "*:file:_files" : "1:shell:(" + joined(choices) + ")") +
+    cases += "      " +
+             quoted(choices.empty() ? "*:file:_files" : "1:shell:(" + joined(choices) + ")") +
              " ;;\n";
   }
   return "#compdef leapp\n"
@@ -142,7 +143,8 @@ std::string fish_script(const std::vector<const CLI::App*>& commands) {
               quoted(command->get_description()) + "\n";
     const std::string here =
         "complete -c leapp -n '__fish_seen_subcommand_from " + command->get_name() + "'";
-    for (const std::string& choice : choices_of(*command)) script += here + " -f -a " + choice + "\n";
+    for (const std::string& choice : choices_of(*command))
+      script += here + " -f -a " + choice + "\n";
     for (const Word& option : options_of(*command)) {
       const bool is_long = option.text.starts_with("--");
       script += here + (is_long ? " -l " : " -s ") + option.text.substr(is_long ? 2 : 1) +

@@ -48,9 +48,9 @@ int run_view(const ViewArguments& arguments) {
   options.bench = arguments.bench;
   options.recording = arguments.recording;
   options.robot = arguments.robot;
-  const std::string file =
-      arguments.out.empty() ? std::filesystem::path(arguments.yaml).stem().string() + ".html"
-                            : arguments.out;
+  const std::string file = arguments.out.empty()
+                               ? std::filesystem::path(arguments.yaml).stem().string() + ".html"
+                               : arguments.out;
   save_page(view_page(arguments.yaml, options), file);
   const bool opened = !arguments.no_open && open_page(file);
   if (arguments.json) {

@@ -1,8 +1,8 @@
 """Lets the site show what lies outside of docs/: MkDocs calls these functions while it builds.
 
-The README is the first page. A page that links to a file of the repository, a header say, gets a page
-with its text; a folder gets a page that lists it. So no page of docs/ is written for the site alone,
-and every link that works in the repository works there.
+The README is the first page. A file of the repository that a page links to, a header say, gets a
+page with its text, and a folder one that lists it. So no page of docs/ is written for the site
+alone, and every link that works in the repository works there.
 """
 
 from __future__ import annotations
@@ -31,8 +31,7 @@ def on_files(files: Files, config: Any) -> Files:
     listed = [f"- [{_title(page)}]({page.name})" for page in decisions]
     text = "# Decisions\n\nChoices that were not obvious, each on a page.\n\n" + "\n".join(listed)
     files.append(File.generated(config, "decisions/index.md", content=text + "\n"))
-    places = [(f"docs/{file.src_uri}", file) for file in files.documentation_pages()]
-    for place, file in places:
+    for place in [f"docs/{file.src_uri}" for file in files.documentation_pages()]:
         name = _source_of(place)
         for _, target, _ in LINK.findall((ROOT / name).read_text() if name else ""):
             path = _outside(name, target)
@@ -103,7 +102,9 @@ def _page_of(path: str) -> str:
 def _text_of(path: str) -> str:
     file = ROOT / path
     if file.is_dir():
-        names = sorted(each.name for each in file.iterdir() if not each.name.startswith((".", "__")))
+        names = sorted(
+            each.name for each in file.iterdir() if not each.name.startswith((".", "__"))
+        )
         return f"# {path}/\n\n" + "".join(f"- `{name}`\n" for name in names)
     if file.suffix == ".md":
         return f"# {path}\n\n```` markdown\n{file.read_text()}\n````\n"

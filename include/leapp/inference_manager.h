@@ -261,12 +261,12 @@ class LEAPP_EXPORT InferenceManager {
   Statistics statistics() const;
   void reset_statistics();
 
-  /// Writes a timeline of the ticks from now on, a file that Perfetto (ui.perfetto.dev) shows: a slice
-  /// for each tick and, within it, for each node; counters; an instant where a deadline was missed. A
-  /// tick puts two words a node into a ring and neither allocates, waits nor calls the system for it;
-  /// a thread writes. What the ring has no room for is left out and counted in the file. An empty
-  /// path ends the timeline, as the manager's end does. Throws Error (LP962) when the file cannot be
-  /// written.
+  /// Writes a timeline of the ticks from now on, a file that Perfetto (ui.perfetto.dev) shows: a
+  /// slice for each tick and, within it, for each node; counters; an instant where a deadline was
+  /// missed. A tick puts one word a node into a ring and neither allocates, waits nor calls the
+  /// system for it; a thread writes. What the ring has no room for is left out and counted in the
+  /// file. An empty path ends the timeline, as the manager's end does. Throws Error (LP962) when
+  /// the file cannot be written.
   void trace_to(const std::filesystem::path& file);
 
  private:

@@ -2,11 +2,12 @@
 //
 //   std::ofstream("walker.html") << leapp::view_page("walker/walker.yaml");
 //
-// The page holds the drawing of the pipeline, with pan, zoom and search; for each node its operators
-// with the user's source lines, its ports with what they mean, and its weights with histograms; for
-// each wire what flows through it, where the bundle has golden traces or a recording is given; and
-// how the models agreed with what was traced. It fetches nothing, and nothing that a bundle holds
-// can make it run anything: names are text, and the page's own policy allows its one script alone.
+// The page holds the drawing of the pipeline, with pan, zoom and search; for each node its
+// operators with the user's source lines, its ports with what they mean, and its weights with
+// histograms; for each wire what flows through it, where the bundle has golden traces or a
+// recording is given; and how the models agreed with what was traced. It fetches nothing, and
+// nothing that a bundle holds can make it run anything: names are text, and the page's own policy
+// allows its one script alone.
 //
 // No model is run and none is loaded by an engine. For desks: allocates, reads files, throws Error.
 // Thread-safe; drawings wait for each other.

@@ -11,8 +11,8 @@
 #include <thread>
 #include <vector>
 
-#include "controller/mcap_writer.h"
 #include "base/word_ring.h"
+#include "controller/mcap_writer.h"
 #include "leapp/controller.h"
 
 namespace leapp {

@@ -94,8 +94,9 @@ Timeline::Timeline(const std::filesystem::path& file, const std::string& title,
   write_head(title);
   flush();
   if (!file_) {
-    throw Error(Code::kTimeline, file.string() + ": the timeline cannot be written; is the folder "
-                                                 "there, and may you write to it?");
+    throw Error(Code::kTimeline, file.string() +
+                                     ": the timeline cannot be written; is the folder "
+                                     "there, and may you write to it?");
   }
   worker_ = std::thread([this] { work(); });
 }

@@ -5,7 +5,7 @@
 
 namespace leapp::view {
 
-extern const std::string_view kPageHtml;    ///< with {{hash}}, {{style}}, {{script}} and {{data}}
+extern const std::string_view kPageHtml;  ///< with {{hash}}, {{style}}, {{script}} and {{data}}
 extern const std::string_view kPageStyle;
 extern const std::string_view kPageScript;
 

@@ -166,8 +166,9 @@ Json bench_json(const std::filesystem::path& file) {
   require(report.is_object() && report.contains("tick") && report["tick"].is_object() &&
               report.contains("nodes") && report["nodes"].is_object(),
           Code::kNoBenchReport,
-          file.string() + ": this is no report of leapp bench: expected a JSON object with \"tick\" "
-                          "and \"nodes\"; make one with: leapp bench bundle.yaml --json");
+          file.string() +
+              ": this is no report of leapp bench: expected a JSON object with \"tick\" "
+              "and \"nodes\"; make one with: leapp bench bundle.yaml --json");
   return report;
 }
 
@@ -177,11 +178,10 @@ Json binding_json(const std::vector<PortBinding>& ports, const std::vector<Signa
     Json elements = Json::array();
     for (std::size_t i = 0; i < port.sources.size(); ++i) {
       const Signal& signal = signals[port.sources[i].signal];
-      elements.push_back(
-          {{"name", i < port.elements.size() ? port.elements[i] : std::to_string(i)},
-           {"signal", signal.name + "[" + std::to_string(port.sources[i].element) + "] " +
-                          signal.elements[port.sources[i].element]},
-           {"factor", short_number(port.sources[i].factor)}});
+      elements.push_back({{"name", i < port.elements.size() ? port.elements[i] : std::to_string(i)},
+                          {"signal", signal.name + "[" + std::to_string(port.sources[i].element) +
+                                         "] " + signal.elements[port.sources[i].element]},
+                          {"factor", short_number(port.sources[i].factor)}});
     }
     list.push_back({{"port", port.port},
                     {"kind", port.kind},
@@ -275,9 +275,8 @@ Json describe(const Bundle& bundle, const ViewOptions& options) {
                {"configs", to_json(bundle.pipeline.configs)},
                {"system", system_json(bundle.system_information)},
                {"golden", golden_series(bundle, options.bundle)},
-               {"recording", options.recording.empty()
-                                 ? Json()
-                                 : recorded_series(options.recording, bundle)},
+               {"recording",
+                options.recording.empty() ? Json() : recorded_series(options.recording, bundle)},
                {"validation", validation_json(bundle)},
                {"bench", bench_json(options.bench)},
                {"robot", robot_json(bundle, options.robot)},

@@ -62,9 +62,8 @@ class Differ {
       if (former != nullptr) compare_models(*former, model);
     }
     compare_initial_values();
-    std::stable_sort(
-        diff_.differences.begin(), diff_.differences.end(),
-        [](const Difference& a, const Difference& b) { return a.kind < b.kind; });
+    std::stable_sort(diff_.differences.begin(), diff_.differences.end(),
+                     [](const Difference& a, const Difference& b) { return a.kind < b.kind; });
     return std::move(diff_);
   }
 
@@ -136,9 +135,9 @@ class Differ {
   void compare_keys(DiffKind kind, const std::string& prefix, const nlohmann::ordered_json& before,
                     const nlohmann::ordered_json& after) {
     const auto text = [](const nlohmann::ordered_json& value) {
-      return value.is_string() ? value.get<std::string>()
-                               : value.dump(-1, ' ', false,
-                                            nlohmann::ordered_json::error_handler_t::replace);
+      return value.is_string()
+                 ? value.get<std::string>()
+                 : value.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
     };
     for (const auto& [key, value] : after.items()) {
       if (!before.contains(key)) {
@@ -312,7 +311,7 @@ std::string to_string(const BundleDiff& diff) {
       text += ": " + describe_worst(*each.worst);
     } else if (each.kind != DiffKind::kWire) {
       text += ": ";
-      text += each.before.empty() ? each.after
+      text += each.before.empty()  ? each.after
               : each.after.empty() ? each.before
                                    : each.before + ", now " + each.after;
     }
@@ -331,11 +330,11 @@ std::string to_json(const BundleDiff& diff) {
                  {"before", or_null(each.before)},
                  {"after", or_null(each.after)}};
     if (each.worst) {
-      json["worst"] = {{"index", each.worst->index},
-                       {"before", view::short_number(each.worst->before)},
-                       {"after", view::short_number(each.worst->after)},
-                       {"error", view::short_number(std::abs(each.worst->after -
-                                                             each.worst->before))}};
+      json["worst"] = {
+          {"index", each.worst->index},
+          {"before", view::short_number(each.worst->before)},
+          {"after", view::short_number(each.worst->after)},
+          {"error", view::short_number(std::abs(each.worst->after - each.worst->before))}};
     }
     list.push_back(std::move(json));
   }

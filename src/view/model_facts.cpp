@@ -22,15 +22,15 @@ std::string property(const onnx::Properties& properties, std::string_view key) {
 
 void add_operators(const onnx::Graph& graph, int depth, std::vector<Operator>& operators) {
   for (const onnx::Node& node : graph.nodes) {
-    operators.push_back({.type = node.domain.empty() ? node.op_type
-                                                     : node.domain + "::" + node.op_type,
-                         .name = node.name,
-                         .from = property(node.metadata, "leapp.op"),
-                         .module = property(node.metadata, "leapp.module"),
-                         .where = node.doc_string,
-                         .inputs = node.inputs,
-                         .outputs = node.outputs,
-                         .depth = depth});
+    operators.push_back(
+        {.type = node.domain.empty() ? node.op_type : node.domain + "::" + node.op_type,
+         .name = node.name,
+         .from = property(node.metadata, "leapp.op"),
+         .module = property(node.metadata, "leapp.module"),
+         .where = node.doc_string,
+         .inputs = node.inputs,
+         .outputs = node.outputs,
+         .depth = depth});
     for (const onnx::Attribute& attribute : node.attributes) {
       if (const auto* inner = std::get_if<std::shared_ptr<const onnx::Graph>>(&attribute.value)) {
         add_operators(**inner, depth + 1, operators);
@@ -94,8 +94,8 @@ void add_script_weights(const std::vector<ZipEntry>& entries, ModelFacts& facts)
     const std::size_t width = size_of(tensor.dtype);
     const auto count = static_cast<std::uint64_t>(element_count(tensor.shape));
     const std::uint64_t stored = storage == nullptr ? 0 : storage->bytes.size() / width;
-    const bool there = tensor.contiguous && tensor.offset <= stored &&
-                       count <= stored - tensor.offset;
+    const bool there =
+        tensor.contiguous && tensor.offset <= stored && count <= stored - tensor.offset;
     const void* data = there ? storage->bytes.data() + tensor.offset * width : nullptr;
     facts.weights.push_back({tensor.name, {data, tensor.dtype, tensor.shape}});
   }

@@ -37,7 +37,7 @@ struct ModelFacts {
   std::string code;  ///< TorchScript's source
   std::vector<Weight> weights;
   std::uint64_t file_bytes = 0;
-  std::vector<std::string> remarks;    ///< what could not be read, and why
+  std::vector<std::string> remarks;               ///< what could not be read, and why
   std::vector<std::shared_ptr<const void>> keep;  ///< what the views point into
 };
 

@@ -35,8 +35,8 @@ void replace(std::string& text, std::string_view placeholder, std::string_view v
   text.replace(at, placeholder.size(), value);
 }
 
-// In ASCII, and without the one character by which a script could end: what the bundle holds is data
-// of the page, whatever it says.
+// In ASCII, and without the one character by which a script could end: what the bundle holds is
+// data of the page, whatever it says.
 std::string inline_json(const nlohmann::ordered_json& json) {
   std::string text = json.dump(-1, ' ', true, nlohmann::ordered_json::error_handler_t::replace);
   for (std::size_t at = text.find('<'); at != std::string::npos; at = text.find('<', at)) {

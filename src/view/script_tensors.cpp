@@ -93,8 +93,8 @@ class Unpickler {
       case 0x86:
       case 0x87:
         return stack_.size() >= code - 0x84U && gather(stack_.size() - (code - 0x84U));
-      case 'R':    // a call with arguments
-      case 0x81:   // an object of a class
+      case 'R':   // a call with arguments
+      case 0x81:  // an object of a class
         return stack_.size() >= 2 && gather(stack_.size() - 2);
       case 'Q':
         return !stack_.empty();

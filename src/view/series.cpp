@@ -7,8 +7,11 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "base/check.h"
+#include "base/hash.h"
 #include "bundle/safetensors.h"
 #include "bundle/verified_files.h"
+#include "bundle/yaml_tree.h"
 #include "controller/mcap_reader.h"
 #include "view/distribution.h"
 #include "view/numbers.h"
@@ -55,9 +58,8 @@ SeriesJson to_json(const PortSeries& series) {
     ticks.push_back(tick);
     values.push_back(tick_json(row, range));
   }
-  SeriesJson json = {{"elements", elements},
-                     {"ticks", std::move(ticks)},
-                     {"values", std::move(values)}};
+  SeriesJson json = {
+      {"elements", elements}, {"ticks", std::move(ticks)}, {"values", std::move(values)}};
   if (range) json["range"] = true;
   if (every > 1) json["every"] = every;
   return json;
@@ -81,8 +83,30 @@ std::optional<GoldenName> parse_golden_name(const std::string& name) {
   return parsed;
 }
 
-std::filesystem::path golden_file(const Bundle& bundle) {
-  return bundle.file.parent_path() / (bundle.file.stem().string() + "_golden.safetensors");
+// The text of a key of the YAML's `pipeline`, or nothing.
+std::string pipeline_text(const YamlNode& yaml, std::string_view key) {
+  const YamlNode* const pipeline = yaml.find("pipeline");
+  const YamlNode* const value = pipeline == nullptr ? nullptr : pipeline->find(key);
+  return value == nullptr || value->kind != YamlNode::Kind::kScalar ? "" : value->text;
+}
+
+// The golden traces of a bundle, verified (B30); none where it names none.
+std::optional<SafeTensors> read_golden(const Bundle& bundle, const BundleOptions& options) {
+  const FileBytes yaml(bundle.file);
+  const auto text_in = [](const FileBytes& file) {
+    return std::string_view(reinterpret_cast<const char*>(file.bytes().data()),
+                            file.bytes().size());
+  };
+  const YamlNode root = parse_yaml(text_in(yaml), bundle.file.string());
+  const std::string path = pipeline_text(root, "golden");
+  if (path.empty()) return std::nullopt;
+  const FileBytes file(resolve_file(bundle.file.parent_path(), path, options));
+  Digest digest(Digest::Kind::kSha256);
+  digest.update(text_in(file));
+  require(
+      digest.finish() == pipeline_text(root, "golden_sha256sum"), rule(30),
+      path + ": [B30] SHA256 checksum mismatch: these are not the golden traces of this bundle");
+  return SafeTensors::parse(text_in(file), path, options.max_tensor_bytes);
 }
 
 // "values" of a message: a list, or an object with a number for each element.
@@ -109,7 +133,8 @@ SeriesJson period_json(std::vector<double> gaps) {
   double sum = 0;
   for (const double gap : gaps) sum += gap;
   const auto at = [&](double share) {
-    return short_number(gaps[static_cast<std::size_t>(share * static_cast<double>(gaps.size() - 1))]);
+    return short_number(
+        gaps[static_cast<std::size_t>(share * static_cast<double>(gaps.size() - 1))]);
   };
   return {{"mean_ms", short_number(sum / static_cast<double>(gaps.size()))},
           {"p50_ms", at(0.5)},
@@ -180,10 +205,10 @@ class RecordingReader {
 }  // namespace
 
 SeriesJson golden_series(const Bundle& bundle, const BundleOptions& options) {
-  const std::filesystem::path file = golden_file(bundle);
-  if (!std::filesystem::exists(file)) return nullptr;
   try {
-    const SafeTensors tensors = SafeTensors::read(file, options.max_tensor_bytes);
+    const std::optional<SafeTensors> read = read_golden(bundle, options);
+    if (!read) return nullptr;
+    const SafeTensors& tensors = *read;
     AllSeries all;
     std::uint64_t ticks = 0;
     for (const NamedTensorView& each : tensors.tensors()) {
@@ -209,10 +234,8 @@ SeriesJson golden_series(const Bundle& bundle, const BundleOptions& options) {
 
 SeriesJson recorded_series(const std::filesystem::path& recording, const Bundle& bundle) {
   RecordingReader reader(bundle);
-  McapReader(recording).read(
-      [&](const McapChannel& channel, std::uint64_t time, std::string_view data) {
-        reader.take(channel, time, data);
-      });
+  McapReader(recording).read([&](const McapChannel& channel, std::uint64_t time,
+                                 std::string_view data) { reader.take(channel, time, data); });
   return reader.json();
 }
 

@@ -10,10 +10,10 @@
 
 namespace leapp::view {
 
-/// {"ticks": n, "rtol": .., "atol": .., "ports": {"inputs/policy/obs": {"elements": n, "ticks": [..],
-/// "values": [[..], ..]}}}. Of a port with many elements each tick has the least, the
-/// mean and the greatest value ("range": true); of many ticks some are left out ("every": n).
-/// Null when the bundle has no golden traces; {"remark": ".."} when they cannot be read.
+/// {"ticks": n, "rtol": .., "atol": .., "ports": {"inputs/policy/obs": {"elements": n, "ticks":
+/// [..], "values": [[..], ..]}}}. Of a port with many elements each tick has the least, the mean
+/// and the greatest value ("range": true); of many ticks some are left out ("every": n). Null when
+/// the bundle has no golden traces; {"remark": ".."} when they cannot be read.
 nlohmann::ordered_json golden_series(const Bundle& bundle, const BundleOptions& options);
 
 /// The same for a recording, with "period": how long the ticks of the loop were apart, and

@@ -9,8 +9,8 @@ namespace {
 TEST(PhaseTimesTest, NamesEveryPhaseInOrder) {
   PhaseTimes times("state");
   times.next("graphs");
-  EXPECT_THAT(times.text(), testing::MatchesRegex(
-                                "Compiled in [0-9.]+ s: state [0-9.]+ s, graphs [0-9.]+ s"));
+  EXPECT_THAT(times.text(),
+              testing::MatchesRegex("Compiled in [0-9.]+ s: state [0-9.]+ s, graphs [0-9.]+ s"));
 }
 
 }  // namespace

@@ -77,7 +77,10 @@ class Browser:
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        at: TracebackType | None,
     ) -> None:
         self._process.terminate()
         self._process.wait()
@@ -86,7 +89,9 @@ class Browser:
     def open(self, page: Path, address: str = "") -> None:
         """Loads a file and waits until its script has drawn it."""
         self._call("Page.navigate", url="about:blank")
-        self._call("Page.navigate", url=page.resolve().as_uri() + ("#" + address if address else ""))
+        self._call(
+            "Page.navigate", url=page.resolve().as_uri() + ("#" + address if address else "")
+        )
         self.evaluate(
             "new Promise((done) => { const look = () =>"
             " document.documentElement?.dataset.ready ? done() : setTimeout(look, 10); look(); })"

@@ -28,7 +28,8 @@ std::string pickle_of(const std::string& model) {
 // A dict under one key: a tensor of two floats in storage "7", after one element.
 const std::string kOneTensor =
     "\x80\x02}(X\x01\0\0\0wctorch._utils\n_rebuild_tensor_v2\n((X\x07\0\0\0storagectorch\n"
-    "FloatStorage\nX\x01\0\0\0" "7X\x03\0\0\0cpuK\x03tQK\x01K\x02\x85K\x01\x85\x89}tRu."s;
+    "FloatStorage\nX\x01\0\0\0"
+    "7X\x03\0\0\0cpuK\x03tQK\x01K\x02\x85K\x01\x85\x89}tRu."s;
 
 TEST(ScriptTensorsTest, ReadsNameTypeShapeAndPlace) {
   const std::vector<ScriptTensor> found = list_script_tensors(kOneTensor);
@@ -42,7 +43,8 @@ TEST(ScriptTensorsTest, ReadsNameTypeShapeAndPlace) {
 }
 
 TEST(ScriptTensorsTest, NoCutAndNoFlippedByteLeadsAstray) {
-  for (const std::string& pickle : {kOneTensor, pickle_of("affine.pt"), pickle_of("recurrent.pt")}) {
+  for (const std::string& pickle :
+       {kOneTensor, pickle_of("affine.pt"), pickle_of("recurrent.pt")}) {
     for (std::size_t size = 0; size < pickle.size(); ++size) {
       list_script_tensors(std::string_view(pickle).substr(0, size));
     }

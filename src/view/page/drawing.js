@@ -61,7 +61,7 @@ function plainDrawing() {
   const root = svg("svg", { class: "plain" });
   data.wires.forEach((wire, index) => {
     const [x1, y1] = place.get(nodeOf(wire.source)), [x2, y2] = place.get(nodeOf(wire.target));
-    const bend = Math.max(40, Math.abs(x2 - x1 - 180) / 2);
+    const bend = Math.min(140, Math.max(40, Math.abs(x2 - x1 - 180) / 2));
     const d = `M${x1 + 180},${y1 + 22} C${x1 + 180 + bend},${y1 + 22} ${x2 - bend},${y2 + 22} ${x2},${y2 + 22}`;
     const group = svg("g", { class: wire.feedback ? "edge back" : "edge" }, svg("path", { class: "wide", d }), svg("path", { d }));
     adopt(group, { kind: "wire", index });
