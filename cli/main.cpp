@@ -83,13 +83,9 @@ void add_error(nlohmann::ordered_json& report, const Error& error) {
 namespace {
 
 constexpr const char* kExitCodes =
-    "Exit codes: 0 done; 1 the bundle is wrong, a tick failed or is not as traced; 2 the command "
-    "line is wrong; 3 "
-    "this\n"
-    "machine lacks what the bundle needs (ONNX Runtime, libtorch, an execution provider, a "
-    "compiler); 4 too "
-    "slow\n"
-    "(bench --strict); 5 different (diff).";
+    "Exit codes: 0 done; 1 the bundle is wrong, a tick failed or is not as traced; 2 the command\n"
+    "line is wrong; 3 this machine lacks what the bundle needs (ONNX Runtime, libtorch, an\n"
+    "execution provider, a compiler); 4 too slow (bench --strict); 5 different (diff).";
 
 // The parser would only say that a subcommand is required.
 std::string unknown_first_word(int argc, char** argv, const std::vector<Command>& commands) {
