@@ -200,14 +200,11 @@ class TestBuilding:
 
 
 def test_the_sources_of_a_policy_are_the_same_each_time(fresh: Path, tmp_path: Path) -> None:
-    leapp("build", fresh, "--source", tmp_path / "a")
-    times = {path.name: path.stat().st_mtime_ns for path in (tmp_path / "a").iterdir()}
-    leapp("build", fresh, "--source", tmp_path / "a")
-    leapp("build", fresh, "--source", tmp_path / "b")
+    for folder in ("a", "b"):
+        leapp("build", fresh, "--source", tmp_path / folder)
     for path in (tmp_path / "a").iterdir():
-        assert path.stat().st_mtime_ns == times[path.name]
         assert path.read_bytes() == (tmp_path / "b" / path.name).read_bytes()
-    assert "walker_policy.h" in times
+    assert (tmp_path / "a" / "walker_policy.h").is_file()
 
 
 MAIN = """
