@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 from collections.abc import Callable, Sequence
@@ -38,7 +39,9 @@ def _export(function: Function, inputs: Tensors, folder: Path, **options: Any) -
     return folder / "g" / "op.cpp"
 
 
-def _check(function: Function, folder: Path, *samples: Tensors, tolerance: float = 1e-5) -> CppModel:
+def _check(
+    function: Function, folder: Path, *samples: Tensors, tolerance: float = 1e-5
+) -> CppModel:
     """Exports for the first sample, compiles without a warning, and compares on all."""
     with torch.no_grad():
         source = _export(function, samples[0], folder)
@@ -47,7 +50,12 @@ def _check(function: Function, folder: Path, *samples: Tensors, tolerance: float
             found = model({f"x{i}": x for i, x in enumerate(sample)})
             for i, (y, expected) in enumerate(zip(found, function(*sample), strict=True)):
                 torch.testing.assert_close(
-                    y, expected, rtol=tolerance, atol=tolerance, equal_nan=True, msg=lambda m, i=i: f"y{i}: {m}"
+                    y,
+                    expected,
+                    rtol=tolerance,
+                    atol=tolerance,
+                    equal_nan=True,
+                    msg=lambda m, i=i: f"y{i}: {m}",
                 )
     return model
 
@@ -58,19 +66,23 @@ def _floats(*shapes: tuple[int, ...]) -> list[list[torch.Tensor]]:
     return [[torch.randn(shape) for shape in shapes] for _ in range(2)]
 
 
-def _integers(*shapes: tuple[int, ...], dtype: torch.dtype = torch.int64) -> list[list[torch.Tensor]]:
+def _integers(
+    *shapes: tuple[int, ...], dtype: torch.dtype = torch.int64
+) -> list[list[torch.Tensor]]:
     torch.manual_seed(0)
     return [[torch.randint(1, 9, shape, dtype=dtype) for shape in shapes] for _ in range(2)]
 
 
 def _activations(x: torch.Tensor) -> Tensors:
-    names = "relu sigmoid tanh elu celu selu silu mish gelu softplus logsigmoid hardswish hardsigmoid hardtanh leaky_relu relu6 softshrink hardshrink"
+    names = """relu sigmoid tanh elu celu selu silu mish gelu softplus logsigmoid hardswish
+    hardsigmoid hardtanh leaky_relu relu6 softshrink hardshrink"""
     return [getattr(F, name)(x) for name in names.split()] + [F.gelu(x, approximate="tanh")]
 
 
 def _functions(x: torch.Tensor, y: torch.Tensor) -> Tensors:
     positive = x.abs() + 0.1
-    of_one = "abs neg exp expm1 sin cos tan atan sinh cosh asinh floor ceil trunc round sign erf square frac"
+    of_one = """abs neg exp expm1 sin cos tan atan sinh cosh asinh floor ceil trunc round sign erf
+    square frac"""
     of_positive = "log log2 log10 log1p sqrt rsqrt reciprocal lgamma"
     return [
         *(getattr(torch, name)(x) for name in of_one.split()),
@@ -86,7 +98,7 @@ def _functions(x: torch.Tensor, y: torch.Tensor) -> Tensors:
         torch.pow(positive, y),
         torch.lerp(x, y, 0.3),
         torch.addcmul(x, x, y, value=0.5),
-        torch.clamp(x, -0.5, y),
+        torch.clamp(x, y - 1, y.abs()),
         torch.where(x > y, x, 2 * y),
         torch.nan_to_num(x / 0),
         torch.logaddexp(x, y),
@@ -286,7 +298,9 @@ def _matrices(x: torch.Tensor) -> Tensors:
     [
         pytest.param(_activations, _floats((2, 7)), id="activations"),
         pytest.param(_functions, _floats((3, 4), (4,)), id="functions"),
-        pytest.param(_functions, [[x.double() for x in s] for s in _floats((3, 1), (1, 4))], id="double"),
+        pytest.param(
+            _functions, [[x.double() for x in s] for s in _floats((3, 1), (1, 4))], id="double"
+        ),
         pytest.param(_integer_functions, _integers((3, 4), (3, 4)), id="integers"),
         pytest.param(_views, _floats((2, 3, 4)), id="views"),
         pytest.param(_reductions, _floats((2, 3, 4)), id="reductions"),
@@ -356,7 +370,7 @@ def test_the_text_is_the_same_each_time_and_says_where_it_comes_from(bench: Work
     assert "// test_cpp.py:" in text
     assert "[](auto x) { return tanh(x); }" in text, "the activation goes along with the kernel"
     assert str(Path(__file__).parent) not in text
-    assert "malloc" not in text and "throw" not in text and "std::vector" not in text
+    assert not re.search(r"\b(malloc|new [A-Za-z]|throw|std::vector)\b", text)
 
 
 _DRIVER = """
@@ -400,12 +414,20 @@ def test_sanitizers_and_compilers_find_nothing(compiler: str, bench: Workbench) 
     sanitize = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-g0", "-O0"]
     command = [compiler, "-std=c++20", *sanitize, *WARNINGS, f"-I{include}", driver, source]
     subprocess.run([*command, "-o", program], check=True)
-    done = subprocess.run([program], capture_output=True, text=True, check=False, env={**os.environ, "ASAN_OPTIONS": "detect_leaks=0"})
+    done = subprocess.run(
+        [program],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "ASAN_OPTIONS": "detect_leaks=0"},
+    )
     assert (done.returncode, done.stdout) == (0, "ran\n"), done.stderr
 
 
 def test_an_operator_without_cpp_is_named(bench: Workbench) -> None:
-    with pytest.raises(leapp.LeappError, match=r"special_bessel_j0 \(.*test_cpp\.py:\d+.*C\+\+") as caught:
+    with pytest.raises(
+        leapp.LeappError, match=r"special_bessel_j0 \(.*test_cpp\.py:\d+.*C\+\+"
+    ) as caught:
         _export(lambda x: [torch.special.bessel_j0(x)], [torch.ones(3)], bench.folder)
     assert caught.value.code == "LP901"
 

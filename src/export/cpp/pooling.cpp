@@ -16,8 +16,10 @@ using Ints = std::vector<std::int64_t>;
 Value batched(Program& program, const Value& x, std::size_t count) {
   Shape shape = {1, 1};
   for (std::size_t i = 0; i < x.shape.size(); ++i) {
-    if (i + count < x.shape.size()) shape[1] *= x.shape[i];
-    else shape.push_back(x.shape[i]);
+    if (i + count < x.shape.size())
+      shape[1] *= x.shape[i];
+    else
+      shape.push_back(x.shape[i]);
   }
   return program.reshaped(x, shape);
 }
@@ -55,7 +57,8 @@ void generate_max_pool(OpContext& context, std::size_t count) {
   context.need(is_floating_point(x.dtype), "it pools integers");
   const Value slid =
       windowed(program, x, windows_of(context, count), out_of(context, count), lowest(x.dtype));
-  context.set(0, program.reshaped(max_of(program, slid, window_dims(count)), context.result_shape(0)));
+  context.set(0,
+              program.reshaped(max_of(program, slid, window_dims(count)), context.result_shape(0)));
   const bool wants_places = context.result_count() > 1 && context.is_used(1);
   context.need(!wants_places, "the places of the largest elements are used");
 }
@@ -128,7 +131,9 @@ void register_pooling(GeneratorRegistry& registry) {
     registry.add("aten::max_pool" + dims + "_with_indices", max_pool);
     registry.add("aten::avg_pool" + dims,
                  [count](OpContext& context) { return generate_avg_pool(context, count); });
-    const auto adaptive = [count](OpContext& context) { return generate_adaptive_avg(context, count); };
+    const auto adaptive = [count](OpContext& context) {
+      return generate_adaptive_avg(context, count);
+    };
     registry.add("aten::adaptive_avg_pool" + dims, adaptive);
     if (count > 1) registry.add("aten::_adaptive_avg_pool" + dims, adaptive);
   }

@@ -15,7 +15,8 @@ struct Reduction {
   /// Statements before the pass.
   std::vector<std::string> begin;
   /// Statements for one element, given its text and its place among those of the pass.
-  std::function<std::vector<std::string>(const std::string& element, const std::string& place)> step;
+  std::function<std::vector<std::string>(const std::string& element, const std::string& place)>
+      step;
   /// The text of the result, over what the statements leave.
   std::string result;
 };
