@@ -247,11 +247,11 @@ void register_arithmetic(GeneratorRegistry& registry) {
                  {x, filled(std::int64_t{0}, x.dtype), filled(std::int64_t{6}, x.dtype)},
                  "activation.h");
   });
-  registry.add(
-      {"aten::positive", "aten::clone", "aten::detach", "aten::alias", "aten::contiguous",
-       "aten::lift_fresh", "aten::lift_fresh_copy", "aten::lift", "aten::resolve_conj",
-       "aten::resolve_neg", "aten::real", "aten::conj", "aten::_conj", "aten::conj_physical"},
-      [](OpContext& context) { return context.tensor("self"); });
+  registry.add({"aten::positive", "aten::clone", "aten::detach", "aten::alias", "aten::alias_copy",
+                "aten::detach_copy", "aten::contiguous", "aten::lift_fresh",
+                "aten::lift_fresh_copy", "aten::lift", "aten::resolve_conj", "aten::resolve_neg",
+                "aten::real", "aten::conj", "aten::_conj", "aten::conj_physical"},
+               [](OpContext& context) { return context.tensor("self"); });
 }
 
 }  // namespace leapp::cpp_export

@@ -314,6 +314,11 @@ Value max_of(Program& program, const Value& value, const Ints& dims) {
   return reduced(program, value, dims, extreme_reduction(value.dtype, true));
 }
 
+Value place_of_max(Program& program, const Value& value, const Ints& dims) {
+  program.use_kernel("math.h");
+  return reduced(program, value, dims, place_reduction(value.dtype, true));
+}
+
 Value mean_of(Program& program, const Value& value, const Ints& dims) {
   const auto count = static_cast<double>(reduced_count(value.shape, dims));
   return program.stored(combine(

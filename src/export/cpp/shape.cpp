@@ -346,26 +346,29 @@ Value generate_repeat_interleave(OpContext& context) {
 void register_shape(GeneratorRegistry& registry) {
   registry.add({"aten::view", "aten::reshape", "aten::_unsafe_view", "aten::view_copy",
                 "aten::_reshape_alias", "aten::unsqueeze", "aten::squeeze", "aten::squeeze.dim",
-                "aten::squeeze.dims"},
+                "aten::squeeze.dims", "aten::unsqueeze_copy", "aten::squeeze_copy",
+                "aten::squeeze_copy.dim", "aten::squeeze_copy.dims"},
                generate_reshape);
-  registry.add({"aten::expand", "aten::broadcast_to", "aten::expand_as"}, generate_expand);
-  registry.add({"aten::permute"}, generate_permute);
-  registry.add({"aten::transpose.int"},
+  registry.add({"aten::expand", "aten::expand_copy", "aten::broadcast_to", "aten::expand_as"},
+               generate_expand);
+  registry.add({"aten::permute", "aten::permute_copy"}, generate_permute);
+  registry.add({"aten::transpose.int", "aten::transpose_copy.int"},
                [](OpContext& context) { return generate_transpose(context, "dim0", "dim1"); });
-  registry.add({"aten::t"}, generate_t);
-  registry.add({"aten::slice.Tensor"}, generate_slice);
-  registry.add({"aten::select.int"}, generate_select);
+  registry.add({"aten::t", "aten::t_copy"}, generate_t);
+  registry.add({"aten::slice.Tensor", "aten::slice_copy.Tensor"}, generate_slice);
+  registry.add({"aten::select.int", "aten::select_copy.int"}, generate_select);
   registry.add({"aten::flip"}, generate_flip);
-  registry.add({"aten::diagonal"}, generate_diagonal);
+  registry.add({"aten::diagonal", "aten::diagonal_copy"}, generate_diagonal);
   registry.add({"aten::cat"}, generate_cat);
   registry.add({"aten::stack"}, generate_stack);
-  registry.add({"aten::split.Tensor", "aten::split_with_sizes", "aten::unsafe_split.Tensor",
-                "aten::unsafe_split_with_sizes"},
-               generate_split);
-  registry.add({"aten::unbind.int"}, generate_unbind);
+  registry.add(
+      {"aten::split.Tensor", "aten::split_with_sizes", "aten::split_with_sizes_copy",
+       "aten::split_copy.Tensor", "aten::unsafe_split.Tensor", "aten::unsafe_split_with_sizes"},
+      generate_split);
+  registry.add({"aten::unbind.int", "aten::unbind_copy.int"}, generate_unbind);
   registry.add({"aten::repeat"}, generate_repeat);
   registry.add({"aten::roll"}, generate_roll);
-  registry.add({"aten::unfold"}, generate_unfold);
+  registry.add({"aten::unfold", "aten::unfold_copy"}, generate_unfold);
   registry.add({"aten::tril"},
                [](OpContext& context) { return generate_triangle(context, false); });
   registry.add({"aten::triu"}, [](OpContext& context) { return generate_triangle(context, true); });
