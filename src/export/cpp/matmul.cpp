@@ -52,8 +52,8 @@ std::string packed_linear(Program& program, const ir::Blob& weight, const std::s
   const std::string type = "Linear<" + type_text(weight.type.dtype) + ", " +
                            std::to_string(weight.type.shape[0]) + ", " +
                            std::to_string(weight.type.shape[1]);
-  const WeightFormat format = weight.type.dtype == DType::kFloat32 ? program.weight_format()
-                                                                   : WeightFormat::kFloat32;
+  const WeightFormat format =
+      weight.type.dtype == DType::kFloat32 ? program.weight_format() : WeightFormat::kFloat32;
   if (format == WeightFormat::kBFloat16) {
     const BufferId bits = program.add_weight(to_bfloat16(weight), name + " (bfloat16)");
     return program.add_packed(type + ", BFloat16>", {bits, bias});

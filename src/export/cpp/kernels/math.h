@@ -12,22 +12,8 @@ inline T abs(T x) {
     return x < T(0) ? negative(x) : x;
 }
 template <typename T>
-inline T exp(T x) {
-  if constexpr (std::is_same_v<T, float>)
-    return exp_of_float(x);
-  else
-    return std::exp(x);
-}
-template <typename T>
 inline T exp2(T x) {
   return std::exp2(x);
-}
-template <typename T>
-inline T expm1(T x) {
-  if constexpr (std::is_same_v<T, float>)
-    return expm1_of_float(x);
-  else
-    return std::expm1(x);
 }
 template <typename T>
 inline T log(T x) {
@@ -86,13 +72,6 @@ inline T cosh(T x) {
   return std::cosh(x);
 }
 template <typename T>
-inline T tanh(T x) {
-  if constexpr (std::is_same_v<T, float>)
-    return tanh_of_float(x);
-  else
-    return std::tanh(x);
-}
-template <typename T>
 inline T asinh(T x) {
   return std::asinh(x);
 }
@@ -119,13 +98,6 @@ inline T copysign(T size, T sign) {
 template <typename T>
 inline T nextafter(T from, T to_where) {
   return std::nextafter(from, to_where);
-}
-template <typename T>
-inline T erf(T x) {
-  if constexpr (std::is_same_v<T, float>)
-    return erf_of_float(x);
-  else
-    return std::erf(x);
 }
 template <typename T>
 inline T erfc(T x) {
