@@ -61,7 +61,7 @@ configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/leappConfig.cmake.in
   ${PROJECT_BINARY_DIR}/leappConfig.cmake INSTALL_DESTINATION ${package_dir}
   PATH_VARS CMAKE_INSTALL_BINDIR)
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/leappConfigVersion.cmake
-  COMPATIBILITY SameMinorVersion)
+  COMPATIBILITY SameMinorVersion ARCH_INDEPENDENT)  # `policy` is for every machine
 install(FILES ${PROJECT_BINARY_DIR}/leappConfig.cmake ${PROJECT_BINARY_DIR}/leappConfigVersion.cmake
   ${CMAKE_CURRENT_LIST_DIR}/LeappPolicy.cmake
   DESTINATION ${package_dir} COMPONENT dev)

@@ -30,7 +30,7 @@ function(leapp_add_policy target yaml)
   add_custom_target(${target}_source DEPENDS ${nodes})
 
   add_library(${target} STATIC ${folder}/${name}_policy.cpp ${folder}/${name}_policy.h)
-  target_include_directories(${target} SYSTEM PUBLIC ${folder})
+  target_include_directories(${target} PUBLIC ${folder})  # the assembler looks for weights there too
   target_compile_features(${target} PUBLIC cxx_std_20)
   leapp_policy_variant(${target} ${nodes} plain)
   if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64" AND NOT CMAKE_CXX_FLAGS MATCHES "-m")

@@ -1,10 +1,10 @@
 // What a C++ source that LEAPP generated offers to a program: one table per node, in plain C.
 //
 // The source of node "policy" defines one function, `leapp_cpp_policy`, and nothing else that is
-// visible outside of it, so that the sources of several nodes link into one program. In a name every
-// character that is no ASCII letter or digit is written as _ and its two hexadecimal digits: the
-// source of "left arm" defines `leapp_cpp_left_20arm`. The generated source holds a copy of this
-// text and needs no other file.
+// visible outside of it, so that the sources of several nodes link into one program. In a name
+// every character that is no ASCII letter or digit is written as _ and its two hexadecimal digits:
+// the source of "left arm" defines `leapp_cpp_left_20arm`. The generated source holds a copy of
+// this text and needs no other file.
 //
 //   const leapp_cpp_model* policy = leapp_cpp_policy();
 //   alignas(64) static unsigned char memory[SIZE];     // at least policy->memory_bytes

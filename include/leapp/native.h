@@ -53,7 +53,7 @@ LEAPP_EXPORT std::filesystem::path native_record_file(const std::filesystem::pat
 
 /// Writes `<name>_policy.h`, `<name>_policy.cpp` and copies of the nodes' sources and weights into
 /// `folder`, which is made. The header says how to use them. Throws Error(kNothingToBuild) unless
-/// every node is C++. Files that are the same already are left alone. Returns the header.
+/// every node is C++. Returns the header.
 LEAPP_EXPORT std::filesystem::path write_policy_source(const std::filesystem::path& yaml,
                                                        const std::filesystem::path& folder,
                                                        const BundleOptions& options = {});

@@ -128,8 +128,9 @@ void simplify(ir::Graph& graph, Backend backend) {
   ir::remove_identities(graph);
   ir::merge_constants(graph);
   ir::merge_duplicates(graph);
-  ir::spread_selections(graph,
-                        backend == Backend::kOnnx ? ir::Spread::kRows : ir::Spread::kElements);
+  // Backends without data-dependent shapes.
+  const bool is_static = backend == Backend::kOnnx || backend == Backend::kCpp;
+  ir::spread_selections(graph, is_static ? ir::Spread::kRows : ir::Spread::kElements);
   ir::name_modules(graph);
   ir::verify(graph);
 }

@@ -30,8 +30,8 @@ using NameOf = std::function<std::string(const at::Tensor&)>;
 /// chooses between it and the others: the last state.
 trace::Purified purify(const Draft& draft, const NameOf& name_of);
 
-/// A node that may become ONNX where it cannot be C++ does so: its backend and graph change, and the
-/// reason is added to `findings`.
+/// A node that may become ONNX where it cannot be C++ does so: its backend and graph change, and
+/// the reason is added to `findings`.
 void fall_back(Draft& draft, const NameOf& name_of, state::Findings& findings);
 
 /// Chooses what each node takes in and puts out of its state. What one node needs may make another

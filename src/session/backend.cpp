@@ -12,10 +12,14 @@ namespace {
 
 const std::map<std::string, Backend>& backends() {
   static const std::map<std::string, Backend> known = {
-      {"jit", Backend::kTorchScript},         {"jit-script", Backend::kTorchScript},
-      {"jit-trace", Backend::kTorchScript},   {"onnx", Backend::kOnnx},
-      {"onnx-dynamo", Backend::kBridgedOnnx}, {"onnx-torchscript", Backend::kBridgedOnnx},
-      {"pt2", Backend::kExportedProgram},     {"exported-program", Backend::kExportedProgram},
+      {"jit", Backend::kTorchScript},
+      {"jit-script", Backend::kTorchScript},
+      {"jit-trace", Backend::kTorchScript},
+      {"onnx", Backend::kOnnx},
+      {"onnx-dynamo", Backend::kBridgedOnnx},
+      {"onnx-torchscript", Backend::kBridgedOnnx},
+      {"pt2", Backend::kExportedProgram},
+      {"exported-program", Backend::kExportedProgram},
       {"cpp", Backend::kCpp},
   };
   return known;
@@ -79,7 +83,8 @@ void check_backend_params(Backend backend, const Metadata::Map& params) {
   for (const char* flag : {"optimize", "external_data", "copy_original_model"}) {
     bool_param(params, flag);
   }
-  for (const char* text : {"model_path", "backend", "fallback", "weights"}) text_param(params, text);
+  for (const char* text : {"model_path", "backend", "fallback", "weights"})
+    text_param(params, text);
   require(text_param(params, "fallback").value_or("onnx") == "onnx", Code::kWrongValue,
           "fallback='" + text_param(params, "fallback").value_or("") +
               "': a node that cannot be C++ may become 'onnx', or nothing");

@@ -1,11 +1,36 @@
 #include "validate/node_validation.h"
 
 #include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
 #include <utility>
 
 #include "base/log.h"
 
 namespace leapp {
+namespace {
+
+// The largest difference between two tensors of floats; zero for others.
+double largest_difference(const ConstTensorView& a, const ConstTensorView& b) {
+  if (a.dtype != DType::kFloat32 || b.dtype != a.dtype || a.shape != b.shape) return 0;
+  const auto* left = static_cast<const float*>(a.data);
+  const auto* right = static_cast<const float*>(b.data);
+  double largest = 0;
+  for (std::int64_t i = 0; i < element_count(a.shape); ++i) {
+    largest =
+        std::max(largest, std::abs(static_cast<double>(left[i]) - static_cast<double>(right[i])));
+  }
+  return largest;
+}
+
+std::string short_number(double value) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.3g", value);
+  return text.data();
+}
+
+}  // namespace
 
 NodeValidation::NodeValidation(std::string node, std::vector<std::string> output_names,
                                Tolerance tolerance, std::string log_path)
@@ -25,7 +50,11 @@ void NodeValidation::add_sample(std::size_t sample, const std::vector<ConstTenso
     fail(sample);
     return;
   }
+  largest_.resize(traced.size());
   for (std::size_t i = 0; i < traced.size(); ++i) {
+    if (tolerance_of(i) != tolerance_) {
+      largest_[i] = std::max(largest_[i], largest_difference(traced[i], exported[i]));
+    }
     Comparison comparison = compare_in_full(traced[i], exported[i], tolerance_of(i));
     if (!comparison.passed()) {
       fail(sample);
@@ -89,7 +118,8 @@ NodeOutcome NodeValidation::finish(const std::string& not_compared) {
       if (tolerance_of(i) == tolerance_) continue;
       log(LogLevel::kInfo, "    " + node_ + "/" + output_names_[i] + " was computed in " +
                                std::string(name_of(precisions_[i])) + ", and compared with " +
-                               to_string(tolerance_of(i)));
+                               to_string(tolerance_of(i)) + ": it differs by at most " +
+                               short_number(i < largest_.size() ? largest_[i] : 0));
     }
   } else if (!first_failed_ && error_.empty()) {
     warn(

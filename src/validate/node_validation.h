@@ -55,7 +55,8 @@ class LEAPP_EXPORT NodeValidation {
   bool first_failed_ = false;
   bool later_failed_ = false;
   std::string error_;
-  std::string difference_;  // the first, for the outcome
+  std::string difference_;       // the first, for the outcome
+  std::vector<double> largest_;  // difference of each output that was computed with less precision
 };
 
 /// Logs how many nodes passed, failed, could not be run, and were not compared.

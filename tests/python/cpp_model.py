@@ -1,4 +1,4 @@
-"""Compiles a generated C++ model and runs it through its table (leapp/cpp_model.h), without LEAPP."""
+"""Compiles generated C++ models and runs them through their table (leapp/cpp_model.h)."""
 
 from __future__ import annotations
 

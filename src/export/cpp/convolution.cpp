@@ -31,7 +31,8 @@ Value grouped(Program& program, const Value& x, std::size_t dim, std::int64_t gr
         return index;
       },
       [dim, per_group](Shape strides) {
-        strides.insert(strides.begin() + static_cast<std::ptrdiff_t>(dim), strides[dim] * per_group);
+        strides.insert(strides.begin() + static_cast<std::ptrdiff_t>(dim),
+                       strides[dim] * per_group);
         return strides;
       });
 }
@@ -67,21 +68,23 @@ Value forward(OpContext& context, const Value& x, const Value& weight, const Win
   return convolved(program, grouped(program, slid, 1, groups), w, count, result);
 }
 
-// Each element of x, `stride` apart, with zeros between; then the convolution with the weight turned
-// round.
+// Each element of x, `stride` apart, with zeros between; then the convolution with the weight
+// turned round.
 Value backward(OpContext& context, const Value& x, const Value& weight, const Windows& windows,
                std::int64_t groups, const Shape& result) {
   Program& program = context.program();
   const std::size_t count = windows.size.size();
   Shape spread = x.shape;
-  for (std::size_t i = 0; i < count; ++i) spread[2 + i] = (spread[2 + i] - 1) * windows.stride[i] + 1;
+  for (std::size_t i = 0; i < count; ++i)
+    spread[2 + i] = (spread[2 + i] - 1) * windows.stride[i] + 1;
   const Ints stride = windows.stride;
   const Value wide = guarded(
       program.cheap(x), spread,
       [stride](Indices index) {
         for (std::size_t i = 0; i < stride.size(); ++i) {
           if (stride[i] == 1 || index[2 + i].is_number()) continue;
-          index[2 + i] = Index::of("(" + index[2 + i].atom() + " / " + std::to_string(stride[i]) + ")");
+          index[2 + i] =
+              Index::of("(" + index[2 + i].atom() + " / " + std::to_string(stride[i]) + ")");
         }
         return index;
       },
@@ -106,8 +109,8 @@ Value backward(OpContext& context, const Value& x, const Value& weight, const Wi
   }
   context.need(*std::min_element(turned.padding.begin(), turned.padding.end()) >= 0,
                "its padding is larger than its kernel");
-  const Value slid = windowed(program, wide, turned, from_place(result, 2),
-                              filled(std::int64_t{0}, x.dtype));
+  const Value slid =
+      windowed(program, wide, turned, from_place(result, 2), filled(std::int64_t{0}, x.dtype));
   return convolved(program, grouped(program, slid, 1, groups), w, count, result);
 }
 
@@ -122,7 +125,8 @@ Value generate_convolution(OpContext& context) {
     x = unsqueezed(x, 0);
     result.insert(result.begin(), 1);
   }
-  const Windows windows = {from_place(weight.shape, 2), per_dimension(context.ints("stride"), count, 1),
+  const Windows windows = {from_place(weight.shape, 2),
+                           per_dimension(context.ints("stride"), count, 1),
                            per_dimension(context.ints("padding"), count, 0),
                            per_dimension(context.ints("dilation"), count, 1)};
   const std::int64_t groups = context.integer("groups");

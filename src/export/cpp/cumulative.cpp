@@ -11,9 +11,9 @@ namespace {
 // given the element's text, its place, and those of the results at it.
 void scan(Program& program, const Value& x, std::size_t dim, const std::vector<Value>& results,
           const std::vector<std::string>& begin,
-          const std::function<std::vector<std::string>(const std::string& element,
-                                                       const std::string& place,
-                                                       const std::vector<std::string>& results)>& step) {
+          const std::function<
+              std::vector<std::string>(const std::string& element, const std::string& place,
+                                       const std::vector<std::string>& results)>& step) {
   if (x.count() == 0) return;
   Shape others = x.shape;
   others[dim] = 1;
@@ -64,7 +64,8 @@ Value generate_logcumsumexp(OpContext& context) {
   scan(program, x, static_cast<std::size_t>(context.dim("dim", x.rank())), {result},
        {type_text(x.dtype) + " sum = -kInfinity<" + type_text(x.dtype) + ">;"},
        [&](const std::string& element, const std::string&, const std::vector<std::string>& to) {
-         return std::vector<std::string>{"sum = logaddexp(sum, " + element + ");", to[0] + " = sum;"};
+         return std::vector<std::string>{"sum = logaddexp(sum, " + element + ");",
+                                         to[0] + " = sum;"};
        });
   return program.reshaped(result, shape);
 }
@@ -80,7 +81,8 @@ void generate_running_extreme(OpContext& context, bool largest) {
   const std::string better = largest ? "!(element < best)" : "!(best < element)";
   scan(program, x, static_cast<std::size_t>(context.dim("dim", x.rank())), {values, places},
        {type_text(x.dtype) + " best{};", "std::int64_t best_place = -1;"},
-       [&](const std::string& element, const std::string& place, const std::vector<std::string>& to) {
+       [&](const std::string& element, const std::string& place,
+           const std::vector<std::string>& to) {
          return std::vector<std::string>{
              "const " + type_text(x.dtype) + " element = " + element + ";",
              "if (best_place < 0 || is_nan(element) || (!is_nan(best) && " + better + ")) {",
@@ -108,12 +110,13 @@ Sorted sorted_rows(Program& program, const Value& x, std::int64_t dim, bool desc
   const BufferId places = program.add_scratch(DType::kInt64, moved.shape);
   program.store(moved, values);
   if (x.count() > 0) {
-    const std::string text = program.nest({x.count() / size}, 1, [&](const Indices& index, int depth) {
-      const std::string row = index[0].times(size).text();
-      return indented(depth) + "sort_row<" + std::to_string(size) + ">(" + program.pointer(values) +
-             " + " + row + ", " + program.pointer(places) + " + " + row + ", " +
-             (descending ? "true" : "false") + ");\n";
-    });
+    const std::string text =
+        program.nest({x.count() / size}, 1, [&](const Indices& index, int depth) {
+          const std::string row = index[0].times(size).text();
+          return indented(depth) + "sort_row<" + std::to_string(size) + ">(" +
+                 program.pointer(values) + " + " + row + ", " + program.pointer(places) + " + " +
+                 row + ", " + (descending ? "true" : "false") + ");\n";
+        });
     program.add_statement(program.origins_of({x}), text);
   }
   return {program.read(values), program.read(places)};
@@ -159,6 +162,29 @@ void generate_kthvalue(OpContext& context, std::int64_t k) {
   set_sorted(context, sorted, dim, k - 1, 1, false);
 }
 
+// The lower of the two in the middle; one that is no number is the median.
+void generate_median(OpContext& context) {
+  Program& program = context.program();
+  Value x = context.tensor("self");
+  if (x.rank() == 0) x = unsqueezed(x, 0);
+  const std::int64_t dim = context.dim("dim", x.rank());
+  const std::int64_t size = x.shape[static_cast<std::size_t>(dim)];
+  const Sorted sorted = sorted_rows(program, x, dim, false);
+  const std::int64_t last = x.rank() - 1;
+  program.use_kernel("math.h");
+  const auto at = [&](const Value& rows, std::int64_t place) {
+    return sliced(rows, last, place, 1);
+  };
+  const Value high = at(sorted.values, size - 1);
+  const auto chosen = [&](const Value& rows, std::size_t result) {
+    const Value one = combine("(is_nan($0) ? $1 : $2)",
+                              {high, at(rows, size - 1), at(rows, (size - 1) / 2)}, rows.dtype);
+    context.set(result, program.reshaped(transposed(one, dim, last), context.result_shape(result)));
+  };
+  chosen(sorted.values, 0);
+  chosen(sorted.places, 1);
+}
+
 }  // namespace
 
 void register_cumulative(GeneratorRegistry& registry) {
@@ -167,13 +193,16 @@ void register_cumulative(GeneratorRegistry& registry) {
   registry.add({"aten::cumprod"},
                [](OpContext& context) { return generate_cumulative(context, "multiply", 1); });
   registry.add({"aten::logcumsumexp", "aten::_logcumsumexp"}, generate_logcumsumexp);
-  registry.add({"aten::cummax"}, [](OpContext& context) { generate_running_extreme(context, true); });
-  registry.add({"aten::cummin"}, [](OpContext& context) { generate_running_extreme(context, false); });
+  registry.add({"aten::cummax"},
+               [](OpContext& context) { generate_running_extreme(context, true); });
+  registry.add({"aten::cummin"},
+               [](OpContext& context) { generate_running_extreme(context, false); });
   registry.add({"aten::sort", "aten::sort.stable"},
                [](OpContext& context) { generate_sort(context, false); });
   registry.add({"aten::argsort", "aten::argsort.stable"},
                [](OpContext& context) { generate_sort(context, true); });
   registry.add({"aten::topk"}, generate_topk);
+  registry.add({"aten::median.dim"}, generate_median);
   registry.add({"aten::kthvalue"},
                [](OpContext& context) { generate_kthvalue(context, context.integer("k")); });
 }

@@ -3,11 +3,11 @@
 #include <set>
 
 #include "base/check.h"
+#include "base/cpp_symbol.h"
 #include "export/cpp/cpp_export.h"
 #include "export/cpp/kernel_texts.h"
 #include "export/cpp/op_context.h"
 #include "export/cpp/registry.h"
-#include "base/cpp_symbol.h"
 
 namespace leapp::cpp_export {
 namespace {
@@ -69,8 +69,8 @@ std::string pointer_line(const Buffer& buffer, std::size_t port) {
       from = "reinterpret_cast<" + whole + ">(m.scratch + " + std::to_string(buffer.offset) + ")";
       break;
   }
-  return "  " + whole + " const " + buffer.name + " = " + from + ";  // " + to_string(buffer.shape) +
-         (buffer.comment.empty() ? "" : " " + buffer.comment) + "\n";
+  return "  " + whole + " const " + buffer.name + " = " + from + ";  // " +
+         to_string(buffer.shape) + (buffer.comment.empty() ? "" : " " + buffer.comment) + "\n";
 }
 
 std::string memory_struct(const Program& program) {
@@ -126,10 +126,10 @@ std::string run_function(const Program& program) {
   const bool may_fail = !program.errors().empty();
   if (may_fail) body += "  Status status;\n";
   for (const std::string& statement : program.statements()) body += "\n" + statement;
-  const std::string memory =
-      uses_memory ? "  Memory& m = *static_cast<Memory*>(memory);\n" : "";
+  const std::string memory = uses_memory ? "  Memory& m = *static_cast<Memory*>(memory);\n" : "";
   return "std::int32_t run([[maybe_unused]] const void* const* inputs,\n"
-         "                 [[maybe_unused]] void* const* outputs, [[maybe_unused]] void* memory) {\n" +
+         "                 [[maybe_unused]] void* const* outputs, [[maybe_unused]] void* memory) "
+         "{\n" +
          memory + body + "  return " + (may_fail ? "status.value" : "0") + ";\n}\n\n";
 }
 
@@ -147,12 +147,13 @@ std::string port_tables(const std::vector<NamedPort>& ports, const std::string& 
     if (!type.shape.empty()) {
       dims = side + std::to_string(i) + "_dims";
       std::string list = to_string(type.shape);
-      text += "constexpr std::int64_t " + dims + "[] = {" + list.substr(1, list.size() - 2) + "};\n";
+      text +=
+          "constexpr std::int64_t " + dims + "[] = {" + list.substr(1, list.size() - 2) + "};\n";
     }
     const std::size_t bytes =
         static_cast<std::size_t>(element_count(type.shape)) * size_of(type.dtype);
-    rows += "    {" + quoted(name) + ", \"" + std::string(name_of(type.dtype)) + "\", " + dims + ", " +
-            std::to_string(type.shape.size()) + ", " + std::to_string(bytes) + "},\n";
+    rows += "    {" + quoted(name) + ", \"" + std::string(name_of(type.dtype)) + "\", " + dims +
+            ", " + std::to_string(type.shape.size()) + ", " + std::to_string(bytes) + "},\n";
   }
   if (ports.empty()) return text;
   return text + "constexpr leapp_cpp_port " + side + "_ports[] = {\n" + rows + "};\n";

@@ -1,5 +1,5 @@
-// A place along one dimension, as text for generated code: a sum of terms, each a loop's variable or
-// another expression times a constant, and an offset.
+// A place along one dimension, as text for generated code: a sum of terms, each a loop's variable
+// or another expression times a constant, and an offset.
 #pragma once
 
 #include <cstdint>

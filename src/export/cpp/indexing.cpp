@@ -1,7 +1,8 @@
 // Elements chosen by the values of other tensors.
+#include "export/cpp/indexing.h"
+
 #include <algorithm>
 
-#include "export/cpp/indexing.h"
 #include "export/cpp/pointwise.h"
 #include "export/cpp/registry.h"
 
@@ -14,7 +15,9 @@ std::function<Index(const Indices&)> place_of(OpContext& context, const Value& i
       std::to_string(size));
   const std::string rest = ", " + std::to_string(size) + ", status, " + std::to_string(error) + ")";
   const std::string function = from_end ? "place(" : "place_from_front(";
-  return [index, function, rest](const Indices& at) { return Index::of(function + index.at(at) + rest); };
+  return [index, function, rest](const Indices& at) {
+    return Index::of(function + index.at(at) + rest);
+  };
 }
 
 namespace {
@@ -112,8 +115,7 @@ IndexedPlaces places_of(OpContext& context, const Shape& shape, const char* para
     indexed.push_back(i);
   }
   // Indexed dimensions that stand together are replaced in place; else the common ones go in front.
-  const bool together =
-      indexed.empty() || indexed.back() - indexed.front() + 1 == indexed.size();
+  const bool together = indexed.empty() || indexed.back() - indexed.front() + 1 == indexed.size();
   const std::size_t front = together && !indexed.empty() ? indexed.front() : 0;
   IndexedPlaces places;
   for (std::size_t i = 0; i < shape.size(); ++i) {

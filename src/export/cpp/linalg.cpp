@@ -58,9 +58,9 @@ std::string failing(OpContext& context, const std::string& call, const std::stri
 Value solved(OpContext& context, const Value& a, const Value& given, bool left) {
   Program& program = context.program();
   const Matrix size = size_of_matrix(a);
-  const bool vector = given.rank() == 1 ||
-                      (given.rank() == a.rank() - 1 &&
-                       std::equal(given.shape.begin(), given.shape.end(), a.shape.begin()));
+  const bool vector =
+      given.rank() == 1 || (given.rank() == a.rank() - 1 &&
+                            std::equal(given.shape.begin(), given.shape.end(), a.shape.begin()));
   Value b = vector ? unsqueezed(given, given.rank()) : given;
   context.need(left, "it solves from the right");
   const Shape front = broadcast_shape(Shape(a.shape.begin(), a.shape.end() - 2),
@@ -78,8 +78,8 @@ Value solved(OpContext& context, const Value& a, const Value& given, bool left) 
   for_each_matrix(context, batch, [&](const Part& part) {
     return failing(context,
                    "solve<" + number(size.rows) + ", " + number(columns) + ">(" +
-                       part(work, size.rows * size.rows) + ", " +
-                       part(right, size.rows * columns) + ", " + part(to, size.rows * columns) + ")",
+                       part(work, size.rows * size.rows) + ", " + part(right, size.rows * columns) +
+                       ", " + part(to, size.rows * columns) + ")",
                    "the matrix is singular");
   });
   const Value x = program.read(to);
@@ -202,7 +202,8 @@ void generate_old_triangular(OpContext& context) {
     a = transposed(a, a.rank() - 2, a.rank() - 1);
     upper = !upper;
   }
-  context.set(0, triangular(context, a, context.tensor("self"), upper, context.flag("unitriangular")));
+  context.set(0,
+              triangular(context, a, context.tensor("self"), upper, context.flag("unitriangular")));
   if (context.is_used(1)) context.set(1, context.tensor("A"));
 }
 
@@ -231,7 +232,8 @@ Value generate_cross(OpContext& context) {
   const Shape& shape = context.result_shape();
   const Value a = expanded(context.program().cheap(context.operand("self", dtype)), shape);
   const Value b = expanded(context.program().cheap(context.operand("other", dtype)), shape);
-  const auto dim = static_cast<std::size_t>(context.dim("dim", static_cast<std::int64_t>(shape.size())));
+  const auto dim =
+      static_cast<std::size_t>(context.dim("dim", static_cast<std::int64_t>(shape.size())));
   // The element after next of each, cyclically.
   const auto turned = [&](const Value& x, std::int64_t by) {
     return view(x, shape, [dim, by](Indices index) {

@@ -52,8 +52,8 @@ std::string packed_linear(Program& program, const ir::Blob& weight, const std::s
   const std::string type = "Linear<" + type_text(weight.type.dtype) + ", " +
                            std::to_string(weight.type.shape[0]) + ", " +
                            std::to_string(weight.type.shape[1]);
-  const WeightFormat format = weight.type.dtype == DType::kFloat32 ? program.weight_format()
-                                                                   : WeightFormat::kFloat32;
+  const WeightFormat format =
+      weight.type.dtype == DType::kFloat32 ? program.weight_format() : WeightFormat::kFloat32;
   if (format == WeightFormat::kBFloat16) {
     const BufferId bits = program.add_weight(to_bfloat16(weight), name + " (bfloat16)");
     return program.add_packed(type + ", BFloat16>", {bits, bias});
@@ -86,9 +86,20 @@ Value constant_linear(OpContext& context, const Value& x, const ir::Blob& weight
       });
 }
 
-BufferId bias_buffer(OpContext& context, const char* parameter) {
+// Some rows of a constant, in its own memory.
+ir::Blob rows_of(const ir::Blob& blob, Rows rows) {
+  if (rows.count < 0) return blob;
+  ir::Blob part = blob;
+  part.type.shape[0] = rows.count;
+  const auto each = part.byte_size() / static_cast<std::size_t>(rows.count);
+  part.data = {blob.data, blob.data.get() + each * static_cast<std::size_t>(rows.begin)};
+  return part;
+}
+
+BufferId bias_buffer(OpContext& context, const char* parameter, Rows rows = {}) {
   if (context.is_none(parameter)) return kNoBuffer;
-  return context.program().add_weight(*context.constant(parameter), context.constant_name(parameter));
+  return context.program().add_weight(rows_of(*context.constant(parameter), rows),
+                                      context.constant_name(parameter));
 }
 
 // The product of tensors of any rank, as torch.matmul has it.
@@ -113,24 +124,6 @@ Value any_product(OpContext& context, const char* left, const char* right) {
     y = program.reshaped(y, shape);
   }
   return y;
-}
-
-Value generate_linear(OpContext& context) {
-  Program& program = context.program();
-  const Value x = context.tensor("input");
-  const ir::Blob* weight = context.constant("weight");
-  const bool is_bias_constant = context.is_none("bias") || context.constant("bias") != nullptr;
-  if (is_matrix(weight) && is_bias_constant && x.count() > 0) {
-    return constant_linear(context, x, *weight, context.constant_name("weight"),
-                           bias_buffer(context, "bias"));
-  }
-  Value w = context.tensor("weight");
-  const bool vector = w.rank() == 1;
-  if (vector) w = unsqueezed(w, 0);
-  Value wide = x.rank() == 1 ? unsqueezed(x, 0) : x;
-  Value y = program.reshaped(product(program, wide, transposed(w, 0, 1)), context.result_shape());
-  if (context.is_none("bias")) return y;
-  return apply(context, "add($0, $1)", {y, context.tensor("bias")}, "");
 }
 
 // beta * self + alpha * product.
@@ -173,7 +166,8 @@ Value generate_addbmm(OpContext& context) {
   const Value a = context.tensor("batch1");
   const Value b = context.tensor("batch2");
   // The sum over the batch is that over a longer inner dimension.
-  const Value wide = program.reshaped(permuted(a, {1, 0, 2}), {a.shape[1], a.shape[0] * a.shape[2]});
+  const Value wide =
+      program.reshaped(permuted(a, {1, 0, 2}), {a.shape[1], a.shape[0] * a.shape[2]});
   const Value tall = program.reshaped(b, {b.shape[0] * b.shape[1], b.shape[2]});
   return added(context, product(program, wide, tall));
 }
@@ -204,24 +198,52 @@ Value product(Program& program, const Value& a, const Value& b) {
   };
   const std::string text = program.nest(batch, 1, [&](Indices index, int depth) {
     index.insert(index.end(), {Index(0), Index(0)});
-    return indented(depth) + "matmul<" + std::to_string(rows) + ", " + std::to_string(inner) + ", " +
-           std::to_string(columns) + ">(&" + left.at(index) + ", " + walk(left) + ", &" +
+    return indented(depth) + "matmul<" + std::to_string(rows) + ", " + std::to_string(inner) +
+           ", " + std::to_string(columns) + ">(&" + left.at(index) + ", " + walk(left) + ", &" +
            right.at(index) + ", " + walk(right) + ", &" + target.at(index) + ");\n";
   });
   program.add_statement({}, text);
   return target;
 }
 
+Value linear(OpContext& context, const Value& x, const char* weight, const char* bias, Rows rows) {
+  Program& program = context.program();
+  const ir::Blob* constant = context.constant(weight);
+  const bool is_bias_constant = context.is_none(bias) || context.constant(bias) != nullptr;
+  if (is_matrix(constant) && is_bias_constant && x.count() > 0) {
+    return constant_linear(context, x, rows_of(*constant, rows), context.constant_name(weight),
+                           bias_buffer(context, bias, rows));
+  }
+  const auto part = [&](const Value& whole) {
+    return rows.count < 0 ? whole : sliced(whole, 0, rows.begin, rows.count);
+  };
+  Value w = part(context.tensor(weight));
+  const bool is_vector = w.rank() == 1;
+  if (is_vector) w = unsqueezed(w, 0);
+  const Value wide = x.rank() == 1 ? unsqueezed(x, 0) : x;
+  Shape shape(x.shape.begin(), x.shape.end() - 1);
+  if (!is_vector) shape.push_back(w.shape[0]);
+  const Value y = program.reshaped(product(program, wide, transposed(w, 0, 1)), shape);
+  return context.is_none(bias) ? y
+                               : combine("add($0, $1)", {y, part(context.tensor(bias))}, y.dtype);
+}
+
 void register_matmul(GeneratorRegistry& registry) {
-  registry.add({"aten::linear"}, generate_linear);
+  registry.add({"aten::linear"}, [](OpContext& context) {
+    return linear(context, context.tensor("input"), "weight", "bias");
+  });
   registry.add({"aten::addmm"}, generate_addmm);
-  registry.add({"aten::mm"}, [](OpContext& context) { return any_product(context, "self", "mat2"); });
-  registry.add({"aten::bmm"}, [](OpContext& context) { return any_product(context, "self", "mat2"); });
+  registry.add({"aten::mm"},
+               [](OpContext& context) { return any_product(context, "self", "mat2"); });
+  registry.add({"aten::bmm"},
+               [](OpContext& context) { return any_product(context, "self", "mat2"); });
   registry.add({"aten::matmul"},
                [](OpContext& context) { return any_product(context, "self", "other"); });
-  registry.add({"aten::mv"}, [](OpContext& context) { return any_product(context, "self", "vec"); });
-  registry.add({"aten::dot", "aten::vdot"},
-               [](OpContext& context) { return any_product(context, "self", context.has("tensor") ? "tensor" : "other"); });
+  registry.add({"aten::mv"},
+               [](OpContext& context) { return any_product(context, "self", "vec"); });
+  registry.add({"aten::dot", "aten::vdot"}, [](OpContext& context) {
+    return any_product(context, "self", context.has("tensor") ? "tensor" : "other");
+  });
   registry.add({"aten::addmv"}, [](OpContext& context) {
     return added(context, any_product(context, "mat", "vec"));
   });

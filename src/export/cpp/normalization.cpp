@@ -1,4 +1,6 @@
 // Normalisations.
+#include <algorithm>
+
 #include "export/cpp/pointwise.h"
 #include "export/cpp/reduce.h"
 #include "export/cpp/registry.h"
@@ -54,8 +56,8 @@ Value generate_rms_norm(OpContext& context) {
   Program& program = context.program();
   const Value x = program.cheap(context.tensor("input"));
   const Ints dims = last_dims(x.rank(), context.ints("normalized_shape").size());
-  const double eps = context.number("eps", x.dtype == DType::kFloat64 ? 2.220446049250313e-16
-                                                                      : 1.1920928955078125e-07);
+  const double eps = context.number(
+      "eps", x.dtype == DType::kFloat64 ? 2.220446049250313e-16 : 1.1920928955078125e-07);
   program.use_kernel("math.h");
   const Value spread = mean_of(program, combine("($0 * $0)", {x}, x.dtype), dims);
   const Value rstd =
@@ -69,6 +71,27 @@ std::optional<Value> per_channel(const std::optional<Value>& value, std::int64_t
   Value wide = unsqueezed(*value, 0);
   while (wide.rank() < rank) wide = unsqueezed(wide, wide.rank());
   return wide;
+}
+
+// What the running statistics become: they move towards those of the batch.
+void set_running(OpContext& context, const Value& x, const Moments& moments, double eps) {
+  Program& program = context.program();
+  const Shape channels = {x.shape[1]};
+  const double count = static_cast<double>(x.count() / std::max<std::int64_t>(x.shape[1], 1));
+  const Value momentum = filled(context.number("momentum"), x.dtype);
+  const Value mean = program.reshaped(moments.mean, channels);
+  const Value rstd = program.reshaped(moments.rstd, channels);
+  const Value spread = combine(
+      "(($3 / ($0 * $0) - $1) * $2)",
+      {rstd, filled(eps, x.dtype), filled(count / (count - 1), x.dtype), filled(1.0, x.dtype)},
+      x.dtype);
+  const char* text = "($0 + ($1 - $0) * $2)";
+  if (context.is_used(3)) {
+    context.set(3, combine(text, {context.tensor("running_mean"), mean, momentum}, x.dtype));
+  }
+  if (context.is_used(4)) {
+    context.set(4, combine(text, {context.tensor("running_var"), spread, momentum}, x.dtype));
+  }
 }
 
 void generate_batch_norm(OpContext& context, bool training) {
@@ -89,18 +112,21 @@ void generate_batch_norm(OpContext& context, bool training) {
     moments.rstd =
         program.stored(combine("rsqrt($0 + $1)", {spread, filled(eps, x.dtype)}, x.dtype));
   }
-  context.set(0, affine(centred(x, moments), per_channel(context.optional_tensor("weight"), x.rank()),
-                        per_channel(context.optional_tensor("bias"), x.rank())));
-  for (std::size_t i = 1; i < context.result_count(); ++i) {
+  context.set(0,
+              affine(centred(x, moments), per_channel(context.optional_tensor("weight"), x.rank()),
+                     per_channel(context.optional_tensor("bias"), x.rank())));
+  if (training && context.result_count() > 3) set_running(context, x, moments, eps);
+  for (std::size_t i = 1; i < std::min<std::size_t>(context.result_count(), 3); ++i) {
     if (!context.is_used(i)) continue;
-    context.need(training && i < 3, "the statistics of the batch are used");
+    context.need(training, "the statistics of the batch are used");
     context.set(i, program.reshaped(i == 1 ? moments.mean : moments.rstd, context.result_shape(i)));
   }
 }
 
 Value grouped_channels(Program& program, const Value& x, std::int64_t groups) {
   const std::int64_t batch = x.shape[0];
-  return program.reshaped(x, {batch, groups, batch * groups == 0 ? 0 : x.count() / (batch * groups)});
+  return program.reshaped(x,
+                          {batch, groups, batch * groups == 0 ? 0 : x.count() / (batch * groups)});
 }
 
 void generate_group_norm(OpContext& context, const char* input, const char* group) {
@@ -126,6 +152,8 @@ void register_normalization(GeneratorRegistry& registry) {
   registry.add({"aten::_native_batch_norm_legit_no_training", "aten::_batch_norm_no_update"},
                [](OpContext& context) { generate_batch_norm(context, false); });
   registry.add({"aten::native_batch_norm", "aten::_native_batch_norm_legit"},
+               [](OpContext& context) { generate_batch_norm(context, context.flag("training")); });
+  registry.add({"aten::_native_batch_norm_legit_functional"},
                [](OpContext& context) { generate_batch_norm(context, context.flag("training")); });
   registry.add({"aten::_native_batch_norm_legit.no_stats"},
                [](OpContext& context) { generate_batch_norm(context, true); });

@@ -85,8 +85,9 @@ ValueMap::ValueMap(const ir::Graph& graph, Program& program)
 Value ValueMap::constant(ir::ValueId id) {
   const ir::Blob& blob = graph_.blob(id);
   require(has_type(blob.type.dtype), Code::kNoCpp,
-          "a constant " + (graph_.value(id).name.empty() ? "" : "'" + graph_.value(id).name + "' ") +
-              "is " + std::string(name_of(blob.type.dtype)) +
+          "a constant " +
+              (graph_.value(id).name.empty() ? "" : "'" + graph_.value(id).name + "' ") + "is " +
+              std::string(name_of(blob.type.dtype)) +
               ", which C++ has no type for. Use export_with='onnx'.");
   const std::optional<Value> number = number_of(blob);
   return number ? *number : program_.read(program_.add_weight(blob, graph_.value(id).name));
@@ -167,7 +168,8 @@ std::vector<std::optional<Value>> OpContext::optional_tensors(std::string_view p
 
 std::vector<Value> OpContext::tensors(std::string_view parameter) {
   std::vector<Value> values;
-  for (std::optional<Value>& value : optional_tensors(parameter)) values.push_back(std::move(*value));
+  for (std::optional<Value>& value : optional_tensors(parameter))
+    values.push_back(std::move(*value));
   return values;
 }
 
@@ -271,8 +273,8 @@ DType OpContext::promoted(const std::vector<std::string>& parameters) const {
     const ir::Argument& held = op_.argument(parameter);
     if (const auto* ref = std::get_if<ir::ValueRef>(&held)) {
       const ir::TensorType& type = graph().type(ref->id);
-      operands.push_back({type.dtype, type.shape.empty() ? ir::OperandKind::kZeroDim
-                                                         : ir::OperandKind::kTensor});
+      operands.push_back(
+          {type.dtype, type.shape.empty() ? ir::OperandKind::kZeroDim : ir::OperandKind::kTensor});
     } else if (std::holds_alternative<bool>(held)) {
       operands.push_back({DType::kBool, ir::OperandKind::kNumber});
     } else {
@@ -293,9 +295,9 @@ void OpContext::write(ir::ValueId id, Value value) {
   const ir::TensorType& type = graph().type(id);
   need(has_type(type.dtype), "its result is " + std::string(name_of(type.dtype)));
   require(value.dtype == type.dtype && value.shape == type.shape, Code::kInternal,
-         op_.signature->qualified_name() + ": its C++ makes " + std::string(name_of(value.dtype)) +
-             to_string(value.shape) + " where PyTorch has " + std::string(name_of(type.dtype)) +
-             to_string(type.shape));
+          op_.signature->qualified_name() + ": its C++ makes " + std::string(name_of(value.dtype)) +
+              to_string(value.shape) + " where PyTorch has " + std::string(name_of(type.dtype)) +
+              to_string(type.shape));
   if (value.buffer == kNoBuffer) value.origins.insert(origin());
   values_.set(id, std::move(value));
 }

@@ -38,7 +38,8 @@ Value generate_constant_pad(OpContext& context) {
           const std::string join = text.empty() ? "" : " && ";
           if (begin[i] > 0) text += join + place + " >= " + std::to_string(begin[i]);
           if (to[i] > begin[i] + from[i]) {
-            text += (text.empty() ? "" : " && ") + place + " < " + std::to_string(begin[i] + from[i]);
+            text +=
+                (text.empty() ? "" : " && ") + place + " < " + std::to_string(begin[i] + from[i]);
           }
         }
         return text.empty() ? "true" : text;

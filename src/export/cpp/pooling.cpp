@@ -16,8 +16,10 @@ using Ints = std::vector<std::int64_t>;
 Value batched(Program& program, const Value& x, std::size_t count) {
   Shape shape = {1, 1};
   for (std::size_t i = 0; i < x.shape.size(); ++i) {
-    if (i + count < x.shape.size()) shape[1] *= x.shape[i];
-    else shape.push_back(x.shape[i]);
+    if (i + count < x.shape.size())
+      shape[1] *= x.shape[i];
+    else
+      shape.push_back(x.shape[i]);
   }
   return program.reshaped(x, shape);
 }
@@ -49,15 +51,46 @@ Value lowest(DType dtype) {
   return filled(std::int64_t{0}, dtype);
 }
 
+// Places in windows, [N, C, out.., 1..], as places among all elements of a channel of x.
+Value places_in(const Value& x, const Windows& windows, const Value& in_window) {
+  const std::size_t count = windows.size.size();
+  const Shape from = x.shape;
+  Value result = in_window;
+  result.buffer = kNoBuffer;
+  result.strides.reset();
+  result.cost = 1;
+  result.at = [=](const Indices& index) {
+    std::int64_t divisor = 1;
+    std::int64_t stride = 1;
+    Index place;
+    for (std::size_t i = count; i-- > 0;) {
+      const std::string inside = "(" + in_window.at(index) + " / " + std::to_string(divisor) +
+                                 " % " + std::to_string(windows.size[i]) + ")";
+      const Index along = index[2 + i]
+                              .times(windows.stride[i])
+                              .plus(-windows.padding[i])
+                              .plus(Index::of(inside).times(windows.dilation[i]));
+      place = place.plus(along.times(stride));
+      divisor *= windows.size[i];
+      stride *= from[2 + i];
+    }
+    return "(" + place.text() + ")";
+  };
+  return result;
+}
+
 void generate_max_pool(OpContext& context, std::size_t count) {
   Program& program = context.program();
   const Value x = batched(program, context.tensor("self"), count);
   context.need(is_floating_point(x.dtype), "it pools integers");
-  const Value slid =
-      windowed(program, x, windows_of(context, count), out_of(context, count), lowest(x.dtype));
-  context.set(0, program.reshaped(max_of(program, slid, window_dims(count)), context.result_shape(0)));
-  const bool wants_places = context.result_count() > 1 && context.is_used(1);
-  context.need(!wants_places, "the places of the largest elements are used");
+  const Windows windows = windows_of(context, count);
+  const Value slid = windowed(program, x, windows, out_of(context, count), lowest(x.dtype));
+  context.set(0,
+              program.reshaped(max_of(program, slid, window_dims(count)), context.result_shape(0)));
+  if (context.result_count() == 1 || !context.is_used(1)) return;
+  const Value in_window = place_of_max(program, slid, window_dims(count));
+  const Value places = places_in(x, windows, in_window);
+  context.set(1, program.reshaped(places, context.result_shape(1)));
 }
 
 // How many elements of x a window covers along one dimension, as a factor per place.
@@ -128,7 +161,9 @@ void register_pooling(GeneratorRegistry& registry) {
     registry.add("aten::max_pool" + dims + "_with_indices", max_pool);
     registry.add("aten::avg_pool" + dims,
                  [count](OpContext& context) { return generate_avg_pool(context, count); });
-    const auto adaptive = [count](OpContext& context) { return generate_adaptive_avg(context, count); };
+    const auto adaptive = [count](OpContext& context) {
+      return generate_adaptive_avg(context, count);
+    };
     registry.add("aten::adaptive_avg_pool" + dims, adaptive);
     if (count > 1) registry.add("aten::_adaptive_avg_pool" + dims, adaptive);
   }

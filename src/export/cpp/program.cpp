@@ -27,8 +27,8 @@ std::string without_parentheses(const std::string& text) {
   return text.substr(1, text.size() - 2);
 }
 
-// Adjacent dimensions that every buffer walks through as if they were one are one loop. The sizes of
-// the loops, 1 where there is none, each at the innermost dimension that it stands for.
+// Adjacent dimensions that every buffer walks through as if they were one are one loop. The sizes
+// of the loops, 1 where there is none, each at the innermost dimension that it stands for.
 Shape merged_loops(const Value& value, const std::optional<std::vector<Shape>>& target) {
   Shape sizes = value.shape;
   if (!value.strides || !target) return sizes;
@@ -76,7 +76,8 @@ BufferId Program::add_scratch(DType dtype, const Shape& shape) {
 
 BufferId Program::add_weight(const ir::Blob& blob, const std::string& name) {
   const std::string bytes(blob.as<char>(), blob.byte_size());
-  const std::string key = std::string(name_of(blob.type.dtype)) + to_string(blob.type.shape) + bytes;
+  const std::string key =
+      std::string(name_of(blob.type.dtype)) + to_string(blob.type.shape) + bytes;
   const auto known = known_weights_.find(key);
   if (known != known_weights_.end()) return known->second;
   Buffer buffer{Buffer::Kind::kWeight, "w" + std::to_string(known_weights_.size()), blob.type.dtype,
@@ -153,7 +154,8 @@ void Program::write(const Value& given, const Value& target) {
   const Value value = resolved(given);
   const Shape loops = merged_loops(value, target.strides);
   const std::string text = nest(loops, 1, [&](const Indices& index, int depth) {
-    return indented(depth) + target.at(index) + " = " + without_parentheses(value.at(index)) + ";\n";
+    return indented(depth) + target.at(index) + " = " + without_parentheses(value.at(index)) +
+           ";\n";
   });
   add_statement(value.origins, text);
 }
@@ -175,7 +177,8 @@ Value Program::pending(DType dtype, const Shape& shape,
 
 void Program::store(const Value& value, BufferId to) {
   if (value.pending) {
-    value.pending->call(without_parentheses(value.at(Indices(value.shape.size()))), value.origins, to);
+    value.pending->call(without_parentheses(value.at(Indices(value.shape.size()))), value.origins,
+                        to);
     return;
   }
   Value target = read(to);

@@ -13,8 +13,9 @@ struct Cell {
 };
 
 const ir::Blob* constant_of(const OpContext& context, ir::ValueRef ref) {
-  return ref.id != ir::kNoValue && context.graph().is_constant(ref.id) ? &context.graph().blob(ref.id)
-                                                                       : nullptr;
+  return ref.id != ir::kNoValue && context.graph().is_constant(ref.id)
+             ? &context.graph().blob(ref.id)
+             : nullptr;
 }
 
 // Weights and biases by reference: w_ih, w_hh, and where there are some b_ih, b_hh.
@@ -33,10 +34,10 @@ Cell make_cell(OpContext& context, const std::string& kind, const std::vector<ir
   const Shape w_hh = program.buffer(weights[1]).shape;
   Cell cell{"", w_ih[1], w_hh[1]};
   program.use_kernel("recurrent.h");
-  cell.name = program.add_packed(kind + "<" + type_text(program.buffer(weights[0]).dtype) + ", " +
-                                     std::to_string(cell.input) + ", " +
-                                     std::to_string(cell.hidden) + ">",
-                                 weights);
+  cell.name =
+      program.add_packed(kind + "<" + type_text(program.buffer(weights[0]).dtype) + ", " +
+                             std::to_string(cell.input) + ", " + std::to_string(cell.hidden) + ">",
+                         weights);
   return cell;
 }
 
@@ -52,8 +53,7 @@ void run_steps(Program& program, const Cell& cell, const Value& x, const std::ve
                const Value& y, bool backwards) {
   const Shape loops = {x.shape[0], x.shape[1]};
   const std::string text = program.nest(loops, 1, [&](const Indices& index, int depth) {
-    const Index step =
-        backwards ? index[0].times(-1).plus(x.shape[0] - 1) : index[0];
+    const Index step = backwards ? index[0].times(-1).plus(x.shape[0] - 1) : index[0];
     std::string arguments = "&" + x.at({step, index[1], 0});
     for (const Value& state : states) arguments += ", &" + state.at({index[1], 0});
     return indented(depth) + cell.name + ".step(" + arguments + ", &" + y.at({step, index[1], 0}) +
@@ -73,15 +73,16 @@ void generate_layers(OpContext& context, const std::string& kind) {
   const std::int64_t ways = context.flag("bidirectional") ? 2 : 1;
   const std::size_t each = params.size() / static_cast<std::size_t>(layers * ways);
   context.need(!context.flag("train") || context.number("dropout") == 0, "it drops out at random");
-  const std::vector<Value> initial = kind == "LstmCell" ? context.tensors("hx")
-                                                        : std::vector<Value>{context.tensor("hx")};
+  const std::vector<Value> initial =
+      kind == "LstmCell" ? context.tensors("hx") : std::vector<Value>{context.tensor("hx")};
   std::vector<std::vector<Value>> last(initial.size());
   for (std::int64_t layer = 0; layer < layers; ++layer) {
     BufferId to = kNoBuffer;
     for (std::int64_t way = 0; way < ways; ++way) {
       const std::int64_t number = layer * ways + way;
       const auto first = params.begin() + static_cast<std::ptrdiff_t>(each) * number;
-      const Cell cell = make_cell(context, kind, {first, first + static_cast<std::ptrdiff_t>(each)});
+      const Cell cell =
+          make_cell(context, kind, {first, first + static_cast<std::ptrdiff_t>(each)});
       if (way == 0) to = program.add_scratch(x.dtype, {x.shape[0], x.shape[1], ways * cell.hidden});
       std::vector<Value> states;
       for (std::size_t i = 0; i < initial.size(); ++i) {
@@ -112,8 +113,8 @@ void generate_cell(OpContext& context, const std::string& kind) {
   }
   const Cell cell = make_cell(context, kind, refs);
   const Value x = program.stored(context.tensor("input"));
-  const std::vector<Value> initial = kind == "LstmCell" ? context.tensors("hx")
-                                                        : std::vector<Value>{context.tensor("hx")};
+  const std::vector<Value> initial =
+      kind == "LstmCell" ? context.tensors("hx") : std::vector<Value>{context.tensor("hx")};
   context.need(x.rank() == 2, "its input has no batch");
   std::vector<Value> states;
   for (const Value& state : initial) states.push_back(state_copy(program, state));
@@ -127,8 +128,10 @@ void generate_cell(OpContext& context, const std::string& kind) {
 }  // namespace
 
 void register_recurrent(GeneratorRegistry& registry) {
-  registry.add({"aten::gru.input"}, [](OpContext& context) { generate_layers(context, "GruCell"); });
-  registry.add({"aten::lstm.input"}, [](OpContext& context) { generate_layers(context, "LstmCell"); });
+  registry.add({"aten::gru.input"},
+               [](OpContext& context) { generate_layers(context, "GruCell"); });
+  registry.add({"aten::lstm.input"},
+               [](OpContext& context) { generate_layers(context, "LstmCell"); });
   registry.add({"aten::gru_cell"}, [](OpContext& context) { generate_cell(context, "GruCell"); });
   registry.add({"aten::lstm_cell"}, [](OpContext& context) { generate_cell(context, "LstmCell"); });
 }

@@ -60,12 +60,13 @@ Reduction place_reduction(DType dtype, bool largest) {
 }
 
 Reduction truth_reduction(bool all) {
-  return {DType::kBool,
-          {std::string("bool truth = ") + (all ? "true;" : "false;")},
-          [all](const std::string& element, const std::string&) {
-            return std::vector{std::string("truth = truth ") + (all ? "&& " : "|| ") + element + ";"};
-          },
-          "truth"};
+  return {
+      DType::kBool,
+      {std::string("bool truth = ") + (all ? "true;" : "false;")},
+      [all](const std::string& element, const std::string&) {
+        return std::vector{std::string("truth = truth ") + (all ? "&& " : "|| ") + element + ";"};
+      },
+      "truth"};
 }
 
 Reduction product_reduction(DType dtype) {
@@ -99,8 +100,8 @@ Value generate_mean(OpContext& context) {
 
 Value generate_prod(OpContext& context) {
   const Value x = cast(context.tensor("self"), context.result_dtype());
-  return finished(context, reduced(context.program(), x, dims_of(context, x),
-                                   product_reduction(x.dtype)));
+  return finished(context,
+                  reduced(context.program(), x, dims_of(context, x), product_reduction(x.dtype)));
 }
 
 Value generate_extreme(OpContext& context, bool largest) {
@@ -160,8 +161,7 @@ Value variance(OpContext& context, const Value& x, const Ints& dims, const Value
   if (context.has("correction")) correction = context.number("correction", 1);
   Program& program = context.program();
   const Value squares = combine("(($0 - $1) * ($0 - $1))", {x, mean}, x.dtype);
-  const double left =
-      std::max(static_cast<double>(reduced_count(x.shape, dims)) - correction, 0.0);
+  const double left = std::max(static_cast<double>(reduced_count(x.shape, dims)) - correction, 0.0);
   return combine("($0 / $1)", {sum_of(program, squares, dims), filled(left, x.dtype)}, x.dtype);
 }
 
@@ -196,10 +196,13 @@ Value generate_norm(OpContext& context, const char* parameter) {
   } else if (order == 1) {
     result = sum_of(program, size, dims);
   } else if (order == 2) {
-    result = combine("sqrt($0)", {sum_of(program, combine("($0 * $0)", {program.cheap(x)}, dtype), dims)}, dtype);
+    result =
+        combine("sqrt($0)",
+                {sum_of(program, combine("($0 * $0)", {program.cheap(x)}, dtype), dims)}, dtype);
   } else {
     const Value powers = combine("power($0, $1)", {size, filled(order, dtype)}, dtype);
-    result = combine("power($0, $1)", {sum_of(program, powers, dims), filled(1 / order, dtype)}, dtype);
+    result =
+        combine("power($0, $1)", {sum_of(program, powers, dims), filled(1 / order, dtype)}, dtype);
   }
   return finished(context, result);
 }
@@ -228,7 +231,8 @@ Value generate_nansum(OpContext& context, bool mean) {
   const Value sum = sum_of(program, combine("(is_nan($0) ? $1 : $0)", {x, zero}, dtype), dims);
   if (!mean) return finished(context, sum);
   const Value one = filled(std::int64_t{1}, dtype);
-  const Value count = sum_of(program, combine("(is_nan($0) ? $1 : $2)", {x, zero, one}, dtype), dims);
+  const Value count =
+      sum_of(program, combine("(is_nan($0) ? $1 : $2)", {x, zero, one}, dtype), dims);
   return finished(context, combine("($0 / $1)", {sum, count}, dtype));
 }
 
@@ -252,9 +256,12 @@ Value generate_trace(OpContext& context) {
   Program& program = context.program();
   const Value x = cast(context.tensor("self"), context.result_dtype());
   const std::int64_t size = std::min(x.shape[0], x.shape[1]);
-  const Value diagonal = view(x, {size}, [](const Indices& index) {
-    return Indices{index[0], index[0]};
-  }, [](const Shape& strides) { return Shape{strides[0] + strides[1]}; });
+  const Value diagonal = view(
+      x, {size},
+      [](const Indices& index) {
+        return Indices{index[0], index[0]};
+      },
+      [](const Shape& strides) { return Shape{strides[0] + strides[1]}; });
   return finished(context, sum_of(program, diagonal, {0}));
 }
 
@@ -307,10 +314,15 @@ Value max_of(Program& program, const Value& value, const Ints& dims) {
   return reduced(program, value, dims, extreme_reduction(value.dtype, true));
 }
 
+Value place_of_max(Program& program, const Value& value, const Ints& dims) {
+  program.use_kernel("math.h");
+  return reduced(program, value, dims, place_reduction(value.dtype, true));
+}
+
 Value mean_of(Program& program, const Value& value, const Ints& dims) {
   const auto count = static_cast<double>(reduced_count(value.shape, dims));
-  return program.stored(combine("($0 / $1)", {sum_of(program, value, dims), filled(count, value.dtype)},
-                                value.dtype));
+  return program.stored(combine(
+      "($0 / $1)", {sum_of(program, value, dims), filled(count, value.dtype)}, value.dtype));
 }
 
 void register_reduce(GeneratorRegistry& registry) {
@@ -319,12 +331,13 @@ void register_reduce(GeneratorRegistry& registry) {
   registry.add({"aten::prod", "aten::prod.dim_int"}, generate_prod);
   for (const bool largest : {false, true}) {
     const std::string name = largest ? "max" : "min";
-    const auto extreme = [largest](OpContext& context) { return generate_extreme(context, largest); };
+    const auto extreme = [largest](OpContext& context) {
+      return generate_extreme(context, largest);
+    };
     registry.add("aten::" + name, extreme);
     registry.add("aten::a" + name, extreme);
-    registry.add("aten::" + name + ".dim", [largest](OpContext& context) {
-      generate_extreme_with_place(context, largest);
-    });
+    registry.add("aten::" + name + ".dim",
+                 [largest](OpContext& context) { generate_extreme_with_place(context, largest); });
     registry.add("aten::arg" + name,
                  [largest](OpContext& context) { return generate_place(context, largest); });
   }
@@ -332,7 +345,8 @@ void register_reduce(GeneratorRegistry& registry) {
   for (const bool all : {false, true}) {
     const std::string name = all ? "aten::all" : "aten::any";
     for (const char* overload : {"", ".dim", ".dims"}) {
-      registry.add(name + overload, [all](OpContext& context) { return generate_truth(context, all); });
+      registry.add(name + overload,
+                   [all](OpContext& context) { return generate_truth(context, all); });
     }
   }
   registry.add({"aten::count_nonzero", "aten::count_nonzero.dim_IntList"}, generate_count_nonzero);
@@ -351,8 +365,10 @@ void register_reduce(GeneratorRegistry& registry) {
                 "aten::norm.ScalarOpt_dtype"},
                [](OpContext& context) { return generate_norm(context, "p"); });
   registry.add({"aten::logsumexp"}, generate_logsumexp);
-  registry.add({"aten::nansum"}, [](OpContext& context) { return generate_nansum(context, false); });
-  registry.add({"aten::nanmean"}, [](OpContext& context) { return generate_nansum(context, true); });
+  registry.add({"aten::nansum"},
+               [](OpContext& context) { return generate_nansum(context, false); });
+  registry.add({"aten::nanmean"},
+               [](OpContext& context) { return generate_nansum(context, true); });
   registry.add({"aten::softmax.int", "aten::_softmax"},
                [](OpContext& context) { return generate_softmax(context, false); });
   registry.add({"aten::log_softmax.int", "aten::_log_softmax"},

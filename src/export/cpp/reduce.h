@@ -15,7 +15,8 @@ struct Reduction {
   /// Statements before the pass.
   std::vector<std::string> begin;
   /// Statements for one element, given its text and its place among those of the pass.
-  std::function<std::vector<std::string>(const std::string& element, const std::string& place)> step;
+  std::function<std::vector<std::string>(const std::string& element, const std::string& place)>
+      step;
   /// The text of the result, over what the statements leave.
   std::string result;
 };
@@ -27,6 +28,8 @@ Value reduced(Program& program, const Value& value, const std::vector<std::int64
 /// Common ones. Of a floating-point type for `mean_of`.
 Value sum_of(Program& program, const Value& value, const std::vector<std::int64_t>& dims);
 Value max_of(Program& program, const Value& value, const std::vector<std::int64_t>& dims);
+/// The place of the first largest among those that are reduced; one that is no number is it.
+Value place_of_max(Program& program, const Value& value, const std::vector<std::int64_t>& dims);
 Value mean_of(Program& program, const Value& value, const std::vector<std::int64_t>& dims);
 
 /// How many elements are reduced into one.

@@ -26,6 +26,7 @@ const GeneratorRegistry& registry() {
     register_cumulative(*all);
     register_indexing(*all);
     register_linalg(*all);
+    register_loss(*all);
     register_matmul(*all);
     register_normalization(*all);
     register_padding(*all);
@@ -33,7 +34,9 @@ const GeneratorRegistry& registry() {
     register_pooling(*all);
     register_recurrent(*all);
     register_reduce(*all);
+    register_resize(*all);
     register_scatter(*all);
+    register_search(*all);
     register_shape(*all);
     return all;
   }();

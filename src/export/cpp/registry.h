@@ -9,7 +9,8 @@
 //     return pointwise(dtype, context.result_shape(),
 //                      {context.operand("self", dtype), context.operand("end", dtype),
 //                       context.operand("weight", dtype)},
-//                      [](const auto& x) { return "lerp(" + x[0] + ", " + x[1] + ", " + x[2] + ")"; });
+//                      [](const auto& x) { return "lerp(" + x[0] + ", " + x[1] + ", " + x[2] + ")";
+//                      });
 //   }
 //
 // - Element-wise operators are rows of the table in pointwise.cpp.
@@ -68,6 +69,7 @@ void register_creation(GeneratorRegistry& registry);
 void register_cumulative(GeneratorRegistry& registry);
 void register_indexing(GeneratorRegistry& registry);
 void register_linalg(GeneratorRegistry& registry);
+void register_loss(GeneratorRegistry& registry);
 void register_matmul(GeneratorRegistry& registry);
 void register_normalization(GeneratorRegistry& registry);
 void register_padding(GeneratorRegistry& registry);
@@ -75,7 +77,9 @@ void register_pointwise(GeneratorRegistry& registry);
 void register_pooling(GeneratorRegistry& registry);
 void register_recurrent(GeneratorRegistry& registry);
 void register_reduce(GeneratorRegistry& registry);
+void register_resize(GeneratorRegistry& registry);
 void register_scatter(GeneratorRegistry& registry);
+void register_search(GeneratorRegistry& registry);
 void register_shape(GeneratorRegistry& registry);
 
 }  // namespace leapp::cpp_export

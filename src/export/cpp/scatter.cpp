@@ -20,8 +20,8 @@ Value copied(Program& program, const Value& x) {
   return program.read(to);
 }
 
-// Writes source to the places of target that `map` gives for its indices, in order. `text` says what
-// is written, out of what is there ($0) and what comes ($1).
+// Writes source to the places of target that `map` gives for its indices, in order. `text` says
+// what is written, out of what is there ($0) and what comes ($1).
 void put(Program& program, const Value& target, const Value& source, const Shape& shape,
          const IndexMap& map, const std::string& text) {
   if (element_count(shape) == 0) return;
@@ -72,7 +72,8 @@ Value scattered(OpContext& context, const Value& source, const std::string& text
   if (from.rank() == index.rank() && from.count() != 1) {
     for (std::int64_t i = 0; i < from.rank(); ++i) from = sliced(from, i, 0, index.shape[at(i)]);
   }
-  put(program, target, from, index.shape,
+  put(
+      program, target, from, index.shape,
       [dim, place](Indices own) {
         own[at(dim)] = place(own);
         return own;
@@ -84,7 +85,8 @@ Value scattered(OpContext& context, const Value& source, const std::string& text
 Value generate_scatter(OpContext& context) {
   const DType dtype = context.result_dtype();
   const Value source = context.operand(context.has("src") ? "src" : "value", dtype);
-  return scattered(context, source, reduction_text(context, context.has("reduce") ? context.text("reduce") : ""));
+  return scattered(context, source,
+                   reduction_text(context, context.has("reduce") ? context.text("reduce") : ""));
 }
 
 Value generate_scatter_reduce(OpContext& context) {
@@ -99,8 +101,8 @@ Value generate_scatter_reduce(OpContext& context) {
   // How many elements go to each place; where none does, self stays.
   const Value x = program.cheap(context.tensor("self"));
   const Value one = filled(std::int64_t{1}, DType::kInt64);
-  const Value counts = scattered(context, one, "add($0, $1)",
-                                 filled(std::int64_t{0}, DType::kInt64, x.shape));
+  const Value counts =
+      scattered(context, one, "add($0, $1)", filled(std::int64_t{0}, DType::kInt64, x.shape));
   const Value zero = filled(std::int64_t{0}, DType::kInt64);
   Value neutral = filled(std::int64_t{name == "prod" ? 1 : 0}, dtype);
   if (name == "amax" || name == "amin") {
@@ -108,17 +110,35 @@ Value generate_scatter_reduce(OpContext& context) {
     neutral = filled(name == "amax" ? -HUGE_VAL : HUGE_VAL, dtype);
   }
   const bool with_self = context.flag("include_self");
-  const Value begin = with_self ? x : combine("(equal($0, $1) ? $2 : $3)", {counts, zero, x, neutral}, dtype);
+  const Value begin =
+      with_self ? x : combine("(equal($0, $1) ? $2 : $3)", {counts, zero, x, neutral}, dtype);
   const Value sum = scattered(context, context.tensor("src"), text, begin);
   if (!mean) return sum;
   context.need(is_floating_point(dtype), "it takes the mean of integers");
-  const Value all = combine(with_self ? "add($0, $1)" : "maximum($0, $1)", {counts, one}, DType::kInt64);
+  const Value all =
+      combine(with_self ? "add($0, $1)" : "maximum($0, $1)", {counts, one}, DType::kInt64);
   return combine("($0 / $1)", {sum, cast(all, dtype)}, dtype);
+}
+
+// What is put where a mask over the first dimensions is true, if it is the same for all of them;
+// nothing where the operator does not select by one mask.
+std::optional<Value> masked_put(OpContext& context, const Value& x) {
+  const std::vector<std::optional<Value>> indices = context.optional_tensors("indices");
+  if (indices.size() != 1 || !indices[0] || indices[0]->dtype != DType::kBool) return std::nullopt;
+  Value mask = *indices[0];
+  Value values = cast(context.tensor("values"), x.dtype);
+  const std::int64_t inner = x.rank() - mask.rank();
+  while (values.rank() > inner && values.shape[0] == 1) values = squeezed(values, 0);
+  context.need(values.rank() <= inner && !context.flag("accumulate"),
+               "as many elements as a mask selects are put");
+  while (mask.rank() < x.rank()) mask = unsqueezed(mask, mask.rank());
+  return combine("($0 ? $1 : $2)", {mask, context.program().cheap(values), x}, x.dtype);
 }
 
 Value generate_index_put(OpContext& context) {
   Program& program = context.program();
   const Value x = context.tensor("self");
+  if (const std::optional<Value> masked = masked_put(context, x)) return *masked;
   const Value values = program.cheap(cast(context.tensor("values"), x.dtype));
   const IndexedPlaces places = places_of(context, x.shape, "indices");
   const Value target = copied(program, x);
@@ -143,7 +163,9 @@ Value put_rows(OpContext& context, const Value& source, const std::string& text)
   if (from.rank() == 0 && x.rank() != 0 && source.count() == 1 && !context.has("source")) {
     from = expanded(from, shape);
   }
-  put(program, target, program.reshaped(from.count() == 1 ? expanded(from, shape) : from, shape), shape,
+  put(
+      program, target, program.reshaped(from.count() == 1 ? expanded(from, shape) : from, shape),
+      shape,
       [dim, place](Indices own) {
         own[at(dim)] = place({own[at(dim)]});
         return own;
@@ -207,9 +229,12 @@ Value generate_diagonal_scatter(OpContext& context) {
       Indices own;
       std::size_t next = 0;
       for (std::size_t i = 0; i < rank; ++i) {
-        if (i == first) own.push_back(index.back().plus(down));
-        else if (i == second) own.push_back(index.back().plus(right));
-        else own.push_back(index[next++]);
+        if (i == first)
+          own.push_back(index.back().plus(down));
+        else if (i == second)
+          own.push_back(index.back().plus(right));
+        else
+          own.push_back(index[next++]);
       }
       return own;
     });
@@ -223,7 +248,8 @@ Value generate_put(OpContext& context) {
   const Value index = program.cheap(context.tensor("index"));
   const auto place = place_of(context, index, x.count(), true);
   const Value source = program.reshaped(program.stored(context.tensor("source")), index.shape);
-  put(program, target, source, index.shape,
+  put(
+      program, target, source, index.shape,
       [place](const Indices& own) { return Indices{place(own)}; },
       context.flag("accumulate") ? "add($0, $1)" : "$1");
   return program.reshaped(target, x.shape);
@@ -244,9 +270,10 @@ void register_scatter(GeneratorRegistry& registry) {
   registry.add({"aten::index_copy"}, [](OpContext& context) {
     return put_rows(context, context.tensor("source"), "$1");
   });
-  registry.add({"aten::index_fill.int_Scalar", "aten::index_fill.int_Tensor"}, [](OpContext& context) {
-    return put_rows(context, context.operand("value", context.result_dtype()), "$1");
-  });
+  registry.add({"aten::index_fill.int_Scalar", "aten::index_fill.int_Tensor"},
+               [](OpContext& context) {
+                 return put_rows(context, context.operand("value", context.result_dtype()), "$1");
+               });
   registry.add({"aten::slice_scatter"}, generate_slice_scatter);
   registry.add({"aten::select_scatter"}, generate_select_scatter);
   registry.add({"aten::diagonal_scatter"}, generate_diagonal_scatter);

@@ -189,7 +189,8 @@ Value generate_roll(OpContext& context) {
     const std::int64_t size = std::max<std::int64_t>(flat.count(), 1);
     const std::int64_t shift = ((-shifts[0]) % size + size) % size;
     const Value moved = view(flat, flat.shape, [size, shift](const Indices& index) {
-      return Indices{Index::of("((" + index[0].plus(shift).text() + ") % " + std::to_string(size) + ")")};
+      return Indices{
+          Index::of("((" + index[0].plus(shift).text() + ") % " + std::to_string(size) + ")")};
     });
     return context.program().reshaped(moved, given.shape);
   }
@@ -200,7 +201,8 @@ Value generate_roll(OpContext& context) {
     const std::int64_t shift = ((-shifts[i]) % size + size) % size;
     if (shift == 0) continue;
     x = view(x, x.shape, [dim, size, shift](Indices index) {
-      index[dim] = Index::of("((" + index[dim].plus(shift).text() + ") % " + std::to_string(size) + ")");
+      index[dim] =
+          Index::of("((" + index[dim].plus(shift).text() + ") % " + std::to_string(size) + ")");
       return index;
     });
   }
@@ -266,6 +268,66 @@ Value generate_diag_embed(OpContext& context) {
       filled(std::int64_t{0}, x.dtype));
 }
 
+// Channels and places of an image exchanged: reshaped, permuted, reshaped.
+Value shuffled(OpContext& context, const Shape& parts, const Ints& order) {
+  Program& program = context.program();
+  const Value split = program.reshaped(context.tensor("self"), parts);
+  return program.reshaped(permuted(split, order), context.result_shape());
+}
+
+Value generate_pixel_shuffle(OpContext& context, bool back) {
+  const Shape shape =
+      context.graph().type(std::get<ir::ValueRef>(context.op().argument("self")).id).shape;
+  const std::int64_t factor = context.integer(back ? "downscale_factor" : "upscale_factor");
+  const std::int64_t rows = shape[shape.size() - 2];
+  const std::int64_t columns = shape.back();
+  const std::int64_t channels = shape[shape.size() - 3];
+  const std::int64_t batch = element_count({shape.begin(), shape.end() - 3});
+  if (back) {
+    return shuffled(context, {batch, channels, rows / factor, factor, columns / factor, factor},
+                    {0, 1, 3, 5, 2, 4});
+  }
+  return shuffled(context, {batch, channels / (factor * factor), factor, factor, rows, columns},
+                  {0, 1, 4, 2, 5, 3});
+}
+
+Value generate_channel_shuffle(OpContext& context) {
+  const Shape& shape = context.result_shape();
+  const std::int64_t groups = context.integer("groups");
+  const std::int64_t rest = element_count({shape.begin() + 2, shape.end()});
+  return shuffled(context, {shape[0], groups, shape[1] / groups, rest}, {0, 2, 1, 3});
+}
+
+Value generate_rot90(OpContext& context) {
+  Value x = context.tensor("self");
+  const Ints dims = context.dims("dims", x.rank());
+  const auto flipped = [&](const Value& value, std::int64_t dim) {
+    const std::int64_t size = value.shape[at(dim)];
+    return sliced(value, dim, size - 1, size, -1);
+  };
+  const std::int64_t turns = ((context.integer("k") % 4) + 4) % 4;
+  if (turns == 1) return transposed(flipped(x, dims[1]), dims[0], dims[1]);
+  if (turns == 2) return flipped(flipped(x, dims[0]), dims[1]);
+  return turns == 3 ? flipped(transposed(x, dims[0], dims[1]), dims[1]) : x;
+}
+
+Value generate_block_diag(OpContext& context) {
+  Program& program = context.program();
+  const BufferId to = program.add_scratch(context.result_dtype(), context.result_shape());
+  program.store(filled(std::int64_t{0}, context.result_dtype(), context.result_shape()), to);
+  std::int64_t row = 0;
+  std::int64_t column = 0;
+  for (Value block : context.tensors("tensors")) {
+    while (block.rank() < 2) block = unsqueezed(block, 0);
+    const Value part =
+        sliced(sliced(program.read(to), 0, row, block.shape[0]), 1, column, block.shape[1]);
+    program.write(cast(block, context.result_dtype()), part);
+    row += block.shape[0];
+    column += block.shape[1];
+  }
+  return program.read(to);
+}
+
 Value generate_repeat_interleave(OpContext& context) {
   Value x = context.program().cheap(context.tensor("self"));
   const std::int64_t repeats = context.integer("repeats");
@@ -284,30 +346,40 @@ Value generate_repeat_interleave(OpContext& context) {
 void register_shape(GeneratorRegistry& registry) {
   registry.add({"aten::view", "aten::reshape", "aten::_unsafe_view", "aten::view_copy",
                 "aten::_reshape_alias", "aten::unsqueeze", "aten::squeeze", "aten::squeeze.dim",
-                "aten::squeeze.dims"},
+                "aten::squeeze.dims", "aten::unsqueeze_copy", "aten::squeeze_copy",
+                "aten::squeeze_copy.dim", "aten::squeeze_copy.dims"},
                generate_reshape);
-  registry.add({"aten::expand", "aten::broadcast_to", "aten::expand_as"}, generate_expand);
-  registry.add({"aten::permute"}, generate_permute);
-  registry.add({"aten::transpose.int"},
+  registry.add({"aten::expand", "aten::expand_copy", "aten::broadcast_to", "aten::expand_as"},
+               generate_expand);
+  registry.add({"aten::permute", "aten::permute_copy"}, generate_permute);
+  registry.add({"aten::transpose.int", "aten::transpose_copy.int"},
                [](OpContext& context) { return generate_transpose(context, "dim0", "dim1"); });
-  registry.add({"aten::t"}, generate_t);
-  registry.add({"aten::slice.Tensor"}, generate_slice);
-  registry.add({"aten::select.int"}, generate_select);
+  registry.add({"aten::t", "aten::t_copy"}, generate_t);
+  registry.add({"aten::slice.Tensor", "aten::slice_copy.Tensor"}, generate_slice);
+  registry.add({"aten::select.int", "aten::select_copy.int"}, generate_select);
   registry.add({"aten::flip"}, generate_flip);
-  registry.add({"aten::diagonal"}, generate_diagonal);
+  registry.add({"aten::diagonal", "aten::diagonal_copy"}, generate_diagonal);
   registry.add({"aten::cat"}, generate_cat);
   registry.add({"aten::stack"}, generate_stack);
-  registry.add({"aten::split.Tensor", "aten::split_with_sizes", "aten::unsafe_split.Tensor",
-                "aten::unsafe_split_with_sizes"},
-               generate_split);
-  registry.add({"aten::unbind.int"}, generate_unbind);
+  registry.add(
+      {"aten::split.Tensor", "aten::split_with_sizes", "aten::split_with_sizes_copy",
+       "aten::split_copy.Tensor", "aten::unsafe_split.Tensor", "aten::unsafe_split_with_sizes"},
+      generate_split);
+  registry.add({"aten::unbind.int", "aten::unbind_copy.int"}, generate_unbind);
   registry.add({"aten::repeat"}, generate_repeat);
   registry.add({"aten::roll"}, generate_roll);
-  registry.add({"aten::unfold"}, generate_unfold);
+  registry.add({"aten::unfold", "aten::unfold_copy"}, generate_unfold);
   registry.add({"aten::tril"},
                [](OpContext& context) { return generate_triangle(context, false); });
   registry.add({"aten::triu"}, [](OpContext& context) { return generate_triangle(context, true); });
   registry.add({"aten::diag_embed"}, generate_diag_embed);
+  registry.add({"aten::pixel_shuffle"},
+               [](OpContext& context) { return generate_pixel_shuffle(context, false); });
+  registry.add({"aten::pixel_unshuffle"},
+               [](OpContext& context) { return generate_pixel_shuffle(context, true); });
+  registry.add({"aten::channel_shuffle", "aten::native_channel_shuffle"}, generate_channel_shuffle);
+  registry.add({"aten::rot90"}, generate_rot90);
+  registry.add({"aten::block_diag"}, generate_block_diag);
   registry.add({"aten::repeat_interleave.self_int"}, generate_repeat_interleave);
 }
 

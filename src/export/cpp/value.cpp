@@ -22,7 +22,8 @@ std::string float_text(double number, DType dtype) {
   const bool is_single = dtype == DType::kFloat32;
   const std::string type = "<" + type_text(dtype) + ">";
   if (std::isnan(number)) return "kNan" + type;
-  if (std::isinf(number)) return (number < 0 ? "(-kInfinity" : "kInfinity") + type + (number < 0 ? ")" : "");
+  if (std::isinf(number))
+    return (number < 0 ? "(-kInfinity" : "kInfinity") + type + (number < 0 ? ")" : "");
   std::array<char, 40> buffer{};
   // The shortest that reads back as the same.
   for (int digits = 6; digits <= 17; ++digits) {
@@ -144,7 +145,9 @@ Value view(const Value& given, Shape shape, IndexMap map, StrideMap strides) {
   Value result = value;
   result.buffer = kNoBuffer;
   result.shape = std::move(shape);
-  result.at = [at = value.at, map = std::move(map)](const Indices& index) { return at(map(index)); };
+  result.at = [at = value.at, map = std::move(map)](const Indices& index) {
+    return at(map(index));
+  };
   if (!strides) result.strides.reset();
   if (result.strides) {
     for (Shape& each : *result.strides) each = strides(each);

@@ -26,7 +26,8 @@ struct Value;
 /// A kernel that has not been called yet: it takes a function of each element along.
 struct Pending {
   /// Calls the kernel with the text of a function of `x`, and writes to a buffer.
-  std::function<void(const std::string& text, const std::set<std::string>& origins, BufferId to)> call;
+  std::function<void(const std::string& text, const std::set<std::string>& origins, BufferId to)>
+      call;
   /// Calls it for a value that this is pending for; the value in memory.
   std::function<Value(const Value& value)> resolve;
 };
@@ -87,7 +88,8 @@ Value sliced(const Value& value, std::int64_t dim, std::int64_t begin, std::int6
              std::int64_t step = 1);
 /// Without the dimension, at that place of it.
 Value selected(const Value& value, std::int64_t dim, const Index& place);
-/// What `map` leads to where `condition`, a text over the indices, holds, and `otherwise` elsewhere.
+/// What `map` leads to where `condition`, a text over the indices, holds, and `otherwise`
+/// elsewhere.
 using Condition = std::function<std::string(const Indices&)>;
 Value guarded(const Value& value, Shape shape, IndexMap map, Condition condition,
               const Value& otherwise);

@@ -63,15 +63,18 @@ Value windowed(Program& program, const Value& x, const Windows& windows,
       [=](const Indices& index) {
         Indices own(index.begin(), index.begin() + static_cast<std::ptrdiff_t>(front));
         for (std::size_t i = 0; i < count; ++i) {
-          own.push_back(index[front + i].times(windows.stride[i]).plus(
-              index[front + count + i].times(windows.dilation[i])));
+          own.push_back(index[front + i]
+                            .times(windows.stride[i])
+                            .plus(index[front + count + i].times(windows.dilation[i])));
         }
         return own;
       },
       [=](const Shape& strides) {
         Shape wide(strides.begin(), strides.begin() + static_cast<std::ptrdiff_t>(front));
-        for (std::size_t i = 0; i < count; ++i) wide.push_back(strides[front + i] * windows.stride[i]);
-        for (std::size_t i = 0; i < count; ++i) wide.push_back(strides[front + i] * windows.dilation[i]);
+        for (std::size_t i = 0; i < count; ++i)
+          wide.push_back(strides[front + i] * windows.stride[i]);
+        for (std::size_t i = 0; i < count; ++i)
+          wide.push_back(strides[front + i] * windows.dilation[i]);
         return wide;
       });
 }

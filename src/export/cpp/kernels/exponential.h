@@ -3,7 +3,9 @@
 // NaN), with and without fused multiply-add. No branches and no calls, so that compilers make
 // vectors of the loops around them; a processor without vectors runs the same text.
 #include <bit>
+#include <cmath>
 #include <cstdint>
+#include <type_traits>
 
 // Arguments are reduced by powers of two: x = n * log(2) + r. Added to this number, a float is
 // rounded to an integer, which then stands in the last bits.
@@ -112,4 +114,37 @@ struct Reduced {
   missing = missing * bounded + 1.6643932e-4f;
   const float large = 1.0f - exp_of_float(-missing);
   return with_sign_of(size > 0.92f ? large : small, x);
+}
+
+// Of any type; other types are left to the C library.
+template <typename T>
+inline T exp(T x) {
+  if constexpr (std::is_same_v<T, float>)
+    return exp_of_float(x);
+  else
+    return std::exp(x);
+}
+
+template <typename T>
+inline T expm1(T x) {
+  if constexpr (std::is_same_v<T, float>)
+    return expm1_of_float(x);
+  else
+    return std::expm1(x);
+}
+
+template <typename T>
+inline T tanh(T x) {
+  if constexpr (std::is_same_v<T, float>)
+    return tanh_of_float(x);
+  else
+    return std::tanh(x);
+}
+
+template <typename T>
+inline T erf(T x) {
+  if constexpr (std::is_same_v<T, float>)
+    return erf_of_float(x);
+  else
+    return std::erf(x);
 }

@@ -1,8 +1,8 @@
 // Small dense matrices, row by row in memory.
 #include "numbers.h"
 
-// The factors of a square matrix with its rows exchanged, in its own memory. Returns the sign of the
-// exchange; 0 where a pivot is zero.
+// The factors of a square matrix with its rows exchanged, in its own memory. Returns the sign of
+// the exchange; 0 where a pivot is zero.
 template <Index kSize, typename T>
 inline int factor_lu(T* a, Index* order) {
   int sign = 1;

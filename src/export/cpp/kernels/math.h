@@ -4,99 +4,138 @@
 
 template <typename T>
 inline T abs(T x) {
-  if constexpr (kIsFloat<T>) return std::fabs(x);
-  else if constexpr (std::is_unsigned_v<T>) return x;
-  else return x < T(0) ? negative(x) : x;
+  if constexpr (kIsFloat<T>)
+    return std::fabs(x);
+  else if constexpr (std::is_unsigned_v<T>)
+    return x;
+  else
+    return x < T(0) ? negative(x) : x;
 }
 template <typename T>
-inline T exp(T x) {
-  if constexpr (std::is_same_v<T, float>) return exp_of_float(x);
-  else return std::exp(x);
+inline T exp2(T x) {
+  return std::exp2(x);
 }
 template <typename T>
-inline T exp2(T x) { return std::exp2(x); }
-template <typename T>
-inline T expm1(T x) {
-  if constexpr (std::is_same_v<T, float>) return expm1_of_float(x);
-  else return std::expm1(x);
+inline T log(T x) {
+  return std::log(x);
 }
 template <typename T>
-inline T log(T x) { return std::log(x); }
-template <typename T>
-inline T log2(T x) { return std::log2(x); }
-template <typename T>
-inline T log10(T x) { return std::log10(x); }
-template <typename T>
-inline T log1p(T x) { return std::log1p(x); }
-template <typename T>
-inline T sqrt(T x) { return std::sqrt(x); }
-template <typename T>
-inline T rsqrt(T x) { return T(1) / std::sqrt(x); }
-template <typename T>
-inline T sin(T x) { return std::sin(x); }
-template <typename T>
-inline T cos(T x) { return std::cos(x); }
-template <typename T>
-inline T tan(T x) { return std::tan(x); }
-template <typename T>
-inline T asin(T x) { return std::asin(x); }
-template <typename T>
-inline T acos(T x) { return std::acos(x); }
-template <typename T>
-inline T atan(T x) { return std::atan(x); }
-template <typename T>
-inline T sinh(T x) { return std::sinh(x); }
-template <typename T>
-inline T cosh(T x) { return std::cosh(x); }
-template <typename T>
-inline T tanh(T x) {
-  if constexpr (std::is_same_v<T, float>) return tanh_of_float(x);
-  else return std::tanh(x);
+inline T log2(T x) {
+  return std::log2(x);
 }
 template <typename T>
-inline T asinh(T x) { return std::asinh(x); }
-template <typename T>
-inline T acosh(T x) { return std::acosh(x); }
-template <typename T>
-inline T atanh(T x) { return std::atanh(x); }
-template <typename T>
-inline T atan2(T y, T x) { return std::atan2(y, x); }
-template <typename T>
-inline T hypot(T a, T b) { return std::hypot(a, b); }
-template <typename T>
-inline T copysign(T size, T sign) { return std::copysign(size, sign); }
-template <typename T>
-inline T nextafter(T from, T to_where) { return std::nextafter(from, to_where); }
-template <typename T>
-inline T erf(T x) {
-  if constexpr (std::is_same_v<T, float>) return erf_of_float(x);
-  else return std::erf(x);
+inline T log10(T x) {
+  return std::log10(x);
 }
 template <typename T>
-inline T erfc(T x) { return std::erfc(x); }
+inline T log1p(T x) {
+  return std::log1p(x);
+}
 template <typename T>
-inline T lgamma(T x) { return std::lgamma(x); }
+inline T sqrt(T x) {
+  return std::sqrt(x);
+}
+template <typename T>
+inline T rsqrt(T x) {
+  return T(1) / std::sqrt(x);
+}
+template <typename T>
+inline T sin(T x) {
+  return std::sin(x);
+}
+template <typename T>
+inline T cos(T x) {
+  return std::cos(x);
+}
+template <typename T>
+inline T tan(T x) {
+  return std::tan(x);
+}
+template <typename T>
+inline T asin(T x) {
+  return std::asin(x);
+}
+template <typename T>
+inline T acos(T x) {
+  return std::acos(x);
+}
+template <typename T>
+inline T atan(T x) {
+  return std::atan(x);
+}
+template <typename T>
+inline T sinh(T x) {
+  return std::sinh(x);
+}
+template <typename T>
+inline T cosh(T x) {
+  return std::cosh(x);
+}
+template <typename T>
+inline T asinh(T x) {
+  return std::asinh(x);
+}
+template <typename T>
+inline T acosh(T x) {
+  return std::acosh(x);
+}
+template <typename T>
+inline T atanh(T x) {
+  return std::atanh(x);
+}
+template <typename T>
+inline T atan2(T y, T x) {
+  return std::atan2(y, x);
+}
+template <typename T>
+inline T hypot(T a, T b) {
+  return std::hypot(a, b);
+}
+template <typename T>
+inline T copysign(T size, T sign) {
+  return std::copysign(size, sign);
+}
+template <typename T>
+inline T nextafter(T from, T to_where) {
+  return std::nextafter(from, to_where);
+}
+template <typename T>
+inline T erfc(T x) {
+  return std::erfc(x);
+}
+template <typename T>
+inline T lgamma(T x) {
+  return std::lgamma(x);
+}
 
 template <typename T>
 inline T floor(T x) {
-  if constexpr (kIsFloat<T>) return std::floor(x);
-  else return x;
+  if constexpr (kIsFloat<T>)
+    return std::floor(x);
+  else
+    return x;
 }
 template <typename T>
 inline T ceil(T x) {
-  if constexpr (kIsFloat<T>) return std::ceil(x);
-  else return x;
+  if constexpr (kIsFloat<T>)
+    return std::ceil(x);
+  else
+    return x;
 }
 template <typename T>
 inline T trunc(T x) {
-  if constexpr (kIsFloat<T>) return std::trunc(x);
-  else return x;
+  if constexpr (kIsFloat<T>)
+    return std::trunc(x);
+  else
+    return x;
 }
 // To even from the middle.
 template <typename T>
 inline T round(T x) {
-  if constexpr (kIsFloat<T>) return std::nearbyint(x);
-  else return x;
+  if constexpr (kIsFloat<T>)
+    return std::nearbyint(x);
+  else
+    return x;
 }
 template <typename T>
 inline T round_decimals(T x, T power, bool left_of_point) {
@@ -108,11 +147,15 @@ inline T round_decimals(T x, T power, bool left_of_point) {
 }
 template <typename T>
 inline T sign(T x) {
-  if constexpr (std::is_same_v<T, bool>) return x;
-  else return static_cast<T>((T(0) < x) - (x < T(0)));
+  if constexpr (std::is_same_v<T, bool>)
+    return x;
+  else
+    return static_cast<T>((T(0) < x) - (x < T(0)));
 }
 template <typename T>
-inline T fmod(T a, T b) { return std::fmod(a, b); }
+inline T fmod(T a, T b) {
+  return std::fmod(a, b);
+}
 template <typename T>
 inline T remainder(T a, T b) {
   const T rest = std::fmod(a, b);
@@ -181,30 +224,42 @@ inline T power(T base, T exponent) {
 // Of two, the one that is a number.
 template <typename T>
 inline T fmaximum(T a, T b) {
-  if constexpr (kIsFloat<T>) return std::fmax(a, b);
-  else return maximum(a, b);
+  if constexpr (kIsFloat<T>)
+    return std::fmax(a, b);
+  else
+    return maximum(a, b);
 }
 template <typename T>
 inline T fminimum(T a, T b) {
-  if constexpr (kIsFloat<T>) return std::fmin(a, b);
-  else return minimum(a, b);
+  if constexpr (kIsFloat<T>)
+    return std::fmin(a, b);
+  else
+    return minimum(a, b);
 }
 template <typename T>
-inline bool is_nan(T x) { return x != x; }
+inline bool is_nan(T x) {
+  return x != x;
+}
 template <typename T>
 inline bool is_infinite(T x) {
-  if constexpr (kIsFloat<T>) return std::isinf(x);
-  else return false;
+  if constexpr (kIsFloat<T>)
+    return std::isinf(x);
+  else
+    return false;
 }
 template <typename T>
 inline bool is_finite(T x) {
-  if constexpr (kIsFloat<T>) return std::isfinite(x);
-  else return true;
+  if constexpr (kIsFloat<T>)
+    return std::isfinite(x);
+  else
+    return true;
 }
 template <typename T>
 inline bool has_sign(T x) {
-  if constexpr (kIsFloat<T>) return std::signbit(x);
-  else return x < T(0);
+  if constexpr (kIsFloat<T>)
+    return std::signbit(x);
+  else
+    return x < T(0);
 }
 template <typename T>
 inline T nan_to_num(T x, T nan, T high, T low) {
@@ -218,8 +273,7 @@ inline T nan_to_num(T x, T nan, T high, T low) {
 template <typename T>
 inline T lerp(T start, T end, T weight) {
   const T difference = end - start;
-  return abs(weight) < T(0.5) ? start + weight * difference
-                              : end - difference * (T(1) - weight);
+  return abs(weight) < T(0.5) ? start + weight * difference : end - difference * (T(1) - weight);
 }
 template <typename T>
 inline T logaddexp(T a, T b) {
@@ -251,8 +305,10 @@ inline T entropy(T x) {
 }
 template <typename T>
 inline T heaviside(T x, T at_zero) {
-  if constexpr (std::is_same_v<T, bool>) return x || at_zero;
-  else return x == T(0) ? at_zero : (x > T(0) ? T(1) : T(0));
+  if constexpr (std::is_same_v<T, bool>)
+    return x || at_zero;
+  else
+    return x == T(0) ? at_zero : (x > T(0) ? T(1) : T(0));
 }
 template <typename T>
 inline T sinc(T x) {
@@ -286,15 +342,23 @@ inline T shift_right(T a, T b) {
   return static_cast<T>(a >> (inside ? static_cast<int>(b) : static_cast<int>(8 * sizeof(T) - 1)));
 }
 template <typename T>
-inline T bit_and(T a, T b) { return static_cast<T>(a & b); }
+inline T bit_and(T a, T b) {
+  return static_cast<T>(a & b);
+}
 template <typename T>
-inline T bit_or(T a, T b) { return static_cast<T>(a | b); }
+inline T bit_or(T a, T b) {
+  return static_cast<T>(a | b);
+}
 template <typename T>
-inline T bit_xor(T a, T b) { return static_cast<T>(a ^ b); }
+inline T bit_xor(T a, T b) {
+  return static_cast<T>(a ^ b);
+}
 template <typename T>
 inline T bit_not(T a) {
-  if constexpr (std::is_same_v<T, bool>) return !a;
-  else return static_cast<T>(~a);
+  if constexpr (std::is_same_v<T, bool>)
+    return !a;
+  else
+    return static_cast<T>(~a);
 }
 template <typename T>
 inline bool is_close(T a, T b, T rtol, T atol, bool equal_nan) {

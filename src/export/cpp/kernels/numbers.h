@@ -1,4 +1,5 @@
-// Numbers of every type: conversions, limits, and integer arithmetic that wraps around as PyTorch's.
+// Numbers of every type: conversions, limits, and integer arithmetic that wraps around as
+// PyTorch's.
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -44,26 +45,37 @@ using Wrapping = std::conditional_t<(sizeof(T) < 4), std::uint32_t, std::make_un
 
 template <typename T>
 constexpr T add(T a, T b) {
-  if constexpr (kIsFloat<T>) return a + b;
-  else if constexpr (std::is_same_v<T, bool>) return a || b;
-  else return static_cast<T>(static_cast<Wrapping<T>>(a) + static_cast<Wrapping<T>>(b));
+  if constexpr (kIsFloat<T>)
+    return a + b;
+  else if constexpr (std::is_same_v<T, bool>)
+    return a || b;
+  else
+    return static_cast<T>(static_cast<Wrapping<T>>(a) + static_cast<Wrapping<T>>(b));
 }
 template <typename T>
 constexpr T subtract(T a, T b) {
-  if constexpr (kIsFloat<T>) return a - b;
-  else if constexpr (std::is_same_v<T, bool>) return a != b;
-  else return static_cast<T>(static_cast<Wrapping<T>>(a) - static_cast<Wrapping<T>>(b));
+  if constexpr (kIsFloat<T>)
+    return a - b;
+  else if constexpr (std::is_same_v<T, bool>)
+    return a != b;
+  else
+    return static_cast<T>(static_cast<Wrapping<T>>(a) - static_cast<Wrapping<T>>(b));
 }
 template <typename T>
 constexpr T multiply(T a, T b) {
-  if constexpr (kIsFloat<T>) return a * b;
-  else if constexpr (std::is_same_v<T, bool>) return a && b;
-  else return static_cast<T>(static_cast<Wrapping<T>>(a) * static_cast<Wrapping<T>>(b));
+  if constexpr (kIsFloat<T>)
+    return a * b;
+  else if constexpr (std::is_same_v<T, bool>)
+    return a && b;
+  else
+    return static_cast<T>(static_cast<Wrapping<T>>(a) * static_cast<Wrapping<T>>(b));
 }
 template <typename T>
 constexpr T negative(T a) {
-  if constexpr (kIsFloat<T>) return -a;
-  else return subtract(T(0), a);
+  if constexpr (kIsFloat<T>)
+    return -a;
+  else
+    return subtract(T(0), a);
 }
 
 // Of floating-point numbers, one that is no number goes through.
@@ -85,11 +97,17 @@ constexpr T maximum(T a, T b) {
 }
 
 template <typename T>
-constexpr bool equal(T a, T b) { return a == b; }
+constexpr bool equal(T a, T b) {
+  return a == b;
+}
 template <typename T>
-constexpr bool less(T a, T b) { return a < b; }
+constexpr bool less(T a, T b) {
+  return a < b;
+}
 template <typename T>
-constexpr bool less_equal(T a, T b) { return a <= b; }
+constexpr bool less_equal(T a, T b) {
+  return a <= b;
+}
 
 // The first failure of a run is what it returns.
 struct Status {

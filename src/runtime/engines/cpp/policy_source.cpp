@@ -15,13 +15,6 @@ std::string_view text_of(const FileBytes& file) {
   return {reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size()};
 }
 
-// A file that is the same already keeps its time: builds that depend on it are up to date.
-void update_file(const std::filesystem::path& file, std::string_view text) {
-  std::error_code ignored;
-  if (std::filesystem::is_regular_file(file, ignored) && text_of(FileBytes(file)) == text) return;
-  write_native_file(file, text);
-}
-
 }  // namespace
 
 std::filesystem::path write_policy_source(const std::filesystem::path& yaml,
@@ -42,19 +35,19 @@ std::filesystem::path write_policy_source(const std::filesystem::path& yaml,
   std::filesystem::create_directories(folder);
   for (const Model& model : bundle.models) {
     const std::string symbol = cpp_symbol(model.name);
-    update_file(folder / (symbol + ".cpp"), text_of(files.at(model.file->path)));
+    write_native_file(folder / (symbol + ".cpp"), text_of(files.at(model.file->path)));
     if (model.external_data.empty()) continue;
-    update_file(folder / (symbol + ".weights"),
-                text_of(files.at(model.external_data.front().path)));
+    write_native_file(folder / (symbol + ".weights"),
+                      text_of(files.at(model.external_data.front().path)));
   }
   if (const std::string bytes = text.initial_bytes(); !bytes.empty()) {
-    update_file(folder / (text.name() + "_initial.bin"), bytes);
+    write_native_file(folder / (text.name() + "_initial.bin"), bytes);
   }
   const std::filesystem::path header = folder / (text.name() + "_policy.h");
-  update_file(header, text.header());
-  update_file(folder / (text.name() + "_policy.cpp"), text.policy());
-  update_file(folder / (text.name() + "_nodes.h"), text.nodes_header());
-  update_file(folder / (text.name() + "_nodes.cpp"), text.nodes());
+  write_native_file(header, text.header());
+  write_native_file(folder / (text.name() + "_policy.cpp"), text.policy());
+  write_native_file(folder / (text.name() + "_nodes.h"), text.nodes_header());
+  write_native_file(folder / (text.name() + "_nodes.cpp"), text.nodes());
   return header;
 }
 
