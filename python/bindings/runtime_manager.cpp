@@ -363,13 +363,7 @@ void bind_sections(py::class_<PyManager>& manager) {
       "description", [](PyManager& self) { return self.manager().description(); },
       "Say what runs where, one line per step.");
   manager.def("statistics", &PyManager::statistics, kStatisticsDoc);
-  manager.def("_verify", [](PyManager& self) {
-    const Verification result = [&] {
-      const py::gil_scoped_release release;
-      return self.manager().verify();
-    }();
-    return py::make_tuple(to_json(result), to_string(result));
-  });
+  manager.def("_verify", [](PyManager& self) { return verify(self.manager()); });
   manager.def(
       "reset_statistics", [](PyManager& self) { self.manager().reset_statistics(); },
       "Forget the latencies measured so far.");

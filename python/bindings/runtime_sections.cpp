@@ -127,4 +127,12 @@ py::dict system_section(const Bundle& bundle) {
   return section;
 }
 
+py::tuple verify(const InferenceManager& manager) {
+  const Verification result = [&] {
+    const py::gil_scoped_release release;
+    return manager.verify();
+  }();
+  return py::make_tuple(to_json(result), to_string(result));
+}
+
 }  // namespace leapp::python

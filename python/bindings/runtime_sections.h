@@ -4,6 +4,7 @@
 #include <pybind11/pybind11.h>
 
 #include "leapp/bundle.h"
+#include "leapp/inference_manager.h"
 
 namespace leapp::python {
 
@@ -15,5 +16,8 @@ pybind11::dict pipeline_section(const Bundle& bundle);
 
 /// {"leapp config version": "1.3", ..}.
 pybind11::dict system_section(const Bundle& bundle);
+
+/// What verifying finds, as JSON and as text.
+pybind11::tuple verify(const InferenceManager& manager);
 
 }  // namespace leapp::python

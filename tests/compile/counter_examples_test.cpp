@@ -1,0 +1,74 @@
+#include "compile/counter_examples.h"
+
+#include "../runtime/support.h"
+#include "../session/tracing.h"
+
+namespace leapp {
+namespace {
+
+using at::Tensor;
+using ::testing::HasSubstr;
+
+// Exports that a front end wrote: the file may compute something else than the graph.
+class CounterExamplesTest : public testing::Tracing {
+ protected:
+  static void SetUpTestSuite() { testing::find_libraries(); }
+
+  // Traces y = compute(x) on rows of `value`, with a model that computes 2 x + 1.
+  std::vector<NodeOutcome> export_affine(const std::function<Tensor(const Tensor&)>& compute,
+                                         float value, session::Hooks hooks = {}) {
+    hooks.bridge = [](const std::string&, const ir::Graph&, const std::filesystem::path& file,
+                      const Metadata::Map&) {
+      std::filesystem::copy_file(testing::model_file("affine.onnx"), file);
+    };
+    session::set_hooks(hooks);
+    begin();
+    annotate::output_tensors("n", {{"y", compute(in("n", at::full({1, 4}, value)))}},
+                             {.export_with = "onnx-dynamo"});
+    stop();
+    return compile_graph({.visualize = false, .strict = false});
+  }
+  static std::size_t count(Code code) {
+    const std::vector<Diagnostic> said = diagnostics();
+    return static_cast<std::size_t>(std::count_if(
+        said.begin(), said.end(), [&](const Diagnostic& each) { return each.code == code; }));
+  }
+};
+
+TEST_F(CounterExamplesTest, AModelThatIsRightEverywherePasses) {
+  EXPECT_TRUE(export_affine([](const Tensor& x) { return x * 2 + 1; }, 1)[0].passed);
+}
+
+TEST_F(CounterExamplesTest, AModelThatIsRightNearTheTraceFails) {
+  const auto outcomes = export_affine([](const Tensor& x) { return x.abs() * 2 + 1; }, 1);
+  EXPECT_FALSE(outcomes[0].passed);
+  EXPECT_THAT(outcomes[0].difference, HasSubstr("'y' differs on inputs that were never traced"));
+}
+
+TEST_F(CounterExamplesTest, AFunctionThatChoseByItsInputsIsNamed) {
+  session::Hooks hooks;
+  int calls = 0;
+  hooks.call_again = [&](const std::string& node, const std::map<std::string, Tensor>& inputs) {
+    EXPECT_EQ(node, "n");
+    ++calls;
+    const Tensor x = inputs.at("x");
+    return std::map<std::string, Tensor>{{"y", x.sum().item<float>() > 0 ? x * 2 + 1 : x}};
+  };
+  const auto outcomes =
+      export_affine([](const Tensor& x) { return x * 2 + 1; }, 1, std::move(hooks));
+  EXPECT_TRUE(outcomes[0].passed) << "it is the program that differs, not the model";
+  EXPECT_GT(calls, 0);
+  EXPECT_EQ(count(Code::kBakedIn), 1u);
+}
+
+TEST_F(CounterExamplesTest, AFunctionThatCannotBeCalledIsLeftAlone) {
+  session::Hooks hooks;
+  hooks.call_again = [](const std::string&, const std::map<std::string, Tensor>&) {
+    return std::map<std::string, Tensor>{};
+  };
+  export_affine([](const Tensor& x) { return x * 2 + 1; }, 1, std::move(hooks));
+  EXPECT_EQ(count(Code::kBakedIn), 0u);
+}
+
+}  // namespace
+}  // namespace leapp

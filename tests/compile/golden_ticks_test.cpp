@@ -1,0 +1,72 @@
+#include "compile/golden_ticks.h"
+
+#include "bundle/golden_traces.h"
+#include "compile/wires.h"
+#include "hand_made.h"
+
+namespace leapp::compile {
+namespace {
+
+using testing::make_node;
+using testing::row;
+using testing::run;
+
+class GoldenTicksTest : public testing::FolderTest {
+ protected:
+  // A node whose y is fed back to h: three passes, of which the last may take in something else.
+  std::optional<Diagnostic> write(std::size_t wanted, double last = 5) {
+    run(node_, {row(0), row(9)}, {row(3)});
+    run(node_, {row(3), row(9)}, {row(5)});
+    run(node_, {row(last), row(9)}, {row(7)});
+    testing::wire(node_.inputs[0], 0, "y", 2, 1);
+    CompiledNode compiled = describe_only(node_);
+    if (has_model_) compiled.model.file = FileEntry{"n.onnx", "", std::string(64, 'a')};
+    bundle_.models = {compiled.model};
+    bundle_.pipeline.feedback_flow = {{{"n", "y"}, {{"n", "h"}}}};
+    bundle_.pipeline.inputs = {{"n", {"x"}}};
+    bundle_.pipeline.outputs = {{"n", {"y"}}};
+    return write_golden({compiled}, wanted, {}, folder_ / "golden.safetensors", bundle_);
+  }
+  GoldenTraces read() const {
+    return GoldenTraces(bundle_, FileBytes(folder_ / "golden.safetensors"));
+  }
+
+  Node node_ = make_node(0, "n", {"h", "x"}, {"y"});
+  Bundle bundle_;
+  bool has_model_ = true;
+};
+
+TEST_F(GoldenTicksTest, PassesBecomeTicks) {
+  EXPECT_FALSE(write(2));
+  const GoldenTraces traces = read();
+  EXPECT_EQ(traces.ticks(), 2u);
+  EXPECT_EQ(traces.input(1, {"n", "h"})->values<float>()[0], 3.0F);
+  EXPECT_EQ(traces.output(1, {"n", "y"})->values<float>()[0], 5.0F);
+  EXPECT_EQ(bundle_.pipeline.golden->path, "golden.safetensors");
+  EXPECT_EQ(bundle_.pipeline.golden->sha256sum.size(), 64u);
+}
+
+TEST_F(GoldenTicksTest, TheyEndWhereAWireCarriedSomethingElse) {
+  const auto said = write(3, 0);
+  ASSERT_TRUE(said);
+  EXPECT_EQ(said->code, Code::kFewerGolden);
+  EXPECT_NE(said->text.find("in pass 3"), std::string::npos) << said->text;
+  EXPECT_EQ(read().ticks(), 2u);
+}
+
+TEST_F(GoldenTicksTest, ThereAreNoMoreThanPasses) {
+  const auto said = write(8);
+  ASSERT_TRUE(said);
+  EXPECT_EQ(read().ticks(), 3u);
+}
+
+TEST_F(GoldenTicksTest, ABundleThatCannotRunKeepsNone) {
+  has_model_ = false;
+  const auto said = write(2);
+  ASSERT_TRUE(said);
+  EXPECT_NE(said->text.find("node 'n' has no model"), std::string::npos) << said->text;
+  EXPECT_FALSE(bundle_.pipeline.golden);
+}
+
+}  // namespace
+}  // namespace leapp::compile
