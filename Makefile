@@ -109,7 +109,8 @@ $(STAMPS)/apt: tools/apt_packages.sh
 
 $(VENV)/.stamp: tools/requirements-torch.txt tools/requirements.txt $(STAMPS)/apt
 	$(say) "Python environment in $(VENV) (torch alone is a large download)"
-	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || \
+	@test -x $(BIN)/python || { $(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' && \
+	  $(PYTHON) -m venv $(VENV); } || \
 	  { echo "Could not make $(VENV) with '$(PYTHON)': LEAPP needs Python 3.10 or newer with venv." >&2; exit 1; }
 	@$(if $(TORCH),echo "torch==$(TORCH)",cat tools/requirements-torch.txt) >$(VENV)/torch.txt
 	@$(BIN)/python -m pip install -q --disable-pip-version-check -r $(VENV)/torch.txt || \
