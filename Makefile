@@ -57,7 +57,7 @@ wheel: build  ## build the wheels from nothing as pip does, into build/wheels, a
 
 deb: $(STAMPS)/apt .cache/onnxruntime/.stamp  ## Debian packages into build/debs: library, headers, command; and try them in an empty root
 	@tools/apt_packages.sh deb
-	@eval "$$(dpkg-buildflags --export=sh)"; cmake --preset deb >/dev/null
+	@LDFLAGS="$$(dpkg-buildflags --get LDFLAGS)" cmake --preset deb >/dev/null
 	@cmake --build build/deb -j $(JOBS) --target leapp_package
 	@rm -rf build/debs; cd build/deb; cpack -G DEB -B ../debs >cpack.log || { cat cpack.log; exit 1; }
 	@tests/packaging/debs.sh build/debs
