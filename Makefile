@@ -57,7 +57,7 @@ wheel: build  ## build the wheels from nothing as pip does, into build/wheels, a
 
 deb: $(STAMPS)/apt .cache/onnxruntime/.stamp  ## Debian packages into build/debs: library, headers, command; and try them in an empty root
 	@tools/apt_packages.sh deb
-	@eval "$$(dpkg-buildflags --export=sh)"; cmake --preset deb >/dev/null
+	@LDFLAGS="$$(dpkg-buildflags --get LDFLAGS)" cmake --preset deb >/dev/null
 	@cmake --build build/deb -j $(JOBS) --target leapp_package
 	@rm -rf build/debs; cd build/deb; cpack -G DEB -B ../debs >cpack.log || { cat cpack.log; exit 1; }
 	@tests/packaging/debs.sh build/debs
@@ -109,7 +109,8 @@ $(STAMPS)/apt: tools/apt_packages.sh
 
 $(VENV)/.stamp: tools/requirements-torch.txt tools/requirements.txt $(STAMPS)/apt
 	$(say) "Python environment in $(VENV) (torch alone is a large download)"
-	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || \
+	@test -x $(BIN)/python || { $(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' && \
+	  $(PYTHON) -m venv $(VENV); } || \
 	  { echo "Could not make $(VENV) with '$(PYTHON)': LEAPP needs Python 3.10 or newer with venv." >&2; exit 1; }
 	@$(if $(TORCH),echo "torch==$(TORCH)",cat tools/requirements-torch.txt) >$(VENV)/torch.txt
 	@$(BIN)/python -m pip install -q --disable-pip-version-check -r $(VENV)/torch.txt || \

@@ -13,7 +13,7 @@ set(CPACK_COMPONENTS_GROUPING IGNORE)
 set(CPACK_STRIP_FILES ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
-set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${PROJECT_BINARY_DIR}/lib)  # the command needs our own
 set(CPACK_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS
   OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
 
@@ -23,23 +23,23 @@ set(CPACK_DEBIAN_RUNTIME_PACKAGE_PROVIDES libleapp-runtime)
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_CONTROL_EXTRA ${PROJECT_BINARY_DIR}/shlibs ${PROJECT_BINARY_DIR}/triggers)
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_SUGGESTS "libgvc6")
 set(CPACK_COMPONENT_RUNTIME_DESCRIPTION "runs exported policy pipelines without PyTorch
- The shared library of LEAPP's runtime: it loads a bundle of ONNX models
- and the wires between them, verifies it, and runs it tick by tick on a
- robot. ONNX Runtime is opened when a bundle needs it.")
+The shared library of LEAPP's runtime: it loads a bundle of ONNX models
+and the wires between them, verifies it, and runs it tick by tick on a
+robot. ONNX Runtime is opened when a bundle needs it.")
 
 set(CPACK_DEBIAN_DEV_PACKAGE_NAME libleapp-dev)
 set(CPACK_DEBIAN_DEV_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEV_PACKAGE_DEPENDS "${library_package} (= ${PROJECT_VERSION})")
 set(CPACK_COMPONENT_DEV_DESCRIPTION "headers of LEAPP's runtime
- What C and C++ programs that run policy pipelines are built with: headers
- and the files of CMake and pkg-config.")
+What C and C++ programs that run policy pipelines are built with: headers
+and the files of CMake and pkg-config.")
 
 set(CPACK_DEBIAN_COMMAND_PACKAGE_NAME leapp)
 set(CPACK_DEBIAN_COMMAND_PACKAGE_SECTION utils)
 set(CPACK_DEBIAN_COMMAND_PACKAGE_DEPENDS "${library_package} (= ${PROJECT_VERSION})")
 set(CPACK_COMPONENT_COMMAND_DESCRIPTION "inspect, check and run exported policy pipelines
- The leapp command looks at bundles of exported policies, verifies them,
- runs and measures them, and imports policies of other projects.")
+The leapp command looks at bundles of exported policies, verifies them,
+runs and measures them, and imports policies of other projects.")
 
 # What Debian asks of every package, beside what is installed otherwise.
 file(CONFIGURE OUTPUT shlibs CONTENT "libleapp_runtime ${interface} ${library_package}\n")

@@ -1,4 +1,4 @@
-"""Print tools/requirements.txt for the torch that is installed: with the pybind11 that it was built with.
+"""Print tools/requirements.txt with the pybind11 that the installed torch was built with.
 
 Our tracing module and torch's own Python binding look into each other's objects, so both must be
 made with one pybind11. The file names that of the torch we develop with.

@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
 # The first `make` of a stranger, where something is missing: each ends in success or in one sentence that says what to do.
-#
-#   first_run.sh [python]     the root has no network, no compiler and no PyTorch; <python> makes the environment of an old pip
+# The root has Python and make, and neither network nor compiler.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 # shellcheck source=tests/packaging/root.sh
@@ -25,10 +24,19 @@ says() {
   printf '%-22s %s\n' "$1:" "$sentence"
 }
 
-as_user="su robot -s /bin/bash -c"
-says "no root, no sudo" "apt-get install .*g\+\+" "$as_user 'make build'"
+# without <file> <command>: runs it while the file is away.
+without='without() { mv "$1" /kept; status=0; bash -c "$2" || status=$?; mv /kept "$1"; return $status; }; without'
+
+says "no root, no sudo" "apt-get install .*g\+\+" "su robot -s /bin/bash -c 'make build'"
 says "no network" "is the network there" "make build"
-says "no apt-get" "install what Debian calls .*g\+\+" "mv /usr/bin/apt-get /usr/bin/kept && make build; mv /usr/bin/kept /usr/bin/apt-get; exit 1"
-says "no Python" "python3" "chmod -x /usr/bin/python3.* && make build; chmod +x /usr/bin/python3.*; exit 1"
-says "no torch, from source" "pip install torch" "PYTHONPATH=tools python3 -c 'import wheel_metadata; wheel_metadata.dynamic_metadata({}, {})'"
+says "no apt-get" "install what Debian calls .*g\+\+" "$without /usr/bin/apt-get 'make build'"
+says "no Python" "install .* python3 " "$without /usr/bin/python3 'make build'"
+says "ONNX Runtime's headers" "is the network there" "tools/onnxruntime_headers.sh /tmp/headers"
+says "the same elsewhere" "put the folder that holds" \
+  "sed -i s/ID=debian/ID=ubuntu/ /etc/os-release && tools/onnxruntime_headers.sh /tmp/headers"
+in_root "$root" "mkdir -p /leapp/.cache/stamps && touch -d tomorrow /leapp/.cache/stamps/apt"
+says "an old Python" "Python 3.10 or newer" "make .venv/.stamp PYTHON=false"
+says "no network for pip" "is the network there" "make .venv/.stamp"
+says "no torch, from source" "pip install torch" \
+  "PYTHONPATH=tools python3 -c 'import wheel_metadata; wheel_metadata.dynamic_metadata({}, {})'"
 rm -rf "$root"

@@ -23,6 +23,7 @@ bare_root() {
     touch "$pattern/.done"
   fi
   rm -rf "$1"
+  mkdir -p "$(dirname "$1")"
   cp -a "$pattern" "$1"
   mkdir -p "$1/given"
 }
