@@ -12,10 +12,14 @@ namespace {
 
 const std::map<std::string, Backend>& backends() {
   static const std::map<std::string, Backend> known = {
-      {"jit", Backend::kTorchScript},         {"jit-script", Backend::kTorchScript},
-      {"jit-trace", Backend::kTorchScript},   {"onnx", Backend::kOnnx},
-      {"onnx-dynamo", Backend::kBridgedOnnx}, {"onnx-torchscript", Backend::kBridgedOnnx},
-      {"pt2", Backend::kExportedProgram},     {"exported-program", Backend::kExportedProgram},
+      {"jit", Backend::kTorchScript},
+      {"jit-script", Backend::kTorchScript},
+      {"jit-trace", Backend::kTorchScript},
+      {"onnx", Backend::kOnnx},
+      {"onnx-dynamo", Backend::kBridgedOnnx},
+      {"onnx-torchscript", Backend::kBridgedOnnx},
+      {"pt2", Backend::kExportedProgram},
+      {"exported-program", Backend::kExportedProgram},
       {"cpp", Backend::kCpp},
   };
   return known;
