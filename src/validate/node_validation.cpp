@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstdio>
 #include <utility>
 
@@ -10,19 +9,6 @@
 
 namespace leapp {
 namespace {
-
-// The largest difference between two tensors of floats; zero for others.
-double largest_difference(const ConstTensorView& a, const ConstTensorView& b) {
-  if (a.dtype != DType::kFloat32 || b.dtype != a.dtype || a.shape != b.shape) return 0;
-  const auto* left = static_cast<const float*>(a.data);
-  const auto* right = static_cast<const float*>(b.data);
-  double largest = 0;
-  for (std::int64_t i = 0; i < element_count(a.shape); ++i) {
-    largest =
-        std::max(largest, std::abs(static_cast<double>(left[i]) - static_cast<double>(right[i])));
-  }
-  return largest;
-}
 
 std::string short_number(double value) {
   std::array<char, 32> text{};
@@ -52,10 +38,8 @@ void NodeValidation::add_sample(std::size_t sample, const std::vector<ConstTenso
   }
   largest_.resize(traced.size());
   for (std::size_t i = 0; i < traced.size(); ++i) {
-    if (tolerance_of(i) != tolerance_) {
-      largest_[i] = std::max(largest_[i], largest_difference(traced[i], exported[i]));
-    }
     Comparison comparison = compare_in_full(traced[i], exported[i], tolerance_of(i));
+    largest_[i] = std::max(largest_[i], comparison.difference.max);
     if (!comparison.passed()) {
       fail(sample);
       if (difference_.empty()) {
