@@ -45,8 +45,9 @@ std::string tag_of(Code code) {
 }
 
 ErrorKind kind_of(Code code) noexcept {
+  if (code == Code::kTimeline) return ErrorKind::kIo;
   if (code == Code::kNoTracing || code == Code::kOtherTorch) return ErrorKind::kUsage;
-  if (code >= Code::kNotRepeated && !is_rule(code)) return kind_of_distrust(code);
+  if (code >= Code::kNotRepeated && code <= Code::kBakedIn) return kind_of_distrust(code);
   if (code == Code::kNoCpp || code == Code::kNoCompiler) return ErrorKind::kExport;
   // The last are rules of the format, and before them what is wrong with files of other projects.
   if (code >= Code::kNoCheckpoint || is_about_a_robot(code)) return ErrorKind::kValue;
@@ -82,14 +83,12 @@ ErrorKind kind_of(Code code) noexcept {
     case Code::kNotMerged:
     case Code::kDeviceFailed:
     case Code::kNotTrusted:
-    case Code::kNoBenchReport:
       return ErrorKind::kValue;
     case Code::kNotFound:
     case Code::kNoEngine:
       return ErrorKind::kNotFound;
     case Code::kIo:
     case Code::kNotDrawn:
-    case Code::kTimeline:
       return ErrorKind::kIo;
     case Code::kNotPure:
     case Code::kNoOnnx:

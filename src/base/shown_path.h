@@ -1,7 +1,7 @@
-// Paths as a bundle may tell them: a folder that is given away does not say where it was made.
+// Paths as a model may tell them: a file that is given away does not say where it was made.
 //
-// The console shows whole paths, which editors open. What is written into a bundle (source lines of
-// operators, the log, diagnostics) goes through here.
+// The console, the log and diagnostics show whole paths, which editors open; source lines inside of
+// models go through here.
 #pragma once
 
 #include <string>
@@ -14,8 +14,5 @@ namespace leapp {
 /// A file's path relative to the working folder; of an installed package from the package on; of
 /// any other file its name alone. A path that is relative already, or no path ("<stdin>"), stays.
 LEAPP_EXPORT std::string shown_path(std::string_view path);
-
-/// The same for every absolute path in a text. The working folder itself becomes ".".
-LEAPP_EXPORT std::string with_shown_paths(std::string_view text);
 
 }  // namespace leapp

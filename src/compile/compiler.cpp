@@ -7,7 +7,6 @@
 #include <future>
 
 #include "base/check.h"
-#include "base/shown_path.h"
 #include "base/hash.h"
 #include "bundle/staging.h"
 #include "compile/between.h"
@@ -343,12 +342,7 @@ std::vector<NodeOutcome> Compiler::validate(const std::vector<Draft>& drafts,
 
 void Compiler::write_diagnostics() const {
   std::ofstream file(staged_.path() / "diagnostics.json", std::ios::binary);
-  std::vector<Diagnostic> diagnostics = session_.diagnostics().by_harm();
-  for (Diagnostic& each : diagnostics) {
-    each.where = with_shown_paths(each.where);
-    each.text = with_shown_paths(each.text);
-  }
-  file << to_json(diagnostics);
+  file << to_json(session_.diagnostics().by_harm());
 }
 
 std::vector<NodeOutcome> Compiler::run() {

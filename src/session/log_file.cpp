@@ -7,7 +7,6 @@
 #include <cstring>
 
 #include "base/check.h"
-#include "base/shown_path.h"
 
 namespace leapp::session {
 namespace {
@@ -40,11 +39,7 @@ void LogFile::open(const std::filesystem::path& path) {
 void LogFile::write(LogLevel level, std::string_view text) {
   const std::lock_guard lock(mutex_);
   if (path_.empty()) return;
-  pending_.append("[")
-      .append(name_of(level))
-      .append("]: ")
-      .append(with_shown_paths(text))
-      .append("\n");
+  pending_.append("[").append(name_of(level)).append("]: ").append(text).append("\n");
   if (level >= LogLevel::kWarning || pending_.size() > kMostPending) write_pending();
 }
 

@@ -1,5 +1,4 @@
-// log.txt: everything a session says, whatever the console shows. It goes with the bundle, so paths
-// are those of base/shown_path.h.
+// log.txt: everything a session says, whatever the console shows.
 #pragma once
 
 #include <cstdio>

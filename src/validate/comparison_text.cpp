@@ -25,7 +25,8 @@ std::string describe_range(const SideSummary& side) {
 }
 
 std::string describe_side(std::string_view name, const SideSummary& side) {
-  return "  " + std::string(name) + describe_form(side) + ", " + describe_range(side);
+  return "  " + std::string(name) + "shape " + to_string(side.shape) + ", dtype " +
+         std::string(name_of(side.dtype)) + ", " + describe_range(side);
 }
 
 /// "3 NaN (75.0 %), 0 Inf (0.0 %)".

@@ -54,6 +54,17 @@ class TestLines:
 
         return run
 
+    @pytest.fixture
+    def export_warning(self, bench: Workbench, capfd: pytest.CaptureFixture[str]) -> Any:
+        def run(use: Any) -> str:
+            with bench.trace():
+                x = annotate.input_tensors("n", {"x": torch.ones(2)})
+                annotate.output_tensors("n", {"y": use(x)}, export_with="jit")
+            bench.compile()
+            return capfd.readouterr().err
+
+        return run
+
     def test_direct(self, warning: Any) -> None:
         def use(x: torch.Tensor) -> None:
             x.sum().item()  # direct
@@ -69,11 +80,11 @@ class TestLines:
 
         assert f"{__file__}:{line_of('module')} in " in warning(nn.Sequential(nn.ReLU(), Net()))
 
-    def test_operators_inside_a_library_belong_to_the_call(self, warning: Any) -> None:
-        def use(x: torch.Tensor) -> None:
-            torch.nn.functional.dropout(x, 0.5)  # library
+    def test_operators_inside_a_library_belong_to_the_call(self, export_warning: Any) -> None:
+        def use(x: torch.Tensor) -> torch.Tensor:
+            return torch.nn.functional.dropout(x, 0.5)  # library
 
-        assert f"{__file__}:{line_of('library')} in " in warning(use)
+        assert f"{__file__}:{line_of('library')} in " in export_warning(use)
 
     def test_generated_code_is_passed_over(self, warning: Any) -> None:
         graph = torch.fx.symbolic_trace(lambda x: x.sum().item())

@@ -23,7 +23,7 @@ def completed(*words: str) -> set[str]:
 
 
 def test_bash_completes_commands() -> None:
-    assert completed("leapp", "b") == {"bench", "bind"}
+    assert completed("leapp", "b") == {"bench", "bind", "build"}
     assert {"view", "diff", "completion", "--help"} <= completed("leapp", "")
 
 

@@ -1,4 +1,4 @@
-"""A bundle that is given away does not tell the folders of its maker."""
+"""What a robot needs of a bundle does not tell the folders of its maker."""
 
 from __future__ import annotations
 
@@ -23,20 +23,19 @@ from leapp import annotate
 leapp.start("walker", save_path=sys.argv[3])
 for _ in range(2):
     x = annotate.input_tensors("policy", {"x": torch.randn(1, 4)})
-    if x.sum() > 1e9:  # said with its line, in the log and in diagnostics.json
-        x = -x
     annotate.output_tensors("policy", {"y": squash(x) * 2}, export_with=sys.argv[1])
 leapp.stop()
 leapp.compile_graph()
 """
+FOR_ITS_MAKER = {"log.txt", "diagnostics.json"}
 BACKENDS = ("jit", "onnx", "onnx-torchscript", "onnx-dynamo", "pt2")
 
 
 def contents(folder: Path) -> dict[str, bytes]:
-    """The bytes of every file, those inside archives included."""
+    """The bytes of every file but those for its maker, those inside archives included."""
     found = {}
     for file in sorted(folder.rglob("*")):
-        if not file.is_file():
+        if not file.is_file() or file.name in FOR_ITS_MAKER:
             continue
         found[file.name] = file.read_bytes()
         if zipfile.is_zipfile(file):
@@ -71,8 +70,6 @@ def test_no_file_names_a_folder_of_this_machine(backend: str, tmp_path: Path) ->
         if (found := re.findall(rb".{0,40}" + re.escape(secret.encode()) + rb".{0,60}", content))
     ]
     assert told == []
-    assert b"walk.py:10 in <module>" in files["log.txt"]  # lines are told all the same
-    assert b'"where": "walk.py:10 in <module>"' in files["diagnostics.json"]
     if backend == "onnx":
         assert b"outside.py:2 in squash" in files["policy.onnx"]
-        assert b"walk.py:12 in <module>" in files["policy.onnx"]
+        assert b"walk.py:10 in <module>" in files["policy.onnx"]  # lines are told all the same

@@ -60,8 +60,9 @@ def test_compile_graph_has_the_documented_parameters_and_defaults() -> None:
         "strict": True,
         "graph_configs": None,
     }
-    assert parameters(leapp.compile_graph) == expected
-    assert list(parameters(leapp.compile_graph)) == list(expected)
+    found = parameters(leapp.compile_graph)
+    assert found == expected | {"golden": 0, "thorough": False}  # what we add comes last
+    assert list(found)[: len(expected)] == list(expected)
 
 
 def test_stop_takes_nothing() -> None:

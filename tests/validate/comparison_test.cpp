@@ -77,8 +77,8 @@ TEST(Compare, AMismatchIsMeasuredCompletely) {
                           testing::DoubleNear(9.9, 1e-12), testing::DoubleNear(9.95, 1e-12)));
   EXPECT_EQ(text_of(result),
             "Mismatch detected (rtol=0.001, atol=1e-05): 10 of 11 values are not close\n"
-            "  source:   float32 [1, 11], range [0.000000e+00, 0.000000e+00]\n"
-            "  exported: float32 [1, 11], range [0.000000e+00, 1.000000e+01]\n"
+            "  source:   shape [1, 11], dtype float32, range [0.000000e+00, 0.000000e+00]\n"
+            "  exported: shape [1, 11], dtype float32, range [0.000000e+00, 1.000000e+01]\n"
             "  difference: max=1.000000e+01, mean=5.000000e+00\n"
             "  percentiles: p50=5.000000e+00, p75=7.500000e+00, p90=9.000000e+00, "
             "p99=9.900000e+00, p995=9.950000e+00\n"

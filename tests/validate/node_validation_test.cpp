@@ -52,7 +52,7 @@ TEST_F(NodeValidationTest, AMismatchNamesOutputSampleAndLog) {
   EXPECT_EQ(lines_[0],
             "ERROR policy/action sample 0: Mismatch detected (rtol=0.001, atol=1e-05): 1 of 1 "
             "values are not close; details are in walker/log.txt [LP409]");
-  EXPECT_THAT(lines_[1], HasSubstr("INFO   source:   float32 []"));
+  EXPECT_THAT(lines_[1], HasSubstr("INFO   source:   shape [], dtype float32"));
 }
 
 TEST_F(NodeValidationTest, OnlyLaterSamplesFailingHintsAtAConstant) {

@@ -181,7 +181,10 @@ class ValidationResults(dict[str, "bool | Exception"]):
 
 def _read_report() -> dict[str, Any]:
     assert _graph is not None
-    with open(os.path.join(_graph[1], "validation.json"), encoding="utf-8") as file:
+    path = os.path.join(_graph[1], "validation.json")
+    if not os.path.exists(path):  # nothing was compared: the session is a dry run
+        return {}
+    with open(path, encoding="utf-8") as file:
         report: dict[str, Any] = json.load(file)
     return report
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/shown_path.h"
 #include "ir/promote.h"
 
 namespace leapp::cpp_export {
@@ -123,9 +124,8 @@ std::string OpContext::origin() const {
   std::string name = op_.signature->name;
   if (name.rfind("aten::", 0) == 0) name = name.substr(6);
   if (!op_.source.known()) return name;
-  // Where the program lies on this machine is nobody's business.
   ir::SourceLocation place = op_.source;
-  place.file = place.file.substr(place.file.find_last_of('/') + 1);
+  place.file = shown_path(place.file);
   return place.to_string() + ": " + name;
 }
 
