@@ -450,6 +450,14 @@ def test_any_chain_of_steps_on_any_shape(
     _check(run, bench.folder, *_floats(shape), tolerance=1e-4)
 
 
+def test_names_are_texts_and_never_code(bench: Workbench) -> None:
+    leapp.start("g", save_path=str(bench.folder))
+    x = annotate.input_tensors("op", {'a "b" ?? \\': torch.ones(3)})
+    annotate.output_tensors("op", {"y": x * 2}, export_with="cpp")
+    leapp.stop()
+    assert leapp.compile_graph(visualize=False) == {"op": True}
+
+
 def _everything(x: torch.Tensor, y: torch.Tensor) -> Tensors:
     return [*_functions(x, y), *_reductions(x[None]), *_policy(x.reshape(1, -1)[:, :8])]
 
