@@ -32,6 +32,7 @@ std::string tag_of(Code code) {
 }
 
 ErrorKind kind_of(Code code) noexcept {
+  if (code == Code::kTimeline) return ErrorKind::kIo;
   // The last are rules of the format, and before them what is wrong with files of other projects.
   if (code >= Code::kNoCheckpoint || is_about_a_robot(code)) return ErrorKind::kValue;
   switch (code) {
@@ -66,14 +67,12 @@ ErrorKind kind_of(Code code) noexcept {
     case Code::kNotMerged:
     case Code::kDeviceFailed:
     case Code::kNotTrusted:
-    case Code::kNoBenchReport:
       return ErrorKind::kValue;
     case Code::kNotFound:
     case Code::kNoEngine:
       return ErrorKind::kNotFound;
     case Code::kIo:
     case Code::kNotDrawn:
-    case Code::kTimeline:
       return ErrorKind::kIo;
     case Code::kNotPure:
     case Code::kNoOnnx:
