@@ -13,10 +13,6 @@
 namespace leapp {
 namespace {
 
-std::string port_name(std::string_view node, std::string_view port) {
-  return std::string(node) + "/" + std::string(port);
-}
-
 constexpr const char* kMovedFrom = "this InferenceManager was moved from; use the one it became";
 const std::vector<std::string> kNoNames;
 
@@ -111,7 +107,7 @@ class InferenceManager::Impl {
 
   void set_input_value(std::string_view node, std::string_view input,
                        const ConstTensorView& value) {
-    const std::string name = port_name(node, input);
+    const std::string name = to_string(PortRef{std::string(node), std::string(input)});
     if (const auto external = names_.find_input(name)) {
       check_external(*external, value);
       keep_inputs();
@@ -127,7 +123,7 @@ class InferenceManager::Impl {
 
   Tensor value(std::string_view node, std::string_view port) const {
     const Port& found = names_.port(node, port);
-    const std::string name = port_name(node, found.name);
+    const std::string name = to_string(PortRef{std::string(node), found.name});
     if (const auto in = plan().inputs.find(name); in != plan().inputs.end()) {
       return session_.read(session_.now(in->second));
     }
