@@ -86,9 +86,8 @@ constexpr const char* kExitCodes =
     "Exit codes: 0 done; 1 the bundle is wrong or a tick failed; 2 the command line is wrong; 3 "
     "this\n"
     "machine lacks what the bundle needs (ONNX Runtime, libtorch, an execution provider, a "
-    "compiler); 4 too "
-    "slow\n"
-    "(bench --strict).";
+    "compiler);\n"
+    "4 too slow (bench --strict).";
 
 // The parser would only say that a subcommand is required.
 std::string unknown_first_word(int argc, char** argv, const std::vector<Command>& commands) {
