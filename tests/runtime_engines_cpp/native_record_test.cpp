@@ -11,7 +11,8 @@ namespace leapp {
 namespace {
 
 Model cpp_model(const std::string& source, const std::string& weights) {
-  Model model{.name = "policy"};
+  Model model;
+  model.name = "policy";
   model.file = FileEntry{"policy.cpp", "", source};
   if (!weights.empty()) model.external_data.push_back({"policy.weights", "", weights});
   return model;

@@ -12,13 +12,15 @@ using testing::HasSubstr;
 Bundle walker() {
   Bundle bundle;
   bundle.file = "walker-2.yaml";
-  const Port action{"action", DType::kFloat32, {1, 4}};
-  bundle.models.push_back(
-      {.name = "left arm",
-       .inputs = {{"q", DType::kFloat64, {8}}, {"last", DType::kFloat32, {1, 4}}},
-       .outputs = {{"obs", DType::kFloat32, {12}}}});
-  bundle.models.push_back(
-      {.name = "policy", .inputs = {{"obs", DType::kFloat32, {12}}}, .outputs = {action}});
+  Model arm;
+  arm.name = "left arm";
+  arm.inputs = {{"q", DType::kFloat64, {8}, {}}, {"last", DType::kFloat32, {1, 4}, {}}};
+  arm.outputs = {{"obs", DType::kFloat32, {12}, {}}};
+  Model policy;
+  policy.name = "policy";
+  policy.inputs = {{"obs", DType::kFloat32, {12}, {}}};
+  policy.outputs = {{"action", DType::kFloat32, {1, 4}, {}}};
+  bundle.models = {arm, policy};
   bundle.pipeline.data_flow = {{{"left arm", "obs"}, {{"policy", "obs"}}}};
   bundle.pipeline.feedback_flow = {{{"policy", "action"}, {{"left arm", "last"}}}};
   bundle.pipeline.inputs = {{"left arm", {"q"}}};
@@ -49,8 +51,8 @@ TEST(PolicyText, StateIsHandedOnWhenAllNodesRan) {
 
 TEST(PolicyText, NamesThatDifferInSignsAloneAreToldApart) {
   Bundle bundle = walker();
-  bundle.models[0].inputs.push_back({"q!", DType::kFloat32, {2}});
-  bundle.models[0].inputs.push_back({"q?", DType::kFloat32, {3}});
+  bundle.models[0].inputs.push_back({"q!", DType::kFloat32, {2}, {}});
+  bundle.models[0].inputs.push_back({"q?", DType::kFloat32, {3}, {}});
   bundle.pipeline.inputs = {{"left arm", {"q", "q!", "q?"}}};
   const SafeTensors none;
   const std::string header = PolicyText(bundle, none).header();
