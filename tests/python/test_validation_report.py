@@ -82,5 +82,9 @@ def test_the_log_has_its_words(bench: Workbench) -> None:
     baked(bench)
     bench.compile(strict=False)
     log = bench.log()
-    for words in ("source:   shape [3], dtype float32", "exported: shape [3], dtype float32", "p995="):
+    for words in (
+        "source:   shape [3], dtype float32",
+        "exported: shape [3], dtype float32",
+        "p995=",
+    ):
         assert words in log, log

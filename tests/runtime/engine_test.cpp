@@ -106,8 +106,9 @@ TEST_P(EveryEngineTest, BrokenFileNamesNodeAndFile) {
 }
 
 TEST_F(EngineTest, UnknownBackendIsAnError) {
-  EXPECT_EQ(message_of([] { load_engine(affine("tflite"), "affine.tflite"); }),
-            "Unsupported backend 'tflite' of node 'affine'; this runtime has: onnx, jit, cpp [LP618]");
+  EXPECT_EQ(
+      message_of([] { load_engine(affine("tflite"), "affine.tflite"); }),
+      "Unsupported backend 'tflite' of node 'affine'; this runtime has: onnx, jit, cpp [LP618]");
 }
 
 TEST_F(EngineTest, RegistryTakesEnginesOfTheUser) {
