@@ -18,16 +18,27 @@ bool is_about_a_robot(Code code) {
          code == Code::kRecording;
 }
 
-// Of those from kNotRepeated on.
-ErrorKind kind_of_distrust(Code code) {
+// Of those from kNoCpp on, rules left out.
+ErrorKind kind_of_late(Code code) {
   switch (code) {
+    case Code::kNoCpp:
+    case Code::kNoCompiler:
+      return ErrorKind::kExport;
     case Code::kNotRepeated:
     case Code::kCounterExample:
       return ErrorKind::kValidation;
-    case Code::kNoGolden:
-      return ErrorKind::kValue;
-    default:
+    case Code::kFewerGolden:
+    case Code::kShadowDiffers:
+    case Code::kShadowReset:
+    case Code::kNotShadowed:
+    case Code::kBakedIn:
+    case Code::kNoTracing:
+    case Code::kOtherTorch:
       return ErrorKind::kUsage;
+    case Code::kTimeline:
+      return ErrorKind::kIo;
+    default:
+      return ErrorKind::kValue;
   }
 }
 
@@ -45,10 +56,7 @@ std::string tag_of(Code code) {
 }
 
 ErrorKind kind_of(Code code) noexcept {
-  if (code == Code::kTimeline) return ErrorKind::kIo;
-  if (code == Code::kNoTracing || code == Code::kOtherTorch) return ErrorKind::kUsage;
-  if (code >= Code::kNotRepeated && code <= Code::kBakedIn) return kind_of_distrust(code);
-  if (code == Code::kNoCpp || code == Code::kNoCompiler) return ErrorKind::kExport;
+  if (code >= Code::kNoCpp && !is_rule(code)) return kind_of_late(code);
   // The last are rules of the format, and before them what is wrong with files of other projects.
   if (code >= Code::kNoCheckpoint || is_about_a_robot(code)) return ErrorKind::kValue;
   switch (code) {

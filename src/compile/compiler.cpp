@@ -292,16 +292,9 @@ void Compiler::write_golden(Bundle& bundle) {
   if (fewer) say(std::move(*fewer));
 }
 
-// Takes a fifth of the time that was spent so far, or 50 ms where that is more.
 void Compiler::try_unseen_inputs(const std::vector<Draft>& drafts, Rollout& rollout) {
-  CounterExampleOptions trials{.tolerance = {options_.rtol, options_.atol}};
-  if (options_.thorough) {
-    trials.rounds = 20;
-  } else {
-    const auto now = std::chrono::steady_clock::now();
-    trials.until = now + std::max<std::chrono::steady_clock::duration>(
-                             (now - began_) / 5, std::chrono::milliseconds(50));
-  }
+  const CounterExampleOptions trials =
+      trials_for({options_.rtol, options_.atol}, options_.thorough, began_);
   for (Diagnostic& each :
        compile::try_unseen_inputs(drafts, nodes_, rollout.engines, trials, rollout.outcomes)) {
     // The line at which a value left the graph says more than the one that put out what came of it.
