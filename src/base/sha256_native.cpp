@@ -59,7 +59,7 @@ namespace {
 #elif defined(__aarch64__) && defined(__linux__)
 
 [[gnu::target("+crypto")]] void sha256_blocks_arm(std::uint32_t* state, const unsigned char* bytes,
-                                                std::size_t blocks) {
+                                                  std::size_t blocks) {
   uint32x4_t abcd = vld1q_u32(state);
   uint32x4_t efgh = vld1q_u32(state + 4);
   for (; blocks > 0; --blocks, bytes += 64) {

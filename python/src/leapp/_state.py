@@ -71,8 +71,8 @@ def _check_build(torch: str) -> None:
     except ModuleNotFoundError:
         raise LeappImportError.coded(
             "LP971",
-            "Tracing is not installed: this environment has leapp-runtime alone, which runs bundles. "
-            "Install it with 'pip install leapp'.",
+            "Tracing is not installed: this environment has leapp-runtime alone, which runs "
+            "bundles. Install it with 'pip install leapp'.",
         ) from None
     if built_for.split(".")[:2] != torch.split(".")[:2]:
         minor = ".".join(built_for.split(".")[:2])
