@@ -120,7 +120,7 @@ $(VENV)/.stamp: tools/requirements-torch.txt tools/requirements.txt $(STAMPS)/ap
 	  { echo "pip could not install tools/requirements.txt: is the network there?" >&2; exit 1; }
 	@touch $@
 
-.cache/aarch64/.stamp: tools/aarch64_sysroot.sh tools/requirements.txt
+.cache/aarch64/.stamp: tools/aarch64_sysroot.sh
 	$(say) "libraries for aarch64"
 	@PYTHON=$(BIN)/python tools/aarch64_sysroot.sh .cache/aarch64
 	@touch $@

@@ -24,7 +24,7 @@ apt-get "${options[@]}" update -qq || give_up "apt-get update failed: is the net
 for package in "$root"/apt/*.deb; do dpkg -x "$package" "$root/sysroot"; done
 rm -rf "$root/apt"
 
-version=$(sed -n 's/^onnxruntime==//p' "$(dirname "$0")/requirements.txt")
+version=1.20.1  # the oldest that we support: Debian 12's qemu crashes while it loads newer ones
 "$python" -m pip download -q --disable-pip-version-check --no-deps --only-binary=:all: \
   --platform manylinux_2_28_aarch64 --platform manylinux_2_27_aarch64 --python-version 3.12 --implementation cp \
   -d "$root/wheel" "onnxruntime==$version" || give_up "pip could not download onnxruntime: is the network there?"

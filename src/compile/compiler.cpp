@@ -323,8 +323,8 @@ std::vector<NodeOutcome> Compiler::validate(const std::vector<Draft>& drafts,
   std::ofstream report((written ? staged_.path() : session_.folder()) / "validation.json",
                        std::ios::binary);
   report << validation_json(rollout.outcomes, {options_.rtol, options_.atol},
-                            sha256_file(staged(".yaml")));
-  report.close();
+                            sha256_file(staged(".yaml")))
+         << std::flush;
   require(written, Code::kValidationFailed,
           failures + ". " + first_sign(rollout.outcomes) + "Nothing was written; " +
               log_path.string() +

@@ -306,6 +306,15 @@ std::string try_node(Contest& contest, const CounterExampleOptions& options, Bud
 
 }  // namespace
 
+CounterExampleOptions trials_for(const Tolerance& tolerance, bool thorough,
+                                 Clock::time_point began) {
+  if (thorough) return {.tolerance = tolerance, .rounds = 20};
+  const Clock::time_point now = Clock::now();
+  const Clock::duration fifth = (now - began) / 5;
+  return {.tolerance = tolerance,
+          .until = now + std::max<Clock::duration>(fifth, std::chrono::milliseconds(50))};
+}
+
 std::vector<Diagnostic> try_unseen_inputs(const std::vector<Draft>& drafts,
                                           const std::vector<CompiledNode>& nodes,
                                           const std::vector<std::unique_ptr<Engine>>& engines,

@@ -27,6 +27,11 @@ struct CounterExampleOptions {
   int rounds = 1;  ///< how often each kind of inputs is tried
 };
 
+/// What is tried of an export that began then: as much as a fifth of the time since allows, or 50 ms
+/// where that is more; when thorough, everything many times.
+CounterExampleOptions trials_for(const Tolerance& tolerance, bool thorough,
+                                 std::chrono::steady_clock::time_point began);
+
 /// Tries the nodes one after the other; `engines` are those of their models, null where there is
 /// none. A node that differs gets a failed outcome, and an error in the log with port, kind of
 /// inputs, error and line (LP947). What its function differs in is returned, as warnings (LP948).

@@ -23,8 +23,9 @@ pytestmark = pytest.mark.skipif(
 
 #: Example, and the bundle that it writes.
 BUNDLES = {
-    "02_feedback_example": "feedback/feedback.yaml",
+    "01_minimal_pipeline": "minimal/minimal.yaml",
     "03_stateful_gru_export": "gru/gru.yaml",
+    "04_explicit_state": "history/history.yaml",
     "06_robot_loop": "walker/walker.yaml",
     "09_controller": "legs/legs.yaml",
 }
