@@ -46,7 +46,7 @@ bench: build  ## measure; side by side with NVIDIA's leapp where it is installed
 	@cmake --build $(BUILD) -j $(JOBS)
 	@$(RUN) $(BIN)/python benchmarks/run.py
 
-opinfo: build  ## sweep PyTorch's operator database (BACKEND=jit or onnx)
+opinfo: build  ## sweep PyTorch's operator database (BACKEND=jit, onnx or cpp)
 	@$(RUN) $(BIN)/python tests/python/opinfo.py --backend $(or $(BACKEND),jit)
 
 lint: build  ## formats, types, layers, public headers, tests, the torch-free boundary

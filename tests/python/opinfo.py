@@ -244,7 +244,7 @@ def check_sample(op: Any, sample: Any, backend: str, via: str) -> str:
         runners: list[tuple[str, Callable[[dict[str, Any]], list[Any]]]] = []
         if via in ("model", "both") and (runner := model_runner(yaml_path)):
             runners.append(("model", runner))
-        if via in ("manager", "both"):
+        if via in ("manager", "both") and family(backend) != "cpp":  # its table is all there is
             runners.append(("manager", manager_runner(yaml_path)))
         for label, tree in (("traced", copy.deepcopy(sample)), ("scaled", _scaled(sample))):
             try:

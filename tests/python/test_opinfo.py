@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from typing import Any
 
 import opinfo
@@ -38,8 +39,18 @@ def test_operator(table: dict[str, Any], name: str, backend: str) -> None:
     assert verdict.status == "pass", verdict.message
 
 
+@pytest.mark.skipif(shutil.which("g++") is None, reason="there is no g++")
+@pytest.mark.parametrize("name", chosen()[::4])
+def test_operator_as_cpp(table: dict[str, Any], name: str) -> None:
+    verdict = opinfo.check_operator(table[name], "cpp", samples=1)
+    if verdict.status == "skip":
+        pytest.skip(verdict.message)
+    allowed = ("pass", "error") if name in EXPECTED["cpp"] else ("pass",)
+    assert verdict.status in allowed, verdict.message
+
+
 def test_no_exception_is_listed_that_does_not_exist() -> None:
-    for backend in ("jit", "onnx"):
+    for backend in ("jit", "onnx", "cpp"):
         assert not set(EXPECTED[backend]) - set(opinfo.operators())
         assert all(EXPECTED[backend].values())
 

@@ -40,7 +40,7 @@ class Node:
     name: str
     #: The model's file, or None when the node has no model.
     model_path: str | None
-    #: "jit", "onnx", "pt2", or None.
+    #: "jit", "onnx", "pt2", "cpp", or None.
     backend: str | None
     #: The ports as in the YAML: name, dtype, shape, and what else is known of them.
     input_descriptions: list[dict[str, Any]]

@@ -186,9 +186,44 @@ Value generate_ldexp(OpContext& context) {
                {context.operand("self", type), context.operand("other", type)}, "math.h");
 }
 
+// Those that are one expression.
+void add_expressions(GeneratorRegistry& registry) {
+  registry.add({"aten::reciprocal"}, [](OpContext& context) {
+    const DType type = context.result_dtype();
+    return apply(context, "($0 / $1)", {filled(1.0, type), context.operand("self", type)}, "");
+  });
+  registry.add({"aten::square"}, [](OpContext& context) {
+    const Value x = context.program().cheap(context.operand("self", context.result_dtype()));
+    return apply(context, infix(x.dtype, "*", "multiply"), {x, x}, "");
+  });
+  registry.add({"aten::frac"}, [](OpContext& context) {
+    const Value x = context.program().cheap(context.tensor("self"));
+    return apply(context, "($0 - trunc($1))", {x, x}, "math.h");
+  });
+  registry.add({"aten::angle"}, [](OpContext& context) {
+    const DType type = context.result_dtype();
+    return apply(context, "(is_nan($0) ? $0 : less($0, $1) ? $2 : $1)",
+                 {context.program().cheap(context.operand("self", type)), filled(0.0, type),
+                  filled(3.141592653589793, type)},
+                 "math.h");
+  });
+  registry.add({"aten::relu6"}, [](OpContext& context) {
+    const Value x = context.tensor("self");
+    return apply(context, "clamp($0, $1, $2)",
+                 {x, filled(std::int64_t{0}, x.dtype), filled(std::int64_t{6}, x.dtype)},
+                 "activation.h");
+  });
+  registry.add({"aten::positive", "aten::clone", "aten::detach", "aten::alias", "aten::alias_copy",
+                "aten::detach_copy", "aten::contiguous", "aten::lift_fresh",
+                "aten::lift_fresh_copy", "aten::lift", "aten::resolve_conj", "aten::resolve_neg",
+                "aten::real", "aten::conj", "aten::_conj", "aten::conj_physical"},
+               [](OpContext& context) { return context.tensor("self"); });
+}
+
 }  // namespace
 
 void register_arithmetic(GeneratorRegistry& registry) {
+  add_expressions(registry);
   registry.add({"aten::add.Tensor", "aten::add.Scalar"}, generate_add);
   registry.add({"aten::sub.Tensor", "aten::sub.Scalar"}, generate_sub);
   registry.add({"aten::rsub.Tensor", "aten::rsub.Scalar"}, generate_rsub);
@@ -222,36 +257,6 @@ void register_arithmetic(GeneratorRegistry& registry) {
   registry.add({"aten::logit", "aten::special_logit"}, generate_logit);
   registry.add({"aten::glu"}, generate_glu);
   registry.add({"aten::ldexp.Tensor"}, generate_ldexp);
-  registry.add({"aten::reciprocal"}, [](OpContext& context) {
-    const DType type = context.result_dtype();
-    return apply(context, "($0 / $1)", {filled(1.0, type), context.operand("self", type)}, "");
-  });
-  registry.add({"aten::square"}, [](OpContext& context) {
-    const Value x = context.program().cheap(context.operand("self", context.result_dtype()));
-    return apply(context, infix(x.dtype, "*", "multiply"), {x, x}, "");
-  });
-  registry.add({"aten::frac"}, [](OpContext& context) {
-    const Value x = context.program().cheap(context.tensor("self"));
-    return apply(context, "($0 - trunc($1))", {x, x}, "math.h");
-  });
-  registry.add({"aten::angle"}, [](OpContext& context) {
-    const DType type = context.result_dtype();
-    return apply(context, "(is_nan($0) ? $0 : less($0, $1) ? $2 : $1)",
-                 {context.program().cheap(context.operand("self", type)), filled(0.0, type),
-                  filled(3.141592653589793, type)},
-                 "math.h");
-  });
-  registry.add({"aten::relu6"}, [](OpContext& context) {
-    const Value x = context.tensor("self");
-    return apply(context, "clamp($0, $1, $2)",
-                 {x, filled(std::int64_t{0}, x.dtype), filled(std::int64_t{6}, x.dtype)},
-                 "activation.h");
-  });
-  registry.add({"aten::positive", "aten::clone", "aten::detach", "aten::alias", "aten::alias_copy",
-                "aten::detach_copy", "aten::contiguous", "aten::lift_fresh",
-                "aten::lift_fresh_copy", "aten::lift", "aten::resolve_conj", "aten::resolve_neg",
-                "aten::real", "aten::conj", "aten::_conj", "aten::conj_physical"},
-               [](OpContext& context) { return context.tensor("self"); });
 }
 
 }  // namespace leapp::cpp_export

@@ -108,7 +108,9 @@ void ValueMap::set(ir::ValueId id, Value value) {
     written_[i] = true;
     break;
   }
-  if (uses(id) > 1) value = program_.cheap(value);
+  // A longer expression is hard to read, and for a compiler too.
+  constexpr int kLongest = 24;
+  if (uses(id) > 1 || value.cost > kLongest) value = program_.cheap(value);
   values_.at(static_cast<std::size_t>(id)) = std::move(value);
 }
 

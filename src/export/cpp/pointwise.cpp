@@ -84,7 +84,7 @@ const std::vector<Row>& functions_of_one() {
   return kRows;
 }
 
-const std::vector<Row>& functions_of_several() {
+const std::vector<Row>& functions_of_two() {
   static const std::vector<Row> kRows = {
       {{"atan2", "arctan2"}, {"self", "other"}, "atan2($0, $1)", "math.h"},
       {{"hypot"}, {"self", "other"}, "hypot($0, $1)", "math.h"},
@@ -139,6 +139,12 @@ const std::vector<Row>& functions_of_several() {
        {"self", "other"},
        "shift_right($0, $1)",
        "math.h"},
+  };
+  return kRows;
+}
+
+const std::vector<Row>& activations_with_numbers() {
+  static const std::vector<Row> kRows = {
       {{"elu"}, {"self", "alpha", "scale", "input_scale"}, "elu($0, $1, $2, $3)", "activation.h"},
       {{"celu"}, {"self", "alpha"}, "celu($0, $1)", "activation.h"},
       {{"leaky_relu"}, {"self", "negative_slope"}, "leaky_relu($0, $1)", "activation.h"},
@@ -221,7 +227,8 @@ Value combine(const std::string& text, std::vector<Value> operands, DType dtype)
 }
 
 void register_pointwise(GeneratorRegistry& registry) {
-  for (const auto* rows : {&functions_of_one(), &functions_of_several(), &comparisons()}) {
+  for (const auto* rows :
+       {&functions_of_one(), &functions_of_two(), &activations_with_numbers(), &comparisons()}) {
     for (const Row& row : *rows) add_row(registry, row);
   }
 }

@@ -53,6 +53,14 @@ Shape merged_loops(const Value& value, const std::optional<std::vector<Shape>>& 
 
 }  // namespace
 
+std::string in_comment(const std::string& text) {
+  std::string plain = text;
+  std::replace_if(
+      plain.begin(), plain.end(),
+      [](char c) { return static_cast<unsigned char>(c) < ' ' || c == 0x7f || c == '\\'; }, '?');
+  return plain;
+}
+
 BufferId Program::add(Buffer buffer) {
   buffers_.push_back(std::move(buffer));
   return static_cast<BufferId>(buffers_.size()) - 1;
@@ -137,8 +145,8 @@ std::string Program::nest(const Shape& shape, int depth,
 
 void Program::add_statement(const std::set<std::string>& origins, const std::string& text) {
   std::string comment;
-  for (const std::string& origin : origins) comment += "  // " + origin + "\n";
-  if (origins.empty() && !origin_.empty()) comment = "  // " + origin_ + "\n";
+  for (const std::string& origin : origins) comment += "  // " + in_comment(origin) + "\n";
+  if (origins.empty() && !origin_.empty()) comment = "  // " + in_comment(origin_) + "\n";
   statements_.push_back(comment + text);
 }
 

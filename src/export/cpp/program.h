@@ -120,7 +120,7 @@ class Program {
   std::vector<Packed> packed_;
   std::vector<std::string> errors_;
   std::set<std::string> kernels_;
-  std::map<std::string, BufferId> known_weights_;  // by their bytes' address, type and shape
+  std::map<std::string, BufferId> known_weights_;  // by type, shape and bytes
   std::string weights_;
   std::string origin_;
   std::int64_t scratch_bytes_ = 0;
@@ -130,6 +130,9 @@ class Program {
 inline std::string indented(int depth) {
   return std::string(static_cast<std::size_t>(2 * depth), ' ');
 }
+
+/// A name for a comment: what would end the line or go on after it is left out.
+std::string in_comment(const std::string& text);
 
 /// Where weights and scratch buffers begin: a cache line.
 inline constexpr std::int64_t kAlignment = 64;

@@ -60,13 +60,14 @@ Reduction place_reduction(DType dtype, bool largest) {
 }
 
 Reduction truth_reduction(bool all) {
-  return {
-      DType::kBool,
-      {std::string("bool truth = ") + (all ? "true;" : "false;")},
-      [all](const std::string& element, const std::string&) {
-        return std::vector{std::string("truth = truth ") + (all ? "&& " : "|| ") + element + ";"};
-      },
-      "truth"};
+  const std::string joint = all ? " && " : " || ";
+  const std::string begin = all ? "true;" : "false;";
+  return {DType::kBool,
+          {"bool truth = " + begin},
+          [joint](const std::string& element, const std::string&) {
+            return std::vector{"truth = truth" + joint + element + ";"};
+          },
+          "truth"};
 }
 
 Reduction product_reduction(DType dtype) {

@@ -1,0 +1,38 @@
+"""The programs as C++: right in every traced pass, or refused by operator and line."""
+
+from __future__ import annotations
+
+import shutil
+
+import pytest
+import torch
+from conftest import Workbench
+from programs import PROGRAMS, Program
+from programs.runner import export
+
+pytestmark = pytest.mark.skipif(shutil.which("g++") is None, reason="there is no g++")
+
+#: What no C++ is generated for, by program.
+REFUSED = {
+    "fourier_features": "_fft_r2c",
+    "half_precision_trunk": "float16",
+    "optical_warp": "grid_sampler_2d",
+}
+
+#: Every sixth, and those whose operators are the hardest to say.
+CHOSEN = [*dict.fromkeys([*sorted(PROGRAMS)[::6], "masked_updates", "transformer_over_history"])]
+
+
+@pytest.mark.parametrize("program", [PROGRAMS[name] for name in CHOSEN if name not in REFUSED])
+def test_program(program: Program, bench: Workbench) -> None:
+    with torch.no_grad():
+        export(program, "cpp", bench.folder)  # compiles and compares, with feedback closed
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_refused_program(name: str, bench: Workbench) -> None:
+    with (
+        torch.no_grad(),
+        pytest.raises(Exception, match=rf"\.py:\d+.*{REFUSED[name]}|{REFUSED[name]}.*\.py:\d+"),
+    ):
+        export(PROGRAMS[name], "cpp", bench.folder)
