@@ -41,7 +41,6 @@ std::filesystem::path verified_library(const NativeRecord& record,
   static std::mutex mutex;
   static std::map<std::string, std::filesystem::path> opened;
   const std::lock_guard lock(mutex);
-  if (const auto known = opened.find(record.sha256); known != opened.end()) return known->second;
   require(record.library.find('/') == std::string::npos, Code::kStaleBuild,
           file.string() + ": the library is not beside it: '" + record.library + "'");
   const FileBytes library(file.parent_path() / record.library);
@@ -51,6 +50,7 @@ std::filesystem::path verified_library(const NativeRecord& record,
           library.path().string() + " is not the library that " + file.string() +
               " tells of: its checksum is " + found + ", not " + record.sha256 +
               "; run 'leapp build' again");
+  if (const auto known = opened.find(record.sha256); known != opened.end()) return known->second;
   const std::filesystem::path path = in_memory(library.bytes());
   if (dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL) == nullptr) {
     throw Error(Code::kStaleBuild, library.path().string() + ", built for " + record.target +
