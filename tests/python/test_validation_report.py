@@ -78,6 +78,14 @@ def test_without_validation_there_is_none(bench: Workbench) -> None:
     assert not bench.path("g", "validation.json").exists()
 
 
+def test_a_dry_run_has_an_empty_one(bench: Workbench) -> None:
+    with bench.trace(dry_run=True):
+        x = annotate.input_tensors("pi", {"x": torch.ones(2)})
+        annotate.output_tensors("pi", {"y": x * 2}, export_with="onnx")
+    results = bench.compile()
+    assert results == {"pi": True} and results.report == {}
+
+
 def test_the_log_has_its_words(bench: Workbench) -> None:
     baked(bench)
     bench.compile(strict=False)

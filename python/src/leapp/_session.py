@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import json
 import os
@@ -173,7 +174,8 @@ class ValidationResults(dict[str, "bool | Exception"]):
 
     Attributes:
         report: What ``validation.json`` holds: for every node, sample and output shapes, dtypes,
-            ranges, NaN and Inf, and differences. docs/spec/bundle.md has the keys.
+            ranges, NaN and Inf, and differences. docs/spec/bundle.md has the keys. Empty after a
+            session that was a dry run, which has no models to validate.
     """
 
     report: dict[str, Any]
@@ -181,11 +183,12 @@ class ValidationResults(dict[str, "bool | Exception"]):
 
 def _read_report() -> dict[str, Any]:
     assert _graph is not None
-    path = os.path.join(_graph[1], "validation.json")
-    if not os.path.exists(path):  # nothing was compared: the session is a dry run
-        return {}
-    with open(path, encoding="utf-8") as file:
-        report: dict[str, Any] = json.load(file)
+    report: dict[str, Any] = {}
+    with (
+        contextlib.suppress(FileNotFoundError),
+        open(os.path.join(_graph[1], "validation.json"), encoding="utf-8") as file,
+    ):
+        report = json.load(file)
     return report
 
 
