@@ -389,8 +389,7 @@ std::vector<NodeOutcome> compile_graph(const CompileOptions& options) {
   require(session.started_once(), Code::kNoSession,
           "there is nothing to compile: call leapp.start(), run the annotated code, then "
           "leapp.stop().");
-  // Also when the export fails: log.txt then has the details.
-  struct FlushLog {
+  struct FlushLog {  // also when the export fails: log.txt then has the details
     session::Session& session;
     ~FlushLog() { session.flush_log(); }
   };
