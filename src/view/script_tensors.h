@@ -10,7 +10,7 @@
 
 namespace leapp::view {
 
-/// A tensor as the archive describes it. `storage` names the entry data/<storage>.
+/// A tensor as the archive describes it. `storage` is the name of the entry below data/.
 struct ScriptTensor {
   std::string name;  ///< "actor.0.weight"
   std::string storage;
