@@ -7,6 +7,7 @@ wheel`` compiles them from nothing, as a user's pip does, and has the same tests
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -151,3 +152,10 @@ def test_without_torch_the_build_ends_with_what_to_install(tmp_path: Path) -> No
     assert build.returncode == 1
     assert "pip install torch" in build.stderr
     assert "Traceback" not in build.stderr
+
+
+def test_the_manual_page_names_every_command() -> None:
+    shown = subprocess.run(["leapp", "--help"], capture_output=True, text=True, check=True).stdout
+    commands = re.findall(r"^  ([a-z]+) ", shown.split("Subcommands:")[1], re.MULTILINE)
+    page = (ROOT / "cli/leapp.1").read_text(encoding="utf-8")
+    assert re.findall(r"^\.TP\n\.B ([a-z]+)$", page, re.MULTILINE) == commands
