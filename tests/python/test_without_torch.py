@@ -62,7 +62,7 @@ def test_tracing_with_the_runtime_alone_says_which_package_adds_it(
 ) -> None:
     error = _start_with(monkeypatch, None)
     assert error.code == "LP971"
-    assert "pip install leapp" in str(error)
+    assert "the wheel of leapp" in str(error)
 
 
 def test_a_torch_of_another_minor_version_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
