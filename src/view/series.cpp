@@ -1,7 +1,6 @@
 #include "view/series.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -9,9 +8,8 @@
 
 #include "base/check.h"
 #include "base/hash.h"
-#include "bundle/safetensors.h"
+#include "bundle/golden_traces.h"
 #include "bundle/verified_files.h"
-#include "bundle/yaml_tree.h"
 #include "controller/mcap_reader.h"
 #include "view/distribution.h"
 #include "view/numbers.h"
@@ -65,48 +63,23 @@ SeriesJson to_json(const PortSeries& series) {
   return json;
 }
 
-// "12/outputs/policy/action".
-struct GoldenName {
-  std::uint64_t tick = 0;
-  std::string side;
-  std::string port;
-};
-
-std::optional<GoldenName> parse_golden_name(const std::string& name) {
-  const std::size_t first = name.find('/');
-  const std::size_t second = name.find('/', first == std::string::npos ? first : first + 1);
-  if (second == std::string::npos) return std::nullopt;
-  GoldenName parsed{.side = name.substr(first + 1, second - first - 1),
-                    .port = name.substr(second + 1)};
-  const auto read = std::from_chars(name.data(), name.data() + first, parsed.tick);
-  if (read.ec != std::errc() || read.ptr != name.data() + first) return std::nullopt;
-  return parsed;
-}
-
-// The text of a key of the YAML's `pipeline`, or nothing.
-std::string pipeline_text(const YamlNode& yaml, std::string_view key) {
-  const YamlNode* const pipeline = yaml.find("pipeline");
-  const YamlNode* const value = pipeline == nullptr ? nullptr : pipeline->find(key);
-  return value == nullptr || value->kind != YamlNode::Kind::kScalar ? "" : value->text;
-}
-
-// The golden traces of a bundle, verified (B30); none where it names none.
-std::optional<SafeTensors> read_golden(const Bundle& bundle, const BundleOptions& options) {
-  const FileBytes yaml(bundle.file);
-  const auto text_in = [](const FileBytes& file) {
-    return std::string_view(reinterpret_cast<const char*>(file.bytes().data()),
-                            file.bytes().size());
-  };
-  const YamlNode root = parse_yaml(text_in(yaml), bundle.file.string());
-  const std::string path = pipeline_text(root, "golden");
-  if (path.empty()) return std::nullopt;
-  const FileBytes file(resolve_file(bundle.file.parent_path(), path, options));
+// The golden traces that the bundle names, verified (B30).
+GoldenTraces read_golden(const Bundle& bundle, const BundleOptions& options) {
+  const FileEntry& entry = *bundle.pipeline.golden;
+  const FileBytes file(resolve_file(bundle.file.parent_path(), entry.path, options));
   Digest digest(Digest::Kind::kSha256);
-  digest.update(text_in(file));
-  require(
-      digest.finish() == pipeline_text(root, "golden_sha256sum"), rule(30),
-      path + ": [B30] SHA256 checksum mismatch: these are not the golden traces of this bundle");
-  return SafeTensors::parse(text_in(file), path, options.max_tensor_bytes);
+  digest.update({reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size()});
+  require(digest.finish() == entry.sha256sum, rule(30),
+          entry.path +
+              ": [B30] SHA256 checksum mismatch: these are not the golden traces of this bundle");
+  return GoldenTraces(bundle, file, options);
+}
+
+std::vector<double> elements_of(const ConstTensorView& tensor) {
+  std::vector<double> values;
+  const auto count = static_cast<std::size_t>(element_count(tensor.shape));
+  for (std::size_t i = 0; i < count; ++i) values.push_back(element_of(tensor, i));
+  return values;
 }
 
 // "values" of a message: a list, or an object with a number for each element.
@@ -205,28 +178,27 @@ class RecordingReader {
 }  // namespace
 
 SeriesJson golden_series(const Bundle& bundle, const BundleOptions& options) {
+  if (!bundle.pipeline.golden) return nullptr;
   try {
-    const std::optional<SafeTensors> read = read_golden(bundle, options);
-    if (!read) return nullptr;
-    const SafeTensors& tensors = *read;
+    const GoldenTraces golden = read_golden(bundle, options);
     AllSeries all;
-    std::uint64_t ticks = 0;
-    for (const NamedTensorView& each : tensors.tensors()) {
-      const auto name = parse_golden_name(each.name);
-      if (!name) continue;
-      PortSeries& series = all[name->side + "/" + name->port];
-      ticks = std::max(ticks, name->tick + 1);
-      std::vector<double>& row = series[name->tick];
-      const auto count = static_cast<std::size_t>(element_count(each.tensor.shape));
-      for (std::size_t i = 0; i < count; ++i) row.push_back(element_of(each.tensor, i));
+    for (std::size_t tick = 0; tick < golden.ticks(); ++tick) {
+      const auto take = [&](const std::string& side, const PortRef& port, const auto* values) {
+        if (values == nullptr) return;
+        all[side + "/" + to_string(port)][tick] = elements_of(*values);
+      };
+      for (const Model& model : bundle.models) {
+        for (const Port& port : model.inputs) {
+          const PortRef ref{model.name, port.name};
+          take("inputs", ref, golden.input(tick, ref));
+        }
+        for (const Port& port : model.outputs) {
+          const PortRef ref{model.name, port.name};
+          take("outputs", ref, golden.output(tick, ref));
+        }
+      }
     }
-    SeriesJson json = {{"ticks", ticks}};
-    for (const char* key : {"rtol", "atol"}) {
-      const auto found = tensors.metadata().find(key);
-      if (found != tensors.metadata().end()) json[key] = found->second;
-    }
-    json["ports"] = ports_json(all);
-    return json;
+    return {{"ticks", golden.ticks()}, {"ports", ports_json(all)}};
   } catch (const Error& error) {
     return {{"remark", error.what()}};
   }
