@@ -27,8 +27,8 @@ struct CounterExampleOptions {
   int rounds = 1;  ///< how often each kind of inputs is tried
 };
 
-/// What is tried of an export that began then: as much as a fifth of the time since allows, or 50 ms
-/// where that is more; when thorough, everything many times.
+/// What is tried of an export that began then: as much as a fifth of the time since allows, or 50
+/// ms where that is more; when thorough, everything many times.
 CounterExampleOptions trials_for(const Tolerance& tolerance, bool thorough,
                                  std::chrono::steady_clock::time_point began);
 
