@@ -3,8 +3,7 @@
 #
 # The runtime opens ONNX Runtime with dlopen, so only the headers are needed to build, and the C API only grows:
 # headers of an older release serve a newer library. In order: what the system already has, the system's own
-# package, and where there is none the package of Debian 13 unpacked into <folder> (never installed): on Debian 12 from
-# the sources of its apt, on other distributions from Debian's server, by its checksum.
+# package, and on Debian 12, which has none, that of Debian 13, unpacked into <folder> (never installed).
 set -euo pipefail
 
 folder=${1:?usage: onnxruntime_headers.sh <folder>}
@@ -40,18 +39,8 @@ finish() {
 # shellcheck source=/dev/null
 . /etc/os-release 2>/dev/null || ID=unknown
 if [ "${ID:-}" != debian ] && ! apt-cache show libonnxruntime-dev >/dev/null 2>&1; then
-  package=pool/main/o/onnxruntime/libonnxruntime-dev_1.21.0+dfsg-1_amd64.deb
-  checksum=14f7d959d5deacbcf1504830d4189f91fc67382b399ed9ae9d3aa9c4050ced08
-  say "fetching those of Debian 13"
-  mkdir -p "$folder"
-  python3 -c 'import sys, urllib.request as r; open(sys.argv[2], "wb").write(r.urlopen(sys.argv[1], timeout=60).read())' \
-    "http://deb.debian.org/debian/$package" "$folder/headers.deb" 2>/dev/null && 
-    echo "$checksum  $folder/headers.deb" | sha256sum --check --quiet >/dev/null 2>&1 ||
-    give_up "could not be fetched from deb.debian.org: install them (Fedora: onnxruntime-devel), or put the folder that" \
-      "holds $header in place as $folder/include."
-  unpack "$folder/headers.deb"
-  rm "$folder/headers.deb"
-  finish
+  give_up "install them (Fedora: onnxruntime-devel), or put the folder that holds $header in place as $folder/include:" \
+    "the headers of any release from 1.20 on will do."
 fi
 
 mkdir -p "$folder/apt/lists/partial" "$folder/apt/cache/archives/partial"
