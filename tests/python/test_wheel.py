@@ -28,6 +28,9 @@ pytestmark = pytest.mark.skipif(
 INSTALL = """
 cmake_minimum_required(VERSION 3.25)
 {project}
+foreach(target leapp leapp_engine_torch _trace leapp_package)
+  add_custom_target(${{target}})
+endforeach()
 function(install_built component folder)
   install(CODE "execute_process(COMMAND_ERROR_IS_FATAL ANY COMMAND ${{CMAKE_COMMAND}}
     --install {build} --component ${{component}} --prefix ${{folder}})" COMPONENT ${{component}})
