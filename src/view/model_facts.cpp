@@ -132,6 +132,14 @@ void read_archive(const FileBytes& file, ModelFacts& facts) {
   add_script_weights(*entries, facts);
 }
 
+// A C++ source, without the kernels that stand before the model.
+void read_source(const FileBytes& file, ModelFacts& facts) {
+  const std::string_view text(reinterpret_cast<const char*>(file.bytes().data()),
+                              file.bytes().size());
+  const std::size_t model = text.find("// ---- the model ----");
+  facts.code = text.substr(model == std::string_view::npos ? 0 : model);
+}
+
 }  // namespace
 
 ModelFacts read_facts(const Model& model, const std::filesystem::path& folder,
@@ -146,6 +154,8 @@ ModelFacts read_facts(const Model& model, const std::filesystem::path& folder,
     facts.file_bytes = file.bytes().size();
     if (model.backend == "onnx") {
       read_onnx(file, options, facts);
+    } else if (model.backend == "cpp") {
+      read_source(file, facts);
     } else {
       read_archive(file, facts);
     }

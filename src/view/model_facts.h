@@ -34,7 +34,7 @@ struct Weight {
 /// Move-only; the views live as long as it does.
 struct ModelFacts {
   std::vector<Operator> operators;
-  std::string code;  ///< TorchScript's source
+  std::string code;  ///< the source of TorchScript or C++
   std::vector<Weight> weights;
   std::uint64_t file_bytes = 0;
   std::vector<std::string> remarks;               ///< what could not be read, and why
