@@ -55,7 +55,7 @@ class Wheel(NamedTuple):
 
 def _read(file: Path) -> Wheel:
     with zipfile.ZipFile(file) as archive:
-        names = archive.namelist()
+        names = [name for name in archive.namelist() if not name.endswith("/")]
         (metadata,) = (name for name in names if name.endswith(".dist-info/METADATA"))
         return Wheel(file, names, archive.read(metadata).decode())
 
