@@ -20,28 +20,25 @@ Value scaled(OpContext& context, const Value& value, const char* parameter) {
   return combine(infix(type, "*", "multiply"), {context.operand(parameter, type), value}, type);
 }
 
-Value generate_add(OpContext& context) {
+// One operand and alpha times another.
+Value with_alpha(OpContext& context, const char* sign, const char* function, const char* first,
+                 const char* second) {
   const DType type = context.result_dtype();
   return apply(
-      context, infix(type, "+", "add"),
-      {context.operand("self", type), scaled(context, context.operand("other", type), "alpha")},
-      "");
+      context, infix(type, sign, function),
+      {context.operand(first, type), scaled(context, context.operand(second, type), "alpha")}, "");
+}
+
+Value generate_add(OpContext& context) {
+  return with_alpha(context, "+", "add", "self", "other");
 }
 
 Value generate_sub(OpContext& context) {
-  const DType type = context.result_dtype();
-  return apply(
-      context, infix(type, "-", "subtract"),
-      {context.operand("self", type), scaled(context, context.operand("other", type), "alpha")},
-      "");
+  return with_alpha(context, "-", "subtract", "self", "other");
 }
 
 Value generate_rsub(OpContext& context) {
-  const DType type = context.result_dtype();
-  return apply(
-      context, infix(type, "-", "subtract"),
-      {context.operand("other", type), scaled(context, context.operand("self", type), "alpha")},
-      "");
+  return with_alpha(context, "-", "subtract", "other", "self");
 }
 
 Value generate_mul(OpContext& context) {
