@@ -363,7 +363,7 @@ void Session::append_call(const trace::OpTraits& traits, const c10::OperatorHand
     });
   }
   tape_->calls()[index].hidden_alias = shares;
-  if (trace::counts_lengths(op) && results[1].isTensor()) {
+  if (traits.counts_lengths && results[1].isTensor()) {
     // How many sequences go on at each step follows from their lengths alone.
     const VarId lengths = pending.arguments[1].var;
     const VarId counts = *tape_->find(results[1].toTensor());

@@ -3,7 +3,6 @@
 #include <ATen/ops/clone.h>
 
 #include <algorithm>
-#include <set>
 #include <string>
 #include <utility>
 
@@ -143,22 +142,12 @@ at::Tensor copied(const at::Tensor& tensor) {
 
 }  // namespace
 
-bool counts_lengths(const c10::OperatorHandle& op) {
-  static const std::set<std::string> names = {"aten::_pack_padded_sequence",
-                                              "aten::_pad_packed_sequence",
-                                              "aten::gru.data",
-                                              "aten::lstm.data",
-                                              "aten::rnn_tanh.data",
-                                              "aten::rnn_relu.data"};
-  return names.count(c10::toString(op.operator_name())) > 0;
-}
-
 bool is_users(const c10::OperatorHandle& op) {
   return !op.schema().name().starts_with("aten::");
 }
 
 bool can_look_inside(const c10::OperatorHandle& op) {
-  return counts_lengths(op) || op.schema().name().starts_with("aten::_foreach_") ||
+  return traits_of(op).counts_lengths || op.schema().name().starts_with("aten::_foreach_") ||
          (is_users(op) && !op.hasKernelForDispatchKey(c10::DispatchKey::CompositeImplicitAutograd));
 }
 
@@ -187,7 +176,7 @@ std::optional<Inside> record_inside(const c10::OperatorHandle& op,
     for (const at::Tensor& tensor : tensors) {
       const auto var = recording.tape->find(tensor);
       const bool follows = var && depends_on_inputs(*recording.tape, *var);
-      if (!follows && !counts_lengths(op)) return std::nullopt;
+      if (!follows && !traits_of(op).counts_lengths) return std::nullopt;
       recording.outputs.push_back({.var = var ? *var : recording.tape->use(tensor)});
     }
   }

@@ -23,10 +23,6 @@ struct Inside {
   std::vector<int> list_sizes;  ///< of each result; -1 for a tensor
 };
 
-/// Whether it is one of PyTorch's for packed sequences: their second argument says how long those
-/// are, and they read and write such numbers in memory, beside the operators that they run.
-bool counts_lengths(const c10::OperatorHandle& op);
-
 /// Whether it is an operator of the user's own, and none of PyTorch's.
 bool is_users(const c10::OperatorHandle& op);
 

@@ -43,6 +43,16 @@ bool size_depends_on_values(const c10::OperatorHandle& op) {
   return op.hasTag(at::Tag::dynamic_output_shape) || composites.count(name) > 0;
 }
 
+bool counts_lengths(const c10::OperatorHandle& op) {
+  static const std::set<std::string> names = {"aten::_pack_padded_sequence",
+                                              "aten::_pad_packed_sequence",
+                                              "aten::gru.data",
+                                              "aten::lstm.data",
+                                              "aten::rnn_tanh.data",
+                                              "aten::rnn_relu.data"};
+  return names.count(c10::toString(op.operator_name())) > 0;
+}
+
 OpTraits describe(const c10::OperatorHandle& op) {
   const c10::FunctionSchema& schema = op.schema();
   OpTraits traits;
@@ -72,6 +82,7 @@ OpTraits describe(const c10::OperatorHandle& op) {
       if (index) traits.size_argument = *index;
     }
   }
+  traits.counts_lengths = counts_lengths(op);
   traits.normalises = normalisation(schema.name());
   // set_data and set_ are here because a tensor that got other memory is recognised by that memory.
   static const std::set<std::string> metadata = {

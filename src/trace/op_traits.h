@@ -36,6 +36,9 @@ struct OpTraits {
   int dropout = -1;  ///< position of a dropout probability, or -1
   HiddenWrite normalises = HiddenWrite::kNone;
   bool size_depends_on_values = false;  ///< may have a data-dependent shape
+  /// One of PyTorch's for packed sequences: their second argument says how long those are, and they
+  /// read and write such numbers in memory, beside the operators that they run.
+  bool counts_lengths = false;
   int size_argument = -1;  ///< position of an argument that makes it static where it is given
 
   /// Whether this very call draws random numbers (dropout in eval mode does not).

@@ -139,7 +139,7 @@ void Purifier::run_whole(const c10::OperatorHandle& op, torch::jit::Stack* stack
 // What the operator's implementation runs on such arguments.
 std::optional<Inside> Purifier::inside_of(const c10::OperatorHandle& op, torch::jit::Stack args) {
   for (c10::IValue& value : args) value = map_tensors(value, unwrap);
-  require(!counts_lengths(op) || !builder_.depends_on_inputs(args[1]), Code::kNotPure,
+  require(!traits_of(op).counts_lengths || !builder_.depends_on_inputs(args[1]), Code::kNotPure,
           c10::toString(op.operator_name()) + " at " + where_.to_string() +
               ": the node computes how long the sequences are, and sizes in a model are fixed. "
               "Give their lengths as numbers, or run over the padded batch and mask the result.");

@@ -121,6 +121,12 @@ TEST(OpTraitsTest, CallsWithADataDependentShape) {
   }
 }
 
+TEST(OpTraitsTest, PackedSequencesCountLengths) {
+  EXPECT_TRUE(traits("aten::_pack_padded_sequence", "").counts_lengths);
+  EXPECT_TRUE(traits("aten::lstm", "data").counts_lengths);
+  EXPECT_FALSE(traits("aten::lstm", "input").counts_lengths);
+}
+
 TEST(OpTraitsTest, NormalisationThatUpdatesItsStatistics) {
   const at::Tensor x = at::ones({2});
   const c10::IValue none = at::Tensor();
