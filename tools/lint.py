@@ -69,7 +69,7 @@ TABLES = (
 # Beside the layers marked TORCH. examples/ decide for themselves which library they use.
 TORCH_USERS = ("python/bindings/trace", "tests/install/", "tests/end_to_end/")
 
-MIRRORED_LAYERS = ("ir", "trace", "session", "state", "compile")
+MIRRORED_LAYERS = ("ir", "trace", "session", "state", "rehearse", "compile")
 
 
 def tracked(root: Path, *patterns: str) -> list[str]:

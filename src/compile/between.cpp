@@ -16,6 +16,8 @@ namespace {
 
 using session::Between;
 using session::BetweenCall;
+using session::NodePort;
+using session::Pass;
 using session::PortId;
 using session::Route;
 using trace::Tape;
@@ -171,7 +173,10 @@ std::map<PortId, std::string> Taker::add_inputs(const Gap& gap, Node& writer) {
 void Taker::append(const Gap& gap, const std::map<PortId, std::string>& inputs,
                    const std::string& name, Node& writer, std::size_t index) const {
   Pass& pass = writer.passes[index];
-  pass.recording.tape = std::make_shared<Tape>(pass.tape());
+  // What was recorded stays as it is; a copy of it is written on by everything that is taken in.
+  if (pass.recording.tape.use_count() > 1) {
+    pass.recording.tape = std::make_shared<Tape>(pass.tape());
+  }
   Tape& tape = *pass.recording.tape;
   const std::size_t computed = pass.recording.outputs.size();  // constants follow
   Rerun::Sources sources;

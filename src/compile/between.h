@@ -14,10 +14,12 @@
 #include <map>
 #include <span>
 
-#include "compile/compiled_node.h"
 #include "state/state.h"
 
 namespace leapp::compile {
+
+using session::Node;
+using session::NodeId;
 
 /// The nodes that change by it, as if they had been recorded so; the recorded ones stay as they
 /// are. `can_take` says which nodes have a graph of ours. What there is to say is added to

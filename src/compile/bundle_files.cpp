@@ -12,6 +12,7 @@
 #include "compile/model_files.h"
 #include "compile/wires.h"
 #include "interop/convert.h"
+#include "rehearse/model_run.h"
 
 namespace leapp::compile {
 namespace {
@@ -47,9 +48,9 @@ Metadata number(double value) {
 
 }  // namespace
 
-Bundle describe_bundle(const std::vector<CompiledNode>& nodes, const CompileOptions& options) {
+Bundle describe_bundle(const std::vector<ExportedNode>& nodes, const CompileOptions& options) {
   Bundle bundle;
-  for (const CompiledNode& node : nodes) bundle.models.push_back(node.model);
+  for (const ExportedNode& node : nodes) bundle.models.push_back(node.model);
   bundle.pipeline = connect(nodes);
   if (options.graph_configs) {
     Metadata::Map& configs = bundle.pipeline.configs;
@@ -67,29 +68,23 @@ Bundle describe_bundle(const std::vector<CompiledNode>& nodes, const CompileOpti
   return bundle;
 }
 
-void write_initial_values(const std::vector<CompiledNode>& nodes, const std::filesystem::path& file,
+void write_initial_values(const std::vector<ExportedNode>& nodes, const std::filesystem::path& file,
                           Bundle& bundle) {
   if (bundle.pipeline.feedback_flow.empty()) return;
   std::vector<at::Tensor> keep;
   std::vector<NamedTensorView> values;
   for (const Wire& wire : bundle.pipeline.feedback_flow) {
     for (const PortRef& target : wire.targets) {
-      const CompiledNode* node = find_node(nodes, target.node);
-      const at::Tensor value = node->input_value(0, node->input_name(target.port));
+      const ExportedNode* node = find_node(nodes, target.node);
+      const at::Tensor value =
+          rehearse::on_host(node->input_value(0, node->input_name(target.port)));
       if (!value.defined()) continue;
-      keep.push_back(value.to(at::kCPU).contiguous());
+      keep.push_back(value);
       values.push_back({to_string(target), interop::view_of(keep.back())});
     }
   }
   write_safetensors(file, values);
   bundle.pipeline.initial_values = entry_of(file);
-}
-
-void write_yaml(const Bundle& bundle, const std::filesystem::path& file) {
-  std::ofstream stream(file, std::ios::binary);
-  stream << to_yaml(bundle);
-  stream.close();
-  require(stream.good(), Code::kIo, file.string() + " could not be written");
 }
 
 void read_back(const std::filesystem::path& yaml) {

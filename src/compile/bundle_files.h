@@ -4,19 +4,19 @@
 #include <filesystem>
 #include <vector>
 
-#include "compile/compiled_node.h"
 #include "leapp/leapp.h"
+#include "rehearse/exported_node.h"
 
 namespace leapp::compile {
 
+using rehearse::ExportedNode;
+
 /// The bundle that the nodes make, without initial values.
-Bundle describe_bundle(const std::vector<CompiledNode>& nodes, const CompileOptions& options);
+Bundle describe_bundle(const std::vector<ExportedNode>& nodes, const CompileOptions& options);
 
 /// Writes what feedback inputs hold before the first tick, where there are some.
-void write_initial_values(const std::vector<CompiledNode>& nodes, const std::filesystem::path& file,
+void write_initial_values(const std::vector<ExportedNode>& nodes, const std::filesystem::path& file,
                           Bundle& bundle);
-
-void write_yaml(const Bundle& bundle, const std::filesystem::path& file);
 
 /// Reads a written bundle as its users will. Throws Error when they could not.
 void read_back(const std::filesystem::path& yaml);

@@ -11,19 +11,20 @@
 #include "bundle/staging.h"
 #include "compile/between.h"
 #include "compile/bundle_files.h"
-#include "compile/counter_examples.h"
 #include "compile/draft.h"
-#include "compile/golden_ticks.h"
 #include "compile/model_files.h"
 #include "compile/own_model.h"
 #include "compile/phase_times.h"
-#include "compile/rollout.h"
 #include "compile/wires.h"
 #include "leapp/leapp.h"
+#include "rehearse/counter_examples.h"
+#include "rehearse/golden_ticks.h"
+#include "rehearse/rollout.h"
 #include "session/hooks.h"
 #include "session/session.h"
 #include "state/delayed.h"
 #include "state/infer.h"
+#include "validate/node_validation.h"
 #include "validate/validation_report.h"
 #include "viz/draw.h"
 
@@ -32,6 +33,7 @@ namespace compile {
 namespace {
 
 using session::Backend;
+using session::NodeId;
 using session::Session;
 
 // One export under way: the nodes so far, and the folder they are written to.
@@ -53,13 +55,13 @@ class Compiler {
   std::vector<Draft> draft();
   void infer(std::vector<Draft>& drafts);
   void compile(std::vector<Draft>& drafts);
-  CompiledNode compile_own(const Draft& draft);
-  void write_models(std::vector<Draft>& drafts);
-  std::future<void> draw_beside() const;
+  ExportedNode compile_own(const Draft& draft);
+  void write_models(std::vector<Draft>& drafts, Bundle& bundle);
+  std::future<void> draw_beside(const Bundle& bundle) const;
   void finish_drawing(std::future<void>& drawing);
   void write_golden(Bundle& bundle);
-  std::vector<NodeOutcome> validate(const std::vector<Draft>& drafts, const Bundle& bundle);
-  void try_unseen_inputs(const std::vector<Draft>& drafts, Rollout& rollout);
+  std::vector<NodeOutcome> validate(const Bundle& bundle);
+  void try_unseen_inputs(rehearse::Rollout& rollout);
   std::string first_sign(const std::vector<NodeOutcome>& outcomes) const;
   void write_diagnostics() const;
 
@@ -84,8 +86,7 @@ class Compiler {
   std::map<NodeId, Node> changed_;  // those that took in computing between nodes
   StagedDirectory staged_;
   session::TensorNames names_;
-  std::vector<Diagnostic> differences_;  // between passes, of all nodes
-  std::vector<CompiledNode> nodes_;
+  std::vector<ExportedNode> nodes_;
 };
 
 void Compiler::check_nodes() {
@@ -164,17 +165,14 @@ void Compiler::infer(std::vector<Draft>& drafts) {
   say(inference.findings);
   auto next = inference.nodes.begin();
   for (Draft& draft : drafts) {
-    if (!draft.has_graph()) continue;
-    draft.states = std::move(*next++);
-    const std::vector<Diagnostic>& differences = draft.states.differences;
-    differences_.insert(differences_.end(), differences.begin(), differences.end());
+    if (draft.has_graph()) draft.states = std::move(*next++);
   }
 }
 
 // A node without a graph of ours: with a model of the user's own, or with none.
-CompiledNode Compiler::compile_own(const Draft& draft) {
+ExportedNode Compiler::compile_own(const Draft& draft) {
   const Node& node = *draft.node;
-  CompiledNode compiled = describe_only(node);
+  ExportedNode compiled = describe_only(node);
   if (draft.backend != Backend::kNone) return compiled;
   const auto given = session::text_param(node.backend_params, "model_path");
   const std::set<std::string> unused = unused_inputs(node);
@@ -228,16 +226,15 @@ void Compiler::compile(std::vector<Draft>& drafts) {
       continue;
     }
     state::Findings findings;
-    CompiledNode compiled = finish(draft, drafts, recorded_, findings);
+    nodes_.push_back(finish(draft, recorded_, findings));
     say(findings);
     log(LogLevel::kDebug,
         "Graph of node '" + draft.node->name + "':\n" + ir::to_text(draft.pure.graph));
-    if (!dry_run_) compiled.model.backend = format_of(draft.backend);
-    nodes_.push_back(std::move(compiled));
+    if (!dry_run_) nodes_.back().model.backend = format_of(draft.backend);
   }
 }
 
-void Compiler::write_models(std::vector<Draft>& drafts) {
+void Compiler::write_models(std::vector<Draft>& drafts, Bundle& bundle) {
   for (std::size_t i = 0; i < drafts.size(); ++i) {
     Draft& draft = drafts[i];
     const std::size_t done = drafts.size() + i;
@@ -245,15 +242,16 @@ void Compiler::write_models(std::vector<Draft>& drafts) {
     if (draft.has_graph() && !dry_run_) {
       write_model(draft.backend, draft.pure.graph, staged_.path(),
                   options_.torch_version.value_or(TORCH_VERSION), nodes_[i]);
+      bundle.models[i] = nodes_[i].model;
     }
     draft.pure = {};  // a large model's constants need not be held until the last one is written
   }
 }
 
 // The picture takes as long as all that follows, and shows nothing that is not known by now.
-std::future<void> Compiler::draw_beside() const {
+std::future<void> Compiler::draw_beside(const Bundle& bundle) const {
   if (!options_.visualize) return {};
-  return std::async(std::launch::async, [this, bundle = describe_bundle(nodes_, options_)] {
+  return std::async(std::launch::async, [this, bundle] {
     const std::string name = session_.graph_name() + ".png";
     require(!std::filesystem::is_directory(session_.folder() / name), Code::kIo,
             (session_.folder() / name).string() + " is a folder");
@@ -273,11 +271,10 @@ void Compiler::finish_drawing(std::future<void>& drawing) {
 // What the first node that failed did otherwise in a later pass, as a sentence.
 std::string Compiler::first_sign(const std::vector<NodeOutcome>& outcomes) const {
   for (const NodeOutcome& outcome : outcomes) {
-    if (outcome.passed) continue;
-    for (const Diagnostic& each : differences_) {
-      const std::string place = each.where.empty() ? "" : each.where + ": ";
-      if (each.node == outcome.node) return "First sign: " + place + each.text + ". ";
-    }
+    const std::vector<Diagnostic>& signs = find_node(nodes_, outcome.node)->states.differences;
+    if (outcome.passed || signs.empty()) continue;
+    const std::string& where = signs.front().where;
+    return "First sign: " + (where.empty() ? "" : where + ": ") + signs.front().text + ". ";
   }
   return {};
 }
@@ -287,16 +284,16 @@ void Compiler::write_golden(Bundle& bundle) {
           "compile_graph(golden=..) is a number of ticks, not " + std::to_string(options_.golden));
   if (options_.golden == 0 || dry_run_) return;
   auto fewer =
-      compile::write_golden(nodes_, static_cast<std::size_t>(options_.golden),
-                            {options_.rtol, options_.atol}, staged("_golden.safetensors"), bundle);
+      rehearse::write_golden(nodes_, static_cast<std::size_t>(options_.golden),
+                             {options_.rtol, options_.atol}, staged("_golden.safetensors"), bundle);
   if (fewer) say(std::move(*fewer));
 }
 
-void Compiler::try_unseen_inputs(const std::vector<Draft>& drafts, Rollout& rollout) {
-  const CounterExampleOptions trials =
-      trials_for({options_.rtol, options_.atol}, options_.thorough, began_);
+void Compiler::try_unseen_inputs(rehearse::Rollout& rollout) {
+  const rehearse::CounterExampleOptions trials =
+      rehearse::trials_for({options_.rtol, options_.atol}, options_.thorough, began_);
   for (Diagnostic& each :
-       compile::try_unseen_inputs(drafts, nodes_, rollout.engines, trials, rollout.outcomes)) {
+       rehearse::try_unseen_inputs(nodes_, rollout.engines, trials, rollout.outcomes)) {
     // The line at which a value left the graph says more than the one that put out what came of it.
     for (const Diagnostic& said : session_.diagnostics().by_harm()) {
       const bool left = said.code == Code::kBranch || said.code == Code::kNumber;
@@ -306,17 +303,16 @@ void Compiler::try_unseen_inputs(const std::vector<Draft>& drafts, Rollout& roll
   }
 }
 
-std::vector<NodeOutcome> Compiler::validate(const std::vector<Draft>& drafts,
-                                            const Bundle& bundle) {
+std::vector<NodeOutcome> Compiler::validate(const Bundle& bundle) {
   if (dry_run_) {
     std::vector<NodeOutcome> outcomes;
-    for (const CompiledNode& node : nodes_) outcomes.push_back({.node = node.model.name});
+    for (const ExportedNode& node : nodes_) outcomes.push_back({.node = node.model.name});
     return outcomes;
   }
   const std::filesystem::path log_path = session_.folder() / "log.txt";
-  Rollout rollout =
-      roll_out(nodes_, bundle.pipeline, staged_.path(), log_path, {options_.rtol, options_.atol});
-  try_unseen_inputs(drafts, rollout);
+  rehearse::Rollout rollout = rehearse::roll_out(nodes_, bundle.pipeline, staged_.path(), log_path,
+                                                 {options_.rtol, options_.atol});
+  try_unseen_inputs(rollout);
   log_validation_summary(rollout.outcomes);
   const std::string failures = describe_failures(rollout.outcomes);
   const bool written = failures.empty() || !options_.strict;
@@ -348,19 +344,19 @@ std::vector<NodeOutcome> Compiler::run() {
   times.next("graphs");
   compile(drafts);
   times.next("models");
-  std::future<void> drawing = draw_beside();
-  write_models(drafts);
   Bundle bundle = describe_bundle(nodes_, options_);
+  std::future<void> drawing = draw_beside(bundle);
+  write_models(drafts, bundle);
   if (!dry_run_) write_initial_values(nodes_, staged("_initial_values.safetensors"), bundle);
   write_golden(bundle);
-  write_yaml(bundle, staged(".yaml"));
+  write_bytes(staged(".yaml"), to_yaml(bundle));
   read_back(staged(".yaml"));
   const std::future<void> syncing =
       std::async(std::launch::async, [this] { staged_.sync_early(); });
   for (const std::string& line : statistics(bundle)) log(LogLevel::kInfo, line);
   std::vector<NodeOutcome> outcomes;
   times.next("validation");
-  if (options_.validate) outcomes = validate(drafts, bundle);
+  if (options_.validate) outcomes = validate(bundle);
   times.next("drawing and writing");
   finish_drawing(drawing);
   write_diagnostics();

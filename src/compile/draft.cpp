@@ -18,6 +18,8 @@ namespace leapp::compile {
 namespace {
 
 using session::Backend;
+using session::NodePort;
+using state::State;
 
 bool is_onnx(Backend backend) {
   return backend == Backend::kOnnx || backend == Backend::kBridgedOnnx;
@@ -38,12 +40,6 @@ trace::Purified purify_pass(const Draft& draft, std::size_t pass,
   return trace::purify(recording, slots, draft.node->passes.front().inputs, options);
 }
 
-const Draft* find_draft(const std::vector<Draft>& drafts, NodeId id) {
-  const auto it = std::find_if(drafts.begin(), drafts.end(),
-                               [&](const Draft& draft) { return draft.node->id == id; });
-  return it == drafts.end() ? nullptr : &*it;
-}
-
 // Which states of a draft others take in.
 std::vector<bool> wanted_of(const Draft& draft, const std::vector<Draft>& drafts) {
   std::vector<bool> wanted(draft.states.states.size(), false);
@@ -58,25 +54,29 @@ std::vector<bool> wanted_of(const Draft& draft, const std::vector<Draft>& drafts
   return wanted;
 }
 
-Diagnostic remark_on(const Draft& draft, const State& state, const std::vector<Draft>& drafts) {
-  const std::string& node = draft.node->name;
+Diagnostic remark(Code code, LogLevel level, const Node& node, const ir::SourceLocation& where,
+                  std::string text) {
+  return {.code = code,
+          .level = level,
+          .where = where.known() ? where.to_string() : "",
+          .node = node.name,
+          .text = std::move(text)};
+}
+
+Diagnostic remark_on(const Node& node, const State& state, std::span<const Node* const> nodes) {
   std::string how = "a pass reads and writes";
   if (state.origin == State::Origin::kCarried) how = "each pass replaces by a value of its own";
   if (state.fed_by) {
-    const Draft* from = find_draft(drafts, state.fed_by->node);
-    how = state.fed_by->state
-              ? "node '" + from->node->name + "' writes"
-              : "is '" + state.fed_by->output + "' of node '" + from->node->name + "'";
+    const std::string from = "node '" + session::find_node(nodes, state.fed_by->node)->name + "'";
+    how = state.fed_by->state ? from + " writes" : "is '" + state.fed_by->output + "' of " + from;
   }
-  return {.code = Code::kFoundState,
-          .level = LogLevel::kInfo,
-          .node = node,
-          .text = "state of node '" + node + "': '" + state.slot.name + "', which " + how};
+  return remark(Code::kFoundState, LogLevel::kInfo, node, {},
+                "state of node '" + node.name + "': '" + state.slot.name + "', which " + how);
 }
 
 // What is left out, and what was found.
-void say_states(const Draft& draft, const std::vector<bool>& used, const std::vector<Draft>& drafts,
-                state::Findings& findings) {
+void say_states(const Draft& draft, const std::vector<bool>& used,
+                std::span<const Node* const> nodes, state::Findings& findings) {
   const auto& inputs = draft.states.exported().recording.inputs;
   for (std::size_t i = 0; i < used.size(); ++i) {
     if (!used[i]) findings.push_back(unused_input(*draft.node, inputs[i].name));
@@ -84,33 +84,23 @@ void say_states(const Draft& draft, const std::vector<bool>& used, const std::ve
   for (std::size_t i = 0; i < draft.choice.in.size(); ++i) {
     const State& state = draft.states.states[i];
     if (!draft.choice.in[i] || state.origin == State::Origin::kExplicit) continue;
-    findings.push_back(remark_on(draft, state, drafts));
+    findings.push_back(remark_on(*draft.node, state, nodes));
   }
 }
 
-// Gives the graph a pass-through for each link, and the node its wires.
-void add_delays(Draft& draft, std::span<const Node* const> nodes, CompiledNode& compiled,
-                state::Findings& findings) {
+// Gives the graph a pass-through for each link.
+void add_delays(Draft& draft, std::span<const Node* const> nodes, state::Findings& findings) {
   ir::Graph& graph = draft.pure.graph;
   std::vector<std::string> used;
   for (const ir::ValueId id : graph.inputs()) used.push_back(graph.value(id).name);
-  state::Delayed delayed = state::find_delayed(draft.states, used, nodes);
-  const NodeId self = draft.node->id;
-  for (const State& link : delayed.links) {
-    const std::string& name = link.slot.name;
-    graph.add_output(name, graph.add_input(name, interop::type_of(link.slot.value)));
-    const State::Feed& feed = *link.fed_by;
-    compiled.state_wires.push_back(
-        feed.state
-            ? CompiledNode::StateWire{name, self, delayed.links[*feed.state].slot.name, true, true}
-            : CompiledNode::StateWire{name, feed.node, feed.output, false, true});
+  for (Diagnostic& each : state::add_delays(draft.states, used, nodes)) {
+    findings.push_back(std::move(each));
   }
-  for (const state::Delayed::Received& each : delayed.received) {
-    compiled.state_wires.push_back(
-        {each.input, self, delayed.links[each.link].slot.name, true, true});
+  for (const State& state : draft.states.states) {
+    if (state.origin != State::Origin::kDelayed) continue;
+    const std::string& name = state.slot.name;
+    graph.add_output(name, graph.add_input(name, interop::type_of(state.slot.value)));
   }
-  compiled.states = std::move(delayed.links);
-  findings.insert(findings.end(), delayed.remarks.begin(), delayed.remarks.end());
 }
 
 // Outputs, state, static outputs: the order in which readers of model files expect them.
@@ -135,45 +125,32 @@ void simplify(ir::Graph& graph, Backend backend) {
   ir::verify(graph);
 }
 
-void say_opened(const Draft& draft, state::Findings& findings) {
-  for (const trace::Purified::Opened& each : draft.pure.opened) {
-    findings.push_back({.code = Code::kFallback,
-                        .level = LogLevel::kInfo,
-                        .where = each.where.known() ? each.where.to_string() : "",
-                        .node = draft.node->name,
-                        .text = each.op + " is an operator of your own: what its implementation "
-                                          "runs is exported in its place"});
+// What the graph holds that its user should know of. True where it draws random numbers: what is
+// drawn and plays no part in any output is not in it any more.
+bool say_operators(const Node& node, const trace::Purified& pure, state::Findings& findings) {
+  for (const trace::Purified::Opened& each : pure.opened) {
+    findings.push_back(remark(Code::kFallback, LogLevel::kInfo, node, each.where,
+                              each.op + " is an operator of your own: what its implementation runs "
+                                        "is exported in its place"));
   }
-}
-
-void say_fixed_sizes(const std::string& node, const ir::Graph& graph, state::Findings& findings) {
-  for (const ir::Op& op : graph.ops()) {
+  for (const ir::Op& op : pure.graph.ops()) {
     // nonzero() works with any; where it does not, it is for an operator that follows.
     if (!op.fixed_size || op.signature->name == "aten::nonzero") continue;
-    findings.push_back({.code = Code::kDataDependentSize,
-                        .level = LogLevel::kWarning,
-                        .where = op.source.known() ? op.source.to_string() : "",
-                        .node = node,
-                        .text = op.signature->name + session::kFixedSize});
+    findings.push_back(remark(Code::kDataDependentSize, LogLevel::kWarning, node, op.source,
+                              op.signature->name + session::kFixedSize));
   }
-}
-
-// What is drawn and plays no part in any output is not in the graph any more.
-bool say_random(const std::string& node, const ir::Graph& graph, state::Findings& findings) {
-  bool any = false;
-  for (const ir::Op& op : graph.ops()) {
+  bool random = false;
+  for (const ir::Op& op : pure.graph.ops()) {
     if (!op.random) continue;
-    any = true;
-    findings.push_back({.code = Code::kRandomInside,
-                        .level = LogLevel::kWarning,
-                        .where = op.source.known() ? op.source.to_string() : "",
-                        .node = node,
-                        .text = op.signature->name + " draws random numbers inside node '" + node +
-                                "': the exported model draws its own, so its outputs will differ "
-                                "from those traced. Use eval() or a deterministic policy for "
-                                "export."});
+    random = true;
+    findings.push_back(remark(Code::kRandomInside, LogLevel::kWarning, node, op.source,
+                              op.signature->name + " draws random numbers inside node '" +
+                                  node.name +
+                                  "': the exported model draws its own, so its outputs will differ "
+                                  "from those traced. Use eval() or a deterministic policy for "
+                                  "export."));
   }
-  return any;
+  return random;
 }
 
 // ONNX has one namespace for inputs and outputs.
@@ -192,7 +169,7 @@ void rename_for_onnx(Model& model) {
   }
 }
 
-void add_ports(const Draft& draft, CompiledNode& compiled) {
+void add_ports(const Draft& draft, ExportedNode& made) {
   const ir::Graph& graph = draft.pure.graph;
   const auto port = [](const std::vector<NodePort>& declared, const std::string& name,
                        const ir::TensorType& type) -> Port {
@@ -201,38 +178,17 @@ void add_ports(const Draft& draft, CompiledNode& compiled) {
   };
   for (const ir::ValueId id : graph.inputs()) {
     const ir::Value& value = graph.value(id);
-    compiled.model.inputs.push_back(port(draft.node->inputs, value.name, value.type));
-    compiled.input_names.push_back(value.name);
+    made.model.inputs.push_back(port(draft.node->inputs, value.name, value.type));
+    made.input_names.push_back(value.name);
   }
   for (const ir::Graph::Output& output : graph.outputs()) {
-    compiled.model.outputs.push_back(
-        port(draft.node->outputs, output.name, graph.type(output.value)));
-    compiled.output_names.push_back(output.name);
+    made.model.outputs.push_back(port(draft.node->outputs, output.name, graph.type(output.value)));
+    made.output_names.push_back(output.name);
   }
-  compiled.output_precisions = ir::output_precisions(graph);
+  made.output_precisions = ir::output_precisions(graph);
   if (session::text_param(draft.node->backend_params, "weights").value_or("float32") != "float32") {
     // Results are as exact as the weights are.
-    std::fill(compiled.output_precisions.begin(), compiled.output_precisions.end(),
-              DType::kBFloat16);
-  }
-}
-
-void add_state_wires(const Draft& draft, const std::vector<Draft>& drafts, CompiledNode& compiled) {
-  for (std::size_t i = 0; i < draft.choice.in.size(); ++i) {
-    if (!draft.choice.in[i] && !draft.choice.out[i]) continue;
-    const State& state = draft.states.states[i];
-    const std::string& name = state.slot.name;
-    compiled.states.push_back(state);
-    if (!draft.choice.in[i]) continue;
-    if (!state.fed_by) {
-      compiled.state_wires.push_back({name, draft.node->id, name});
-    } else if (!state.fed_by->state) {
-      compiled.state_wires.push_back({name, state.fed_by->node, state.fed_by->output, false});
-    } else {
-      const Draft* from = find_draft(drafts, state.fed_by->node);
-      compiled.state_wires.push_back(
-          {name, state.fed_by->node, from->states.states[*state.fed_by->state].slot.name});
-    }
+    std::fill(made.output_precisions.begin(), made.output_precisions.end(), DType::kBFloat16);
   }
 }
 
@@ -264,10 +220,8 @@ void fall_back(Draft& draft, const NameOf& name_of, state::Findings& findings) {
   if (!may) return;
   const std::string reason = why_not_cpp(draft.node->name, draft.pure);
   if (reason.empty()) return;
-  findings.push_back({.code = Code::kCppFallback,
-                      .level = LogLevel::kWarning,
-                      .node = draft.node->name,
-                      .text = "node '" + draft.node->name + "' becomes ONNX: " + reason});
+  findings.push_back(remark(Code::kCppFallback, LogLevel::kWarning, *draft.node, {},
+                            "node '" + draft.node->name + "' becomes ONNX: " + reason));
   draft.backend = Backend::kOnnx;
   draft.pure = purify(draft, name_of);
 }
@@ -304,22 +258,24 @@ void choose_states(std::vector<Draft>& drafts) {
   }
 }
 
-CompiledNode finish(Draft& draft, const std::vector<Draft>& drafts,
-                    std::span<const Node* const> nodes, state::Findings& findings) {
-  CompiledNode compiled;
-  compiled.node = draft.node;
-  compiled.model.name = draft.node->name;
-  say_states(draft, close_graph(draft.states, draft.choice, draft.pure), drafts, findings);
-  add_delays(draft, nodes, compiled, findings);
+ExportedNode finish(Draft& draft, std::span<const Node* const> nodes, state::Findings& findings) {
+  say_states(draft, close_graph(draft.states, draft.choice, draft.pure), nodes, findings);
+  add_delays(draft, nodes, findings);
   put_static_last(*draft.node, draft.pure.graph);
   simplify(draft.pure.graph, draft.backend);
-  say_opened(draft, findings);
-  say_fixed_sizes(draft.node->name, draft.pure.graph, findings);
-  compiled.random = say_random(draft.node->name, draft.pure.graph, findings);
-  add_ports(draft, compiled);
-  add_state_wires(draft, drafts, compiled);
-  if (is_onnx(draft.backend)) rename_for_onnx(compiled.model);
-  return compiled;
+  ExportedNode made{.states = {}, .ours = true};
+  made.model.name = draft.node->name;
+  made.random = say_operators(*draft.node, draft.pure, findings);
+  add_ports(draft, made);
+  if (is_onnx(draft.backend)) rename_for_onnx(made.model);
+  made.states = std::move(draft.states);
+  return made;
+}
+
+Diagnostic unused_input(const Node& node, const std::string& input) {
+  return remark(Code::kUnusedInput, LogLevel::kWarning, node, {},
+                "input '" + input + "' of node '" + node.name +
+                    "' does not reach any output and is left out");
 }
 
 }  // namespace leapp::compile

@@ -5,13 +5,16 @@
 #include <span>
 #include <vector>
 
-#include "compile/compiled_node.h"
 #include "compile/state_choice.h"
 #include "ir/graph.h"
+#include "rehearse/exported_node.h"
 #include "session/backend.h"
 #include "trace/purify.h"
 
 namespace leapp::compile {
+
+using rehearse::ExportedNode;
+using session::Node;
 
 struct Draft {
   const Node* node = nullptr;
@@ -39,9 +42,11 @@ void fall_back(Draft& draft, const NameOf& name_of, state::Findings& findings);
 void choose_states(std::vector<Draft>& drafts);
 
 /// Closes the graph of a draft, gives it the delays that its inputs need, simplifies it, and
-/// describes the node without its file. `drafts` are all of them; what there is to say is added to
-/// `findings`.
-CompiledNode finish(Draft& draft, const std::vector<Draft>& drafts,
-                    std::span<const Node* const> nodes, state::Findings& findings);
+/// describes the node without its file; its states move there. `nodes` are all of them; what there
+/// is to say is added to `findings`.
+ExportedNode finish(Draft& draft, std::span<const Node* const> nodes, state::Findings& findings);
+
+/// What is said of an input that is left out.
+Diagnostic unused_input(const Node& node, const std::string& input);
 
 }  // namespace leapp::compile

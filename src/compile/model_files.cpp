@@ -15,26 +15,26 @@ namespace {
 using session::Backend;
 
 void write_torchscript(const ir::Graph& graph, const std::filesystem::path& folder,
-                       CompiledNode& compiled) {
-  const Node& node = *compiled.node;
+                       ExportedNode& exported) {
+  const session::Node& node = exported.node();
   const auto file = folder / (node.name + ".pt");
   torchscript::write(
       graph, file,
       {.optimize = session::bool_param(node.backend_params, "optimize").value_or(false)});
-  compiled.model.file = entry_of(file);
+  exported.model.file = entry_of(file);
 }
 
 void write_onnx(const ir::Graph& graph, const std::filesystem::path& folder,
-                CompiledNode& compiled) {
-  const Metadata::Map& params = compiled.node->backend_params;
+                ExportedNode& exported) {
+  const Metadata::Map& params = exported.node().backend_params;
   OnnxExportOptions options;
   options.opset_version =
       static_cast<int>(session::int_param(params, "opset_version").value_or(options.opset_version));
   options.optimize = session::bool_param(params, "optimize").value_or(true);
   options.external_data = session::bool_param(params, "external_data").value_or(false);
-  options.graph_name = compiled.node->name;
-  OnnxExport written = export_onnx(graph, folder / (compiled.node->name + ".onnx"), options);
-  Model& model = compiled.model;
+  options.graph_name = exported.node().name;
+  OnnxExport written = export_onnx(graph, folder / (exported.node().name + ".onnx"), options);
+  Model& model = exported.model;
   model.file = std::move(written.files.front());
   model.external_data.assign(written.files.begin() + 1, written.files.end());
   model.opset_version = options.opset_version;
@@ -52,17 +52,17 @@ ir::Graph with_names_of(const Model& model, ir::Graph graph) {
 }
 
 void write_bridged(Backend backend, const ir::Graph& graph, const std::filesystem::path& folder,
-                   const std::string& torch_version, CompiledNode& compiled) {
-  const Node& node = *compiled.node;
+                   const std::string& torch_version, ExportedNode& exported) {
+  const session::Node& node = exported.node();
   require(static_cast<bool>(session::hooks().bridge), Code::kNeedsPython,
           "node '" + node.name + "': export_with='" + *node.export_with +
               "' goes through PyTorch's Python exporters. Export from Python, or use 'onnx' or "
               "'jit'.");
   const bool onnx = backend == Backend::kBridgedOnnx;
   const auto file = folder / (node.name + (onnx ? ".onnx" : ".pt2"));
-  session::hooks().bridge(*node.export_with, with_names_of(compiled.model, graph), file,
+  session::hooks().bridge(*node.export_with, with_names_of(exported.model, graph), file,
                           node.backend_params);
-  Model& model = compiled.model;
+  Model& model = exported.model;
   model.file = entry_of(file);
   if (!onnx) {
     model.torch_version = torch_version;
@@ -73,18 +73,11 @@ void write_bridged(Backend backend, const ir::Graph& graph, const std::filesyste
   if (std::filesystem::exists(data)) model.external_data.push_back(entry_of(data));
 }
 
-void write_bytes(const std::filesystem::path& file, const std::string& bytes) {
-  std::ofstream stream(file, std::ios::binary);
-  stream.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-  stream.close();
-  require(stream.good(), Code::kIo, file.string() + " could not be written");
-}
-
 void write_cpp(const ir::Graph& graph, const std::filesystem::path& folder,
-               CompiledNode& compiled) {
-  Model& model = compiled.model;
+               ExportedNode& exported) {
+  Model& model = exported.model;
   const std::string format =
-      session::text_param(compiled.node->backend_params, "weights").value_or("float32");
+      session::text_param(exported.node().backend_params, "weights").value_or("float32");
   const cpp_export::CppSource code =
       cpp_export::generate(graph, model.name, cpp_export::parse_weight_format(format));
   const auto file = folder / (model.name + ".cpp");
@@ -98,6 +91,13 @@ void write_cpp(const ir::Graph& graph, const std::filesystem::path& folder,
 
 }  // namespace
 
+void write_bytes(const std::filesystem::path& file, const std::string& bytes) {
+  std::ofstream stream(file, std::ios::binary);
+  stream.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  stream.close();
+  require(stream.good(), Code::kIo, file.string() + " could not be written");
+}
+
 std::string format_of(Backend backend) {
   if (backend == Backend::kCpp) return "cpp";
   if (backend == Backend::kTorchScript) return "jit";
@@ -110,15 +110,15 @@ FileEntry entry_of(const std::filesystem::path& file) {
 }
 
 void write_model(Backend backend, const ir::Graph& graph, const std::filesystem::path& folder,
-                 const std::string& torch_version, CompiledNode& compiled) {
+                 const std::string& torch_version, ExportedNode& exported) {
   if (backend == Backend::kTorchScript) {
-    write_torchscript(graph, folder, compiled);
+    write_torchscript(graph, folder, exported);
   } else if (backend == Backend::kOnnx) {
-    write_onnx(graph, folder, compiled);
+    write_onnx(graph, folder, exported);
   } else if (backend == Backend::kCpp) {
-    write_cpp(graph, folder, compiled);
+    write_cpp(graph, folder, exported);
   } else {
-    write_bridged(backend, graph, folder, torch_version, compiled);
+    write_bridged(backend, graph, folder, torch_version, exported);
   }
 }
 

@@ -4,11 +4,13 @@
 #include <filesystem>
 #include <string>
 
-#include "compile/compiled_node.h"
 #include "ir/graph.h"
+#include "rehearse/exported_node.h"
 #include "session/backend.h"
 
 namespace leapp::compile {
+
+using rehearse::ExportedNode;
 
 /// What a backend writes, as the YAML calls it: "jit", "onnx", "pt2" or "cpp".
 std::string format_of(session::Backend backend);
@@ -16,10 +18,13 @@ std::string format_of(session::Backend backend);
 /// A file of the bundle, as its YAML states it.
 FileEntry entry_of(const std::filesystem::path& file);
 
+/// Throws Error where the file cannot be written.
+void write_bytes(const std::filesystem::path& file, const std::string& bytes);
+
 /// Writes the graph with the backend, and fills in what the model says of its file.
 /// `torch_version` goes into torch.export's programs.
 void write_model(session::Backend backend, const ir::Graph& graph,
                  const std::filesystem::path& folder, const std::string& torch_version,
-                 CompiledNode& compiled);
+                 ExportedNode& node);
 
 }  // namespace leapp::compile

@@ -138,6 +138,66 @@ void copy_into(const fs::path& from, const fs::path& to) {
 
 }  // namespace
 
+ExportedNode describe_only(const Node& node) {
+  ExportedNode made{.states = {.node = &node}};
+  made.model.name = node.name;
+  const auto add = [](std::vector<Port>& ports, std::vector<std::string>& names,
+                      const session::NodePort& port) {
+    ports.push_back({port.name, port.dtype, port.shape, port.semantics});
+    names.push_back(port.name);
+  };
+  const auto add_outputs = [&](bool is_static) {
+    for (const session::NodePort& port : node.outputs) {
+      if (port.is_static == is_static) add(made.model.outputs, made.output_names, port);
+    }
+  };
+  for (const session::NodePort& port : node.inputs) add(made.model.inputs, made.input_names, port);
+  add_outputs(false);
+  for (std::size_t i = 0; i < node.states.size(); ++i) {
+    add(made.model.inputs, made.input_names, node.states[i]);
+    if (node.passes.empty() || !node.passes.front().states[i].updated.defined()) continue;
+    add(made.model.outputs, made.output_names, node.states[i]);
+    state::State& state = made.states.states.emplace_back();
+    state.origin = state::State::Origin::kExplicit;
+    state.slot.name = node.states[i].name;
+    for (const session::Pass& pass : node.passes) {
+      state.per_pass.push_back({pass.states[i].initial, pass.states[i].updated});
+    }
+  }
+  add_outputs(true);
+  return made;
+}
+
+std::set<std::string> unused_inputs(const Node& node) {
+  if (node.passes.empty() || !node.passes.front().recording.tape) return {};
+  const session::Pass& pass = node.passes.front();
+  const trace::Tape& tape = pass.tape();
+  std::vector<trace::VarId> live;
+  for (const trace::Recording::Port& output : pass.recording.outputs) live.push_back(output.var);
+  for (const session::MemoryUse& use : pass.memory) {
+    if (use.left.defined()) live.push_back(use.var);
+  }
+  for (const session::DeclaredState& state : pass.states) live.push_back(state.after);
+  for (const session::DeclaredBuffer& buffer : pass.buffers) live.push_back(buffer.after);
+  for (const std::int32_t index : trace::slice(tape, live)) {
+    trace::for_each_variable(tape, tape.calls()[static_cast<std::size_t>(index)],
+                             [&](trace::VarId var) { live.push_back(var); });
+  }
+  const auto is_read = [&](trace::VarId input) {
+    const trace::StoreId store = tape.variable(input).store;
+    return std::any_of(live.begin(), live.end(), [&](trace::VarId var) {
+      if (var == trace::kNobody || var == input) return var == input;
+      return store != trace::kNobody && tape.variable(var).store == store;
+    });
+  };
+  std::set<std::string> unused;
+  for (const trace::Recording::Port& input : pass.recording.inputs) {
+    const bool is_port = session::find_port(node.inputs, input.name) != nullptr;
+    if (is_port && !is_read(input.var)) unused.insert(input.name);
+  }
+  return unused;
+}
+
 std::string backend_of(const OwnModel& own, const std::string& node) {
   const std::string source = own.source.string();
   require(fs::is_regular_file(own.source), Code::kNotFound,

@@ -1,14 +1,25 @@
-// A model that the user brings along (export_with=None): checked against the ports that its node
-// declares, and brought into the bundle with every file it needs.
+// A node that gets no graph of ours, and the model that the user brings along for it
+// (export_with=None): checked against the ports that the node declares, and brought into the bundle
+// with every file it needs.
 #pragma once
 
 #include <filesystem>
 #include <set>
 #include <string>
 
-#include "leapp/bundle.h"
+#include "rehearse/exported_node.h"
 
 namespace leapp::compile {
+
+using rehearse::ExportedNode;
+using session::Node;
+
+/// The node with its ports as they were annotated.
+ExportedNode describe_only(const Node& node);
+
+/// The inputs that nothing it puts out or keeps depends on, as its first pass shows; none where
+/// that was not recorded.
+std::set<std::string> unused_inputs(const Node& node);
 
 /// The file that backend_params name.
 struct OwnModel {

@@ -8,6 +8,8 @@
 namespace leapp::compile {
 namespace {
 
+using state::State;
+
 class Wires {
  public:
   void add(const PortRef& source, const PortRef& target) {
@@ -38,67 +40,83 @@ void add_port(std::vector<NodePorts>& list, const std::string& node, const std::
 }
 
 // The port of the bundle that was annotated with the name, if the model kept it.
-std::optional<PortRef> port_called(const CompiledNode& node, const std::vector<std::string>& names,
+std::optional<PortRef> port_called(const ExportedNode& node, const std::vector<std::string>& names,
                                    const std::vector<Port>& ports, const std::string& name) {
   const auto it = std::find(names.begin(), names.end(), name);
   if (it == names.end()) return std::nullopt;
   return PortRef{node.model.name, ports[static_cast<std::size_t>(it - names.begin())].name};
 }
 
-// Whether states stand between an input and its source.
-bool is_delayed(const CompiledNode& node, const std::string& input) {
-  return std::any_of(node.state_wires.begin(), node.state_wires.end(),
-                     [&](const CompiledNode::StateWire& state) { return state.input == input; });
+// Ports go by the names they were annotated with.
+class Wiring {
+ public:
+  explicit Wiring(const std::vector<ExportedNode>& nodes) : nodes_(nodes) {}
+
+  void add_inputs(const ExportedNode& to);
+  Pipeline finish() &&;
+
+ private:
+  void wire(const ExportedNode& to, const std::string& input, const State::Feed& feed,
+            bool last_tick);
+
+  const std::vector<ExportedNode>& nodes_;
+  Wires forward_;
+  Wires feedback_;
+  std::set<PortRef> fed_;       // inputs that have a source
+  std::set<PortRef> consumed_;  // outputs that a forward wire consumes
+  std::set<PortRef> hidden_;    // outputs that the program does not have
+};
+
+// Nothing when either port is not in its model.
+void Wiring::wire(const ExportedNode& to, const std::string& input, const State::Feed& feed,
+                  bool last_tick) {
+  const ExportedNode* from = find_node(nodes_, feed.node);
+  if (from == nullptr) return;
+  const std::string& output = feed.state ? from->states.states[*feed.state].slot.name : feed.output;
+  const auto source = port_called(*from, from->output_names, from->model.outputs, output);
+  const auto target = port_called(to, to.input_names, to.model.inputs, input);
+  if (!source || !target) return;
+  const bool is_forward = !last_tick && from->node().completion < to.node().completion;
+  (is_forward ? forward_ : feedback_).add(*source, *target);
+  fed_.insert(*target);
+  if (is_forward) consumed_.insert(*source);
+  const session::NodePort* port = session::find_port(from->node().outputs, output);
+  if (feed.state || (port != nullptr && port->is_between)) hidden_.insert(*source);
 }
 
-}  // namespace
-
-Pipeline connect(const std::vector<CompiledNode>& nodes) {
-  Wires forward;
-  Wires feedback;
-  std::set<PortRef> fed;            // inputs that have a source
-  std::set<PortRef> consumed;       // outputs that a forward wire consumes
-  std::set<PortRef> state_outputs;  // outputs that the program does not have
-  // Ports by the names they were annotated with; nothing when either is not in its model.
-  const auto wire = [&](const CompiledNode& to, const std::string& input, NodeId id,
-                        const std::string& output, bool is_state, bool last_tick) {
-    const CompiledNode* from = find_node(nodes, id);
-    if (from == nullptr) return;
-    const auto source = port_called(*from, from->output_names, from->model.outputs, output);
-    const auto target = port_called(to, to.input_names, to.model.inputs, input);
-    if (!source || !target) return;
-    const bool is_forward = !last_tick && from->node->completion < to.node->completion;
-    (is_forward ? forward : feedback).add(*source, *target);
-    fed.insert(*target);
-    if (is_forward) consumed.insert(*source);
-    if (is_state) state_outputs.insert(*source);
-    const NodePort* port = session::find_port(from->node->outputs, output);
-    if (port != nullptr && port->is_between) state_outputs.insert(*source);
-  };
-  for (const CompiledNode& to : nodes) {
-    for (const NodePort& port : to.node->inputs) {
-      const CompiledNode* from = port.source ? find_node(nodes, port.source->node) : nullptr;
-      if (from == nullptr || is_delayed(to, port.name)) continue;
-      const bool last_tick = state::delay_of(*to.node, port, *from->node) > 0;
-      wire(to, port.name, port.source->node, port.source->port, false, last_tick);
-    }
-    for (const CompiledNode::StateWire& state : to.state_wires) {
-      wire(to, state.input, state.from, state.output, state.only_state, state.last_tick);
+void Wiring::add_inputs(const ExportedNode& to) {
+  const session::NodeId self = to.node().id;
+  const std::map<std::string, std::size_t>& received = to.states.received;
+  for (const session::NodePort& port : to.node().inputs) {
+    const ExportedNode* from = port.source ? find_node(nodes_, port.source->node) : nullptr;
+    if (from == nullptr) continue;
+    if (const auto link = received.find(port.name); link != received.end()) {
+      wire(to, port.name, {self, {}, link->second}, true);
+    } else {
+      wire(to, port.name, {port.source->node, port.source->port},
+           state::delay_of(to.node(), port, from->node()) > 0);
     }
   }
+  for (std::size_t i = 0; i < to.states.states.size(); ++i) {
+    const State& state = to.states.states[i];
+    wire(to, state.slot.name, state.fed_by.value_or(State::Feed{self, {}, i}),
+         state.origin == State::Origin::kDelayed);
+  }
+}
+
+Pipeline Wiring::finish() && {
   Pipeline pipeline;
-  pipeline.data_flow = std::move(forward).sorted();
-  pipeline.feedback_flow = std::move(feedback).sorted();
-  for (const CompiledNode& node : nodes) {
+  pipeline.data_flow = std::move(forward_).sorted();
+  pipeline.feedback_flow = std::move(feedback_).sorted();
+  for (const ExportedNode& node : nodes_) {
+    const std::string& name = node.model.name;
     for (const Port& port : node.model.inputs) {
-      if (fed.count({node.model.name, port.name}) == 0) {
-        add_port(pipeline.inputs, node.model.name, port.name);
-      }
+      if (fed_.count({name, port.name}) == 0) add_port(pipeline.inputs, name, port.name);
     }
     for (const Port& port : node.model.outputs) {
-      const PortRef ref{node.model.name, port.name};
-      if (consumed.count(ref) == 0 && state_outputs.count(ref) == 0) {
-        add_port(pipeline.outputs, node.model.name, port.name);
+      const PortRef ref{name, port.name};
+      if (consumed_.count(ref) + hidden_.count(ref) == 0) {
+        add_port(pipeline.outputs, name, port.name);
       }
     }
   }
@@ -106,6 +124,14 @@ Pipeline connect(const std::vector<CompiledNode>& nodes) {
   std::stable_sort(pipeline.inputs.begin(), pipeline.inputs.end(), by_node);
   std::stable_sort(pipeline.outputs.begin(), pipeline.outputs.end(), by_node);
   return pipeline;
+}
+
+}  // namespace
+
+Pipeline connect(const std::vector<ExportedNode>& nodes) {
+  Wiring wiring(nodes);
+  for (const ExportedNode& node : nodes) wiring.add_inputs(node);
+  return std::move(wiring).finish();
 }
 
 std::vector<std::string> statistics(const Bundle& bundle) {

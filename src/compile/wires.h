@@ -4,12 +4,14 @@
 #include <string>
 #include <vector>
 
-#include "compile/compiled_node.h"
+#include "rehearse/exported_node.h"
 
 namespace leapp::compile {
 
+using rehearse::ExportedNode;
+
 /// Wires, graph inputs and graph outputs. `nodes` are in order of completion.
-Pipeline connect(const std::vector<CompiledNode>& nodes);
+Pipeline connect(const std::vector<ExportedNode>& nodes);
 
 /// "Computation nodes: 2" and so on, for the log.
 std::vector<std::string> statistics(const Bundle& bundle);

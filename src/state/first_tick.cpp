@@ -12,46 +12,36 @@ namespace {
 
 using Origin = State::Origin;
 
-// A value of the first pass, as a variable of its tape and as the state it has become.
-struct Kept {
-  VarId made = kNobody;  // by the first pass
-  State state;
-};
-
 bool is_given(const State& state) {
   return state.origin == Origin::kExplicit || state.origin == Origin::kDeclared;
 }
 
-// What was declared comes first.
-bool have_the_same_given(const WrittenPass& one, const WrittenPass& other) {
-  for (std::size_t i = 0; i < std::max(one.states.size(), other.states.size()); ++i) {
-    const State* a = i < one.states.size() && is_given(one.states[i]) ? &one.states[i] : nullptr;
-    const State* b =
-        i < other.states.size() && is_given(other.states[i]) ? &other.states[i] : nullptr;
-    if ((a == nullptr) != (b == nullptr)) return false;
-    if (a != nullptr && (a->origin != b->origin || a->slot.name != b->slot.name)) return false;
+// What a pass declares, which comes first among what it writes.
+std::vector<std::pair<Origin, std::string>> given_in(const WrittenPass& pass) {
+  std::vector<std::pair<Origin, std::string>> given;
+  for (const State& state : pass.states) {
+    if (is_given(state)) given.emplace_back(state.origin, state.slot.name);
   }
-  return true;
+  return given;
 }
 
 // Whether another node reads or writes memory that this one does.
 bool shares_memory(const Node& node, std::span<const Node* const> nodes) {
-  const auto used_by_others = [&](const at::Tensor& found) {
-    return std::any_of(nodes.begin(), nodes.end(), [&](const Node* other) {
-      return other->id != node.id &&
-             std::any_of(other->passes.begin(), other->passes.end(), [&](const Pass& pass) {
-               return std::any_of(
-                   pass.memory.begin(), pass.memory.end(),
-                   [&](const session::MemoryUse& use) { return use.found.is_alias_of(found); });
-             });
-    });
-  };
-  return std::any_of(node.passes.begin(), node.passes.end(), [&](const Pass& pass) {
-    return std::any_of(pass.memory.begin(), pass.memory.end(), [&](const auto& use) {
-      if (!use.declared.empty() || (!use.after && !use.writer)) return false;
-      return (use.writer && use.writer->node != node.id) || used_by_others(use.found);
-    });
-  });
+  std::set<const c10::StorageImpl*> others;
+  for (const Node* other : nodes) {
+    if (other->id == node.id) continue;
+    for (const Pass& pass : other->passes) {
+      for (const session::MemoryUse& use : pass.memory) others.insert(trace::memory_of(use.found));
+    }
+  }
+  for (const Pass& pass : node.passes) {
+    for (const session::MemoryUse& use : pass.memory) {
+      if (!use.declared.empty() || (!use.after && !use.writer)) continue;
+      if (use.writer && use.writer->node != node.id) return true;
+      if (others.count(trace::memory_of(use.found)) > 0) return true;
+    }
+  }
+  return false;
 }
 
 // Whether the passes look like it at all.
@@ -64,7 +54,7 @@ bool may_be_first_tick(const Node& node, std::span<const Node* const> nodes,
                   [](const Difference& each) { return each.constant; })) {
     return false;
   }
-  return have_the_same_given(passes[0], passes[1]) && !shares_memory(node, nodes);
+  return given_in(passes[0]) == given_in(passes[1]) && !shares_memory(node, nodes);
 }
 
 // What a tensor from outside that the second pass read was in the first.
@@ -95,18 +85,14 @@ class FirstTick {
         return std::nullopt;
       }
     }
-    for (Kept& kept : kept_from_first_pass()) add_kept(std::move(kept));
+    keep_from_first_pass();
     add_flag();
-    for (std::size_t i = 0; i < done_.states.size(); ++i) {
-      done_.opening[i].name = done_.states[i].slot.name;
-    }
     return std::move(done_);
   }
 
  private:
   bool open_found(State& state);
-  std::vector<Kept> kept_from_first_pass() const;
-  void add_kept(Kept kept);
+  void keep_from_first_pass();
   void add_flag();
 
   const Node& node_;
@@ -127,33 +113,26 @@ bool FirstTick::open_found(State& state) {
 
 // Values of the first pass that later ones read and never replace, such as an offset that is taken
 // once.
-std::vector<Kept> FirstTick::kept_from_first_pass() const {
-  const Pass& first = node_.passes[0];
-  const Pass& second = node_.passes[1];
-  const trace::Recording recording = recording_of(done_);
+void FirstTick::keep_from_first_pass() {
+  const trace::Tape& tape = node_.passes[1].tape();
+  const std::int32_t begin = node_.passes[1].recording.first_call;
   std::set<VarId> seen;
-  for (const State& state : done_.states) seen.insert(read_as(second, state));
-  std::vector<Kept> kept;
-  for (const std::int32_t index : recording.calls) {
-    const trace::Call& call = second.tape().calls()[static_cast<std::size_t>(index)];
-    trace::for_each_variable(second.tape(), call, [&](VarId var) {
-      if (!seen.insert(var).second) return;
-      if (second.tape().written_since(var, second.recording.first_call)) return;  // a state's
+  for (const State& state : done_.states) seen.insert(read_as(node_.passes[1], state));
+  for (const std::int32_t index : recording_of(done_).calls) {
+    trace::for_each_variable(tape, tape.calls()[static_cast<std::size_t>(index)], [&](VarId var) {
+      if (!seen.insert(var).second || tape.written_since(var, begin)) return;  // a state's
       const VarId made = left_by_first_pass(node_, var);
-      if (made == kNobody || !trace::depends_on_inputs(first.tape(), made)) return;
-      kept.push_back({made, {.origin = Origin::kCarried, .slot = {.before = var, .after = var}}});
+      if (made == kNobody || !trace::depends_on_inputs(node_.passes[0].tape(), made)) return;
+      const at::Tensor value = trace::copy_of(tape.content(var));
+      const at::Tensor nothing = at::zeros_like(value);
+      State& kept = done_.states.emplace_back();
+      kept.origin = Origin::kCarried;
+      kept.slot.before = kept.slot.after = var;
+      kept.per_pass.assign(node_.passes.size(), {value, value});
+      kept.per_pass[0].before = nothing;
+      done_.opening.push_back({.value = nothing, .after = made});
     });
   }
-  return kept;
-}
-
-void FirstTick::add_kept(Kept kept) {
-  const at::Tensor value = trace::copy_of(node_.passes[1].tape().content(kept.state.slot.before));
-  const at::Tensor nothing = at::zeros_like(value);
-  done_.opening.push_back({.value = nothing, .after = kept.made});
-  kept.state.per_pass.assign(node_.passes.size(), {value, value});
-  kept.state.per_pass[0].before = nothing;
-  done_.states.push_back(std::move(kept.state));
 }
 
 void FirstTick::add_flag() {

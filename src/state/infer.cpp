@@ -64,25 +64,17 @@ void check_undecided(const NodeStates& states) {
   const Node& node = *states.node;
   if (node.undecided.empty()) return;
   const trace::Tape& tape = states.exported().tape();
-  std::set<trace::Site> given;
+  std::set<VarId> kept;  // as the pass reads them
   for (const State& state : states.states) {
-    given.insert(state.slot.sites.begin(), state.slot.sites.end());
+    if (state.slot.is_left()) kept.insert(state.slot.before);
+    for (const trace::Site& site : state.slot.sites) kept.insert(trace::variable_at(tape, site));
   }
   const auto varies = [&](VarId var) {
-    const auto is_it = [&](const State& state) {
-      return state.slot.is_left() && state.slot.before == var;
-    };
-    return tape.variable(var).origin == trace::Variable::Origin::kInput ||
-           std::any_of(states.states.begin(), states.states.end(), is_it);
+    return tape.variable(var).origin == trace::Variable::Origin::kInput || kept.count(var) > 0;
   };
   for (const trace::Recording::Port& output : states.exported().recording.outputs) {
     if (node.undecided.count(output.name) == 0) continue;
-    bool found = varies(output.var);
-    for (const std::int32_t index : trace::slice(tape, {output.var})) {
-      trace::for_each_site(tape, index, [&](const trace::Site& site, VarId var) {
-        found |= given.count(site) > 0 || (var != kNobody && varies(var));
-      });
-    }
+    const bool found = trace::depends_on(tape, output.var, varies);
     require(found, Code::kNotTraced,
             trace::line_prefix(states.exported().opened_at) +
                 session::not_traced_text(node.name, output.name) +

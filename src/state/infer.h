@@ -5,7 +5,7 @@
 //   carried    what of that is state, and where its value comes from       find_carried()
 //   first_tick where the first pass is of its own kind                     find_first_tick()
 //   shared     memory that travels between nodes                           find_shared()
-//   delayed    inputs that are older than a wire can carry                 find_delayed()
+//   delayed    inputs that are older than a wire can carry                 add_delays()
 //
 // Everything here is a function of values to values: nothing changes the recording, so a second
 // question gets the same answer.

@@ -17,17 +17,17 @@ trace::Recording recording_of(const NodeStates& states) {
   return recording;
 }
 
-bool is_taken(const Node& node, const std::vector<State>& states, const std::string& name) {
-  const auto is_it = [&](const State& state) { return state.slot.name == name; };
-  return find_port(node.inputs, name) != nullptr || find_port(node.outputs, name) != nullptr ||
-         find_port(node.states, name) != nullptr ||
-         std::any_of(states.begin(), states.end(), is_it);
-}
-
 std::string unused_name(const Node& node, const std::vector<State>& states,
                         const std::string& wish) {
+  const auto is_taken = [&](const std::string& name) {
+    for (const auto* ports : {&node.inputs, &node.outputs, &node.states}) {
+      if (find_port(*ports, name) != nullptr) return true;
+    }
+    return std::any_of(states.begin(), states.end(),
+                       [&](const State& state) { return state.slot.name == name; });
+  };
   std::string name = wish;
-  for (int n = 1; is_taken(node, states, name); ++n) name = wish + "_" + std::to_string(n);
+  for (int n = 1; is_taken(name); ++n) name = wish + "_" + std::to_string(n);
   return name;
 }
 

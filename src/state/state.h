@@ -3,6 +3,7 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -42,6 +43,8 @@ struct State {
     NodeId node = kNobody;
     std::string output = {};                ///< of that node; or
     std::optional<std::size_t> state = {};  ///< the index of one of its states
+
+    bool operator==(const Feed&) const = default;
   };
 
   Origin origin = Origin::kWritten;
@@ -60,6 +63,8 @@ struct NodeStates {
   std::vector<StateSlot> opening = {};
   /// Memory that is made anew for every pass: a constant, though it is written to.
   std::vector<VarId> renewed = {};
+  /// Inputs that receive what a state puts out, by its index: the last link of a delay.
+  std::map<std::string, std::size_t> received = {};
   /// Where a later pass differs from the first; then what the first did is exported.
   std::vector<Diagnostic> differences = {};
 
@@ -75,10 +80,7 @@ std::vector<StateSlot> slots_of(const std::vector<State>& states);
 /// The exported pass with the calls that compute its outputs and its states.
 trace::Recording recording_of(const NodeStates& states);
 
-/// Whether a name is one of the node's ports or of these states.
-bool is_taken(const Node& node, const std::vector<State>& states, const std::string& name);
-
-/// `wish`, or a name like it that is not taken.
+/// `wish`, or a name like it that none of the node's ports and of these states has.
 std::string unused_name(const Node& node, const std::vector<State>& states,
                         const std::string& wish);
 

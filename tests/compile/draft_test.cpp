@@ -35,8 +35,8 @@ class DraftTest : public leapp::testing::Tracing {
     choose_states(drafts);
     return drafts;
   }
-  CompiledNode finish(std::vector<Draft>& drafts, std::size_t index) {
-    return compile::finish(drafts[index], drafts, nodes_, findings_);
+  ExportedNode finish(std::vector<Draft>& drafts, std::size_t index) {
+    return compile::finish(drafts[index], nodes_, findings_);
   }
   std::vector<Code> found() const {
     std::vector<Code> codes;
@@ -112,10 +112,9 @@ TEST_F(DraftTest, WhatOneNodeReadsAnotherPutsOut) {
   EXPECT_EQ(drafts[0].choice.in, std::vector<bool>{false});
   EXPECT_EQ(drafts[0].choice.out, std::vector<bool>{true});
   EXPECT_EQ(drafts[1].choice.in, std::vector<bool>{true});
-  const CompiledNode b = finish(drafts, 1);
-  ASSERT_EQ(b.state_wires.size(), 1U);
-  EXPECT_EQ(b.state_wires[0].from, drafts[0].node->id);
-  EXPECT_TRUE(b.state_wires[0].only_state);
+  const ExportedNode b = finish(drafts, 1);
+  ASSERT_EQ(b.states.states.size(), 1U);
+  EXPECT_EQ(b.states.states[0].fed_by, (state::State::Feed{drafts[0].node->id, {}, 0}));
 }
 
 TEST_F(DraftTest, OnnxHasOneNameForEachPort) {
@@ -129,7 +128,7 @@ TEST_F(DraftTest, OnnxHasOneNameForEachPort) {
       out("n", h * 2);
     }
     std::vector<Draft> drafts = draft(backend);
-    const CompiledNode made = finish(drafts, 0);
+    const ExportedNode made = finish(drafts, 0);
     const bool onnx = backend == Backend::kOnnx;
     EXPECT_EQ(made.model.inputs.at(1).name, onnx ? "h_in" : "h");
     EXPECT_EQ(made.model.outputs.at(1).name, onnx ? "h_out" : "h");
@@ -143,7 +142,7 @@ TEST_F(DraftTest, AnInputThatReachesNothingIsLeftOutAndNamed) {
   const Tensor x = annotate::input_tensors("n", {{"x", at::ones({2})}, {"z", at::ones({2})}})[0];
   out("n", x * 2);
   std::vector<Draft> drafts = draft(Backend::kOnnx);
-  const CompiledNode made = finish(drafts, 0);
+  const ExportedNode made = finish(drafts, 0);
   EXPECT_THAT(made.input_names, ElementsAre("x"));
   EXPECT_THAT(found(), ElementsAre(Code::kUnusedInput));
 }
@@ -155,9 +154,10 @@ TEST_F(DraftTest, AStateThatWasFoundIsNamed) {
     out("n", sum * 2);
   }
   std::vector<Draft> drafts = draft(Backend::kOnnx);
-  const CompiledNode made = finish(drafts, 0);
+  const ExportedNode made = finish(drafts, 0);
   EXPECT_THAT(found(), ElementsAre(Code::kFoundState));
-  EXPECT_EQ(made.states.size(), 1U);
+  EXPECT_EQ(made.states.states.size(), 1U);
+  EXPECT_TRUE(made.ours);
   EXPECT_EQ(made.output_precisions.size(), made.model.outputs.size());
 }
 
@@ -167,9 +167,10 @@ TEST_F(DraftTest, WhatIsOlderThanAWireCarriesIsKept) {
     past.push_back(out("n", in("n", past[i]) + 1));
   }
   std::vector<Draft> drafts = draft(Backend::kOnnx);
-  const CompiledNode made = finish(drafts, 0);
-  ASSERT_EQ(made.state_wires.size(), 2U);  // of the link, and of the input it feeds
-  EXPECT_TRUE(made.state_wires[0].last_tick);
+  const ExportedNode made = finish(drafts, 0);
+  ASSERT_EQ(made.states.states.size(), 1U);
+  EXPECT_EQ(made.states.states[0].origin, state::State::Origin::kDelayed);
+  EXPECT_EQ(made.states.received, (std::map<std::string, std::size_t>{{"x", 0}}));
   EXPECT_EQ(made.model.inputs.size(), 2U);
   EXPECT_EQ(made.model.outputs.size(), 2U);
 }

@@ -10,9 +10,13 @@
 #include <string>
 #include <vector>
 
-#include "compile/compiled_node.h"
+#include "compile/own_model.h"
 
 namespace leapp::compile::testing {
+
+using session::Node;
+using session::NodeId;
+using session::Pass;
 
 /// Every port is a row of four numbers, as those of tests/data/models are.
 inline at::Tensor row(double value) {
@@ -55,6 +59,22 @@ inline void wire(session::NodePort& input, NodeId from, const std::string& outpu
   for (int pass = distance; pass < distance + reads; ++pass) {
     input.age.add({pass, pass - distance, pass + 1 - distance});
   }
+}
+
+/// An input x, an output y, a state h that is updated and a state k that is not.
+inline Node with_states() {
+  Node node = make_node(0, "n", {"x"}, {"y"});
+  node.states = {port("h"), port("k")};
+  for (int i = 0; i < 2; ++i) {
+    run(node, {row(i)}, {row(10 + i)});
+    node.passes.back().states = {
+        {.name = "h", .initial = row(20 + i), .updated = row(30 + i)},
+        {.name = "k", .initial = row(40 + i), .updated = {}},
+    };
+    node.passes.back().recording.inputs.push_back({"k"});
+    node.passes.back().inputs.push_back(row(40 + i));
+  }
+  return node;
 }
 
 /// A folder that goes away with the test.

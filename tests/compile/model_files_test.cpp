@@ -28,7 +28,7 @@ class ModelFilesTest : public testing::FolderTest {
   }
   Model write(Backend backend, const std::string& export_with) {
     node_.export_with = export_with;
-    CompiledNode compiled = describe_only(node_);
+    ExportedNode compiled = describe_only(node_);
     compiled.model.inputs[0].name = "x_in";
     write_model(backend, graph_, folder_, "2.9", compiled);
     return compiled.model;

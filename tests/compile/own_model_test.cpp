@@ -13,6 +13,7 @@ namespace {
 using leapp::testing::code_of;
 using leapp::testing::model_file;
 using leapp::testing::port;
+using testing::with_states;
 
 constexpr std::int64_t kWidth = 1024;  // wide enough for weights to leave the model's file
 
@@ -134,6 +135,42 @@ TEST_F(OwnModelTest, InputsThatNobodyReadsAreDropped) {
   EXPECT_EQ(inputs_of("affine.pt", {"x", "idle"}), std::vector<std::string>{"x"});
   EXPECT_EQ(code_of([&] { inputs_of("affine.onnx", {}); }), Code::kOwnModel);
   EXPECT_EQ(code_of([&] { inputs_of("affine.pt", {}); }), Code::kOwnModel);
+}
+
+TEST(DescribeOnlyTest, DescribesANodeAsItWasAnnotated) {
+  const Node node = with_states();
+  const ExportedNode made = describe_only(node);
+  EXPECT_EQ(made.model.name, "n");
+  EXPECT_FALSE(made.model.file);
+  EXPECT_EQ(made.input_names, (std::vector<std::string>{"x", "h", "k"}));
+  EXPECT_EQ(made.output_names, (std::vector<std::string>{"y", "h"}));
+  EXPECT_EQ(made.model.inputs.at(1).shape, (Shape{1, 4}));
+  ASSERT_EQ(made.states.states.size(), 1U);
+  EXPECT_EQ(made.states.states[0].slot.name, "h");
+  EXPECT_FALSE(made.states.states[0].fed_by);
+  EXPECT_FALSE(made.ours);
+}
+
+TEST(DescribeOnlyTest, StaticOutputsComeLast) {
+  Node node = with_states();
+  node.outputs.insert(node.outputs.begin(), testing::port("gain"));
+  node.outputs.front().is_static = true;
+  EXPECT_EQ(describe_only(node).output_names, (std::vector<std::string>{"y", "h", "gain"}));
+}
+
+class UnusedInputsTest : public leapp::testing::Tracing {};
+
+TEST_F(UnusedInputsTest, AreThoseThatNothingDependsOn) {
+  begin();
+  at::Tensor memory = at::zeros({2});
+  const auto given = annotate::input_tensors(
+      "n", {{"x", at::ones({2})}, {"idle", at::ones({2})}, {"written", at::ones({2})}});
+  const at::Tensor idle = given[1] * 2;
+  memory.add_(given[2]);
+  out("n", given[0] * 2);
+  EXPECT_EQ(unused_inputs(node()), std::set<std::string>{"idle"});
+  Node unrecorded = with_states();
+  EXPECT_TRUE(unused_inputs(unrecorded).empty());
 }
 
 }  // namespace

@@ -5,6 +5,8 @@
 namespace leapp::compile {
 namespace {
 
+using session::Node;
+using state::State;
 using testing::make_node;
 using testing::wire;
 
@@ -21,7 +23,7 @@ struct Chain {
     wire(policy.inputs[0], 0, "features");
     wire(drive.inputs[0], 1, "action");
   }
-  std::vector<CompiledNode> compiled() const {
+  std::vector<ExportedNode> compiled() const {
     return {describe_only(pre), describe_only(policy), describe_only(drive)};
   }
 };
@@ -63,20 +65,35 @@ TEST(WiresTest, OneOutputMayFeedMany) {
             (Wires{{{"pre", "features"}, {{"policy", "features"}, {"drive", "action"}}}}));
 }
 
+// The policy's input `last` is a state, and the policy puts out `value` for another one.
+std::vector<State> states_fed_by(const State::Feed& feed) {
+  return {{.slot = {.name = "last"}, .fed_by = feed}, {.slot = {.name = "value"}}};
+}
+
 TEST(WiresTest, StateIsNoOutputUnlessItIsOneInItsOwnRight) {
   for (const bool only_state : {true, false}) {
     Chain chain;
-    std::vector<CompiledNode> nodes = chain.compiled();
-    nodes[1].state_wires = {{"last", 1, "value", only_state}};
+    std::vector<ExportedNode> nodes = chain.compiled();
+    nodes[1].states.states =
+        states_fed_by(only_state ? State::Feed{1, {}, 1} : State::Feed{1, "value", {}});
     const Pipeline pipeline = connect(nodes);
     EXPECT_EQ(pipeline.feedback_flow, (Wires{{{"policy", "value"}, {{"policy", "last"}}}}));
     EXPECT_EQ(pipeline.outputs.size(), only_state ? 1U : 2U);
   }
 }
 
+TEST(WiresTest, AStateThatNobodyFeedsIsItsOwnSource) {
+  Chain chain;
+  std::vector<ExportedNode> nodes = chain.compiled();
+  nodes[1].states.states = {{.slot = {.name = "last"}}};
+  nodes[1].output_names[1] = "last";
+  const Pipeline pipeline = connect(nodes);
+  EXPECT_EQ(pipeline.feedback_flow, (Wires{{{"policy", "value"}, {{"policy", "last"}}}}));
+}
+
 TEST(WiresTest, PortsHaveTheNamesOfTheModel) {
   Chain chain;
-  std::vector<CompiledNode> nodes = chain.compiled();
+  std::vector<ExportedNode> nodes = chain.compiled();
   nodes[1].model.inputs[0].name = "features_in";
   EXPECT_EQ(connect(nodes).data_flow.back().targets,
             (std::vector<PortRef>{{"policy", "features_in"}}));
@@ -84,7 +101,7 @@ TEST(WiresTest, PortsHaveTheNamesOfTheModel) {
 
 TEST(WiresTest, WhatAModelLeftOutIsNotWired) {
   Chain chain;
-  std::vector<CompiledNode> nodes = chain.compiled();
+  std::vector<ExportedNode> nodes = chain.compiled();
   nodes[1].model.inputs.erase(nodes[1].model.inputs.begin());
   nodes[1].input_names.erase(nodes[1].input_names.begin());
   nodes.erase(nodes.begin() + 2);
@@ -95,18 +112,24 @@ TEST(WiresTest, WhatAModelLeftOutIsNotWired) {
 
 TEST(WiresTest, AnInputThatStatesDelayIsNotWiredTwice) {
   Chain chain;
-  std::vector<CompiledNode> nodes = chain.compiled();
-  nodes[2].state_wires = {{"action", 1, "value", false, true}};
+  std::vector<ExportedNode> nodes = chain.compiled();
+  nodes[2].states.states = {{.origin = State::Origin::kDelayed,
+                             .slot = {.name = "torque"},
+                             .fed_by = State::Feed{1, "value", {}}}};
+  nodes[2].states.received = {{"action", 0}};
+  nodes[2].model.inputs.push_back({"torque_in", DType::kFloat32, {1, 4}, {}});
+  nodes[2].input_names.push_back("torque");
   const Pipeline pipeline = connect(nodes);
   EXPECT_EQ(pipeline.data_flow.size(), 1U);
-  EXPECT_EQ(pipeline.feedback_flow, (Wires{{{"policy", "value"}, {{"drive", "action"}}}}));
+  EXPECT_EQ(pipeline.feedback_flow, (Wires{{{"drive", "torque"}, {{"drive", "action"}}},
+                                           {{"policy", "value"}, {{"drive", "torque_in"}}}}));
 }
 
 TEST(WiresTest, CountsNodesPortsAndEdges) {
   const Chain chain;
   Bundle bundle;
-  const std::vector<CompiledNode> nodes = chain.compiled();
-  for (const CompiledNode& node : nodes) bundle.models.push_back(node.model);
+  const std::vector<ExportedNode> nodes = chain.compiled();
+  for (const ExportedNode& node : nodes) bundle.models.push_back(node.model);
   bundle.pipeline = connect(nodes);
   EXPECT_EQ(
       statistics(bundle),

@@ -37,21 +37,24 @@ Node policy(std::vector<NodePort> inputs, int passes, const std::vector<double>&
   return node;
 }
 
-Delayed delayed(const Node& node, const Lines& used) {
+NodeStates delayed(const Node& node, const Lines& used, Findings* remarks = nullptr) {
   const Node* nodes[] = {&node};
-  return find_delayed({.node = &node}, used, nodes);
+  NodeStates states = {.node = &node};
+  const Findings said = add_delays(states, used, nodes);
+  if (remarks != nullptr) *remarks = said;
+  return states;
 }
 
 // "a_1_ago of pi/a", "a_2_ago of #0"
-Lines told(const Delayed& found) {
+Lines told(const NodeStates& found) {
   Lines lines;
-  for (const State& link : found.links) {
+  for (const State& link : found.states) {
     lines.push_back(link.slot.name + " of " +
                     (link.fed_by->state ? "#" + std::to_string(*link.fed_by->state)
                                         : "pi/" + link.fed_by->output));
   }
-  for (const Delayed::Received& received : found.received) {
-    lines.push_back(received.input + " of #" + std::to_string(received.link));
+  for (const auto& [input, link] : found.received) {
+    lines.push_back(input + " of #" + std::to_string(link));
   }
   return lines;
 }
@@ -75,14 +78,15 @@ TEST(DelayedTest, EachTickMoreThanAWireIsALink) {
 
 TEST(DelayedTest, ALinkBeginsWithWhatTheInputHeld) {
   const Node node = policy({input("in", 3)}, 6, {-1});
-  const Delayed found = delayed(node, {"in"});
-  ASSERT_EQ(found.links.size(), 2);
-  EXPECT_EQ(testing::numbers({found.links[0].slot.value, found.links[1].slot.value}), "-1 -1");
-  EXPECT_EQ(before(found.links[1]), "-1 -1 0 1 2 2");
-  ASSERT_EQ(found.remarks.size(), 1);
-  EXPECT_EQ(found.remarks[0].code, Code::kFoundState);
-  EXPECT_EQ(found.remarks[0].level, LogLevel::kInfo);
-  EXPECT_EQ(found.remarks[0].text,
+  Findings remarks;
+  const std::vector<State> links = delayed(node, {"in"}, &remarks).states;
+  ASSERT_EQ(links.size(), 2);
+  EXPECT_EQ(testing::numbers({links[0].slot.value, links[1].slot.value}), "-1 -1");
+  EXPECT_EQ(before(links[1]), "-1 -1 0 1 2 2");
+  ASSERT_EQ(remarks.size(), 1);
+  EXPECT_EQ(remarks[0].code, Code::kFoundState);
+  EXPECT_EQ(remarks[0].level, LogLevel::kInfo);
+  EXPECT_EQ(remarks[0].text,
             "input 'in' of node 'pi' receives pi/a of 3 ticks ago, which 'a_2_ago' keeps until "
             "then");
 }
@@ -90,11 +94,11 @@ TEST(DelayedTest, ALinkBeginsWithWhatTheInputHeld) {
 TEST(DelayedTest, InputsShareLinksAsFarAsTheyBeginAlike) {
   const Node alike = policy({input("two", 2), input("three", 3)}, 6, {-1, -1});
   EXPECT_EQ(told(delayed(alike, {"two", "three"})),
-            (Lines{"a_1_ago of pi/a", "a_2_ago of #0", "two of #0", "three of #1"}));
+            (Lines{"a_1_ago of pi/a", "a_2_ago of #0", "three of #1", "two of #0"}));
   const Node unlike = policy({input("two", 2), input("three", 3)}, 6, {-1, -2});
   EXPECT_EQ(
       told(delayed(unlike, {"two", "three"})),
-      (Lines{"a_1_ago of pi/a", "a_1_ago_1 of pi/a", "a_2_ago of #1", "two of #0", "three of #2"}));
+      (Lines{"a_1_ago of pi/a", "a_1_ago_1 of pi/a", "a_2_ago of #1", "three of #2", "two of #0"}));
 }
 
 TEST(DelayedTest, TooFewPassesAreAnError) {

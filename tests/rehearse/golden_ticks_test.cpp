@@ -1,25 +1,24 @@
-#include "compile/golden_ticks.h"
+#include "rehearse/golden_ticks.h"
 
+#include "../compile/hand_made.h"
 #include "bundle/golden_traces.h"
-#include "compile/wires.h"
-#include "hand_made.h"
 
-namespace leapp::compile {
+namespace leapp::rehearse {
 namespace {
 
-using testing::make_node;
-using testing::row;
-using testing::run;
+using compile::testing::make_node;
+using compile::testing::row;
+using compile::testing::run;
 
-class GoldenTicksTest : public testing::FolderTest {
+class GoldenTicksTest : public compile::testing::FolderTest {
  protected:
   // A node whose y is fed back to h: three passes, of which the last may take in something else.
   std::optional<Diagnostic> write(std::size_t wanted, double last = 5) {
     run(node_, {row(0), row(9)}, {row(3)});
     run(node_, {row(3), row(9)}, {row(5)});
     run(node_, {row(last), row(9)}, {row(7)});
-    testing::wire(node_.inputs[0], 0, "y", 2, 1);
-    CompiledNode compiled = describe_only(node_);
+    compile::testing::wire(node_.inputs[0], 0, "y", 2, 1);
+    ExportedNode compiled = compile::describe_only(node_);
     if (has_model_) compiled.model.file = FileEntry{"n.onnx", "", std::string(64, 'a')};
     bundle_.models = {compiled.model};
     bundle_.pipeline.feedback_flow = {{{"n", "y"}, {{"n", "h"}}}};
@@ -69,4 +68,4 @@ TEST_F(GoldenTicksTest, ABundleThatCannotRunKeepsNone) {
 }
 
 }  // namespace
-}  // namespace leapp::compile
+}  // namespace leapp::rehearse

@@ -1,10 +1,10 @@
-#include "compile/unseen_inputs.h"
+#include "rehearse/unseen_inputs.h"
 
 #include <ATen/ATen.h>
 #include <ATen/CPUGeneratorImpl.h>
 #include <gmock/gmock.h>
 
-namespace leapp::compile {
+namespace leapp::rehearse {
 namespace {
 
 class UnseenInputsTest : public ::testing::Test {
@@ -38,10 +38,10 @@ TEST_F(UnseenInputsTest, PermutedOnesAreTheSameNumbers) {
 
 TEST_F(UnseenInputsTest, IntegersStayWhereAnIndexIsValid) {
   const at::Tensor traced = at::tensor({2, 4}, at::kLong);
-  for (const Unseen kind : kUnseenKinds) {
+  for (const auto& [kind, name] : kUnseenKinds) {
     const at::Tensor made = make(kind, {traced});
     EXPECT_EQ(made.scalar_type(), at::kLong);
-    EXPECT_TRUE(made.ge(2).logical_and(made.le(4)).all().item<bool>()) << name_of(kind);
+    EXPECT_TRUE(made.ge(2).logical_and(made.le(4)).all().item<bool>()) << name;
   }
   const at::Tensor one = at::full({50}, 3, at::kLong);
   EXPECT_TRUE(at::equal(make(Unseen::kInRange, {one}), one));
@@ -55,7 +55,9 @@ TEST_F(UnseenInputsTest, TruthValuesVaryWhereTheyDid) {
 }
 
 TEST_F(UnseenInputsTest, EmptyTensorsStayEmpty) {
-  for (const Unseen kind : kUnseenKinds) EXPECT_EQ(make(kind, {at::zeros({0, 3})}).numel(), 0);
+  for (const auto& [kind, name] : kUnseenKinds) {
+    EXPECT_EQ(make(kind, {at::zeros({0, 3})}).numel(), 0) << name;
+  }
 }
 
 TEST_F(UnseenInputsTest, NudgingMovesFloatsHardly) {
@@ -68,4 +70,4 @@ TEST_F(UnseenInputsTest, NudgingMovesFloatsHardly) {
 }
 
 }  // namespace
-}  // namespace leapp::compile
+}  // namespace leapp::rehearse

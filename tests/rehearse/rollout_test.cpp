@@ -1,20 +1,23 @@
 // Bundles run over hand-made passes.
-#include "compile/rollout.h"
+#include "rehearse/rollout.h"
 
 #include <limits>
 
+#include "../compile/hand_made.h"
 #include "../runtime/support.h"
 #include "compile/wires.h"
-#include "hand_made.h"
 #include "session/hooks.h"
 
-namespace leapp::compile {
+namespace leapp::rehearse {
 namespace {
 
-using testing::make_node;
-using testing::row;
-using testing::run;
-using testing::wire;
+using compile::connect;
+using compile::describe_only;
+using compile::testing::make_node;
+using compile::testing::port;
+using compile::testing::row;
+using compile::testing::run;
+using compile::testing::wire;
 
 class RolloutTest : public ::testing::Test {
  protected:
@@ -24,7 +27,7 @@ class RolloutTest : public ::testing::Test {
   // The node runs the file, which computes 2 x + 1.
   NodeOutcome validate(const Node& node, const std::string& file = "affine.onnx",
                        const std::string& backend = "onnx") const {
-    CompiledNode compiled = describe_only(node);
+    ExportedNode compiled = describe_only(node);
     compiled.model.backend = backend;
     compiled.random = random_;
     if (!file.empty()) compiled.model.file = FileEntry{file, "", ""};
@@ -101,18 +104,18 @@ TEST_F(RolloutTest, AFrontEndRunsWhatOnlyItCan) {
 TEST_F(RolloutTest, AStateThatWasFoundIsRolledOn) {
   const auto rolled = [](double second) {
     Node node = make_node(0, "n", {}, {});
-    node.outputs = {testing::port("y")};
+    node.outputs = {port("y")};
     for (const double value : {3.0, second}) run(node, {}, {row(value)});
-    CompiledNode compiled = describe_only(node);
+    ExportedNode compiled = describe_only(node);
     compiled.model.backend = "onnx";
     compiled.model.file = FileEntry{"affine.onnx", "", ""};
     compiled.model.inputs.push_back({"x", DType::kFloat32, {1, 4}, {}});
     compiled.input_names.push_back("x");
-    compiled.states.push_back({.origin = State::Origin::kCarried,
-                               .slot = {.name = "x"},
-                               .per_pass = {{row(1), row(4)}, {row(4), {}}}});
-    compiled.state_wires.push_back({"x", 0, "y"});
-    const std::vector<CompiledNode> nodes = {compiled};
+    compiled.states.states.push_back({.origin = State::Origin::kCarried,
+                                      .slot = {.name = "x"},
+                                      .fed_by = State::Feed{0, "y", {}},
+                                      .per_pass = {{row(1), row(4)}, {row(4), {}}}});
+    const std::vector<ExportedNode> nodes = {compiled};
     return roll_out(nodes, connect(nodes), leapp::testing::model_file(""), "log.txt", {});
   };
   EXPECT_TRUE(rolled(7).outcomes.at(0).passed);
@@ -120,7 +123,7 @@ TEST_F(RolloutTest, AStateThatWasFoundIsRolledOn) {
 }
 
 std::optional<Diagnostic> difference(const std::vector<const Node*>& nodes) {
-  std::vector<CompiledNode> compiled;
+  std::vector<ExportedNode> compiled;
   for (const Node* node : nodes) compiled.push_back(describe_only(*node));
   return roll_out(compiled, connect(compiled), "", "log.txt", {}).difference;
 }
@@ -167,7 +170,7 @@ TEST(WiresOfRolloutTest, NodesAtDifferentRatesAreAnothersBusiness) {
 // A node with a declared state that held and became those values, pass by pass.
 std::optional<Diagnostic> after_keeping(const std::vector<std::pair<double, double>>& state) {
   Node node = make_node(0, "n", {"x"}, {"y"});
-  node.states = {testing::port("h")};
+  node.states = {port("h")};
   for (const auto& [before, after] : state) {
     run(node, {row(0)}, {row(0)});
     node.passes.back().states = {{.name = "h", .initial = row(before), .updated = row(after)}};
@@ -185,4 +188,4 @@ TEST(WiresOfRolloutTest, AStateHoldsWhatThePassBeforeLeft) {
 }
 
 }  // namespace
-}  // namespace leapp::compile
+}  // namespace leapp::rehearse

@@ -7,9 +7,10 @@
 #include <array>
 #include <cstdint>
 #include <string_view>
+#include <utility>
 #include <vector>
 
-namespace leapp::compile {
+namespace leapp::rehearse {
 
 /// How they are made.
 enum class Unseen : std::uint8_t {
@@ -21,11 +22,15 @@ enum class Unseen : std::uint8_t {
   kExtreme,  ///< the greatest and the least number that the type has
 };
 
-inline constexpr std::array kUnseenKinds = {Unseen::kInRange, Unseen::kFlipped,  Unseen::kZeros,
-                                            Unseen::kScaled,  Unseen::kPermuted, Unseen::kExtreme};
-
-/// For messages: "sign-flipped".
-std::string_view name_of(Unseen kind) noexcept;
+/// Each with its name, for messages.
+inline constexpr std::array<std::pair<Unseen, std::string_view>, 6> kUnseenKinds = {{
+    {Unseen::kInRange, "drawn from the traced range"},
+    {Unseen::kFlipped, "sign-flipped"},
+    {Unseen::kZeros, "zeros"},
+    {Unseen::kScaled, "three times as large"},
+    {Unseen::kPermuted, "permuted"},
+    {Unseen::kExtreme, "extremes of their type"},
+}};
 
 /// A tensor like those that one input held in the passes, none of them undefined. Integers and
 /// truth values stay within what was traced, for they may be indices, and are only drawn anew or
@@ -36,4 +41,4 @@ at::Tensor make_unseen(Unseen kind, const std::vector<at::Tensor>& traced, at::G
 /// they are.
 at::Tensor nudged(const at::Tensor& tensor, at::Generator& random);
 
-}  // namespace leapp::compile
+}  // namespace leapp::rehearse

@@ -1,4 +1,4 @@
-#include "compile/counter_examples.h"
+#include "rehearse/counter_examples.h"
 
 #include "../runtime/support.h"
 #include "../session/tracing.h"

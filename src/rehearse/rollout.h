@@ -11,12 +11,11 @@
 #include <optional>
 #include <vector>
 
-#include "compile/compiled_node.h"
 #include "leapp/engine.h"
 #include "leapp/node_outcome.h"
-#include "validate/node_validation.h"
+#include "rehearse/exported_node.h"
 
-namespace leapp::compile {
+namespace leapp::rehearse {
 
 struct Rollout {
   std::vector<NodeOutcome> outcomes;  ///< one for each node; those without a model pass
@@ -28,8 +27,8 @@ struct Rollout {
 };
 
 /// Runs the models in `folder`, and logs the report; `log` is where its reader finds the details.
-Rollout roll_out(const std::vector<CompiledNode>& nodes, const Pipeline& pipeline,
+Rollout roll_out(const std::vector<ExportedNode>& nodes, const Pipeline& pipeline,
                  const std::filesystem::path& folder, const std::filesystem::path& log,
-                 Tolerance tolerance);
+                 const Tolerance& tolerance);
 
-}  // namespace leapp::compile
+}  // namespace leapp::rehearse

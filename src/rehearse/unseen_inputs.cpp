@@ -1,10 +1,10 @@
-#include "compile/unseen_inputs.h"
+#include "rehearse/unseen_inputs.h"
 
 #include <ATen/ATen.h>
 
 #include <limits>
 
-namespace leapp::compile {
+namespace leapp::rehearse {
 namespace {
 
 bool is_integer(const at::Tensor& tensor) {
@@ -63,24 +63,6 @@ at::Tensor extreme_like(const at::Tensor& tensor) {
 
 }  // namespace
 
-std::string_view name_of(Unseen kind) noexcept {
-  switch (kind) {
-    case Unseen::kInRange:
-      return "drawn from the traced range";
-    case Unseen::kScaled:
-      return "three times as large";
-    case Unseen::kPermuted:
-      return "permuted";
-    case Unseen::kFlipped:
-      return "sign-flipped";
-    case Unseen::kZeros:
-      return "zeros";
-    case Unseen::kExtreme:
-      return "extremes of their type";
-  }
-  return {};
-}
-
 at::Tensor make_unseen(Unseen kind, const std::vector<at::Tensor>& traced, at::Generator& random) {
   const at::Tensor& last = traced.back();
   if (last.numel() == 0 || last.is_complex()) return last.clone();
@@ -110,4 +92,4 @@ at::Tensor nudged(const at::Tensor& tensor, at::Generator& random) {
   return tensor.mul(noise.mul(step).add(1)).add(noise.mul(step * 1e-2));
 }
 
-}  // namespace leapp::compile
+}  // namespace leapp::rehearse

@@ -12,13 +12,11 @@
 #include <optional>
 #include <vector>
 
-#include "compile/compiled_node.h"
-#include "compile/draft.h"
 #include "leapp/engine.h"
 #include "leapp/node_outcome.h"
-#include "validate/node_validation.h"
+#include "rehearse/exported_node.h"
 
-namespace leapp::compile {
+namespace leapp::rehearse {
 
 struct CounterExampleOptions {
   Tolerance tolerance;
@@ -35,13 +33,12 @@ CounterExampleOptions trials_for(const Tolerance& tolerance, bool thorough,
 /// Tries the nodes one after the other; `engines` are those of their models, null where there is
 /// none. A node that differs gets a failed outcome, and an error in the log with port, kind of
 /// inputs, error and line (LP947). What its function differs in is returned, as warnings (LP948).
-/// Nodes whose values cannot be compared are left out: those that draw random numbers, run
-/// operators of the user's, have sizes that depend on values, or a first tick or delays of their
-/// own.
-std::vector<Diagnostic> try_unseen_inputs(const std::vector<Draft>& drafts,
-                                          const std::vector<CompiledNode>& nodes,
+/// Nodes whose values cannot be compared are left out: models of the user's own, and nodes that
+/// draw random numbers, run operators of the user's, have sizes that depend on values, or a first
+/// tick or delays of their own.
+std::vector<Diagnostic> try_unseen_inputs(const std::vector<ExportedNode>& nodes,
                                           const std::vector<std::unique_ptr<Engine>>& engines,
                                           const CounterExampleOptions& options,
                                           std::vector<NodeOutcome>& outcomes);
 
-}  // namespace leapp::compile
+}  // namespace leapp::rehearse

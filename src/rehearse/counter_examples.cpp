@@ -1,0 +1,317 @@
+#include "rehearse/counter_examples.h"
+
+#include <ATen/ATen.h>
+#include <ATen/CPUGeneratorImpl.h>
+
+#include <algorithm>
+#include <map>
+#include <sstream>
+
+#include "base/log.h"
+#include "rehearse/model_run.h"
+#include "rehearse/unseen_inputs.h"
+#include "session/hooks.h"
+#include "trace/inside.h"
+#include "trace/replayer.h"
+#include "trace/source.h"
+
+namespace leapp::rehearse {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// The node as it was traced and as it was exported, side by side.
+class Contest {
+ public:
+  Contest(const ExportedNode& node, Engine& engine, const Tolerance& tolerance)
+      : node_(node),
+        engine_(engine),
+        tolerance_(tolerance),
+        slots_(state::slots_of(node.states.states)),
+        recording_(state::recording_of(node.states)) {}
+
+  /// Whether the two can be compared at all.
+  bool is_fair();
+  /// Tries inputs of that kind. Returns what differs, in words, or "".
+  std::string run(Unseen kind, std::string_view kind_name, at::Generator& random);
+  const std::string& port() const { return port_; }
+  /// What the node's own function differs in, in words, or "".
+  const std::string& baked() const { return baked_; }
+  std::string where() const;
+
+ private:
+  // Inputs: for each port of the recording, then for each slot. Outputs: for each of the model.
+  struct Trial {
+    Unseen kind;
+    Tensors inputs;
+    Tensors traced = {};  // undefined where the recording does not have it
+    Tensors model = {};
+  };
+
+  bool runs_the_same_anywhere() const;
+  Tensors trace(const Tensors& inputs) const;
+  Tensors exported(const Tensors& inputs) const;
+  Tensors call_function(const Trial& trial) const;
+  std::string difference(const Trial& trial, const Tensors& right, at::Generator& random);
+  std::string describe_error(const Trial& trial, std::size_t output, const at::Tensor& right,
+                             at::Generator& random) const;
+
+  const ExportedNode& node_;
+  Engine& engine_;
+  Tolerance tolerance_;
+  std::vector<trace::StateSlot> slots_;
+  trace::Recording recording_;
+  std::vector<Tensors> seen_;  // what each port and each slot held in the passes
+  // For each port of the model its place among the recording's ports, or behind them among the
+  // slots; for an output nothing where it is a constant.
+  std::vector<std::size_t> input_places_;
+  std::vector<std::optional<std::size_t>> output_places_;
+  std::string port_;
+  std::string baked_;
+};
+
+std::optional<std::size_t> place_of(const std::string& name,
+                                    const std::vector<trace::Recording::Port>& ports,
+                                    const std::vector<trace::StateSlot>& slots) {
+  for (std::size_t i = 0; i < ports.size(); ++i) {
+    if (ports[i].name == name) return i;
+  }
+  for (std::size_t i = 0; i < slots.size(); ++i) {
+    if (slots[i].name == name) return ports.size() + i;
+  }
+  return std::nullopt;
+}
+
+bool Contest::is_fair() {
+  if (node_.random || !node_.states.opening.empty() || !node_.states.received.empty()) return false;
+  for (const std::string& name : node_.input_names) {
+    const auto place = place_of(name, recording_.inputs, slots_);
+    if (!place) return false;
+    input_places_.push_back(*place);
+  }
+  for (const std::string& name : node_.output_names) {
+    output_places_.push_back(place_of(name, recording_.outputs, slots_));
+  }
+  for (const trace::Recording::Port& port : recording_.inputs) {
+    Tensors& values = seen_.emplace_back();
+    for (std::size_t pass = 0; pass < node_.node().passes.size(); ++pass) {
+      values.push_back(node_.input_value(pass, port.name));
+    }
+  }
+  for (const State& state : node_.states.states) {
+    Tensors& values = seen_.emplace_back();
+    for (const State::Values& each : state.per_pass) {
+      if (each.before.defined()) values.push_back(each.before);
+    }
+    if (values.empty()) return false;
+  }
+  return runs_the_same_anywhere();
+}
+
+// No operator of the user's, no size that depends on values.
+bool Contest::runs_the_same_anywhere() const {
+  const trace::Tape& tape = *recording_.tape;
+  return std::all_of(recording_.calls.begin(), recording_.calls.end(), [&](std::int32_t index) {
+    const trace::Call& call = tape.calls()[static_cast<std::size_t>(index)];
+    bool fixed = !trace::is_users(call.op);
+    trace::for_each_result(tape, call, [&](trace::VarId var) {
+      fixed &= var == trace::kNobody || tape.variable(var).varying == 0;
+    });
+    return fixed;
+  });
+}
+
+// What the recorded operators compute. Throws where they refuse the inputs.
+Tensors Contest::trace(const Tensors& inputs) const {
+  const auto slots = inputs.begin() + std::ssize(recording_.inputs);
+  trace::Replay::Values values =
+      trace::Replay(recording_, slots_).run({inputs.begin(), slots}, {slots, inputs.end()});
+  const std::size_t ports = recording_.outputs.size();
+  Tensors traced;
+  for (const std::optional<std::size_t>& place : output_places_) {
+    const bool known = place.has_value();
+    traced.push_back(!known           ? at::Tensor()
+                     : *place < ports ? on_host(values.outputs[*place])
+                                      : on_host(values.after[*place - ports]));
+  }
+  return traced;
+}
+
+Tensors Contest::exported(const Tensors& inputs) const {
+  Tensors given;
+  for (const std::size_t place : input_places_) given.push_back(on_host(inputs[place]));
+  return run_model(engine_, node_.model, given);
+}
+
+std::string Contest::run(Unseen kind, std::string_view kind_name, at::Generator& random) {
+  Trial trial{kind, {}};
+  for (const Tensors& seen : seen_) trial.inputs.push_back(make_unseen(kind, seen, random));
+  try {
+    trial.traced = trace(trial.inputs);
+  } catch (const std::exception&) {
+    return {};  // the program refuses such inputs as well
+  }
+  trial.model = exported(trial.inputs);
+  const std::string inputs = "on inputs that were never traced (" + std::string(kind_name) + ") ";
+  const std::string what = difference(trial, trial.traced, random);
+  if (!what.empty()) {
+    return inputs + "the model's '" + port_ + "' is not what the traced operators compute: " + what;
+  }
+  if (!baked_.empty()) return {};
+  const std::string other = difference(trial, call_function(trial), random);
+  if (other.empty()) return {};
+  baked_ = inputs + "the function puts out another '" + port_ + "' than its model: " + other;
+  return {};
+}
+
+// What the program keeps, it keeps for itself: only functions without state can be asked.
+Tensors Contest::call_function(const Trial& trial) const {
+  Tensors outputs(trial.model.size());
+  if (!slots_.empty() || !session::hooks().call_again) return outputs;
+  std::map<std::string, at::Tensor> given;
+  for (std::size_t i = 0; i < recording_.inputs.size(); ++i) {
+    given.emplace(recording_.inputs[i].name, trial.inputs[i].clone());
+  }
+  const auto named = session::hooks().call_again(node_.model.name, given);
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    const auto found = named.find(node_.output_names[i]);
+    if (found != named.end()) outputs[i] = on_host(found->second.detach());
+  }
+  return outputs;
+}
+
+// How far the first output that differs is from what is right, in words, or "". An output that the
+// recording does not have is a constant, and one that is not known cannot differ.
+std::string Contest::difference(const Trial& trial, const Tensors& right, at::Generator& random) {
+  for (std::size_t i = 0; i < trial.model.size(); ++i) {
+    const at::Tensor& model = trial.model[i];
+    if (!trial.traced[i].defined() || !right[i].defined()) continue;
+    if (right[i].sizes() != model.sizes() || right[i].scalar_type() != model.scalar_type())
+      continue;
+    const std::string error = describe_error(trial, i, right[i], random);
+    if (error.empty()) continue;
+    port_ = node_.output_names[i];
+    return error;
+  }
+  return {};
+}
+
+// Whether a difference is more than rounding: the traced operators on inputs that are hardly others
+// say how far results are apart then. An answer that jumps there, as argmax does between equals,
+// has no other right one.
+std::string Contest::describe_error(const Trial& trial, std::size_t output, const at::Tensor& right,
+                                    at::Generator& random) const {
+  const Tolerance tolerance = node_.tolerance_of(output, tolerance_);
+  if (agree(right, trial.model[output], tolerance)) return {};
+  const at::Tensor source = right.to(at::kDouble);
+  const at::Tensor found = trial.model[output].to(at::kDouble);
+  const at::Tensor exact = trial.traced[output].to(at::kDouble);
+  at::Tensor spread = at::zeros({}, at::kDouble);
+  at::Tensor steady = source.isfinite();
+  for (int i = 0; i < 3; ++i) {
+    Tensors inputs;
+    for (const at::Tensor& each : trial.inputs) inputs.push_back(nudged(each, random));
+    at::Tensor near;
+    try {
+      near = trace(inputs)[output].to(at::kDouble);
+    } catch (const std::exception&) {
+      return {};
+    }
+    steady = steady.logical_and(near.isfinite());
+    const at::Tensor apart = near.sub(exact).abs();
+    spread = at::maximum(spread, apart.masked_select(apart.isfinite()).sum());
+  }
+  if (trial.kind == Unseen::kExtreme) steady = steady.logical_and(found.isfinite());
+  const at::Tensor limit = source.abs().mul(tolerance.rtol).add(tolerance.atol).add(spread.mul(10));
+  const at::Tensor error = found.sub(source).abs();
+  const at::Tensor wrong = steady.logical_and(error.le(limit).logical_not());
+  if (!wrong.any().item<bool>()) return {};
+  std::ostringstream text;
+  text << "error " << error.masked_select(wrong).max().item<double>() << " ("
+       << to_string(tolerance) << ")";
+  return text.str();
+}
+
+// The line that computed the output which differs.
+std::string Contest::where() const {
+  for (const trace::Recording::Port& output : recording_.outputs) {
+    if (output.name != port_ || output.var == trace::kNobody) continue;
+    const std::int32_t call = recording_.tape->variable(output.var).call;
+    if (call < 0) break;
+    const ir::SourceLocation line =
+        trace::resolve_source(recording_.tape->calls()[static_cast<std::size_t>(call)].frame);
+    return line.known() ? line.to_string() : "";
+  }
+  return {};
+}
+
+// Every kind of inputs, as long as there is time: no trial begins that is expected to end late.
+std::string try_node(Contest& contest, const CounterExampleOptions& options) {
+  at::Generator random = at::detail::createCPUGenerator(1);
+  Clock::duration longest{};
+  for (int round = 0; round < options.rounds; ++round) {
+    for (const auto& [kind, name] : kUnseenKinds) {
+      const Clock::time_point start = Clock::now();
+      if (options.until && start + longest > *options.until) return {};
+      const std::string what = contest.run(kind, name, random);
+      if (!what.empty()) return what;
+      longest = std::max(longest, Clock::now() - start);
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+CounterExampleOptions trials_for(const Tolerance& tolerance, bool thorough,
+                                 Clock::time_point began) {
+  if (thorough) return {.tolerance = tolerance, .rounds = 20};
+  const Clock::time_point now = Clock::now();
+  const Clock::duration fifth = (now - began) / 5;
+  return {.tolerance = tolerance,
+          .until = now + std::max<Clock::duration>(fifth, std::chrono::milliseconds(50))};
+}
+
+std::vector<Diagnostic> try_unseen_inputs(const std::vector<ExportedNode>& nodes,
+                                          const std::vector<std::unique_ptr<Engine>>& engines,
+                                          const CounterExampleOptions& options,
+                                          std::vector<NodeOutcome>& outcomes) {
+  std::vector<Diagnostic> warnings;
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    if (!nodes[i].ours || !engines[i] || !outcomes[i].passed) continue;
+    const std::string& name = nodes[i].model.name;
+    std::string what;
+    Contest contest(nodes[i], *engines[i], options.tolerance);
+    try {
+      if (!contest.is_fair()) {
+        log(LogLevel::kDebug, "node '" + name + "' was tried on no other inputs");
+        continue;
+      }
+      what = try_node(contest, options);
+    } catch (const std::exception& error) {
+      what =
+          std::string("on inputs that were never traced the model does not run: ") + error.what();
+    }
+    const std::string where = contest.where();
+    if (what.empty() && !contest.baked().empty()) {
+      warnings.push_back({.code = Code::kBakedIn,
+                          .level = LogLevel::kWarning,
+                          .where = where,
+                          .node = name,
+                          .text = "node '" + name + "': " + contest.baked() +
+                                  ". It chooses or computes by something that the trace took for "
+                                  "constant: choose with torch.where(), and let numbers stay "
+                                  "tensors"});
+    }
+    if (what.empty()) continue;
+    const std::string text = (where.empty() ? "" : where + ": ") + "node '" + name + "': " + what +
+                             ". The conversion is right near the trace alone: write the line with "
+                             "other operators, or try another export_with, and please report it";
+    log(LogLevel::kError, Code::kCounterExample, text);
+    outcomes[i].passed = false;
+    outcomes[i].difference = "'" + contest.port() + "' differs on inputs that were never traced";
+  }
+  return warnings;
+}
+
+}  // namespace leapp::rehearse

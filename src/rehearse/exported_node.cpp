@@ -1,0 +1,66 @@
+#include "rehearse/exported_node.h"
+
+#include <algorithm>
+
+namespace leapp::rehearse {
+namespace {
+
+const std::string& annotated(const std::vector<Port>& ports, const std::vector<std::string>& names,
+                             const std::string& port) {
+  const auto it =
+      std::find_if(ports.begin(), ports.end(), [&](const Port& p) { return p.name == port; });
+  return it == ports.end() ? port : names[static_cast<std::size_t>(it - ports.begin())];
+}
+
+State::Values values_of(const std::vector<State>& states, std::size_t pass,
+                        const std::string& name) {
+  for (const State& state : states) {
+    if (state.slot.name == name && pass < state.per_pass.size()) return state.per_pass[pass];
+  }
+  return {};
+}
+
+}  // namespace
+
+const std::string& ExportedNode::input_name(const std::string& port) const {
+  return annotated(model.inputs, input_names, port);
+}
+
+const std::string& ExportedNode::output_name(const std::string& port) const {
+  return annotated(model.outputs, output_names, port);
+}
+
+at::Tensor ExportedNode::input_value(std::size_t pass, const std::string& name) const {
+  const auto& inputs = node().passes[pass].recording.inputs;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    if (inputs[i].name == name) return node().passes[pass].inputs[i];
+  }
+  return values_of(states.states, pass, name).before;
+}
+
+at::Tensor ExportedNode::output_value(std::size_t pass, const std::string& name) const {
+  const std::vector<at::Tensor>& outputs = node().passes[pass].outputs;
+  for (std::size_t i = 0; i < node().outputs.size() && i < outputs.size(); ++i) {
+    if (node().outputs[i].name == name) return outputs[i];
+  }
+  return values_of(states.states, pass, name).after;
+}
+
+Tolerance ExportedNode::tolerance_of(std::size_t output, const Tolerance& wanted) const {
+  if (output >= output_precisions.size()) return wanted;
+  return tolerance_for(output_precisions[output], wanted);
+}
+
+const ExportedNode* find_node(const std::vector<ExportedNode>& nodes, NodeId id) {
+  const auto it = std::find_if(nodes.begin(), nodes.end(),
+                               [&](const ExportedNode& n) { return n.node().id == id; });
+  return it == nodes.end() ? nullptr : &*it;
+}
+
+const ExportedNode* find_node(const std::vector<ExportedNode>& nodes, const std::string& name) {
+  const auto it = std::find_if(nodes.begin(), nodes.end(),
+                               [&](const ExportedNode& n) { return n.model.name == name; });
+  return it == nodes.end() ? nullptr : &*it;
+}
+
+}  // namespace leapp::rehearse

@@ -1,0 +1,110 @@
+#include "rehearse/golden_ticks.h"
+
+#include <algorithm>
+
+#include "base/hash.h"
+#include "bundle/golden_traces.h"
+#include "interop/convert.h"
+#include "rehearse/model_run.h"
+
+namespace leapp::rehearse {
+namespace {
+
+// Whether every wire brings to this pass what was taken in there, as far as that was seen.
+bool repeats(const std::vector<ExportedNode>& nodes, const std::vector<Wire>& wires,
+             std::size_t pass, std::size_t ticks_ago, const Tolerance& tolerance) {
+  if (pass < ticks_ago) return true;
+  for (const Wire& wire : wires) {
+    const ExportedNode& from = *find_node(nodes, wire.source.node);
+    const at::Tensor sent =
+        on_host(from.output_value(pass - ticks_ago, from.output_name(wire.source.port)));
+    for (const PortRef& target : wire.targets) {
+      const ExportedNode& to = *find_node(nodes, target.node);
+      const at::Tensor taken = on_host(to.input_value(pass, to.input_name(target.port)));
+      if (sent.defined() && taken.defined() && !agree(taken, sent, tolerance)) return false;
+    }
+  }
+  return true;
+}
+
+// What can be kept, and what ends it.
+struct Extent {
+  std::size_t ticks = 0;
+  std::string end;
+};
+
+Extent extent_of(const std::vector<ExportedNode>& nodes, const Pipeline& pipeline,
+                 std::size_t wanted, const Tolerance& tolerance) {
+  std::size_t passes = wanted;
+  for (const ExportedNode& node : nodes) {
+    if (!node.model.file) {
+      return {0, "node '" + node.model.name + "' has no model, so the bundle cannot run"};
+    }
+    passes = std::min(passes, node.node().passes.size());
+  }
+  for (std::size_t pass = 0; pass < passes; ++pass) {
+    if (repeats(nodes, pipeline.data_flow, pass, 0, tolerance) &&
+        repeats(nodes, pipeline.feedback_flow, pass, 1, tolerance)) {
+      continue;
+    }
+    return {pass, "in pass " + std::to_string(pass + 1) +
+                      " a node took in something else than its wires carry, as when the program "
+                      "resets its state: trace a run without that"};
+  }
+  return {passes,
+          "so many passes of every node were kept: run more of them, and see "
+          "leapp.start(max_cached_io=..)"};
+}
+
+void write_ticks(const std::vector<ExportedNode>& nodes, std::size_t ticks,
+                 const Tolerance& tolerance, const std::filesystem::path& file) {
+  Tensors held;
+  std::vector<NamedTensorView> tensors;
+  const auto keep = [&](std::size_t tick, bool input, const PortRef& port,
+                        const at::Tensor& value) {
+    if (!value.defined()) return;
+    held.push_back(on_host(value));
+    tensors.push_back({golden_name(tick, input, port), interop::view_of(held.back())});
+  };
+  GoldenNotes notes{ticks, tolerance, {}, {}};
+  for (const ExportedNode& node : nodes) {
+    const Model& model = node.model;
+    if (node.random) notes.not_compared[model.name] = "it draws random numbers";
+    for (std::size_t i = 0; i < model.outputs.size(); ++i) {
+      const Tolerance own = node.tolerance_of(i, tolerance);
+      if (own != tolerance) notes.outputs[model.name + "/" + model.outputs[i].name] = own;
+    }
+    for (std::size_t tick = 0; tick < ticks; ++tick) {
+      for (std::size_t i = 0; i < model.inputs.size(); ++i) {
+        keep(tick, true, {model.name, model.inputs[i].name},
+             node.input_value(tick, node.input_names[i]));
+      }
+      for (std::size_t i = 0; i < model.outputs.size(); ++i) {
+        keep(tick, false, {model.name, model.outputs[i].name},
+             node.output_value(tick, node.output_names[i]));
+      }
+    }
+  }
+  write_safetensors(file, tensors, notes.metadata());
+}
+
+}  // namespace
+
+std::optional<Diagnostic> write_golden(const std::vector<ExportedNode>& nodes, std::size_t wanted,
+                                       const Tolerance& tolerance,
+                                       const std::filesystem::path& file, Bundle& bundle) {
+  const Extent extent = extent_of(nodes, bundle.pipeline, wanted, tolerance);
+  if (extent.ticks > 0) {
+    write_ticks(nodes, extent.ticks, tolerance, file);
+    const Checksums sums = hash_file(file);
+    bundle.pipeline.golden = FileEntry{file.filename().string(), sums.md5, sums.sha256};
+  }
+  if (extent.ticks == wanted) return std::nullopt;
+  return Diagnostic{.code = Code::kFewerGolden,
+                    .level = LogLevel::kWarning,
+                    .text = "compile_graph(golden=" + std::to_string(wanted) +
+                            "): " + std::to_string(extent.ticks) + " tick(s) are kept. " +
+                            (extent.ticks == 0 ? "Nothing can be kept: " : "") + extent.end};
+}
+
+}  // namespace leapp::rehearse

@@ -1,0 +1,34 @@
+#include "rehearse/model_run.h"
+
+#include <ATen/ops/empty.h>
+
+#include "interop/convert.h"
+
+namespace leapp::rehearse {
+
+at::Tensor on_host(const at::Tensor& tensor) {
+  return tensor.defined() ? tensor.to(at::kCPU).contiguous() : tensor;
+}
+
+std::vector<ConstTensorView> views_of(const Tensors& tensors) {
+  std::vector<ConstTensorView> views;
+  for (const at::Tensor& tensor : tensors) views.push_back(interop::view_of(tensor));
+  return views;
+}
+
+bool agree(const at::Tensor& a, const at::Tensor& b, const Tolerance& tolerance) {
+  return compare(interop::view_of(a), interop::view_of(b), tolerance).passed();
+}
+
+Tensors run_model(Engine& engine, const Model& model, const Tensors& inputs) {
+  Tensors outputs;
+  std::vector<TensorView> written;
+  for (const Port& port : model.outputs) {
+    outputs.push_back(at::empty(port.shape, interop::to_scalar_type(port.dtype)));
+    written.push_back({outputs.back().data_ptr(), port.dtype, port.shape});
+  }
+  engine.bind(views_of(inputs), written)->run().value();
+  return outputs;
+}
+
+}  // namespace leapp::rehearse

@@ -1,0 +1,321 @@
+#include "rehearse/rollout.h"
+
+#include <ATen/ops/sub.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <sstream>
+
+#include "base/check.h"
+#include "base/log.h"
+#include "interop/convert.h"
+#include "rehearse/model_run.h"
+#include "runtime/engines/cpp/cpp_engine.h"
+#include "runtime/engines/cpp/source_compiler.h"
+#include "session/hooks.h"
+#include "state/names.h"
+#include "validate/node_validation.h"
+
+namespace leapp::rehearse {
+namespace {
+
+using Origin = State::Origin;
+
+// What a wire brings to an input of a model, and from how many passes ago.
+struct Inlet {
+  std::size_t from = 0;    // among the nodes
+  std::size_t output = 0;  // of its model
+  PortRef source = {};     // for the message
+  int distance = 0;
+  std::size_t first = 0;  // the pass that first received something
+  trace::FrameRef where = {};
+  const State* state = nullptr;  // that the input is; nullptr: it is a port of the node
+};
+
+// One node under way.
+struct Runner {
+  const ExportedNode* node = nullptr;
+  bool runs = false;         // its model
+  std::string not_compared;  // why its values are not; empty when they are
+  NodeValidation report;
+  std::unique_ptr<Engine> engine = {};
+  std::vector<std::optional<Inlet>> inlets = {};  // by input of the model
+  std::vector<Tensors> put_out = {};              // by pass, on the host
+};
+
+// Why a model cannot be run here; empty when it can.
+std::string why_not_run(const Model& model) {
+  if (model.backend == "pt2" && !session::hooks().replay) {
+    return "it is a torch.export program, which only Python can run";
+  }
+  if (model.backend == "cpp" && find_compiler().empty()) {
+    return "it is C++, and there is no compiler to build it with: install one ('apt-get install "
+           "g++'), or name it with CXX";
+  }
+  return {};
+}
+
+std::unique_ptr<Engine> engine_of(const Model& model, const std::filesystem::path& file) {
+  if (model.backend == "cpp") return compile_cpp_model(model, file);
+  return load_engine(model, file, {}, Trust::kCode);  // ours
+}
+
+const State* state_called(const ExportedNode& node, const std::string& name) {
+  const std::vector<State>& states = node.states.states;
+  const auto it = std::find_if(states.begin(), states.end(),
+                               [&](const State& state) { return state.slot.name == name; });
+  return it == states.end() ? nullptr : &*it;
+}
+
+std::string size_of_difference(const at::Tensor& a, const at::Tensor& b) {
+  std::ostringstream text;
+  const at::ScalarType type = at::isComplexType(a.scalar_type()) ? at::kComplexDouble : at::kDouble;
+  text << at::sub(a.to(type), b.to(type)).abs().max().item().toDouble();
+  return text.str();
+}
+
+class Roller {
+ public:
+  Roller(const std::vector<ExportedNode>& nodes, const std::filesystem::path& folder,
+         const std::filesystem::path& log_path, const Tolerance& tolerance);
+
+  void connect(const std::vector<Wire>& wires, int ticks);
+  Rollout run() &&;
+
+ private:
+  std::optional<Inlet> inlet_of(const ExportedNode& to, const std::string& input, const Wire& wire,
+                                int ticks) const;
+  void step(Runner& runner);
+  Tensors inputs_of(const Runner& runner);
+  at::Tensor carried_by(const Inlet& inlet) const;
+  bool same(const Inlet& inlet, const at::Tensor& a, const at::Tensor& b) const;
+  void check_carried(const Runner& runner, std::size_t input, const at::Tensor& traced,
+                     const at::Tensor& carried);
+  Tensors run(Runner& runner, const Tensors& inputs) const;
+  Tensors traced_outputs(const ExportedNode& node, const Tensors& exported) const;
+  NodeOutcome finish(Runner& runner) const;
+
+  std::size_t index_of(const std::string& node) const {
+    return static_cast<std::size_t>(find_node(nodes_, node) - nodes_.data());
+  }
+
+  const std::vector<ExportedNode>& nodes_;
+  const std::filesystem::path& folder_;
+  Tolerance tolerance_;
+  std::vector<Runner> runners_;
+  std::size_t pass_ = 0;
+  Rollout done_;
+};
+
+Roller::Roller(const std::vector<ExportedNode>& nodes, const std::filesystem::path& folder,
+               const std::filesystem::path& log_path, const Tolerance& tolerance)
+    : nodes_(nodes), folder_(folder), tolerance_(tolerance) {
+  for (const ExportedNode& node : nodes) {
+    const Model& model = node.model;
+    const std::string why_not = why_not_run(model);
+    Runner& runner = runners_.emplace_back(
+        Runner{&node, model.file && why_not.empty(), why_not,
+               NodeValidation(model.name, node.output_names, tolerance, log_path.string())});
+    if (why_not.empty() && node.random) {
+      runner.not_compared =
+          "it draws random numbers, so its outputs differ in every run; that its model runs was "
+          "checked, its values were not";
+    }
+    runner.report.set_precisions(node.output_precisions);
+    runner.inlets.resize(model.inputs.size());
+  }
+}
+
+void Roller::connect(const std::vector<Wire>& wires, int ticks) {
+  for (const Wire& wire : wires) {
+    for (const PortRef& target : wire.targets) {
+      Runner& runner = runners_[index_of(target.node)];
+      const std::vector<Port>& ports = runner.node->model.inputs;
+      for (std::size_t i = 0; i < ports.size(); ++i) {
+        if (ports[i].name != target.port) continue;
+        runner.inlets[i] = inlet_of(*runner.node, runner.node->input_names[i], wire, ticks);
+      }
+    }
+  }
+}
+
+std::optional<Inlet> Roller::inlet_of(const ExportedNode& to, const std::string& input,
+                                      const Wire& wire, int ticks) const {
+  Inlet inlet;
+  std::string output;  // as annotated
+  const NodePort* declared = session::find_port(to.node().inputs, input);
+  if (declared != nullptr && declared->source) {
+    // Also where states stand between the input and its source.
+    const ExportedNode* from = find_node(nodes_, declared->source->node);
+    const std::optional<int> distance = declared->age.distance();
+    if (from == nullptr || !distance) return std::nullopt;
+    const session::Age::Read& first = declared->age.first();
+    output = declared->source->port;
+    inlet = {.source = {from->model.name, output},
+             .distance = *distance,
+             .first = static_cast<std::size_t>(first.pass),
+             .where = first.where};
+  } else {
+    const State* state = state_called(to, input);
+    if (state == nullptr || state->origin == Origin::kDelayed) return std::nullopt;
+    output = find_node(nodes_, wire.source.node)->output_name(wire.source.port);
+    inlet = {.source = wire.source,
+             .distance = ticks,
+             .where = to.node().passes.back().opened_at,
+             .state = state};
+  }
+  inlet.from = index_of(inlet.source.node);
+  const std::vector<std::string>& names = nodes_[inlet.from].output_names;
+  const auto name = std::find(names.begin(), names.end(), output);
+  if (name == names.end()) return std::nullopt;
+  inlet.output = static_cast<std::size_t>(name - names.begin());
+  return inlet;
+}
+
+Rollout Roller::run() && {
+  std::size_t passes = 0;
+  for (const ExportedNode& node : nodes_) passes = std::max(passes, node.node().passes.size());
+  for (pass_ = 0; pass_ < passes; ++pass_) {
+    for (Runner& runner : runners_) {
+      if (pass_ < runner.node->node().passes.size()) step(runner);
+    }
+  }
+  for (Runner& runner : runners_) {
+    done_.outcomes.push_back(finish(runner));
+    done_.engines.push_back(std::move(runner.engine));
+  }
+  return std::move(done_);
+}
+
+// What a wire carries in this pass; undefined where its source has not run.
+at::Tensor Roller::carried_by(const Inlet& inlet) const {
+  const std::vector<Tensors>& put_out = runners_[inlet.from].put_out;
+  const auto at = static_cast<std::ptrdiff_t>(pass_) - inlet.distance;
+  if (pass_ < inlet.first || at < 0 || at >= std::ssize(put_out)) return {};
+  return put_out[static_cast<std::size_t>(at)][inlet.output];
+}
+
+bool Roller::same(const Inlet& inlet, const at::Tensor& a, const at::Tensor& b) const {
+  return agree(a, b, nodes_[inlet.from].tolerance_of(inlet.output, tolerance_));
+}
+
+// An input that was not what its wire carries, unless it holds once more what it held before it
+// received anything.
+void Roller::check_carried(const Runner& runner, std::size_t input, const at::Tensor& traced,
+                           const at::Tensor& carried) {
+  const Inlet& inlet = *runner.inlets[input];
+  const ExportedNode& to = *runner.node;
+  if (done_.difference || same(inlet, traced, carried)) return;
+  const std::size_t begun = std::min(std::max<std::size_t>(inlet.first, 1), pass_);
+  for (std::size_t i = 0; inlet.distance > 0 && i < begun; ++i) {
+    const at::Tensor then = on_host(to.input_value(i, to.input_names[input]));
+    if (then.defined() && same(inlet, traced, then)) return;
+  }
+  const Node& reader = to.node();
+  const Node& source = nodes_[inlet.from].node();
+  std::string text =
+      "the pipeline will not repeat what was traced: in pass " + std::to_string(pass_ + 1) +
+      " of node '" + reader.name + "' its " + (inlet.state != nullptr ? "state '" : "input '") +
+      to.model.inputs[input].name + "' was not what " + to_string(inlet.source) + " had put out" +
+      (inlet.distance == 0   ? ""
+       : inlet.distance == 1 ? " in the pass before"
+                             : " earlier") +
+      ", which the wire carries (largest difference " + size_of_difference(traced, carried) + "). ";
+  if (std::abs(reader.completed - source.completed) > 1) {
+    text += "Node '" + source.name + "' ran " + std::to_string(source.completed) + " times and '" +
+            reader.name + "' " + std::to_string(reader.completed) +
+            " times while tracing, and a bundle runs every node once a tick: trace them so, or "
+            "run the slower one in a bundle of its own.";
+  } else {
+    text += "Something between the passes changes it: move that into a node.";
+    if (inlet.distance > 0) {
+      text +=
+          " Where the program sets it anew, as at the start of an episode, do so at run time with "
+          "InferenceManager.set_input_value().";
+    }
+  }
+  done_.difference = state::warning(Code::kHandover, inlet.where, reader.name, std::move(text));
+}
+
+Tensors Roller::inputs_of(const Runner& runner) {
+  Tensors inputs;
+  for (std::size_t i = 0; i < runner.inlets.size(); ++i) {
+    const std::string& name = runner.node->input_names[i];
+    const std::optional<Inlet>& inlet = runner.inlets[i];
+    const at::Tensor traced = on_host(runner.node->input_value(pass_, name));
+    const at::Tensor carried = inlet ? carried_by(*inlet) : at::Tensor();
+    // Nobody saw what a state that was merely found holds, but for what its hypothesis says.
+    const bool is_found = inlet && inlet->state && inlet->state->origin == Origin::kCarried;
+    if (carried.defined() && (is_found || !traced.defined())) {
+      inputs.push_back(carried);
+      continue;
+    }
+    const Port& port = runner.node->model.inputs[i];
+    require(traced.defined(), Code::kInternal, "no traced value for input '" + name + "'");
+    require(traced.sizes() == at::IntArrayRef(port.shape) &&
+                traced.scalar_type() == interop::to_scalar_type(port.dtype),
+            Code::kValidationFailed,
+            "the pass did something else than the one that was exported, and what it keeps does "
+            "not fit that");
+    if (carried.defined()) check_carried(runner, i, traced, carried);
+    inputs.push_back(traced);
+  }
+  return inputs;
+}
+
+Tensors Roller::run(Runner& runner, const Tensors& inputs) const {
+  const Model& model = runner.node->model;
+  const std::filesystem::path file = folder_ / model.file->path;
+  if (model.backend == "pt2") {
+    Tensors outputs = session::hooks().replay(file, inputs);
+    for (at::Tensor& output : outputs) output = on_host(output);
+    return outputs;
+  }
+  if (!runner.engine) runner.engine = engine_of(model, file);
+  return run_model(*runner.engine, model, inputs);
+}
+
+// What the pass put out; where nobody saw that, what the model did.
+Tensors Roller::traced_outputs(const ExportedNode& node, const Tensors& exported) const {
+  Tensors outputs;
+  for (std::size_t i = 0; i < node.output_names.size(); ++i) {
+    outputs.push_back(on_host(node.output_value(pass_, node.output_names[i])));
+    if (!outputs.back().defined() && !exported.empty()) outputs.back() = exported[i];
+  }
+  return outputs;
+}
+
+void Roller::step(Runner& runner) {
+  Tensors exported;
+  try {
+    const Tensors inputs = inputs_of(runner);
+    if (runner.runs) exported = run(runner, inputs);
+  } catch (const std::exception& error) {
+    runner.report.add_error(pass_, error.what());
+  }
+  const Tensors traced = traced_outputs(*runner.node, exported);
+  const bool compared = !exported.empty() && runner.not_compared.empty();
+  if (compared) runner.report.add_sample(pass_, views_of(traced), views_of(exported));
+  if (!exported.empty() && !compared) runner.report.add_run(pass_);
+  runner.put_out.push_back(compared ? std::move(exported) : traced);
+}
+
+NodeOutcome Roller::finish(Runner& runner) const {
+  const Model& model = runner.node->model;
+  if (model.file) return runner.report.finish(runner.not_compared);
+  log(LogLevel::kInfo, "node '" + model.name + "' has no model to validate");
+  return {.node = model.name};  // treated as successful
+}
+
+}  // namespace
+
+Rollout roll_out(const std::vector<ExportedNode>& nodes, const Pipeline& pipeline,
+                 const std::filesystem::path& folder, const std::filesystem::path& log_path,
+                 const Tolerance& tolerance) {
+  Roller roller(nodes, folder, log_path, tolerance);
+  roller.connect(pipeline.data_flow, 0);
+  roller.connect(pipeline.feedback_flow, 1);
+  return std::move(roller).run();
+}
+
+}  // namespace leapp::rehearse
