@@ -4,11 +4,9 @@
 
 #include <algorithm>
 
-#include "base/check.h"
-#include "interop/convert.h"
+#include "bundle/port_rules.h"
 #include "session/hooks.h"
-#include "session/session.h"
-#include "session/session_internal.h"
+#include "session/live.h"
 
 namespace leapp::session {
 namespace {
@@ -22,141 +20,93 @@ at::Tensor handle_for(const at::Tensor& tensor) {
 }
 
 // Names must be unique within a node.
-void check_name(const LiveNode& node, const std::string& name, trace::FrameRef frame) {
-  if (!node.pass.has_input_or_state(name)) return;
-  throw PlacedError{Code::kDuplicateName,
-                    "Duplicate i/o name '" + name + "' in node '" + node.name +
-                        "': it was given in this pass already. Names must be unique within a "
-                        "node; a pass ends with annotate.output_tensors().",
-                    frame};
+void check_name(const LiveNode& node, const std::string& name) {
+  if (!node.pass.has_input(name) && !node.pass.has_state(name)) return;
+  refuse(Code::kDuplicateName,
+         "Duplicate i/o name '" + name + "' in node '" + node.name +
+             "': it was given in this pass already. Names must be unique within a node; a pass "
+             "ends with annotate.output_tensors().");
 }
 
-}  // namespace
-
-bool OpenPass::has_input_or_state(const std::string& name) const {
-  return input_values.count(name) > 0 ||
-         std::any_of(states.begin(), states.end(),
-                     [&](const DeclaredState& state) { return state.name == name; });
-}
-
-void Session::check_reentry(const LiveNode& node, const std::vector<NodePort>& ports,
-                            const NodePort& port, const char* side, trace::FrameRef frame) {
-  const NodePort* known = find_port(ports, port.name);
-  if (known != nullptr && known->dtype == port.dtype && known->shape == port.shape) {
-    if (port.semantics == Semantics{} || port.semantics == known->semantics) return;
-    warn(Code::kLaterPassIgnored, node.name,
-         std::string(side) + " '" + port.name + "' of node '" + node.name +
-             "' has another kind, element names or extra keys than in the first pass: the "
-             "bundle has those of the first pass",
-         frame);
-    return;
+// Whether the node's pass was begun.
+bool enter_pass(Live& live, const std::string& name, trace::FrameRef frame) {
+  LiveNode* node = live.find(name);
+  if (node == nullptr) {
+    if (const std::string fault = find_node_name_fault(name); !fault.empty()) {
+      refuse(Code::kBadName, "no node can have that name: " + fault);
+    }
+    node = &live.nodes.emplace_back();
+    node->name = name;
+    node->id = static_cast<NodeId>(live.nodes.size()) - 1;
+    const auto& excluded = live.options().non_traced;
+    node->traced = std::find(excluded.begin(), excluded.end(), name) == excluded.end();
+    live.remark("Node '" + name + "' opened");
   }
-  std::string text = "Reentering " + node.name + " with new i/o: " + side + " " + describe(port) +
-                     ", but the first pass had ";
-  if (known != nullptr) {
-    text += describe(*known);
+  const bool was_open = node->pass.open;
+  if (was_open) {
+    live.check_thread(*node);
   } else {
-    text += "only";
-    for (const NodePort& each : ports) text.append(" ").append(describe(each));
+    live.begin_pass(*node, frame);
   }
-  throw PlacedError{Code::kNewSignature, text + ". Use another node name for another signature."};
-}
-
-std::vector<at::Tensor> Session::input_tensors(const std::string& name,
-                                               const NamedTensors& tensors) {
-  if (!active()) return refs_of(tensors);
-  const trace::FrameRef frame = trace::capture_source();
-  int begun = 0;
-  auto handles = locked(frame, [&] {
-    drop_unfinished(name, tensors, frame);
-    const LiveNode* before = find(name);
-    const bool was_open = before != nullptr && before->pass.open;
-    auto added = add_inputs(name, tensors, frame);
-    if (!was_open) begun = find(name)->completed + 1;
-    return added;
-  });
-  if (is_watched(begun) && hooks().opened) hooks().opened(name, begun);
-  return handles;
+  trace::set_observer(&live);  // this thread may be new to the session
+  return !was_open;
 }
 
 // A line that names an input again begins the next pass: an exception left the last one, say. From
 // another line it would be one name twice.
-void Session::drop_unfinished(const std::string& name, const NamedTensors& tensors,
-                              trace::FrameRef frame) {
-  LiveNode* node = find(name);
+void drop_unfinished(Live& live, const std::string& name, const NamedTensors& tensors,
+                     trace::FrameRef frame) {
+  LiveNode* node = live.find(name);
   if (node == nullptr || !node->pass.open || node->pass.thread != std::this_thread::get_id())
     return;
-  const auto& places = node->pass.input_places;
+  const auto& places = node->pass.places;
   const bool again = std::any_of(tensors.begin(), tensors.end(), [&](const TensorSemantics& entry) {
     const auto place = places.find(entry.name);
     return place != places.end() && place->second == frame;
   });
   if (!again) return;
-  warn(Code::kIncomplete, name,
-       "pass " + std::to_string(node->completed + 1) + " of node '" + name +
-           "' was begun here before and never completed, so it counts for nothing. Where an "
-           "exception may leave a node, call annotate.abandon('" +
-           name + "').",
-       frame);
-  drop_pass(*node);
+  live.warn(Code::kIncomplete, name,
+            "pass " + std::to_string(node->completed + 1) + " of node '" + name +
+                "' was begun here before and never completed, so it counts for nothing. Where an "
+                "exception may leave a node, call annotate.abandon('" +
+                name + "').",
+            frame);
+  live.drop_pass(*node);
 }
 
-std::vector<at::Tensor> Session::add_inputs(const std::string& name, const NamedTensors& tensors,
-                                            trace::FrameRef frame) {
-  const LiveNode* before = find(name);
-  const bool was_open = before != nullptr && before->pass.open;
-  LiveNode& node = enter_pass(name);
-  if (!was_open) node.pass.opened_at = frame;
-  std::vector<at::Tensor> handles;
-  try {
-    for (const TensorSemantics& entry : tensors) handles.push_back(add_input(node, entry, frame));
-  } catch (...) {
-    if (!was_open) end_pass(node);
-    if (!was_open && node.completed == 0 && node.id == static_cast<NodeId>(nodes_.size()) - 1) {
-      nodes_.pop_back();  // a call that failed leaves no node behind
-    }
-    throw;
-  }
-  return handles;
-}
-
-at::Tensor Session::add_input(LiveNode& node, const TensorSemantics& entry, trace::FrameRef frame) {
+at::Tensor add_input(Live& live, LiveNode& node, const TensorSemantics& entry,
+                     trace::FrameRef frame) {
   NodePort port = describe(entry);
-  check_name(node, entry.name, frame);
+  check_name(node, entry.name);
   NodePort* known = &port;
-  if (node.complete()) {
-    check_reentry(node, node.inputs, port, "input", frame);
-    known = &*std::find_if(node.inputs.begin(), node.inputs.end(),
-                           [&](const NodePort& p) { return p.name == port.name; });
-  }
-  connect(node, *known, entry.ref, frame);
+  if (node.complete()) known = &live.check_reentry(node, node.inputs, port, "input", frame);
+  live.connect(node, *known, entry.ref, frame);
   if (!node.complete()) {
-    node.inputs.push_back(std::move(port));
+    known = &node.inputs.emplace_back(std::move(port));
     node.declared.push_back(entry.ref);
   }
   at::Tensor handle = handle_for(entry.ref);
-  node.pass.input_values[entry.name] = trace::copy_of(entry.ref);
-  node.pass.input_places[entry.name] = frame;
-  if (node.pass.recorded) node.pass.inputs[entry.name] = tape_->add_input(handle, node.id);
+  // Later passes may name them in another order.
+  const auto index = static_cast<std::size_t>(known - node.inputs.data());
+  Pass& made = node.pass.made;
+  made.inputs.resize(node.inputs.size());
+  made.recording.inputs.resize(node.inputs.size());
+  made.inputs[index] = trace::copy_of(entry.ref);
+  made.recording.inputs[index] = {
+      entry.name, node.pass.recorded ? live.tape->add_input(handle, node.id) : kNobody};
+  node.pass.places[entry.name] = frame;
   return handle;
 }
 
-std::vector<at::Tensor> Session::state_tensors(const std::string& name,
-                                               const NamedTensors& tensors) {
-  if (!active()) return refs_of(tensors);
-  const trace::FrameRef frame = trace::capture_source();
-  return locked(frame, [&] { return add_states(name, tensors, frame); });
-}
-
-std::vector<at::Tensor> Session::add_states(const std::string& name, const NamedTensors& tensors,
-                                            trace::FrameRef frame) {
-  LiveNode& node = open_node(name, "state_tensors");
+std::vector<at::Tensor> add_states(Live& live, const std::string& name, const NamedTensors& tensors,
+                                   trace::FrameRef frame) {
+  LiveNode& node = live.open_node(name, "state_tensors");
   std::vector<at::Tensor> handles;
   for (const TensorSemantics& entry : tensors) {
     NodePort port = describe(entry);
-    check_name(node, entry.name, frame);
+    check_name(node, entry.name);
     if (node.complete()) {
-      check_reentry(node, node.states, port, "state", frame);
+      live.check_reentry(node, node.states, port, "state", frame);
     } else {
       node.states.push_back(std::move(port));
       node.declared.push_back(entry.ref);
@@ -165,88 +115,187 @@ std::vector<at::Tensor> Session::add_states(const std::string& name, const Named
     DeclaredState state;
     state.name = entry.name;
     state.initial = trace::copy_of(entry.ref);
-    if (node.pass.recorded) state.before = tape_->add_input(handle, node.id);
-    node.pass.states.push_back(std::move(state));
+    if (node.pass.recorded) state.before = live.tape->add_input(handle, node.id);
+    node.pass.made.states.push_back(std::move(state));
     handles.push_back(std::move(handle));
   }
   return handles;
 }
 
-std::vector<at::Tensor> Session::update_state(const std::string& name,
-                                              const NamedTensors& tensors) {
-  if (!active()) return refs_of(tensors);
-  locked(trace::capture_source(), [&] {
-    LiveNode& node = open_node(name, "update_state");
-    for (const TensorSemantics& entry : tensors) set_state(node, entry);
+void set_state(Live& live, LiveNode& node, const TensorSemantics& entry) {
+  auto& states = node.pass.made.states;
+  const auto state = std::find_if(states.begin(), states.end(), [&](const DeclaredState& each) {
+    return each.name == entry.name;
   });
-  return refs_of(tensors);
-}
-
-void Session::set_state(LiveNode& node, const TensorSemantics& entry) {
-  const auto state = std::find_if(node.pass.states.begin(), node.pass.states.end(),
-                                  [&](const DeclaredState& s) { return s.name == entry.name; });
   const std::string subject = "update_state() of node '" + node.name + "': '" + entry.name + "'";
-  if (state == node.pass.states.end()) {
-    throw PlacedError{Code::kUnknownState,
-                      subject +
-                          " was not registered as a state tensor. Declare it with "
-                          "annotate.state_tensors() in the same pass."};
+  if (state == states.end()) {
+    refuse(Code::kUnknownState,
+           subject +
+               " was not registered as a state tensor. Declare it with annotate.state_tensors() in "
+               "the same pass.");
   }
   const NodePort port = describe(entry);
-  if (entry.ref.sizes() != state->initial.sizes()) {
-    throw PlacedError{Code::kStateMismatch, subject + " has shape " + to_string(port.shape) +
-                                                ", but the state was declared with " +
-                                                to_string(state->initial.sizes().vec())};
-  }
-  if (entry.ref.scalar_type() != state->initial.scalar_type()) {
-    const DType declared = interop::to_dtype(state->initial.scalar_type());
-    throw PlacedError{Code::kStateMismatch,
-                      subject + " has dtype " + std::string(name_of(port.dtype)) +
-                          ", but the state was declared with " + std::string(name_of(declared))};
+  const NodePort declared = describe({entry.name, state->initial});
+  const bool reshaped = port.shape != declared.shape;
+  if (reshaped || port.dtype != declared.dtype) {
+    const auto part = [&](const NodePort& of) {
+      return reshaped ? "shape " + to_string(of.shape) : "dtype " + std::string(name_of(of.dtype));
+    };
+    refuse(Code::kStateMismatch,
+           subject + " has " + part(port) + ", but the state was declared with " + part(declared));
   }
   state->updated = trace::copy_of(entry.ref);
   if (!node.complete()) node.declared.push_back(entry.ref);
-  if (!node.pass.recorded) return;
   // The value counts as it is now, whatever is written to the tensor later.
-  state->after = tape_->add_snapshot(entry.ref, node.id);
+  if (node.pass.recorded) state->after = live.tape->add_snapshot(entry.ref, node.id);
 }
 
-void Session::module(const std::string& name, const NamedTensors& buffers,
-                     std::function<std::vector<at::Tensor>()> current) {
-  if (!active()) return;
-  const trace::FrameRef frame = trace::capture_source();
-  locked(frame, [&] { add_buffers(name, buffers, std::move(current), "module"); });
+std::vector<at::Tensor> set_states(Live& live, const std::string& name,
+                                   const NamedTensors& tensors) {
+  LiveNode& node = live.open_node(name, "update_state");
+  for (const TensorSemantics& entry : tensors) set_state(live, node, entry);
+  return refs_of(tensors);
 }
 
-std::vector<at::Tensor> Session::register_buffer(const std::string& name,
-                                                 const NamedTensors& buffers) {
-  if (!active()) return refs_of(buffers);
-  const trace::FrameRef frame = trace::capture_source();
-  locked(frame, [&] { add_buffers(name, buffers, nullptr, "register_buffer"); });
-  return refs_of(buffers);
-}
-
-void Session::add_buffers(const std::string& name, const NamedTensors& buffers,
-                          std::function<std::vector<at::Tensor>()> current, const char* call) {
-  LiveNode& node = open_node(name, call);
-  if (!node.pass.recorded) return;
-  OpenPass::BufferGroup group;
-  group.current = std::move(current);
+std::vector<at::Tensor> add_buffers(Live& live, LiveNode& node, const NamedTensors& buffers,
+                                    const std::function<std::vector<at::Tensor>()>& current) {
+  if (!node.pass.recorded) return refs_of(buffers);
+  if (current) node.pass.asked.push_back({node.pass.buffers.size(), buffers.size(), current});
   for (const TensorSemantics& entry : buffers) {
     describe(entry);
     if (!node.complete()) node.declared.push_back(entry.ref);
-    DeclaredBuffer buffer;
-    buffer.name = entry.name;
-    buffer.before = tape_->use(entry.ref);
+    VarId before = live.tape->use(entry.ref);
     // Made after the node was opened: from here on it counts as having been there before.
-    if (tape_->variable(buffer.before).origin == trace::Variable::Origin::kResult) {
-      buffer.before = tape_->add_outside(entry.ref);
+    if (live.tape->variable(before).origin == trace::Variable::Origin::kResult) {
+      before = live.tape->add_outside(entry.ref);
     }
-    tape_->variable(buffer.before).node = node.id;
-    group.buffers.push_back(std::move(buffer));
-    group.tensors.push_back(entry.ref);
+    live.tape->variable(before).node = node.id;
+    node.pass.made.buffers.push_back({.name = entry.name, .before = before});
+    node.pass.buffers.push_back(entry.ref);
   }
-  node.pass.buffers.push_back(std::move(group));
+  return refs_of(buffers);
+}
+
+// Runs an annotation: a shadow run is told of it, or the session does its `work`. With neither, the
+// tensors go back as they came.
+template <typename Work>
+std::vector<at::Tensor> annotated(const std::source_location& where,
+                                  void (Shadowing::*tell)(const std::string&, const NamedTensors&),
+                                  const std::string& node, const NamedTensors& tensors,
+                                  Work&& work) {
+  if (!is_traced_here(where, [&](Shadowing& shadow) { (shadow.*tell)(node, tensors); })) {
+    return refs_of(tensors);
+  }
+  const trace::FrameRef frame = trace::capture_source();
+  return locked(frame, [&](Live& live) { return work(live, frame); });
+}
+
+}  // namespace
+
+bool OpenPass::has_input(const std::string& name) const {
+  const auto& inputs = made.recording.inputs;
+  return std::any_of(inputs.begin(), inputs.end(),
+                     [&](const trace::Recording::Port& input) { return input.name == name; });
+}
+
+bool OpenPass::has_state(const std::string& name) const {
+  return std::any_of(made.states.begin(), made.states.end(),
+                     [&](const DeclaredState& state) { return state.name == name; });
+}
+
+NodePort& Live::check_reentry(const LiveNode& node, std::vector<NodePort>& ports,
+                              const NodePort& port, const char* side, trace::FrameRef frame) {
+  const auto known = std::find_if(ports.begin(), ports.end(),
+                                  [&](const NodePort& each) { return each.name == port.name; });
+  const bool found = known != ports.end();
+  if (!found || known->dtype != port.dtype || known->shape != port.shape) {
+    std::string text = std::string(side) + " " + describe(port) + ", but the first pass had ";
+    text += found ? describe(*known) : "only";
+    for (const NodePort& each : ports) text += found ? "" : " " + describe(each);
+    refuse_new_signature(node, text + ". Use another node name for another signature.");
+  }
+  if (port.semantics != Semantics{} && port.semantics != known->semantics) {
+    warn(Code::kLaterPassIgnored, node.name,
+         std::string(side) + " '" + port.name + "' of node '" + node.name +
+             "' has another kind, element names or extra keys than in the first pass: the "
+             "bundle has those of the first pass",
+         frame);
+  }
+  return *known;
+}
+
+std::vector<at::Tensor> Live::add_inputs(const std::string& name, const NamedTensors& tensors,
+                                         trace::FrameRef frame) {
+  const bool begun = enter_pass(*this, name, frame);
+  LiveNode& node = *find(name);
+  std::vector<at::Tensor> handles;
+  try {
+    for (const TensorSemantics& entry : tensors) {
+      handles.push_back(add_input(*this, node, entry, frame));
+    }
+  } catch (...) {
+    if (begun) end_pass(node);
+    if (begun && !node.complete() && &node == &nodes.back()) {
+      nodes.pop_back();  // a call that failed leaves no node behind
+    }
+    throw;
+  }
+  return handles;
 }
 
 }  // namespace leapp::session
+
+namespace leapp::annotate {
+
+using session::hooks;
+using session::Live;
+using session::Shadowing;
+
+std::vector<at::Tensor> input_tensors(const std::string& node, const NamedTensors& tensors,
+                                      std::source_location where) {
+  int begun = 0;
+  auto handles = session::annotated(
+      where, &Shadowing::inputs, node, tensors, [&](Live& live, trace::FrameRef frame) {
+        session::drop_unfinished(live, node, tensors, frame);
+        const session::LiveNode* before = live.find(node);
+        const bool was_open = before != nullptr && before->pass.open;
+        auto added = live.add_inputs(node, tensors, frame);
+        if (!was_open) begun = live.find(node)->completed + 1;
+        return added;
+      });
+  if (session::is_watched(begun) && hooks().opened) hooks().opened(node, begun);
+  return handles;
+}
+
+std::vector<at::Tensor> state_tensors(const std::string& node, const NamedTensors& tensors,
+                                      std::source_location where) {
+  return session::annotated(where, &Shadowing::states, node, tensors,
+                            [&](Live& live, trace::FrameRef frame) {
+                              return session::add_states(live, node, tensors, frame);
+                            });
+}
+
+std::vector<at::Tensor> update_state(const std::string& node, const NamedTensors& tensors,
+                                     std::source_location where) {
+  return session::annotated(where, &Shadowing::updates, node, tensors,
+                            [&](Live& live, trace::FrameRef) {
+                              return session::set_states(live, node, tensors);
+                            });
+}
+
+void module(const std::string& node, const NamedTensors& buffers,
+            std::function<std::vector<at::Tensor>()> current, std::source_location where) {
+  session::annotated(where, &Shadowing::states, node, buffers, [&](Live& live, trace::FrameRef) {
+    return session::add_buffers(live, live.open_node(node, "module"), buffers, current);
+  });
+}
+
+std::vector<at::Tensor> register_buffer(const std::string& node, const NamedTensors& buffers,
+                                        std::source_location where) {
+  return session::annotated(
+      where, &Shadowing::states, node, buffers, [&](Live& live, trace::FrameRef) {
+        return session::add_buffers(live, live.open_node(node, "register_buffer"), buffers, {});
+      });
+}
+
+}  // namespace leapp::annotate

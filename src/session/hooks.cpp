@@ -1,22 +1,10 @@
 #include "session/hooks.h"
 
-#include <utility>
-
 namespace leapp::session {
-namespace {
 
-Hooks& installed() {
-  static auto* value = new Hooks;  // never destroyed: it may hold Python objects at exit
-  return *value;
-}
-
-}  // namespace
-
-void set_hooks(Hooks hooks) {
-  installed() = std::move(hooks);
-}
-const Hooks& hooks() noexcept {
-  return installed();
+Hooks& hooks() noexcept {
+  static auto* installed = new Hooks;  // never destroyed: it may hold Python objects at exit
+  return *installed;
 }
 
 }  // namespace leapp::session

@@ -8,6 +8,7 @@
 #include <map>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "ir/graph.h"
@@ -67,8 +68,10 @@ constexpr bool is_watched(int pass) noexcept {
   return pass == 1 || pass == 2;
 }
 
-/// Installs the hooks for the whole process.
-LEAPP_EXPORT void set_hooks(Hooks hooks);
-const Hooks& hooks() noexcept;
+/// Those of the whole process.
+LEAPP_EXPORT Hooks& hooks() noexcept;
+inline void set_hooks(Hooks given) {
+  hooks() = std::move(given);
+}
 
 }  // namespace leapp::session

@@ -25,7 +25,7 @@ bool was_written(trace::Tape& tape, const at::Tensor& tensor, std::int32_t agree
 }
 
 bool holds(const std::vector<Memory>& list, Memory memory) {
-  return std::find(list.begin(), list.end(), memory) != list.end();
+  return std::ranges::find(list, memory) != list.end();
 }
 
 }  // namespace
@@ -76,64 +76,48 @@ void Picks::agree(const trace::Tape& tape, Pick& pick) {
   pick.agreed = static_cast<std::int32_t>(tape.calls().size());
 }
 
-std::optional<Picks::Step> Picks::next(trace::Tape& tape, const std::vector<Memory>& touched) {
+std::optional<Picks::Step> Picks::next(trace::Tape& tape, const std::vector<Memory>* touched) {
   forget_unused(tape);
-  const auto any = [&](auto&& asked) { return std::any_of(picks_.begin(), picks_.end(), asked); };
-  // The memory that is looked at: with a pick of a pick, the copy around it as well.
-  std::vector<Memory> shown = touched;
-  // The picks whose elements are looked at through the tensor, through another pick that may have
-  // chosen the same, or through a pick around them.
-  std::vector<const Pick*> concerned;
-  for (bool more = true; more;) {
-    more = false;
-    for (const auto& pick : picks_) {
-      const Memory outer = memory_of(pick->of);
-      const bool nested = any([&](const auto& other) { return memory_of(other->copy) == outer; });
-      if (nested && holds(shown, memory_of(pick->copy)) && !holds(shown, outer)) {
-        shown.push_back(outer);
-        more = true;
-      }
-      if (std::find(concerned.begin(), concerned.end(), pick.get()) != concerned.end()) continue;
-      const bool beside = any([&](const auto& other) {
-        return other != pick && memory_of(other->of) == outer &&
-               holds(shown, memory_of(other->copy));
-      });
-      const bool inside = std::any_of(concerned.begin(), concerned.end(), [&](const Pick* other) {
-        return memory_of(other->copy) == outer;
-      });
-      if (!beside && !inside && !holds(touched, outer)) continue;
-      concerned.push_back(pick.get());
-      more = true;
-    }
+  const auto copy_of = [](const auto& pick) { return memory_of(pick->copy); };
+  // The memory that is looked at: with a pick of a pick, the copy around it as well. Inner picks
+  // were made after those around them.
+  std::vector<Memory> shown;
+  if (touched != nullptr) shown = *touched;
+  for (auto it = picks_.rbegin(); it != picks_.rend(); ++it) {
+    const Memory outer = memory_of((*it)->of);
+    const bool nested = std::ranges::find(picks_, outer, copy_of) != picks_.end();
+    if (nested && holds(shown, copy_of(*it))) shown.push_back(outer);
   }
-  for (auto it = picks_.rbegin(); it != picks_.rend(); ++it) {  // inner ones first
-    if (std::find(concerned.begin(), concerned.end(), it->get()) == concerned.end()) continue;
+  // The picks whose elements are looked at through the tensor, through a pick around them, or
+  // through another pick that may have chosen the same.
+  std::vector<std::shared_ptr<Pick>> concerned;
+  for (const auto& pick : picks_) {
+    const Memory outer = memory_of(pick->of);
+    const bool looked_at = touched == nullptr || holds(*touched, outer) ||
+                           std::ranges::find(concerned, outer, copy_of) != concerned.end() ||
+                           std::ranges::any_of(picks_, [&](const auto& other) {
+                             return other != pick && memory_of(other->of) == outer &&
+                                    holds(shown, copy_of(other));
+                           });
+    if (looked_at) concerned.push_back(pick);
+  }
+  for (auto it = concerned.rbegin(); it != concerned.rend(); ++it) {  // inner ones first
     if (was_written(tape, (*it)->copy, (*it)->agreed)) return Step{*it, true};
   }
   for (const auto& pick : picks_) {
-    if (!holds(shown, memory_of(pick->copy))) continue;
+    if (touched != nullptr && !holds(shown, copy_of(pick))) continue;
     if (was_written(tape, pick->of, pick->agreed)) return Step{pick, false};
   }
   return std::nullopt;
 }
 
-std::optional<Picks::Step> Picks::next(trace::Tape& tape) {
-  std::vector<Memory> all;
-  for (const auto& pick : picks_) {
-    all.push_back(memory_of(pick->copy));
-    all.push_back(memory_of(pick->of));
-  }
-  return next(tape, all);
-}
-
 Picks::Pick* Picks::find(const at::Tensor& copy, const at::Tensor& of,
                          const std::vector<at::Tensor>& numbers) {
-  const auto it = std::find_if(picks_.begin(), picks_.end(), [&](const auto& pick) {
+  const auto same = [](const at::Tensor& a, const at::Tensor& b) { return a.is_same(b); };
+  const auto it = std::ranges::find_if(picks_, [&](const auto& pick) {
     return pick->copy.is_same(copy) && pick->of.is_alias_of(of) &&
            pick->of.storage_offset() == of.storage_offset() && pick->of.sizes() == of.sizes() &&
-           pick->of.strides() == of.strides() &&
-           std::equal(numbers.begin(), numbers.end(), pick->numbers.begin(), pick->numbers.end(),
-                      [](const auto& a, const auto& b) { return a.is_same(b); });
+           pick->of.strides() == of.strides() && std::ranges::equal(numbers, pick->numbers, same);
   });
   return it == picks_.end() ? nullptr : it->get();
 }

@@ -50,10 +50,9 @@ class Picks {
   /// Takes a pick in that was made just now; both its tensors are on the tape.
   void add(const trace::Tape& tape, Pick pick);
 
-  /// The next step before an operator may touch this memory; nullopt when nothing is left to do.
-  std::optional<Step> next(trace::Tape& tape, const std::vector<const c10::StorageImpl*>& touched);
-  /// The same before everything is looked at.
-  std::optional<Step> next(trace::Tape& tape);
+  /// The next step before an operator may touch this memory, or (nullptr) before everything is
+  /// looked at; nullopt when nothing is left to do.
+  std::optional<Step> next(trace::Tape& tape, const std::vector<const c10::StorageImpl*>* touched);
 
   /// Says that both sides of the pick are the same now.
   static void agree(const trace::Tape& tape, Pick& pick);

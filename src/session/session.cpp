@@ -1,8 +1,8 @@
+// Session's half that begins and ends: itself, its nodes, their passes.
 #include "session/session.h"
 
 #include <ATen/EmptyTensor.h>
 #include <ATen/ops/add.h>
-#include <ATen/ops/equal.h>
 #include <ATen/ops/mul.h>
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 #include "bundle/port_rules.h"
 #include "interop/convert.h"
 #include "session/hooks.h"
-#include "session/session_internal.h"
+#include "session/live.h"
 
 namespace leapp::session {
 namespace {
@@ -29,32 +29,28 @@ std::filesystem::path expand_home(const std::string& path) {
 
 // A port has a type and a shape, and elements one after the other.
 void require_dense(const TensorSemantics& entry) {
-  if (trace::is_wrapped(entry.ref) || entry.ref.is_meta()) {
-    throw PlacedError{Code::kNotDense,
-                      "port '" + entry.name +
-                          (entry.ref.is_meta()
-                               ? "' is on the meta device, where tensors have no elements. Make it "
-                                 "on a device that has."
-                               : "' is a value inside of torch.vmap() or another transform of "
-                                 "torch.func, which has no elements of its own. Annotate outside "
-                                 "of the transform: its inputs before, what it returns after.")};
+  std::ostringstream what;
+  if (trace::is_wrapped(entry.ref)) {
+    what << "a value inside of torch.vmap() or another transform of torch.func, which has no "
+            "elements of its own. Annotate outside of the transform: its inputs before, what it "
+            "returns after.";
+  } else if (entry.ref.is_meta()) {
+    what << "on the meta device, where tensors have no elements. Make it on a device that has.";
+  } else if (entry.ref.layout() != at::kStrided && entry.ref.layout() != at::kMkldnn) {
+    what << "a tensor of layout " << entry.ref.layout()
+         << "; only dense tensors can be ports. Pass .to_dense(), or its values and indices apart.";
+  } else {
+    return;
   }
-  if (entry.ref.layout() == at::kStrided || entry.ref.layout() == at::kMkldnn) return;
-  std::ostringstream layout;
-  layout << entry.ref.layout();
-  throw PlacedError{Code::kNotDense,
-                    "port '" + entry.name + "' is a tensor of layout " + layout.str() +
-                        "; only dense tensors can be ports. Pass .to_dense(), or its values and "
-                        "indices apart."};
+  refuse(Code::kNotDense, "port '" + entry.name + "' is " + what.str());
 }
 
 void require_contract(const NodePort& port) {
   if (port.semantics.extra.empty()) return;
   const auto fault = find_contract_fault({port.name, port.dtype, port.shape, port.semantics});
   if (!fault) return;
-  throw PlacedError{Code::kWrongValue, "port '" + port.name + "': " + fault->key + ": " +
-                                           fault->what + " (" + to_string(fault->code) +
-                                           " of the bundle format)."};
+  refuse(Code::kWrongValue, "port '" + port.name + "': " + fault->key + ": " + fault->what + " (" +
+                                to_string(fault->code) + " of the bundle format).");
 }
 
 // Names that are fewer than the dimensions are those of the last ones. Where one dimension is named
@@ -68,24 +64,38 @@ void drop_leading_axes(ElementNames& names) {
   }
 }
 
-std::string left_open_text(const LiveNode& node) {
-  return "node '" + node.name +
-         "' was created but never completed, so leapp.stop() cannot end the session. Call "
-         "annotate.output_tensors('" +
-         node.name + "', ..) first, or annotate.abandon('" + node.name +
-         "') to drop what was begun here.";
+void check_may_stop(const Live& live) {
+  if (!live.active()) {
+    refuse(Code::kNoSession,
+           "leapp.stop(): there is no active tracing session. Call leapp.start() first.");
+  }
+  if (!live.functions.empty()) {
+    refuse(Code::kFunctionRunning,
+           "leapp.stop() was called while the annotated function of node '" +
+               live.functions.back() +
+               "' is still executing. Call it after the function returned.");
+  }
+  for (const LiveNode& node : live.nodes) {
+    if (!node.pass.open || node.complete()) continue;
+    refuse(Code::kIncomplete,
+           "node '" + node.name +
+               "' was created but never completed, so leapp.stop() cannot end the session. Call "
+               "annotate.output_tensors('" +
+               node.name + "', ..) first, or annotate.abandon('" + node.name +
+               "') to drop what was begun here.",
+           node.pass.made.opened_at);
+  }
 }
 
 }  // namespace
 
 NodePort describe(const TensorSemantics& entry) {
-  if (std::string fault = find_port_name_fault(entry.name); !fault.empty()) {
-    throw PlacedError{Code::kBadName, "no port can have that name: " + std::move(fault)};
+  if (const std::string fault = find_port_name_fault(entry.name); !fault.empty()) {
+    refuse(Code::kBadName, "no port can have that name: " + fault);
   }
   require(entry.ref.defined(), Code::kPayload, "port '" + entry.name + "' has no tensor");
-  if (std::string fault = find_extra_fault(entry.semantics.extra); !fault.empty()) {
-    throw PlacedError{Code::kWrongValue,
-                      "extra keys of port '" + entry.name + "': " + std::move(fault)};
+  if (const std::string fault = find_extra_fault(entry.semantics.extra); !fault.empty()) {
+    refuse(Code::kWrongValue, "extra keys of port '" + entry.name + "': " + fault);
   }
   require_dense(entry);
   NodePort port;
@@ -110,15 +120,32 @@ std::vector<at::Tensor> refs_of(const NamedTensors& tensors) {
 }
 
 Session& Session::instance() {
+  return Live::instance();
+}
+
+std::vector<const Node*> Session::nodes() const {
+  std::vector<const Node*> found;
+  for (const LiveNode& node : Live::instance().nodes) found.push_back(&node);
+  return found;
+}
+
+Live& Live::instance() {
   // Never destroyed: threads may still point to it at exit.
   static auto* session = [] {
     std::atexit([] { instance().flush_log(); });
-    return new Session;
+    return new Live;
   }();
   return *session;
 }
 
-void Session::emit(const Message& message) {
+Lock::~Lock() {
+  std::vector<Live::Message> messages;
+  messages.swap(live_.messages);
+  live_.mutex.unlock();
+  for (const Live::Message& message : messages) live_.emit(message);
+}
+
+void Live::emit(const Message& message) {
   if (!message.code) {
     log(message.level, message.text);
     return;
@@ -132,34 +159,37 @@ void Session::emit(const Message& message) {
                     .text = message.text});
 }
 
-void Session::remark(std::string text) {
-  messages_.push_back({LogLevel::kInfo, std::nullopt, {}, std::move(text), {}});
+void Live::remark(std::string text) {
+  messages.push_back({LogLevel::kInfo, std::nullopt, {}, std::move(text), {}});
 }
 
-void Session::warn(Code code, const std::string& node, std::string text, trace::FrameRef where) {
-  if (!queued_.emplace(code, where.code, where.position, text).second) return;
-  messages_.push_back({LogLevel::kWarning, code, node, std::move(text), where});
+void Live::warn(Code code, const std::string& node, std::string text, trace::FrameRef where) {
+  if (!queued.emplace(code, where.code, where.position, text).second) return;
+  messages.push_back({LogLevel::kWarning, code, node, std::move(text), where});
 }
 
-void Session::reset() {
-  nodes_.clear();
-  captures_.clear();
-  tape_.reset();
-  tags_.clear();
-  writers_.clear();
-  baked_.clear();
-  escapes_.clear();
-  picks_.clear();
-  picking_ = false;
-  made_.clear();
-  queued_.clear();
-  open_ = 0;
-  recording_ = 0;
-  functions_.clear();
-  sizes_vary_ = false;
+void Live::reset() {
+  drop_tape();
+  nodes.clear();
+  captures.clear();
+  tags.clear();
+  writers.clear();
+  made.clear();
+  queued.clear();
+  functions.clear();
+  open = 0;
+  recording = 0;
+  sizes_vary = false;
 }
 
-void Session::start(const StartOptions& options) {
+void Live::drop_tape() {
+  picks.clear();
+  picking = false;
+  tape.reset();
+  baked.clear();
+}
+
+void Live::start(const StartOptions& options) {
   require(trace::can_observe(), Code::kObserverTaken,
           "leapp.start(): another copy of LEAPP, or another tool that observes PyTorch's operators "
           "(TESTING_ONLY_GenericMode), is loaded in this process, and there can be one only");
@@ -181,7 +211,7 @@ void Session::start(const StartOptions& options) {
               ". Give leapp.start() a save_path you may write to.");
   const trace::FrameRef frame = trace::capture_source();
   const bool was_active = active();
-  const Lock lock(*this);
+  const Lock lock;
   reset();
   options_ = options;
   graph_name_ = last;
@@ -201,43 +231,29 @@ void Session::start(const StartOptions& options) {
   remark("Tracing '" + graph_name_ + "' into " + folder_.string());
 }
 
-void Session::warm_up() {
+void Live::warm_up() {
   const c10::impl::ExcludeDispatchKeyGuard own_operators_only(c10::python_ks);
   const at::Tensor one(at::detail::empty_cpu({1}, at::TensorOptions(at::kFloat)));
   at::Tensor x;
   {
-    const Lock lock(*this);
-    demand(nodes_.empty(), "the recorder is warmed up after nodes were opened");
+    const Lock lock;
+    demand(nodes.empty(), "the recorder is warmed up after nodes were opened");
     x = add_inputs("start", {{"x", one}}, {}).front();
-    messages_.clear();
+    messages.clear();
   }
   const at::Tensor y = at::add(at::mul(x, one), one);
-  const bool seen = is_traced(y);  // not inside a transform of functorch, say
-  const Lock lock(*this);
-  if (seen) complete(nodes_.front(), {{"y", y}}, {}, {}, {});
-  messages_.clear();
+  const Lock lock;
+  const bool seen = owner_of(y) != kNobody;  // not inside a transform of functorch, say
+  if (seen) complete(nodes.front(), {{"y", y}}, {}, {});
+  messages.clear();
   reset();
 }
 
-void Session::stop() {
+void Live::stop() {
   const trace::FrameRef frame = trace::capture_source();
-  locked(frame, [&] {
-    if (!active()) {
-      throw PlacedError{Code::kNoSession,
-                        "leapp.stop(): there is no active tracing session. Call leapp.start() "
-                        "first."};
-    }
-    if (!functions_.empty()) {
-      throw PlacedError{Code::kFunctionRunning,
-                        "leapp.stop() was called while the annotated function of node '" +
-                            functions_.back() +
-                            "' is still executing. Call it after the function returned."};
-    }
-    for (const LiveNode& node : nodes_) {
-      if (node.pass.open && !node.complete())
-        throw PlacedError{Code::kIncomplete, left_open_text(node), node.pass.opened_at};
-    }
-    for (LiveNode& node : nodes_) {
+  locked(frame, [&](Live&) {
+    check_may_stop(*this);
+    for (LiveNode& node : nodes) {
       if (!node.pass.open) continue;
       // A loop that observes at the end of each step leaves an observation that nobody acts upon.
       remark("Pass " + std::to_string(node.completed + 1) + " of node '" + node.name +
@@ -251,14 +267,14 @@ void Session::stop() {
   } catch (...) {
     failure = std::current_exception();
   }
-  locked(frame, [&] {
+  locked(frame, [&](Live&) {
     active_ = false;
-    open_ = 0;
-    made_.clear();
-    recording_ = 0;
-    tape_.reset();
+    open = 0;
+    recording = 0;
+    made.clear();
+    drop_tape();
     trace::set_observer(nullptr);
-    for (LiveNode& node : nodes_) {
+    for (LiveNode& node : nodes) {
       node.declared.clear();
       // Nobody announces writes from here on, and a program that goes on will write to its state.
       for (const Pass& pass : node.passes) {
@@ -267,107 +283,69 @@ void Session::stop() {
         }
       }
     }
-    remark("Tracing stopped: " + std::to_string(nodes_.size()) +
-           (nodes_.size() == 1 ? " node" : " nodes"));
+    remark("Tracing stopped: " + std::to_string(nodes.size()) +
+           (nodes.size() == 1 ? " node" : " nodes"));
   });
   log_file_.flush();
   if (failure) std::rethrow_exception(failure);
 }
 
-std::vector<const Node*> Session::nodes() const {
-  std::vector<const Node*> nodes;
-  for (const LiveNode& node : nodes_) nodes.push_back(&node);
-  return nodes;
-}
-
-LiveNode* Session::find(const std::string& name) {
-  const auto it = std::find_if(nodes_.begin(), nodes_.end(),
+LiveNode* Live::find(const std::string& name) {
+  const auto it = std::find_if(nodes.begin(), nodes.end(),
                                [&](const LiveNode& node) { return node.name == name; });
-  return it == nodes_.end() ? nullptr : &*it;
+  return it == nodes.end() ? nullptr : &*it;
 }
 
-void Session::check_thread(const LiveNode& node) const {
+void Live::check_thread(const LiveNode& node) const {
   if (node.pass.thread == std::this_thread::get_id()) return;
-  throw PlacedError{Code::kWrongThread,
-                    "node '" + node.name +
-                        "' was opened by another thread. A node must be traced from one thread, "
-                        "from its first input_tensors() to its output_tensors()."};
+  refuse(Code::kWrongThread,
+         "node '" + node.name +
+             "' was opened by another thread. A node must be traced from one thread, from its "
+             "first input_tensors() to its output_tensors().");
 }
 
-void Session::begin_pass(LiveNode& node) {
-  node.pass = {};
-  node.pass.open = true;
-  node.pass.thread = std::this_thread::get_id();
-  node.pass.recorded = node.traced && node.completed <= options_.max_cached_io;
-  ++open_;
-  if (!node.pass.recorded) return;
-  if (!tape_) tape_ = std::make_shared<trace::Tape>(captures_);
-  node.pass.first_call = static_cast<std::int32_t>(tape_->calls().size());
-  ++recording_;
-}
-
-void Session::end_pass(LiveNode& node) {
-  if (!node.pass.open) return;
-  node.pass.open = false;
-  --open_;
-  if (!node.pass.recorded) return;
-  // From here on its tensors are plain tensors again.
-  for (VarId id = 0; id < static_cast<VarId>(tape_->variable_count()); ++id) {
-    if (tape_->variable(id).node == node.id) tape_->variable(id).node = kNobody;
-  }
-  for (trace::StoreId id = 0; id < static_cast<trace::StoreId>(tape_->store_count()); ++id) {
-    if (tape_->store(id).node == node.id) tape_->store(id).node = kNobody;
-  }
-  if (--recording_ > 0) return;
-  picks_.clear();
-  picking_ = false;
-  tape_.reset();
-  baked_.clear();
-  escapes_.clear();
-}
-
-LiveNode& Session::open_node(const std::string& name, const char* call) {
+LiveNode& Live::open_node(const std::string& name, const char* call) {
   LiveNode* node = find(name);
   if (node == nullptr || !node->pass.open) {
-    throw PlacedError{Code::kNodeNotOpen,
-                      std::string("annotate.") + call + "() for node '" + name +
-                          "', but annotate.input_tensors() was never called for it" +
-                          (node != nullptr ? " in this pass" : "") +
-                          ". Call annotate.input_tensors() first."};
+    refuse(Code::kNodeNotOpen, std::string("annotate.") + call + "() for node '" + name +
+                                   "', but annotate.input_tensors() was never called for it" +
+                                   (node != nullptr ? " in this pass" : "") +
+                                   ". Call annotate.input_tensors() first.");
   }
   check_thread(*node);
   return *node;
 }
 
-LiveNode& Session::enter_pass(const std::string& name) {
-  LiveNode* node = find(name);
-  if (node == nullptr) {
-    if (std::string fault = find_node_name_fault(name); !fault.empty()) {
-      throw PlacedError{Code::kBadName, "no node can have that name: " + std::move(fault)};
-    }
-    node = &nodes_.emplace_back();
-    node->name = name;
-    node->id = static_cast<NodeId>(nodes_.size()) - 1;
-    const auto& excluded = options_.non_traced;
-    node->traced = std::find(excluded.begin(), excluded.end(), name) == excluded.end();
-    remark("Node '" + name + "' opened");
-  }
-  if (node->pass.open) {
-    check_thread(*node);
-  } else {
-    begin_pass(*node);
-  }
-  trace::set_observer(this);  // this thread may be new to the session
-  return *node;
+void Live::begin_pass(LiveNode& node, trace::FrameRef frame) {
+  node.pass = {.open = true, .thread = std::this_thread::get_id()};
+  node.pass.made.opened_at = frame;
+  ++open;
+  if (!node.traced || node.completed > options_.max_cached_io) return;
+  node.pass.recorded = true;
+  if (!tape) tape = std::make_shared<trace::Tape>(captures);
+  node.pass.made.recording.tape = tape;
+  node.pass.made.recording.first_call = static_cast<std::int32_t>(tape->calls().size());
+  ++recording;
 }
 
-void Session::abandon(const std::string& name) {
-  const Lock lock(*this);
-  LiveNode* node = find(name);
-  if (node != nullptr) drop_pass(*node);
+void Live::end_pass(LiveNode& node) {
+  if (!node.pass.open) return;
+  OpenPass ended;
+  ended.made.opened_at = node.pass.made.opened_at;
+  const bool recorded = std::exchange(node.pass, std::move(ended)).recorded;
+  --open;
+  if (!recorded) return;
+  // From here on its tensors are plain tensors again.
+  for (VarId id = 0; id < static_cast<VarId>(tape->variable_count()); ++id) {
+    if (tape->variable(id).node == node.id) tape->variable(id).node = kNobody;
+  }
+  for (trace::StoreId id = 0; id < static_cast<trace::StoreId>(tape->store_count()); ++id) {
+    if (tape->store(id).node == node.id) tape->store(id).node = kNobody;
+  }
+  if (--recording == 0) drop_tape();
 }
 
-void Session::drop_pass(LiveNode& node) {
+void Live::drop_pass(LiveNode& node) {
   end_pass(node);
   if (node.complete()) return;
   node.inputs.clear();
@@ -375,15 +353,26 @@ void Session::drop_pass(LiveNode& node) {
   node.states.clear();
 }
 
-void Session::enter_function(const std::string& node) {
-  const Lock lock(*this);
-  functions_.push_back(node);
-}
-
-void Session::leave_function(const std::string& node) {
-  const Lock lock(*this);
-  const auto last = std::find(functions_.rbegin(), functions_.rend(), node);
-  if (last != functions_.rend()) functions_.erase(std::next(last).base());
-}
-
 }  // namespace leapp::session
+
+namespace leapp {
+
+using session::Live;
+
+void start(const StartOptions& options) {
+  require(session::shadowing == nullptr, Code::kNotShadowed,
+          "leapp.start(): a shadow run is on, and annotations cannot serve both; end it first.");
+  Live::instance().start(options);
+  Live::instance().warm_up();
+}
+void stop() {
+  Live::instance().stop();
+}
+bool is_active() noexcept {
+  return Live::instance().active();
+}
+std::vector<Diagnostic> diagnostics() {
+  return Live::instance().diagnostics().by_harm();
+}
+
+}  // namespace leapp

@@ -1,6 +1,7 @@
 // Who else is told of annotations: a shadow run, while no session is tracing.
 #pragma once
 
+#include <atomic>
 #include <string>
 
 #include "leapp/leapp.h"
@@ -20,10 +21,7 @@ class Shadowing {
   virtual void abandon(const std::string& node) noexcept = 0;
 };
 
-/// The one that is told, or nullptr. Costs a load.
-Shadowing* shadowing() noexcept;
-
-/// Lets it be told from now on; nullptr ends that. It must outlive its being told.
-void set_shadowing(Shadowing* shadowing) noexcept;
+/// The one that is told, or nullptr. It must outlive its being told.
+inline std::atomic<Shadowing*> shadowing = nullptr;
 
 }  // namespace leapp::session

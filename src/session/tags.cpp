@@ -28,42 +28,42 @@ std::optional<TagTable::Region> TagTable::region_of(const at::Tensor& tensor) {
   return Region{tensor.const_data_ptr(), tensor.nbytes()};
 }
 
-void TagTable::set(const at::Tensor& tensor, Tag tag) {
-  if (entries_.size() >= next_sweep_) sweep();
-  std::optional<c10::weak_intrusive_ptr<c10::StorageImpl>> storage;
-  if (tensor.has_storage()) storage = tensor.storage().getWeakStorageImpl();
-  by_impl_.insert_or_assign(tensor.unsafeGetTensorImpl(), entries_.size());
-  if (const auto region = region_of(tensor)) by_region_.insert_or_assign(*region, entries_.size());
-  entries_.push_back({std::move(tag),
-                      c10::weak_intrusive_ptr<c10::TensorImpl>(tensor.getIntrusivePtr()),
-                      std::move(storage), version_of(tensor), tensor.sizes().vec()});
+bool TagTable::Entry::is_in_storage_of(const at::Tensor& tensor) const {
+  return storage && storage->_unsafe_get_target() == tensor.storage().unsafeGetStorageImpl();
 }
 
-const TagTable::Entry* TagTable::valid(std::size_t index, const at::Tensor& tensor) const {
-  const Entry& entry = entries_[index];
-  // The memory was freed and given to somebody else, or written to since.
-  if (entry.storage && entry.storage->expired()) return nullptr;
-  return entry.version == version_of(tensor) || tensor.is_inference() ? &entry : nullptr;
+// The memory was neither freed and given to somebody else, nor written to since.
+bool TagTable::Entry::holds_for(const at::Tensor& tensor) const {
+  if (storage && storage->expired()) return false;
+  return version == version_of(tensor) || tensor.is_inference();
+}
+
+void TagTable::set(const at::Tensor& tensor, Tag tag) {
+  if (std::max(by_impl_.size(), by_region_.size()) >= next_sweep_) sweep();
+  std::optional<c10::weak_intrusive_ptr<c10::StorageImpl>> storage;
+  if (tensor.has_storage()) storage = tensor.storage().getWeakStorageImpl();
+  const auto entry = std::make_shared<const Entry>(
+      Entry{std::move(tag), c10::weak_intrusive_ptr<c10::TensorImpl>(tensor.getIntrusivePtr()),
+            std::move(storage), version_of(tensor), tensor.sizes().vec()});
+  by_impl_.insert_or_assign(tensor.unsafeGetTensorImpl(), entry);
+  if (const auto region = region_of(tensor)) by_region_.insert_or_assign(*region, entry);
 }
 
 std::optional<Tag> TagTable::find(const at::Tensor& tensor) const {
-  if (entries_.empty() || !tensor.defined()) return std::nullopt;
+  if (empty() || !tensor.defined()) return std::nullopt;
   const auto by_impl = by_impl_.find(tensor.unsafeGetTensorImpl());
   if (by_impl != by_impl_.end()) {
-    const Entry* entry = valid(by_impl->second, tensor);
-    if (entry != nullptr && tensor.sizes() == entry->sizes) return entry->tag;
+    const Entry& entry = *by_impl->second;
+    if (entry.holds_for(tensor) && tensor.sizes() == entry.sizes) return entry.tag;
   }
   const auto region = region_of(tensor);
   if (!region) return std::nullopt;
   const auto by_region = by_region_.find(*region);
   if (by_region == by_region_.end()) return std::nullopt;
-  const Entry& entry = entries_[by_region->second];
-  if (entry.storage && entry.storage->expired()) return std::nullopt;
+  const Entry& entry = *by_region->second;
   // A NumPy round trip makes a new storage, with a version counter of its own.
-  const bool same_storage = entry.storage && entry.storage->_unsafe_get_target() ==
-                                                 tensor.storage().unsafeGetStorageImpl();
-  if (same_storage && valid(by_region->second, tensor) == nullptr) return std::nullopt;
-  return entry.tag;
+  const bool holds = entry.is_in_storage_of(tensor) ? entry.holds_for(tensor) : !entry.is_gone();
+  return holds ? std::optional(entry.tag) : std::nullopt;
 }
 
 void TagTable::detour(Tag source, const at::Tensor& result, Detour detour,
@@ -77,61 +77,39 @@ void TagTable::detour(Tag source, const at::Tensor& result, Detour detour,
 
 std::vector<std::pair<at::Tensor, Tag>> TagTable::forget_memory(const at::Tensor& tensor) {
   std::vector<std::pair<at::Tensor, Tag>> kept;
-  if (entries_.empty() || !tensor.has_storage()) return kept;
-  const c10::StorageImpl* storage = tensor.storage().unsafeGetStorageImpl();
+  if (empty() || !tensor.has_storage()) return kept;
   const auto* const begin = static_cast<const std::byte*>(tensor.const_data_ptr());
   const auto* const end = begin + extent_of(tensor);
-  for (auto it = by_region_.begin(); it != by_region_.end();) {
-    const Entry& entry = entries_[it->second];
-    const auto* const from = static_cast<const std::byte*>(it->first.begin);
-    const auto* const to = from + it->first.bytes;
+  std::erase_if(by_region_, [&](const auto& each) {
+    const Entry& entry = *each.second;
+    const auto* const from = static_cast<const std::byte*>(each.first.begin);
+    const auto* const to = from + each.first.bytes;
     // By address: an array of the same memory has a storage of its own.
-    const bool touched = begin < to && from < end && !entry.storage->expired();
+    const bool touched = begin < to && from < end && !entry.is_gone();
     const bool whole = tensor.is_contiguous() && begin <= from && to <= end;
     if (touched && !whole && !entry.tag.port.empty()) {
       if (auto impl = entry.impl.lock()) kept.emplace_back(std::move(impl), entry.tag);
     }
-    if (touched) forget_object(it->second);
-    const bool same = entry.storage && entry.storage->_unsafe_get_target() == storage;
-    it = touched || same ? by_region_.erase(it) : std::next(it);
-  }
+    const auto object = by_impl_.find(entry.impl._unsafe_get_target());
+    if (touched && object != by_impl_.end() && object->second == each.second) {
+      by_impl_.erase(object);
+    }
+    return touched || entry.is_in_storage_of(tensor);
+  });
   by_impl_.erase(tensor.unsafeGetTensorImpl());
   return kept;
 }
 
-void TagTable::forget_object(std::size_t index) {
-  const auto it = by_impl_.find(entries_[index].impl._unsafe_get_target());
-  if (it != by_impl_.end() && it->second == index) by_impl_.erase(it);
-}
-
 void TagTable::sweep() {
-  std::vector<Entry> kept;
-  ska::flat_hash_map<const c10::TensorImpl*, std::size_t> by_impl;
-  std::unordered_map<Region, std::size_t, RegionHash> by_region;
-  std::vector<std::size_t> moved(entries_.size(), SIZE_MAX);
-  for (std::size_t i = 0; i < entries_.size(); ++i) {
-    const bool dead =
-        entries_[i].storage ? entries_[i].storage->expired() : entries_[i].impl.expired();
-    if (dead) continue;
-    moved[i] = kept.size();
-    kept.push_back(std::move(entries_[i]));
+  for (auto it = by_impl_.begin(); it != by_impl_.end();) {
+    if (it->second->is_gone()) {
+      it = by_impl_.erase(it);
+    } else {
+      ++it;
+    }
   }
-  for (const auto& [impl, i] : by_impl_) {
-    if (moved[i] != SIZE_MAX) by_impl.emplace(impl, moved[i]);
-  }
-  for (const auto& [region, i] : by_region_) {
-    if (moved[i] != SIZE_MAX) by_region.emplace(region, moved[i]);
-  }
-  entries_ = std::move(kept);
-  by_impl_ = std::move(by_impl);
-  by_region_ = std::move(by_region);
-  next_sweep_ = std::max<std::size_t>(1024, entries_.size() * 2);
-}
-
-void TagTable::clear() {
-  entries_.clear();
-  by_impl_.clear();
-  by_region_.clear();
+  std::erase_if(by_region_, [](const auto& each) { return each.second->is_gone(); });
+  next_sweep_ = std::max<std::size_t>(1024, 2 * std::max(by_impl_.size(), by_region_.size()));
 }
 
 }  // namespace leapp::session

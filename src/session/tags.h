@@ -12,6 +12,7 @@
 #include <c10/util/flat_hash_map.h>
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -41,11 +42,9 @@ class TagTable {
  public:
   void set(const at::Tensor& tensor, Tag tag);
   std::optional<Tag> find(const at::Tensor& tensor) const;
-  bool empty() const noexcept { return entries_.empty(); }
-  void clear();
+  bool empty() const noexcept { return by_impl_.empty() && by_region_.empty(); }
+  void clear() { *this = {}; }
 
-  /// An operator outside every node read `source` and only moved its elements to `result`.
-  void copy(const Tag& source, const at::Tensor& result) { set(result, source); }
   /// An operator outside every node made or wrote `result` of it; `call` is null where that cannot
   /// be repeated.
   void detour(Tag source, const at::Tensor& result, Detour detour,
@@ -62,7 +61,12 @@ class TagTable {
     std::optional<c10::weak_intrusive_ptr<c10::StorageImpl>> storage;
     std::int64_t version;
     Shape sizes;
+
+    bool is_gone() const { return storage ? storage->expired() : impl.expired(); }
+    bool is_in_storage_of(const at::Tensor& tensor) const;
+    bool holds_for(const at::Tensor& tensor) const;
   };
+  using EntryRef = std::shared_ptr<const Entry>;
   struct Region {
     const void* begin;
     std::size_t bytes;
@@ -75,13 +79,10 @@ class TagTable {
   };
 
   static std::optional<Region> region_of(const at::Tensor& tensor);
-  const Entry* valid(std::size_t index, const at::Tensor& tensor) const;
-  void forget_object(std::size_t index);
   void sweep();
 
-  std::vector<Entry> entries_;
-  ska::flat_hash_map<const c10::TensorImpl*, std::size_t> by_impl_;
-  std::unordered_map<Region, std::size_t, RegionHash> by_region_;
+  ska::flat_hash_map<const c10::TensorImpl*, EntryRef> by_impl_;
+  std::unordered_map<Region, EntryRef, RegionHash> by_region_;
   std::size_t next_sweep_ = 1024;
 };
 

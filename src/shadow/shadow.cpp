@@ -10,9 +10,9 @@ Shadow::Shadow(const std::filesystem::path& yaml, const ShadowOptions& options)
     : run_(std::make_unique<shadow::ShadowRun>(yaml, options)) {
   require(!is_active(), Code::kNotShadowed,
           "a shadow run cannot begin while a session is tracing: call leapp.stop() first.");
-  require(session::shadowing() == nullptr, Code::kNotShadowed,
+  require(session::shadowing == nullptr, Code::kNotShadowed,
           "a shadow run is on already, and there is one at a time: end it first.");
-  session::set_shadowing(run_.get());
+  session::shadowing = run_.get();
 }
 
 Shadow::~Shadow() {
@@ -24,7 +24,7 @@ void Shadow::reset() {
 }
 
 void Shadow::stop() {
-  if (session::shadowing() == run_.get()) session::set_shadowing(nullptr);
+  if (session::shadowing == run_.get()) session::shadowing = nullptr;
 }
 
 ShadowReport Shadow::report() const {

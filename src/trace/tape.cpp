@@ -284,20 +284,12 @@ void Tape::begin_call(const c10::OperatorHandle& op, FrameRef frame, NodeId node
                     static_cast<std::int32_t>(results_.size()), node, frame});
 }
 
-void Tape::add_value(const c10::IValue& value) {
-  args_.push_back({.kind = Arg::Kind::kValue, .value = value});
-}
-
-void Tape::add_tensor(VarId var) {
-  args_.push_back({.kind = Arg::Kind::kTensor, .var = var, .value = {}});
-}
-
-void Tape::add_tensor_list(const std::vector<VarId>& vars) {
-  args_.push_back({.kind = Arg::Kind::kTensorList,
-                   .list_begin = static_cast<std::int32_t>(list_items_.size()),
-                   .list_size = static_cast<std::int32_t>(vars.size()),
-                   .value = {}});
+Arg Tape::list_of(const std::vector<VarId>& vars) {
+  const auto begin = static_cast<std::int32_t>(list_items_.size());
   list_items_.insert(list_items_.end(), vars.begin(), vars.end());
+  return {.kind = Arg::Kind::kTensorList,
+          .list_begin = begin,
+          .list_size = static_cast<std::int32_t>(vars.size())};
 }
 
 VarId Tape::result_variable(const at::Tensor& tensor) {

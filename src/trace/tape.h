@@ -69,7 +69,7 @@ struct Arg {
   VarId var = kNobody;          ///< tensor
   std::int32_t list_begin = 0;  ///< list: range in Tape::list_items, kNobody for absent tensors
   std::int32_t list_size = 0;
-  c10::IValue value;  ///< everything else
+  c10::IValue value = {};  ///< everything else
 };
 
 struct CallResult {
@@ -127,9 +127,12 @@ class Tape {
 
   /// Appends a call: arguments first, then its results.
   void begin_call(const c10::OperatorHandle& op, FrameRef frame, NodeId node);
-  void add_value(const c10::IValue& value);
-  void add_tensor(VarId var);
-  void add_tensor_list(const std::vector<VarId>& vars);
+  void add_value(const c10::IValue& value) { add_argument({.value = value}); }
+  void add_tensor(VarId var) { add_argument({.kind = Arg::Kind::kTensor, .var = var}); }
+  void add_tensor_list(const std::vector<VarId>& vars) { add_argument(list_of(vars)); }
+  void add_argument(Arg argument) { args_.push_back(std::move(argument)); }
+  /// An argument that is a list, for a call to come.
+  Arg list_of(const std::vector<VarId>& vars);
   /// A tensor, a list of tensors, or anything else, of which only the place is kept.
   void add_result(const c10::IValue& value);
 
@@ -138,6 +141,7 @@ class Tape {
 
   const std::vector<Call>& calls() const noexcept { return calls_; }
   std::vector<Call>& calls() noexcept { return calls_; }
+  const Call& call(std::int32_t index) const { return calls_[static_cast<std::size_t>(index)]; }
   const Arg* args_of(const Call& call) const {
     return args_.data() + static_cast<std::size_t>(call.first_arg);
   }

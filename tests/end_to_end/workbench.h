@@ -15,6 +15,7 @@
 #include "interop/convert.h"
 #include "leapp/inference_manager.h"
 #include "leapp/leapp.h"
+#include "session/front_end.h"
 #include "session/session.h"
 
 namespace leapp::testing {
@@ -29,7 +30,7 @@ class Workbench : public ::testing::Test {
               ("leapp_session_" + std::to_string(getpid()) + "_" + std::to_string(count++));
   }
   void TearDown() override {
-    for (const std::string& open : session::Session::instance().open_nodes()) {
+    for (const std::string& open : front_end::open_nodes()) {
       annotate::abandon(open);
     }
     if (is_active()) stop();

@@ -48,7 +48,7 @@ TEST_F(AnnotateTest, AMethodThatThrowsLeavesNoPass) {
     throw std::runtime_error("not today");
   });
   EXPECT_THROW(method({at::ones({2})}), std::runtime_error);
-  EXPECT_FALSE(session::Session::instance().any_open());
+  EXPECT_FALSE(front_end::any_open());
   EXPECT_FALSE(node().complete());
   stop();
 }

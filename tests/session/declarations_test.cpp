@@ -92,7 +92,7 @@ TEST_F(DeclarationsTest, ALaterPassHasTheSameInputs) {
   EXPECT_EQ(code_of([] { in("n", at::ones({3})); }), Code::kNewSignature);
   EXPECT_EQ(code_of([] { in("n", at::ones({2}, at::kLong)); }), Code::kNewSignature);
   EXPECT_EQ(code_of([] { in("n", at::ones({2}), "z"); }), Code::kNewSignature);
-  EXPECT_FALSE(session::Session::instance().any_open());
+  EXPECT_FALSE(front_end::any_open());
   annotate::input_tensors("n", {{"x", at::ones({2}), {"state/joint/position", {}, {}}}});
   EXPECT_THAT(codes(), ElementsAre(Code::kLaterPassIgnored));
 }

@@ -77,18 +77,18 @@ TEST_F(SessionTest, StopsOnceAndKeepsWhatWasTraced) {
 
 TEST_F(SessionTest, RefusesToStopInsideAFunction) {
   begin();
-  Session::instance().enter_function("n");
+  front_end::enter_function("n");
   EXPECT_EQ(code_of([] { stop(); }), Code::kFunctionRunning);
-  Session::instance().leave_function("n");
+  front_end::leave_function("n");
   stop();
 }
 
 TEST_F(SessionTest, WarmingUpLeavesNothingBehind) {
   begin();
-  Session::instance().warm_up();
+  front_end::warm_up();
   EXPECT_THAT(Session::instance().nodes(), IsEmpty());
   EXPECT_THAT(codes(), IsEmpty());
-  EXPECT_FALSE(Session::instance().any_open());
+  EXPECT_FALSE(front_end::any_open());
 }
 
 TEST_F(SessionTest, ANodeBelongsToOneThread) {
@@ -109,7 +109,7 @@ TEST_F(SessionTest, AnAbandonedPassCountsForNothing) {
   in("n", at::ones({3}));
   annotate::abandon("n");
   annotate::abandon("nobody");
-  EXPECT_FALSE(Session::instance().any_open());
+  EXPECT_FALSE(front_end::any_open());
   EXPECT_THAT(node().inputs, IsEmpty());
   pass();  // with another shape
   in("n", at::ones({2}));
@@ -125,7 +125,7 @@ TEST_F(SessionTest, RefusesToStopBeforeANodeWasCompleted) {
   in("b", at::ones({2}));
   EXPECT_EQ(code_of([] { stop(); }), Code::kIncomplete);
   EXPECT_TRUE(is_active());
-  EXPECT_TRUE(Session::instance().any_open());
+  EXPECT_TRUE(front_end::any_open());
 }
 
 TEST_F(SessionTest, AFurtherPassThatStopCutsOffCountsForNothing) {

@@ -12,8 +12,8 @@ using ::testing::ElementsAre;
 
 class Witness final : public Shadowing {
  public:
-  Witness() { set_shadowing(this); }
-  ~Witness() override { set_shadowing(nullptr); }
+  Witness() { shadowing = this; }
+  ~Witness() override { shadowing = nullptr; }
   void inputs(const std::string& node, const NamedTensors&) override { note("inputs", node); }
   void states(const std::string& node, const NamedTensors&) override { note("states", node); }
   void updates(const std::string& node, const NamedTensors&) override { note("updates", node); }

@@ -76,7 +76,7 @@ TEST(TagsTest, ForgettingMemoryGivesBackWhatKeepsSomeElements) {
 TEST(TagsTest, ACopyHasTheTagAndAnyOtherResultRemembersTheDetour) {
   TagTable tags;
   const Tensor copy = at::ones({4});
-  tags.copy(kTag, copy);
+  tags.set(copy, kTag);
   EXPECT_TRUE(tags.find(copy)->exact());
   Tag tag = kTag;
   for (std::size_t i = 1; i < 7; ++i) {

@@ -14,6 +14,7 @@
 
 #include "leapp/leapp.h"
 #include "session/hooks.h"
+#include "session/front_end.h"
 #include "session/session.h"
 
 namespace leapp::testing {
@@ -45,7 +46,7 @@ class Tracing : public ::testing::Test {
   void begin() { start({.name = "g", .save_path = folder_.string()}); }
   /// stop(), whatever was left open.
   static void end() {
-    for (const std::string& open : session::Session::instance().open_nodes()) {
+    for (const std::string& open : front_end::open_nodes()) {
       annotate::abandon(open);
     }
     stop();
