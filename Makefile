@@ -67,7 +67,7 @@ bench: build  ## measure; side by side with NVIDIA's leapp where it is installed
 	@$(RUN) $(BIN)/python benchmarks/run.py
 
 opinfo: build  ## sweep PyTorch's operator database (BACKEND=jit, onnx or cpp)
-	@$(RUN) $(BIN)/python tests/python/opinfo.py --backend $(or $(BACKEND),jit)
+	@$(RUN) $(BIN)/python tests/python/opinfo_sweep.py --backend $(or $(BACKEND),jit)
 
 lint: build  ## formats, types, layers, public headers, tests, the torch-free boundary
 	@$(BIN)/python tools/lint.py --build $(BUILD)

@@ -40,4 +40,8 @@ LEAPP_EXPORT std::string diff_page(const std::filesystem::path& before,
                                    const std::filesystem::path& after,
                                    const ViewOptions& options = {});
 
+/// Nodes, ports, wires and files as a JSON object, for programs: what `leapp inspect --json`
+/// prints.
+LEAPP_EXPORT std::string to_json(const Bundle& bundle);
+
 }  // namespace leapp

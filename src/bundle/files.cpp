@@ -70,6 +70,32 @@ bool is_lfs_pointer(std::string_view bytes) {
   return bytes.starts_with("version https://git-lfs");
 }
 
+fs::path locate_file(const Bundle& bundle, const NamedFile& file, const fs::path& folder,
+                     const BundleOptions& options) {
+  try {
+    return resolve_file(folder, file.entry->path, options);
+  } catch (const Error& error) {
+    throw error.behind(locate_field(bundle.file, file.path_field));
+  }
+}
+
+void verify_bytes(const Bundle& bundle, const NamedFile& file, const FileBytes& bytes) {  // B21
+  if (file.entry->sha256sum.empty()) return;  // initial values of other writers
+  const std::string_view text(reinterpret_cast<const char*>(bytes.bytes().data()),
+                              bytes.bytes().size());
+  Digest sha256(Digest::Kind::kSha256);
+  sha256.update(text);
+  const std::string found = sha256.finish();
+  if (found == file.entry->sha256sum) return;
+  throw Error(rule(21),
+              locate_field(bundle.file, file.checksum_field) +
+                  "[B21] SHA256 checksum mismatch for " + file.what + ", " + bytes.path().string() +
+                  ": expected " + file.entry->sha256sum + ", found " + found +
+                  (is_lfs_pointer(text)
+                       ? "; this is a pointer of Git LFS, not the file: run 'git lfs pull'"
+                       : "; the file was changed or damaged after the export: export again"));
+}
+
 }  // namespace
 
 std::filesystem::path resolve_file(const std::filesystem::path& folder, const std::string& path,
@@ -103,28 +129,16 @@ std::filesystem::path resolve_file(const std::filesystem::path& folder, const st
 VerifiedFiles::VerifiedFiles(const Bundle& bundle, const std::filesystem::path& folder,
                              const BundleOptions& options) {
   for (const NamedFile& file : list_files(bundle)) {
-    fs::path path;
-    try {
-      path = resolve_file(folder, file.entry->path, options);
-    } catch (const Error& error) {
-      throw error.behind(locate_field(bundle.file, file.path_field));
-    }
-    const auto bytes = files_.try_emplace(file.entry->path, path).first->second.bytes();
-    if (file.entry->sha256sum.empty()) continue;  // initial values of other writers
-    const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-    Digest sha256(Digest::Kind::kSha256);
-    sha256.update(text);
-    const std::string found = sha256.finish();
-    if (found != file.entry->sha256sum) {  // B21
-      throw Error(rule(21),
-                  locate_field(bundle.file, file.checksum_field) +
-                      "[B21] SHA256 checksum mismatch for " + file.what + ", " + path.string() +
-                      ": expected " + file.entry->sha256sum + ", found " + found +
-                      (is_lfs_pointer(text)
-                           ? "; this is a pointer of Git LFS, not the file: run 'git lfs pull'"
-                           : "; the file was changed or damaged after the export: export again"));
-    }
+    const fs::path path = locate_file(bundle, file, folder, options);
+    verify_bytes(bundle, file, files_.try_emplace(file.entry->path, path).first->second);
   }
+}
+
+FileBytes read_golden_file(const Bundle& bundle, const BundleOptions& options) {
+  const NamedFile golden = list_files(bundle).back();  // which is listed last
+  FileBytes bytes(locate_file(bundle, golden, bundle.file.parent_path(), options));
+  verify_bytes(bundle, golden, bytes);
+  return bytes;
 }
 
 void verify_files(const Bundle& bundle, const std::filesystem::path& folder,

@@ -56,4 +56,7 @@ class LEAPP_EXPORT VerifiedFiles {
   std::unordered_map<std::string, FileBytes> files_;
 };
 
+/// The golden traces of a bundle that has some, and no other file of it. Throws as verify_files().
+LEAPP_EXPORT FileBytes read_golden_file(const Bundle& bundle, const BundleOptions& options);
+
 }  // namespace leapp

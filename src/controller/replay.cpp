@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "bundle/json_tree.h"
 #include "controller/mcap_reader.h"
 #include "leapp/error.h"
 
@@ -49,13 +50,15 @@ class Replayer {
   ReplayReport run() {
     reader_.read([this](const McapChannel& channel, std::uint64_t, std::string_view data) {
       if (report_.difference || channel.encoding != "json") return;
-      const auto message = nlohmann::ordered_json::parse(data, nullptr, false);
+      const nlohmann::ordered_json message = parse_json(data);
       if (!message.is_object()) fail("a message is no JSON object");
+      const auto port = channel.metadata.find("port");
       const auto side = channel.metadata.find("side");
       if (channel.topic == "/controller") {
-        if (message.value("event", "") == "start") restart();
-      } else if (side != channel.metadata.end()) {
-        take(channel.metadata.at("port"), side->second == "input", message);
+        const auto event = message.find("event");
+        if (event != message.end() && *event == "start") restart();
+      } else if (port != channel.metadata.end() && side != channel.metadata.end()) {
+        take(port->second, side->second == "input", message);
       }
     });
     if (report_.ticks == 0) fail("it holds no tick of this bundle's ports");

@@ -2,6 +2,7 @@
 #include <string_view>
 
 #include "base/check.h"
+#include "bundle/json_tree.h"
 #include "import/assembly.h"
 #include "import/clock.h"
 #include "import/formats.h"
@@ -11,7 +12,7 @@
 namespace leapp::importing {
 namespace {
 
-using Json = nlohmann::json;
+using Json = nlohmann::ordered_json;
 
 constexpr const char* kTargets = "output.joint_targets.";
 
@@ -76,7 +77,7 @@ class ExployReader {
   Json entry(const std::string& key) const {
     const std::string* text = fields_.find(key);
     if (text == nullptr) return nullptr;
-    Json json = Json::parse(*text, nullptr, false);
+    Json json = parse_json(*text);
     if (json.is_discarded() || !json.is_object()) {
       fields_.fail(Code::kBadKey, key, "is no mapping of JSON");
     }

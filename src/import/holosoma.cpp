@@ -3,6 +3,7 @@
 #include <numeric>
 
 #include "base/check.h"
+#include "bundle/json_tree.h"
 #include "import/formats.h"
 #include "import/meaning.h"
 #include "import/terms.h"
@@ -17,7 +18,7 @@ constexpr double kHolosomaClip = 100;
 std::vector<CommandRange> holosoma_ranges(const Fields& fields) {
   const std::string* text = fields.find("command_ranges");
   if (text == nullptr) return {};
-  const nlohmann::json json = nlohmann::json::parse(*text, nullptr, false);
+  const nlohmann::ordered_json json = parse_json(*text);
   if (json.is_discarded() || !(json.is_object() || json.is_null())) {
     fields.fail(Code::kBadKey, "command_ranges", "is no mapping of JSON");
   }

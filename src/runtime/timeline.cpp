@@ -196,7 +196,7 @@ void Timeline::write_tick(std::size_t noted, Outcome outcome) {
     add_counter(bytes_, end, kMissTrack, ++misses_);
   }
   add_event(bytes_, end, kSliceEnd, kTickTrack, 0);
-  add_counter(bytes_, end, kTookTrack, end - start);
+  add_counter(bytes_, start, kTookTrack, end - start);  // from where its own tick is drawn
   if (const std::uint64_t dropped = dropped_.load(std::memory_order_relaxed);
       dropped != dropped_written_) {
     add_counter(bytes_, end, kDropTrack, dropped_written_ = dropped);

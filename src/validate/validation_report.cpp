@@ -70,7 +70,8 @@ std::string validation_json(const std::vector<NodeOutcome>& outcomes, const Tole
         {"errored", counts.errored},
         {"not_compared", counts.not_compared}}},
       {"nodes", std::move(nodes)}};
-  return report.dump(2, ' ', true, Json::error_handler_t::replace) + "\n";
+  // For programs, and without indentation, as that would be more than half of the file.
+  return report.dump(-1, ' ', true, Json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace leapp

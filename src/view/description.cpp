@@ -1,15 +1,13 @@
 #include "view/description.h"
 
-#include <fstream>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
-#include "base/check.h"
-#include "base/hash.h"
 #include "leapp/robot_binding.h"
+#include "view/bundle_json.h"
 #include "view/distribution.h"
 #include "view/model_facts.h"
 #include "view/numbers.h"
+#include "view/reports.h"
 #include "view/series.h"
 #include "viz/draw.h"
 
@@ -22,26 +20,6 @@ using Json = nlohmann::ordered_json;
 constexpr std::size_t kMostOperators = 4000;
 constexpr std::size_t kMostWeights = 2000;
 constexpr std::size_t kMostCode = 200'000;
-
-Json to_json(const ElementNames& names) {
-  Json list = Json::array();
-  for (const auto& dimension : names) {
-    if (const auto* axis = std::get_if<TemporalAxis>(&dimension)) {
-      list.push_back({{"period_ms", axis->period_ms}});
-    } else if (const auto* words = std::get_if<std::vector<std::string>>(&dimension)) {
-      list.push_back(*words);
-    } else {
-      list.push_back(nullptr);
-    }
-  }
-  return list;
-}
-
-Json to_json(const std::vector<Port>& ports) {
-  Json list = Json::array();
-  for (const Port& port : ports) list.push_back(view::to_json(port));
-  return list;
-}
 
 Json to_json(const Operator& op) {
   Json json = {{"type", op.type}};
@@ -94,8 +72,8 @@ Json node_json(const Model& model, const Bundle& bundle, const BundleOptions& op
                {"file", model.file ? Json(model.file->path) : Json()},
                {"bytes", facts.file_bytes},
                {"sha256", model.file ? model.file->sha256sum : ""},
-               {"inputs", to_json(model.inputs)},
-               {"outputs", to_json(model.outputs)},
+               {"inputs", view::to_json(model.inputs)},
+               {"outputs", view::to_json(model.outputs)},
                {"code", facts.code.substr(0, kMostCode)},
                {"remarks", facts.remarks}};
   if (model.opset_version) json["opset"] = *model.opset_version;
@@ -120,14 +98,6 @@ void add_wires(const std::vector<Wire>& wires, bool feedback, Json& list) {
   }
 }
 
-Json names_json(const std::vector<NodePorts>& nodes) {
-  Json list = Json::array();
-  for (const NodePorts& node : nodes) {
-    for (const std::string& port : node.ports) list.push_back(node.node + "/" + port);
-  }
-  return list;
-}
-
 Json system_json(const SystemInformation& system) {
   Json json = {{"config version", system.config_version}};
   const auto add = [&](const char* key, const std::optional<std::string>& text) {
@@ -139,37 +109,6 @@ Json system_json(const SystemInformation& system) {
   add("CUDA", system.cuda_version);
   add("system", system.os);
   return json;
-}
-
-std::string whole_text(const std::filesystem::path& file) {
-  std::ifstream stream(file, std::ios::binary);
-  if (!stream) throw Error(Code::kNotFound, file.string() + " was not found");
-  std::ostringstream text;
-  text << stream.rdbuf();
-  return text.str();
-}
-
-// validation.json, where it is there and speaks of this very bundle (B34).
-Json validation_json(const Bundle& bundle) {
-  const std::filesystem::path file = bundle.file.parent_path() / "validation.json";
-  if (!std::filesystem::exists(file)) return nullptr;
-  Json report = Json::parse(whole_text(file), nullptr, false);
-  if (!report.is_object() || !report.contains("nodes")) return nullptr;
-  Digest digest(Digest::Kind::kSha256);
-  digest.update(whole_text(bundle.file));
-  return report.value("yaml_sha256sum", Json()) == Json(digest.finish()) ? report : Json();
-}
-
-Json bench_json(const std::filesystem::path& file) {
-  if (file.empty()) return nullptr;
-  Json report = Json::parse(whole_text(file), nullptr, false);
-  require(report.is_object() && report.contains("tick") && report["tick"].is_object() &&
-              report.contains("nodes") && report["nodes"].is_object(),
-          Code::kNoBenchReport,
-          file.string() +
-              ": this is no report of leapp bench: expected a JSON object with \"tick\" "
-              "and \"nodes\"; make one with: leapp bench bundle.yaml --json");
-  return report;
 }
 
 Json binding_json(const std::vector<PortBinding>& ports, const std::vector<Signal>& signals) {
@@ -224,39 +163,6 @@ void add_drawing(const Bundle& bundle, Json& json) {
 
 }  // namespace
 
-Json to_json(const Metadata& metadata) {
-  return std::visit(
-      [](const auto& value) -> Json {
-        using T = std::decay_t<decltype(value)>;
-        if constexpr (std::is_same_v<T, std::monostate>) {
-          return nullptr;
-        } else if constexpr (std::is_same_v<T, Metadata::List>) {
-          Json list = Json::array();
-          for (const Metadata& item : value) list.push_back(to_json(item));
-          return list;
-        } else if constexpr (std::is_same_v<T, Metadata::Map>) {
-          return to_json(value);
-        } else {
-          return value;
-        }
-      },
-      metadata.value);
-}
-
-Json to_json(const Metadata::Map& map) {
-  Json json = Json::object();
-  for (const auto& [key, value] : map) json[key] = to_json(value);
-  return json;
-}
-
-Json to_json(const Port& port) {
-  Json json = {{"name", port.name}, {"dtype", name_of(port.dtype)}, {"shape", port.shape}};
-  if (port.semantics.kind) json["kind"] = *port.semantics.kind;
-  if (port.semantics.element_names) json["names"] = to_json(*port.semantics.element_names);
-  if (!port.semantics.extra.empty()) json["extra"] = to_json(port.semantics.extra);
-  return json;
-}
-
 Json describe(const Bundle& bundle, const ViewOptions& options) {
   Json nodes = Json::array();
   for (const Model& model : bundle.models) {
@@ -270,15 +176,15 @@ Json describe(const Bundle& bundle, const ViewOptions& options) {
                {"nodes", std::move(nodes)},
                {"order", execution_order(bundle)},
                {"wires", std::move(wires)},
-               {"inputs", names_json(bundle.pipeline.inputs)},
-               {"outputs", names_json(bundle.pipeline.outputs)},
+               {"inputs", names_of(bundle.pipeline.inputs)},
+               {"outputs", names_of(bundle.pipeline.outputs)},
                {"configs", to_json(bundle.pipeline.configs)},
                {"system", system_json(bundle.system_information)},
                {"golden", golden_series(bundle, options.bundle)},
                {"recording",
                 options.recording.empty() ? Json() : recorded_series(options.recording, bundle)},
-               {"validation", validation_json(bundle)},
-               {"bench", bench_json(options.bench)},
+               {"validation", validation_report(bundle)},
+               {"bench", bench_report(options.bench)},
                {"robot", robot_json(bundle, options.robot)},
                {"integrity", integrity_json(bundle, options.bundle)}};
   add_drawing(bundle, json);

@@ -10,13 +10,6 @@
 
 namespace leapp::view {
 
-/// Port, type, shape, kind, element names and all else that it means.
-nlohmann::ordered_json to_json(const Port& port);
-
-/// Any value of the YAML.
-nlohmann::ordered_json to_json(const Metadata& metadata);
-nlohmann::ordered_json to_json(const Metadata::Map& map);
-
 /// The whole page's data; view.h has what it may throw.
 nlohmann::ordered_json describe(const Bundle& bundle, const ViewOptions& options);
 

@@ -8,7 +8,7 @@
 
 #include "bundle/safetensors.h"
 #include "leapp/log.h"
-#include "view/description.h"
+#include "view/bundle_json.h"
 #include "view/distribution.h"
 #include "view/model_facts.h"
 #include "view/numbers.h"

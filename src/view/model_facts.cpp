@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "bundle/json_tree.h"
 #include "bundle/verified_files.h"
 #include "onnx/reader.h"
 #include "view/script_tensors.h"
@@ -103,10 +104,10 @@ void add_script_weights(const std::vector<ZipEntry>& entries, ModelFacts& facts)
 
 // The operators of a program of torch.export, which is JSON in its archive.
 void add_program_operators(std::string_view text, ModelFacts& facts) {
-  const auto json = nlohmann::json::parse(text, nullptr, false);
-  const nlohmann::json::json_pointer nodes("/graph_module/graph/nodes");
+  const nlohmann::ordered_json json = parse_json(text);
+  const nlohmann::ordered_json::json_pointer nodes("/graph_module/graph/nodes");
   if (json.is_discarded() || !json.contains(nodes) || !json[nodes].is_array()) return;
-  for (const nlohmann::json& node : json[nodes]) {
+  for (const nlohmann::ordered_json& node : json[nodes]) {
     if (!node.is_object() || !node.contains("target") || !node["target"].is_string()) continue;
     Operator made;
     made.type = node["target"].get<std::string>();

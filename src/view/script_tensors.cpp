@@ -16,6 +16,7 @@ namespace {
 constexpr std::size_t kMostSteps = 1'000'000;
 constexpr std::size_t kMostVisits = 100'000;
 constexpr int kMostDepth = 64;
+constexpr std::size_t kMostName = 4096;
 
 struct Pickled;
 using PickledRef = const Pickled*;
@@ -24,11 +25,11 @@ using PickledRef = const Pickled*;
 struct Pickled {
   std::variant<std::monostate, std::int64_t, std::string> value = {};
   std::vector<PickledRef> items = {};                         // of a tuple, a list or a call
-  std::vector<std::pair<std::string, PickledRef>> keys = {};  // of a dict or an object
+  std::vector<std::pair<std::string, PickledRef>> keys = {};  // of a dict
+  PickledRef state = nullptr;                                 // of an object: its attributes
 };
 
 // Owns the values that it reads.
-
 class Unpickler {
  public:
   explicit Unpickler(std::string_view bytes) : rest_(bytes) {}
@@ -196,9 +197,9 @@ class Unpickler {
   }
   bool build() {
     if (stack_.size() < 2) return false;
-    const auto keys = stack_.back()->keys;
+    const PickledRef state = stack_.back();
     stack_.pop_back();
-    stack_.back()->keys = keys;
+    stack_.back()->state = state;
     return true;
   }
 
@@ -244,10 +245,11 @@ Shape numbers_in(const Pickled& tuple) {
 }
 
 bool is_contiguous(const Shape& shape, const Shape& strides) {
+  if (element_count(shape) == 0) return true;
   std::int64_t expected = 1;
   for (std::size_t i = shape.size(); i-- > 0;) {
     if (shape[i] != 1 && (i >= strides.size() || strides[i] != expected)) return false;
-    expected *= std::max<std::int64_t>(shape[i], 1);
+    expected *= shape[i];
   }
   return true;
 }
@@ -281,8 +283,9 @@ std::optional<ScriptTensor> tensor_in(const Pickled& call) {
 void collect(const Pickled& object, const std::string& prefix, int depth, std::size_t& visits,
              std::vector<ScriptTensor>& found) {
   if (depth > kMostDepth) return;
-  for (const auto& [name, value] : object.keys) {
-    if (++visits > kMostVisits) return;
+  const Pickled& attributes = object.state == nullptr ? object : *object.state;
+  for (const auto& [name, value] : attributes.keys) {
+    if (++visits > kMostVisits || prefix.size() + name.size() > kMostName) return;
     if (std::optional<ScriptTensor> tensor = tensor_in(*value)) {
       tensor->name = prefix + name;
       found.push_back(std::move(*tensor));

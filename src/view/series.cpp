@@ -6,9 +6,8 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
-#include "base/check.h"
-#include "base/hash.h"
 #include "bundle/golden_traces.h"
+#include "bundle/json_tree.h"
 #include "bundle/verified_files.h"
 #include "controller/mcap_reader.h"
 #include "view/distribution.h"
@@ -63,18 +62,6 @@ SeriesJson to_json(const PortSeries& series) {
   return json;
 }
 
-// The golden traces that the bundle names, verified (B30).
-GoldenTraces read_golden(const Bundle& bundle, const BundleOptions& options) {
-  const FileEntry& entry = *bundle.pipeline.golden;
-  const FileBytes file(resolve_file(bundle.file.parent_path(), entry.path, options));
-  Digest digest(Digest::Kind::kSha256);
-  digest.update({reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size()});
-  require(digest.finish() == entry.sha256sum, rule(30),
-          entry.path +
-              ": [B30] SHA256 checksum mismatch: these are not the golden traces of this bundle");
-  return GoldenTraces(bundle, file, options);
-}
-
 std::vector<double> elements_of(const ConstTensorView& tensor) {
   std::vector<double> values;
   const auto count = static_cast<std::size_t>(element_count(tensor.shape));
@@ -123,7 +110,7 @@ class RecordingReader {
 
   void take(const McapChannel& channel, std::uint64_t time, std::string_view data) {
     if (channel.encoding != "json") return;
-    const auto message = SeriesJson::parse(data, nullptr, false);
+    const SeriesJson message = parse_json(data);
     if (!message.is_object() || !message.contains("tick") ||
         !message["tick"].is_number_unsigned()) {
       return;
@@ -159,11 +146,12 @@ class RecordingReader {
 
  private:
   void take_event(const SeriesJson& message) {
-    std::string name = message.value("event", "?");
-    if (message.contains("port") && message["port"].is_string()) {
-      name += " (" + message["port"].get<std::string>() + ")";
-    }
-    ++events_[name];
+    const auto text = [&](const char* key, const char* otherwise) {
+      const auto found = message.find(key);
+      return found != message.end() && found->is_string() ? found->get<std::string>() : otherwise;
+    };
+    const std::string port = text("port", "");
+    ++events_[text("event", "?") + (port.empty() ? "" : " (" + port + ")")];
   }
 
   const Bundle& bundle_;
@@ -180,7 +168,7 @@ class RecordingReader {
 SeriesJson golden_series(const Bundle& bundle, const BundleOptions& options) {
   if (!bundle.pipeline.golden) return nullptr;
   try {
-    const GoldenTraces golden = read_golden(bundle, options);
+    const GoldenTraces golden(bundle, read_golden_file(bundle, options), options);
     AllSeries all;
     for (std::size_t tick = 0; tick < golden.ticks(); ++tick) {
       const auto take = [&](const std::string& side, const PortRef& port, const auto* values) {

@@ -49,9 +49,12 @@ std::optional<std::string_view> content(std::string_view bytes, std::size_t offs
 constexpr std::size_t kMostInflated = std::size_t{16} << 20;
 constexpr std::uint64_t kStored = 0, kDeflated = 8;
 
-// What compressed bytes were, or null where they are broken or more than one wants to read.
-std::shared_ptr<const std::string> inflate_bytes(std::string_view bytes, std::size_t size) {
-  if (size > kMostInflated) return nullptr;
+// What compressed bytes were, or null where they are broken or more than `budget`, which is what
+// is left to the archive.
+std::shared_ptr<const std::string> inflate_bytes(std::string_view bytes, std::size_t size,
+                                                 std::size_t& budget) {
+  if (size > budget) return nullptr;
+  budget -= size;
   std::string text(size, '\0');
   z_stream stream{};
   if (::inflateInit2(&stream, -MAX_WBITS) != Z_OK) return nullptr;
@@ -72,6 +75,7 @@ std::optional<std::vector<ZipEntry>> read_zip(std::string_view bytes) {
   if (!end) return std::nullopt;
   const std::uint64_t count = number(bytes, *end + 10, 2);
   std::size_t at = number(bytes, *end + 16, 4);
+  std::size_t budget = kMostInflated;
   std::vector<ZipEntry> entries;
   for (std::uint64_t i = 0; i < count; ++i) {
     if (number(bytes, at, 4) != kEntrySignature) return std::nullopt;
@@ -83,7 +87,8 @@ std::optional<std::vector<ZipEntry>> read_zip(std::string_view bytes) {
     if (!found) return std::nullopt;
     const std::uint64_t method = number(bytes, at + 10, 2);
     if (method == kStored) entry.bytes = *found;
-    if (method == kDeflated) entry.inflated = inflate_bytes(*found, number(bytes, at + 24, 4));
+    if (method == kDeflated)
+      entry.inflated = inflate_bytes(*found, number(bytes, at + 24, 4), budget);
     if (entry.inflated) entry.bytes = *entry.inflated;
     entries.push_back(std::move(entry));
     at += kEntryBytes + name_size + number(bytes, at + 30, 2) + number(bytes, at + 32, 2);

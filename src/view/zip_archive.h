@@ -16,8 +16,9 @@ struct ZipEntry {
 };
 
 /// The entries of an archive, in its order, or nothing when the bytes are no such archive: sizes
-/// and offsets are checked against what is there. Archives of more than 4 GB are left alone, and
-/// of what is compressed all that would be more than 16 MB is left empty.
+/// and offsets are checked against what is there. Archives of more than 4 GB are left alone. What
+/// is compressed is left empty once all of it together would be more than 16 MB: a small archive
+/// can claim to hold any amount.
 std::optional<std::vector<ZipEntry>> read_zip(std::string_view bytes);
 
 }  // namespace leapp::view

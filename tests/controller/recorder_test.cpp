@@ -1,6 +1,7 @@
 #include "controller/recorder.h"
 
 #include "controller/mcap_reader.h"
+#include "controller/mcap_writer.h"
 #include "leapp/replay.h"
 #include "support.h"
 
@@ -114,6 +115,20 @@ TEST(Replay, ARecordingOfAnotherBundle) {
   bench.inputs[0].name = "other";
   EXPECT_THAT(message_of([&] { replay(file, bench.write(), replay_options(bench)); }),
               HasSubstr("the bundle has no input pi/q"));
+}
+
+TEST(Replay, MessagesOfOtherWritersAreNoTicks) {
+  PolicyBench bench;
+  add_legs(bench);
+  const std::filesystem::path file = bench.folder() / "other.mcap";
+  McapWriter writer(file);
+  const std::uint16_t events = writer.add_channel("/controller", "event", {});
+  const std::uint16_t nameless = writer.add_channel("/camera", "image", {{"side", "input"}});
+  writer.write(events, 1, R"({"event": 7})");
+  writer.write(nameless, 2, R"({"tick": 0, "values": [1]})");
+  ASSERT_TRUE(writer.close());
+  EXPECT_THAT(message_of([&] { replay(file, bench.write(), replay_options(bench)); }),
+              HasSubstr("it holds no tick of this bundle's ports [LP655]"));
 }
 
 }  // namespace

@@ -63,3 +63,11 @@ def test_the_site_is_whole(tmp_path: Path) -> None:
     for page in ("index", "tutorials/first_export", "source/include/leapp/controller.h"):
         assert (tmp_path / "site" / f"{page}.html").is_file()
     shutil.rmtree(tmp_path / "site")
+
+
+@pytest.mark.parametrize("stub", ["_runtime", "_trace"])
+def test_the_reference_can_run_the_stubs(stub: str) -> None:
+    """As pdoc does, for the signatures: from top to bottom, so a class comes before its uses."""
+    pytest.importorskip("torch")
+    text = (ROOT / "python" / "src" / "leapp" / f"{stub}.pyi").read_text()
+    exec(compile(text, stub, "exec"), {"__name__": f"leapp.{stub}", "__package__": "leapp"})

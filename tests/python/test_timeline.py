@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -61,6 +61,70 @@ def slices(file: Path) -> Counter[str]:
     return found
 
 
+def assert_known(message: Any) -> None:
+    """Every field of the message, and of those in it, is one that Perfetto has."""
+    unknown_fields = pytest.importorskip("google.protobuf.unknown_fields")
+    assert not list(unknown_fields.UnknownFieldSet(message)), message
+    for field, value in message.ListFields():
+        if field.type == field.TYPE_MESSAGE:
+            for each in value if isinstance(value, Sequence) else [value]:
+                assert_known(each)
+
+
+class Perfetto:
+    """Reads a file by Perfetto's own description, and holds it to what TrackEvent asks for."""
+
+    def __init__(self, file: Path) -> None:
+        protos = pytest.importorskip("perfetto.protos.perfetto.trace.perfetto_trace_pb2")
+        self.packet, self.event = protos.TracePacket, protos.TrackEvent
+        self.names: dict[int, str] = {}
+        self.tracks: dict[int, Any] = {}
+        self.open: dict[int, list[tuple[str, int]]] = {}  # slices by track
+        self.took: dict[str, list[int]] = {}
+        self.counted: dict[str, list[int]] = {}
+        self.last: dict[int, int] = {}
+        self.cleared = False
+        for packet in protos.Trace.FromString(file.read_bytes()).packet:
+            assert_known(packet)
+            assert packet.trusted_packet_sequence_id == 1
+            self.take(packet)
+        assert not any(self.open.values())
+
+    def take(self, packet: Any) -> None:
+        flags = packet.sequence_flags
+        self.cleared = self.cleared or bool(flags & self.packet.SEQ_INCREMENTAL_STATE_CLEARED)
+        if packet.HasField("interned_data"):
+            assert self.cleared
+            self.names.update((each.iid, each.name) for each in packet.interned_data.event_names)
+        if packet.HasField("track_descriptor"):
+            track = packet.track_descriptor
+            assert track.uuid != 0  # which is the default track
+            assert not track.HasField("parent_uuid") or track.parent_uuid in self.tracks
+            self.tracks[track.uuid] = track
+        if packet.HasField("track_event"):
+            uuid, event = packet.track_event.track_uuid, packet.track_event
+            assert packet.HasField("timestamp")
+            assert packet.timestamp >= self.last.get(uuid, 0)
+            self.last[uuid] = packet.timestamp
+            if event.HasField("name_iid"):
+                assert self.cleared
+                assert flags & self.packet.SEQ_NEEDS_INCREMENTAL_STATE
+            self.take_event(uuid, event, packet.timestamp)
+
+    def take_event(self, uuid: int, event: Any, time: int) -> None:
+        track = self.tracks[uuid]
+        assert (event.type == self.event.TYPE_COUNTER) == track.HasField("counter")
+        stack = self.open.setdefault(uuid, [])
+        if event.type == self.event.TYPE_SLICE_BEGIN:
+            stack.append((self.names[event.name_iid], time))
+        elif event.type == self.event.TYPE_SLICE_END:
+            name, begin = stack.pop()
+            self.took.setdefault(name, []).append(time - begin)
+        elif event.type == self.event.TYPE_COUNTER:
+            assert event.HasField("counter_value")
+            self.counted.setdefault(track.name, []).append(event.counter_value)
+
+
 @pytest.fixture
 def policy(tmp_path: Path) -> str:
     bundle = Bundle(tmp_path)
@@ -81,6 +145,23 @@ def test_python_writes_a_slice_for_each_node(policy: str, tmp_path: Path) -> Non
     robot.trace_to(None)
     robot.run_policy(inputs)  # after it ended
     assert slices(tmp_path / "run.pftrace") == {"tick": 5, "pre": 5, "policy": 5, "": 15}
+
+
+def test_perfetto_reads_what_the_runtime_writes(policy: str, tmp_path: Path) -> None:
+    robot = leapp.InferenceManager(policy, array="numpy", merge=False)
+    robot.trace_to(tmp_path / "run.pftrace")
+    for _ in range(5):
+        robot.run_policy({"pre/x": np.ones((1, 4), np.float32)})
+    robot.trace_to(None)
+    found = Perfetto(tmp_path / "run.pftrace")
+    assert {name: len(each) for name, each in found.took.items()} == {
+        "tick": 5,
+        "pre": 5,
+        "policy": 5,
+    }
+    assert found.counted["tick took"] == found.took["tick"]
+    process = next(each for each in found.tracks.values() if each.HasField("process"))
+    assert process.process.process_name
 
 
 def test_a_file_that_cannot_be_is_an_error(policy: str, tmp_path: Path) -> None:

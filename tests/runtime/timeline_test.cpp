@@ -143,10 +143,14 @@ TEST_F(TimelineTest, CountsWhatTicksTookAndMissed) {
   EXPECT_EQ(trace.count(kMark, "deadline missed"), 1u);
   EXPECT_EQ(trace.count(kMark, "tick failed"), 1u);
   std::map<std::string, std::vector<std::int64_t>> counters;
+  std::map<std::string, std::vector<std::uint64_t>> times;
   for (const Event& event : trace.events) {
-    if (event.type == kCounted) counters[trace.tracks.at(event.track)].push_back(event.value);
+    if (event.type != kCounted) continue;
+    counters[trace.tracks.at(event.track)].push_back(event.value);
+    times[trace.tracks.at(event.track)].push_back(event.time);
   }
   EXPECT_EQ(counters["tick took"], (std::vector<std::int64_t>{7'000, 9'000}));
+  EXPECT_EQ(times["tick took"], (std::vector<std::uint64_t>{0, 10'000}));  // when they began
   EXPECT_EQ(counters["deadlines missed"], (std::vector<std::int64_t>{1}));
 }
 

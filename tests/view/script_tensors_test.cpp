@@ -71,5 +71,24 @@ TEST(ScriptTensorsTest, EndlessNestingEnds) {
   EXPECT_THAT(list_script_tensors("}q\0(X\x01\0\0\0ah\0u."s), testing::IsEmpty());
 }
 
+TEST(ScriptTensorsTest, ATensorWithoutElementsHasAnySizes) {
+  // [0, 2^62, 2^62]: nothing lies in it, and nothing multiplies its sizes.
+  const std::string size = "\x8a\x08\0\0\0\0\0\0\0\x40"s;
+  std::string pickle = kOneTensor;
+  pickle.replace(pickle.find("K\x02\x85K\x01\x85"), 6, "K\0"s + size + size + "\x87K\x01\x85"s);
+  const std::vector<ScriptTensor> found = list_script_tensors(pickle);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_TRUE(found[0].contiguous);
+}
+
+TEST(ScriptTensorsTest, ManyObjectsMayHaveTheSameAttributes) {
+  // One dict of many keys is the state of many objects: none of them copies it.
+  std::string pickle = "}("s;
+  for (int i = 0; i < 100'000; ++i) pickle += "X\x01\0\0\0aK\x01"s;
+  pickle += "uq\0"s;
+  for (int i = 0; i < 100'000; ++i) pickle += ")h\0b"s;
+  EXPECT_THAT(list_script_tensors(pickle + "."), testing::IsEmpty());
+}
+
 }  // namespace
 }  // namespace leapp::view

@@ -2,6 +2,7 @@
 #include "view/zip_archive.h"
 
 #include <gmock/gmock.h>
+#include <zlib.h>
 
 #include <fstream>
 #include <sstream>
@@ -30,6 +31,45 @@ TEST(ZipArchiveTest, HasTheEntriesOfATorchScriptFile) {
 TEST(ZipArchiveTest, WhatIsNoArchiveIsNone) {
   EXPECT_FALSE(read_zip("").has_value());
   EXPECT_FALSE(read_zip(bytes_of("affine.onnx")).has_value());
+}
+
+// A central directory that lists the same compressed megabyte of zeros `count` times.
+std::string archive_of_zeros(std::uint16_t count) {
+  const auto number = [](std::uint64_t value, std::size_t width) {
+    std::string bytes;
+    for (; width > 0; --width, value >>= 8) bytes += static_cast<char>(value & 0xFF);
+    return bytes;
+  };
+  constexpr std::size_t kMegabyte = std::size_t{1} << 20;
+  std::string packed(kMegabyte, '\0');
+  z_stream stream{};
+  deflateInit2(&stream, 9, Z_DEFLATED, -MAX_WBITS, 8, Z_DEFAULT_STRATEGY);
+  std::string zeros(kMegabyte, '\0');
+  stream.next_in = reinterpret_cast<Bytef*>(zeros.data());
+  stream.avail_in = static_cast<uInt>(zeros.size());
+  stream.next_out = reinterpret_cast<Bytef*>(packed.data());
+  stream.avail_out = static_cast<uInt>(packed.size());
+  EXPECT_EQ(deflate(&stream, Z_FINISH), Z_STREAM_END);
+  packed.resize(stream.total_out);
+  deflateEnd(&stream);
+  std::string bytes = number(0x04034b50, 4) + std::string(26, '\0') + packed;
+  const std::size_t directory = bytes.size();
+  for (int i = 0; i < count; ++i) {
+    bytes += number(0x02014b50, 4) + std::string(6, '\0') + number(8, 2) + std::string(8, '\0') +
+             number(packed.size(), 4) + number(kMegabyte, 4) + std::string(18, '\0');
+  }
+  return bytes + number(0x06054b50, 4) + std::string(6, '\0') + number(count, 2) +
+         std::string(4, '\0') + number(directory, 4) + std::string(2, '\0');
+}
+
+TEST(ZipArchiveTest, AllThatIsInflatedHasABound) {
+  const std::string bytes = archive_of_zeros(40);
+  const auto entries = read_zip(bytes);
+  ASSERT_TRUE(entries.has_value());
+  ASSERT_EQ(entries->size(), 40u);
+  std::size_t inflated = 0;
+  for (const ZipEntry& entry : *entries) inflated += entry.bytes.size();
+  EXPECT_EQ(inflated, std::size_t{16} << 20);
 }
 
 TEST(ZipArchiveTest, NoCutAndNoFlippedByteLeadsAstray) {

@@ -25,14 +25,14 @@ const goWire = (index) => () => go(addressOf({ kind: "wire", index }));
 
 // A name for each element, out of the names of the last dimensions.
 function elementNames(port) {
-  if (!port.names) return [];
-  const sizes = port.shape, missing = sizes.length - port.names.length;
+  if (!port.element_names) return [];
+  const sizes = port.shape, missing = sizes.length - port.element_names.length;
   const count = sizes.reduce((a, b) => a * b, 1);
   if (count > 4096) return [];
   return Array.from({ length: count }, (_, index) => {
     const words = [];
     for (let axis = sizes.length - 1, rest = index; axis >= 0; --axis) {
-      const at = rest % sizes[axis], names = axis >= missing ? port.names[axis - missing] : null;
+      const at = rest % sizes[axis], names = axis >= missing ? port.element_names[axis - missing] : null;
       rest = Math.floor(rest / sizes[axis]);
       if (Array.isArray(names)) words.unshift(names[at]);
       else if (sizes[axis] > 1) words.unshift(names ? "t" + at : at);
@@ -43,13 +43,13 @@ function elementNames(port) {
 
 function meaning(port) {
   const extra = Object.entries(port.extra || {});
-  const temporal = (port.names || []).find((names) => names && names.period_ms);
+  const temporal = (port.element_names || []).find((names) => names && names.temporal_period_ms);
   return [
     port.kind && el("div", null, port.kind),
-    temporal && el("div", { class: "faint small" }, "a step every " + number(temporal.period_ms) + " ms"),
+    temporal && el("div", { class: "faint small" }, "a step every " + number(temporal.temporal_period_ms) + " ms"),
     extra.map(([key, value]) => el("div", { class: "small" }, el("span", { class: "faint" }, key + ": "),
       typeof value === "object" ? JSON.stringify(value) : value)),
-    (port.names || []).filter(Array.isArray).map((names) =>
+    (port.element_names || []).filter(Array.isArray).map((names) =>
       el("div", { class: "chips" }, names.slice(0, 64).map((name) => el("span", { class: "chip" }, name)),
         names.length > 64 && el("span", { class: "chip" }, "… " + names.length + " in all"))),
   ];
@@ -83,34 +83,42 @@ function operatorTable(node) {
     [op.where && el("div", { class: "mono where" }, op.where),
       op.outputs && el("div", { class: "faint small" }, (op.inputs || []).filter(Boolean).join(", ") + " → " + op.outputs.join(", "))],
   ]);
-  return [table(["operator", "source line, values"], rows),
+  return [el("div", { class: "operators" }, table(["operator", "source line, values"], rows)),
     node.operators_count > node.operators.length && remark("The first " + number(node.operators.length) + " of " + plural(node.operators_count, "operator") + ".")];
 }
 
 function weightTable(node) {
-  const facts = (weight) => [
+  const same = (weight) => weight.min !== undefined && weight.min === weight.max && !weight.nan && !weight.infinite;
+  const facts = (weight) => same(weight) ? number(weight.min) + (weight.count > 1 ? " everywhere" : "") : [
     weight.min !== undefined && number(weight.min) + " … " + number(weight.max),
     weight.mean !== undefined && el("div", { class: "faint small" }, "mean " + number(weight.mean) + ", deviation " + number(weight.deviation)),
     weight.zero > 0 && el("div", { class: "faint small" }, plural(weight.zero, "zero")),
     (weight.nan > 0 || weight.infinite > 0) && badge(number(weight.nan || 0) + " NaN, " + number(weight.infinite || 0) + " infinite", "bad"),
   ];
   return [table(["tensor", "distribution", ""], node.weights.map((weight) => [
-    [el("strong", null, weight.name), el("div", { class: "faint mono" }, type(weight))], facts(weight), histogram(weight)])),
+    [el("strong", null, weight.name), el("div", { class: "faint mono" }, type(weight))], facts(weight), !same(weight) && histogram(weight)])),
     node.weights_count > node.weights.length && remark("The first " + number(node.weights.length) + " of " + plural(node.weights_count, "tensor") + ".")];
 }
 
-// Of validation.json: each output of each sample.
+// Of validation.json: of each output its worst sample, and all of them where somebody asks.
 function validationOf(name) {
   const found = ((data.validation || {}).nodes || []).find((each) => each.node === name);
   if (!found) return null;
-  const rows = (found.samples || []).flatMap((sample) => (sample.outputs || []).map((output) => {
-    const difference = output.difference || {};
-    return [sample.label, output.name, badge(output.passed ? "pass" : output.verdict || "fail", output.passed ? "good" : "bad"),
-            number(difference.max), number(difference.mean), number(difference.p99)];
-  }));
+  const rows = found.samples.flatMap((sample) => sample.outputs.map((output) => ({ label: sample.label, output, difference: output.difference || {} })));
+  const severity = (row) => (row.output.passed ? 0 : 1e300) + (row.difference.max || 0);
+  const worst = new Map();
+  for (const row of rows) {
+    const former = worst.get(row.output.name);
+    if (!former || severity(row) > severity(former)) worst.set(row.output.name, row);
+  }
+  const cells = ({ label, output, difference }) => [output.name, label,
+    badge(output.passed ? "pass" : output.verdict || "fail", output.passed ? "good" : "bad"),
+    number(difference.max), number(difference.mean), number(difference.p99)];
+  const figures = (list, label) => table(["output", label, "", "max error", "mean", "p99"], list.map(cells), [3, 4, 5]);
   return section("Validation", found.error && remark(found.error, true),
     found.not_compared && remark("Not compared: " + found.not_compared),
-    rows.length > 0 && table(["sample", "output", "", "max error", "mean", "p99"], rows, [3, 4, 5]));
+    worst.size > 0 && figures([...worst.values()], "worst sample"),
+    rows.length > worst.size && folded("All " + plural(found.samples.length, "sample"), false, () => figures(rows, "sample")));
 }
 
 // Latencies of the step that holds this node: nodes that ran as one are one step, "pre+policy".

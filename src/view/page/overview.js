@@ -27,13 +27,13 @@ function showRobot() {
 
 function showValidation() {
   if (!data.validation) return null;
-  const worst = (node) => (node.samples || []).flatMap((sample) => (sample.outputs || []).map((output) => (output.difference || {}).max || 0))
+  const worst = (node) => node.samples.flatMap((sample) => sample.outputs.map((output) => (output.difference || {}).max || 0))
     .reduce((a, b) => Math.max(a, b), 0);
   return section("Validation",
     table(["node", "", "samples", "worst error"], data.validation.nodes.map((node) => [
       nodes.has(node.node) ? link(node.node, goNode(node.node)) : node.node,
       badge(node.not_compared ? "not compared" : node.passed ? "pass" : "fail", node.not_compared ? "warn" : node.passed ? "good" : "bad"),
-      (node.samples || []).length, number(worst(node))]), [2, 3]),
+      node.samples.length, number(worst(node))]), [2, 3]),
     el("p", { class: "faint small" }, "rtol " + number(data.validation.rtol) + ", atol " + number(data.validation.atol)));
 }
 
@@ -126,7 +126,7 @@ function showResults(words) {
     if (has(node.name)) put("node", node.name, node.backend || "no model", goNode(node.name));
     for (const side of ["inputs", "outputs"]) {
       for (const port of node[side]) {
-        const names = (port.names || []).flat().filter((name) => typeof name === "string");
+        const names = (port.element_names || []).flat().filter((name) => typeof name === "string");
         if (has(port.name, port.kind, ...names)) put(side.slice(0, -1), node.name + "/" + port.name, port.kind || type(port), goNode(node.name));
       }
     }

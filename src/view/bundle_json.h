@@ -1,0 +1,23 @@
+// Parts of a bundle as JSON, under the names that its YAML has for them.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "leapp/bundle.h"
+
+namespace leapp::view {
+
+/// Any value of the YAML.
+nlohmann::ordered_json to_json(const Metadata& metadata);
+nlohmann::ordered_json to_json(const Metadata::Map& map);
+
+/// Name, type, shape, kind, element names and, under "extra", all else that it means.
+nlohmann::ordered_json to_json(const Port& port);
+nlohmann::ordered_json to_json(const std::vector<Port>& ports);
+
+/// "node/port" for each.
+std::vector<std::string> names_of(const std::vector<NodePorts>& nodes);
+
+}  // namespace leapp::view
