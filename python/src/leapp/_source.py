@@ -18,8 +18,6 @@ from typing import Any, NamedTuple
 
 from . import _trace
 
-_ASKING_METHODS = ("get", "pop", "setdefault")
-_ASKING_FUNCTIONS = ("getattr", "hasattr")
 _ADDING_METHODS = ("add", "append", "appendleft", "clear", "extend", "insert", "update")
 #: Functions that show values, to which nothing else comes of it.
 _SHOWING = ("print", "debug", "info", "warning", "add_scalar", "add_scalars")
@@ -87,34 +85,6 @@ def _carried_by(owner: type) -> frozenset[str]:
             loaded.update(each.attr for each in updates if isinstance(each, ast.Attribute))
             found |= stored & loaded
     return frozenset(found)
-
-
-def asks_for(tree: ast.AST, container: str, key: Any) -> bool:
-    """Whether code asks for a key or an attribute before it uses it, of that container or any.
-
-    What comes up in the first pass of a node can be state only if the code did without it then: it
-    must have asked whether it was there.
-    """
-    keys, containers = _questions(tree)
-    return (bool(container) and container in containers) or (isinstance(key, str) and key in keys)
-
-
-@functools.cache
-def _questions(tree: ast.AST) -> tuple[frozenset[Any], frozenset[str]]:
-    """Return the keys that are asked for, and the names of what is asked."""
-    found: list[tuple[ast.AST | None, ast.AST]] = []
-    for part in ast.walk(tree):
-        if isinstance(part, ast.Compare) and isinstance(part.ops[0], (ast.In, ast.NotIn)):
-            found.append((part.left, part.comparators[0]))
-        if not isinstance(part, ast.Call):
-            continue
-        asks, given = part.func, part.args
-        if isinstance(asks, ast.Attribute) and asks.attr in _ASKING_METHODS:
-            found.append((given[0] if given else None, asks.value))
-        if isinstance(asks, ast.Name) and asks.id in _ASKING_FUNCTIONS and len(given) > 1:
-            found.append((given[1], given[0]))
-    keys = frozenset(key.value for key, _ in found if isinstance(key, ast.Constant))
-    return keys, frozenset(name for _, of in found for name in [_last_name(of)] if name)
 
 
 def _last_name(part: ast.AST) -> str:
