@@ -72,7 +72,7 @@ enum class Code : std::uint16_t {
   kConstantLeaf = 213,       ///< a payload's leaf that is no tensor
   kPickled = 214,            ///< a traced tensor was pickled
   kOtherThread = 215,        ///< a tensor from another thread
-  kChosenByCounter = 218,    ///< the program reads or chooses by a number that changes
+  kCounter = 218,            ///< the program reads a number that changes
   kReplaced = 219,           ///< a tensor of the program's was replaced while a node ran once
   kNotReadYet = 220,         ///< a value of the first pass that no later pass has read yet
   kIterator = 221,           ///< an iterator or generator gave out values inside a node

@@ -299,7 +299,7 @@ def test_a_number_that_is_chosen_by_is_named_after_any_number_of_passes(bench: W
 
     log = _trace(bench, Policy(count=0), passes=2)
     assert "'policy.count' went from 0 to 2 over the passes" in log
-    assert "the program chooses by it" in log
+    assert "the program reads it" in log
 
 
 _global_count = 0

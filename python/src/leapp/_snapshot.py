@@ -166,7 +166,7 @@ def size_of(value: Any) -> Any:
 
 
 def _length(length: int) -> str:
-    return f"of length {length}"
+    return f"length {length}"
 
 
 def holds_numbers(value: Any) -> bool:

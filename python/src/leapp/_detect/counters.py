@@ -1,4 +1,4 @@
-"""Numbers of the program's that change, and that a node may compute with or choose by."""
+"""Numbers of the program's that change, and that code of a node reads."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from types import ModuleType
 
-from .. import _source, _trace
+from .. import _source
 from .._snapshot import holds_numbers, size_of
 from .detector import Detector, Finding
 
@@ -31,19 +31,12 @@ class Counters(Detector):
                 continue  # a loop's variable, say
             # The last name in a label like agent.counts['n'], and its keys.
             words = {_source.ANY, *re.findall(r"[A-Za-z_]\w*", name.rpartition(".")[2])}
-            reading = self.watch.reading_in(node, of)
-            chooses = not words.isdisjoint(reading.chosen)
-            if holds_numbers(place.value):
-                matters = not words.isdisjoint(reading.read)
-            else:  # what a list of tensors holds is looked at elsewhere
-                matters = chooses and _trace.pass_of(node) > 1
-            if not matters:
-                continue
-            before, now = (str(size).removeprefix("of ") for size in (before, now))
+            if not holds_numbers(place.value) or words.isdisjoint(self.watch.read_in(node, of)):
+                continue  # what a list of tensors holds is looked at elsewhere
             yield Finding(
                 "LP218",
                 f"'{name}' went from {before} to {now} over the passes of node '{node}', and the "
-                f"program {'chooses by' if chooses else 'reads'} it: what none of these passes did "
-                f"is not exported. Keep it in a tensor, and choose with torch.where().",
+                f"program reads it: what none of these passes did is not exported. Keep it in a "
+                f"tensor, and choose with torch.where().",
                 settled_by_another_pass=False,
             )

@@ -132,14 +132,14 @@ class Watch:
         before = None if self._at_start is None else self._at_start.find(place)
         return isinstance(before, torch.Tensor) and before is not place.value
 
-    def reading_in(self, node: str, of: Any) -> _source.Reading:
+    def read_in(self, node: str, of: Any) -> set[str]:
         """Return what the code inside a node reads, with what it calls around there.
 
         That is in the files it runs in, and those of an owner.
         """
         code = self._code_in(node)
         files = {each.co_filename for each in code} | _source.files_of(of)
-        return _source.reading_in(code, [_source.tree_of_file(file) for file in sorted(files)])
+        return _source.read_in(code, [_source.tree_of_file(file) for file in sorted(files)])
 
     @functools.cache  # noqa: B019  (lives for a session)
     def _code_in(self, node: str) -> tuple[CodeType, ...]:
