@@ -1,4 +1,4 @@
-"""The annotate calls while a shadow run is on: payloads in, nothing out.
+"""The annotate calls while a shadow run is on: payloads are shown to it, and go on as they are.
 
 The program goes on with what it has. Whatever is odd about a payload is not said here: then the
 bundle is not given the value, and the report says so.

@@ -94,7 +94,7 @@ def _last_name(part: ast.AST) -> str:
 def read_in(functions: Sequence[CodeType], trees: Iterable[ast.AST]) -> set[str]:
     """Return the variables, attributes and keys that functions read.
 
-    So is counted what they call by name in these trees. Among them is ANY where code reads
+    What they call by name in these trees reads for them. Among the names is ANY where code reads
     attributes by names that it computes.
     """
     found = [_tree_of_code(function) for function in functions]
