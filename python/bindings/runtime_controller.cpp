@@ -45,7 +45,7 @@ std::function<std::chrono::nanoseconds()> clock_of(const py::object& callable) {
 
 ControllerOptions controller_options(const py::dict& settings) {
   ControllerOptions options;
-  options.runtime = runtime_options(settings["runtime"].cast<py::dict>());
+  options.runtime = model_options(settings);
   if (!settings["frequency"].is_none()) options.frequency = settings["frequency"].cast<double>();
   if (settings["linear"].cast<bool>()) options.interpolation = Interpolation::kLinear;
   if (settings["worker"].cast<bool>()) options.execution = Execution::kWorker;
@@ -66,18 +66,11 @@ class PyController {
                const py::dict& settings)
       : controller_(bundle, read_robot(robot), controller_options(settings)) {}
 
-  std::vector<std::string> names(bool sensors) const {
-    std::vector<std::string> result;
-    for (const Signal& signal :
-         sensors ? controller_.robot().sensors : controller_.robot().actuators) {
-      result.push_back(signal.name);
-    }
+  /// What the elements of sensors or actuators are called, by signal.
+  static py::dict elements(const std::vector<Signal>& signals) {
+    py::dict result;
+    for (const Signal& signal : signals) result[py::str(signal.name)] = signal.elements;
     return result;
-  }
-
-  std::vector<std::string> elements(const std::string& name, bool sensors) const {
-    return sensors ? controller_.robot().sensors[controller_.sensor(name)].elements
-                   : controller_.robot().actuators[controller_.actuator(name)].elements;
   }
 
   void set_sensor(const std::string& name, const std::vector<double>& values, double age) {
@@ -136,33 +129,59 @@ py::object replay_to_python(const std::filesystem::path& recording,
   return result;
 }
 
+constexpr const char* kUpdateDoc = R"(Run one tick of the loop.
+
+Returns:
+    What was put out: ``"inactive"``, ``"waiting"``, ``"running"``, ``"fallback"`` or
+    ``"stopped"``.)";
+
+// What there is.
+void bind_properties(py::class_<PyController>& controller) {
+  controller.def_property_readonly(
+      "sensors",
+      [](const PyController& self) { return self.elements(self.controller_.robot().sensors); },
+      "The robot's sensors, and what their elements are called, in order.");
+  controller.def_property_readonly(
+      "actuators",
+      [](const PyController& self) { return self.elements(self.controller_.robot().actuators); },
+      "The robot's actuators, and what their elements are called, in order.");
+  controller.def_property_readonly(
+      "decimation", [](const PyController& self) { return self.controller_.decimation(); },
+      "Ticks of the loop for one of the policy's.");
+  controller.def_property_readonly(
+      "ticks", [](const PyController& self) { return self.controller_.ticks(); },
+      "Ticks of the loop since ``start()``.");
+  controller.def_property_readonly(
+      "failure", [](const PyController& self) { return std::string(self.controller_.failure()); },
+      "How the policy failed the last time that it did; empty when it never has.");
+  controller.def_property_readonly(
+      "dropped", [](const PyController& self) { return self.controller_.dropped(); },
+      "Values that the recording had no room for.");
+}
+
 }  // namespace
 
 void bind_controller(py::module_& module) {
-  py::class_<PyController>(module, "Controller")
-      .def(py::init<const std::filesystem::path&, const std::filesystem::path&, const py::dict&>(),
-           py::arg("bundle"), py::arg("robot"), py::arg("settings"))
-      .def_property_readonly("sensors", [](const PyController& self) { return self.names(true); })
-      .def_property_readonly("actuators",
-                             [](const PyController& self) { return self.names(false); })
-      .def("elements", &PyController::elements, py::arg("name"), py::arg("sensors"))
-      .def_property_readonly("decimation",
-                             [](const PyController& self) { return self.controller_.decimation(); })
-      .def_property_readonly("ticks",
-                             [](const PyController& self) { return self.controller_.ticks(); })
-      .def_property_readonly("dropped",
-                             [](const PyController& self) { return self.controller_.dropped(); })
-      .def_property_readonly(
-          "failure",
-          [](const PyController& self) { return std::string(self.controller_.failure()); })
-      .def("start", [](PyController& self) { self.controller_.start(); })
-      .def("stop", [](PyController& self) { self.controller_.stop(); })
-      .def("set_sensor", &PyController::set_sensor, py::arg("name"), py::arg("values"),
-           py::arg("age"))
-      .def("update", &PyController::update)
-      .def("actuator", &PyController::actuator, py::arg("name"))
-      .def("counts", &PyController::counts)
-      .def("interventions", &PyController::interventions);
+  py::class_<PyController> controller(module, "Controller");
+  controller.def(
+      py::init<const std::filesystem::path&, const std::filesystem::path&, const py::dict&>(),
+      py::arg("bundle"), py::arg("robot"), py::arg("settings"));
+  bind_properties(controller);
+  controller.def(
+      "start", [](PyController& self) { self.controller_.start(); },
+      "Make policy, histories, fallbacks and counts begin anew.");
+  controller.def(
+      "stop", [](PyController& self) { self.controller_.stop(); },
+      "End it: ``update()`` puts out nothing until ``start()``.");
+  controller.def("set_sensor", &PyController::set_sensor, py::arg("name"), py::arg("values"),
+                 py::arg("age") = 0.0,
+                 "Say what a sensor measured ``age`` seconds ago, in the order of its elements.");
+  controller.def("update", &PyController::update, kUpdateDoc);
+  controller.def("actuator", &PyController::actuator, py::arg("name"),
+                 "Return what an actuator is given, in the order of its elements.");
+  controller.def("counts", &PyController::counts,
+                 "Return how often the controller stepped in since ``start()``, by cause.");
+  controller.def("_interventions", &PyController::interventions);
   module.def("replay", &replay_to_python, py::arg("recording"), py::arg("bundle"), py::arg("rtol"),
              py::arg("atol"));
 }

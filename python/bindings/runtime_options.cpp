@@ -97,9 +97,17 @@ std::function<void(const DeadlineMiss&)> deadline_callback(py::object callable) 
 
 }  // namespace
 
-RuntimeOptions runtime_options(const py::dict& settings) {
+RuntimeOptions model_options(const py::dict& settings) {
   RuntimeOptions options;
   options.engine = engine_options(settings["engine"]);
+  options.bundle.trust = settings["trust"].is_none() ? Trust::kData : Trust::kCode;
+  options.bundle.allow_native =
+      setting<bool>("allow_native", settings["allow_native"], "True or False");
+  return options;
+}
+
+RuntimeOptions runtime_options(const py::dict& settings) {
+  RuntimeOptions options = model_options(settings);
   for (const auto& [node, values] : py::dict(settings["nodes"])) {
     options.nodes[py::str(node)] = engine_options(py::reinterpret_borrow<py::dict>(values));
   }
@@ -118,9 +126,6 @@ RuntimeOptions runtime_options(const py::dict& settings) {
   options.measure = setting<bool>("measure", settings["measure"], "True or False");
   options.bundle.allow_outside_files =
       setting<bool>("allow_outside_files", settings["allow_outside_files"], "True or False");
-  options.bundle.trust = settings["trust"].is_none() ? Trust::kData : Trust::kCode;
-  options.bundle.allow_native =
-      setting<bool>("allow_native", settings["allow_native"], "True or False");
   options.bundle.max_tensor_bytes =
       setting<std::uint64_t>("max_tensor_bytes", settings["max_tensor_bytes"], "a number of bytes");
   return options;

@@ -13,6 +13,9 @@ namespace leapp::python {
 /// that names the one that is wrong.
 RuntimeOptions runtime_options(const pybind11::dict& settings);
 
+/// Likewise, of the keys engine, trust and allow_native alone: what a controller leaves open.
+RuntimeOptions model_options(const pybind11::dict& settings);
+
 /// Times are seconds in Python.
 inline double to_seconds(std::chrono::nanoseconds time) {
   return std::chrono::duration<double>(time).count();

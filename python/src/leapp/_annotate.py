@@ -7,7 +7,6 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from . import _state
-from ._payload import check, passthrough
 from .errors import LeappTypeError
 from .semantics import is_array
 
@@ -37,9 +36,7 @@ class Annotate:
             The values to compute with: a bare value for one entry, a tuple in order for more.
         """
         if not _state.is_active():
-            if _state.shadow is not None:
-                _state.shadow.input_tensors(node_name, tensors)
-            return passthrough("input_tensors", node_name, tensors)
+            return _state.untraced("input_tensors", node_name, tensors)
         values = _state.input_dict(node_name, tensors)
         if values is not NotImplemented:
             return values
@@ -68,11 +65,7 @@ class Annotate:
             The outputs: a bare value for one entry, a tuple in order for more.
         """
         if not _state.is_active():
-            if static_outputs is not None:
-                check("output_tensors static_outputs", node_name, static_outputs)
-            if _state.shadow is not None:
-                _state.shadow.output_tensors(node_name, tensors, static_outputs)
-            return passthrough("output_tensors", node_name, tensors)
+            return _state.untraced("output_tensors", node_name, tensors, static_outputs)
         if static_outputs is None and backend_params is None:
             values = _state.output_dict(node_name, tensors, export_with)
             if values is not NotImplemented:
@@ -139,10 +132,8 @@ class Annotate:
             The states to compute with: a bare value for one entry, a tuple in order for more.
         """
         if not _state.is_active():
-            if _state.shadow is not None:
-                _state.shadow.state_tensors(node_name, tensors)
-            return passthrough("state_tensors", node_name, tensors, flat=True)
-        return _state.tracing.state_tensors(node_name, tensors)
+            return _state.untraced("state_tensors", node_name, tensors)
+        return _state.tracing.declare("state_tensors", node_name, tensors)
 
     def update_state(self, node_name: str, tensors: Any) -> Any:
         """Give declared states their value for the next pass.
@@ -155,10 +146,8 @@ class Annotate:
             The values given: a bare value for one entry, a tuple in order for more.
         """
         if not _state.is_active():
-            if _state.shadow is not None:
-                _state.shadow.update_state(node_name, tensors)
-            return passthrough("update_state", node_name, tensors, flat=True)
-        return _state.tracing.update_state(node_name, tensors)
+            return _state.untraced("update_state", node_name, tensors)
+        return _state.tracing.declare("update_state", node_name, tensors)
 
     def module(
         self, node_name: str, model: torch.nn.Module, buffer_names: list[str] | None = None
@@ -177,11 +166,10 @@ class Annotate:
             raise LeappTypeError.of(
                 model, f"module() for node '{node_name}' expects a torch.nn.Module"
             )
-        if not _state.is_active():
-            if _state.shadow is not None:
-                _state.shadow.module(node_name, model, buffer_names)
-            return
-        _state.tracing.module(node_name, model, buffer_names)
+        if _state.is_active():
+            _state.tracing.module(node_name, model, buffer_names)
+        elif _state.shadow is not None:
+            _state.shadow.module(node_name, model, buffer_names)
 
     def register_buffer(self, node_name: str, tensors: Any) -> Any:
         """Declare persistent tensors that the node writes in place.
@@ -195,16 +183,12 @@ class Annotate:
             The tensors to compute with: a bare value for one entry, a tuple in order for more.
         """
         if is_array(tensors):
-            if not _state.is_active() and _state.shadow is None:
-                return tensors
             tensors = {"buffer_0": tensors}
         elif isinstance(tensors, (list, tuple)) and all(map(is_array, tensors)):
             tensors = {f"buffer_{i}": tensor for i, tensor in enumerate(tensors)}
         if not _state.is_active():
-            if _state.shadow is not None:
-                _state.shadow.register_buffer(node_name, tensors)
-            return passthrough("register_buffer", node_name, tensors)
-        return _state.tracing.register_buffer(node_name, tensors)
+            return _state.untraced("register_buffer", node_name, tensors)
+        return _state.tracing.declare("register_buffer", node_name, tensors)
 
     def mirror_leapp_tags(self, source: Any, target: Any) -> Any:
         """Say that ``target`` holds the same data as ``source``, after a copy LEAPP could not see.
@@ -228,10 +212,8 @@ class Annotate:
         it is. Otherwise the line that opened the node begins anew when it is reached again, with a
         warning, and :func:`leapp.stop` refuses while the node is in its first pass.
         """
-        if _state.is_active():
+        if _state.is_active() or _state.shadow is not None:
             _state.tracing.abandon(node_name)
-        elif _state.shadow is not None:
-            _state.shadow.abandon(node_name)
 
 
 def _decorate(

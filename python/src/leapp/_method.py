@@ -128,8 +128,8 @@ class Stage:
         """Let the tensors that stand in for missing arguments belong to the node, as constants."""
         for name, parameter in self._signature.parameters.items():
             if name not in bound.arguments and is_array(parameter.default):
-                value = _tracing.register_buffer(self._node, {name: parameter.default})
-                bound.arguments[name] = value
+                default = {name: parameter.default}
+                bound.arguments[name] = _tracing.declare("register_buffer", self._node, default)
 
     def _ports_of(self, bound: inspect.BoundArguments) -> list[tuple[str, Any, Any]]:
         """Return (name, kind, value) of the arguments given, the instance or class left out."""

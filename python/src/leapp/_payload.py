@@ -23,6 +23,9 @@ Entry = tuple[str, Any, Meaning | None]
 #: Types whose values may hold a TensorSemantics, or be one.
 _NESTING = (dict, list, tuple, TensorSemantics)
 
+#: Calls that refuse nested values and anything but tensors.
+_FLAT = ("state_tensors", "update_state")
+
 #: Types met so far that are none of these.
 _leaf_types: set[type] = set()
 
@@ -82,16 +85,9 @@ def _joined(name: str, key: object) -> str:
     return f"{name}_{key}" if name else str(key)
 
 
-def flatten(call: str, node: str, payload: Any, *, flat: bool = False) -> Flat:
-    """Flatten a payload of the call ``annotate.<call>(node, payload)``.
-
-    Args:
-        call: The call's name, for messages.
-        node: The node's name, for messages.
-        payload: What the user gave.
-        flat: Refuse nested values and anything but tensors (states).
-    """
-    check(call, node, payload, flat=flat)
+def flatten(call: str, node: str, payload: Any) -> Flat:
+    """Flatten a payload of the call ``annotate.<call>(node, payload)``."""
+    check(call, node, payload)
     result = Flat()
     if isinstance(payload, TensorSemantics):
         result.add(payload.name, payload.ref, _meaning(payload))
@@ -104,17 +100,19 @@ def flatten(call: str, node: str, payload: Any, *, flat: bool = False) -> Flat:
     return result
 
 
-def passthrough(call: str, node: str, payload: Any, *, flat: bool = False) -> Any:
+def passthrough(call: str, node: str, payload: Any, static_outputs: Any = None) -> Any:
     """Return the payload's values untouched, after checking its form: annotate without tracing.
 
     Annotations stay in production code, so the usual forms take the short way through.
     """
+    if static_outputs is not None:
+        check("output_tensors static_outputs", node, static_outputs)
     kind = type(payload)
     if kind is dict:
         for value in payload.values():
             if type(value) not in _leaf_types:
                 if issubclass(type(value), _NESTING):
-                    check(call, node, payload, flat=flat)
+                    check(call, node, payload)
                     break
                 _leaf_types.add(type(value))
         if len(payload) == 1:
@@ -125,7 +123,7 @@ def passthrough(call: str, node: str, payload: Any, *, flat: bool = False) -> An
         return payload.ref
     if kind is list and len(payload) == 1 and type(payload[0]) is TensorSemantics:
         return payload[0].ref
-    check(call, node, payload, flat=flat)
+    check(call, node, payload)
     if isinstance(payload, TensorSemantics):
         return payload.ref
     if isinstance(payload, (list, tuple)):
@@ -135,13 +133,13 @@ def passthrough(call: str, node: str, payload: Any, *, flat: bool = False) -> An
     return values[0] if len(values) == 1 else values
 
 
-def check(call: str, node: str, payload: Any, *, flat: bool = False) -> None:
+def check(call: str, node: str, payload: Any) -> None:
     """Raise unless the payload has a form the call accepts."""
     if isinstance(payload, TensorSemantics):
         return
     if isinstance(payload, Mapping):
         for name, value in payload.items():
-            if flat and not is_array(value):
+            if call in _FLAT and not is_array(value):
                 raise LeappTypeError.at_caller(
                     "LP120",
                     f"{call}() for node '{node}' does not support nested state structures: state "

@@ -15,6 +15,7 @@ import contextlib
 import random
 import types
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -51,11 +52,14 @@ class Reach:
 
     def __init__(self) -> None:
         self._seen: dict[int, Any] = {}  # held, so that no id comes back
-        self._undo: list[Callable[[], object]] = []
+        self._undo: list[Callable[[], object]] = [
+            partial(torch.set_rng_state, torch.get_rng_state()),
+            partial(random.setstate, random.getstate()),
+            partial(np.random.set_state, np.random.get_state()),
+        ]
         self._names: set[str] = set()  # that the code mentions
         self._classes: dict[type, None] = {}  # of the program, with methods to look at
         self._bytes = 0
-        self._undo.append(_undo_random_numbers())
 
     def follow(self, value: Any) -> None:
         """Look through a value and all that it leads to."""
@@ -126,16 +130,9 @@ class Reach:
         return [] if value.grad is None else [value.grad]
 
     def _keep_container(self, value: Any) -> list[Any]:
-        if isinstance(value, dict):
-            items = dict(value)
-            self._undo.append(lambda: _refill(value, items))
-            return [*items.keys(), *items.values()]
-        former = list(value)
-        if isinstance(value, list):
-            self._undo.append(lambda: value.__setitem__(slice(None), former))
-        else:
-            self._undo.append(lambda: _refill_others(value, former))
-        return former
+        former = dict(value) if isinstance(value, dict) else list(value)
+        self._undo.append(partial(_refill, value, former))
+        return [*former, *former.values()] if isinstance(former, dict) else former
 
     def _look_at_function(self, function: types.FunctionType) -> list[Any]:
         if _is_known(function.__module__):
@@ -144,7 +141,7 @@ class Reach:
         for cell in function.__closure__ or ():
             with contextlib.suppress(ValueError):  # not filled yet
                 found.append(cell.cell_contents)
-                self._undo.append(_undo_cell(cell))
+                self._undo.append(partial(setattr, cell, "cell_contents", found[-1]))
         names = _names_in(function.__code__)
         effects = sorted(names & _EFFECTS)
         if effects:
@@ -153,7 +150,7 @@ class Reach:
         variables = function.__globals__
         for name in names & variables.keys():
             found.append(variables[name])
-            self._undo.append(_undo_item(variables, name))
+            self._undo.append(partial(variables.__setitem__, name, found[-1]))
         return found
 
     def _look_at_class(self, kind: type) -> list[Any]:
@@ -161,20 +158,19 @@ class Reach:
             self._classes[kind] = None
             for name, value in list(vars(kind).items()):
                 if isinstance(value, (bool, int, float)):
-                    self._undo.append(_undo_attribute(kind, name, value))
+                    self._undo.append(partial(setattr, kind, name, value))
         return list(kind.__bases__) if kind not in (object, type) else []
 
     def _look_at_object(self, value: Any) -> list[Any]:
         if isinstance(value, torch.Generator):
-            state = value.get_state()
-            self._undo.append(lambda: value.set_state(state))
+            self._undo.append(partial(value.set_state, value.get_state()))
             return []
         if isinstance(value, random.Random):
-            self._undo.append(_undo_call(value.setstate, value.getstate()))
+            self._undo.append(partial(value.setstate, value.getstate()))
             return []
         if isinstance(value, np.random.Generator):
             bits = value.bit_generator
-            self._undo.append(_undo_attribute(bits, "state", bits.state))
+            self._undo.append(partial(setattr, bits, "state", bits.state))
             return []
         kind = type(value)
         slots = any("__slots__" in vars(each) and vars(each)["__slots__"] for each in kind.__mro__)
@@ -218,42 +214,10 @@ def _names_in(code: types.CodeType) -> set[str]:
     return names
 
 
-def _refill(value: dict[Any, Any], items: dict[Any, Any]) -> None:
-    if value.keys() != items.keys() or any(value[key] is not items[key] for key in items):
-        value.clear()
-        value.update(items)
-
-
-def _refill_others(value: Any, items: list[Any]) -> None:
+def _refill(value: Any, former: Any) -> None:
+    """Let a container hold what it held; a dict that still does is left alone."""
+    is_dict = isinstance(value, dict)
+    if is_dict and value.keys() == former.keys() and all(value[k] is former[k] for k in former):
+        return
     value.clear()
-    value.extend(items) if isinstance(value, collections.deque) else value.update(items)
-
-
-def _undo_cell(cell: types.CellType) -> Callable[[], object]:
-    former = cell.cell_contents
-    return lambda: setattr(cell, "cell_contents", former)
-
-
-def _undo_item(variables: dict[str, Any], name: str) -> Callable[[], object]:
-    former = variables[name]
-    return lambda: variables.__setitem__(name, former)
-
-
-def _undo_attribute(of: Any, name: str, value: Any) -> Callable[[], object]:
-    return lambda: setattr(of, name, value)
-
-
-def _undo_call(function: Callable[[Any], object], argument: Any) -> Callable[[], object]:
-    return lambda: function(argument)
-
-
-def _undo_random_numbers() -> Callable[[], object]:
-    """Put the generators of the process back."""
-    of_torch, of_python, of_numpy = torch.get_rng_state(), random.getstate(), np.random.get_state()
-
-    def undo() -> None:
-        torch.set_rng_state(of_torch)
-        random.setstate(of_python)
-        np.random.set_state(of_numpy)
-
-    return undo
+    value.extend(former) if isinstance(value, (list, collections.deque)) else value.update(former)

@@ -8,6 +8,7 @@ import os
 from typing import TYPE_CHECKING, Any, Literal
 
 from . import _console, _state
+from ._payload import passthrough
 from .errors import LeappTypeError, LeappValueError
 
 if TYPE_CHECKING:
@@ -97,12 +98,12 @@ class ShadowRun:
 
         _console.show()
         self._run = _trace.Shadow(*self._arguments)
-        _state.shadow = _shadowing
+        _state.shadow, _state.untraced = _shadowing, _shadowing.untraced
         return self
 
     def __exit__(self, *_: object) -> None:
         """End the run, and log its report."""
-        _state.shadow = None
+        _state.shadow, _state.untraced = None, passthrough
         self._run.stop()
         _console.emit(_console.INFO, f"Shadow run of {self._arguments[0]}:\n{self.report()}")
 

@@ -1,4 +1,4 @@
-"""The annotate calls while a shadow run is on: payloads in, nothing out.
+"""The annotate calls while a shadow run is on: payloads are shown to it, and go on as they are.
 
 The program goes on with what it has. Whatever is odd about a payload is not said here: then the
 bundle is not given the value, and the report says so.
@@ -14,15 +14,32 @@ import numpy as np
 import torch
 
 from . import _trace, _tracing
-from ._payload import Flat, flatten
+from ._payload import Flat, flatten, passthrough
 from .errors import LeappError
 
 
-def input_tensors(node: str, tensors: Any) -> None:
-    """Open a node, or add inputs to an open one."""
-    if _trace.input_dict(node, tensors) is NotImplemented:
+def untraced(call: str, node: str, payload: Any, static_outputs: Any = None) -> Any:
+    """Show what an annotate call was given, and return its values untouched."""
+    if not _took_dict(call, node, payload, static_outputs):
         with _quietly():
-            take_inputs(node, flatten("input_tensors", node, tensors))
+            flat = flatten(call, node, payload)
+            if call == "output_tensors":
+                statics = Flat()
+                if static_outputs is not None:
+                    statics = flatten(f"{call} static_outputs", node, static_outputs)
+                put_out(node, flat, statics)
+            else:
+                getattr(_trace, call)(node, _entries_of(flat))
+    return passthrough(call, node, payload, static_outputs)
+
+
+def _took_dict(call: str, node: str, payload: Any, static_outputs: Any) -> bool:
+    """Whether the compiled module's short way took the payload, a dict of tensors."""
+    if call == "input_tensors":
+        return _trace.input_dict(node, payload) is not NotImplemented
+    if call != "output_tensors" or static_outputs is not None:
+        return False
+    return _trace.output_dict(node, payload, "") is not NotImplemented
 
 
 def take_inputs(node: str, flat: Flat) -> None:
@@ -31,51 +48,17 @@ def take_inputs(node: str, flat: Flat) -> None:
         _trace.input_tensors(node, _entries_of(flat))
 
 
-def output_tensors(node: str, tensors: Any, static_outputs: Any) -> None:
-    """Hand over outputs, which closes the node."""
-    if static_outputs is None and _trace.output_dict(node, tensors, "") is not NotImplemented:
-        return
-    with _quietly():
-        statics = Flat()
-        if static_outputs is not None:
-            statics = flatten("output_tensors static_outputs", node, static_outputs)
-        put_out(node, flatten("output_tensors", node, tensors), statics)
-
-
 def put_out(node: str, flat: Flat, statics: Flat | None = None) -> None:
-    """Hand over outputs."""
+    """Hand over outputs, which closes the node."""
     with _quietly():
         constants = [] if statics is None else _entries_of(statics)
         _trace.output_tensors(node, _entries_of(flat), constants, None, {})
-
-
-def state_tensors(node: str, tensors: Any) -> None:
-    """Show the value of states at the start of a pass."""
-    with _quietly():
-        _trace.state_tensors(node, _entries_of(flatten("state_tensors", node, tensors, flat=True)))
-
-
-def update_state(node: str, tensors: Any) -> None:
-    """Show what states are for the next pass."""
-    with _quietly():
-        _trace.update_state(node, _entries_of(flatten("update_state", node, tensors, flat=True)))
-
-
-def register_buffer(node: str, tensors: Any) -> None:
-    """Show persistent tensors."""
-    with _quietly():
-        _trace.register_buffer(node, _entries_of(flatten("register_buffer", node, tensors)))
 
 
 def module(node: str, model: torch.nn.Module, buffer_names: Sequence[str] | None) -> None:
     """Show a module's buffers."""
     with _quietly():
         _tracing.module(node, model, buffer_names)
-
-
-def abandon(node: str) -> None:
-    """Drop the pass that a node is in."""
-    _trace.abandon(node)
 
 
 @contextlib.contextmanager

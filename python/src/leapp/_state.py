@@ -11,6 +11,7 @@ import importlib
 from collections.abc import Callable
 from typing import Any
 
+from ._payload import passthrough
 from .errors import LeappImportError
 
 
@@ -27,7 +28,10 @@ input_dict: Callable[..., Any]
 output_dict: Callable[..., Any]
 tracing: Any
 
-#: What annotations tell of themselves while a shadow run is on: the module ``_shadowing``.
+#: What annotate calls do while no session is tracing: ``untraced(call, node, payload)``.
+untraced: Callable[..., Any] = passthrough
+
+#: The module ``_shadowing`` while a shadow run is on.
 shadow: Any = None
 
 

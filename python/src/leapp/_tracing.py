@@ -71,23 +71,12 @@ def close_node(
     return flat.restore(_as_given(flat, values))
 
 
-def state_tensors(node: str, tensors: Any) -> Any:
-    """Declare recurrent state."""
-    flat = flatten("state_tensors", _checked(node), tensors, flat=True)
-    return _bare(flat.restore(_in_kind(flat, _trace.state_tensors(node, _entries_of(flat)))))
-
-
-def update_state(node: str, tensors: Any) -> Any:
-    """Give declared states their next value."""
-    flat = flatten("update_state", _checked(node), tensors, flat=True)
-    return _bare(flat.restore(_as_given(flat, _trace.update_state(node, _entries_of(flat)))))
-
-
-def register_buffer(node: str, tensors: Any) -> Any:
-    """Declare persistent tensors that are written in place."""
-    flat = flatten("register_buffer", _checked(node), tensors)
+def declare(call: str, node: str, tensors: Any) -> Any:
+    """Declare state or persistent tensors, or give states their next value, as the call says."""
+    flat = flatten(call, _checked(node), tensors)
     _point_out_constants("buffer", node, flat)
-    return _bare(flat.restore(_in_kind(flat, _trace.register_buffer(node, _entries_of(flat)))))
+    values = getattr(_trace, call)(node, _entries_of(flat))
+    return _bare(flat.restore((_as_given if call == "update_state" else _in_kind)(flat, values)))
 
 
 def module(node: str, model: torch.nn.Module, buffer_names: Sequence[str] | None) -> None:

@@ -13,7 +13,7 @@ From Python it suits simulations, tests and slow robots.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -39,7 +39,7 @@ class Intervention:
     port: str
 
 
-class Controller:
+class Controller(_runtime.Controller):
     """A bundle on a robot. Use one from one thread at a time.
 
     Args:
@@ -86,22 +86,10 @@ class Controller:
         if trust not in (None, "code"):
             raise LeappValueError.coded("LP003", f"trust must be 'code' or None, not {trust!r}")
         find_onnxruntime()
-        runtime = {
+        settings = {
             "engine": {"threads": threads, "provider": provider},
-            "nodes": {},
-            "merge": True,
-            "check_finite": False,
-            "staleness": {},
-            "deadline": None,
-            "on_deadline_miss": None,
-            "measure": False,
-            "allow_outside_files": False,
             "trust": trust,
             "allow_native": allow_native,
-            "max_tensor_bytes": 1 << 30,
-        }
-        settings = {
-            "runtime": runtime,
             "frequency": frequency,
             "linear": interpolation == "linear",
             "worker": worker,
@@ -110,70 +98,11 @@ class Controller:
             "clock": clock,
             "recording": recording,
         }
-        self._controller = _runtime.Controller(Path(bundle), Path(robot), settings)
-
-    @property
-    def sensors(self) -> dict[str, list[str]]:
-        """The robot's sensors, and what their elements are called, in order."""
-        return {name: self._controller.elements(name, True) for name in self._controller.sensors}
-
-    @property
-    def actuators(self) -> dict[str, list[str]]:
-        """The robot's actuators, and what their elements are called, in order."""
-        return {name: self._controller.elements(name, False) for name in self._controller.actuators}
-
-    @property
-    def decimation(self) -> int:
-        """Ticks of the loop for one of the policy's."""
-        return self._controller.decimation
-
-    @property
-    def ticks(self) -> int:
-        """Ticks of the loop since ``start()``."""
-        return self._controller.ticks
-
-    @property
-    def failure(self) -> str:
-        """How the policy failed the last time that it did; empty when it never has."""
-        return self._controller.failure
-
-    @property
-    def dropped(self) -> int:
-        """Values that the recording had no room for."""
-        return self._controller.dropped
-
-    def start(self) -> None:
-        """Make policy, histories, fallbacks and counts begin anew."""
-        self._controller.start()
-
-    def stop(self) -> None:
-        """End it: ``update()`` puts out nothing until ``start()``."""
-        self._controller.stop()
-
-    def set_sensor(self, name: str, values: Sequence[float], age: float = 0.0) -> None:
-        """Say what a sensor measured ``age`` seconds ago, in the order of its elements."""
-        self._controller.set_sensor(name, values, age)
-
-    def update(self) -> str:
-        """Run one tick of the loop.
-
-        Returns:
-            What was put out: ``"inactive"``, ``"waiting"``, ``"running"``, ``"fallback"`` or
-            ``"stopped"``.
-        """
-        return self._controller.update()
-
-    def actuator(self, name: str) -> list[float]:
-        """Return what an actuator is given, in the order of its elements."""
-        return self._controller.actuator(name)
-
-    def counts(self) -> dict[str, int]:
-        """Return how often the controller stepped in since ``start()``, by cause."""
-        return self._controller.counts()
+        super().__init__(Path(bundle), Path(robot), settings)
 
     def interventions(self) -> list[Intervention]:
         """Return the last interventions, oldest first; at most 256 are kept."""
-        return [Intervention(*one) for one in self._controller.interventions()]
+        return [Intervention(*one) for one in self._interventions()]
 
 
 @dataclass(frozen=True)

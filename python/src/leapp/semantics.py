@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import ItemsView, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -79,19 +79,15 @@ class GraphConfigs:
     def contract(self) -> dict[str, Any]:
         """Return the keys of ``pipeline.configs`` beside ``frequency`` and ``extra``."""
         result: dict[str, Any] = {}
-        if self.command_ranges is not None:
-            result["command_ranges"] = {
-                text("GraphConfigs command_ranges: a name", key): numbers(
-                    f"GraphConfigs command_ranges[{key!r}]", value
-                )
-                for key, value in _items("GraphConfigs command_ranges", self.command_ranges)
-            }
-        if self.default_pose is not None:
-            result["default_pose"] = {
-                text("GraphConfigs default_pose: a joint", key): numbers(
-                    f"GraphConfigs default_pose[{key!r}]", value
-                )
-                for key, value in _items("GraphConfigs default_pose", self.default_pose)
+        for field_name, of in (("command_ranges", "a name"), ("default_pose", "a joint")):
+            given, what = getattr(self, field_name), f"GraphConfigs {field_name}"
+            if given is None:
+                continue
+            if not isinstance(given, Mapping):
+                raise LeappTypeError.of(given, f"{what} must be a dict")
+            result[field_name] = {
+                text(f"{what}: {of}", key): numbers(f"{what}[{key!r}]", value)
+                for key, value in given.items()
             }
         if self.required_capabilities is not None:
             what = "GraphConfigs required_capabilities"
@@ -232,13 +228,6 @@ def is_ndarray(value: object) -> bool:
 def is_array(value: object) -> bool:
     """Whether the value can be a port: a PyTorch tensor or a NumPy array."""
     return is_tensor(value) or is_ndarray(value)
-
-
-def _items(what: str, mapping: object) -> ItemsView[Any, Any]:
-    """Return the items of a mapping."""
-    if not isinstance(mapping, Mapping):
-        raise LeappTypeError.of(mapping, f"{what} must be a dict")
-    return mapping.items()
 
 
 def _check_positive(what: str, value: object) -> None:

@@ -138,31 +138,12 @@ def _putmask(target: Any, mask: Any, values: Any) -> None:
     target.copy_(torch.where(mask.bool(), repeated, target))
 
 
-@_on_tensors("a", "b")
-def _cross(
-    a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None
-) -> Any:
-    if axis is not None:
-        axisa = axisb = axisc = axis
-    x, y = a.movedim(axisa, -1), b.movedim(axisb, -1)
-    return torch.linalg.cross(x, y, dim=-1).movedim(-1, axisc)
-
-
 @_on_tensors("x")
 def _norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
     if ord is None and axis is None:
         result = torch.linalg.vector_norm(x)
         return result.reshape((1,) * x.ndim) if keepdims else result
     return torch.linalg.norm(x, ord=ord, dim=axis, keepdim=keepdims)
-
-
-@_on_tensors("a", "prepend", "append")
-def _diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> Any:
-    shape = list(a.shape)
-    shape[axis] = 1
-    edges = (prepend, append)
-    first, last = (e.expand(shape) if e is not None and e.ndim == 0 else e for e in edges)
-    return torch.diff(a, n, axis, prepend=first, append=last)
 
 
 @_on_tensors("a", "v")
