@@ -108,7 +108,7 @@ $(STAMPS)/apt: tools/apt_packages.sh
 	@touch $@
 
 $(VENV)/.stamp: tools/requirements-torch.txt tools/requirements.txt $(STAMPS)/apt
-	$(say) "Python environment in $(VENV) (torch alone is a large download)"
+	$(say) "Python environment in $(VENV) (PyPI's torch brings CUDA along: some GB)"
 	@test -x $(BIN)/python || { $(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' && \
 	  $(PYTHON) -m venv $(VENV); } || \
 	  { echo "Could not make $(VENV) with '$(PYTHON)': LEAPP needs Python 3.10 or newer with venv." >&2; exit 1; }

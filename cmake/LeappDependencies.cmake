@@ -73,4 +73,13 @@ if(LEAPP_WITH_TORCH)
       "(-DPython_EXECUTABLE=; with pip also --no-build-isolation), pass -DLIBTORCH_ROOT=<folder>, or "
       "build the torch-free half alone with -DLEAPP_WITH_TORCH=OFF.")
   endif()
+  # std::string has two layouts in libstdc++; every other library here has the newer one.
+  set(torch_config ${LibTorch_ROOT}/share/cmake/Torch/TorchConfig.cmake)
+  if(EXISTS ${torch_config})
+    file(STRINGS ${torch_config} old_abi REGEX "_GLIBCXX_USE_CXX11_ABI=0")
+  endif()
+  if(old_abi)
+    message(FATAL_ERROR "The PyTorch ${LibTorch_VERSION} in ${LibTorch_ROOT} is built with the C++ ABI from before "
+      "C++11, as PyPI's were until 2.6: run 'pip install torch==2.13.0' (2.7 is the oldest of PyPI that fits).")
+  endif()
 endif()
