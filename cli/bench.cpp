@@ -11,7 +11,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-struct Arguments {
+struct BenchArguments {
   std::string yaml;
   bool json = false;
   int ticks = 10000;
@@ -35,7 +35,7 @@ std::optional<double> frequency_of(const Bundle& bundle) {
 }
 
 // How long a tick may take, for the timeline to show which took longer.
-std::optional<std::chrono::nanoseconds> deadline_of(const Arguments& arguments) {
+std::optional<std::chrono::nanoseconds> deadline_of(const BenchArguments& arguments) {
   BenchReport report;
   report.frequency =
       arguments.hz > 0
@@ -44,7 +44,7 @@ std::optional<std::chrono::nanoseconds> deadline_of(const Arguments& arguments) 
   return report.period();
 }
 
-BenchReport measure(const Arguments& arguments) {
+BenchReport measure(const BenchArguments& arguments) {
   RuntimeOptions options = arguments.engine.options();
   options.measure = true;
   if (!arguments.perfetto.empty()) options.deadline = deadline_of(arguments);
@@ -78,7 +78,7 @@ BenchReport measure(const Arguments& arguments) {
   return report;
 }
 
-int run(const Arguments& arguments) {
+int run_bench(const BenchArguments& arguments) {
   const BenchReport report = measure(arguments);
   if (!arguments.svg.empty()) {
     std::ofstream stream(arguments.svg, std::ios::binary);
@@ -93,7 +93,7 @@ int run(const Arguments& arguments) {
 }  // namespace
 
 Command add_bench(CLI::App& program) {
-  const auto arguments = std::make_shared<Arguments>();
+  const auto arguments = std::make_shared<BenchArguments>();
   CLI::App* app = program.add_subcommand(
       "bench", "measure ticks on mock input against the pipeline's frequency");
   add_bundle(*app, arguments->yaml);
@@ -116,7 +116,7 @@ Command add_bench(CLI::App& program) {
   arguments->engine.add_to(*app);
   arguments->engine.add_no_merge_to(*app);
   app->footer("Example: leapp bench walker/walker.yaml --svg bench.svg");
-  return {app, [arguments] { return run(*arguments); }};
+  return {app, [arguments] { return run_bench(*arguments); }};
 }
 
 }  // namespace leapp::cli

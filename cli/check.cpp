@@ -8,7 +8,7 @@
 namespace leapp::cli {
 namespace {
 
-struct Arguments {
+struct CheckArguments {
   std::string yaml;
   bool json = false;
   bool files_only = false;
@@ -16,7 +16,7 @@ struct Arguments {
 };
 
 // What is checked, one after the other; the first fault ends it.
-int run(const Arguments& arguments) {
+int run_check(const CheckArguments& arguments) {
   nlohmann::ordered_json report = {{"bundle", arguments.yaml}};
   std::vector<std::string> done;
   try {
@@ -61,7 +61,7 @@ int run(const Arguments& arguments) {
 }  // namespace
 
 Command add_check(CLI::App& program) {
-  const auto arguments = std::make_shared<Arguments>();
+  const auto arguments = std::make_shared<CheckArguments>();
   CLI::App* app = program.add_subcommand(
       "check", "verify a bundle: structure, wires, checksums, models, one tick on mock input");
   add_bundle(*app, arguments->yaml);
@@ -70,7 +70,7 @@ Command add_check(CLI::App& program) {
   arguments->engine.add_to(*app);
   arguments->engine.add_no_merge_to(*app);
   app->footer("Example: leapp check walker/walker.yaml");
-  return {app, [arguments] { return run(*arguments); }};
+  return {app, [arguments] { return run_check(*arguments); }};
 }
 
 }  // namespace leapp::cli

@@ -11,7 +11,7 @@
 namespace leapp::cli {
 namespace {
 
-struct Arguments {
+struct RunArguments {
   std::string yaml;
   bool json = false;
   int ticks = 1;
@@ -95,7 +95,7 @@ void print(const TensorMap& outputs, bool json) {
 
 // From the file, made up, or both. A value that nobody gave is made up only where that was asked
 // for.
-TensorMap inputs_for(const InferenceManager& manager, const Arguments& arguments) {
+TensorMap inputs_for(const InferenceManager& manager, const RunArguments& arguments) {
   if (arguments.input.empty()) return manager.get_mock_input(arguments.seed);
   TensorMap given = read_tensors(arguments.input);
   TensorMap inputs = arguments.mock ? manager.get_mock_input(arguments.seed) : TensorMap();
@@ -118,7 +118,7 @@ std::string not_empty(const std::string& path) {
   return path.empty() ? "the name of a file is empty" : "";
 }
 
-int run(const Arguments& arguments) {
+int run_bundle(const RunArguments& arguments) {
   InferenceManager manager(arguments.yaml, arguments.engine.options());
   const TensorMap inputs = inputs_for(manager, arguments);
   TensorMap outputs;
@@ -132,7 +132,7 @@ int run(const Arguments& arguments) {
 }  // namespace
 
 Command add_run(CLI::App& program) {
-  const auto arguments = std::make_shared<Arguments>();
+  const auto arguments = std::make_shared<RunArguments>();
   CLI::App* app = program.add_subcommand(
       "run", "run ticks on inputs from a file, or on mock input, and show the last outputs");
   add_bundle(*app, arguments->yaml);
@@ -150,7 +150,7 @@ Command add_run(CLI::App& program) {
   arguments->engine.add_to(*app);
   arguments->engine.add_no_merge_to(*app);
   app->footer("Example: leapp run walker/walker.yaml --ticks 100 --input obs.safetensors");
-  return {app, [arguments] { return run(*arguments); }};
+  return {app, [arguments] { return run_bundle(*arguments); }};
 }
 
 }  // namespace leapp::cli
