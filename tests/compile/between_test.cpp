@@ -43,12 +43,12 @@ TEST_F(BetweenTest, TheNodeBeforePutsOutWhatTheNextReceives) {
   ASSERT_EQ(a.outputs.size(), 2U);
   EXPECT_EQ(a.outputs[1].name, "x_1");  // it has an input of the name that "b" gave it
   EXPECT_TRUE(a.outputs[1].is_between);
-  for (const Pass& each : a.passes) {
+  for (const session::Pass& each : a.passes) {
     EXPECT_TRUE(at::equal(each.outputs.at(0), at::full({2}, 2.0F)));
     EXPECT_TRUE(at::equal(each.outputs.at(1), at::full({2}, 2.5F)));
     EXPECT_EQ(each.recording.outputs.size(), 2U);
   }
-  const NodePort& x = changed.at(id("b")).inputs.at(0);
+  const session::NodePort& x = changed.at(id("b")).inputs.at(0);
   EXPECT_EQ(x.source, (session::PortId{a.id, "x_1"}));
   EXPECT_EQ(x.age.distance(), 0);
   EXPECT_EQ(said_.level, LogLevel::kInfo);
