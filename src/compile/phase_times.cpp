@@ -13,22 +13,16 @@ std::string in_seconds(std::chrono::duration<double> time) {
 
 }  // namespace
 
-void PhaseTimes::next(std::string phase) {
-  const Clock::time_point now = Clock::now();
-  if (!phase_.empty()) done_.emplace_back(std::move(phase_), now - began_);
-  phase_ = std::move(phase);
-  began_ = now;
-}
-
-std::string PhaseTimes::text() {
-  next("");
-  std::chrono::duration<double> sum{0};
+std::string PhaseTimes::text() const {
+  Clock::time_point end = Clock::now();
+  const std::string whole = in_seconds(end - begun_.front().second);
   std::string phases;
-  for (const auto& [phase, time] : done_) {
-    sum += time;
-    phases += (phases.empty() ? "" : ", ") + phase + " " + in_seconds(time);
+  for (auto phase = begun_.rbegin(); phase != begun_.rend(); ++phase) {
+    const std::string time = phase->first + " " + in_seconds(end - phase->second);
+    phases = phases.empty() ? time : time + ", " + phases;
+    end = phase->second;
   }
-  return "Compiled in " + in_seconds(sum) + ": " + phases;
+  return "Compiled in " + whole + ": " + phases;
 }
 
 }  // namespace leapp::compile

@@ -3,8 +3,7 @@
 #include <pthread.h>
 
 #include <exception>
-#include <mutex>
-#include <thread>
+#include <future>
 
 #include "runtime/engines/onnx/onnx_engine.h"
 #include "viz/draw.h"
@@ -22,39 +21,21 @@ void load() noexcept {
   }
 }
 
-class Loader {
- public:
-  void begin() {
-    const std::lock_guard lock(mutex_);
-    if (began_) return;
-    began_ = true;
-    pthread_atfork([] { loader().wait(); }, nullptr, nullptr);
-    thread_ = std::thread(load);
-  }
-
-  void wait() {
-    const std::lock_guard lock(mutex_);
-    if (thread_.joinable()) thread_.join();
-  }
-
-  ~Loader() { wait(); }
-
-  static Loader& loader() {
-    static Loader only;
-    return only;
-  }
-
- private:
-  std::mutex mutex_;
-  std::thread thread_;
-  bool began_ = false;
-};
+// Waited for where it is destroyed, when the process ends, and before a fork.
+const std::future<void>& loading() {
+  static const std::future<void> only = [] {
+    std::future<void> begun = std::async(std::launch::async, load);
+    pthread_atfork([] { loading().wait(); }, nullptr, nullptr);
+    return begun;
+  }();
+  return only;
+}
 
 }  // namespace
 
 void prepare() noexcept {
   try {
-    Loader::loader().begin();
+    loading();
   } catch (const std::exception&) {  // no thread to be had: compile_graph() loads as it goes
   }
 }

@@ -86,22 +86,22 @@ void Wiring::wire(const ExportedNode& to, const std::string& input, const State:
 
 void Wiring::add_inputs(const ExportedNode& to) {
   const session::NodeId self = to.node().id;
-  const std::map<std::string, std::size_t>& received = to.states.received;
   for (const session::NodePort& port : to.node().inputs) {
     const ExportedNode* from = port.source ? find_node(nodes_, port.source->node) : nullptr;
-    if (from == nullptr) continue;
-    if (const auto link = received.find(port.name); link != received.end()) {
-      wire(to, port.name, {self, {}, link->second}, true);
-    } else {
-      wire(to, port.name, {port.source->node, port.source->port},
-           state::delay_of(to.node(), port, from->node()) > 0);
+    if (from == nullptr || to.states.received.count(port.name) > 0) continue;
+    wire(to, port.name, {port.source->node, port.source->port},
+         state::delay_of(to.node(), port, from->node()) > 0);
+  }
+  const auto add_states = [&](bool links) {
+    for (std::size_t i = 0; i < to.states.states.size(); ++i) {
+      const State& state = to.states.states[i];
+      if ((state.origin == State::Origin::kDelayed) != links) continue;
+      wire(to, state.slot.name, state.fed_by.value_or(State::Feed{self, {}, i}), links);
     }
-  }
-  for (std::size_t i = 0; i < to.states.states.size(); ++i) {
-    const State& state = to.states.states[i];
-    wire(to, state.slot.name, state.fed_by.value_or(State::Feed{self, {}, i}),
-         state.origin == State::Origin::kDelayed);
-  }
+  };
+  add_states(true);
+  for (const auto& [input, link] : to.states.received) wire(to, input, {self, {}, link}, true);
+  add_states(false);
 }
 
 Pipeline Wiring::finish() && {

@@ -34,6 +34,7 @@ bool shares_memory(const Node& node, std::span<const Node* const> nodes) {
       for (const session::MemoryUse& use : pass.memory) others.insert(trace::memory_of(use.found));
     }
   }
+  others.erase(nullptr);
   for (const Pass& pass : node.passes) {
     for (const session::MemoryUse& use : pass.memory) {
       if (!use.declared.empty() || (!use.after && !use.writer)) continue;

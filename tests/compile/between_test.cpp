@@ -6,6 +6,8 @@ namespace leapp::compile {
 namespace {
 
 using at::Tensor;
+using session::NodePort;
+using session::Pass;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;

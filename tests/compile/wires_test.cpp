@@ -110,19 +110,27 @@ TEST(WiresTest, WhatAModelLeftOutIsNotWired) {
   EXPECT_EQ(pipeline.outputs, (Ports{{"policy", {"action", "value"}}, {"pre", {"features"}}}));
 }
 
-TEST(WiresTest, AnInputThatStatesDelayIsNotWiredTwice) {
+// Three ticks late for one input, two for another: the links come before the inputs they feed.
+TEST(WiresTest, AnInputThatLinksDelayIsNotWiredTwice) {
   Chain chain;
   std::vector<ExportedNode> nodes = chain.compiled();
-  nodes[2].states.states = {{.origin = State::Origin::kDelayed,
-                             .slot = {.name = "torque"},
-                             .fed_by = State::Feed{1, "value", {}}}};
-  nodes[2].states.received = {{"action", 0}};
-  nodes[2].model.inputs.push_back({"torque_in", DType::kFloat32, {1, 4}, {}});
-  nodes[2].input_names.push_back("torque");
+  ExportedNode& drive = nodes[2];
+  const auto link = [](const std::string& name, const State::Feed& feed) {
+    return State{.origin = State::Origin::kDelayed, .slot = {.name = name}, .fed_by = feed};
+  };
+  drive.states.states = {link("one", {1, "value", {}}), link("two", {2, {}, 0})};
+  drive.states.received = {{"action", 0}};
+  for (const std::string name : {"one", "two"}) {
+    drive.model.inputs.push_back({name + "_in", DType::kFloat32, {1, 4}, {}});
+    drive.model.outputs.push_back({name + "_out", DType::kFloat32, {1, 4}, {}});
+    drive.input_names.push_back(name);
+    drive.output_names.push_back(name);
+  }
   const Pipeline pipeline = connect(nodes);
   EXPECT_EQ(pipeline.data_flow.size(), 1U);
-  EXPECT_EQ(pipeline.feedback_flow, (Wires{{{"drive", "torque"}, {{"drive", "action"}}},
-                                           {{"policy", "value"}, {{"drive", "torque_in"}}}}));
+  EXPECT_EQ(pipeline.feedback_flow,
+            (Wires{{{"drive", "one_out"}, {{"drive", "two_in"}, {"drive", "action"}}},
+                   {{"policy", "value"}, {{"drive", "one_in"}}}}));
 }
 
 TEST(WiresTest, CountsNodesPortsAndEdges) {
