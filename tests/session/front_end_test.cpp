@@ -160,7 +160,7 @@ TEST_F(QuestionsTest, ATensorThatNoOperatorMadeMayBeTold) {
 TEST_F(QuestionsTest, WhereANodeWasOpened) {
   EXPECT_EQ(front_end::opened_at("n"), "");
   annotate::input_tensors("n", {{"x", at::ones({2})}});
-  EXPECT_THAT(front_end::opened_at("n"), HasSubstr("questions_test.cpp:"));
+  EXPECT_THAT(front_end::opened_at("n"), HasSubstr("front_end_test.cpp:"));
   EXPECT_THAT(front_end::code_in("n"), IsEmpty());  // C++ has no functions to look into
 }
 
