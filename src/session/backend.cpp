@@ -74,20 +74,19 @@ void check_backend_params(Backend backend, const Metadata::Map& params) {
                 (known.at(backend).empty() ? "none" : join(known.at(backend))) + ".");
   }
   // Of the right type here, where the caller's line is known.
-  const auto opset = int_param(params, "opset_version");
-  require(
-      backend != Backend::kOnnx || !opset || (*opset >= kMinOnnxOpset && *opset <= kMaxOnnxOpset),
-      Code::kWrongValue,
-      "opset_version is " + std::to_string(opset.value_or(0)) + ", and LEAPP writes opset " +
-          std::to_string(kMinOnnxOpset) + " to " + std::to_string(kMaxOnnxOpset));
+  const std::int64_t opset = int_param(params, "opset_version").value_or(kMaxOnnxOpset);
+  require(backend != Backend::kOnnx || (opset >= kMinOnnxOpset && opset <= kMaxOnnxOpset),
+          Code::kWrongValue,
+          "opset_version is " + std::to_string(opset) + ", and LEAPP writes opset " +
+              std::to_string(kMinOnnxOpset) + " to " + std::to_string(kMaxOnnxOpset));
   for (const char* flag : {"optimize", "external_data", "copy_original_model"}) {
     bool_param(params, flag);
   }
   for (const char* text : {"model_path", "backend", "fallback", "weights"})
     text_param(params, text);
-  require(text_param(params, "fallback").value_or("onnx") == "onnx", Code::kWrongValue,
-          "fallback='" + text_param(params, "fallback").value_or("") +
-              "': a node that cannot be C++ may become 'onnx', or nothing");
+  const std::string fallback = text_param(params, "fallback").value_or("onnx");
+  require(fallback == "onnx", Code::kWrongValue,
+          "fallback='" + fallback + "': a node that cannot be C++ may become 'onnx', or nothing");
   const std::string weights = text_param(params, "weights").value_or("float32");
   require(weights == "float32" || weights == "bf16" || weights == "int8", Code::kWrongValue,
           "weights='" + weights + "': weights are kept as 'float32', 'bf16' or 'int8'");

@@ -30,8 +30,9 @@ bool only_copies(const c10::OperatorHandle& op) {
 bool is_repeatable(const SeenCall& call) {
   const trace::OpTraits& traits = call.traits;
   // Python may be behind an operator of the user's, and the lock is held.
-  if (trace::is_users(call.op) || traits.uninitialized || traits.is_random(call.stack)) return false;
-  const auto writes = std::count(traits.writes.begin(), traits.writes.end(), true);
+  if (trace::is_users(call.op) || traits.uninitialized || traits.is_random(call.stack))
+    return false;
+  const auto writes = std::ranges::count(traits.writes, true);
   return writes == 0 || (writes == 1 && traits.writes.front() && !traits.overwrites.front());
 }
 
@@ -55,12 +56,11 @@ bool follow(BetweenCall& call, const Tag& tag) {
 bool Live::is_input(const at::Tensor& tensor) const {
   if (trace::memory_of(tensor) == nullptr) return false;
   const auto took = [&](const Pass& pass) {
-    return std::any_of(pass.recording.inputs.begin(), pass.recording.inputs.end(),
-                       [&](const trace::Recording::Port& port) {
-                         return pass.tape().tensor(port.var).is_alias_of(tensor);
-                       });
+    return std::ranges::any_of(pass.recording.inputs, [&](const trace::Recording::Port& port) {
+      return pass.tape().tensor(port.var).is_alias_of(tensor);
+    });
   };
-  return std::any_of(nodes.begin(), nodes.end(), [&](const LiveNode& node) {
+  return std::ranges::any_of(nodes, [&](const LiveNode& node) {
     if (node.passes.empty() || !node.traced) return false;
     return took(node.passes.front()) || took(node.passes.back());
   });
@@ -90,8 +90,7 @@ std::shared_ptr<const BetweenCall> Live::keep_call(const SeenCall& seen) const {
   auto call = std::make_shared<BetweenCall>(BetweenCall{seen.op, seen.frame, {}, {}, {}});
   bool complete = true;
   const auto keep = [&](const at::Tensor& tensor) {
-    const bool is_number =
-        !tensor.defined() || tensor.unsafeGetTensorImpl()->is_wrapped_number();
+    const bool is_number = !tensor.defined() || tensor.unsafeGetTensorImpl()->is_wrapped_number();
     if (const auto tag = is_number ? std::nullopt : tags.find(tensor)) {
       complete &= follow(*call, with_shape_of(tensor, *tag, seen.frame));
       return placeholder;

@@ -16,12 +16,6 @@ void for_each_output(const NamedTensors& tensors, const OutputOptions& options, 
   for (const TensorSemantics& entry : options.static_outputs) visit(entry, true);
 }
 
-bool was_updated(const Pass& pass, const std::string& name) {
-  return std::any_of(pass.states.begin(), pass.states.end(), [&](const DeclaredState& state) {
-    return state.name == name && state.updated.defined();
-  });
-}
-
 // Every port of the first pass is there again, and no other.
 void check_ports_again(const LiveNode& node, std::size_t outputs) {
   if (outputs != node.outputs.size()) {
@@ -39,9 +33,12 @@ void check_ports_again(const LiveNode& node, std::size_t outputs) {
         node, "state '" + state.name + "' was declared in the first pass and is missing now");
   }
   for (const DeclaredState& state : node.pass.made.states) {
-    if (state.updated.defined() == was_updated(node.passes.front(), state.name)) continue;
-    const char* what = state.updated.defined() ? "is updated now, but was not in the first pass"
-                                               : "was updated in the first pass and is not now";
+    const auto& before = node.passes.front().states;
+    const auto first = std::ranges::find(before, state.name, &DeclaredState::name);
+    const bool updated = state.updated.defined();
+    if (updated == (first != before.end() && first->updated.defined())) continue;
+    const char* what = updated ? "is updated now, but was not in the first pass"
+                               : "was updated in the first pass and is not now";
     refuse_new_signature(node, "state '" + state.name + "' " + what +
                                    ". Call annotate.update_state() in every pass or in none.");
   }
@@ -50,7 +47,7 @@ void check_ports_again(const LiveNode& node, std::size_t outputs) {
 // A node may have state alone, or write what others read; but then it does something.
 void check_any_effect(const LiveNode& node, const Pass& pass) {
   const auto writes = [](const MemoryUse& use) { return use.after || !use.declared.empty(); };
-  if (!node.outputs.empty() || std::any_of(pass.memory.begin(), pass.memory.end(), writes)) return;
+  if (!node.outputs.empty() || std::ranges::any_of(pass.memory, writes)) return;
   refuse(Code::kNothingToExport, "output_tensors() of node '" + node.name +
                                      "' names no output, and the node keeps no state: there is "
                                      "nothing to export. Name at least one output.");
@@ -189,8 +186,7 @@ void Live::complete(LiveNode& node, const NamedTensors& tensors, const OutputOpt
   if (first) {
     node.export_with = options.export_with;
     node.backend_params = options.backend_params;
-    node.completion = static_cast<int>(std::count_if(
-        nodes.begin(), nodes.end(), [](const LiveNode& other) { return other.complete(); }));
+    node.completion = static_cast<int>(std::ranges::count_if(nodes, &Node::complete));
     remark("Node '" + node.name + "' completed");
   }
   for (NodePort& port : node.inputs) {

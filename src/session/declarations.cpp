@@ -38,8 +38,7 @@ bool enter_pass(Live& live, const std::string& name, trace::FrameRef frame) {
     node = &live.nodes.emplace_back();
     node->name = name;
     node->id = static_cast<NodeId>(live.nodes.size()) - 1;
-    const auto& excluded = live.options().non_traced;
-    node->traced = std::find(excluded.begin(), excluded.end(), name) == excluded.end();
+    node->traced = std::ranges::count(live.options().non_traced, name) == 0;
     live.remark("Node '" + name + "' opened");
   }
   const bool was_open = node->pass.open;
@@ -60,7 +59,7 @@ void drop_unfinished(Live& live, const std::string& name, const NamedTensors& te
   if (node == nullptr || !node->pass.open || node->pass.thread != std::this_thread::get_id())
     return;
   const auto& places = node->pass.places;
-  const bool again = std::any_of(tensors.begin(), tensors.end(), [&](const TensorSemantics& entry) {
+  const bool again = std::ranges::any_of(tensors, [&](const TensorSemantics& entry) {
     const auto place = places.find(entry.name);
     return place != places.end() && place->second == frame;
   });
@@ -124,9 +123,7 @@ std::vector<at::Tensor> add_states(Live& live, const std::string& name, const Na
 
 void set_state(Live& live, LiveNode& node, const TensorSemantics& entry) {
   auto& states = node.pass.made.states;
-  const auto state = std::find_if(states.begin(), states.end(), [&](const DeclaredState& each) {
-    return each.name == entry.name;
-  });
+  const auto state = std::ranges::find(states, entry.name, &DeclaredState::name);
   const std::string subject = "update_state() of node '" + node.name + "': '" + entry.name + "'";
   if (state == states.end()) {
     refuse(Code::kUnknownState,
@@ -193,20 +190,16 @@ std::vector<at::Tensor> annotated(const std::source_location& where,
 }  // namespace
 
 bool OpenPass::has_input(const std::string& name) const {
-  const auto& inputs = made.recording.inputs;
-  return std::any_of(inputs.begin(), inputs.end(),
-                     [&](const trace::Recording::Port& input) { return input.name == name; });
+  return std::ranges::count(made.recording.inputs, name, &trace::Recording::Port::name) > 0;
 }
 
 bool OpenPass::has_state(const std::string& name) const {
-  return std::any_of(made.states.begin(), made.states.end(),
-                     [&](const DeclaredState& state) { return state.name == name; });
+  return std::ranges::count(made.states, name, &DeclaredState::name) > 0;
 }
 
 NodePort& Live::check_reentry(const LiveNode& node, std::vector<NodePort>& ports,
                               const NodePort& port, const char* side, trace::FrameRef frame) {
-  const auto known = std::find_if(ports.begin(), ports.end(),
-                                  [&](const NodePort& each) { return each.name == port.name; });
+  const auto known = std::ranges::find(ports, port.name, &NodePort::name);
   const bool found = known != ports.end();
   if (!found || known->dtype != port.dtype || known->shape != port.shape) {
     std::string text = std::string(side) + " " + describe(port) + ", but the first pass had ";
@@ -234,7 +227,7 @@ std::vector<at::Tensor> Live::add_inputs(const std::string& name, const NamedTen
       handles.push_back(add_input(*this, node, entry, frame));
     }
   } catch (...) {
-    if (begun) end_pass(node);
+    if (begun) drop_pass(node);
     if (begun && !node.complete() && &node == &nodes.back()) {
       nodes.pop_back();  // a call that failed leaves no node behind
     }
@@ -254,33 +247,32 @@ using session::Shadowing;
 std::vector<at::Tensor> input_tensors(const std::string& node, const NamedTensors& tensors,
                                       std::source_location where) {
   int begun = 0;
-  auto handles = session::annotated(
-      where, &Shadowing::inputs, node, tensors, [&](Live& live, trace::FrameRef frame) {
-        session::drop_unfinished(live, node, tensors, frame);
-        const session::LiveNode* before = live.find(node);
-        const bool was_open = before != nullptr && before->pass.open;
-        auto added = live.add_inputs(node, tensors, frame);
-        if (!was_open) begun = live.find(node)->completed + 1;
-        return added;
-      });
+  const auto work = [&](Live& live, trace::FrameRef frame) {
+    session::drop_unfinished(live, node, tensors, frame);
+    const session::LiveNode* before = live.find(node);
+    const bool was_open = before != nullptr && before->pass.open;
+    auto added = live.add_inputs(node, tensors, frame);
+    if (!was_open) begun = live.find(node)->completed + 1;
+    return added;
+  };
+  auto handles = session::annotated(where, &Shadowing::inputs, node, tensors, work);
   if (session::is_watched(begun) && hooks().opened) hooks().opened(node, begun);
   return handles;
 }
 
 std::vector<at::Tensor> state_tensors(const std::string& node, const NamedTensors& tensors,
                                       std::source_location where) {
-  return session::annotated(where, &Shadowing::states, node, tensors,
-                            [&](Live& live, trace::FrameRef frame) {
-                              return session::add_states(live, node, tensors, frame);
-                            });
+  const auto work = [&](Live& live, trace::FrameRef frame) {
+    return session::add_states(live, node, tensors, frame);
+  };
+  return session::annotated(where, &Shadowing::states, node, tensors, work);
 }
 
 std::vector<at::Tensor> update_state(const std::string& node, const NamedTensors& tensors,
                                      std::source_location where) {
-  return session::annotated(where, &Shadowing::updates, node, tensors,
-                            [&](Live& live, trace::FrameRef) {
-                              return session::set_states(live, node, tensors);
-                            });
+  return session::annotated(
+      where, &Shadowing::updates, node, tensors,
+      [&](Live& live, trace::FrameRef) { return session::set_states(live, node, tensors); });
 }
 
 void module(const std::string& node, const NamedTensors& buffers,

@@ -125,9 +125,8 @@ bool may_vary(const at::Tensor& tensor) {
   for (const std::int32_t index : trace::slice(*live->tape, {*var})) {
     const trace::Call& call = live->tape->call(index);
     if (call.op.operator_name() == literal) continue;
-    trace::for_each_variable(*live->tape, call, [&](VarId id) {
-      found |= is_programs(*live->tape, id);
-    });
+    trace::for_each_variable(*live->tape, call,
+                             [&](VarId id) { found |= is_programs(*live->tape, id); });
   }
   return found;
 }
@@ -194,19 +193,18 @@ bool was_input(const at::Tensor& tensor) {
 bool was_declared(const at::Tensor& tensor) {
   const Lock live;
   const auto is_it = [&](const at::Tensor& declared) { return declared.is_same(tensor); };
-  return std::ranges::any_of(live->nodes, [&](const LiveNode& node) {
-    return std::ranges::any_of(node.declared, is_it);
-  });
+  return std::ranges::any_of(
+      live->nodes, [&](const LiveNode& node) { return std::ranges::any_of(node.declared, is_it); });
 }
 
 bool was_read(const at::Tensor& tensor) {
   const Lock live;
   const c10::StorageImpl* memory = memory_of(tensor);
   return memory != nullptr && std::ranges::any_of(live->nodes, [&](const LiveNode& node) {
-    return std::ranges::any_of(node.passes, [&](const Pass& pass) {
-      return has_read(pass, &pass == &node.passes.front(), memory);
-    });
-  });
+           return std::ranges::any_of(node.passes, [&](const Pass& pass) {
+             return has_read(pass, &pass == &node.passes.front(), memory);
+           });
+         });
 }
 
 void note_made(const at::Tensor& tensor) {

@@ -159,8 +159,8 @@ struct Live final : Session, trace::Observer {
   void emit(const Message& message);
 
   std::mutex mutex;
-  std::atomic<int> open = 0;       ///< passes under way
-  std::atomic<int> recording = 0;  ///< those of them whose operators are logged
+  std::atomic<int> open = 0;           ///< passes under way
+  std::atomic<int> recording = 0;      ///< those of them whose operators are logged
   std::vector<std::string> functions;  ///< nodes whose function is running, innermost last
   std::deque<LiveNode> nodes;          ///< references stay valid
   trace::CaptureTable captures;

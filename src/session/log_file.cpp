@@ -1,6 +1,5 @@
 #include "session/log_file.h"
 
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -14,25 +13,17 @@ namespace {
 // Lines that nobody needs on the disk yet are kept up to this.
 constexpr std::size_t kMostPending = 1 << 16;
 
-// Why a file cannot be written, as an errno value; 0 if it can be, and is there now.
-int obstacle_to(const std::filesystem::path& path) {
-  const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
-  if (file < 0) return errno;
-  ::close(file);
-  return 0;
-}
-
 }  // namespace
 
 void LogFile::open(const std::filesystem::path& path) {
   const std::lock_guard lock(mutex_);
   write_pending();
-  file_.reset();
   path_.clear();
-  const int obstacle = obstacle_to(path);
-  require(obstacle == 0, Code::kIo,
-          "the log " + path.string() + " cannot be written: " + std::strerror(obstacle) +
+  file_.reset(std::fopen(path.c_str(), "a"));  // whether it can be written
+  require(file_ != nullptr, Code::kIo,
+          "the log " + path.string() + " cannot be written: " + std::strerror(errno) +
               ". Give leapp.start() a save_path you may write to.");
+  file_.reset();
   path_ = path;
 }
 

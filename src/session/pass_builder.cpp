@@ -133,8 +133,7 @@ void record_outside(Live& live, const LiveNode& node, Pass& pass) {
       if (var != kNobody) tape.variable(var).survives = !tape.variable(var).impl.expired();
     });
   });
-  std::sort(pass.outside.begin(), pass.outside.end(),
-            [](const OutsideRead& a, const OutsideRead& b) { return a.var < b.var; });
+  std::ranges::sort(pass.outside, {}, &OutsideRead::var);
 }
 
 }  // namespace

@@ -93,12 +93,12 @@ std::optional<Picks::Step> Picks::next(trace::Tape& tape, const std::vector<Memo
   std::vector<std::shared_ptr<Pick>> concerned;
   for (const auto& pick : picks_) {
     const Memory outer = memory_of(pick->of);
-    const bool looked_at = touched == nullptr || holds(*touched, outer) ||
-                           std::ranges::find(concerned, outer, copy_of) != concerned.end() ||
-                           std::ranges::any_of(picks_, [&](const auto& other) {
-                             return other != pick && memory_of(other->of) == outer &&
-                                    holds(shown, copy_of(other));
-                           });
+    const bool looked_at =
+        touched == nullptr || holds(*touched, outer) ||
+        std::ranges::find(concerned, outer, copy_of) != concerned.end() ||
+        std::ranges::any_of(picks_, [&](const auto& other) {
+          return other != pick && memory_of(other->of) == outer && holds(shown, copy_of(other));
+        });
     if (looked_at) concerned.push_back(pick);
   }
   for (auto it = concerned.rbegin(); it != concerned.rend(); ++it) {  // inner ones first

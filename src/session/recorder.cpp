@@ -5,7 +5,6 @@
 
 #include <algorithm>
 
-#include "session/draws.h"
 #include "session/hooks.h"
 #include "session/live.h"
 #include "session/sizes.h"
@@ -37,7 +36,7 @@ struct PendingCall : SeenCall {
   bool reads_memory(const trace::Tape& tape, trace::StoreId store) const {
     if (store == kNobody) return false;
     const auto same = [&](VarId id) { return id != kNobody && tape.variable(id).store == store; };
-    return std::any_of(noted.begin(), noted.end(), [&](const trace::Arg& arg) {
+    return std::ranges::any_of(noted, [&](const trace::Arg& arg) {
       bool found = same(arg.var);
       for (std::int32_t i = 0; i < arg.list_size; ++i) {
         found |= same(tape.list_item(arg.list_begin + i));
@@ -111,7 +110,8 @@ bool was_drawn(const Live& live, VarId var) {
 // A value that the operator turns into a number or a choice.
 void note_escapes(Live& live, const PendingCall& call) {
   const VarId var = call.noted.empty() ? kNobody : call.noted.front().var;
-  if (call.traits.escape == trace::Escape::kNone || (call.node == kNobody && var == kNobody)) return;
+  if (call.traits.escape == trace::Escape::kNone || (call.node == kNobody && var == kNobody))
+    return;
   const std::string& name = call.op.schema().name();
   if (call.node == kNobody && was_drawn(live, var)) {
     live.warn(Code::kRandomOutside, "",
@@ -124,10 +124,11 @@ void note_escapes(Live& live, const PendingCall& call) {
   const bool branch = call.traits.escape == trace::Escape::kBranch;
   live.note_escape(
       var, call.node, call.frame, branch ? Code::kBranch : Code::kNumber,
-      name + (branch ? " turns a traced tensor into True or False: the branch taken now is the only "
-                       "one that is exported. Use torch.where() to keep the choice in the model."
-                     : " turns a traced tensor into a number: whatever is computed from it is "
-                       "exported as a constant. Keep it a tensor to keep it in the model."));
+      name + (branch
+                  ? " turns a traced tensor into True or False: the branch taken now is the only "
+                    "one that is exported. Use torch.where() to keep the choice in the model."
+                  : " turns a traced tensor into a number: whatever is computed from it is "
+                    "exported as a constant. Keep it a tensor to keep it in the model."));
 }
 
 // Before the call, while passes are recorded.
@@ -154,6 +155,39 @@ void note_outside_nodes(const Live& live, PendingCall& call) {
     for_each_tensor(call.arguments()[i], [&](const at::Tensor& tensor) {
       if (!call.tag && !call.traits.overwrites[i]) call.tag = live.tags.find(tensor);
       if (call.traits.writes[i]) call.written_tensors.push_back(tensor);
+    });
+  }
+}
+
+bool fills_memory(const at::Tensor& tensor) {
+  return tensor.has_storage() && tensor.is_non_overlapping_and_dense() &&
+         tensor.nbytes() == tensor.storage().nbytes();
+}
+
+// Whether the last call that touched the memory filled it with what was drawn.
+bool was_filled_last(const trace::Tape& tape, trace::StoreId store, VarId drawn) {
+  for (auto index = static_cast<std::int32_t>(tape.calls().size()) - 1; index >= 0; --index) {
+    bool touches = false;
+    bool fills = false;
+    trace::for_each_site(tape, index, [&](const trace::Site&, VarId var) {
+      fills |= var == drawn;
+      touches |= var != kNobody && tape.variable(var).store == store;
+    });
+    if (touches) return fills;
+  }
+  return false;
+}
+
+// Forgets random numbers that are overwritten before anything has read them: those of a layer whose
+// weights are then loaded. The call leaves nothing of what the tensors held that it writes to;
+// those that are only a part of their memory do not count.
+void forget_overwritten_draws(Live& live, const PendingCall& call) {
+  for (const at::Tensor& tensor : call.written_tensors) {
+    const auto var = fills_memory(tensor) ? live.tape->find(tensor) : std::nullopt;
+    const trace::StoreId store = var ? live.tape->variable(*var).store : kNobody;
+    if (store == kNobody) continue;
+    std::erase_if(live.baked, [&](const auto& each) {
+      return !each.second.random.empty() && was_filled_last(*live.tape, store, each.first);
     });
   }
 }
@@ -212,7 +246,7 @@ void record_call(Live& live, PendingCall& call) {
     return;
   }
   if (!live.baked.empty() && (call.traits.writes == call.traits.overwrites || call.random)) {
-    forget_overwritten_draws(live.baked, *live.tape, call.written_tensors);
+    forget_overwritten_draws(live, call);
   }
   if (call.random && call.node == kNobody) {
     record_draw(live, call);

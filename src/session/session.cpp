@@ -291,8 +291,7 @@ void Live::stop() {
 }
 
 LiveNode* Live::find(const std::string& name) {
-  const auto it = std::find_if(nodes.begin(), nodes.end(),
-                               [&](const LiveNode& node) { return node.name == name; });
+  const auto it = std::ranges::find(nodes, name, &LiveNode::name);
   return it == nodes.end() ? nullptr : &*it;
 }
 

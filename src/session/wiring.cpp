@@ -13,9 +13,8 @@ namespace {
 void refuse_open_value(Live& live, const LiveNode& node, const NodePort& port,
                        const at::Tensor& tensor) {
   // Asked only where it matters: looking for a tensor makes it known to the tape.
-  const bool nested = std::any_of(live.nodes.begin(), live.nodes.end(), [&](const LiveNode& other) {
-    return other.pass.open && other.id != node.id;
-  });
+  const bool nested = std::ranges::any_of(
+      live.nodes, [&](const LiveNode& other) { return other.pass.open && other.id != node.id; });
   const auto var = nested ? live.variable_of(tensor) : std::nullopt;
   if (!var || live.tape->variable(*var).origin != trace::Variable::Origin::kResult) return;
   const NodeId owner = live.tape->variable(*var).node;

@@ -80,6 +80,13 @@ TEST_F(BetweenNodesTest, WhatCannotBeRepeatedIsNot) {
          y[0] = 0;
          return y;
        }},
+      {"one element written beside another node",
+       [](Tensor y) {
+         const Tensor x = in("c", at::ones({2}));
+         y[0] = 0;
+         out("c", x * 2);
+         return y;
+       }},
       {"a random number", [](Tensor y) { return at::dropout(y, 0.5, true); }},
       {"an input of the node before",
        [](Tensor y) {

@@ -72,6 +72,13 @@ TEST_F(CompletionTest, RefusesALaterPassWithOtherPorts) {
        [] {
          with_state({{"z", at::ones({2})}});
        }},
+      {"a missing output",
+       [] {
+         const Tensor x = in("n", at::ones({2}));
+         const Tensor h = annotate::state_tensors("n", {{"h", at::ones({2})}})[0];
+         annotate::update_state("n", {{"h", h + x}});
+         annotate::output_tensors("n", {}, {.export_with = "jit"});
+       }},
       {"a missing state", [] { out("n", in("n", at::ones({2})) + 1); }},
       {"a state that is not updated", [] { with_state({}, false); }},
       {"a missing input",
@@ -125,6 +132,34 @@ TEST_F(CompletionTest, KeepsOutputsAndStaticOnesBehindThem) {
   EXPECT_TRUE(at::equal(first_pass().outputs[1], at::full({3}, 4.0)));
 }
 
+TEST_F(CompletionTest, KeepsInputsInTheOrderOfTheFirstPass) {
+  begin();
+  for (const bool turned : {false, true}) {
+    NamedTensors given = {{"a", at::ones({2})}, {"b", at::full({2}, 2.0)}};
+    if (turned) std::swap(given[0], given[1]);
+    const auto values = annotate::input_tensors("n", given);
+    out("n", values[0] - values[1]);
+  }
+  for (const session::Pass& each : node().passes) {
+    EXPECT_EQ(each.recording.inputs.at(0).name, "a");
+    EXPECT_TRUE(at::equal(each.inputs.at(0), at::ones({2})));
+    EXPECT_TRUE(at::equal(each.inputs.at(1), at::full({2}, 2.0)));
+  }
+}
+
+TEST_F(CompletionTest, CanBeTriedAgainAfterAnError) {
+  begin();
+  const Tensor x = in("n", at::ones({2}));
+  EXPECT_EQ(code_of([] { annotate::output_tensors("n", {}); }), Code::kNothingToExport);
+  EXPECT_EQ(code_of([&] {
+              annotate::output_tensors("n", {{"y", x + 1}, {"y", x + 2}});
+            }),
+            Code::kDuplicateName);
+  out("n", x + 1);
+  EXPECT_EQ(node().outputs.size(), 1U);
+  EXPECT_EQ(first_pass().inputs.size(), 1U);
+}
+
 TEST_F(CompletionTest, KeepsOnlyTheFirstPasses) {
   start({.name = "g", .save_path = folder_.string(), .max_cached_io = 1});
   for (int i = 0; i < 4; ++i) pass();
@@ -140,6 +175,14 @@ TEST_F(CompletionTest, OfANodeThatIsNotTracedItKeepsTheFirstValues) {
   EXPECT_EQ(first_pass().recording.tape, nullptr);
   EXPECT_TRUE(at::equal(first_pass().inputs.at(0), at::ones({2})));
   EXPECT_TRUE(at::equal(first_pass().outputs.at(0), at::full({2}, 2.0)));
+}
+
+TEST_F(CompletionTest, OfANodeThatIsNotTracedAStateThatIsNeverUpdatedIsAnInput) {
+  start({.name = "g", .save_path = folder_.string(), .non_traced = {"n"}});
+  with_state({}, false);
+  ASSERT_EQ(first_pass().inputs.size(), 2U);
+  EXPECT_EQ(first_pass().recording.inputs.at(1).name, "h");
+  EXPECT_TRUE(at::equal(first_pass().inputs[1], at::ones({2})));
 }
 
 }  // namespace

@@ -77,6 +77,20 @@ TEST_F(DeclarationsTest, RefusesWhatIsNoPort) {
   }
 }
 
+TEST_F(DeclarationsTest, ACallThatFailsLeavesNoInputBehind) {
+  begin();
+  in("n", at::ones({2}));
+  annotate::abandon("n");
+  in("another", at::ones({2}));
+  EXPECT_EQ(code_of([] {
+              annotate::input_tensors("n", {{"a", at::ones({2})}, {"a", at::ones({2})}});
+            }),
+            Code::kDuplicateName);
+  EXPECT_TRUE(node().inputs.empty());
+  pass();
+  EXPECT_EQ(first_pass().inputs.size(), 1U);
+}
+
 TEST_F(DeclarationsTest, InputsAndStatesShareTheirNames) {
   begin();
   in("n", at::ones(1));

@@ -1,4 +1,4 @@
-// What front ends are told of a node's life, and asked.
+// What front ends are told of a node's life and of tensors, ask, and tell.
 #include "session/front_end.h"
 
 #include "tracing.h"
@@ -9,6 +9,8 @@ namespace {
 using at::Tensor;
 using testing::code_of;
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 using FrontEndTest = testing::Tracing;
 
@@ -65,6 +67,125 @@ TEST_F(FrontEndTest, SaysThingsOnceAndKeepsThemUntilTheNextStart) {
   EXPECT_THAT(leapp::diagnostics(), ElementsAre(said));
   begin();
   EXPECT_TRUE(leapp::diagnostics().empty());
+}
+
+class QuestionsTest : public testing::Tracing {
+ protected:
+  void SetUp() override {
+    Tracing::SetUp();
+    begin();
+  }
+};
+
+TEST_F(QuestionsTest, WhetherATensorIsTraced) {
+  const Tensor raw = at::ones({2});
+  EXPECT_FALSE(front_end::is_traced(raw));
+  const Tensor x = in("n", raw);
+  const Tensor y = x * 2;
+  const Tensor constant = at::ones({2}) * 2;
+  EXPECT_TRUE(front_end::is_traced(x));
+  EXPECT_TRUE(front_end::is_traced(y));
+  EXPECT_TRUE(front_end::is_traced(y.view({2, 1})));
+  EXPECT_FALSE(front_end::is_traced(constant));
+  EXPECT_FALSE(front_end::is_traced({}));
+  out("n", y);
+  EXPECT_TRUE(front_end::is_traced(y));  // it came out of a node
+  EXPECT_FALSE(front_end::is_traced(x));
+  stop();
+  EXPECT_FALSE(front_end::is_traced(y));
+}
+
+TEST_F(QuestionsTest, WhetherATensorMayVary) {
+  const Tensor before = at::ones({2});
+  EXPECT_FALSE(front_end::may_vary(before));  // no node is open
+  const Tensor x = in("n", at::ones({2}));
+  EXPECT_TRUE(front_end::may_vary(x));
+  EXPECT_TRUE(front_end::may_vary(before));
+  EXPECT_TRUE(front_end::may_vary(before + 1));
+  EXPECT_FALSE(front_end::may_vary(at::full({2}, 3.0)));
+}
+
+TEST_F(QuestionsTest, WhetherAPassReadOrTookATensor) {
+  const Tensor raw = at::ones({2});
+  const Tensor weight = at::ones({2});
+  const Tensor other = at::ones({2});
+  out("n", in("n", raw) * weight);
+  EXPECT_TRUE(front_end::was_read(weight));
+  EXPECT_TRUE(front_end::was_read(weight[0]));  // through its memory
+  EXPECT_FALSE(front_end::was_read(other));
+  EXPECT_FALSE(front_end::was_read({}));
+  EXPECT_TRUE(front_end::was_input(raw));
+  EXPECT_FALSE(front_end::was_input(weight));
+}
+
+TEST_F(QuestionsTest, WhatAnnotationsNamedInTheFirstPass) {
+  const Tensor raw = at::ones({2});
+  const Tensor x = in("n", raw);
+  EXPECT_TRUE(front_end::was_declared(raw));
+  EXPECT_FALSE(front_end::was_declared(x));  // another tensor over the same memory
+  EXPECT_FALSE(front_end::was_declared(at::ones({2})));
+}
+
+TEST_F(QuestionsTest, WhichOutsideTensorsAValueDependsOn) {
+  const Tensor weight = at::ones({2});
+  const Tensor bias = at::ones({2});
+  const Tensor x = in("n", at::ones({2}));
+  const Tensor y = x * weight + bias;
+  const auto found = front_end::outside_of(y);
+  ASSERT_EQ(found.size(), 2U);
+  for (const Tensor& each : found) EXPECT_TRUE(each.is_alias_of(weight) || each.is_alias_of(bias));
+  EXPECT_THAT(front_end::outside_of(x), IsEmpty());
+}
+
+TEST_F(QuestionsTest, WhichConstantsTheProgramMadeMeanwhile) {
+  const Tensor scale = at::ones({2}) + 1;
+  out("n", in("n", at::ones({2})) * scale);
+  const auto found = front_end::raw_constants_of("n");
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_TRUE(found[0].first.is_alias_of(scale));
+  EXPECT_THAT(found[0].second, HasSubstr("tracing.h"));  // the last annotation before its use
+  EXPECT_THAT(front_end::raw_constants_of("none"), IsEmpty());
+}
+
+TEST_F(QuestionsTest, ATensorThatNoOperatorMadeMayBeTold) {
+  const Tensor scale = [] {
+    end();
+    return at::ones({2});
+  }();
+  begin();
+  front_end::note_made(scale);
+  out("n", in("n", at::ones({2})) * scale);
+  EXPECT_EQ(front_end::raw_constants_of("n").size(), 1U);
+}
+
+TEST_F(QuestionsTest, WhereANodeWasOpened) {
+  EXPECT_EQ(front_end::opened_at("n"), "");
+  annotate::input_tensors("n", {{"x", at::ones({2})}});
+  EXPECT_THAT(front_end::opened_at("n"), HasSubstr("front_end_test.cpp:"));
+  EXPECT_THAT(front_end::code_in("n"), IsEmpty());  // C++ has no functions to look into
+}
+
+TEST_F(QuestionsTest, AnEscapeIsToldOfTracedValuesAtOnceAndOfOthersWithThePass) {
+  const Tensor weight = at::ones({2});
+  const Tensor x = in("n", at::ones({2}));
+  front_end::note_escape(weight, Code::kNumber, "weight became a list");
+  EXPECT_THAT(codes(), IsEmpty());
+  front_end::note_escape(x, Code::kBranch, "x decided");
+  EXPECT_THAT(codes(), ElementsAre(Code::kBranch));
+  out("n", x * weight);
+  EXPECT_TRUE(node().read_values);
+  ASSERT_EQ(first_pass().escapes.size(), 1U);
+  EXPECT_EQ(first_pass().escapes[0].text, "weight became a list");
+}
+
+TEST_F(QuestionsTest, ReadingASizeIsHarmlessUnlessTracedValuesDecidedIt) {
+  const Tensor x = in("n", at::ones({2}));
+  front_end::note_size(x);
+  const Tensor chosen = x.masked_select(x > 0);
+  front_end::note_size(x);
+  EXPECT_THAT(codes(), IsEmpty());
+  front_end::note_size(chosen);
+  EXPECT_THAT(codes(), ElementsAre(Code::kDataDependentSize));
 }
 
 }  // namespace

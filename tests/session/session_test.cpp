@@ -75,14 +75,6 @@ TEST_F(SessionTest, StopsOnceAndKeepsWhatWasTraced) {
   EXPECT_TRUE(at::equal(first_pass().memory.at(0).value_after(), at::ones({2})));
 }
 
-TEST_F(SessionTest, RefusesToStopInsideAFunction) {
-  begin();
-  front_end::enter_function("n");
-  EXPECT_EQ(code_of([] { stop(); }), Code::kFunctionRunning);
-  front_end::leave_function("n");
-  stop();
-}
-
 TEST_F(SessionTest, WarmingUpLeavesNothingBehind) {
   begin();
   front_end::warm_up();

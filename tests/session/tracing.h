@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "leapp/leapp.h"
-#include "session/hooks.h"
 #include "session/front_end.h"
+#include "session/hooks.h"
 #include "session/session.h"
 
 namespace leapp::testing {

@@ -11,14 +11,12 @@ std::string not_traced_text(const std::string& node, const std::string& output) 
 }
 
 const NodePort* find_port(const std::vector<NodePort>& ports, const std::string& name) {
-  const auto it = std::find_if(ports.begin(), ports.end(),
-                               [&](const NodePort& port) { return port.name == name; });
+  const auto it = std::ranges::find(ports, name, &NodePort::name);
   return it == ports.end() ? nullptr : &*it;
 }
 
 const Node* find_node(std::span<const Node* const> nodes, NodeId id) {
-  const auto it =
-      std::find_if(nodes.begin(), nodes.end(), [&](const Node* node) { return node->id == id; });
+  const auto it = std::ranges::find(nodes, id, &Node::id);
   return it == nodes.end() ? nullptr : *it;
 }
 

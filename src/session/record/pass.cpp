@@ -13,14 +13,13 @@ at::Tensor MemoryUse::value_after() const {
 }
 
 const OutsideRead* Pass::find_outside(VarId var) const {
-  const auto it = std::lower_bound(outside.begin(), outside.end(), var,
-                                   [](const OutsideRead& read, VarId v) { return read.var < v; });
+  const auto it = std::ranges::lower_bound(outside, var, {}, &OutsideRead::var);
   return it == outside.end() || it->var != var ? nullptr : &*it;
 }
 
 const MemoryUse* Pass::find_memory(VarId var) const {
   const trace::StoreId store = tape().variable(var).store;
-  const auto it = std::find_if(memory.begin(), memory.end(), [&](const MemoryUse& use) {
+  const auto it = std::ranges::find_if(memory, [&](const MemoryUse& use) {
     return use.var == var || (store != kNobody && tape().variable(use.var).store == store);
   });
   return it == memory.end() ? nullptr : &*it;
