@@ -13,6 +13,8 @@
 #include "leapp/engine.h"
 #include "runtime/engines/cpp/cpp_engine.h"
 #include "runtime/engines/cpp/source_compiler.h"
+#include "runtime/loader.h"
+#include "session/backend.h"
 #include "session/hooks.h"
 #include "state/names.h"
 
@@ -76,9 +78,23 @@ bool can_run(const CompiledNode& node) {
   return node.model.backend != "cpp" || !find_compiler().empty();
 }
 
-std::unique_ptr<Engine> engine_of(const Model& model, const std::filesystem::path& file) {
-  if (model.backend == "cpp") return compile_cpp_model(model, file);
-  return load_engine(model, file, {}, Trust::kCode);  // ours
+// From this size of an export on, its weights are left in its files: a copy costs more than the
+// slower ticks without it. Below, what runs is what will run on the robot, in every detail.
+constexpr std::uintmax_t kManyWeights = std::uintmax_t{64} << 20;
+
+bool have_many_weights(const std::vector<CompiledNode>& nodes,
+                       const std::filesystem::path& folder) {
+  std::uintmax_t bytes = 0;
+  const auto add = [&](const FileEntry& file) {
+    std::error_code missing;
+    const std::uintmax_t size = std::filesystem::file_size(folder / file.path, missing);
+    if (!missing) bytes += size;
+  };
+  for (const CompiledNode& node : nodes) {
+    if (node.model.file) add(*node.model.file);
+    for (const FileEntry& file : node.model.external_data) add(file);
+  }
+  return bytes >= kManyWeights;
 }
 
 const State* state_called(const CompiledNode& node, const std::string& name) {
@@ -98,7 +114,10 @@ class Roller {
  public:
   Roller(const std::vector<CompiledNode>& nodes, const std::filesystem::path& folder,
          const std::filesystem::path& log_path, Tolerance tolerance)
-      : nodes_(nodes), folder_(folder), tolerance_(tolerance) {
+      : nodes_(nodes),
+        folder_(folder),
+        in_place_(have_many_weights(nodes, folder)),
+        tolerance_(tolerance) {
     for (const CompiledNode& node : nodes) {
       Runner& runner = runners_.emplace_back(
           Runner{&node,
@@ -141,6 +160,8 @@ class Roller {
   void check_carried(const Runner& runner, std::size_t input, const at::Tensor& traced,
                      const at::Tensor& carried);
   bool same(const Inlet& inlet, const at::Tensor& a, const at::Tensor& b) const;
+  std::unique_ptr<Engine> engine_of(const CompiledNode& node,
+                                    const std::filesystem::path& file) const;
   Tensors run_model(Runner& runner, Tensors inputs);
   Tensors traced_outputs(const CompiledNode& node, const Tensors& exported) const;
   NodeOutcome finish(Runner& runner) const;
@@ -151,6 +172,7 @@ class Roller {
 
   const std::vector<CompiledNode>& nodes_;
   std::filesystem::path folder_;
+  bool in_place_;  // weights are left in the files
   Tolerance tolerance_;
   std::vector<Runner> runners_;
   std::size_t pass_ = 0;
@@ -278,6 +300,15 @@ Tensors Roller::inputs_of(const Runner& runner) {
   return inputs;
 }
 
+std::unique_ptr<Engine> Roller::engine_of(const CompiledNode& node,
+                                          const std::filesystem::path& file) const {
+  const Model& model = node.model;
+  if (model.backend == "cpp") return compile_cpp_model(model, file);
+  const bool ours = session::parse_backend(node.node->export_with) != session::Backend::kNone;
+  if (in_place_ && ours) return load_engine_in_place(model, file);
+  return load_engine(model, file, {}, Trust::kCode);  // the user's own, or small
+}
+
 Tensors Roller::run_model(Runner& runner, Tensors inputs) {
   const Model& model = runner.node->model;
   const std::filesystem::path file = folder_ / model.file->path;
@@ -288,7 +319,7 @@ Tensors Roller::run_model(Runner& runner, Tensors inputs) {
     }
     return outputs;
   }
-  if (!runner.engine) runner.engine = engine_of(model, file);
+  if (!runner.engine) runner.engine = engine_of(*runner.node, file);
   std::vector<TensorView> written;
   for (const Port& port : model.outputs) {
     outputs.push_back(at::empty(port.shape, interop::to_scalar_type(port.dtype)));
