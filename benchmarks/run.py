@@ -62,6 +62,11 @@ SECTIONS: dict[str, list[Row]] = {
             goal="at most 1/3 of the peer's"),
         Row("memory while a 1 GB model is traced, over the model", "memory", "extra_share", "share",
             goal="at most 0.05"),
+        *[
+            Row(f"memory of compile_graph, {backend}, validated, over a 1 GB model", "export_memory",
+                "extra_share", "share", {"backend": backend}, goal="at most 0.2", peer=False)
+            for backend in ("onnx", "jit")
+        ],
         Row("an annotate call with tracing off", "tracing_off", "ns_per_call", "ns",
             goal="under 1000"),
     ],

@@ -15,6 +15,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -145,16 +146,60 @@ def resident() -> int:
         return int(file.read().split()[1]) * resource.getpagesize()
 
 
+def anonymous() -> int:
+    """Memory that no file backs: what the kernel cannot drop."""
+    with open("/proc/self/status") as file:
+        return next(int(line.split()[1]) * 1024 for line in file if line.startswith("RssAnon"))
+
+
+@contextlib.contextmanager
+def watching_memory(seen: list[int]) -> Iterator[None]:
+    """Append what anonymous() says every millisecond."""
+    over = threading.Event()
+
+    def watch() -> None:
+        while not over.wait(0.001):
+            seen.append(anonymous())
+
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    try:
+        yield
+    finally:
+        over.set()
+        watcher.join()
+
+
+def layers_of(gigabytes: float) -> tuple[torch.nn.Module, torch.Tensor]:
+    """A model of that size, and an input for it."""
+    width = 4096
+    count = max(1, round(gigabytes * 2**30 / (width * width * 4)))
+    layers = [torch.nn.Linear(width, width, bias=False) for _ in range(count)]
+    return torch.nn.Sequential(*layers).eval(), torch.randn(1, width)
+
+
+@task
+def export_memory(backend: str = "onnx", gigabytes: float = 1.0) -> Numbers:
+    """Memory of compile_graph with validation at its peak, beside the model."""
+    model, x = layers_of(gigabytes)
+    size = sum(p.numel() * 4 for p in model.parameters())
+    seen: list[int] = []
+    with folder() as path, torch.no_grad():
+        with session(path):
+            traced = annotate.input_tensors("n", {"x": x})
+            annotate.output_tensors("n", {"y": model(traced)}, export_with=backend)
+        gc.collect()
+        before = anonymous()
+        with watching_memory(seen), contextlib.redirect_stdout(io.StringIO()):
+            leapp.compile_graph(visualize=False)
+    return {"model_bytes": size, "extra_share": (max(seen) - before) / size}
+
+
 @task
 def memory(gigabytes: float = 1.0) -> Numbers:
     """Memory while a large model is traced, over the model itself."""
-    width = 4096
-    layers = max(1, round(gigabytes * 2**30 / (width * width * 4)))
-    model = torch.nn.Sequential(
-        *[torch.nn.Linear(width, width, bias=False) for _ in range(layers)]
-    ).eval()
+    model, x = layers_of(gigabytes)
     size = sum(p.numel() * 4 for p in model.parameters())
-    x = torch.randn(1, width)
     with folder() as path, torch.no_grad():
         model(x)
         gc.collect()

@@ -144,7 +144,7 @@ class LEAPP_EXPORT Engine {
 };
 
 /// A model's file as it was verified. Engines take these bytes and open no file themselves, so that
-/// what runs is what was checked. They are there for as long as the call lasts.
+/// what runs is what was checked. They are there for as long as the call lasts, and as `keeper`.
 struct ModelFile {
   std::filesystem::path path;  ///< for messages
   std::span<const std::byte> bytes = {};
@@ -154,6 +154,9 @@ struct ModelFile {
   /// For C++: whether machine code may run, and where it is written down what was compiled.
   bool allow_native = false;
   std::filesystem::path native_record = {};
+  /// Owns the bytes where they may be kept. An engine that holds on to it computes with the weights
+  /// where they lie: without a copy in memory, but at its own pace, as they are not laid out anew.
+  std::shared_ptr<const void> keeper = nullptr;
 };
 
 /// Loads `file` as the model of a node. Its signature, as far as the file states it, is checked
@@ -233,7 +236,7 @@ struct EnginePlugin {
                                          const Model& signature, const EngineOptions& options);
 };
 
-inline constexpr std::uint32_t kEngineAbi = 6;
+inline constexpr std::uint32_t kEngineAbi = 7;
 
 /// Opens a plugin: a path, or a file name that is looked for in $LEAPP_ENGINE_PATH (folders joined
 /// by ':'), then beside this library, then where the system looks. Throws Error(kNotFound) with the

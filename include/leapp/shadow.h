@@ -5,9 +5,9 @@
 //   std::cout << to_string(run.report());
 //
 // A short trace cannot show what a program does in tick 700. While a Shadow is alive every
-// annotation outside of a tracing session also feeds the bundle: each model runs when its node's
-// outputs are named, on the inputs that its node took in, and every output is compared with the
-// program's. State is the bundle's own, as it is on the robot, so that a wrong one shows. The first
+// annotation outside of a tracing session also feeds the bundle: each model runs on the inputs that
+// its node took in, and every output is compared with the program's. They run together once a tick:
+// when every node was passed, or one begins its next pass. State is the bundle's own, as it is on the robot, so that a wrong one shows. The first
 // difference of a node is a warning (LP944) with port, tick, error and the program's line. What a
 // node with state of its own puts out after that would differ for the same reason, so it is not
 // judged again before a reset. Other nodes go on being compared: they take in what the program

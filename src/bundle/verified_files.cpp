@@ -67,14 +67,20 @@ class FileBytes::Descriptor {
   int value_;
 };
 
-FileBytes::FileBytes(const std::filesystem::path& path) : path_(path) {
+FileBytes::FileBytes(const fs::path& path) : FileBytes(path, kReadWhole) {}
+
+FileBytes FileBytes::mapped(const fs::path& path) {
+  return {path, 0};  // nothing cannot be mapped
+}
+
+FileBytes::FileBytes(const fs::path& path, std::size_t largest_read) : path_(path) {
   const auto file = std::make_shared<const Descriptor>(path);
   struct stat status {};
   if (file->get() < 0 || ::fstat(file->get(), &status) != 0) fail(path);
   require(S_ISREG(status.st_mode), Code::kIo, path.string() + ": this is not a regular file");
   size_ = static_cast<std::size_t>(status.st_size);
   written_ = written_at(status);
-  if (size_ > kReadWhole) mapped_ = file;
+  if (size_ > largest_read) mapped_ = file;
   data_ = mapped_ ? map(file->get(), size_, path) : read_whole(file->get(), size_, path);
 }
 

@@ -22,6 +22,10 @@ class LEAPP_EXPORT FileBytes {
   /// Throws Error: kNotFound or kIo.
   explicit FileBytes(const std::filesystem::path& path);
 
+  /// Mapped whatever its size, so that it takes no memory of its own: for files that nobody else
+  /// has yet. Throws as the constructor does.
+  static FileBytes mapped(const std::filesystem::path& path);
+
   const std::filesystem::path& path() const noexcept { return path_; }
   std::span<const std::byte> bytes() const noexcept { return {data_.get(), size_}; }
 
@@ -30,6 +34,8 @@ class LEAPP_EXPORT FileBytes {
 
  private:
   class Descriptor;
+
+  FileBytes(const std::filesystem::path& path, std::size_t largest_read);
 
   std::filesystem::path path_;
   std::shared_ptr<const std::byte> data_;

@@ -19,6 +19,7 @@ using protozero::pbf_writer;
 using Sink = std::function<void(std::string_view)>;
 
 constexpr std::uint64_t kAlignment = 64;
+constexpr std::size_t kSmallWeight = 1024;  // up to here nobody cares where it lies
 
 void add_text(pbf_writer& out, field::Tag tag, const std::string& text) {
   if (!text.empty()) out.add_string(tag, text);
@@ -214,6 +215,12 @@ std::string prefix(field::Tag tag, std::uint64_t length) {
   return buffer;
 }
 
+std::uint64_t bytes_of(const std::vector<Tensor>& weights) {
+  std::uint64_t total = 0;
+  for (const Tensor& weight : weights) total += weight.raw.size;
+  return total;
+}
+
 /// One weight as pieces: what precedes its bytes in the file, and the bytes themselves.
 struct WeightPieces {
   std::string head;
@@ -232,6 +239,38 @@ WeightPieces pieces_of(const Tensor& tensor) {
   std::string head = prefix(field::graph::kInitializer, message.size() + raw.size());
   head += message;
   return {std::move(head), raw};
+}
+
+/// The weight, padded by a doc string of spaces where that brings its bytes to a multiple of
+/// kAlignment: then they can be used where a file is mapped. `begin` is where it begins.
+WeightPieces aligned_pieces(const Tensor& tensor, std::uint64_t begin) {
+  WeightPieces pieces = pieces_of(tensor);
+  const bool says_something = tensor.doc_string.find_first_not_of(' ') != std::string::npos;
+  if (!has_raw(tensor) || tensor.raw.size < kSmallWeight || says_something) return pieces;
+  Tensor padded = tensor;
+  padded.doc_string = " ";
+  for (pieces = pieces_of(padded); (begin + pieces.head.size()) % kAlignment != 0;
+       pieces = pieces_of(padded)) {
+    const std::uint64_t over = (begin + pieces.head.size()) % kAlignment;
+    padded.doc_string.append(kAlignment - over, ' ');
+  }
+  return pieces;
+}
+
+/// The weights of a graph that begins at `begin`, and the length that the graph has then.
+struct Layout {
+  std::vector<WeightPieces> pieces;
+  std::uint64_t length = 0;
+};
+
+Layout lay_out(const std::vector<Tensor>& weights, std::uint64_t body, std::uint64_t begin) {
+  Layout layout{.pieces = {}, .length = body};
+  layout.pieces.reserve(weights.size());
+  for (const Tensor& weight : weights) {
+    layout.pieces.push_back(aligned_pieces(weight, begin + layout.length));
+    layout.length += layout.pieces.back().size();
+  }
+  return layout;
 }
 
 /// Pours the model into the sink. The graph's length is known before its weights are written, so
@@ -256,17 +295,17 @@ void pour(const Model& model, const std::vector<Tensor>& weights, const Sink& si
 
   std::string body;
   write_graph_without_weights(model.graph, body);
-  std::vector<WeightPieces> pieces;
-  pieces.reserve(weights.size());
-  std::uint64_t length = body.size();
-  for (const Tensor& weight : weights) {
-    pieces.push_back(pieces_of(weight));
-    length += pieces.back().size();
+  // The length of the graph is written before it, and decides where it begins.
+  Layout layout{.pieces = {}, .length = body.size() + bytes_of(weights)};
+  std::size_t width = 0;
+  for (int i = 0; i < 2 && prefix(field::model::kGraph, layout.length).size() != width; ++i) {
+    width = prefix(field::model::kGraph, layout.length).size();
+    layout = lay_out(weights, body.size(), head.size() + width);
   }
-  head += prefix(field::model::kGraph, length);
+  head += prefix(field::model::kGraph, layout.length);
   sink(head);
   sink(body);
-  for (const WeightPieces& piece : pieces) {
+  for (const WeightPieces& piece : layout.pieces) {
     sink(piece.head);
     sink(piece.raw);
   }
@@ -300,12 +339,6 @@ class File {
   std::uint64_t written_ = 0;
 };
 
-std::uint64_t bytes_of(const std::vector<Tensor>& weights) {
-  std::uint64_t total = 0;
-  for (const Tensor& weight : weights) total += weight.raw.size;
-  return total;
-}
-
 /// Weights with a place instead of bytes, and the file that has their bytes.
 struct MovedOut {
   std::vector<Tensor> placed;
@@ -315,7 +348,6 @@ struct MovedOut {
 /// Writes the weights to their own file. Tensors under a kilobyte stay inline: shapes and axes must
 /// be readable without the second file.
 MovedOut move_out(const std::vector<Tensor>& weights, const std::filesystem::path& path) {
-  constexpr std::size_t kSmall = 1024;
   File file(path);
   Digest sha256(Digest::Kind::kSha256);
   const auto write = [&](std::string_view bytes) {
@@ -327,7 +359,7 @@ MovedOut move_out(const std::vector<Tensor>& weights, const std::filesystem::pat
   const std::string padding(kAlignment, '\0');
   for (const Tensor& weight : weights) {
     placed.push_back(weight);
-    if (!has_raw(weight) || weight.raw.size < kSmall) continue;
+    if (!has_raw(weight) || weight.raw.size < kSmallWeight) continue;
     const std::uint64_t rest = file.written() % kAlignment;
     if (rest != 0) write(std::string_view(padding).substr(rest));
     placed.back().external =

@@ -12,6 +12,7 @@
 #include "rehearse/model_run.h"
 #include "runtime/engines/cpp/cpp_engine.h"
 #include "runtime/engines/cpp/source_compiler.h"
+#include "runtime/loader.h"
 #include "session/hooks.h"
 #include "state/names.h"
 #include "validate/node_validation.h"
@@ -55,9 +56,30 @@ std::string why_not_run(const Model& model) {
   return {};
 }
 
-std::unique_ptr<Engine> engine_of(const Model& model, const std::filesystem::path& file) {
-  if (model.backend == "cpp") return compile_cpp_model(model, file);
-  return load_engine(model, file, {}, Trust::kCode);  // ours
+// From this size of an export on, its weights are left in its files: a copy costs more than the
+// slower ticks without it. Below, what runs is what will run on the robot, in every detail.
+constexpr std::uintmax_t kManyWeights = std::uintmax_t{64} << 20;
+
+bool have_many_weights(const std::vector<ExportedNode>& nodes,
+                       const std::filesystem::path& folder) {
+  std::uintmax_t bytes = 0;
+  const auto add = [&](const FileEntry& file) {
+    std::error_code missing;
+    const std::uintmax_t size = std::filesystem::file_size(folder / file.path, missing);
+    if (!missing) bytes += size;
+  };
+  for (const ExportedNode& node : nodes) {
+    if (node.model.file) add(*node.model.file);
+    for (const FileEntry& file : node.model.external_data) add(file);
+  }
+  return bytes >= kManyWeights;
+}
+
+std::unique_ptr<Engine> engine_of(const ExportedNode& node, const std::filesystem::path& file,
+                                  bool in_place) {
+  if (node.model.backend == "cpp") return compile_cpp_model(node.model, file);
+  if (in_place && node.ours) return load_engine_in_place(node.model, file);
+  return load_engine(node.model, file, {}, Trust::kCode);  // the user's own, or small
 }
 
 const State* state_called(const ExportedNode& node, const std::string& name) {
@@ -101,6 +123,7 @@ class Roller {
 
   const std::vector<ExportedNode>& nodes_;
   const std::filesystem::path& folder_;
+  bool in_place_;  // weights are left in the files
   Tolerance tolerance_;
   std::vector<Runner> runners_;
   std::size_t pass_ = 0;
@@ -109,7 +132,10 @@ class Roller {
 
 Roller::Roller(const std::vector<ExportedNode>& nodes, const std::filesystem::path& folder,
                const std::filesystem::path& log_path, const Tolerance& tolerance)
-    : nodes_(nodes), folder_(folder), tolerance_(tolerance) {
+    : nodes_(nodes),
+      folder_(folder),
+      in_place_(have_many_weights(nodes, folder)),
+      tolerance_(tolerance) {
   for (const ExportedNode& node : nodes) {
     const Model& model = node.model;
     const std::string why_not = why_not_run(model);
@@ -271,7 +297,7 @@ Tensors Roller::run(Runner& runner, const Tensors& inputs) const {
     for (at::Tensor& output : outputs) output = on_host(output);
     return outputs;
   }
-  if (!runner.engine) runner.engine = engine_of(model, file);
+  if (!runner.engine) runner.engine = engine_of(*runner.node, file, in_place_);
   return run_model(*runner.engine, model, inputs);
 }
 

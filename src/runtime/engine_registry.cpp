@@ -65,6 +65,22 @@ const EnginePlugin& torch_plugin(const std::string& node) {
   return plugin;
 }
 
+// A model's file with those that lie beside it.
+struct OpenModel {
+  OpenModel(const Model& model, const std::filesystem::path& path,
+            const std::function<FileBytes(const std::filesystem::path&)>& open, Trust trust)
+      : own(open(path)), file{.path = path, .bytes = own.bytes(), .trust = trust} {
+    for (const FileEntry& entry : model.external_data) {
+      beside.push_back(open(path.parent_path() / entry.path));
+      file.external_data.emplace_back(name_in_model(model, entry), beside.back().bytes());
+    }
+  }
+
+  FileBytes own;
+  std::vector<FileBytes> beside;
+  ModelFile file;
+};
+
 }  // namespace
 
 EngineRegistry EngineRegistry::standard() {
@@ -136,14 +152,17 @@ std::unique_ptr<Engine> load_engine(const Model& model, const std::filesystem::p
   const EngineRegistry registry = EngineRegistry::standard();
   if (!registry.contains(model.backend.value_or("null")))
     registry.load(model, {}, options);  // throws
-  const FileBytes bytes(file);
-  std::vector<FileBytes> beside;
-  ModelFile opened{.path = file, .bytes = bytes.bytes(), .trust = trust};
-  for (const FileEntry& entry : model.external_data) {
-    beside.emplace_back(file.parent_path() / entry.path);
-    opened.external_data.emplace_back(name_in_model(model, entry), beside.back().bytes());
-  }
-  return registry.load(model, opened, options);
+  const OpenModel opened(
+      model, file, [](const auto& path) { return FileBytes(path); }, trust);
+  return registry.load(model, opened.file, options);
+}
+
+std::unique_ptr<Engine> load_engine_in_place(const Model& model,
+                                             const std::filesystem::path& file) {
+  const auto opened = std::make_shared<OpenModel>(model, file, FileBytes::mapped, Trust::kCode);
+  ModelFile kept = opened->file;
+  kept.keeper = opened;
+  return EngineRegistry::standard().load(model, kept);
 }
 
 }  // namespace leapp

@@ -25,6 +25,7 @@ void Shadow::reset() {
 
 void Shadow::stop() {
   if (session::shadowing == run_.get()) session::shadowing = nullptr;
+  run_->finish();
 }
 
 ShadowReport Shadow::report() const {

@@ -58,7 +58,7 @@ void ShadowNode::open() {
   is_open = true;
   returned = false;
   misfit.reset();
-  updates.clear();
+  told_count_ = 0;
   std::fill(given.begin(), given.end(), Given::kNothing);
 }
 
@@ -78,6 +78,19 @@ void ShadowNode::give(std::size_t input, const at::Tensor& value, Given as) {
 
 void ShadowNode::set_input(std::size_t input, const Tensor& value) {
   if (value.byte_size() > 0) std::memcpy(inputs[input].data(), value.data(), value.byte_size());
+}
+
+void ShadowNode::tell(std::size_t output, const at::Tensor& value) {
+  if (told_count_ == told_.size()) told_.emplace_back();
+  auto& [port, kept] = told_[told_count_++];
+  port = output;
+  const at::Tensor host = on_host(value);
+  const ConstTensorView view = interop::view_of(host);
+  if (!kept.defined() || kept.scalar_type() != host.scalar_type() || kept.sizes() != host.sizes()) {
+    kept = host.clone(at::MemoryFormat::Contiguous);
+  } else if (view.byte_size() > 0) {
+    std::memcpy(kept.mutable_data_ptr(), view.data, view.byte_size());
+  }
 }
 
 const Tensor* ShadowNode::put_out(std::size_t output, bool before) const {

@@ -8,7 +8,9 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "leapp/engine.h"
@@ -24,6 +26,9 @@ at::Tensor on_host(const at::Tensor& tensor);
 /// run's lock.
 class ShadowNode {
  public:
+  /// An output, and what the program has for it.
+  using Told = std::pair<std::size_t, at::Tensor>;
+
   /// Where an input comes from that the program does not hand over.
   struct Inlet {
     std::size_t node = 0;
@@ -47,6 +52,9 @@ class ShadowNode {
   /// Takes in what the program hands over. What does not fit the port is kept as `misfit`.
   void give(std::size_t input, const at::Tensor& value, Given as);
   void set_input(std::size_t input, const Tensor& value);
+  /// Keeps a copy of what the program puts out; a second one for the same output counts as well.
+  void tell(std::size_t output, const at::Tensor& value);
+  std::span<const Told> told() const noexcept { return {told_.data(), told_count_}; }
 
   /// Runs the model on the inputs as they are; what it puts out counts from commit() on.
   Result<void> run() noexcept { return bindings_[next()]->run(); }
@@ -60,10 +68,10 @@ class ShadowNode {
   std::vector<std::optional<Inlet>> inlets;    ///< by input
   std::vector<std::optional<Tensor>> initial;  ///< by input: of feedback
   std::vector<Tensor> inputs;
-  std::vector<Given> given;                                 ///< by input
-  std::vector<std::pair<std::size_t, at::Tensor>> updates;  ///< outputs that were told early
-  std::optional<ShadowDifference> misfit;                   ///< an input that the model cannot take
+  std::vector<Given> given;                ///< by input
+  std::optional<ShadowDifference> misfit;  ///< an input that the model cannot take
   bool is_open = false;
+  bool waits = false;     ///< the program completed a pass that was not run yet
   bool lost = false;      ///< its state differs from the program's
   bool returned = false;  ///< in this pass an annotated state was at its initial value again
   bool agreed = true;     ///< in the last tick
@@ -75,6 +83,8 @@ class ShadowNode {
 
   const Model* model_;
   std::unique_ptr<Engine> engine_;
+  std::vector<Told> told_;  // keeps the memory of passes before
+  std::size_t told_count_ = 0;
   std::array<std::vector<Tensor>, 2> outputs_;
   std::array<std::unique_ptr<Binding>, 2> bindings_;
 };

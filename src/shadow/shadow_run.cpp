@@ -6,7 +6,6 @@
 
 #include "base/log.h"
 #include "bundle/initial_values.h"
-#include "trace/source.h"
 
 namespace leapp::shadow {
 
@@ -25,7 +24,9 @@ void ShadowRun::load(const RuntimeOptions& options) {
   const VerifiedFiles files(bundle_, bundle_.file.parent_path(), options.bundle);
   for (const Model& model : bundle_.models) {
     const bool runs = model.file && model.backend && options.engines.contains(*model.backend);
-    nodes_.emplace_back(model, runs ? load_node(bundle_, model, files, options) : nullptr);
+    std::unique_ptr<Engine> engine = runs ? load_node(bundle_, model, files, options) : nullptr;
+    if (engine) engine->settle();
+    nodes_.emplace_back(model, std::move(engine));
     if (runs) continue;
     nodes_.back().report.not_compared =
         model.file ? "there is no engine here for its backend, " + model.backend.value_or("none")
@@ -71,25 +72,30 @@ ShadowNode* ShadowRun::find(const std::string& node) {
 
 void ShadowRun::inputs(const std::string& node, const NamedTensors& tensors) {
   const at::NoGradGuard no_grad;
-  const std::lock_guard lock(mutex_);
-  ShadowNode* const found = find(node);
-  if (found == nullptr) {
-    if (std::find(unknown_.begin(), unknown_.end(), node) == unknown_.end()) {
-      unknown_.push_back(node);
+  std::vector<Remark> remarks;
+  {
+    const std::lock_guard lock(mutex_);
+    ShadowNode* const found = find(node);
+    if (found == nullptr) {
+      if (std::find(unknown_.begin(), unknown_.end(), node) == unknown_.end()) {
+        unknown_.push_back(node);
+      }
+      return;
     }
-    return;
-  }
-  const auto again = [&](const TensorSemantics& tensor) {
-    const auto input = found->find_input(tensor.name);
-    return input && found->given[*input] == Given::kInput;
-  };
-  const bool anew = std::any_of(tensors.begin(), tensors.end(), again);
-  if (!found->is_open || anew) found->open();  // a pass that was left behind begins once more
-  for (const TensorSemantics& tensor : tensors) {
-    if (const auto input = found->find_input(tensor.name)) {
-      found->give(*input, tensor.ref, Given::kInput);
+    if (found->waits) remarks = run_passes();
+    const auto again = [&](const TensorSemantics& tensor) {
+      const auto input = found->find_input(tensor.name);
+      return input && found->given[*input] == Given::kInput;
+    };
+    const bool anew = std::any_of(tensors.begin(), tensors.end(), again);
+    if (!found->is_open || anew) found->open();  // a pass that was left behind begins once more
+    for (const TensorSemantics& tensor : tensors) {
+      if (const auto input = found->find_input(tensor.name)) {
+        found->give(*input, tensor.ref, Given::kInput);
+      }
     }
   }
+  hand_out(remarks);
 }
 
 void ShadowRun::states(const std::string& node, const NamedTensors& tensors) {
@@ -111,7 +117,7 @@ void ShadowRun::updates(const std::string& node, const NamedTensors& tensors) {
   if (found == nullptr || !found->is_open) return;
   for (const TensorSemantics& tensor : tensors) {
     if (const auto output = found->find_output(tensor.name)) {
-      found->updates.emplace_back(*output, on_host(tensor.ref).clone());
+      found->tell(*output, tensor.ref);
     }
   }
 }
@@ -119,23 +125,44 @@ void ShadowRun::updates(const std::string& node, const NamedTensors& tensors) {
 void ShadowRun::outputs(const std::string& node, const NamedTensors& tensors,
                         const NamedTensors& static_outputs) {
   const at::NoGradGuard no_grad;
+  const trace::FrameRef where = trace::capture_source();
   std::vector<Remark> remarks;
   {
     const std::lock_guard lock(mutex_);
     ShadowNode* const found = find(node);
     if (found == nullptr || !found->is_open) return;
-    Expected expected = std::move(found->updates);
     for (const NamedTensors* group : {&tensors, &static_outputs}) {
       for (const TensorSemantics& tensor : *group) {
-        const auto output = found->find_output(tensor.name);
-        if (output) expected.emplace_back(*output, on_host(tensor.ref));
+        if (const auto output = found->find_output(tensor.name)) found->tell(*output, tensor.ref);
       }
     }
-    step(*found, expected);
     found->is_open = false;
-    remarks.swap(remarks_);
+    found->waits = true;
+    passes_.push_back({static_cast<std::size_t>(found - nodes_.data()), where});
+    if (passes_.size() == nodes_.size()) remarks = run_passes();
   }
-  hand_out(std::move(remarks));
+  hand_out(remarks);
+}
+
+// In the order in which the program completed them, with the lock held.
+std::vector<ShadowRun::Remark> ShadowRun::run_passes() {
+  for (const Pass& pass : passes_) {
+    where_ = pass.where;
+    nodes_[pass.node].waits = false;
+    step(nodes_[pass.node]);
+  }
+  passes_.clear();
+  return std::exchange(remarks_, {});
+}
+
+void ShadowRun::finish() {
+  const at::NoGradGuard no_grad;
+  std::vector<Remark> remarks;
+  {
+    const std::lock_guard lock(mutex_);
+    remarks = run_passes();
+  }
+  hand_out(remarks);
 }
 
 void ShadowRun::abandon(const std::string& node) noexcept {
@@ -147,11 +174,10 @@ void ShadowRun::abandon(const std::string& node) noexcept {
 }
 
 // Without the lock: the program's line is read from Python's frames.
-void ShadowRun::hand_out(std::vector<Remark> remarks) {
-  if (remarks.empty()) return;
-  const ir::SourceLocation source = trace::resolve_source(trace::capture_source());
-  const std::string where = source.known() ? source.to_string() : "";
+void ShadowRun::hand_out(const std::vector<Remark>& remarks) {
   for (const Remark& remark : remarks) {
+    const ir::SourceLocation source = trace::resolve_source(remark.where);
+    const std::string where = source.known() ? source.to_string() : "";
     if (remark.code == Code::kShadowDiffers) {
       const std::lock_guard lock(mutex_);
       nodes_[remark.node].report.first->where = where;
@@ -161,6 +187,7 @@ void ShadowRun::hand_out(std::vector<Remark> remarks) {
 }
 
 void ShadowRun::reset() {
+  finish();
   const std::lock_guard lock(mutex_);
   told_of_resets_ = true;
   for (ShadowNode& node : nodes_) {
@@ -171,7 +198,8 @@ void ShadowRun::reset() {
   }
 }
 
-ShadowReport ShadowRun::report() const {
+ShadowReport ShadowRun::report() {
+  finish();
   const std::lock_guard lock(mutex_);
   ShadowReport report;
   for (const ShadowNode& node : nodes_) report.nodes.push_back(node.report);

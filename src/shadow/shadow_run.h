@@ -11,9 +11,13 @@
 #include "runtime/loader.h"
 #include "session/shadowing.h"
 #include "shadow/shadow_node.h"
+#include "trace/source.h"
 
 namespace leapp::shadow {
 
+/// The models run when the program has completed a pass of every node, or begins a second one of
+/// some node: engines and PyTorch each want the processor's caches for themselves, and going to and
+/// fro at each annotation costs more than the models do.
 /// Everything is behind one lock; what there is to say is said after it is released, since the
 /// program's line is read from Python's frames.
 class ShadowRun final : public session::Shadowing {
@@ -29,16 +33,23 @@ class ShadowRun final : public session::Shadowing {
   void abandon(const std::string& node) noexcept override;
 
   void reset();
-  ShadowReport report() const;
+  /// Runs what is still to be run.
+  void finish();
+  ShadowReport report();
 
  private:
-  using Expected = std::vector<std::pair<std::size_t, at::Tensor>>;  // by output of the model
+  // A pass that the program completed, and the line at which it did.
+  struct Pass {
+    std::size_t node = 0;
+    trace::FrameRef where;
+  };
 
   // Something to say once the lock is released.
   struct Remark {
     std::size_t node = 0;
     Code code = Code::kShadowDiffers;
     std::string text;
+    trace::FrameRef where;
   };
 
   void load(const RuntimeOptions& options);
@@ -50,19 +61,22 @@ class ShadowRun final : public session::Shadowing {
   void check_wire(ShadowNode& node, std::size_t input);
   bool fill_state(ShadowNode& node);
   bool set_hidden_to_initial(ShadowNode& node);
-  void step(ShadowNode& node, const Expected& expected);
-  std::optional<ShadowDifference> judge(const ShadowNode& node, const Expected& expected) const;
-  bool was_reset(ShadowNode& node, const Expected& expected);
+  void step(ShadowNode& node);
+  std::optional<ShadowDifference> judge(const ShadowNode& node) const;
+  bool was_reset(ShadowNode& node);
   bool draws_random_numbers(ShadowNode& node);
   void differ(ShadowNode& node, ShadowDifference difference, std::string text);
   void say(const ShadowNode& node, Code code, std::string text);
-  void hand_out(std::vector<Remark> remarks);
+  std::vector<Remark> run_passes();
+  void hand_out(const std::vector<Remark>& remarks);
 
   Bundle bundle_;
   Tolerance tolerance_;
-  mutable std::mutex mutex_;
+  std::mutex mutex_;
   std::vector<ShadowNode> nodes_;
   std::vector<std::string> unknown_;
+  std::vector<Pass> passes_;  // completed, and not run yet
+  trace::FrameRef where_;     // of the pass that is being run
   std::vector<Remark> remarks_;
   bool told_of_resets_ = false;  // the program says itself when it resets
 };

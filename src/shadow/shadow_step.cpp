@@ -94,9 +94,8 @@ bool ShadowRun::set_hidden_to_initial(ShadowNode& node) {
   return any;
 }
 
-std::optional<ShadowDifference> ShadowRun::judge(const ShadowNode& node,
-                                                 const Expected& expected) const {
-  for (const auto& [output, value] : expected) {
+std::optional<ShadowDifference> ShadowRun::judge(const ShadowNode& node) const {
+  for (const auto& [output, value] : node.told()) {
     const ConstTensorView program = interop::view_of(value);
     const ConstTensorView bundle = node.result(output).view();
     if (close(program, bundle)) continue;
@@ -109,11 +108,11 @@ std::optional<ShadowDifference> ShadowRun::judge(const ShadowNode& node,
 }
 
 // Whether the pass agrees once the states that nobody sees begin anew: then they did.
-bool ShadowRun::was_reset(ShadowNode& node, const Expected& expected) {
+bool ShadowRun::was_reset(ShadowNode& node) {
   if (told_of_resets_ && !node.returned) return false;
   // Right after a reset it would explain everything, also a state that is none.
   if (node.ran < 2 && !node.returned && !node.lost) return false;
-  if (!set_hidden_to_initial(node) || !node.run() || judge(node, expected)) return false;
+  if (!set_hidden_to_initial(node) || !node.run() || judge(node)) return false;
   ++node.report.resets;
   if (!node.returned) say(node, Code::kShadowReset, reset_text(node.report));
   node.ran = 0;
@@ -131,7 +130,7 @@ bool ShadowRun::draws_random_numbers(ShadowNode& node) {
   return false;
 }
 
-void ShadowRun::step(ShadowNode& node, const Expected& expected) {
+void ShadowRun::step(ShadowNode& node) {
   ++node.report.ticks;
   if (!node.report.not_compared.empty()) return;
   if (node.misfit) {
@@ -152,8 +151,8 @@ void ShadowRun::step(ShadowNode& node, const Expected& expected) {
     node.report.not_compared = "its model draws random numbers";
     return;
   }
-  std::optional<ShadowDifference> difference = judge(node, expected);
-  if ((difference || node.lost || !known) && was_reset(node, expected)) difference.reset();
+  std::optional<ShadowDifference> difference = judge(node);
+  if ((difference || node.lost || !known) && was_reset(node)) difference.reset();
   node.agreed = !difference;
   if (node.lost || (!known && difference)) {
     ++node.report.unjudged;
@@ -178,7 +177,8 @@ void ShadowRun::differ(ShadowNode& node, ShadowDifference difference, std::strin
 }
 
 void ShadowRun::say(const ShadowNode& node, Code code, std::string text) {
-  remarks_.push_back({static_cast<std::size_t>(&node - nodes_.data()), code, std::move(text)});
+  const auto index = static_cast<std::size_t>(&node - nodes_.data());
+  remarks_.push_back({index, code, std::move(text), where_});
 }
 
 }  // namespace leapp::shadow

@@ -37,6 +37,7 @@ class Writer : public ::testing::Test {
   }
 
   fs::path folder_;
+  std::string text_;
 };
 
 TEST_F(Writer, FileAndStringAreTheSame) {
@@ -62,6 +63,27 @@ TEST_F(Writer, StatesTheChecksumsOfWhatItWrote) {
   model.graph.initializers.push_back(  // large enough for a thread beside the writing
       testing::float_tensor("larger", std::vector<float>(kWorthAThread / sizeof(float), 1.5F)));
   check({});
+}
+
+// So that an engine can use them where the file is mapped.
+TEST_F(Writer, WeightsInTheModelAreAligned) {
+  Model model = model_with_weights();
+  model.graph.initializers.back().doc_string = "says something, which stays";
+  const auto offsets = [&] {
+    const Bytes whole = Bytes::borrowed(std::as_bytes(std::span(text_ = serialize(model))));
+    std::vector<std::ptrdiff_t> found;
+    for (const Tensor& tensor : parse_model(whole, "m").graph.initializers) {
+      if (tensor.raw.size >= 1024) found.push_back(tensor.raw.data.get() - whole.data.get());
+    }
+    return found;
+  };
+  for (std::size_t i = 0; i < 130; ++i) {
+    EXPECT_EQ(offsets().at(0) % 64, 0) << i;
+    model.graph.name += 'x';
+  }
+  const Model read = parse_model(Bytes::borrowed(std::as_bytes(std::span(text_))), "m");
+  EXPECT_EQ(read.graph.initializers.back().doc_string, "says something, which stays");
+  EXPECT_EQ(serialize(read), text_);
 }
 
 TEST_F(Writer, MovesWeightsOutOnRequestAndBack) {

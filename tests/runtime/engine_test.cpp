@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "runtime/engines/onnx/provider.h"
+#include "runtime/loader.h"
 #include "support.h"
 
 namespace leapp {
@@ -60,6 +61,14 @@ TEST_P(EveryEngineTest, RunsInTheBuffersItIsBoundTo) {
   x.values = {0, -1, 0.5, 10};
   binding->run().value();
   EXPECT_THAT(y.values, ElementsAre(1, -1, 2, 21));
+}
+
+TEST_P(EveryEngineTest, RunsWithItsWeightsWhereTheyLie) {
+  const auto engine = load_engine_in_place(affine(backend()), file("affine"));
+  Row x{{1, 2, 3, 4}};
+  Row y{{0, 0, 0, 0}};
+  engine->bind(std::array{ConstTensorView(x.view())}, std::array{y.view()})->run().value();
+  EXPECT_THAT(y.values, ElementsAre(3, 5, 7, 9));
 }
 
 TEST_P(EveryEngineTest, TwoBindingsShareOneModel) {

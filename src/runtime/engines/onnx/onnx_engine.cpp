@@ -6,6 +6,7 @@
 
 #include "base/log.h"
 #include "onnx/reader.h"
+#include "runtime/engines/onnx/lent_weights.h"
 #include "runtime/engines/onnx/onnx_dtype.h"
 #include "runtime/engines/onnx/onnxruntime_library.h"
 #include "runtime/engines/onnx/provider.h"
@@ -63,10 +64,12 @@ class OnnxEngine final : public Engine {
   OnnxEngine(const Model& model, const ModelFile& file, const EngineOptions& options)
       : model_(model),
         ort_(OnnxRuntime::get()),
+        keeper_(file.keeper),
         session_(nullptr, ort_.api().ReleaseSession),
         memory_(nullptr, ort_.api().ReleaseMemoryInfo),
         run_options_(nullptr, ort_.api().ReleaseRunOptions) {
-    open_session(file, options);
+    std::string head;
+    open_session(keeper_ ? lend_weights(file, head) : file, options);
     check_side(read_signatures(true), model_.inputs, "input");
     check_side(read_signatures(false), model_.outputs, "output");
 
@@ -137,6 +140,7 @@ class OnnxEngine final : public Engine {
       }
       check(api.AddSessionConfigEntry(raw, "session.intra_op_thread_affinities", list.c_str()));
     }
+    if (keeper_) read_in_place(ort_, *raw);
     add_provider(*raw);
     add_external_data(*raw, file);
     OrtSession* session = nullptr;
@@ -275,6 +279,7 @@ class OnnxEngine final : public Engine {
   Model model_;
   const OnnxRuntime& ort_;
   std::string provider_;
+  std::shared_ptr<const void> keeper_;  // of weights that the session reads in place
   Handle<OrtSession> session_;
   Handle<OrtMemoryInfo> memory_;
   Handle<OrtRunOptions> run_options_;

@@ -12,6 +12,7 @@
 
 #include "leapp/error.h"
 #include "runtime/engines/torch/archive.h"
+#include "runtime/engines/torch/lent_module.h"
 
 namespace leapp {
 namespace {
@@ -44,7 +45,8 @@ void move_device_constants(jit::Graph& graph, at::Device device) {
 }
 
 jit::Module load_module(const ModelFile& file, at::Device device) {
-  jit::Module module = jit::load(archive_over(file), device);
+  jit::Module module = file.keeper && device.is_cpu() ? load_in_place(file)
+                                                      : jit::load(archive_over(file), device);
   module.eval();
   return module;
 }

@@ -1,0 +1,23 @@
+// Weights that ONNX Runtime reads where they lie, instead of copying and packing them.
+#pragma once
+
+#include <onnxruntime_c_api.h>
+
+#include <string>
+
+#include "leapp/engine.h"
+#include "runtime/engines/onnx/onnxruntime_library.h"
+
+namespace leapp {
+
+/// The same model with its large weights said to lie in external data, which is the file itself.
+/// `head` becomes the model without them; the result refers to it and to the bytes of `file`.
+/// Weights that are not aligned for their type stay in the model.
+ModelFile lend_weights(const ModelFile& file, std::string& head);
+
+/// Has a session read external data in place and make no other copy of it: weights are not packed,
+/// not laid out anew for convolutions, and nothing large is computed ahead from them. Versions
+/// before 1.31 do not know how to and copy all the same.
+void read_in_place(const OnnxRuntime& ort, OrtSessionOptions& settings);
+
+}  // namespace leapp
