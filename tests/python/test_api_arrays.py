@@ -131,6 +131,12 @@ def test_numpy_write_between_nodes_is_exported_or_named(
     assert ("m" in bench.yaml()["pipeline"]["inputs"]) == (said.level == "WARNING")
 
 
+def _added_at(array: np.ndarray) -> np.ndarray:
+    made = array.copy()
+    np.add.at(made, [0, 0], 1.0)
+    return made
+
+
 ESCAPES: list[tuple[str, Callable[[torch.Tensor], Any]]] = [
     (".tolist()", lambda x: x.tolist()),
     (".tolist()", lambda x: x.numpy().tolist()),
@@ -141,6 +147,8 @@ ESCAPES: list[tuple[str, Callable[[torch.Tensor], Any]]] = [
     ("use as an index", lambda x: [1, 2, 3, 4, 5, 6, 7, 8][x.numpy().argmax()]),
     (".flat", lambda x: list(x.numpy().flat)),
     ("in takes", lambda x: 3.0 in x.numpy()),
+    ("use as a key", lambda x: {np.float32(3.0): 2}.get(x.numpy()[0, 0], 1)),
+    ("np.add.at", lambda x: _added_at(x.numpy())),
     ("np.allclose", lambda x: np.allclose(x.numpy(), 1)),
     ("np.lexsort", lambda x: np.lexsort(x.numpy())),
     ("A NumPy function on a tensor", lambda x: np.sin(x)),
@@ -175,6 +183,23 @@ def test_showing_a_value_is_no_escape(bench: Workbench, capfd: pytest.CaptureFix
         print(x, repr(x), f"{x[0, 0]:.2f}", x.numpy(), repr(x.numpy()), f"{x.numpy()[0, 0]:.2f}")
         annotate.output_tensors("n", {"y": x * 2}, export_with="jit")
     assert capfd.readouterr().err == ""
+
+
+def test_ufuncs_pass_for_themselves(bench: Workbench) -> None:
+    sine = np.sin
+    with bench.trace():
+        assert isinstance(np.sin, np.ufunc) and repr(np.sin) == repr(sine) and np.sin.nin == 1
+        assert np.sin == sine and {np.sin: 1}[sine] == 1
+        assert pickle.loads(pickle.dumps(np.sin)) == sine
+    assert np.sin is sine
+
+
+def test_arrays_are_no_keys(bench: Workbench) -> None:
+    with bench.trace():
+        x = annotate.input_tensors("n", {"x": torch.ones(3)})
+        with pytest.raises(TypeError, match="unhashable"):
+            hash(x.numpy())
+        annotate.output_tensors("n", {"y": x * 2}, export_with="jit")
 
 
 def test_arrays_outlive_the_session_as_ordinary_ones(bench: Workbench) -> None:

@@ -131,6 +131,23 @@ def test_an_opset_that_cannot_be_is_refused_at_the_call(bench: Workbench, opset:
             annotate.output_tensors("n", {"y": x * 2}, **options)
 
 
+@pytest.mark.parametrize(
+    ("name", "options", "text"),
+    [
+        (3, {}, "node's name must be a string, got int"),
+        ("n", {"export_with": 3}, "export_with of node 'n' must be the name of a backend"),
+        ("n", {"backend_params": ["a"]}, "backend_params of node 'n' must be a dict"),
+    ],
+)
+def test_options_of_another_type(
+    bench: Workbench, name: Any, options: dict[str, Any], text: str
+) -> None:
+    with bench.trace():
+        x = annotate.input_tensors("n", {"x": torch.ones(2)})
+        with pytest.raises(TypeError, match=HERE + ".*" + text):
+            annotate.output_tensors(name, {"y": x * 2}, **options)
+
+
 def test_a_node_without_any_effect(bench: Workbench) -> None:
     with bench.trace():
         annotate.input_tensors("n", {"x": torch.ones(2)})

@@ -196,6 +196,15 @@ np.vectorize(lambda v: v * 2)(a)
 np.apply_along_axis(lambda v: v - v[0], 1, a)
 np.apply_along_axis(lambda v: v.sum(), 0, a)
 np.diff(a, prepend=0.0)
+np.diff(a, n=2, axis=0)
+np.cross(a, a + 1, axis=1)
+np.trapezoid(a)
+np.trapezoid(a, x=[0.0, 0.5, 2.0])
+np.nansum(a, axis=1)
+np.nanmax(a, axis=0)
+np.from_dlpack(torch.from_numpy(a)) * 2
+copy.deepcopy(a[0, 0]) * a
+a[0, 0][()] * a
 np.diff(a, append=a[:, :1])
 np.convolve(a[0], [0.25, 0.5, 0.25])
 np.convolve(a[0], [0.25, 0.5, 0.25], mode="same")
@@ -208,7 +217,7 @@ copy.deepcopy(a) * 2
 @pytest.mark.parametrize("expression", EXPRESSIONS)
 def test_expression_stays_in_the_model(bench: Workbench, expression: str) -> None:
     code = compile(expression, "<expression>", "eval")
-    check(bench, lambda a: eval(code, {"np": np, "a": a, "copy": copy}))
+    check(bench, lambda a: eval(code, {"np": np, "a": a, "copy": copy, "torch": torch}))
 
 
 def write_item(a: np.ndarray) -> np.ndarray:
@@ -244,6 +253,7 @@ def write_by_mask(a: np.ndarray) -> np.ndarray:
 def write_by_function(a: np.ndarray) -> np.ndarray:
     b = np.zeros_like(a)
     np.copyto(b, a, where=a > 2)
+    np.putmask(b, a < 2, [7.0, 8.0])
     b.sort(axis=1)
     return b
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import torch
 
-from leapp import TensorSemantics, annotate
+from leapp import LeappError, TensorSemantics, annotate
 from leapp._payload import flatten
 
 Pair = namedtuple("Pair", ["left", "right"])
@@ -41,6 +41,16 @@ def test_containers_keep_their_class() -> None:
     assert restored == [Pair("<a_0_0>", ("<a_0_1_0>",)), {"z": "<a_1_z>"}, {"k": "<a_2_k>"}]
     assert [type(item) for item in restored] == [Pair, OrderedDict, defaultdict]
     assert restored[2]["new"] == []
+
+
+class Odd(list[Any]):
+    def __init__(self, first: Any, second: Any) -> None:
+        super().__init__([first, second])
+
+
+def test_a_container_that_cannot_be_made_again_is_refused() -> None:
+    with pytest.raises(LeappError, match=r"test_api_payload.*cannot rebuild a Odd"):
+        names({"a": Odd(X, X)})
 
 
 def test_the_callers_containers_are_not_written() -> None:

@@ -194,6 +194,8 @@ class Stateful:
         self.array = np.zeros(3)
         self.replaced = torch.zeros(3)
         self.generator = torch.Generator().manual_seed(3)
+        self.draws = (random.Random(3), np.random.default_rng(3))
+        self.bound = self.count
 
     @annotate.method(export_with="onnx")
     def act(self, x: torch.Tensor) -> torch.Tensor:
@@ -206,8 +208,25 @@ class Stateful:
         torch.rand(1)
         random.random()
         torch.rand(1, generator=self.generator)
-        y = x * 2
+        self.draws[0].random()
+        self.draws[1].random()
+        self.bound()
+        y = x * self.twice * self.same(1)
         return y
+
+    def count(self) -> None:
+        self.calls += 1
+
+    @property
+    def twice(self) -> int:
+        return 2
+
+    @staticmethod
+    def same(number: int) -> int:
+        return number
+
+    def drawn(self) -> str:
+        return f"{self.draws[0].getstate()} {self.draws[1].bit_generator.state}"
 
 
 def test_the_program_does_not_notice(bench: Workbench) -> None:
@@ -216,7 +235,10 @@ def test_the_program_does_not_notice(bench: Workbench) -> None:
     before = dict(vars(policy), seen=list(policy.seen), last=dict(policy.last))
     contents = (policy.buffer.clone(), policy.array.copy(), policy.generator.get_state())
     torch_state, python_state = torch.get_rng_state(), random.getstate()
+    drawn = policy.drawn()
     bench.compile()
+    assert not [each for each in leapp.diagnostics() if each.code == "LP948"]
+    assert policy.drawn() == drawn
     for name, value in before.items():
         now = getattr(policy, name)
         assert now is value or now == value, name

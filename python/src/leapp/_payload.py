@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NoReturn
+from typing import Any
 
 from .errors import LeappError, LeappTypeError, LeappValueError
 from .semantics import TensorSemantics, is_array
@@ -239,13 +239,8 @@ def _like_sequence(like: Sequence[Any], items: list[Any]) -> Any:
     try:
         return type(like)(items)  # type: ignore[call-arg]
     except Exception as error:
-        _refuse_container(like, error)
-
-
-def _refuse_container(like: object, error: Exception) -> NoReturn:
-    """Say that a container cannot be rebuilt around traced tensors."""
-    raise LeappError.at_caller(
-        "LP120",
-        f"LEAPP cannot rebuild a {type(like).__name__} around traced tensors ({error}). Pass its "
-        f"tensors in a plain list, tuple or dict.",
-    ) from error
+        raise LeappError.at_caller(
+            "LP120",
+            f"LEAPP cannot rebuild a {type(like).__name__} around traced tensors ({error}). Pass "
+            f"its tensors in a plain list, tuple or dict.",
+        ) from error

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import collections
 import functools
+import pkgutil
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -153,8 +154,8 @@ class _Ufunc:
     def __hash__(self) -> int:
         return hash(self._ufunc)
 
-    def __reduce__(self) -> str:
-        return self._ufunc.__name__
+    def __reduce__(self) -> tuple[Any, tuple[str]]:
+        return pkgutil.resolve_name, (f"numpy:{self._ufunc.__name__}",)
 
 
 def _of_vectorize(original: Callable[..., Any]) -> Callable[..., Any]:

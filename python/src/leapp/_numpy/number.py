@@ -28,7 +28,7 @@ class TracedNumber(Number, np.lib.mixins.NDArrayOperatorsMixin):
         return array.astype(dtype or array.dtype)
 
     def __hash__(self) -> int:
-        return hash(self._array)
+        return hash(left(self, "use as a key")[()])
 
     def __getitem__(self, index: Any) -> Any:
         return self if index == () else self._array[index]
