@@ -179,6 +179,16 @@ def check_public_headers(root: Path) -> Iterator[Finding]:
         yield Finding(include.file, include.line, reason)
 
 
+def check_folder_trees(root: Path) -> Iterator[Finding]:
+    """What runs beside torch in one process walks through folders by base/folder_tree.h."""
+    for folder in ("src", "python/bindings"):
+        for file in sorted((root / folder).rglob("*.cpp")):
+            for number, line in enumerate(file.read_text().splitlines(), 1):
+                if match := re.search(r"::(remove_all|recursive_directory_iterator)\b", line):
+                    reason = f"{match[1]} crashes beside PyTorch 2.7: see base/folder_tree.h"
+                    yield Finding(str(file.relative_to(root)), number, reason)
+
+
 def check_tests_mirror(root: Path) -> Iterator[Finding]:
     """Each source of the tracing layers has a test of its name."""
     for layer in MIRRORED_LAYERS:
@@ -335,6 +345,7 @@ def main() -> int:
         ("users of the library", lambda: check_users(root)),
         ("torch-free sources", lambda: check_torch_includes(root)),
         ("public headers", lambda: check_public_headers(root)),
+        ("folder trees", lambda: check_folder_trees(root)),
         ("sizes", lambda: check_sizes(root)),
         ("codes of diagnostics", lambda: check_diagnostics(root)),
         ("tests mirror the tree", lambda: check_tests_mirror(root)),

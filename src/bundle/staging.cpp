@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/check.h"
+#include "base/folder_tree.h"
 #include "base/log.h"
 #include "bundle/former_export.h"
 
@@ -51,7 +52,7 @@ void remove_abandoned(const fs::path& parent, const std::string& prefix) {
   for (const fs::path& folder : candidates) {
     const int lock = try_lock(folder);
     if (lock < 0) continue;
-    fs::remove_all(folder, error);
+    remove_tree(folder);
     ::close(lock);
   }
 }
@@ -105,15 +106,20 @@ void move_tree(const fs::path& from, const fs::path& to) {
   fs::copy(from, to,
            fs::copy_options::recursive | fs::copy_options::overwrite_existing |
                fs::copy_options::copy_symlinks);
-  fs::remove_all(from);
+  if (const std::error_code failed = remove_tree(from)) {
+    fail(from, "cannot be removed", failed.value());
+  }
 }
 
 enum class Synced { kFiles, kFolders };
 
 void sync_tree(const fs::path& folder, Synced which) {
-  for (const auto& entry : fs::recursive_directory_iterator(folder)) {
-    const bool is_folder = fs::is_directory(entry.symlink_status());
-    if (is_folder == (which == Synced::kFolders)) sync_to_disk(entry.path());
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    if (fs::is_directory(entry.symlink_status())) {
+      sync_tree(entry.path(), which);
+    } else if (which == Synced::kFiles) {
+      sync_to_disk(entry.path());
+    }
   }
   if (which == Synced::kFolders) sync_to_disk(folder);
 }
@@ -169,8 +175,7 @@ StagedDirectory::StagedDirectory(const std::filesystem::path& target) {
 }
 
 StagedDirectory::~StagedDirectory() {
-  std::error_code error;
-  if (!path_.empty()) fs::remove_all(path_, error);
+  if (!path_.empty()) remove_tree(path_);
   if (lock_ >= 0) ::close(lock_);
 }
 
@@ -244,9 +249,7 @@ bool StagedDirectory::swap_in() {
   int code = exchange(path_, target_);
   if (code == 0) {
     sync_to_disk(target_.parent_path());
-    std::error_code error;
-    fs::remove_all(path_, error);
-    if (error) {
+    if (const std::error_code error = remove_tree(path_)) {
       warn(Code::kFormerExport, path_.string() + ": the former export could not be removed (" +
                                     error.message() + "); it is safe to delete");
     }
@@ -270,8 +273,7 @@ bool StagedDirectory::swap_in() {
     fs::rename(away, target_);
     fail(target_, "the export could not be put in place", code);
   }
-  std::error_code error;
-  fs::remove_all(away, error);
+  remove_tree(away);
   return true;
 }
 
@@ -291,7 +293,9 @@ void StagedDirectory::move_in() {
   sync_to_disk(target_);
   if (fs::exists(path_ / yaml)) move_tree(path_ / yaml, target_ / yaml);
   sync_to_disk(target_);
-  fs::remove_all(path_);
+  if (const std::error_code failed = remove_tree(path_)) {
+    fail(path_, "cannot be removed", failed.value());
+  }
 }
 
 }  // namespace leapp

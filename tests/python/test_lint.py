@@ -75,6 +75,13 @@ def test_public_headers_show_no_third_party_types(lint: ModuleType, tree: Path) 
     ]
 
 
+def test_functions_that_libtorch_breaks_are_found(lint: ModuleType, tree: Path) -> None:
+    write(tree, "src/bundle/hash.cpp", "fs::remove(file);\nfs::remove_all(folder);\n")
+    assert [str(finding) for finding in lint.check_folder_trees(tree)] == [
+        "src/bundle/hash.cpp:2: remove_all crashes beside PyTorch 2.7: see base/folder_tree.h"
+    ]
+
+
 def test_each_source_of_the_tracing_layers_has_a_test_of_its_name(
     lint: ModuleType, tree: Path
 ) -> None:

@@ -9,6 +9,7 @@
 
 #include "base/check.h"
 #include "base/cpp_symbol.h"
+#include "base/folder_tree.h"
 #include "bundle/verified_files.h"
 #include "leapp/cpp_model.h"
 #include "runtime/engines/cpp/source_compiler.h"
@@ -131,10 +132,7 @@ class TemporaryFolder {
             "no temporary folder could be made: " + pattern);
     path_ = pattern;
   }
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
+  ~TemporaryFolder() { remove_tree(path_); }
   TemporaryFolder(const TemporaryFolder&) = delete;
   TemporaryFolder& operator=(const TemporaryFolder&) = delete;
 

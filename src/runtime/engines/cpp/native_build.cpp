@@ -8,6 +8,7 @@
 
 #include "base/check.h"
 #include "base/cpp_symbol.h"
+#include "base/folder_tree.h"
 #include "base/hash.h"
 #include "bundle/verified_files.h"
 #include "leapp/native.h"
@@ -30,10 +31,7 @@ class BuildFolder {
             where.string() + ": nothing can be written there");
     path_ = pattern;
   }
-  ~BuildFolder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
+  ~BuildFolder() { remove_tree(path_); }
   BuildFolder(const BuildFolder&) = delete;
   BuildFolder& operator=(const BuildFolder&) = delete;
 

@@ -67,6 +67,11 @@ std::string literal_text(std::string_view token) {
   return std::string(token.substr(width, token.size() - 2 * width));
 }
 
+// Before PyTorch 2.8, Token::text() is not const.
+std::string text_of(const jit::Token& token) {
+  return std::string(token.range.token_text());
+}
+
 // Reads the tokens of one source in turn.
 class SourceCheck {
  public:
@@ -78,7 +83,7 @@ class SourceCheck {
       if (std::string fault = take(token); !fault.empty()) return fault;
       require(depth_ <= kMaxDepth, Code::kBadModel, "its code is nested too deeply");
       before_last_ = std::move(last_);
-      last_ = token.text();
+      last_ = text_of(token);
     }
     return {};
   }
@@ -86,7 +91,7 @@ class SourceCheck {
  private:
   std::string take(const jit::Token& token) {
     count_depth(token.kind);
-    if (token.kind == jit::TK_STRINGLITERAL) return take_literal(token.text());
+    if (token.kind == jit::TK_STRINGLITERAL) return take_literal(text_of(token));
     literal_.clear();
     if (namespace_follows_) {
       namespace_follows_ = false;
@@ -94,7 +99,7 @@ class SourceCheck {
       namespace_named_ = true;
       return {};
     }
-    const std::string word = token.text();
+    const std::string word = text_of(token);
     if (namespace_named_) {
       namespace_named_ = false;
       return word == "aten" || word == "prim"
