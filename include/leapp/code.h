@@ -72,7 +72,9 @@ enum class Code : std::uint16_t {
   kConstantLeaf = 213,       ///< a payload's leaf that is no tensor
   kPickled = 214,            ///< a traced tensor was pickled
   kOtherThread = 215,        ///< a tensor from another thread
-  kCounter = 218,            ///< the program reads a number that changes
+  kClock = 216,              ///< the time was read inside a node
+  kCounter = 217,            ///< a number of the program's changed while a node was traced once
+  kChosenByCounter = 218,    ///< the program chooses by a number that changes from pass to pass
   kReplaced = 219,           ///< a tensor of the program's was replaced while a node ran once
   kNotReadYet = 220,         ///< a value of the first pass that no later pass has read yet
   kIterator = 221,           ///< an iterator or generator gave out values inside a node

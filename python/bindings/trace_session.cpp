@@ -68,7 +68,7 @@ std::vector<std::tuple<std::string, bool, std::string>> compile_session(
   return result;
 }
 
-/// "LP218" as the code it is.
+/// "LP216" as the code it is.
 Code parse_code(const std::string& text) {
   demand(text.size() == 5 && text.starts_with("LP"), "a code of a diagnostic");
   return static_cast<Code>(std::stoi(text.substr(2)));

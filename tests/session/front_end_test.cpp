@@ -59,8 +59,7 @@ TEST_F(FrontEndTest, RemembersWhatAnnotationsNamedInTheFirstPass) {
 
 TEST_F(FrontEndTest, SaysThingsOnceAndKeepsThemUntilTheNextStart) {
   begin();
-  const Diagnostic said{
-      .code = Code::kReplaced, .where = "policy.py:1", .text = "a tensor was replaced"};
+  const Diagnostic said{.code = Code::kClock, .where = "policy.py:1", .text = "the time is read"};
   front_end::diagnose(said);
   front_end::diagnose(said);
   stop();

@@ -197,7 +197,7 @@ class Diagnostic:
     """Something that was said of the program.
 
     Attributes:
-        code: What it is about, like ``"LP218"``; docs/diagnostics.md has a section for each.
+        code: What it is about, like ``"LP216"``; docs/diagnostics.md has a section for each.
         level: ``"WARNING"``, ``"ERROR"``, ..
         where: The line to look at, ``"policy.py:42 in forward"``; may be empty.
         node: The node it is about; may be empty.

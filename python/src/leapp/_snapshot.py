@@ -130,6 +130,13 @@ class Snapshot:
             for index, value in enumerate(items):
                 yield Place(holder.label(index), holder, index, value)
 
+    def new_places(self) -> Iterator[Place]:
+        """Yield the places that came up since, without a value."""
+        for holder, copy in zip(self._holders, self._copies, strict=True):
+            for key in holder.values.copy():
+                if key not in copy:
+                    yield Place(holder.label(key), holder, key, None)
+
     def find(self, place: Place) -> Any:
         """Return what a place of an earlier snapshot held at this one."""
         return self._copies_by_id.get(id(place.holder.values), {}).get(place.key)
@@ -166,7 +173,7 @@ def size_of(value: Any) -> Any:
 
 
 def _length(length: int) -> str:
-    return f"length {length}"
+    return f"of length {length}"
 
 
 def holds_numbers(value: Any) -> bool:

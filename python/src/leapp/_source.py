@@ -14,10 +14,12 @@ import linecache
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from types import CodeType, FunctionType, ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 from . import _trace
 
+_ASKING_METHODS = ("get", "pop", "setdefault")
+_ASKING_FUNCTIONS = ("getattr", "hasattr")
 _ADDING_METHODS = ("add", "append", "appendleft", "clear", "extend", "insert", "update")
 #: Functions that show values, to which nothing else comes of it.
 _SHOWING = ("print", "debug", "info", "warning", "add_scalar", "add_scalars")
@@ -87,27 +89,63 @@ def _carried_by(owner: type) -> frozenset[str]:
     return frozenset(found)
 
 
+def asks_for(tree: ast.AST, container: str, key: Any) -> bool:
+    """Whether code asks for a key or an attribute before it uses it, of that container or any.
+
+    What comes up in the first pass of a node can be state only if the code did without it then: it
+    must have asked whether it was there.
+    """
+    keys, containers = _questions(tree)
+    return (bool(container) and container in containers) or (isinstance(key, str) and key in keys)
+
+
+@functools.cache
+def _questions(tree: ast.AST) -> tuple[frozenset[Any], frozenset[str]]:
+    """Return the keys that are asked for, and the names of what is asked."""
+    found: list[tuple[ast.AST | None, ast.AST]] = []
+    for part in ast.walk(tree):
+        if isinstance(part, ast.Compare) and isinstance(part.ops[0], (ast.In, ast.NotIn)):
+            found.append((part.left, part.comparators[0]))
+        if not isinstance(part, ast.Call):
+            continue
+        asks, given = part.func, part.args
+        if isinstance(asks, ast.Attribute) and asks.attr in _ASKING_METHODS:
+            found.append((given[0] if given else None, asks.value))
+        if isinstance(asks, ast.Name) and asks.id in _ASKING_FUNCTIONS and len(given) > 1:
+            found.append((given[1], given[0]))
+    keys = frozenset(key.value for key, _ in found if isinstance(key, ast.Constant))
+    return keys, frozenset(name for _, of in found for name in [_last_name(of)] if name)
+
+
 def _last_name(part: ast.AST) -> str:
     return getattr(part, "attr", "") or getattr(part, "id", "")
 
 
-def read_in(functions: Sequence[CodeType], trees: Iterable[ast.AST]) -> set[str]:
-    """Return the variables, attributes and keys that functions read.
+class Reading(NamedTuple):
+    """The variables, attributes and keys that code reads.
 
-    What they call by name in these trees reads for them. Among the names is ANY where code reads
-    attributes by names that it computes.
+    Among them is ANY where it reads attributes by names that it computes.
     """
+
+    read: frozenset[str]
+    chosen: frozenset[str]  # those that it chooses by
+
+
+def reading_in(functions: Sequence[CodeType], trees: Iterable[ast.AST]) -> Reading:
+    """Return what functions read, with all that they call by name in these trees."""
     found = [_tree_of_code(function) for function in functions]
     todo = [tree for tree in found if tree is not None]
     ran = {function.co_name for function in functions}  # others of these names did not
     known = [_functions_in(tree) for tree in trees]
     read = {ANY} if None in found else set[str]()
+    chosen: set[str] = set()
     while todo:
-        names = _read_by(todo.pop())
-        for name in names - read - ran:
+        reading = _reading_of(todo.pop())
+        for name in reading.read - read - ran:
             todo += [function for table in known for function in table.get(name, ())]
-        read |= names
-    return read
+        read |= reading.read
+        chosen |= reading.chosen
+    return Reading(frozenset(read), frozenset(chosen))
 
 
 @functools.cache
@@ -139,18 +177,33 @@ def _functions_in(tree: ast.AST) -> dict[str, list[ast.FunctionDef]]:
 
 
 @functools.cache
-def _read_by(tree: ast.AST) -> frozenset[str]:
+def _reading_of(tree: ast.AST) -> Reading:
     parts = list(ast.walk(tree))
     unused = {id(named) for part in parts for named in _not_used_in(part)}
-    found = {ANY} if any(map(_is_computed_access, parts)) else set[str]()
+    read = _names_in(part for part in parts if id(part) not in unused)
+    if any(_is_computed_access(part) for part in parts):
+        read |= {ANY}
+    return Reading(read, _names_in(named for part in parts for named in _chosen_by(part)))
+
+
+def _names_in(parts: Iterable[ast.AST]) -> frozenset[str]:
+    found: set[str] = set()
     for part in parts:
-        if id(part) in unused:
-            continue
         if isinstance(part, (ast.Attribute, ast.Name)) and not isinstance(part.ctx, ast.Store):
             found.add(_last_name(part))
         elif isinstance(part, ast.Constant) and isinstance(part.value, str):
             found.add(part.value)
     return frozenset(found)
+
+
+def _chosen_by(part: ast.AST) -> Iterator[ast.AST]:
+    """Yield what a part goes by when it takes one of several ways."""
+    if isinstance(part, (ast.If, ast.While, ast.IfExp)):
+        yield from ast.walk(part.test)
+    elif isinstance(part, ast.Match):
+        yield from ast.walk(part.subject)
+    elif isinstance(part, ast.Compare):
+        yield from ast.walk(part)
 
 
 def _not_used_in(part: ast.AST) -> Iterator[ast.AST]:

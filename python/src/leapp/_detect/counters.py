@@ -1,4 +1,4 @@
-"""Numbers of the program's that change, and that code of a node reads."""
+"""Numbers of the program's that change, and that a node may compute with or choose by."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from types import ModuleType
 
-from .. import _source
+from .. import _source, _trace
 from .._snapshot import holds_numbers, size_of
 from .detector import Detector, Finding
 
@@ -22,6 +22,7 @@ class Counters(Detector):
         snapshot = self.watch.before.get(node)
         if snapshot is None:
             return
+        once = _trace.pass_of(node) == 1
         for place in snapshot.places():
             before, now = snapshot.size_of(place.value), size_of(place.now())
             if now is None or type(now) is not type(before) or now == before:
@@ -31,12 +32,27 @@ class Counters(Detector):
                 continue  # a loop's variable, say
             # The last name in a label like agent.counts['n'], and its keys.
             words = {_source.ANY, *re.findall(r"[A-Za-z_]\w*", name.rpartition(".")[2])}
-            if not holds_numbers(place.value) or words.isdisjoint(self.watch.read_in(node, of)):
-                continue  # what a list of tensors holds is looked at elsewhere
-            yield Finding(
-                "LP218",
-                f"'{name}' went from {before} to {now} over the passes of node '{node}', and the "
-                f"program reads it: what none of these passes did is not exported. Keep it in a "
-                f"tensor, and choose with torch.where().",
-                settled_by_another_pass=False,
-            )
+            reading = self.watch.reading_in(node, of)
+            if holds_numbers(place.value):
+                matters = not words.isdisjoint(reading.read)
+            else:  # what a list of tensors holds is looked at elsewhere
+                matters = not once and not words.isdisjoint(reading.chosen)
+            if not matters:
+                continue
+            if once:
+                yield Finding(
+                    "LP217",
+                    f"'{name}' was {before} when node '{node}' was opened and is {now} now. If the "
+                    f"node computes with it, its value is exported as a constant: keep it in a "
+                    f"tensor to make it state, or trace a second pass to find out.",
+                )
+            else:
+                before, now = (str(size).removeprefix("of ") for size in (before, now))
+                yield Finding(
+                    "LP218",
+                    f"'{name}' went from {before} to {now} over the passes of node '{node}', and "
+                    f"the program {'reads' if words.isdisjoint(reading.chosen) else 'chooses by'} "
+                    f"it: what none of these passes did is not exported. Keep it in a tensor, and "
+                    f"choose with torch.where().",
+                    settled_by_another_pass=False,
+                )

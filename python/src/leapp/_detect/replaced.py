@@ -45,7 +45,7 @@ class Replaced(Detector):
     def _once(self, node: str) -> Iterator[Finding]:
         """Yield what was replaced around the only pass of a node."""
         snapshot = self.watch.before[node]
-        for place, before in _kept_state(snapshot):
+        for place, before in (*_kept_state(snapshot), *self._made_places(node, snapshot)):
             known = set(map(id, before))
             new = [value for value in leaves_of(place.now()) if id(value) not in known]
             if before:
@@ -61,6 +61,18 @@ class Replaced(Detector):
                     f"exported as a constant: trace a second pass, or declare it with "
                     f"annotate.state_tensors().",
                 )
+
+    def _made_places(self, node: str, snapshot: Snapshot) -> Iterator[tuple[Place, list[Any]]]:
+        """Yield the places that came up since and that the program had asked for."""
+        for place in snapshot.new_places():
+            of = place.holder.of
+            if isinstance(of, ModuleType) and place.key not in _source.rebound_variables(of):
+                continue
+            last_word = place.holder.name.rpartition(".")[2].partition("[")[0]
+            container = "" if of is not None else last_word
+            trees = self.watch.trees_around(node, of)
+            if any(_source.asks_for(tree, container, place.key) for tree in trees):
+                yield place, []
 
     def _unread(self, node: str) -> Iterator[Finding]:
         """Yield what the first pass left and no later one has used so far."""

@@ -13,6 +13,7 @@ Nodes that open before any has a second pass share one look, in the name of the 
 
 from __future__ import annotations
 
+import ast
 import functools
 import gc
 from collections.abc import Sequence
@@ -132,14 +133,14 @@ class Watch:
         before = None if self._at_start is None else self._at_start.find(place)
         return isinstance(before, torch.Tensor) and before is not place.value
 
-    def read_in(self, node: str, of: Any) -> set[str]:
-        """Return what the code inside a node reads, with what it calls around there.
+    def trees_around(self, node: str, of: Any) -> list[ast.AST]:
+        """Return the source around a node: the files it runs in, and those of an owner."""
+        files = {code.co_filename for code in self._code_in(node)} | _source.files_of(of)
+        return [_source.tree_of_file(file) for file in sorted(files)]
 
-        That is in the files it runs in, and those of an owner.
-        """
-        code = self._code_in(node)
-        files = {each.co_filename for each in code} | _source.files_of(of)
-        return _source.read_in(code, [_source.tree_of_file(file) for file in sorted(files)])
+    def reading_in(self, node: str, of: Any) -> _source.Reading:
+        """Return what the code inside a node reads, with what it calls around there."""
+        return _source.reading_in(self._code_in(node), self.trees_around(node, of))
 
     @functools.cache  # noqa: B019  (lives for a session)
     def _code_in(self, node: str) -> tuple[CodeType, ...]:
