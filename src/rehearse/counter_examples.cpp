@@ -4,6 +4,7 @@
 #include <ATen/CPUGeneratorImpl.h>
 
 #include <algorithm>
+#include <ctime>
 #include <map>
 #include <sstream>
 
@@ -18,7 +19,7 @@
 namespace leapp::rehearse {
 namespace {
 
-using Clock = std::chrono::steady_clock;
+using Duration = std::chrono::nanoseconds;
 
 // The node as it was traced and as it was exported, side by side.
 class Contest {
@@ -245,17 +246,24 @@ std::string Contest::where() const {
   return {};
 }
 
+// How long this thread has worked.
+Duration worked() {
+  timespec now{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return std::chrono::seconds(now.tv_sec) + Duration(now.tv_nsec);
+}
+
 // Every kind of inputs, as long as there is time: no trial begins that is expected to end late.
-std::string try_node(Contest& contest, const CounterExampleOptions& options) {
+std::string try_node(Contest& contest, const CounterExampleOptions& options, Duration began) {
   at::Generator random = at::detail::createCPUGenerator(1);
-  Clock::duration longest{};
+  Duration longest{};
   for (int round = 0; round < options.rounds; ++round) {
     for (const auto& [kind, name] : kUnseenKinds) {
-      const Clock::time_point start = Clock::now();
-      if (options.until && start + longest > *options.until) return {};
+      const Duration start = worked();
+      if (options.budget && start - began + longest > *options.budget) return {};
       const std::string what = contest.run(kind, name, random);
       if (!what.empty()) return what;
-      longest = std::max(longest, Clock::now() - start);
+      longest = std::max(longest, worked() - start);
     }
   }
   return {};
@@ -264,12 +272,11 @@ std::string try_node(Contest& contest, const CounterExampleOptions& options) {
 }  // namespace
 
 CounterExampleOptions trials_for(const Tolerance& tolerance, bool thorough,
-                                 Clock::time_point began) {
+                                 std::chrono::steady_clock::time_point began) {
   if (thorough) return {.tolerance = tolerance, .rounds = 20};
-  const Clock::time_point now = Clock::now();
-  const Clock::duration fifth = (now - began) / 5;
+  const Duration fifth = (std::chrono::steady_clock::now() - began) / 5;
   return {.tolerance = tolerance,
-          .until = now + std::max<Clock::duration>(fifth, std::chrono::milliseconds(50))};
+          .budget = std::max<Duration>(fifth, std::chrono::milliseconds(50))};
 }
 
 std::vector<Diagnostic> try_unseen_inputs(const std::vector<ExportedNode>& nodes,
@@ -277,6 +284,7 @@ std::vector<Diagnostic> try_unseen_inputs(const std::vector<ExportedNode>& nodes
                                           const CounterExampleOptions& options,
                                           std::vector<NodeOutcome>& outcomes) {
   std::vector<Diagnostic> warnings;
+  const Duration began = worked();
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     if (!nodes[i].ours || !engines[i] || !outcomes[i].passed) continue;
     const std::string& name = nodes[i].model.name;
@@ -287,7 +295,7 @@ std::vector<Diagnostic> try_unseen_inputs(const std::vector<ExportedNode>& nodes
         log(LogLevel::kDebug, "node '" + name + "' was tried on no other inputs");
         continue;
       }
-      what = try_node(contest, options);
+      what = try_node(contest, options, began);
     } catch (const std::exception& error) {
       what =
           std::string("on inputs that were never traced the model does not run: ") + error.what();

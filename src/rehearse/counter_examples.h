@@ -20,8 +20,10 @@ namespace leapp::rehearse {
 
 struct CounterExampleOptions {
   Tolerance tolerance;
-  /// When to end; a run is not begun that is expected to end later. nullopt: when all is tried.
-  std::optional<std::chrono::steady_clock::time_point> until = {};
+  /// How long this thread may work; a run is not begun that is expected to take longer. Other work
+  /// on the machine takes nothing of it, so that what is found does not depend on that. nullopt:
+  /// until all is tried.
+  std::optional<std::chrono::nanoseconds> budget = {};
   int rounds = 1;  ///< how often each kind of inputs is tried
 };
 
