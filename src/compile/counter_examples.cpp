@@ -4,6 +4,7 @@
 #include <ATen/CPUGeneratorImpl.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <sstream>
 
@@ -48,7 +49,9 @@ class Contest {
   };
 
   Inputs make_inputs(Unseen kind, at::Generator& random) const;
-  Inputs nudge(const Inputs& inputs, at::Generator& random) const;
+  template <typename Change>
+  static Inputs changed(const Inputs& inputs, const Change& change);
+  std::string try_inputs(Unseen kind, const Inputs& inputs, at::Generator& random);
   TensorList trace(const Inputs& inputs) const;
   TensorList exported(const Inputs& inputs) const;
   TensorList values_of(std::size_t slot) const;
@@ -85,6 +88,18 @@ std::optional<std::size_t> place_of(const std::string& name,
   return std::nullopt;
 }
 
+// Whether a factorisation says in a number whether it worked, and nothing looks at that: where it
+// did not, its results are anything.
+bool leaves_failure_to_the_caller(const trace::Tape& tape, const std::vector<std::int32_t>& calls) {
+  bool tells = false, checked = false;
+  for (const std::int32_t index : calls) {
+    const std::string& name = tape.calls()[static_cast<std::size_t>(index)].op.operator_name().name;
+    tells |= name.starts_with("aten::linalg_") && name.ends_with("_ex");
+    checked |= name == "aten::_linalg_check_errors";
+  }
+  return tells && !checked;
+}
+
 bool Contest::is_fair() {
   if (compiled_.random || !draft_.states.opening.empty()) return false;
   for (const std::string& name : compiled_.input_names) {
@@ -99,6 +114,7 @@ bool Contest::is_fair() {
     if (values_of(i).empty()) return false;
   }
   const trace::Tape& tape = *recording_.tape;
+  if (leaves_failure_to_the_caller(tape, recording_.calls)) return false;
   return std::all_of(recording_.calls.begin(), recording_.calls.end(), [&](std::int32_t index) {
     const trace::Call& call = tape.calls()[static_cast<std::size_t>(index)];
     bool fixed = !trace::is_users(call.op);
@@ -133,10 +149,11 @@ Contest::Inputs Contest::make_inputs(Unseen kind, at::Generator& random) const {
   return inputs;
 }
 
-Contest::Inputs Contest::nudge(const Inputs& inputs, at::Generator& random) const {
+template <typename Change>
+Contest::Inputs Contest::changed(const Inputs& inputs, const Change& change) {
   Inputs result;
-  for (const at::Tensor& each : inputs.ports) result.ports.push_back(nudged(each, random));
-  for (const at::Tensor& each : inputs.states) result.states.push_back(nudged(each, random));
+  for (const at::Tensor& each : inputs.ports) result.ports.push_back(change(each));
+  for (const at::Tensor& each : inputs.states) result.states.push_back(change(each));
   return result;
 }
 
@@ -171,8 +188,16 @@ TensorList Contest::exported(const Inputs& inputs) const {
   return outputs;
 }
 
+// Kernels that make indices or counts out of the greatest numbers there are may do as they like.
+// What is wrong there must be wrong for numbers that are merely large, too.
 std::string Contest::run(Unseen kind, at::Generator& random) {
   const Inputs inputs = make_inputs(kind, random);
+  const std::string what = try_inputs(kind, inputs, random);
+  if (what.empty() || kind != Unseen::kExtreme) return what;
+  return try_inputs(kind, changed(inputs, merely_large), random);
+}
+
+std::string Contest::try_inputs(Unseen kind, const Inputs& inputs, at::Generator& random) {
   TensorList traced;
   try {
     traced = trace(inputs);
@@ -242,7 +267,8 @@ std::string Contest::differs(Unseen kind, const Inputs& inputs, std::size_t outp
   for (int i = 0; i < 3; ++i) {
     at::Tensor near;
     try {
-      near = trace(nudge(inputs, random))[place].to(at::kDouble);
+      const auto nudge = [&](const at::Tensor& each) { return nudged(each, random); };
+      near = trace(changed(inputs, nudge))[place].to(at::kDouble);
     } catch (const std::exception&) {
       return {};
     }
@@ -255,9 +281,14 @@ std::string Contest::differs(Unseen kind, const Inputs& inputs, std::size_t outp
   const at::Tensor error = found.sub(source).abs();
   const at::Tensor wrong = steady.logical_and(error.le(limit).logical_not());
   if (!wrong.any().item<bool>()) return {};
+  const auto largest = error.masked_select(wrong).max().item<double>();
   std::ostringstream text;
-  text << "error " << error.masked_select(wrong).max().item<double>() << " ("
-       << to_string(tolerance) << ")";
+  if (std::isnan(largest)) {
+    text << "it is not a number";
+  } else {
+    text << "error " << largest;
+  }
+  text << " (" << to_string(tolerance) << ")";
   return text.str();
 }
 
