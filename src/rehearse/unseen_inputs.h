@@ -41,4 +41,7 @@ at::Tensor make_unseen(Unseen kind, const std::vector<at::Tensor>& traced, at::G
 /// they are.
 at::Tensor nudged(const at::Tensor& tensor, at::Generator& random);
 
+/// The tensor with floating-point numbers cut to a thousand at most, either way.
+at::Tensor merely_large(const at::Tensor& tensor);
+
 }  // namespace leapp::rehearse

@@ -55,6 +55,24 @@ def test_a_conversion_that_is_right_near_the_trace_alone(bench: Workbench) -> No
     assert "[LP947]" in log and "sign-flipped" in log and "test_counter_examples.py:" in log
 
 
+@pytest.mark.parametrize(
+    "compute",
+    [
+        lambda x: torch.special.chebyshev_polynomial_t(x, x),  # as many terms as a number says
+        lambda x: torch.nn.functional.grid_sample(
+            x.reshape(1, 1, 2, 2, 2), x[:, :6].reshape(1, 1, 1, 2, 3), align_corners=False
+        ),
+        lambda x: torch.linalg.cholesky_ex(x.reshape(2, 2, 2) + 3 * torch.eye(2))[0],
+    ],
+    ids=["degrees", "places", "factors"],
+)
+def test_where_there_is_no_right_answer_none_is_wrong(
+    bench: Workbench, compute: Callable[[torch.Tensor], torch.Tensor]
+) -> None:
+    trace(bench, lambda: node(torch.rand(1, 8), compute))
+    assert bench.compile(thorough=True) == {"pi": True}
+
+
 @pytest.mark.usefixtures("relu_as_abs")
 def test_without_strict_it_is_a_failed_node(bench: Workbench) -> None:
     trace(bench, lambda: node(torch.rand(4) + 1, torch.relu))
