@@ -28,6 +28,10 @@ import leapp
 from leapp import annotate
 from leapp._names import name_of
 
+tells_positions = pytest.mark.skipif(
+    sys.version_info < (3, 11), reason="Python 3.10 has neither qualified names nor columns"
+)
+
 
 class _Policy:
     """A node whose function is given; called as often as a test asks for."""
@@ -101,6 +105,7 @@ def test_a_generator_used_between_nodes_is_no_matter_in_later_passes(bench: Work
     assert "[WARNING]" not in _trace(bench, Policy(rng=np.random.default_rng(0)), passes=3)
 
 
+@tells_positions
 def test_pythons_random_numbers_are_named_with_their_line(bench: Workbench) -> None:
     class Policy(_Policy):
         def function(self, x: torch.Tensor) -> torch.Tensor:
@@ -179,6 +184,7 @@ def test_numbers_that_made_no_difference_yet_are_named(
     assert name in _trace(bench, make(), passes=3)
 
 
+@tells_positions
 def test_a_number_that_is_only_shown_is_not_named(
     bench: Workbench, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -285,6 +291,7 @@ def test_arrays_of_an_object_are_its_own_again_after_the_session(bench: Workbenc
     assert policy.more["inner"][0] is buffer
 
 
+@tells_positions
 def test_random_numbers_that_choose_a_branch_are_named(bench: Workbench) -> None:
     class Policy(_Policy):
         def function(self, x: torch.Tensor) -> torch.Tensor:
