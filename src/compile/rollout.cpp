@@ -13,7 +13,7 @@
 #include "leapp/engine.h"
 #include "runtime/engines/cpp/cpp_engine.h"
 #include "runtime/engines/cpp/source_compiler.h"
-#include "runtime/loader.h"
+#include "runtime/engines/in_place.h"
 #include "session/backend.h"
 #include "session/hooks.h"
 #include "state/names.h"
