@@ -63,7 +63,8 @@ SECTIONS: dict[str, list[Row]] = {
         Row("memory while a 1 GB model is traced, over the model", "memory", "extra_share", "share",
             goal="at most 0.05"),
         *[
-            Row(f"memory of compile_graph, {backend}, validated, over a 1 GB model", "export_memory",
+            Row(f"memory of compile_graph, {backend}, validated, over a 1 GB model",
+                "export_memory",
                 "extra_share", "share", {"backend": backend}, goal="at most 0.2", peer=False)
             for backend in ("onnx", "jit")
         ],

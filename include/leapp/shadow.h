@@ -7,11 +7,11 @@
 // A short trace cannot show what a program does in tick 700. While a Shadow is alive every
 // annotation outside of a tracing session also feeds the bundle: each model runs on the inputs that
 // its node took in, and every output is compared with the program's. They run together once a tick:
-// when every node was passed, or one begins its next pass. State is the bundle's own, as it is on the robot, so that a wrong one shows. The first
-// difference of a node is a warning (LP944) with port, tick, error and the program's line. What a
-// node with state of its own puts out after that would differ for the same reason, so it is not
-// judged again before a reset. Other nodes go on being compared: they take in what the program
-// hands them.
+// when every node was passed, or one begins its next pass. State is the bundle's own, as it is on
+// the robot, so that a wrong one shows. The first difference of a node is a warning (LP944) with
+// port, tick, error and the program's line. What a node with state of its own puts out after that
+// would differ for the same reason, so it is not judged again before a reset. Other nodes go on
+// being compared: they take in what the program hands them.
 //
 // The program may begin an episode anew. Where it says so, by reset(), its word counts. Where it
 // never does, a node whose outputs agree once its state is at its initial values again was reset:

@@ -1,7 +1,6 @@
 #include "onnx/writer.h"
 
 #include <cstring>
-#include <fstream>
 #include <functional>
 #include <future>
 #include <protozero/pbf_writer.hpp>
@@ -11,6 +10,7 @@
 #include "base/check.h"
 #include "base/hash.h"
 #include "onnx/fields.h"
+#include "onnx/output_file.h"
 
 namespace leapp::onnx {
 namespace {
@@ -311,34 +311,6 @@ void pour(const Model& model, const std::vector<Tensor>& weights, const Sink& si
   }
 }
 
-class File {
- public:
-  explicit File(std::filesystem::path path)
-      : path_(std::move(path)), stream_(path_, std::ios::binary | std::ios::trunc) {
-    check("open");
-  }
-  void write(std::string_view bytes) {
-    stream_.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-    check("write");
-    written_ += bytes.size();
-  }
-  void close() {
-    stream_.close();
-    check("write");
-  }
-  std::uint64_t written() const { return written_; }
-
- private:
-  void check(const char* what) const {
-    require(!stream_.fail(), Code::kIo,
-            std::string("cannot ") + what + " the ONNX file " + path_.string() +
-                ": check that the folder exists, is writable and has space left");
-  }
-  std::filesystem::path path_;
-  std::ofstream stream_;
-  std::uint64_t written_ = 0;
-};
-
 /// Weights with a place instead of bytes, and the file that has their bytes.
 struct MovedOut {
   std::vector<Tensor> placed;
@@ -348,7 +320,7 @@ struct MovedOut {
 /// Writes the weights to their own file. Tensors under a kilobyte stay inline: shapes and axes must
 /// be readable without the second file.
 MovedOut move_out(const std::vector<Tensor>& weights, const std::filesystem::path& path) {
-  File file(path);
+  OutputFile file(path);
   Digest sha256(Digest::Kind::kSha256);
   const auto write = [&](std::string_view bytes) {
     file.write(bytes);
@@ -383,7 +355,7 @@ FileEntry write_file(const Model& model, const std::vector<Tensor>& weights,
       pour(model, weights, [&](std::string_view bytes) { md5.update(bytes); });
     });
   }
-  File file(path);
+  OutputFile file(path);
   pour(model, weights, [&](std::string_view bytes) {
     file.write(bytes);
     sha256.update(bytes);

@@ -12,7 +12,7 @@
 #include "rehearse/model_run.h"
 #include "runtime/engines/cpp/cpp_engine.h"
 #include "runtime/engines/cpp/source_compiler.h"
-#include "runtime/loader.h"
+#include "runtime/engines/in_place.h"
 #include "session/hooks.h"
 #include "state/names.h"
 #include "validate/node_validation.h"

@@ -8,6 +8,7 @@
 #include "bundle/verified_files.h"
 #include "leapp/engine.h"
 #include "runtime/engines/cpp/native_library.h"
+#include "runtime/engines/in_place.h"
 #include "runtime/engines/onnx/onnx_engine.h"
 #include "runtime/loader.h"
 #include "runtime/merged_onnx.h"

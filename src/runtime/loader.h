@@ -48,9 +48,4 @@ LEAPP_EXPORT std::unique_ptr<Engine> load_node(const Bundle& bundle, const Model
                                                const VerifiedFiles& files,
                                                const RuntimeOptions& options);
 
-/// The engine of a file that was just written and that nobody else has yet, for a few ticks. Its
-/// weights stay in the file, which is mapped for as long as the engine lives. The model is trusted.
-LEAPP_EXPORT std::unique_ptr<Engine> load_engine_in_place(const Model& model,
-                                                          const std::filesystem::path& file);
-
 }  // namespace leapp

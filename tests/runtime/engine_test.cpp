@@ -6,8 +6,8 @@
 #include <cstring>
 #include <fstream>
 
+#include "runtime/engines/in_place.h"
 #include "runtime/engines/onnx/provider.h"
-#include "runtime/loader.h"
 #include "support.h"
 
 namespace leapp {

@@ -64,7 +64,8 @@ jit::Module load_in_place(const ModelFile& file) {
   const auto unit = std::make_shared<jit::CompilationUnit>();
   std::vector<c10::IValue> constants;
   const jit::SourceImporter importer(
-      unit, &constants, [&](const std::string& qualifier) { return find_source(reader, qualifier); },
+      unit, &constants,
+      [&](const std::string& qualifier) { return find_source(reader, qualifier); },
       reader.version());
   const auto find_type = [&](const c10::QualifiedName& name) {
     return c10::StrongTypePtr(unit, importer.loadType(name));

@@ -45,8 +45,8 @@ void move_device_constants(jit::Graph& graph, at::Device device) {
 }
 
 jit::Module load_module(const ModelFile& file, at::Device device) {
-  jit::Module module = file.keeper && device.is_cpu() ? load_in_place(file)
-                                                      : jit::load(archive_over(file), device);
+  jit::Module module =
+      file.keeper && device.is_cpu() ? load_in_place(file) : jit::load(archive_over(file), device);
   module.eval();
   return module;
 }

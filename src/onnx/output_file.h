@@ -1,0 +1,30 @@
+// A file that is written from its beginning to its end.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <string_view>
+
+namespace leapp::onnx {
+
+/// Owns the stream. Every call throws Error(kIo), which names the file, when the system refuses.
+class OutputFile {
+ public:
+  /// Replaces what is there.
+  explicit OutputFile(std::filesystem::path path);
+
+  void write(std::string_view bytes);
+  /// Must be called last: until then some of it may not have been written.
+  void close();
+  std::uint64_t written() const noexcept { return written_; }
+
+ private:
+  void check(const char* what) const;
+
+  std::filesystem::path path_;
+  std::ofstream stream_;
+  std::uint64_t written_ = 0;
+};
+
+}  // namespace leapp::onnx
