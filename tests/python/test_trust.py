@@ -159,6 +159,8 @@ class TestExportedProgram:
         buffer = io.BytesIO()
         exported = torch.export.export(module or Double(), (torch.ones(1, 4),))
         torch.export.save(exported, buffer)
+        if "serialized_state_dict.pt" in zipfile.ZipFile(buffer).namelist():
+            pytest.skip("this PyTorch pickles the tensors of a program")
         return buffer.getvalue()
 
     @staticmethod
@@ -201,6 +203,23 @@ class TestExportedProgram:
         message = refusal(one_node(tmp_path, ".pt2", data))
         assert "has to be unpickled" in message
         assert 'trust="code"' in message
+
+    def test_a_program_of_an_older_pytorch_is_refused(self, tmp_path: Path) -> None:
+        buffer = io.BytesIO()
+        with zipfile.ZipFile(buffer, "w") as archive:
+            archive.writestr("serialized_exported_program.json", "{}")
+            archive.writestr("serialized_state_dict.pt", b"")
+        message = refusal(one_node(tmp_path, ".pt2", buffer.getvalue()))
+        assert "its tensors are pickles" in message
+        assert message.endswith("[LP625]")
+
+    def test_an_archive_of_something_else_is_refused(self, tmp_path: Path) -> None:
+        buffer = io.BytesIO()
+        with zipfile.ZipFile(buffer, "w") as archive:
+            archive.writestr("readme", "")
+        assert "it has no models/model.json" in refusal(
+            one_node(tmp_path, ".pt2", buffer.getvalue())
+        )
 
     def test_an_operator_that_writes_is_refused(self, tmp_path: Path) -> None:
         def change(model: Any) -> None:

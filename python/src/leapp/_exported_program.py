@@ -99,7 +99,11 @@ class _Program:
 
     def __init__(self, data: bytes) -> None:
         archive = zipfile.ZipFile(io.BytesIO(data))
-        root = next(n for n in archive.namelist() if n.endswith("models/model.json"))
+        root = next((n for n in archive.namelist() if n.endswith("models/model.json")), None)
+        if "serialized_state_dict.pt" in archive.namelist():
+            raise _NotPlainError("its tensors are pickles, as older versions of PyTorch write them")
+        if root is None:
+            raise ValueError("it has no models/model.json")
         self._archive, self._root = archive, root.removesuffix("models/model.json")
         module = self._json("models/model.json")["graph_module"]
         weights = self._json("data/weights/model_weights_config.json")["config"]
