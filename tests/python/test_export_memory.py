@@ -22,12 +22,14 @@ from leapp import annotate
 kind, backend, megabytes, path = sys.argv[1], sys.argv[2], int(sys.argv[3]), sys.argv[4]
 torch.set_num_threads(1)
 
+side = int((megabytes * 2**18) ** 0.5)
+
 def layers(make, size):
     return torch.nn.Sequential(*[make() for _ in range(max(1, megabytes * 2**20 // size))]).eval()
 
 model, x = {
     "many": lambda: (layers(lambda: torch.nn.Linear(512, 512), 2**20), torch.randn(1, 512)),
-    "one": lambda: (torch.nn.Linear(64, megabytes * 4096, bias=False), torch.randn(1, 64)),
+    "one": lambda: (torch.nn.Linear(side, side, bias=False), torch.randn(1, side)),
     "convolutions": lambda: (
         layers(lambda: torch.nn.Conv2d(128, 128, 3, padding=1), 9 * 2**16),
         torch.randn(1, 128, 4, 4),
