@@ -2,8 +2,9 @@
 //
 // std::filesystem has remove_all and recursive_directory_iterator for this, and no source of ours
 // may use them: the libtorch of some releases of PyTorch (2.7 is one) shows functions of an older
-// libstdc++, which the system's takes for its own where Python loads torch first. Those two then
-// run half in one and half in the other, and crash. directory_iterator is ours alone and works.
+// libstdc++, which the system's takes for its own where Python loads torch first. Walks
+// through folders then run half in one and half in the other, and crash. directory_iterator is ours
+// alone and works.
 #pragma once
 
 #include <filesystem>

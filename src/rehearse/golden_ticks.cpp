@@ -52,7 +52,7 @@ Extent extent_of(const std::vector<ExportedNode>& nodes, const Pipeline& pipelin
                       "resets its state: trace a run without that"};
   }
   return {passes,
-          "so many passes of every node were kept: run more of them, and see "
+          "no more passes of every node were kept: run more of them, and see "
           "leapp.start(max_cached_io=..)"};
 }
 
@@ -102,9 +102,8 @@ std::optional<Diagnostic> write_golden(const std::vector<ExportedNode>& nodes, s
   if (extent.ticks == wanted) return std::nullopt;
   return Diagnostic{.code = Code::kFewerGolden,
                     .level = LogLevel::kWarning,
-                    .text = "compile_graph(golden=" + std::to_string(wanted) +
-                            "): " + std::to_string(extent.ticks) + " tick(s) are kept. " +
-                            (extent.ticks == 0 ? "Nothing can be kept: " : "") + extent.end};
+                    .text = "compile_graph(golden=" + std::to_string(wanted) + "): " +
+                            std::to_string(extent.ticks) + " tick(s) are kept: " + extent.end};
 }
 
 }  // namespace leapp::rehearse

@@ -95,6 +95,10 @@ def extra_memory(folder: Path, kind: str, backend: str, megabytes: int) -> int:
     ],
 )
 def test_validated_export(tmp_path: Path, kind: str, backend: str) -> None:
+    if backend == "onnx":
+        version = pytest.importorskip("onnxruntime").__version__
+        if tuple(map(int, version.split(".")[:2])) < (1, 31):
+            pytest.skip(f"ONNX Runtime {version} copies weights; from 1.31 on it takes them")
     small = extra_memory(tmp_path / "small", kind, backend, 1)
     large = extra_memory(tmp_path / "large", kind, backend, MEGABYTES)
     assert large - small < 0.2 * MEGABYTES * 2**20
