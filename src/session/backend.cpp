@@ -68,6 +68,7 @@ void check_backend_params(Backend backend, const Metadata::Map& params) {
       {Backend::kCpp, {"fallback", "weights"}},
       {Backend::kNone, {"model_path", "backend", "copy_original_model", "device"}},
   };
+  if (params.empty()) return;  // as of most nodes
   for (const auto& [name, value] : params) {
     require(known.at(backend).count(name) > 0, Code::kUnknownBackend,
             "backend parameter '" + name + "' is unknown to this backend. It takes " +

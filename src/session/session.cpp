@@ -27,22 +27,22 @@ std::filesystem::path expand_home(const std::string& path) {
   return expanded.append(path, 1);
 }
 
-// A port has a type and a shape, and elements one after the other.
-void require_dense(const TensorSemantics& entry) {
-  std::ostringstream what;
-  if (trace::is_wrapped(entry.ref)) {
-    what << "a value inside of torch.vmap() or another transform of torch.func, which has no "
-            "elements of its own. Annotate outside of the transform: its inputs before, what it "
-            "returns after.";
-  } else if (entry.ref.is_meta()) {
-    what << "on the meta device, where tensors have no elements. Make it on a device that has.";
-  } else if (entry.ref.layout() != at::kStrided && entry.ref.layout() != at::kMkldnn) {
-    what << "a tensor of layout " << entry.ref.layout()
-         << "; only dense tensors can be ports. Pass .to_dense(), or its values and indices apart.";
-  } else {
-    return;
+// Why a tensor has not a type, a shape and elements one after the other, as a port has; empty where
+// it does. Asked of every port in every pass: a stream is made for a fault alone.
+std::string find_dense_fault(const at::Tensor& tensor) {
+  if (trace::is_wrapped(tensor)) {
+    return "a value inside of torch.vmap() or another transform of torch.func, which has no "
+           "elements of its own. Annotate outside of the transform: its inputs before, what it "
+           "returns after.";
   }
-  refuse(Code::kNotDense, "port '" + entry.name + "' is " + what.str());
+  if (tensor.is_meta()) {
+    return "on the meta device, where tensors have no elements. Make it on a device that has.";
+  }
+  if (tensor.layout() == at::kStrided || tensor.layout() == at::kMkldnn) return {};
+  std::ostringstream what;
+  what << "a tensor of layout " << tensor.layout()
+       << "; only dense tensors can be ports. Pass .to_dense(), or its values and indices apart.";
+  return what.str();
 }
 
 void require_contract(const NodePort& port) {
@@ -97,7 +97,9 @@ NodePort describe(const TensorSemantics& entry) {
   if (const std::string fault = find_extra_fault(entry.semantics.extra); !fault.empty()) {
     refuse(Code::kWrongValue, "extra keys of port '" + entry.name + "': " + fault);
   }
-  require_dense(entry);
+  if (const std::string fault = find_dense_fault(entry.ref); !fault.empty()) {
+    refuse(Code::kNotDense, "port '" + entry.name + "' is " + fault);
+  }
   NodePort port;
   port.name = entry.name;
   port.semantics = entry.semantics;
