@@ -188,10 +188,12 @@ void with_array(py::handle object, const std::string& port, const Use& use) {
     return use(borrowed);
   }
   if (!py::hasattr(object, "__dlpack__")) throw not_an_array(object, port);
-  // A torch from before the exchange functions refuses tensors that require gradients.
-  const py::object plain = py::hasattr(object, "detach")
-                               ? py::object(object.attr("detach")())
-                               : py::reinterpret_borrow<py::object>(object);
+  // A torch from before the exchange functions refuses tensors that require gradients, and hands
+  // out the memory of lazily negated ones as it is.
+  auto plain = py::reinterpret_borrow<py::object>(object);
+  for (const char* method : {"detach", "resolve_neg", "resolve_conj"}) {
+    if (py::hasattr(plain, method)) plain = plain.attr(method)();
+  }
   const py::object capsule = plain.attr("__dlpack__")();
   const auto* managed =
       static_cast<const dlpack::ManagedTensor*>(PyCapsule_GetPointer(capsule.ptr(), "dltensor"));
