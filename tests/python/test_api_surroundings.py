@@ -141,6 +141,15 @@ def test_a_number_that_changed_is_named_after_any_number_of_passes(bench: Workbe
     assert "the program reads it" in log
 
 
+def test_a_number_that_is_none_has_not_changed(bench: Workbench) -> None:
+    class Unset(_Policy):
+        def function(self, x: torch.Tensor) -> torch.Tensor:
+            self.limit = float("nan")  # another object each time
+            return x if math.isnan(self.limit) else x * 2
+
+    assert "'policy.limit'" not in _trace(bench, Unset(limit=float("nan")))
+
+
 class _Ticks:
     def __init__(self) -> None:
         self.n = 0

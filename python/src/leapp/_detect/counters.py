@@ -25,7 +25,8 @@ class Counters(Detector):
         once = _trace.pass_of(node) == 1
         for place in snapshot.places():
             before, now = snapshot.size_of(place.value), size_of(place.now())
-            if now is None or type(now) is not type(before) or now == before:
+            # By what they look like, for NaN is not equal to itself.
+            if now is None or type(now) is not type(before) or repr(now) == repr(before):
                 continue
             of, name = place.holder.of, place.name
             if isinstance(of, ModuleType) and place.key not in _source.rebound_variables(of):
