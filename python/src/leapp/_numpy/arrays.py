@@ -283,6 +283,8 @@ def fresh(array: Any) -> Any:
 @functools.cache
 def torch_type(dtype: np.dtype[Any]) -> torch.dtype:
     """Return PyTorch's name for a type of elements; TypeError where it has none."""
+    if dtype.itemsize == 0:  # as np.broadcast_shapes() makes; PyTorch 2.7 divides by it
+        raise TypeError(f"PyTorch has no type like {dtype}")
     with _trace.Unobserved():
         return from_numpy(new_empty(0, dtype)).dtype
 
