@@ -11,7 +11,7 @@ say "lintian"
 lintian --fail-on error,warning "$debs"/*.deb
 say "programs are built against libleapp-dev"
 prefix=$PWD/build/roots/dev
-rm -rf "$prefix"
+rm -rf "$prefix" && mkdir -p "$prefix"
 for deb in "$debs"/lib*.deb; do dpkg -x "$deb" "$prefix"; done
 cmake -G Ninja -S tests/install -B "$prefix/build" -DCMAKE_PREFIX_PATH="$prefix/usr" >/dev/null
 cmake --build "$prefix/build" >/dev/null
