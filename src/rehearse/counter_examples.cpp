@@ -91,7 +91,7 @@ bool leaves_failure_to_the_caller(const trace::Recording& recording) {
   bool tells = false;
   bool checked = false;
   for (const std::int32_t index : recording.calls) {
-    const trace::Call& call = recording.tape->calls()[static_cast<std::size_t>(index)];
+    const trace::Call& call = recording.tape->call(index);
     const std::string& name = call.op.operator_name().name;
     tells |= name.starts_with("aten::linalg_") && name.ends_with("_ex");
     checked |= name == "aten::_linalg_check_errors";
@@ -129,7 +129,7 @@ bool Contest::is_fair() {
 bool Contest::runs_the_same_anywhere() const {
   const trace::Tape& tape = *recording_.tape;
   return std::all_of(recording_.calls.begin(), recording_.calls.end(), [&](std::int32_t index) {
-    const trace::Call& call = tape.calls()[static_cast<std::size_t>(index)];
+    const trace::Call& call = tape.call(index);
     bool fixed = !trace::is_users(call.op);
     trace::for_each_result(tape, call, [&](trace::VarId var) {
       fixed &= var == trace::kNobody || tape.variable(var).varying == 0;
@@ -269,8 +269,7 @@ std::string Contest::where() const {
     if (output.name != port_ || output.var == trace::kNobody) continue;
     const std::int32_t call = recording_.tape->variable(output.var).call;
     if (call < 0) break;
-    const ir::SourceLocation line =
-        trace::resolve_source(recording_.tape->calls()[static_cast<std::size_t>(call)].frame);
+    const ir::SourceLocation line = trace::resolve_source(recording_.tape->call(call).frame);
     return line.known() ? line.to_string() : "";
   }
   return {};
