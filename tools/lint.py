@@ -189,6 +189,34 @@ def check_folder_trees(root: Path) -> Iterator[Finding]:
                     yield Finding(str(file.relative_to(root)), number, reason)
 
 
+# Functions of std::filesystem with a form that throws and one that takes a std::error_code.
+FILE_CALL = re.compile(
+    r"(?:fs|filesystem)::(absolute|(?:weakly_)?canonical|copy(?:_file|_symlink)?|create_director\w+"
+    r"|current_path|temp_directory_path|directory_iterator|equivalent|exists|file_size|is_\w+|last_write_time"
+    r"|permissions|read_symlink|relative|remove|rename|(?:symlink_)?status)\("
+)
+TAKES_ERROR_CODE = re.compile(r"\b(error|failed|failure|ignored|missing|status|unknown)\b[()]*$")
+
+
+def check_file_errors(root: Path) -> Iterator[Finding]:
+    """What fails with a file is an error of ours: no call throws one of std::filesystem."""
+    for folder in ("src", "cli", "python/bindings"):
+        for file in sorted((root / folder).rglob("*.cpp")):
+            if file.name == "staging.cpp":  # which catches them all, and says where it was
+                continue
+            text = file.read_text()
+            for match in FILE_CALL.finditer(text):
+                end, depth = match.end(), 1
+                while depth:
+                    depth += {"(": 1, ")": -1}.get(text[end], 0)
+                    end += 1
+                if TAKES_ERROR_CODE.search(text[match.end() : end - 1]):
+                    continue
+                line = text.count("\n", 0, match.start()) + 1
+                reason = f"{match[1]}() throws an error of std::filesystem: give it an error_code"
+                yield Finding(str(file.relative_to(root)), line, reason)
+
+
 def check_tests_mirror(root: Path) -> Iterator[Finding]:
     """Each source of the tracing layers has a test of its name."""
     for layer in MIRRORED_LAYERS:
@@ -346,6 +374,7 @@ def main() -> int:
         ("torch-free sources", lambda: check_torch_includes(root)),
         ("public headers", lambda: check_public_headers(root)),
         ("folder trees", lambda: check_folder_trees(root)),
+        ("errors of files", lambda: check_file_errors(root)),
         ("sizes", lambda: check_sizes(root)),
         ("codes of diagnostics", lambda: check_diagnostics(root)),
         ("tests mirror the tree", lambda: check_tests_mirror(root)),

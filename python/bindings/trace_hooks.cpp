@@ -82,7 +82,8 @@ void bridge(const std::string& backend, const ir::Graph& graph, const std::files
   const py::gil_scoped_acquire acquire;
   py::module_::import("leapp._bridge")
       .attr("export")(backend, script.string(), inputs, outputs, file.string(), to_dict(params));
-  std::filesystem::remove(script);
+  std::error_code ignored;
+  std::filesystem::remove(script, ignored);
 }
 
 std::string missing(const std::string& backend) {

@@ -11,8 +11,8 @@ namespace {
 constexpr std::array<std::string_view, 2> kPackageRoots = {"/site-packages/", "/dist-packages/"};
 
 std::string working_folder() {
-  std::error_code none;  // it may have been removed
-  const std::string folder = std::filesystem::current_path(none).string();
+  std::error_code ignored;  // it may have been removed
+  const std::string folder = std::filesystem::current_path(ignored).string();
   return folder == "/" ? "" : folder;
 }
 

@@ -359,7 +359,8 @@ std::string read_whole_file(const std::filesystem::path& path, const BundleOptio
   if (!std::filesystem::is_regular_file(status)) {
     throw Error(rule(1), name + ": [B1] this is not a regular file");
   }
-  const std::uintmax_t size = std::filesystem::file_size(path);
+  const std::uintmax_t size = std::filesystem::file_size(path, error);
+  if (error) throw Error(Code::kIo, name + ": the file could not be read");
   if (size > options.max_file_bytes) fail_too_large(name, size, options.max_file_bytes);
   std::ifstream stream(path, std::ios::binary);
   std::string text(static_cast<std::size_t>(size), '\0');

@@ -104,14 +104,16 @@ std::filesystem::path resolve_file(const std::filesystem::path& folder, const st
     throw Error(rule(14), "[B14] " + fault);
   }
   const fs::path base = folder.empty() ? fs::path(".") : folder;
+  // Each question is asked once: an export may take the folder away between two of them.
   std::error_code error;
-  const fs::path resolved = fs::canonical(base / path, error);
-  if (error || !fs::exists(resolved, error)) {
+  const fs::path home = fs::canonical(base, error);
+  const fs::path resolved = error ? fs::path() : fs::canonical(home / path, error);
+  if (error) {
     throw Error(Code::kNotFound, (base / path).string() +
                                      ": the file was not found; a bundle is only complete "
                                      "with all files its YAML names");
   }
-  if (!options.allow_outside_files && !is_inside(resolved, fs::canonical(base))) {  // B14
+  if (!options.allow_outside_files && !is_inside(resolved, home)) {  // B14
     throw Error(rule(14),
                 "[B14] " + quote_for_message(path) +
                     " leaves the bundle's folder through a link, to " +

@@ -182,14 +182,14 @@ StagedDirectory::~StagedDirectory() {
 void StagedDirectory::commit() {
   demand(!path_.empty(), "a staged folder is committed once");
   const CommitLock one_at_a_time(target_);
-  for (const auto& entry : fs::directory_iterator(path_)) {
-    const fs::path place = target_ / entry.path().filename();
-    if (entry.is_directory() || !fs::is_directory(fs::symlink_status(place))) continue;
-    throw Error(Code::kIo, place.string() +
-                               " is a folder, and the export has a file of that name. Move "
-                               "the folder away; nothing was changed.");
-  }
   try {
+    for (const auto& entry : fs::directory_iterator(path_)) {
+      const fs::path place = target_ / entry.path().filename();
+      if (entry.is_directory() || !fs::is_directory(fs::symlink_status(place))) continue;
+      throw Error(Code::kIo, place.string() +
+                                 " is a folder, and the export has a file of that name. Move "
+                                 "the folder away; nothing was changed.");
+    }
     const bool exists = fs::exists(target_);
     if (exists) fs::permissions(path_, fs::status(target_).permissions());
     // Whatever a power cut leaves behind is the former export or this one: what the new name stands

@@ -253,7 +253,8 @@ std::future<void> Compiler::draw_beside(const Bundle& bundle) const {
   if (!options_.visualize) return {};
   return std::async(std::launch::async, [this, bundle] {
     const std::string name = session_.graph_name() + ".png";
-    require(!std::filesystem::is_directory(session_.folder() / name), Code::kIo,
+    std::error_code ignored;
+    require(!std::filesystem::is_directory(session_.folder() / name, ignored), Code::kIo,
             (session_.folder() / name).string() + " is a folder");
     draw(bundle, staged_.path() / name, session_.graph_name());
   });

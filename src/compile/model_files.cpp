@@ -70,7 +70,8 @@ void write_bridged(Backend backend, const ir::Graph& graph, const std::filesyste
   }
   model.opset_version = session::int_param(node.backend_params, "opset_version").value_or(20);
   const std::filesystem::path data = file.string() + ".data";
-  if (std::filesystem::exists(data)) model.external_data.push_back(entry_of(data));
+  std::error_code ignored;
+  if (std::filesystem::exists(data, ignored)) model.external_data.push_back(entry_of(data));
 }
 
 void write_cpp(const ir::Graph& graph, const std::filesystem::path& folder,

@@ -180,7 +180,7 @@ std::set<std::string> unused_inputs(const Node& node) {
   for (const session::DeclaredState& state : pass.states) live.push_back(state.after);
   for (const session::DeclaredBuffer& buffer : pass.buffers) live.push_back(buffer.after);
   for (const std::int32_t index : trace::slice(tape, live)) {
-    trace::for_each_variable(tape, tape.calls()[static_cast<std::size_t>(index)],
+    trace::for_each_variable(tape, tape.call(index),
                              [&](trace::VarId var) { live.push_back(var); });
   }
   const auto is_read = [&](trace::VarId input) {
@@ -200,7 +200,8 @@ std::set<std::string> unused_inputs(const Node& node) {
 
 std::string backend_of(const OwnModel& own, const std::string& node) {
   const std::string source = own.source.string();
-  require(fs::is_regular_file(own.source), Code::kNotFound,
+  std::error_code ignored;
+  require(fs::is_regular_file(own.source, ignored), Code::kNotFound,
           "node '" + node + "': the model " + source + " was not found");
   if (!own.backend.empty()) {
     require(own.backend == "onnx" || own.backend == "jit", Code::kUnknownBackend,
@@ -221,7 +222,8 @@ void take_own_model(const OwnModel& own, const fs::path& folder,
   const fs::path& source = own.source;
   model.backend = backend_of(own, model.name);
   const std::string where = about(model, source);
-  const fs::path home = fs::absolute(source).parent_path();
+  std::error_code ignored;
+  const fs::path whole = fs::absolute(source, ignored);
   if (model.backend == "jit") {
     check_torchscript(where, source, unused, model);
   } else {
@@ -231,8 +233,8 @@ void take_own_model(const OwnModel& own, const fs::path& folder,
       const fs::path inside = fs::path(location).lexically_normal();
       require(inside.is_relative() && !inside.empty() && *inside.begin() != "..", Code::kOwnModel,
               where + " keeps weights in '" + location + "', outside of its own folder");
-      const fs::path file = home / inside;
-      require(fs::is_regular_file(file), Code::kNotFound,
+      const fs::path file = whole.parent_path() / inside;
+      require(fs::is_regular_file(file, ignored), Code::kNotFound,
               where + " keeps weights in " + file.string() + ", which was not found");
       if (own.copy) copy_into(file, folder / location);
       model.external_data.push_back({own.copy ? location : file.string(), "", sha256_file(file)});
@@ -242,7 +244,7 @@ void take_own_model(const OwnModel& own, const fs::path& folder,
     }
   }
   const Checksums sums = hash_file(source);
-  std::string path = fs::absolute(source).string();
+  std::string path = whole.string();
   if (own.copy) {
     path = model.name + (model.backend == "onnx" ? ".onnx" : ".pt");
     copy_into(source, folder / path);

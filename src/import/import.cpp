@@ -46,11 +46,10 @@ Deployment read_deploy_file(const std::filesystem::path& path, const Settings& s
 // The bundle has a file policy.onnx of its own.
 void check_target(const std::filesystem::path& model, const std::filesystem::path& target) {
   std::error_code ignored;  // a target that is not there yet
-  require(
-      !std::filesystem::equivalent(target, std::filesystem::absolute(model).parent_path(), ignored),
-      Code::kWrongValue,
-      "cannot import " + model.string() + " into " + target.string() +
-          ", the folder it lies in: it might be overwritten; name another folder");
+  const auto folder = std::filesystem::absolute(model, ignored).parent_path();
+  require(!std::filesystem::equivalent(target, folder, ignored), Code::kWrongValue,
+          "cannot import " + model.string() + " into " + target.string() +
+              ", the folder it lies in: it might be overwritten; name another folder");
 }
 
 }  // namespace

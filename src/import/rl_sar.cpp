@@ -284,9 +284,10 @@ bool is_rl_sar(const YamlNode& root) {
 
 Deployment read_rl_sar(const YamlNode& root, const std::filesystem::path& file,
                        const Fields& settings, const PolicyModel& policy) {
+  std::error_code ignored;
   const std::filesystem::path above =
-      std::filesystem::absolute(file).parent_path().parent_path() / "base.yaml";
-  if (!std::filesystem::exists(above)) {
+      std::filesystem::absolute(file, ignored).parent_path().parent_path() / "base.yaml";
+  if (!std::filesystem::exists(above, ignored)) {
     return RlSarReader(root, nullptr, {}, settings, policy).read();
   }
   const YamlNode base = parse_yaml(read_text(above), above.string());

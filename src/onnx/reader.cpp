@@ -258,8 +258,9 @@ std::string read_file(const std::filesystem::path& path, const char* what) {
   std::error_code error;
   require(std::filesystem::is_regular_file(path, error), Code::kNotFound,
           std::string(what) + " " + path.string() + " was not found");
-  std::string bytes(std::filesystem::file_size(path, error), '\0');
+  const std::uintmax_t size = std::filesystem::file_size(path, error);
   std::ifstream stream(path, std::ios::binary);
+  std::string bytes(error ? 0 : size, '\0');
   stream.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
   require(!error && !stream.fail(), Code::kIo,
           std::string(what) + " " + path.string() + " could not be read");

@@ -54,8 +54,8 @@ PlannedStep whole_step(const Bundle& bundle, const Plan& plan) {
 
 // The new bundle would take the place of the one it is made from.
 void check_target(const Bundle& bundle, const std::filesystem::path& target) {
-  const std::filesystem::path folder = std::filesystem::absolute(bundle.file).parent_path();
   std::error_code ignored;  // a target that is not there yet
+  const auto folder = std::filesystem::absolute(bundle.file, ignored).parent_path();
   require(!std::filesystem::equivalent(target, folder, ignored), Code::kWrongValue,
           "cannot merge " + bundle.file.string() + " into " + target.string() +
               ", the folder it lies in: it would be overwritten; name another folder");

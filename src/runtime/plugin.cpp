@@ -14,7 +14,8 @@ std::filesystem::path own_folder() {
   static const char anchor = 0;
   Dl_info info{};
   if (dladdr(&anchor, &info) == 0 || info.dli_fname == nullptr) return {};
-  return std::filesystem::absolute(info.dli_fname).parent_path();
+  std::error_code ignored;
+  return std::filesystem::absolute(info.dli_fname, ignored).parent_path();
 }
 
 std::vector<std::string> candidates(const std::string& library) {

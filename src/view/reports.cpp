@@ -40,7 +40,8 @@ bool is_validated_node(const nlohmann::ordered_json& node) {
 
 nlohmann::ordered_json validation_report(const Bundle& bundle) {
   const std::filesystem::path file = bundle.file.parent_path() / "validation.json";
-  if (!std::filesystem::exists(file)) return nullptr;
+  std::error_code ignored;
+  if (!std::filesystem::exists(file, ignored)) return nullptr;
   nlohmann::ordered_json report = parse_json(whole_text(file));
   if (!report.is_object() || !report.contains("nodes") || !report["nodes"].is_array())
     return nullptr;

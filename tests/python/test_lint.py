@@ -82,6 +82,19 @@ def test_functions_that_libtorch_breaks_are_found(lint: ModuleType, tree: Path) 
     ]
 
 
+def test_calls_that_throw_an_error_of_the_file_system_are_found(
+    lint: ModuleType, tree: Path
+) -> None:
+    write(
+        tree,
+        "src/bundle/hash.cpp",
+        "fs::remove(file, ignored);\nfs::exists(fs::status(path, error));\nfs::rename(\n  a, b);\n",
+    )
+    assert [str(finding) for finding in lint.check_file_errors(tree)] == [
+        "src/bundle/hash.cpp:3: rename() throws an error of std::filesystem: give it an error_code"
+    ]
+
+
 def test_each_source_of_the_tracing_layers_has_a_test_of_its_name(
     lint: ModuleType, tree: Path
 ) -> None:

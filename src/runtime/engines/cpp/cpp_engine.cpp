@@ -1,7 +1,6 @@
 #include "runtime/engines/cpp/cpp_engine.h"
 
 #include <dlfcn.h>
-#include <unistd.h>
 
 #include <cstdlib>
 #include <cstring>
@@ -9,7 +8,7 @@
 
 #include "base/check.h"
 #include "base/cpp_symbol.h"
-#include "base/folder_tree.h"
+#include "base/temporary_folder.h"
 #include "bundle/verified_files.h"
 #include "leapp/cpp_model.h"
 #include "runtime/engines/cpp/source_compiler.h"
@@ -122,25 +121,6 @@ void check_table(const Model& model, const leapp_cpp_model& table, std::size_t w
               std::to_string(table.weight_bytes) + " bytes of weights, and there are " +
               std::to_string(weight_bytes));
 }
-
-// A folder that goes with its contents.
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "leapp-XXXXXX").string();
-    require(mkdtemp(pattern.data()) != nullptr, Code::kIo,
-            "no temporary folder could be made: " + pattern);
-    path_ = pattern;
-  }
-  ~TemporaryFolder() { remove_tree(path_); }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-
-  const std::filesystem::path& path() const noexcept { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
 
 }  // namespace
 

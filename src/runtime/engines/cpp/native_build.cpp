@@ -1,15 +1,12 @@
-#include <unistd.h>
-
 #include <algorithm>
-#include <cstdlib>
 #include <fstream>
 #include <string>
 #include <vector>
 
 #include "base/check.h"
 #include "base/cpp_symbol.h"
-#include "base/folder_tree.h"
 #include "base/hash.h"
+#include "base/temporary_folder.h"
 #include "bundle/verified_files.h"
 #include "leapp/native.h"
 #include "runtime/engines/cpp/native_record.h"
@@ -20,26 +17,6 @@ namespace leapp {
 namespace {
 
 namespace fs = std::filesystem;
-
-// A folder beside what is built, so that a rename puts it in place; it goes with its contents.
-class BuildFolder {
- public:
-  explicit BuildFolder(const fs::path& where) {
-    fs::create_directories(where);
-    std::string pattern = (where / ".leapp-build-XXXXXX").string();
-    require(mkdtemp(pattern.data()) != nullptr, Code::kIo,
-            where.string() + ": nothing can be written there");
-    path_ = pattern;
-  }
-  ~BuildFolder() { remove_tree(path_); }
-  BuildFolder(const BuildFolder&) = delete;
-  BuildFolder& operator=(const BuildFolder&) = delete;
-
-  const fs::path& path() const noexcept { return path_; }
-
- private:
-  fs::path path_;
-};
 
 std::vector<const Model*> native_models(const Bundle& bundle) {
   std::vector<const Model*> models;
@@ -138,15 +115,18 @@ NativeBuild build_native(const fs::path& yaml, const NativeOptions& options) {
 
   const fs::path target = options.folder.empty() ? yaml.parent_path() : options.folder;
   const fs::path record_file = target / native_record_file(yaml.filename());
-  const BuildFolder folder(fs::absolute(target));
+  const TemporaryFolder folder(target);  // so that a rename puts things in place
   const fs::path library =
       compile_variants(models, files, compiler, options.flags,
                        native_variants(record.target, options.flags), folder.path());
   record.library = fs::path(record_file.filename()).replace_extension(".so").string();
   record.sha256 = sha256_file(library);
   write_native_file(folder.path() / "record.json", to_json(record));
-  fs::rename(library, target / record.library);
-  fs::rename(folder.path() / "record.json", record_file);
+  std::error_code failed;
+  fs::rename(library, target / record.library, failed);
+  if (!failed) fs::rename(folder.path() / "record.json", record_file, failed);
+  require(!failed, Code::kIo,
+          target.string() + ": what was built could not be put in place: " + failed.message());
 
   NativeBuild built = {target / record.library, record_file, record.compiler, record.target, {}};
   for (const Model* model : models) built.nodes.push_back(model->name);

@@ -32,7 +32,8 @@ std::filesystem::path write_policy_source(const std::filesystem::path& yaml,
   const SafeTensors initial_values =
       read_initial_values(bundle, values ? &files.at(values->path) : nullptr, options);
   const PolicyText text(bundle, initial_values);
-  std::filesystem::create_directories(folder);
+  std::error_code ignored;  // the first file that cannot be written says why
+  std::filesystem::create_directories(folder, ignored);
   for (const Model& model : bundle.models) {
     const std::string symbol = cpp_symbol(model.name);
     write_native_file(folder / (symbol + ".cpp"), text_of(files.at(model.file->path)));

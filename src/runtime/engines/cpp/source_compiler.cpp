@@ -11,6 +11,7 @@
 #include <sstream>
 
 #include "base/check.h"
+#include "base/temporary_folder.h"
 
 extern char** environ;
 
@@ -73,14 +74,10 @@ std::string find_compiler() {
 
 std::string ask_compiler(const std::string& compiler, const std::string& option) {
   require(!compiler.empty(), Code::kNoCompiler, kNoneThere);
-  std::string name = (std::filesystem::temp_directory_path() / "leapp-XXXXXX").string();
-  const int file = mkstemp(name.data());
-  require(file >= 0, Code::kIo, "no temporary file could be made: " + name);
-  close(file);
-  const int status = run_program({compiler, option}, name);
-  const std::string said = first_lines(name);
-  std::error_code ignored;
-  std::filesystem::remove(name, ignored);
+  const TemporaryFolder folder;
+  const std::filesystem::path output = folder.path() / "said";
+  const int status = run_program({compiler, option}, output);
+  const std::string said = first_lines(output);
   require(status == 0, Code::kNoCompiler,
           "the compiler '" + compiler + "' could not be run; name another one with --cxx or CXX");
   return said;

@@ -57,7 +57,8 @@ std::vector<fs::path> candidates() {
   static const char anchor = 0;
   Dl_info info{};
   if (dladdr(&anchor, &info) != 0 && info.dli_fname != nullptr) {
-    const fs::path here = fs::absolute(info.dli_fname).parent_path();
+    std::error_code ignored;
+    const fs::path here = fs::absolute(info.dli_fname, ignored).parent_path();
     append(paths, libraries_in(here));
     append(paths, libraries_in(here / "../onnxruntime/capi"));
     append(paths, libraries_in(here / "../../onnxruntime/capi"));

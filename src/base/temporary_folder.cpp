@@ -1,0 +1,39 @@
+#include "base/temporary_folder.h"
+
+#include <cerrno>
+#include <cstdlib>
+#include <string>
+#include <system_error>
+
+#include "base/check.h"
+#include "base/folder_tree.h"
+
+namespace leapp {
+namespace {
+
+std::filesystem::path system_folder() {
+  std::error_code failed;
+  const std::filesystem::path folder = std::filesystem::temp_directory_path(failed);
+  return failed ? std::filesystem::path("/tmp") : folder;  // TMPDIR may name what is not there
+}
+
+}  // namespace
+
+TemporaryFolder::TemporaryFolder() : TemporaryFolder(system_folder()) {}
+
+TemporaryFolder::TemporaryFolder(const std::filesystem::path& parent) {
+  std::error_code ignored;  // mkdtemp() meets it again
+  std::filesystem::create_directories(parent, ignored);
+  std::string pattern = (parent / ".leapp-XXXXXX").string();
+  const int failed = mkdtemp(pattern.data()) != nullptr ? 0 : errno;
+  require(failed == 0, Code::kIo,
+          parent.string() +
+              ": no folder can be made there: " + std::generic_category().message(failed));
+  path_ = pattern;
+}
+
+TemporaryFolder::~TemporaryFolder() {
+  remove_tree(path_);
+}
+
+}  // namespace leapp
