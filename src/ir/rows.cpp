@@ -1,6 +1,7 @@
 #include "ir/rows.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <set>
 #include <string_view>
@@ -49,6 +50,18 @@ struct Call {
 
 bool along_other_dim(const Call& call) {
   return call.only("self") && call.spares_rows("dim", call.rank("self"));
+}
+
+// Along another dimension, or all rows there will ever be, as older releases of PyTorch record the
+// colon of x[:, 1].
+bool slices(const Call& call) {
+  if (along_other_dim(call)) return true;
+  constexpr std::int64_t kEnd = std::numeric_limits<std::int64_t>::max();
+  const auto is = [&](const char* parameter, std::int64_t value) {
+    const Argument& argument = call.op.argument(parameter);
+    return argument == Argument(value) || argument == Argument(std::monostate());
+  };
+  return call.only("self") && is("start", 0) && is("end", kEnd) && is("step", 1);
 }
 
 bool joins(const Call& call) {
@@ -191,29 +204,47 @@ Rule rule_for(const std::string& name) {
         {"aten::rms_norm", normalises_layer},
         {"aten::rnn_relu_cell", is_cell},
         {"aten::rnn_tanh_cell", is_cell},
+        {"aten::slice", slices},
         {"aten::stack", joins},
         {"aten::transpose", swaps_others},
         {"aten::unsqueeze", inserts_dim},
         {"aten::view", reshapes_rows},
     };
-    for (const char* name_along : {"aten::_log_softmax", "aten::_softmax",
-                                   "aten::all",          "aten::amax",
-                                   "aten::amin",         "aten::any",
-                                   "aten::argmax",       "aten::argmin",
-                                   "aten::chunk",        "aten::cumprod",
-                                   "aten::cumsum",       "aten::glu",
-                                   "aten::index_select", "aten::linalg_cross",
-                                   "aten::linalg_norm",  "aten::linalg_vector_norm",
-                                   "aten::log_softmax",  "aten::logsumexp",
-                                   "aten::max",          "aten::mean",
-                                   "aten::min",          "aten::narrow",
-                                   "aten::norm",         "aten::prod",
-                                   "aten::select",       "aten::slice",
-                                   "aten::softmax",      "aten::sort",
-                                   "aten::split",        "aten::split_with_sizes",
-                                   "aten::squeeze",      "aten::std",
-                                   "aten::sum",          "aten::topk",
-                                   "aten::unbind",       "aten::var"}) {
+    for (const char* name_along : {"aten::_log_softmax",
+                                   "aten::_softmax",
+                                   "aten::all",
+                                   "aten::amax",
+                                   "aten::amin",
+                                   "aten::any",
+                                   "aten::argmax",
+                                   "aten::argmin",
+                                   "aten::chunk",
+                                   "aten::cumprod",
+                                   "aten::cumsum",
+                                   "aten::glu",
+                                   "aten::index_select",
+                                   "aten::linalg_cross",
+                                   "aten::linalg_norm",
+                                   "aten::linalg_vector_norm",
+                                   "aten::log_softmax",
+                                   "aten::logsumexp",
+                                   "aten::max",
+                                   "aten::mean",
+                                   "aten::min",
+                                   "aten::narrow",
+                                   "aten::norm",
+                                   "aten::prod",
+                                   "aten::select",
+                                   "aten::softmax",
+                                   "aten::sort",
+                                   "aten::split",
+                                   "aten::split_with_sizes",
+                                   "aten::squeeze",
+                                   "aten::std",
+                                   "aten::sum",
+                                   "aten::topk",
+                                   "aten::unbind",
+                                   "aten::var"}) {
       made[name_along] = along_other_dim;
     }
     return made;

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "graph_builder.h"
 
 namespace leapp::ir {
@@ -41,6 +43,12 @@ TEST(RowsTest, RowwiseOperators) {
   const ValueRef w = input("w", {3, 3});  // the only one that is not selected
   const auto selected = [&](ValueId id) { return id != w.id; };
   const auto dim = [](std::int64_t value) { return Argument(value); };
+  constexpr std::int64_t kEnd = std::numeric_limits<std::int64_t>::max();
+  const auto slice = [&](std::int64_t along, std::int64_t start, std::int64_t end,
+                         std::int64_t step) {
+    return op_of("aten::slice.Tensor(self, dim, start, end, step)",
+                 {x, dim(along), dim(start), dim(end), dim(step)});
+  };
   const struct {
     const char* call;
     Op op;
@@ -79,6 +87,11 @@ TEST(RowsTest, RowwiseOperators) {
       {"column.flatten()",
        op_of("aten::flatten.using_ints(self, start_dim, end_dim)", {column, dim(0), dim(-1)}),
        true},
+      {"x[:, 1:]", slice(1, 1, kEnd, 1), true},
+      {"x[:]", slice(0, 0, kEnd, 1), true},
+      {"x[:2], of two rows", slice(0, 0, 2, 1), false},
+      {"x[1:]", slice(0, 1, kEnd, 1), false},
+      {"x[::2]", slice(0, 0, kEnd, 2), false},
       {"x.unsqueeze(1)", op_of("aten::unsqueeze(self, dim)", {x, dim(1)}), true},
       {"x.unsqueeze(0)", op_of("aten::unsqueeze(self, dim)", {x, dim(0)}), false},
       {"layer_norm(x, [3])", op_of("aten::layer_norm(input, normalized_shape)", {x, Ints{3}}),
