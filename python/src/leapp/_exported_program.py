@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 import json
 import math
+import pickle
 import zipfile
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -94,20 +95,83 @@ class _NotPlainError(Exception):
     """What a program has beside tensors and operators that compute."""
 
 
+class _Archive:
+    """What a ``.pt2`` file holds: its records, read as data."""
+
+    def __init__(self, data: bytes) -> None:
+        self._zip = zipfile.ZipFile(io.BytesIO(data))
+        names = self._zip.namelist()
+        self._former = "serialized_exported_program.json" in names  # before PyTorch 2.8
+        root = next((n for n in names if n.endswith("models/model.json")), None)
+        if root is None and not self._former:
+            raise ValueError("it has no models/model.json")
+        self._root = (root or "").removesuffix("models/model.json")
+
+    def module(self) -> dict[str, Any]:
+        """Return the graph and its signature."""
+        name = "serialized_exported_program.json" if self._former else "models/model.json"
+        module: dict[str, Any] = self._json(name)["graph_module"]
+        return module
+
+    def tensors(self) -> dict[str, torch.Tensor]:
+        """Return parameters, buffers and constants by name."""
+        if self._former:
+            return {
+                **self._pickled("serialized_constants.pt"),
+                **self._pickled("serialized_state_dict.pt"),
+            }
+        return {**self._stored("constants"), **self._stored("weights")}
+
+    def _stored(self, kind: str) -> dict[str, torch.Tensor]:
+        config = self._json(f"data/{kind}/model_{kind}_config.json")["config"]
+        return {name: self._tensor(entry, f"data/{kind}/") for name, entry in config.items()}
+
+    def _tensor(self, entry: dict[str, Any], folder: str) -> torch.Tensor:
+        import torch
+
+        if entry["use_pickle"]:
+            raise _NotPlainError("it holds an object that has to be unpickled")
+        meta = entry["tensor_meta"]
+        sizes, strides = ([_number(n) for n in meta[key]] for key in ("sizes", "strides"))
+        dtype = _enum("scalar_type", meta["dtype"])
+        if math.prod(sizes) == 0:
+            return torch.empty(sizes, dtype=dtype)
+        data = bytearray(self._read(folder + entry["path_name"]))
+        flat = torch.frombuffer(data, dtype=dtype)
+        return flat.as_strided(sizes, strides, _number(meta["storage_offset"]))
+
+    def _pickled(self, name: str) -> dict[str, torch.Tensor]:
+        """Return tensors that PyTorch's restricted unpickler reads, which makes nothing else."""
+        import torch
+
+        if not (data := self._read(name)):
+            return {}
+        try:
+            found = torch.load(io.BytesIO(data), map_location="cpu", weights_only=True)
+        except pickle.UnpicklingError as error:
+            raise _NotPlainError("it holds an object that has to be unpickled") from error
+        if not isinstance(found, dict) or not all(
+            isinstance(tensor, torch.Tensor) for tensor in found.values()
+        ):
+            raise _NotPlainError("it holds an object that is no tensor")
+        return found
+
+    def _json(self, name: str) -> Any:
+        return json.loads(self._read(name))
+
+    def _read(self, name: str) -> bytes:
+        entry = self._zip.getinfo(self._root + name)
+        if entry.compress_type != zipfile.ZIP_STORED:
+            raise _NotPlainError(f"its record {_runtime.printable(name)} is compressed")
+        return self._zip.read(entry)
+
+
 class _Program:
     """The tensors and the graph of a ``.pt2`` file, without anything that would run to be read."""
 
     def __init__(self, data: bytes) -> None:
-        archive = zipfile.ZipFile(io.BytesIO(data))
-        root = next((n for n in archive.namelist() if n.endswith("models/model.json")), None)
-        if "serialized_state_dict.pt" in archive.namelist():
-            raise _NotPlainError("its tensors are pickles, as older versions of PyTorch write them")
-        if root is None:
-            raise ValueError("it has no models/model.json")
-        self._archive, self._root = archive, root.removesuffix("models/model.json")
-        module = self._json("models/model.json")["graph_module"]
-        weights = self._json("data/weights/model_weights_config.json")["config"]
-        constants = self._json("data/constants/model_constants_config.json")["config"]
+        archive = _Archive(data)
+        module, tensors = archive.module(), archive.tensors()
         self._values: dict[str, Any] = {}
         self._inputs: list[str] = []
         for spec in module["signature"]["input_specs"]:
@@ -115,11 +179,7 @@ class _Program:
             if kind == "user_input":
                 self._inputs.append(_tensor_name(entry["arg"]))
             elif kind in ("parameter", "buffer", "tensor_constant"):
-                name = entry[f"{kind}_name"]
-                folder, place = (
-                    ("weights", weights) if name in weights else ("constants", constants)
-                )
-                self._values[entry["arg"]["name"]] = self._tensor(place[name], folder)
+                self._values[entry["arg"]["name"]] = tensors[entry[f"{kind}_name"]]
             else:
                 raise _NotPlainError(f"it takes a {_runtime.printable(kind)}")
         self._outputs: list[str] = []
@@ -135,29 +195,6 @@ class _Program:
         for call in self._calls:
             call.run(values)
         return [values[name] for name in self._outputs]
-
-    def _read(self, name: str) -> bytes:
-        entry = self._archive.getinfo(self._root + name)
-        if entry.compress_type != zipfile.ZIP_STORED:
-            raise _NotPlainError(f"its record {_runtime.printable(name)} is compressed")
-        return self._archive.read(entry)
-
-    def _json(self, name: str) -> Any:
-        return json.loads(self._read(name))
-
-    def _tensor(self, entry: dict[str, Any], folder: str) -> torch.Tensor:
-        import torch
-
-        if entry["use_pickle"]:
-            raise _NotPlainError("it holds an object that has to be unpickled")
-        meta = entry["tensor_meta"]
-        sizes, strides = ([_number(n) for n in meta[key]] for key in ("sizes", "strides"))
-        dtype = _enum("scalar_type", meta["dtype"])
-        if math.prod(sizes) == 0:
-            return torch.empty(sizes, dtype=dtype)
-        data = bytearray(self._read(f"data/{folder}/{entry['path_name']}"))
-        flat = torch.frombuffer(data, dtype=dtype)
-        return flat.as_strided(sizes, strides, _number(meta["storage_offset"]))
 
 
 class _Call:
