@@ -92,7 +92,7 @@ class CarriedFinder {
 void CarriedFinder::say(Code code, const FollowedSite& site, const std::string& text) {
   const trace::Tape& tape = pass().tape();
   const at::Tensor read = site.found.empty() ? tape.content(site.initial) : site.found.front();
-  const trace::Call& call = tape.calls()[static_cast<std::size_t>(site.at.call)];
+  const trace::Call& call = tape.call(site.at.call);
   done_.findings.push_back(
       warning(code, call.frame, node_.name,
               "node '" + node_.name + "': " + describe_read(tape, site.at, read, paths_) + text));

@@ -54,7 +54,7 @@ std::string describe(const trace::Arg& arg) {
 }
 
 const trace::Call& call_at(const trace::Tape& tape, std::int32_t index) {
-  return tape.calls()[static_cast<std::size_t>(index)];
+  return tape.call(index);
 }
 
 std::string name_at(const trace::Tape& tape, std::int32_t index) {

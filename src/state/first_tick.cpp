@@ -120,7 +120,7 @@ void FirstTick::keep_from_first_pass() {
   std::set<VarId> seen;
   for (const State& state : done_.states) seen.insert(read_as(node_.passes[1], state));
   for (const std::int32_t index : recording_of(done_).calls) {
-    trace::for_each_variable(tape, tape.calls()[static_cast<std::size_t>(index)], [&](VarId var) {
+    trace::for_each_variable(tape, tape.call(index), [&](VarId var) {
       if (!seen.insert(var).second || tape.written_since(var, begin)) return;  // a state's
       const VarId made = left_by_first_pass(node_, var);
       if (made == kNobody || !trace::depends_on_inputs(node_.passes[0].tape(), made)) return;

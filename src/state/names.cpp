@@ -35,7 +35,7 @@ std::string identifier_of(const std::string& path) {
 
 std::string describe_argument(const trace::Tape& tape, const trace::Site& site,
                               const Paths& paths) {
-  const trace::Call& call = tape.calls()[static_cast<std::size_t>(site.call)];
+  const trace::Call& call = tape.call(site.call);
   if (call.frame.code == nullptr) return "";  // a call of our own
   const at::Tensor tensor = tape.tensor(trace::variable_at(tape, site));
   const std::string path = paths && tensor.defined() ? paths(tensor) : "";
@@ -47,7 +47,7 @@ std::string describe_argument(const trace::Tape& tape, const trace::Site& site,
 
 std::string describe_read(const trace::Tape& tape, const trace::Site& site, const at::Tensor& read,
                           const Paths& paths) {
-  const trace::Call& call = tape.calls()[static_cast<std::size_t>(site.call)];
+  const trace::Call& call = tape.call(site.call);
   return call.op.schema().name() + " reads a tensor" +
          (read.defined() ? " of shape " + c10::str(read.sizes()) : std::string()) +
          describe_argument(tape, site, paths);

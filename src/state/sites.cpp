@@ -24,7 +24,7 @@ bool was_made(const Pass& pass, VarId var) {
 std::vector<std::int32_t> own_calls(const Pass& pass, NodeId node) {
   std::vector<std::int32_t> calls;
   for (std::int32_t i = pass.recording.first_call; i < pass.recording.end_call; ++i) {
-    const NodeId owner = pass.tape().calls()[static_cast<std::size_t>(i)].node;
+    const NodeId owner = pass.tape().call(i).node;
     if (owner == kNobody || owner == node) calls.push_back(i);
   }
   return calls;
@@ -34,12 +34,11 @@ std::optional<std::int32_t> find_added_call(const Tape& tape, const trace::Align
   if (aligned.added.empty()) return std::nullopt;
   std::set<VarId> used;
   for (const auto& [_, index] : aligned.pairs) {
-    trace::for_each_variable(tape, tape.calls()[static_cast<std::size_t>(index)],
-                             [&](VarId var) { used.insert(var); });
+    trace::for_each_variable(tape, tape.call(index), [&](VarId var) { used.insert(var); });
   }
   for (const std::int32_t index : aligned.added) {
     bool counts = false;
-    trace::for_each_result(tape, tape.calls()[static_cast<std::size_t>(index)], [&](VarId var) {
+    trace::for_each_result(tape, tape.call(index), [&](VarId var) {
       if (var == kNobody) return;
       counts |= used.count(var) > 0 || tape.variable(var).survives;
     });
@@ -127,7 +126,7 @@ void Follower::start() {
   const Tape& tape = first_.tape();
   std::set<std::int32_t> met;  // written states
   for (const std::int32_t index : first_calls_) {
-    const trace::Call& call = tape.calls()[static_cast<std::size_t>(index)];
+    const trace::Call& call = tape.call(index);
     if (call.found_in_memory && call.node == kNobody) continue;  // nothing that the program reads
     trace::for_each_site(tape, index, [&](const trace::Site& at, VarId var) {
       if (var == kNobody || !trace::is_constant(tape, var)) return;
@@ -343,8 +342,7 @@ void Follower::add() {
   std::vector<VarId> read_now(trails_.size(), kNobody);
   std::size_t site = 0;
   for (const auto& [old_index, new_index] : aligned.pairs) {
-    pair_results(old_tape.calls()[static_cast<std::size_t>(old_index)],
-                 new_tape.calls()[static_cast<std::size_t>(new_index)], as_first);
+    pair_results(old_tape.call(old_index), new_tape.call(new_index), as_first);
     while (site < trails_.size() && followed_.sites[site].at.call < old_index) ++site;
     for (; site < trails_.size() && followed_.sites[site].at.call == old_index; ++site) {
       const auto& [_, arg, item] = followed_.sites[site].at;

@@ -14,7 +14,7 @@ void add_memory(const Pass& pass, std::vector<State>& states, std::set<trace::St
   for (bool again = true; again;) {
     again = false;
     for (const std::int32_t index : trace::calls_for(pass.recording, slots_of(states))) {
-      const trace::Call& call = tape.calls()[static_cast<std::size_t>(index)];
+      const trace::Call& call = tape.call(index);
       trace::for_each_variable(tape, call, [&](VarId var) {
         const trace::StoreId id = tape.variable(var).store;
         if (id == kNobody || !tape.store(id).capture || tape.store(id).fresh) return;

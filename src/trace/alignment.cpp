@@ -34,7 +34,7 @@ std::vector<bool> find_constant_calls(const CallList& list) {
   };
   std::vector<bool> found;
   for (const std::int32_t index : list.calls) {
-    const Call& call = tape.calls()[static_cast<std::size_t>(index)];
+    const Call& call = tape.call(index);
     bool depends = false;
     for_each_variable(tape, call, [&](VarId var) { depends |= !is_constant_here(var); });
     depends = depends && call.node != kNobody && !makes_constant(call.op);
@@ -58,8 +58,7 @@ class Aligner {
     // As a rule a pass runs what the first one ran, and there is nothing to find out.
     if (std::equal(first_.calls.begin(), first_.calls.end(), again_.calls.begin(),
                    again_.calls.end(), [&](std::int32_t a, std::int32_t b) {
-                     return first_.tape.calls()[static_cast<std::size_t>(a)].op ==
-                            again_.tape.calls()[static_cast<std::size_t>(b)].op;
+                     return first_.tape.call(a).op == again_.tape.call(b).op;
                    })) {
       for (std::size_t k = 0; k < first_.calls.size(); ++k) {
         found_.pairs.emplace_back(first_.calls[k], again_.calls[k]);
@@ -90,8 +89,7 @@ class Aligner {
 
  private:
   static const Call* call_at(const CallList& list, std::size_t i) {
-    return i < list.calls.size() ? &list.tape.calls()[static_cast<std::size_t>(list.calls[i])]
-                                 : nullptr;
+    return i < list.calls.size() ? &list.tape.call(list.calls[i]) : nullptr;
   }
 
   bool fit(std::size_t i, std::size_t j) const {

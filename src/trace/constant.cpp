@@ -77,7 +77,7 @@ bool is_constant(const Tape& tape, VarId var) {
   const Variable& variable = tape.variable(var);
   if (variable.origin == Origin::kOutside) return true;
   if (variable.origin != Origin::kResult || variable.call < 0) return false;
-  const Call& call = tape.calls()[static_cast<std::size_t>(variable.call)];
+  const Call& call = tape.call(variable.call);
   return call.node == kNobody || makes_constant(call.op);
 }
 
@@ -85,7 +85,7 @@ at::Tensor evaluate(const Tape& tape, VarId var) {
   if (tape.variable(var).origin == Origin::kOutside) return copy_of(tape.content(var));
   Evaluator evaluator(tape);
   for (const std::int32_t index : slice(tape, {var})) {
-    if (!evaluator.run(tape.calls()[static_cast<std::size_t>(index)])) return {};
+    if (!evaluator.run(tape.call(index))) return {};
   }
   return copy_of(evaluator.value_of(var));
 }

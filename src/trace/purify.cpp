@@ -70,7 +70,7 @@ void Purifier::bind(const StateSlot& slot) {
 }
 
 void Purifier::replay(std::int32_t index) {
-  const Call& call = tape_.calls()[static_cast<std::size_t>(index)];
+  const Call& call = tape_.call(index);
   torch::jit::Stack stack = arguments_of(index);
   call_ = &call;
   outermost_ = true;
@@ -220,7 +220,7 @@ Purified Purifier::run(const std::vector<at::Tensor>& examples) {
 // and what as_strided() means depends on strides, which a shape run may get differently.
 bool shapes_may_do(const Recording& recording) {
   return std::all_of(recording.calls.begin(), recording.calls.end(), [&](std::int32_t index) {
-    const Call& call = recording.tape->calls()[static_cast<std::size_t>(index)];
+    const Call& call = recording.tape->call(index);
     return !is_users(call.op) && call.op.schema().name() != "aten::as_strided";
   });
 }

@@ -25,7 +25,7 @@ class Slicer {
   std::vector<std::int32_t> run() {
     std::vector<std::int32_t> chosen;
     for (auto i = static_cast<std::int32_t>(tape_.calls().size()) - 1; i >= 0; --i) {
-      const Call& call = tape_.calls()[static_cast<std::size_t>(i)];
+      const Call& call = tape_.call(i);
       if (!defines_live(call, i)) continue;
       chosen.push_back(i);
       for_each_site(tape_, i, [&](const Site& site, VarId var) {
@@ -89,8 +89,7 @@ bool depends_on(const Tape& tape, VarId var, const std::function<bool(VarId)>& a
   bool found = asked(var);
   for (const std::int32_t index : slice(tape, {var})) {
     if (found) break;
-    for_each_variable(tape, tape.calls()[static_cast<std::size_t>(index)],
-                      [&](VarId id) { found |= asked(id); });
+    for_each_variable(tape, tape.call(index), [&](VarId id) { found |= asked(id); });
   }
   return found;
 }
@@ -105,7 +104,7 @@ bool is_from_outside(const Tape& tape, VarId var) {
   if (variable.store != kNobody && tape.store(variable.store).fresh) return false;
   if (variable.origin == Variable::Origin::kOutside) return true;
   if (variable.origin != Variable::Origin::kResult) return false;
-  const Call& call = tape.calls()[static_cast<std::size_t>(variable.call)];
+  const Call& call = tape.call(variable.call);
   return call.found_in_memory && call.node == kNobody;
 }
 
@@ -122,7 +121,7 @@ std::vector<std::int32_t> calls_for(const Recording& recording,
 }
 
 VarId variable_at(const Tape& tape, const Site& site) {
-  const Arg& arg = tape.args_of(tape.calls()[static_cast<std::size_t>(site.call)])[site.arg];
+  const Arg& arg = tape.args_of(tape.call(site.call))[site.arg];
   if (site.item < 0) return arg.var;
   return site.item < arg.list_size ? tape.list_item(arg.list_begin + site.item) : kNobody;
 }

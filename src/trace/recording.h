@@ -83,7 +83,7 @@ VarId variable_at(const Tape& tape, const Site& site);
 /// Visits the tensors a call takes, with where it takes them.
 template <typename Visit>
 void for_each_site(const Tape& tape, std::int32_t index, Visit&& visit) {
-  const Call& call = tape.calls()[static_cast<std::size_t>(index)];
+  const Call& call = tape.call(index);
   const Arg* args = tape.args_of(call);
   const auto count = static_cast<std::int32_t>(call.op.schema().arguments().size());
   for (std::int32_t k = 0; k < count; ++k) {

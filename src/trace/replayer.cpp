@@ -23,7 +23,7 @@ void Replayer::find_written_stores() {
     written_[static_cast<std::size_t>(tape_.variable(var).store)] = true;
   };
   for (const std::int32_t index : recording_.calls) {
-    const Call& call = tape_.calls()[static_cast<std::size_t>(index)];
+    const Call& call = tape_.call(index);
     const OpTraits& traits = traits_of(call.op);
     if (!traits.mutates) continue;
     const Arg* args = tape_.args_of(call);
@@ -107,7 +107,7 @@ c10::IValue Replayer::argument_of(const Site& site, const Arg& arg, const c10::A
 }
 
 torch::jit::Stack Replayer::arguments_of(std::int32_t index) {
-  const Call& call = tape_.calls()[static_cast<std::size_t>(index)];
+  const Call& call = tape_.call(index);
   torch::jit::Stack stack;
   const auto& declared = call.op.schema().arguments();
   const Arg* args = tape_.args_of(call);
@@ -170,7 +170,7 @@ Replay::Values Replay::run(const std::vector<at::Tensor>& inputs,
     return copies;
   }();
   for (const std::int32_t index : recording_.calls) {
-    const Call& call = tape_.calls()[static_cast<std::size_t>(index)];
+    const Call& call = tape_.call(index);
     torch::jit::Stack stack = arguments_of(index);
     call.op.callBoxed(&stack);
     const CallResult* results = tape_.results_of(call);
