@@ -8,9 +8,10 @@ MAKEFLAGS += --no-print-directory
 PYTHON ?= python3
 JOBS ?= $(shell nproc)
 PYTEST ?= -q
-# TORCH=2.7.1: with that PyTorch, in an environment and a build tree of their own.
-BUILD := build/$(if $(TORCH),torch-$(TORCH),release)
-VENV := $(if $(TORCH),.cache/torch/$(TORCH),.venv)
+# TORCH=2.7.1, PYTHON=python3.13: with that one, in an environment and a build tree of their own.
+OTHER := $(if $(TORCH),-torch-$(TORCH))$(if $(filter-out python3,$(PYTHON)),-$(notdir $(PYTHON)))
+BUILD := build/release$(OTHER)
+VENV := $(if $(OTHER),.cache/venv$(OTHER),.venv)
 BIN := $(VENV)/bin
 STAMPS := .cache/stamps
 
@@ -31,7 +32,7 @@ demo: build  ## export a policy pipeline, check it, draw it, run it from Python 
 	$(say) "demo"
 	@$(RUN) examples/demo.sh
 
-test: build  ## run the C++ and the Python tests (PYTEST="-k name" for some, TORCH=2.7.1 for another PyTorch)
+test: build  ## run the C++ and the Python tests (PYTEST="-k name" for some, TORCH=2.7.1 or PYTHON=python3.13 for another one)
 	@cmake --build $(BUILD) -j $(JOBS)
 	$(say) "C++ tests"
 	@$(RUN) ctest --test-dir $(BUILD) --output-on-failure -j $(JOBS) --progress

@@ -35,7 +35,7 @@ says "ONNX Runtime's headers" "is the network there" "tools/onnxruntime_headers.
 says "the same elsewhere" "put the folder that holds" \
   "sed -i s/ID=debian/ID=ubuntu/ /etc/os-release && tools/onnxruntime_headers.sh /tmp/headers"
 in_root "$root" "mkdir -p /leapp/.cache/stamps && touch -d tomorrow /leapp/.cache/stamps/apt"
-says "an old Python" "Python 3.10 or newer" "make .venv/.stamp PYTHON=false"
+says "an old Python" "Python 3.10 or newer" "make .cache/venv-false/.stamp PYTHON=false"
 says "no network for pip" "is the network there" "make .venv/.stamp"
 says "no torch, from source" "pip install torch" \
   "PYTHONPATH=tools python3 -c 'import wheel_metadata; wheel_metadata.dynamic_metadata({}, {})'"
