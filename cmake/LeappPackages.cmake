@@ -21,7 +21,7 @@ set(CPACK_DEBIAN_RUNTIME_PACKAGE_NAME ${library_package})
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_SECTION libs)
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_PROVIDES libleapp-runtime)
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_CONTROL_EXTRA ${PROJECT_BINARY_DIR}/shlibs ${PROJECT_BINARY_DIR}/triggers)
-set(CPACK_DEBIAN_RUNTIME_PACKAGE_SUGGESTS "libgvc6")
+set(CPACK_DEBIAN_RUNTIME_PACKAGE_SUGGESTS "graphviz")
 set(CPACK_COMPONENT_RUNTIME_DESCRIPTION "runs exported policy pipelines without PyTorch
 The shared library of LEAPP's runtime: it loads a bundle of ONNX models
 and the wires between them, verifies it, and runs it tick by tick on a

@@ -25,7 +25,7 @@ need_header libgtest-dev gtest/gtest.h
 need_header libgmock-dev gmock/gmock.h
 need_header libbenchmark-dev benchmark/benchmark.h
 want_command ccache ccache        # compiles nothing twice
-want_library libgvc6 libgvc.so.6  # draws bundles
+want_library graphviz libgvc.so   # draws bundles
 if ! python3 -c 'import ensurepip, venv' 2>/dev/null; then missing+=(python3-venv); fi
 if ! python3 -c 'import os, sysconfig, sys; sys.exit(not os.path.exists(sysconfig.get_path("include") + "/Python.h"))' \
   2>/dev/null; then missing+=(python3-dev); fi
@@ -59,7 +59,8 @@ if [ "$(id -u)" -ne 0 ]; then
 fi
 install() {
   "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
-    apt-get install -y -qq --no-install-recommends "${all[@]}" >/dev/null
+    apt-get install -y -qq --no-install-recommends "$@" >/dev/null
 }
-install 2>/dev/null || { "${as_root[@]}" apt-get update -qq && install; } ||
+install "${all[@]}" 2>/dev/null || { "${as_root[@]}" apt-get update -qq && install "${all[@]}"; } ||
+  { [ ${#optional[@]} -gt 0 ] && [ ${#missing[@]} -gt 0 ] && install "${missing[@]}"; } ||
   give_up "apt-get could not install ${all[*]}: is the network there?"

@@ -113,7 +113,10 @@ class DrawTest : public testing::Test {
 
   // Graphviz is opened at run time and may be missing; all the rest of LEAPP does without it.
   void SetUp() override {
-    if (::dlopen("libgvc.so.6", RTLD_NOW | RTLD_LOCAL) == nullptr) GTEST_SKIP() << ::dlerror();
+    for (const char* name : {"libgvc.so.6", "libgvc.so.7"}) {
+      if (::dlopen(name, RTLD_NOW | RTLD_LOCAL) != nullptr) return;
+    }
+    GTEST_SKIP() << ::dlerror();
   }
 
   static std::string read(const std::filesystem::path& path) {
