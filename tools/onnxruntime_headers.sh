@@ -24,10 +24,10 @@ take() {
 found=$(find /usr/include /usr/local/include /opt -name "$header" -print -quit 2>/dev/null || true)
 [ -n "$found" ] && take "$found"
 
-# Unpacks a .deb, which is an archive of archives, also where there is no dpkg.
+# Whoever has apt-get has dpkg-deb, which needs no xz beside it.
 unpack() {
   mkdir -p "$folder/package"
-  ar p "$1" data.tar.xz | tar -xJ -C "$folder/package"
+  dpkg-deb -x "$1" "$folder/package" || give_up "$1 could not be unpacked."
 }
 
 finish() {
