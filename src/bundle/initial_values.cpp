@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <unordered_map>
 
-#include "base/hash.h"
 #include "base/log.h"
 #include "base/utf8.h"
 #include "leapp/error.h"
@@ -73,8 +72,7 @@ FileEntry write_initial_values(const std::filesystem::path& path,
   tensors.reserve(values.size());
   for (const auto& [target, value] : values) tensors.push_back({to_string(target), value});
   write_safetensors(path, tensors);
-  const Checksums checksums = hash_file(path);
-  return {path.filename().string(), checksums.md5, checksums.sha256};
+  return entry_of(path);
 }
 
 }  // namespace leapp

@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "base/check.h"
+#include "base/hash.h"
 
 namespace leapp {
 namespace {
@@ -101,6 +102,11 @@ std::size_t VerifiedFiles::byte_size() const noexcept {
 
 void VerifiedFiles::require_unchanged() const {
   for (const auto& [path, file] : files_) file.require_unchanged();
+}
+
+FileEntry entry_of(const std::filesystem::path& file) {
+  const Checksums sums = hash_file(file);
+  return {file.filename().string(), sums.md5, sums.sha256};
 }
 
 }  // namespace leapp

@@ -62,6 +62,9 @@ class LEAPP_EXPORT VerifiedFiles {
   std::unordered_map<std::string, FileBytes> files_;
 };
 
+/// What the YAML beside a file states of it: its name and its checksums.
+LEAPP_EXPORT FileEntry entry_of(const std::filesystem::path& file);
+
 /// The golden traces of a bundle that has some, and no other file of it. Throws as verify_files().
 LEAPP_EXPORT FileBytes read_golden_file(const Bundle& bundle, const BundleOptions& options);
 

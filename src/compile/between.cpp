@@ -28,9 +28,9 @@ constexpr const char* kNotKept =
     "cannot be repeated";
 
 bool are_same(const at::Tensor& a, const at::Tensor& b) {
-  if (a.sizes() != b.sizes() || a.scalar_type() != b.scalar_type()) return false;
   const bool rounds = a.is_floating_point() || a.is_complex();
-  return rounds ? at::allclose(a, b, 1e-5, 1e-6, true) : at::equal(a, b);
+  return trace::same_type(a, b) &&
+         (rounds ? at::allclose(a, b, 1e-5, 1e-6, true) : at::equal(a, b));
 }
 
 // Whether the route leads from these outputs to that value.
@@ -43,9 +43,7 @@ bool gives(const Route& route, Rerun::Sources sources, const at::Tensor& value) 
 }
 
 std::size_t position_of(const std::vector<NodePort>& ports, const std::string& name) {
-  const auto it =
-      std::find_if(ports.begin(), ports.end(), [&](const NodePort& p) { return p.name == name; });
-  return static_cast<std::size_t>(it - ports.begin());
+  return static_cast<std::size_t>(std::ranges::find(ports, name, &NodePort::name) - ports.begin());
 }
 
 /// What one input received through calls between nodes, pass by pass.
@@ -54,7 +52,6 @@ struct Gap {
   std::size_t input = 0;
   std::size_t first = 0;                      // the pass that first received something
   std::vector<const Between*> received = {};  // from that pass on
-  std::string why_not = {};                   // it cannot be taken in; empty where it can
 
   const NodePort& port() const { return reader->inputs[input]; }
   const Between& example() const { return *received.front(); }
@@ -67,7 +64,7 @@ class Taker {
         state::Findings& findings)
       : recorded_(recorded), can_take_(can_take), findings_(findings) {}
 
-  void take(Gap gap);
+  void take(const Gap& gap);
   std::map<NodeId, Node> finish() && { return std::move(changed_); }
 
  private:
@@ -85,7 +82,7 @@ class Taker {
   std::map<PortId, std::string> add_inputs(const Gap& gap, Node& writer);
   void append(const Gap& gap, const std::map<PortId, std::string>& inputs, const std::string& name,
               Node& writer, std::size_t pass) const;
-  void say(const Gap& gap, const Node* writer);
+  void say(const Gap& gap, LogLevel level, const std::string& what);
 
   std::span<const Node* const> recorded_;
   const std::function<bool(const Node&)>& can_take_;
@@ -154,7 +151,6 @@ std::map<PortId, std::string> Taker::add_inputs(const Gap& gap, Node& writer) {
     port.name = state::unused_name(writer, {}, source.port);
     port.is_between = port.is_static = false;
     port.source = source;
-    port.source_pass = 0;
     const std::size_t at = writer.inputs.size();
     for (std::size_t i = 0; i < writer.passes.size(); ++i) {
       Pass& pass = writer.passes[i];
@@ -196,7 +192,7 @@ void Taker::append(const Gap& gap, const std::map<PortId, std::string>& inputs,
   }
   const Rerun::Known made = Rerun(std::move(sources), tape, writer.id).value_of(gap.route());
   pass.recording.outputs.push_back({name, made.var});
-  pass.recording.end_call = static_cast<std::int32_t>(tape.calls().size());
+  pass.recording.end_call = tape.call_count();
   pass.outputs.insert(pass.outputs.begin() + static_cast<std::ptrdiff_t>(computed),
                       trace::copy_of(made.tensor));
 }
@@ -217,44 +213,30 @@ std::string Taker::add_output(const Gap& gap, Node& writer) {
   return name;
 }
 
-void Taker::say(const Gap& gap, const Node* writer) {
+void Taker::say(const Gap& gap, LogLevel level, const std::string& what) {
   const Between& example = gap.example();
   const std::size_t more = example.detours.size() - 1;
-  std::string text = gap.reader->name + "/" + gap.port().name + " comes from " +
-                     node_at(example.from.node).name + "/" + example.from.port + " through " +
-                     example.detours.front().op +
-                     (more > 0 ? " and " + std::to_string(more) + " more" : "");
-  if (writer == nullptr) {
-    text += ", which is in no node: the exported pipeline will not run it, since " + gap.why_not +
-            ". Move it into a node, unless it stands for the world around them, a simulator say.";
-  } else {
-    text += ", which is in no node: it is exported as part of node '" + writer->name + "'";
-    if (example.route.call->reads_constants) {
-      text +=
-          ", and the tensors that it reads besides as constants. Where they change, pass them "
-          "through annotate.input_tensors() of a node that does this";
-    }
-  }
-  Diagnostic said = state::warning(Code::kUntracedCompute, example.detours.front().frame,
-                                   gap.reader->name, std::move(text));
-  if (writer != nullptr && !example.route.call->reads_constants) said.level = LogLevel::kInfo;
-  findings_.push_back(std::move(said));
+  findings_.push_back(state::warning(
+      Code::kUntracedCompute, example.detours.front().frame, gap.reader->name,
+      gap.reader->name + "/" + gap.port().name + " comes from " + node_at(example.from.node).name +
+          "/" + example.from.port + " through " + example.detours.front().op +
+          (more > 0 ? " and " + std::to_string(more) + " more" : "") +
+          ", which is in no node: " + what));
+  findings_.back().level = level;
 }
 
-void Taker::take(Gap gap) {
+void Taker::take(const Gap& gap) {
   const Route& route = gap.route();
   const Node* last = nullptr;  // of those whose outputs it reads
-  if (!route.call) {
-    gap.why_not = kNotKept;
-  } else {
-    for (const auto& [node, pass] : route.call->passes) {
-      const Node& from = node_at(node);
-      if (last == nullptr || from.completion > last->completion) last = &from;
-    }
-    gap.why_not = why_not(gap, *last);
+  for (const auto& [node, pass] : route.call ? route.call->passes : std::map<NodeId, int>()) {
+    const Node& from = node_at(node);
+    if (last == nullptr || from.completion > last->completion) last = &from;
   }
-  if (!gap.why_not.empty()) {
-    say(gap, nullptr);
+  const std::string reason = route.call ? why_not(gap, *last) : kNotKept;
+  if (!reason.empty()) {
+    say(gap, LogLevel::kWarning,
+        "the exported pipeline will not run it, since " + reason +
+            ". Move it into a node, unless it stands for the world around them, a simulator say.");
     return;
   }
   const auto key = std::pair(route.call.get(), route.result);
@@ -265,13 +247,17 @@ void Taker::take(Gap gap) {
   const PortId& source = put_out_.at(key);
   NodePort& port = changing(gap.reader->id).inputs[gap.input];
   port.source = source;
-  port.source_pass = static_cast<int>(gap.first);
   for (std::size_t i = 0; i < gap.received.size(); ++i) {
     const Between& between = *gap.received[i];
     port.age.add({static_cast<int>(gap.first + i), between.route.call->passes.at(source.node),
                   between.completed.at(source.node), between.received_at});
   }
-  say(gap, &node_at(source.node));
+  const bool doubtful = route.call->reads_constants;
+  say(gap, doubtful ? LogLevel::kWarning : LogLevel::kInfo,
+      "it is exported as part of node '" + node_at(source.node).name + "'" +
+          (doubtful ? ", and the tensors that it reads besides as constants. Where they change, "
+                      "pass them through annotate.input_tensors() of a node that does this"
+                    : ""));
 }
 
 std::vector<Gap> gaps_of(const Node& reader) {
@@ -298,7 +284,7 @@ std::map<NodeId, Node> take_between(std::span<const Node* const> recorded,
   const at::NoGradGuard no_grad;
   Taker taker(recorded, can_take, findings);
   for (const Node* node : recorded) {
-    for (Gap& gap : gaps_of(*node)) taker.take(std::move(gap));
+    for (const Gap& gap : gaps_of(*node)) taker.take(gap);
   }
   return std::move(taker).finish();
 }

@@ -2,14 +2,11 @@
 
 #include <torch/version.h>
 
-#include <algorithm>
 #include <fstream>
 
 #include "base/check.h"
 #include "bundle/contract_rules.h"
 #include "bundle/initial_values.h"
-#include "bundle/safetensors.h"
-#include "compile/model_files.h"
 #include "compile/wires.h"
 #include "interop/convert.h"
 #include "rehearse/model_run.h"
@@ -25,7 +22,7 @@ std::string operating_system() {
   for (std::string line; std::getline(file, line);) {
     const auto value = [&] {
       std::string text = line.substr(line.find('=') + 1);
-      text.erase(std::remove(text.begin(), text.end(), '"'), text.end());
+      std::erase(text, '"');
       return text;
     };
     if (line.rfind("NAME=", 0) == 0) name = value();
@@ -37,13 +34,8 @@ std::string operating_system() {
 // A whole number is written as one.
 Metadata number(double value) {
   const auto whole = static_cast<std::int64_t>(value);
-  Metadata metadata;
-  if (static_cast<double>(whole) == value) {
-    metadata.value = whole;
-  } else {
-    metadata.value = value;
-  }
-  return metadata;
+  if (static_cast<double>(whole) == value) return {whole};
+  return {value};
 }
 
 }  // namespace
@@ -72,7 +64,7 @@ void write_initial_values(const std::vector<ExportedNode>& nodes, const std::fil
                           Bundle& bundle) {
   if (bundle.pipeline.feedback_flow.empty()) return;
   std::vector<at::Tensor> keep;
-  std::vector<NamedTensorView> values;
+  std::vector<std::pair<PortRef, ConstTensorView>> values;
   for (const Wire& wire : bundle.pipeline.feedback_flow) {
     for (const PortRef& target : wire.targets) {
       const ExportedNode* node = find_node(nodes, target.node);
@@ -80,11 +72,10 @@ void write_initial_values(const std::vector<ExportedNode>& nodes, const std::fil
           rehearse::on_host(node->input_value(0, node->input_name(target.port)));
       if (!value.defined()) continue;
       keep.push_back(value);
-      values.push_back({to_string(target), interop::view_of(keep.back())});
+      values.emplace_back(target, interop::view_of(keep.back()));
     }
   }
-  write_safetensors(file, values);
-  bundle.pipeline.initial_values = entry_of(file);
+  bundle.pipeline.initial_values = leapp::write_initial_values(file, values);
 }
 
 void read_back(const std::filesystem::path& yaml) {

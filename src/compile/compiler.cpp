@@ -1,4 +1,5 @@
 // compile_graph(): from recorded nodes to a bundle on disk. Nothing here changes what was recorded.
+#include <c10/util/ScopeExit.h>
 #include <torch/version.h>
 
 #include <algorithm>
@@ -70,9 +71,8 @@ class Compiler {
   void say(const state::Findings& findings) {
     for (const Diagnostic& each : findings) say(each);
   }
-  void warn(Code code, const std::string& node, const std::string& text,
-            trace::FrameRef where = {}) {
-    say(state::warning(code, where, node, text));
+  void warn(Code code, const std::string& node, const std::string& text) {
+    say(state::warning(code, {}, node, text));
   }
   std::filesystem::path staged(const std::string& suffix) const {
     return staged_.path() / (session_.graph_name() + suffix);
@@ -101,8 +101,7 @@ void Compiler::check_nodes() {
   }
   // A name in non_traced that no node has is most often a misspelt one.
   for (const std::string& name : session_.options().non_traced) {
-    const auto is_it = [&](const Node* node) { return node->name == name; };
-    if (std::any_of(recorded_.begin(), recorded_.end(), is_it)) continue;
+    if (std::ranges::count(recorded_, name, &Node::name) > 0) continue;
     warn(Code::kUnknownNode, "",
          "leapp.start(non_traced=..) names '" + name +
              "', but there was no such node; there were: " + (known.empty() ? "none" : known));
@@ -141,8 +140,7 @@ Backend Compiler::backend_of(const Node& node) {
 std::vector<Draft> Compiler::draft() {
   std::vector<Draft> drafts;
   for (const Node* node : recorded_) drafts.push_back({.node = node, .backend = backend_of(*node)});
-  std::sort(drafts.begin(), drafts.end(),
-            [](const Draft& a, const Draft& b) { return a.node->completion < b.node->completion; });
+  std::ranges::sort(drafts, {}, [](const Draft& draft) { return draft.node->completion; });
   return drafts;
 }
 
@@ -386,11 +384,8 @@ std::vector<NodeOutcome> compile_graph(const CompileOptions& options) {
   require(session.started_once(), Code::kNoSession,
           "there is nothing to compile: call leapp.start(), run the annotated code, then "
           "leapp.stop().");
-  struct FlushLog {  // also when the export fails: log.txt then has the details
-    session::Session& session;
-    ~FlushLog() { session.flush_log(); }
-  };
-  const FlushLog flush{session};
+  // Also when the export fails: log.txt then has the details.
+  const auto flush = c10::make_scope_exit([&] { session.flush_log(); });
   return compile::Compiler(session, options).run();
 }
 

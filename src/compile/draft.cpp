@@ -1,8 +1,8 @@
 #include "compile/draft.h"
 
 #include <algorithm>
-#include <set>
 
+#include "compile/model_files.h"
 #include "export/cpp/cpp_export.h"
 #include "interop/convert.h"
 #include "ir/first_tick.h"
@@ -10,9 +10,9 @@
 #include "ir/passes.h"
 #include "ir/precision.h"
 #include "leapp/onnx_export.h"
-#include "session/sizes.h"
 #include "state/delayed.h"
 #include "trace/inside.h"
+#include "trace/sizes.h"
 
 namespace leapp::compile {
 namespace {
@@ -20,10 +20,6 @@ namespace {
 using session::Backend;
 using session::NodePort;
 using state::State;
-
-bool is_onnx(Backend backend) {
-  return backend == Backend::kOnnx || backend == Backend::kBridgedOnnx;
-}
 
 trace::Purified purify_pass(const Draft& draft, std::size_t pass,
                             const std::vector<trace::StateSlot>& slots, const NameOf& name_of) {
@@ -58,7 +54,7 @@ Diagnostic remark(Code code, LogLevel level, const Node& node, const ir::SourceL
                   std::string text) {
   return {.code = code,
           .level = level,
-          .where = where.known() ? where.to_string() : "",
+          .where = where.to_string(),
           .node = node.name,
           .text = std::move(text)};
 }
@@ -93,9 +89,7 @@ void add_delays(Draft& draft, std::span<const Node* const> nodes, state::Finding
   ir::Graph& graph = draft.pure.graph;
   std::vector<std::string> used;
   for (const ir::ValueId id : graph.inputs()) used.push_back(graph.value(id).name);
-  for (Diagnostic& each : state::add_delays(draft.states, used, nodes)) {
-    findings.push_back(std::move(each));
-  }
+  std::ranges::move(state::add_delays(draft.states, used, nodes), std::back_inserter(findings));
   for (const State& state : draft.states.states) {
     if (state.origin != State::Origin::kDelayed) continue;
     const std::string& name = state.slot.name;
@@ -106,7 +100,7 @@ void add_delays(Draft& draft, std::span<const Node* const> nodes, state::Finding
 // Outputs, state, static outputs: the order in which readers of model files expect them.
 void put_static_last(const Node& node, ir::Graph& graph) {
   std::vector<ir::Graph::Output> outputs = graph.outputs();
-  std::stable_partition(outputs.begin(), outputs.end(), [&](const ir::Graph::Output& output) {
+  std::ranges::stable_partition(outputs, [&](const ir::Graph::Output& output) {
     const NodePort* port = session::find_port(node.outputs, output.name);
     return port == nullptr || !port->is_static;
   });
@@ -133,14 +127,13 @@ bool say_operators(const Node& node, const trace::Purified& pure, state::Finding
                               each.op + " is an operator of your own: what its implementation runs "
                                         "is exported in its place"));
   }
-  for (const ir::Op& op : pure.graph.ops()) {
-    // nonzero() works with any; where it does not, it is for an operator that follows.
-    if (!op.fixed_size || op.signature->name == "aten::nonzero") continue;
-    findings.push_back(remark(Code::kDataDependentSize, LogLevel::kWarning, node, op.source,
-                              op.signature->name + session::kFixedSize));
-  }
   bool random = false;
   for (const ir::Op& op : pure.graph.ops()) {
+    // nonzero() works with any; where it does not, it is for an operator that follows.
+    if (op.fixed_size && op.signature->name != "aten::nonzero") {
+      findings.push_back(remark(Code::kDataDependentSize, LogLevel::kWarning, node, op.source,
+                                op.signature->name + trace::kFixedSize));
+    }
     if (!op.random) continue;
     random = true;
     findings.push_back(remark(Code::kRandomInside, LogLevel::kWarning, node, op.source,
@@ -155,17 +148,11 @@ bool say_operators(const Node& node, const trace::Purified& pure, state::Finding
 
 // ONNX has one namespace for inputs and outputs.
 void rename_for_onnx(Model& model) {
-  std::set<std::string> inputs;
-  std::set<std::string> both;
-  for (const Port& port : model.inputs) inputs.insert(port.name);
-  for (const Port& port : model.outputs) {
-    if (inputs.count(port.name) > 0) both.insert(port.name);
-  }
-  for (Port& port : model.inputs) {
-    if (both.count(port.name) > 0) port.name += "_in";
-  }
-  for (Port& port : model.outputs) {
-    if (both.count(port.name) > 0) port.name += "_out";
+  for (Port& output : model.outputs) {
+    const auto input = std::ranges::find(model.inputs, output.name, &Port::name);
+    if (input == model.inputs.end()) continue;
+    input->name += "_in";
+    output.name += "_out";
   }
 }
 
@@ -188,7 +175,7 @@ void add_ports(const Draft& draft, ExportedNode& made) {
   made.output_precisions = ir::output_precisions(graph);
   if (session::text_param(draft.node->backend_params, "weights").value_or("float32") != "float32") {
     // Results are as exact as the weights are.
-    std::fill(made.output_precisions.begin(), made.output_precisions.end(), DType::kBFloat16);
+    std::ranges::fill(made.output_precisions, DType::kBFloat16);
   }
 }
 
@@ -267,7 +254,7 @@ ExportedNode finish(Draft& draft, std::span<const Node* const> nodes, state::Fin
   made.model.name = draft.node->name;
   made.random = say_operators(*draft.node, draft.pure, findings);
   add_ports(draft, made);
-  if (is_onnx(draft.backend)) rename_for_onnx(made.model);
+  if (format_of(draft.backend) == "onnx") rename_for_onnx(made.model);
   made.states = std::move(draft.states);
   return made;
 }

@@ -3,7 +3,7 @@
 #include <fstream>
 
 #include "base/check.h"
-#include "base/hash.h"
+#include "bundle/verified_files.h"
 #include "export/cpp/cpp_export.h"
 #include "export/torchscript/torchscript.h"
 #include "leapp/onnx_export.h"
@@ -103,11 +103,6 @@ std::string format_of(Backend backend) {
   if (backend == Backend::kCpp) return "cpp";
   if (backend == Backend::kTorchScript) return "jit";
   return backend == Backend::kExportedProgram ? "pt2" : "onnx";
-}
-
-FileEntry entry_of(const std::filesystem::path& file) {
-  const Checksums sums = hash_file(file);
-  return {file.filename().string(), sums.md5, sums.sha256};
 }
 
 void write_model(Backend backend, const ir::Graph& graph, const std::filesystem::path& folder,

@@ -15,9 +15,6 @@ using rehearse::ExportedNode;
 /// What a backend writes, as the YAML calls it: "jit", "onnx", "pt2" or "cpp".
 std::string format_of(session::Backend backend);
 
-/// A file of the bundle, as its YAML states it.
-FileEntry entry_of(const std::filesystem::path& file);
-
 /// Throws Error where the file cannot be written.
 void write_bytes(const std::filesystem::path& file, const std::string& bytes);
 

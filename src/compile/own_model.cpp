@@ -57,8 +57,7 @@ void check_side(const std::string& where, const std::vector<Port>& declared,
                 const std::vector<onnx::ValueInfo>& found, const char* side) {
   for (const Port& port : declared) {
     const std::string what = where + ": the " + side + " '" + port.name + "' ";
-    const auto match = std::find_if(found.begin(), found.end(),
-                                    [&](const auto& info) { return info.name == port.name; });
+    const auto match = std::ranges::find(found, port.name, &onnx::ValueInfo::name);
     require(match != found.end(), Code::kOwnModel,
             what + "is declared, but the model has " + names_of(found) +
                 ". Rename the port, or the model's " + side);
@@ -94,9 +93,7 @@ void check_onnx(const std::string& where, const onnx::Model& found,
   check_side(where, declared.inputs, inputs, "input");
   check_side(where, declared.outputs, found.graph.outputs, "output");
   for (const onnx::ValueInfo& info : inputs) {
-    const bool fed = std::any_of(declared.inputs.begin(), declared.inputs.end(),
-                                 [&](const Port& port) { return port.name == info.name; });
-    require(fed, Code::kOwnModel,
+    require(declared.find_input(info.name) != nullptr, Code::kOwnModel,
             where + ": the model has an input '" + info.name +
                 "' that the node does not declare, so nothing would feed it");
   }
@@ -184,10 +181,8 @@ std::set<std::string> unused_inputs(const Node& node) {
                              [&](trace::VarId var) { live.push_back(var); });
   }
   const auto is_read = [&](trace::VarId input) {
-    const trace::StoreId store = tape.variable(input).store;
-    return std::any_of(live.begin(), live.end(), [&](trace::VarId var) {
-      if (var == trace::kNobody || var == input) return var == input;
-      return store != trace::kNobody && tape.variable(var).store == store;
+    return std::ranges::any_of(live, [&](trace::VarId var) {
+      return var != trace::kNobody && tape.same_memory(input, var);
     });
   };
   std::set<std::string> unused;

@@ -5,14 +5,6 @@
 #include "trace/wrapped_number.h"
 
 namespace leapp::compile {
-namespace {
-
-std::vector<at::Tensor> tensors_of(const c10::IValue& result) {
-  if (result.isTensorList()) return result.toTensorVector();
-  return result.isTensor() ? std::vector{result.toTensor()} : std::vector<at::Tensor>();
-}
-
-}  // namespace
 
 Rerun::Known Rerun::value_of(const session::Route& route) {
   if (!route.call) return known_.at(route.port);
@@ -56,10 +48,9 @@ std::vector<Rerun::Known> Rerun::record(const c10::OperatorHandle& op, trace::Fr
   std::vector<Known> results;
   for (const c10::IValue& result : stack) {
     if (tape_ != nullptr) tape_->add_result(result);
-    for (const at::Tensor& tensor : tensors_of(result)) {
-      if (!tensor.defined()) continue;
+    trace::for_each_tensor(result, [&](const at::Tensor& tensor) {
       results.push_back({tensor, tape_ == nullptr ? trace::kNobody : *tape_->find(tensor)});
-    }
+    });
   }
   return results;
 }

@@ -1,32 +1,13 @@
 #include "compile/state_choice.h"
 
+#include "ir/passes.h"
+
 namespace leapp::compile {
 namespace {
 
 using state::State;
 using trace::Purified;
 using Origin = State::Origin;
-
-std::vector<bool> reached_from(const ir::Graph& graph, const std::vector<ir::ValueId>& roots) {
-  std::vector<bool> reached(graph.value_count(), false);
-  for (const ir::ValueId root : roots) {
-    if (root != ir::kNoValue) reached[static_cast<std::size_t>(root)] = true;
-  }
-  for (auto op = graph.ops().rbegin(); op != graph.ops().rend(); ++op) {
-    bool needed = false;
-    for (const ir::Result& result : op->results) {
-      for (const ir::ValueId id : result.values) {
-        needed |= id != ir::kNoValue && reached[static_cast<std::size_t>(id)];
-      }
-    }
-    if (!needed) continue;
-    for (const ir::Argument& argument : op->arguments) {
-      ir::for_each_value(argument,
-                         [&](ir::ValueId id) { reached[static_cast<std::size_t>(id)] = true; });
-    }
-  }
-  return reached;
-}
 
 std::vector<ir::ValueId> roots_of(const Purified& purified, const std::vector<bool>& out) {
   std::vector<ir::ValueId> roots = purified.outputs;
@@ -49,7 +30,8 @@ StateChoice choose_states(const std::vector<State>& candidates, const Purified& 
   }
   for (bool changed = true; changed;) {
     changed = false;
-    const std::vector<bool> reached = reached_from(purified.graph, roots_of(purified, choice.out));
+    const std::vector<bool> reached =
+        ir::needed_for(purified.graph, roots_of(purified, choice.out));
     for (std::size_t i = 0; i < candidates.size(); ++i) {
       if (candidates[i].origin == Origin::kExplicit) continue;
       const bool matters = reached[static_cast<std::size_t>(purified.before[i])];
@@ -78,7 +60,7 @@ std::vector<bool> close_graph(const state::NodeStates& states, const StateChoice
   for (std::size_t i = 0; i < choice.out.size(); ++i) {
     if (choice.out[i]) graph.add_output(states.states[i].slot.name, purified.after[i]);
   }
-  const std::vector<bool> reached = reached_from(graph, roots_of(purified, choice.out));
+  const std::vector<bool> reached = ir::needed_for(graph, roots_of(purified, choice.out));
   std::vector<bool> used;
   std::vector<ir::ValueId> inputs;
   for (std::size_t i = 0; i < recording.inputs.size(); ++i) {

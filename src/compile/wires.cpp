@@ -1,6 +1,8 @@
 #include "compile/wires.h"
 
 #include <algorithm>
+#include <map>
+#include <ranges>
 #include <set>
 
 #include "state/delayed.h"
@@ -10,39 +12,20 @@ namespace {
 
 using state::State;
 
-class Wires {
- public:
-  void add(const PortRef& source, const PortRef& target) {
-    const auto it = std::find_if(wires_.begin(), wires_.end(),
-                                 [&](const Wire& wire) { return wire.source == source; });
-    if (it != wires_.end()) {
-      it->targets.push_back(target);
-    } else {
-      wires_.push_back({source, {target}});
-    }
-  }
+// By the text of the source, or by node: the YAML's pipeline section is sorted by key.
+using Wires = std::map<std::string, Wire>;
+using Ports = std::map<std::string, NodePorts>;
 
-  // The YAML's pipeline section is sorted by key.
-  std::vector<Wire> sorted() && {
-    std::sort(wires_.begin(), wires_.end(), [](const Wire& a, const Wire& b) {
-      return to_string(a.source) < to_string(b.source);
-    });
-    return std::move(wires_);
-  }
-
- private:
-  std::vector<Wire> wires_;
-};
-
-void add_port(std::vector<NodePorts>& list, const std::string& node, const std::string& port) {
-  if (list.empty() || list.back().node != node) list.push_back({node, {}});
-  list.back().ports.push_back(port);
+template <typename Value>
+std::vector<Value> sorted(const std::map<std::string, Value>& by_key) {
+  const auto values = std::views::values(by_key);
+  return {values.begin(), values.end()};
 }
 
 // The port of the bundle that was annotated with the name, if the model kept it.
 std::optional<PortRef> port_called(const ExportedNode& node, const std::vector<std::string>& names,
                                    const std::vector<Port>& ports, const std::string& name) {
-  const auto it = std::find(names.begin(), names.end(), name);
+  const auto it = std::ranges::find(names, name);
   if (it == names.end()) return std::nullopt;
   return PortRef{node.model.name, ports[static_cast<std::size_t>(it - names.begin())].name};
 }
@@ -62,9 +45,8 @@ class Wiring {
   const std::vector<ExportedNode>& nodes_;
   Wires forward_;
   Wires feedback_;
-  std::set<PortRef> fed_;       // inputs that have a source
-  std::set<PortRef> consumed_;  // outputs that a forward wire consumes
-  std::set<PortRef> hidden_;    // outputs that the program does not have
+  std::set<PortRef> fed_;     // inputs that have a source
+  std::set<PortRef> hidden_;  // outputs that the program does not have
 };
 
 // Nothing when either port is not in its model.
@@ -77,9 +59,10 @@ void Wiring::wire(const ExportedNode& to, const std::string& input, const State:
   const auto target = port_called(to, to.input_names, to.model.inputs, input);
   if (!source || !target) return;
   const bool is_forward = !last_tick && from->node().completion < to.node().completion;
-  (is_forward ? forward_ : feedback_).add(*source, *target);
+  Wire& wire = (is_forward ? forward_ : feedback_)[to_string(*source)];
+  wire.source = *source;
+  wire.targets.push_back(*target);
   fed_.insert(*target);
-  if (is_forward) consumed_.insert(*source);
   const session::NodePort* port = session::find_port(from->node().outputs, output);
   if (feed.state || (port != nullptr && port->is_between)) hidden_.insert(*source);
 }
@@ -105,24 +88,28 @@ void Wiring::add_inputs(const ExportedNode& to) {
 }
 
 Pipeline Wiring::finish() && {
-  Pipeline pipeline;
-  pipeline.data_flow = std::move(forward_).sorted();
-  pipeline.feedback_flow = std::move(feedback_).sorted();
+  Ports inputs;
+  Ports outputs;
+  const auto add = [](Ports& ports, const PortRef& ref) {
+    NodePorts& node = ports[ref.node];
+    node.node = ref.node;
+    node.ports.push_back(ref.port);
+  };
   for (const ExportedNode& node : nodes_) {
-    const std::string& name = node.model.name;
     for (const Port& port : node.model.inputs) {
-      if (fed_.count({name, port.name}) == 0) add_port(pipeline.inputs, name, port.name);
+      const PortRef ref{node.model.name, port.name};
+      if (!fed_.contains(ref)) add(inputs, ref);
     }
     for (const Port& port : node.model.outputs) {
-      const PortRef ref{name, port.name};
-      if (consumed_.count(ref) + hidden_.count(ref) == 0) {
-        add_port(pipeline.outputs, name, port.name);
-      }
+      const PortRef ref{node.model.name, port.name};
+      if (!forward_.contains(to_string(ref)) && !hidden_.contains(ref)) add(outputs, ref);
     }
   }
-  const auto by_node = [](const NodePorts& a, const NodePorts& b) { return a.node < b.node; };
-  std::stable_sort(pipeline.inputs.begin(), pipeline.inputs.end(), by_node);
-  std::stable_sort(pipeline.outputs.begin(), pipeline.outputs.end(), by_node);
+  Pipeline pipeline;
+  pipeline.data_flow = sorted(forward_);
+  pipeline.feedback_flow = sorted(feedback_);
+  pipeline.inputs = sorted(inputs);
+  pipeline.outputs = sorted(outputs);
   return pipeline;
 }
 
@@ -135,20 +122,15 @@ Pipeline connect(const std::vector<ExportedNode>& nodes) {
 }
 
 std::vector<std::string> statistics(const Bundle& bundle) {
-  const auto ports = [](const std::vector<NodePorts>& list) {
-    std::size_t count = 0;
-    for (const NodePorts& node : list) count += node.ports.size();
-    return count;
+  const auto count = [](const auto& list, auto part) {
+    std::size_t total = 0;
+    for (const auto& each : list) total += (each.*part).size();
+    return total;
   };
-  const auto edges = [](const std::vector<Wire>& wires) {
-    std::size_t count = 0;
-    for (const Wire& wire : wires) count += wire.targets.size();
-    return count;
-  };
-  const std::size_t inputs = ports(bundle.pipeline.inputs);
-  const std::size_t outputs = ports(bundle.pipeline.outputs);
-  const std::size_t internal =
-      edges(bundle.pipeline.data_flow) + edges(bundle.pipeline.feedback_flow);
+  const std::size_t inputs = count(bundle.pipeline.inputs, &NodePorts::ports);
+  const std::size_t outputs = count(bundle.pipeline.outputs, &NodePorts::ports);
+  const std::size_t internal = count(bundle.pipeline.data_flow, &Wire::targets) +
+                               count(bundle.pipeline.feedback_flow, &Wire::targets);
   return {"Computation nodes: " + std::to_string(bundle.models.size()),
           "Dangling inputs: " + std::to_string(inputs),
           "Dangling outputs: " + std::to_string(outputs),

@@ -30,6 +30,12 @@ void replace_uses(Graph& graph, const std::unordered_map<ValueId, ValueId>& to) 
   graph.set_outputs(std::move(outputs));
 }
 
+bool makes_any(const Op& op, const std::vector<bool>& values) {
+  bool found = false;
+  for_each_result(op, [&](ValueId id) { found |= values[static_cast<std::size_t>(id)]; });
+  return found;
+}
+
 bool is_identity(const Graph& graph, const Op& op) {
   // In a pure graph memory layout and sharing mean nothing, so an op of this list that returns the
   // type it was given returns the value it was given.
@@ -60,25 +66,27 @@ void remove_identities(Graph& graph) {
   remove_dead_code(graph);
 }
 
-void remove_dead_code(Graph& graph) {
+std::vector<bool> needed_for(const Graph& graph, const std::vector<ValueId>& roots) {
   std::vector<bool> needed(graph.value_count(), false);
-  for (const Graph::Output& output : graph.outputs()) {
-    if (output.value != kNoValue) needed[static_cast<std::size_t>(output.value)] = true;
+  for (const ValueId root : roots) {
+    if (root != kNoValue) needed[static_cast<std::size_t>(root)] = true;
   }
-  std::vector<bool> keep(graph.ops().size(), false);
-  for (std::size_t i = graph.ops().size(); i-- > 0;) {
-    const Op& op = graph.ops()[i];
-    for_each_result(op, [&](ValueId id) {
-      if (needed[static_cast<std::size_t>(id)]) keep[i] = true;
-    });
-    if (!keep[i]) continue;
-    for (const Argument& argument : op.arguments) {
+  for (auto op = graph.ops().rbegin(); op != graph.ops().rend(); ++op) {
+    if (!makes_any(*op, needed)) continue;
+    for (const Argument& argument : op->arguments) {
       for_each_value(argument, [&](ValueId id) { needed[static_cast<std::size_t>(id)] = true; });
     }
   }
+  return needed;
+}
+
+void remove_dead_code(Graph& graph) {
+  std::vector<ValueId> outputs;
+  for (const Graph::Output& output : graph.outputs()) outputs.push_back(output.value);
+  const std::vector<bool> needed = needed_for(graph, outputs);
   std::vector<Op> ops;
-  for (std::size_t i = 0; i < keep.size(); ++i) {
-    if (keep[i]) ops.push_back(graph.ops()[i]);
+  for (const Op& op : graph.ops()) {
+    if (makes_any(op, needed)) ops.push_back(op);
   }
   graph.set_ops(std::move(ops));
 }

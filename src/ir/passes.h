@@ -1,6 +1,8 @@
 // Clean-ups of a pure graph. Each keeps what the graph computes; run verify() after them.
 #pragma once
 
+#include <vector>
+
 #include "ir/graph.h"
 
 namespace leapp::ir {
@@ -8,6 +10,10 @@ namespace leapp::ir {
 /// Removes identities: clone, detach, alias, and casts, copies and reshapes to what the value
 /// already is.
 LEAPP_EXPORT void remove_identities(Graph& graph);
+
+/// Which values the roots depend on, by id: they themselves, and what the operations take that make
+/// any of these. Absent roots do not count.
+LEAPP_EXPORT std::vector<bool> needed_for(const Graph& graph, const std::vector<ValueId>& roots);
 
 /// Removes dead code: operations that no output depends on.
 LEAPP_EXPORT void remove_dead_code(Graph& graph);

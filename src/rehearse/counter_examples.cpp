@@ -128,7 +128,7 @@ bool Contest::is_fair() {
 // No operator of the user's, no size that depends on values.
 bool Contest::runs_the_same_anywhere() const {
   const trace::Tape& tape = *recording_.tape;
-  return std::all_of(recording_.calls.begin(), recording_.calls.end(), [&](std::int32_t index) {
+  return std::ranges::all_of(recording_.calls, [&](std::int32_t index) {
     const trace::Call& call = tape.call(index);
     bool fixed = !trace::is_users(call.op);
     trace::for_each_result(tape, call, [&](trace::VarId var) {
@@ -269,8 +269,7 @@ std::string Contest::where() const {
     if (output.name != port_ || output.var == trace::kNobody) continue;
     const std::int32_t call = recording_.tape->variable(output.var).call;
     if (call < 0) break;
-    const ir::SourceLocation line = trace::resolve_source(recording_.tape->call(call).frame);
-    return line.known() ? line.to_string() : "";
+    return trace::resolve_source(recording_.tape->call(call).frame).to_string();
   }
   return {};
 }

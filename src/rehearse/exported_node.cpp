@@ -7,17 +7,13 @@ namespace {
 
 const std::string& annotated(const std::vector<Port>& ports, const std::vector<std::string>& names,
                              const std::string& port) {
-  const auto it =
-      std::find_if(ports.begin(), ports.end(), [&](const Port& p) { return p.name == port; });
+  const auto it = std::ranges::find(ports, port, &Port::name);
   return it == ports.end() ? port : names[static_cast<std::size_t>(it - ports.begin())];
 }
 
-State::Values values_of(const std::vector<State>& states, std::size_t pass,
-                        const std::string& name) {
-  for (const State& state : states) {
-    if (state.slot.name == name && pass < state.per_pass.size()) return state.per_pass[pass];
-  }
-  return {};
+State::Values values_of(const State* state, std::size_t pass) {
+  return state == nullptr || pass >= state->per_pass.size() ? State::Values{}
+                                                            : state->per_pass[pass];
 }
 
 }  // namespace
@@ -30,12 +26,18 @@ const std::string& ExportedNode::output_name(const std::string& port) const {
   return annotated(model.outputs, output_names, port);
 }
 
+const State* ExportedNode::find_state(const std::string& name) const {
+  const auto it = std::ranges::find_if(states.states,
+                                       [&](const State& state) { return state.slot.name == name; });
+  return it == states.states.end() ? nullptr : &*it;
+}
+
 at::Tensor ExportedNode::input_value(std::size_t pass, const std::string& name) const {
   const auto& inputs = node().passes[pass].recording.inputs;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     if (inputs[i].name == name) return node().passes[pass].inputs[i];
   }
-  return values_of(states.states, pass, name).before;
+  return values_of(find_state(name), pass).before;
 }
 
 at::Tensor ExportedNode::output_value(std::size_t pass, const std::string& name) const {
@@ -43,7 +45,7 @@ at::Tensor ExportedNode::output_value(std::size_t pass, const std::string& name)
   for (std::size_t i = 0; i < node().outputs.size() && i < outputs.size(); ++i) {
     if (node().outputs[i].name == name) return outputs[i];
   }
-  return values_of(states.states, pass, name).after;
+  return values_of(find_state(name), pass).after;
 }
 
 Tolerance ExportedNode::tolerance_of(std::size_t output, const Tolerance& wanted) const {
@@ -52,14 +54,14 @@ Tolerance ExportedNode::tolerance_of(std::size_t output, const Tolerance& wanted
 }
 
 const ExportedNode* find_node(const std::vector<ExportedNode>& nodes, NodeId id) {
-  const auto it = std::find_if(nodes.begin(), nodes.end(),
-                               [&](const ExportedNode& n) { return n.node().id == id; });
+  const auto it =
+      std::ranges::find(nodes, id, [](const ExportedNode& node) { return node.node().id; });
   return it == nodes.end() ? nullptr : &*it;
 }
 
 const ExportedNode* find_node(const std::vector<ExportedNode>& nodes, const std::string& name) {
-  const auto it = std::find_if(nodes.begin(), nodes.end(),
-                               [&](const ExportedNode& n) { return n.model.name == name; });
+  const auto it = std::ranges::find_if(
+      nodes, [&](const ExportedNode& node) { return node.model.name == name; });
   return it == nodes.end() ? nullptr : &*it;
 }
 

@@ -33,6 +33,8 @@ struct ExportedNode {
   /// The name that a port of the model was annotated with.
   const std::string& input_name(const std::string& port) const;
   const std::string& output_name(const std::string& port) const;
+  /// The state of that name, or nullptr.
+  const State* find_state(const std::string& name) const;
   /// What a pass took in or put out under the name it was annotated with; undefined if nothing.
   at::Tensor input_value(std::size_t pass, const std::string& name) const;
   at::Tensor output_value(std::size_t pass, const std::string& name) const;

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "base/hash.h"
 #include "bundle/golden_traces.h"
+#include "bundle/verified_files.h"
 #include "interop/convert.h"
 #include "rehearse/model_run.h"
 
@@ -96,8 +96,7 @@ std::optional<Diagnostic> write_golden(const std::vector<ExportedNode>& nodes, s
   const Extent extent = extent_of(nodes, bundle.pipeline, wanted, tolerance);
   if (extent.ticks > 0) {
     write_ticks(nodes, extent.ticks, tolerance, file);
-    const Checksums sums = hash_file(file);
-    bundle.pipeline.golden = FileEntry{file.filename().string(), sums.md5, sums.sha256};
+    bundle.pipeline.golden = entry_of(file);
   }
   if (extent.ticks == wanted) return std::nullopt;
   return Diagnostic{.code = Code::kFewerGolden,

@@ -82,13 +82,6 @@ std::unique_ptr<Engine> engine_of(const ExportedNode& node, const std::filesyste
   return load_engine(node.model, file, {}, Trust::kCode);  // the user's own, or small
 }
 
-const State* state_called(const ExportedNode& node, const std::string& name) {
-  const std::vector<State>& states = node.states.states;
-  const auto it = std::find_if(states.begin(), states.end(),
-                               [&](const State& state) { return state.slot.name == name; });
-  return it == states.end() ? nullptr : &*it;
-}
-
 std::string size_of_difference(const at::Tensor& a, const at::Tensor& b) {
   std::ostringstream text;
   const at::ScalarType type = at::isComplexType(a.scalar_type()) ? at::kComplexDouble : at::kDouble;
@@ -182,7 +175,7 @@ std::optional<Inlet> Roller::inlet_of(const ExportedNode& to, const std::string&
              .first = static_cast<std::size_t>(first.pass),
              .where = first.where};
   } else {
-    const State* state = state_called(to, input);
+    const State* state = to.find_state(input);
     if (state == nullptr || state->origin == Origin::kDelayed) return std::nullopt;
     output = find_node(nodes_, wire.source.node)->output_name(wire.source.port);
     inlet = {.source = wire.source,
@@ -192,7 +185,7 @@ std::optional<Inlet> Roller::inlet_of(const ExportedNode& to, const std::string&
   }
   inlet.from = index_of(inlet.source.node);
   const std::vector<std::string>& names = nodes_[inlet.from].output_names;
-  const auto name = std::find(names.begin(), names.end(), output);
+  const auto name = std::ranges::find(names, output);
   if (name == names.end()) return std::nullopt;
   inlet.output = static_cast<std::size_t>(name - names.begin());
   return inlet;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <ranges>
 #include <set>
 
 #include "base/check.h"
@@ -25,7 +26,7 @@ const std::map<std::string, Backend>& backends() {
   return known;
 }
 
-std::string join(const std::set<std::string>& names) {
+std::string join(const auto& names) {
   std::string text;
   for (const std::string& name : names) text += (text.empty() ? "'" : ", '") + name + "'";
   return text;
@@ -49,11 +50,9 @@ Backend parse_backend(const std::optional<std::string>& export_with) {
   if (!export_with) return Backend::kNone;
   const auto it = backends().find(*export_with);
   if (it != backends().end()) return it->second;
-  std::set<std::string> names;
-  for (const auto& [name, backend] : backends()) names.insert(name);
-  throw Error(Code::kUnknownBackend, "export_with='" + *export_with +
-                                         "' is no backend. There are " + join(names) +
-                                         ", and None for a node without a model.");
+  throw Error(Code::kUnknownBackend,
+              "export_with='" + *export_with + "' is no backend. There are " +
+                  join(std::views::keys(backends())) + ", and None for a node without a model.");
 }
 
 void check_backend_params(Backend backend, const Metadata::Map& params) {

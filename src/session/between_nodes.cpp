@@ -3,7 +3,6 @@
 #include <ATen/ops/empty.h>
 
 #include <algorithm>
-#include <set>
 
 #include "interop/convert.h"
 #include "session/live.h"
@@ -12,18 +11,6 @@
 
 namespace leapp::session {
 namespace {
-
-// Operators that only move elements, in order, to a tensor of the same shape and type.
-bool only_copies(const c10::OperatorHandle& op) {
-  static const std::set<std::string> names = {
-      "aten::clone",       "aten::detach",      "aten::contiguous",  "aten::to",
-      "aten::_to_copy",    "aten::copy_",       "aten::alias",       "aten::cpu",
-      "aten::cuda",        "aten::view_as",     "aten::reshape",     "aten::lift_fresh",
-      "aten::expand_as",   "aten::view",        "aten::squeeze",     "aten::flatten",
-      "aten::unsqueeze",   "aten::expand",      "aten::detach_copy", "aten::type_as",
-      "aten::resolve_neg", "aten::resolve_conj"};
-  return names.count(op.schema().name()) > 0;
-}
 
 // A call that can run again on other values, and does the same each time. One that writes must
 // write to nothing but its first argument, which is then a copy.
@@ -111,24 +98,22 @@ std::shared_ptr<const BetweenCall> Live::keep_call(const SeenCall& seen) const {
 void Live::hand_on(const SeenCall& call, const Tag& tag,
                    const std::shared_ptr<const BetweenCall>& kept) {
   if (!call.traits.returns_tensors) return;
-  const bool moves = tag.exact() && only_copies(call.op);
+  const bool moves = tag.exact() && call.traits.only_copies;
   const NodePort* port = find_port(at(tag.node).outputs, tag.port);
   std::size_t index = 0;
-  for (const c10::IValue& result : call.results()) {
-    for_each_tensor(result, [&](const at::Tensor& tensor) {
-      const std::size_t which = index++;
-      // A view of the very same bytes keeps the tag it finds there.
-      if (const auto there = tags.find(tensor); there && there->exact()) return;
-      const bool same_elements = port != nullptr &&
-                                 interop::to_scalar_type(port->dtype) == tensor.scalar_type() &&
-                                 element_count(port->shape) == tensor.numel();
-      if (moves && same_elements) {
-        tags.set(tensor, tag);
-      } else {
-        tags.detour(tag, tensor, call.detour(), kept, which);
-      }
-    });
-  }
+  trace::for_each_tensor(call.results(), [&](const at::Tensor& tensor) {
+    const std::size_t which = index++;
+    // A view of the very same bytes keeps the tag it finds there.
+    if (const auto there = tags.find(tensor); there && there->exact()) return;
+    const bool same_elements = port != nullptr &&
+                               interop::to_scalar_type(port->dtype) == tensor.scalar_type() &&
+                               element_count(port->shape) == tensor.numel();
+    if (moves && same_elements) {
+      tags.set(tensor, tag);
+    } else {
+      tags.detour(tag, tensor, call.detour(), kept, which);
+    }
+  });
 }
 
 }  // namespace leapp::session

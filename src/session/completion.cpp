@@ -4,7 +4,7 @@
 #include "session/backend.h"
 #include "session/hooks.h"
 #include "session/live.h"
-#include "session/sizes.h"
+#include "trace/sizes.h"
 
 namespace leapp::session {
 namespace {
@@ -22,16 +22,15 @@ void check_ports_again(const LiveNode& node, std::size_t outputs) {
     refuse_new_signature(node, std::to_string(outputs) + " outputs, but the first pass had " +
                                    std::to_string(node.outputs.size()));
   }
-  for (const NodePort& port : node.inputs) {
-    if (node.pass.has_input(port.name)) continue;
-    refuse_new_signature(
-        node, "input '" + port.name + "' was given in the first pass and is missing now");
-  }
-  for (const NodePort& state : node.states) {
-    if (node.pass.has_input(state.name) || node.pass.has_state(state.name)) continue;
-    refuse_new_signature(
-        node, "state '" + state.name + "' was declared in the first pass and is missing now");
-  }
+  const auto check = [&](const std::vector<NodePort>& ports, const char* kind, const char* how) {
+    for (const NodePort& port : ports) {
+      if (node.pass.has(port.name)) continue;
+      refuse_new_signature(node, std::string(kind) + " '" + port.name + "' was " + how +
+                                     " in the first pass and is missing now");
+    }
+  };
+  check(node.inputs, "input", "given");
+  check(node.states, "state", "declared");
   for (const DeclaredState& state : node.pass.made.states) {
     const auto& before = node.passes.front().states;
     const auto first = std::ranges::find(before, state.name, &DeclaredState::name);
@@ -115,12 +114,14 @@ void check_outputs_again(Live& live, LiveNode& node, const NamedTensors& tensors
   check_ports_again(node, tensors.size() + options.static_outputs.size());
 }
 
-void warn_of_dynamic_ports(Live& live, const LiveNode& node, const Pass& pass) {
+void warn_of_dynamic_ports(Live& live, const LiveNode& node, const Pass& pass,
+                           trace::FrameRef frame) {
   const auto look = [&](const char* side, const std::string& name, VarId var) {
     if (var == kNobody || pass.tape().variable(var).varying == 0) return;
-    live.warn(Code::kDataDependentSize, node.name,
-              std::string(side) + " '" + name + "' of node '" + node.name + "'" + kVaryingPort,
-              pass.closed_at);
+    live.warn(
+        Code::kDataDependentSize, node.name,
+        std::string(side) + " '" + name + "' of node '" + node.name + "'" + trace::kVaryingPort,
+        frame);
   };
   for (const trace::Recording::Port& port : pass.recording.outputs) {
     look("output", port.name, port.var);
@@ -149,10 +150,7 @@ void tag_outputs(Live& live, const LiveNode& node, const NamedTensors& tensors,
 
 bool Live::depends_on_state(const LiveNode& node, VarId var) const {
   return trace::depends_on(*tape, var, [&](VarId id) {
-    const trace::StoreId store = tape->variable(id).store;
-    if (store == kNobody || !tape->store(store).capture || tape->store(store).fresh) return false;
-    const VarId root = tape->store(store).variables.front();
-    return tape->variable(root).origin == trace::Variable::Origin::kOutside &&
+    return trace::root_outside(*tape, id) != kNobody &&
            tape->written_since(id, node.pass.made.recording.first_call);
   });
 }
@@ -174,8 +172,7 @@ void Live::complete(LiveNode& node, const NamedTensors& tensors, const OutputOpt
   }
   if (node.pass.recorded || first) {
     Pass pass = record(node, tensors, options);
-    pass.closed_at = frame;
-    if (sizes_vary && node.pass.recorded) warn_of_dynamic_ports(*this, node, pass);
+    if (sizes_vary && node.pass.recorded) warn_of_dynamic_ports(*this, node, pass, frame);
     if (first && node.pass.recorded) check_any_effect(node, pass);
     for (const MemoryUse& use : pass.memory) {
       if (!use.after) continue;

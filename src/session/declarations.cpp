@@ -21,34 +21,25 @@ at::Tensor handle_for(const at::Tensor& tensor) {
 
 // Names must be unique within a node.
 void check_name(const LiveNode& node, const std::string& name) {
-  if (!node.pass.has_input(name) && !node.pass.has_state(name)) return;
+  if (!node.pass.has(name)) return;
   refuse(Code::kDuplicateName,
          "Duplicate i/o name '" + name + "' in node '" + node.name +
              "': it was given in this pass already. Names must be unique within a node; a pass "
              "ends with annotate.output_tensors().");
 }
 
-// Whether the node's pass was begun.
-bool enter_pass(Live& live, const std::string& name, trace::FrameRef frame) {
-  LiveNode* node = live.find(name);
-  if (node == nullptr) {
-    if (const std::string fault = find_node_name_fault(name); !fault.empty()) {
-      refuse(Code::kBadName, "no node can have that name: " + fault);
-    }
-    node = &live.nodes.emplace_back();
-    node->name = name;
-    node->id = static_cast<NodeId>(live.nodes.size()) - 1;
-    node->traced = std::ranges::count(live.options().non_traced, name) == 0;
-    live.remark("Node '" + name + "' opened");
+// The node of that name, made where there is none.
+LiveNode& node_called(Live& live, const std::string& name) {
+  if (LiveNode* known = live.find(name)) return *known;
+  if (const std::string fault = find_node_name_fault(name); !fault.empty()) {
+    refuse(Code::kBadName, "no node can have that name: " + fault);
   }
-  const bool was_open = node->pass.open;
-  if (was_open) {
-    live.check_thread(*node);
-  } else {
-    live.begin_pass(*node, frame);
-  }
-  trace::set_observer(&live);  // this thread may be new to the session
-  return !was_open;
+  LiveNode& node = live.nodes.emplace_back();
+  node.name = name;
+  node.id = static_cast<NodeId>(live.nodes.size()) - 1;
+  node.traced = std::ranges::count(live.options().non_traced, name) == 0;
+  live.remark("Node '" + name + "' opened");
+  return node;
 }
 
 // A line that names an input again begins the next pass: an exception left the last one, say. From
@@ -97,9 +88,8 @@ at::Tensor add_input(Live& live, LiveNode& node, const TensorSemantics& entry,
   return handle;
 }
 
-std::vector<at::Tensor> add_states(Live& live, const std::string& name, const NamedTensors& tensors,
+std::vector<at::Tensor> add_states(Live& live, LiveNode& node, const NamedTensors& tensors,
                                    trace::FrameRef frame) {
-  LiveNode& node = live.open_node(name, "state_tensors");
   std::vector<at::Tensor> handles;
   for (const TensorSemantics& entry : tensors) {
     NodePort port = describe(entry);
@@ -147,13 +137,6 @@ void set_state(Live& live, LiveNode& node, const TensorSemantics& entry) {
   if (node.pass.recorded) state->after = live.tape->add_snapshot(entry.ref, node.id);
 }
 
-std::vector<at::Tensor> set_states(Live& live, const std::string& name,
-                                   const NamedTensors& tensors) {
-  LiveNode& node = live.open_node(name, "update_state");
-  for (const TensorSemantics& entry : tensors) set_state(live, node, entry);
-  return refs_of(tensors);
-}
-
 std::vector<at::Tensor> add_buffers(Live& live, LiveNode& node, const NamedTensors& buffers,
                                     const std::function<std::vector<at::Tensor>()>& current) {
   if (!node.pass.recorded) return refs_of(buffers);
@@ -189,12 +172,9 @@ std::vector<at::Tensor> annotated(const std::source_location& where,
 
 }  // namespace
 
-bool OpenPass::has_input(const std::string& name) const {
-  return std::ranges::count(made.recording.inputs, name, &trace::Recording::Port::name) > 0;
-}
-
-bool OpenPass::has_state(const std::string& name) const {
-  return std::ranges::count(made.states, name, &DeclaredState::name) > 0;
+bool OpenPass::has(const std::string& name) const {
+  return std::ranges::count(made.recording.inputs, name, &trace::Recording::Port::name) > 0 ||
+         std::ranges::count(made.states, name, &DeclaredState::name) > 0;
 }
 
 NodePort& Live::check_reentry(const LiveNode& node, std::vector<NodePort>& ports,
@@ -219,8 +199,11 @@ NodePort& Live::check_reentry(const LiveNode& node, std::vector<NodePort>& ports
 
 std::vector<at::Tensor> Live::add_inputs(const std::string& name, const NamedTensors& tensors,
                                          trace::FrameRef frame) {
-  const bool begun = enter_pass(*this, name, frame);
-  LiveNode& node = *find(name);
+  LiveNode& node = node_called(*this, name);
+  const bool begun = !node.pass.open;
+  if (begun) begin_pass(node, frame);
+  check_thread(node);
+  trace::set_observer(this);  // this thread may be new to the session
   std::vector<at::Tensor> handles;
   try {
     for (const TensorSemantics& entry : tensors) {
@@ -263,31 +246,35 @@ std::vector<at::Tensor> input_tensors(const std::string& node, const NamedTensor
 std::vector<at::Tensor> state_tensors(const std::string& node, const NamedTensors& tensors,
                                       std::source_location where) {
   const auto work = [&](Live& live, trace::FrameRef frame) {
-    return session::add_states(live, node, tensors, frame);
+    return session::add_states(live, live.open_node(node, "state_tensors"), tensors, frame);
   };
   return session::annotated(where, &Shadowing::states, node, tensors, work);
 }
 
 std::vector<at::Tensor> update_state(const std::string& node, const NamedTensors& tensors,
                                      std::source_location where) {
-  return session::annotated(
-      where, &Shadowing::updates, node, tensors,
-      [&](Live& live, trace::FrameRef) { return session::set_states(live, node, tensors); });
+  const auto work = [&](Live& live, trace::FrameRef) {
+    session::LiveNode& open = live.open_node(node, "update_state");
+    for (const TensorSemantics& entry : tensors) session::set_state(live, open, entry);
+    return session::refs_of(tensors);
+  };
+  return session::annotated(where, &Shadowing::updates, node, tensors, work);
 }
 
 void module(const std::string& node, const NamedTensors& buffers,
             std::function<std::vector<at::Tensor>()> current, std::source_location where) {
-  session::annotated(where, &Shadowing::states, node, buffers, [&](Live& live, trace::FrameRef) {
+  const auto work = [&](Live& live, trace::FrameRef) {
     return session::add_buffers(live, live.open_node(node, "module"), buffers, current);
-  });
+  };
+  session::annotated(where, &Shadowing::states, node, buffers, work);
 }
 
 std::vector<at::Tensor> register_buffer(const std::string& node, const NamedTensors& buffers,
                                         std::source_location where) {
-  return session::annotated(
-      where, &Shadowing::states, node, buffers, [&](Live& live, trace::FrameRef) {
-        return session::add_buffers(live, live.open_node(node, "register_buffer"), buffers, {});
-      });
+  const auto work = [&](Live& live, trace::FrameRef) {
+    return session::add_buffers(live, live.open_node(node, "register_buffer"), buffers, {});
+  };
+  return session::annotated(where, &Shadowing::states, node, buffers, work);
 }
 
 }  // namespace leapp::annotate

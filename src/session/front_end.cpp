@@ -4,7 +4,7 @@
 #include <set>
 
 #include "session/live.h"
-#include "session/sizes.h"
+#include "trace/sizes.h"
 
 namespace leapp::front_end {
 namespace {
@@ -42,13 +42,11 @@ std::vector<std::pair<at::Tensor, trace::FrameRef>> raw_constants(const Live& li
                                                                   const Pass& pass) {
   std::vector<std::pair<at::Tensor, trace::FrameRef>> found;
   const trace::Tape& tape = pass.tape();
-  std::vector<VarId> roots;
-  for (const trace::Recording::Port& output : pass.recording.outputs) roots.push_back(output.var);
   std::set<trace::StoreId> seen = {kNobody};
   for (const session::MemoryUse& use : pass.memory) {
     if (use.after || !use.declared.empty()) seen.insert(tape.variable(use.var).store);
   }
-  for (const std::int32_t index : trace::slice(tape, roots)) {
+  for (const std::int32_t index : trace::calls_for(pass.recording, {})) {
     trace::for_each_variable(tape, tape.call(index), [&](VarId var) {
       const trace::Variable& variable = tape.variable(var);
       if (!is_programs(tape, var) || !seen.insert(variable.store).second) return;
@@ -220,7 +218,7 @@ void note_size(const at::Tensor& tensor) {
   if (!var || live->tape->variable(*var).varying == 0) return;
   const session::NodeId owner = live->tape->variable(*var).node;
   live->warn(Code::kDataDependentSize, owner == kNobody ? "" : live->at(owner).name,
-             session::kSizeRead, frame);
+             trace::kSizeRead, frame);
 }
 
 void note_escape(const at::Tensor& tensor, Code code, const std::string& text) {
@@ -233,7 +231,7 @@ void note_escape(const at::Tensor& tensor, Code code, const std::string& text) {
 
 at::Tensor pick(const at::Tensor& of, const std::vector<std::int64_t>& places,
                 const std::vector<at::Tensor>& numbers) {
-  at::Tensor copy = session::take(of, places, numbers);
+  at::Tensor copy = trace::take(of, places, numbers);
   const Lock live;
   if (live->tape && live->tape->find(copy) && of.has_storage()) {
     live->picks.add(*live->tape, {copy, of, places, numbers});
@@ -244,14 +242,14 @@ at::Tensor pick(const at::Tensor& of, const std::vector<std::int64_t>& places,
 
 void put(const at::Tensor& of, const std::vector<std::int64_t>& places,
          const std::vector<at::Tensor>& numbers, const at::Tensor& value) {
-  session::put(of, places, numbers, value);
+  trace::put(of, places, numbers, value);
 }
 
 void put_back(const at::Tensor& copy, const at::Tensor& of,
               const std::vector<at::Tensor>& numbers) {
   const Lock live;
-  session::Picks::Pick* pick = live->picks.find(copy, of, numbers);
-  if (pick != nullptr) session::Picks::agree(*live->tape, *pick);
+  trace::Picks::Pick* pick = live->picks.find(copy, of, numbers);
+  if (pick != nullptr) trace::Picks::agree(*live->tape, *pick);
 }
 
 void diagnose(Diagnostic diagnostic) {

@@ -16,12 +16,12 @@
 #include <tuple>
 
 #include "leapp/error.h"
-#include "session/picks.h"
 #include "session/session.h"
 #include "session/shadowing.h"
 #include "session/tags.h"
 #include "trace/dispatcher.h"
 #include "trace/op_traits.h"
+#include "trace/picks.h"
 
 namespace leapp::session {
 
@@ -42,8 +42,8 @@ struct OpenPass {
   std::vector<at::Tensor> buffers = {};                ///< those declared, as they were then
   std::vector<Asked> asked = {};
 
-  bool has_input(const std::string& name) const;
-  bool has_state(const std::string& name) const;
+  /// Whether an input or a state of that name was given.
+  bool has(const std::string& name) const;
 };
 
 /// A node while its session is tracing.
@@ -150,8 +150,7 @@ struct Live final : Session, trace::Observer {
 
   // A line that waits for the lock to be released; its place is turned into text then.
   struct Message {
-    LogLevel level = LogLevel::kInfo;
-    std::optional<Code> code;  ///< of a diagnostic; none: a remark for the log
+    std::optional<Code> code;  ///< of a warning; none: a remark for the log
     std::string node;
     std::string text;
     trace::FrameRef where;
@@ -165,7 +164,7 @@ struct Live final : Session, trace::Observer {
   std::deque<LiveNode> nodes;          ///< references stay valid
   trace::CaptureTable captures;
   std::shared_ptr<trace::Tape> tape;     ///< while a recorded pass is under way
-  Picks picks;                           ///< of `tape`, as are the following
+  trace::Picks picks;                    ///< of `tape`, as are the following
   std::atomic<bool> picking = false;     ///< whether there are any; read without the lock
   std::map<VarId, BakedValue> baked;     ///< worth a warning if they end up as constants
   std::atomic<bool> sizes_vary = false;  ///< some size was decided by traced values
@@ -239,18 +238,6 @@ bool is_traced_here(const std::source_location& where, Tell&& tell) {
   if (shadow != nullptr) tell(*shadow);
   if (shadow == nullptr) live.settle_picks();
   return shadow == nullptr;
-}
-
-/// Visits a tensor, or the tensors of a list.
-template <typename Visit>
-void for_each_tensor(const c10::IValue& value, Visit&& visit) {
-  if (value.isTensor()) {
-    if (value.toTensor().defined()) visit(value.toTensor());
-  } else if (value.isTensorList() || value.isOptionalTensorList()) {
-    for (const c10::IValue& item : value.toListRef()) {
-      if (item.isTensor() && item.toTensor().defined()) visit(item.toTensor());
-    }
-  }
 }
 
 /// The tensors of a payload, in order.

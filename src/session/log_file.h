@@ -24,7 +24,6 @@ class LogFile {
   void open(const std::filesystem::path& path);
   void write(LogLevel level, std::string_view text);
   void flush();
-  const std::filesystem::path& path() const noexcept { return path_; }
 
  private:
   struct Close {

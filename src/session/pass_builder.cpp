@@ -6,16 +6,6 @@
 namespace leapp::session {
 namespace {
 
-// Visits the calls of a pass, those of other nodes left out.
-template <typename Visit>
-void for_each_call(const trace::Tape& tape, const LiveNode& node, Visit&& visit) {
-  const auto first = static_cast<std::size_t>(node.pass.made.recording.first_call);
-  for (std::size_t i = first; i < tape.calls().size(); ++i) {
-    const trace::Call& call = tape.calls()[i];
-    if (call.node == kNobody || call.node == node.id) visit(call);
-  }
-}
-
 VarId output_variable(Live& live, LiveNode& node, const TensorSemantics& entry) {
   const auto known = live.tape->find(entry.ref);
   const NodeId owner = known ? live.tape->variable(*known).node : kNobody;
@@ -78,22 +68,20 @@ void record_memory(Live& live, const LiveNode& node, Pass& pass) {
     const DeclaredBuffer& buffer = pass.buffers[i];
     if (buffer.changed) add(buffer.before, buffer.name, node.pass.buffers[i]);
   }
-  const auto add_store = [&](trace::StoreId id) {
-    if (id == kNobody || seen[static_cast<std::size_t>(id)]) return;
-    const trace::Store& store = tape.store(id);
-    if (!store.capture || store.fresh) return;
-    const VarId root = store.variables.front();
+  const auto add_found = [&](VarId var) {
+    const VarId root = trace::root_outside(tape, var);
+    if (root == kNobody || seen[static_cast<std::size_t>(tape.variable(root).store)]) return;
+    const trace::Store& store = tape.store(tape.variable(root).store);
     const at::Tensor& held = tape.variable(root).held;
-    if (tape.variable(root).origin != trace::Variable::Origin::kOutside) return;
     const bool written = store.last_write >= pass.recording.first_call &&
                          (store.node == node.id || store.node == kNobody);
     // What a first pass only reads may be written by a node to come; later on its writer is known.
     if (node.complete() && !written && live.writer_of(held) == nullptr) return;
     add(root, "", written ? held : at::Tensor());
   };
-  for_each_call(tape, node, [&](const trace::Call& call) {
-    trace::for_each_variable(tape, call, [&](VarId var) { add_store(tape.variable(var).store); });
-  });
+  for (const std::int32_t index : trace::own_calls(pass.recording, node.id)) {
+    trace::for_each_variable(tape, tape.call(index), add_found);
+  }
 }
 
 // A tensor from outside, and what it was in the passes before.
@@ -123,16 +111,16 @@ OutsideRead outside_read(Live& live, const LiveNode& node, VarId var) {
 void record_outside(Live& live, const LiveNode& node, Pass& pass) {
   trace::Tape& tape = *live.tape;
   std::vector<bool> seen(tape.variable_count(), false);
-  for_each_call(tape, node, [&](const trace::Call& call) {
-    trace::for_each_variable(tape, call, [&](VarId var) {
+  for (const std::int32_t index : trace::own_calls(pass.recording, node.id)) {
+    trace::for_each_variable(tape, tape.call(index), [&](VarId var) {
       if (seen[static_cast<std::size_t>(var)] || !trace::is_from_outside(tape, var)) return;
       seen[static_cast<std::size_t>(var)] = true;
       pass.outside.push_back(outside_read(live, node, var));
     });
-    trace::for_each_result(tape, call, [&](VarId var) {
+    trace::for_each_result(tape, tape.call(index), [&](VarId var) {
       if (var != kNobody) tape.variable(var).survives = !tape.variable(var).impl.expired();
     });
-  });
+  }
   std::ranges::sort(pass.outside, {}, &OutsideRead::var);
 }
 
@@ -159,8 +147,8 @@ Pass Live::record(LiveNode& node, const NamedTensors& tensors, const OutputOptio
   if (!recorded) return pass;
   pass.number = ++passes;
   record_buffers(node, *tape, pass);
+  pass.recording.end_call = tape->call_count();
   record_memory(*this, node, pass);
-  pass.recording.end_call = static_cast<std::int32_t>(tape->calls().size());
   record_outside(*this, node, pass);
   for (const auto& [var, value] : baked) pass.baked.push_back(value);
   return pass;

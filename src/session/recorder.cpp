@@ -1,5 +1,4 @@
 // Session's half that sees operators.
-#include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/ops/clone.h>
 #include <c10/util/ScopeExit.h>
 
@@ -7,18 +6,13 @@
 
 #include "session/hooks.h"
 #include "session/live.h"
-#include "session/sizes.h"
 #include "trace/inside.h"
+#include "trace/sizes.h"
 
 namespace leapp::session {
 namespace {
 
 constexpr c10::DispatchKeySet kAutocast = c10::autocast_dispatch_keyset;
-
-const c10::OperatorHandle& copy_op() {
-  static const auto op = c10::Dispatcher::singleton().findSchemaOrThrow("aten::copy_", "");
-  return op;
-}
 
 // A call between the moment its arguments are known and the moment its results are.
 struct PendingCall : SeenCall {
@@ -31,19 +25,7 @@ struct PendingCall : SeenCall {
   std::optional<Tag> tag = {};  // of the first argument that came from a node
   std::shared_ptr<const BetweenCall> kept = {};
   std::vector<std::pair<at::Tensor, Tag>> partly_written = {};
-  std::optional<SizeQuestion> sizes = {};
-
-  bool reads_memory(const trace::Tape& tape, trace::StoreId store) const {
-    if (store == kNobody) return false;
-    const auto same = [&](VarId id) { return id != kNobody && tape.variable(id).store == store; };
-    return std::ranges::any_of(noted, [&](const trace::Arg& arg) {
-      bool found = same(arg.var);
-      for (std::int32_t i = 0; i < arg.list_size; ++i) {
-        found |= same(tape.list_item(arg.list_begin + i));
-      }
-      return found;
-    });
-  }
+  std::optional<trace::SizeQuestion> sizes = {};
 };
 
 VarId note_argument(Live& live, PendingCall& call, const at::Tensor& tensor, bool overwritten) {
@@ -136,12 +118,12 @@ void note_recorded(Live& live, PendingCall& call) {
   note_arguments(live, call);
   const c10::IValue* arguments = call.arguments().data();
   if (call.node != kNobody) live.check_thread(live.at(call.node));
-  if (writes_by_index(call.op)) {
-    call.noted[2].var = before_squeeze(*live.tape, arguments, call.noted[2].var);
+  if (trace::writes_by_index(call.op)) {
+    call.noted[2].var = trace::before_squeeze(*live.tape, arguments, call.noted[2].var);
   }
   if (call.node != kNobody && !call.traits.mutates &&
       (live.sizes_vary || call.traits.size_depends_on_values)) {
-    call.sizes = ask_sizes(*live.tape, call.op, arguments, [&](const at::Tensor& tensor) {
+    call.sizes = trace::ask_sizes(*live.tape, call.op, arguments, [&](const at::Tensor& tensor) {
       return live.writer_of(tensor) != nullptr;
     });
   }
@@ -152,7 +134,7 @@ void note_recorded(Live& live, PendingCall& call) {
 // Before the call, while none is.
 void note_outside_nodes(const Live& live, PendingCall& call) {
   for (std::size_t i = 0; i < call.arguments().size(); ++i) {
-    for_each_tensor(call.arguments()[i], [&](const at::Tensor& tensor) {
+    trace::for_each_tensor(call.arguments()[i], [&](const at::Tensor& tensor) {
       if (!call.tag && !call.traits.overwrites[i]) call.tag = live.tags.find(tensor);
       if (call.traits.writes[i]) call.written_tensors.push_back(tensor);
     });
@@ -166,7 +148,7 @@ bool fills_memory(const at::Tensor& tensor) {
 
 // Whether the last call that touched the memory filled it with what was drawn.
 bool was_filled_last(const trace::Tape& tape, trace::StoreId store, VarId drawn) {
-  for (auto index = static_cast<std::int32_t>(tape.calls().size()) - 1; index >= 0; --index) {
+  for (std::int32_t index = tape.call_count() - 1; index >= 0; --index) {
     bool touches = false;
     bool fills = false;
     trace::for_each_site(tape, index, [&](const trace::Site&, VarId var) {
@@ -200,17 +182,11 @@ void record_draw(Live& live, const PendingCall& call) {
     return var;
   };
   if (!call.traits.mutates) {
-    for (const c10::IValue& result : call.results()) for_each_tensor(result, add);
+    trace::for_each_tensor(call.results(), add);
     return;
   }
-  for (std::size_t i = 0; i < call.written.size(); ++i) {
-    const VarId fixed = add(at::clone(call.written_tensors[i]));
-    live.tape->begin_call(copy_op(), call.frame, kNobody);
-    live.tape->add_tensor(call.written[i]);
-    live.tape->add_tensor(fixed);
-    live.tape->add_value(false);
-    live.tape->add_result(call.written_tensors[i]);
-    live.tape->note_write(call.written[i], kNobody);
+  for (const at::Tensor& tensor : call.written_tensors) {
+    live.tape->mirror(add(at::clone(tensor)), tensor, call.frame);
   }
 }
 
@@ -223,8 +199,11 @@ void append_call(trace::Tape& tape, PendingCall& call) {
   for (const c10::IValue& result : call.results()) {
     tape.add_result(result);
     if (call.traits.aliases) continue;
-    for_each_tensor(result, [&](const at::Tensor& tensor) {
-      shares |= call.reads_memory(tape, tape.variable(*tape.find(tensor)).store);
+    trace::for_each_tensor(result, [&](const at::Tensor& tensor) {
+      const trace::StoreId memory = tape.variable(*tape.find(tensor)).store;
+      trace::for_each_variable(tape, tape.calls()[index], [&](VarId read) {
+        shares |= memory != kNobody && tape.variable(read).store == memory;
+      });
     });
   }
   tape.calls()[index].hidden_alias = shares;
@@ -240,9 +219,8 @@ void record_call(Live& live, PendingCall& call) {
   if (!call.traits.returns_tensors && !call.traits.mutates) return;
   if (call.traits.uninitialized) {
     // torch.tensor([..]) and its kin ask for memory here and fill it without an operator.
-    for (const c10::IValue& result : call.results()) {
-      for_each_tensor(result, [&](const at::Tensor& made) { live.tape->add_outside(made, true); });
-    }
+    trace::for_each_tensor(call.results(),
+                           [&](const at::Tensor& made) { live.tape->add_outside(made, true); });
     return;
   }
   if (!live.baked.empty() && (call.traits.writes == call.traits.overwrites || call.random)) {
@@ -282,9 +260,8 @@ void after_call(Live& live, PendingCall& call) {
   if (call.recorded) {
     if (live.tape) record_call(live, call);
   } else if (call.traits.returns_tensors && !call.traits.mutates && !call.traits.aliases) {
-    for (const c10::IValue& result : call.results()) {
-      for_each_tensor(result, [&](const at::Tensor& tensor) { live.note_made(tensor); });
-    }
+    trace::for_each_tensor(call.results(),
+                           [&](const at::Tensor& tensor) { live.note_made(tensor); });
   }
 }
 
@@ -306,11 +283,10 @@ void Live::on_call(const c10::OperatorHandle& op, c10::DispatchKeySet keys,
   }
   if (picking.load(std::memory_order_relaxed)) {
     std::vector<const c10::StorageImpl*> touched;
-    for (const c10::IValue& value : SeenCall{own_traits, op, *stack}.arguments()) {
-      for_each_tensor(value, [&](const at::Tensor& tensor) {
-        if (tensor.has_storage()) touched.push_back(trace::memory_of(tensor));
-      });
-    }
+    const auto arguments = SeenCall{own_traits, op, *stack}.arguments();
+    trace::for_each_tensor(arguments, [&](const at::Tensor& tensor) {
+      if (tensor.has_storage()) touched.push_back(trace::memory_of(tensor));
+    });
     settle_picks(&touched);
   }
   // What runs is the operator itself; what is noted is one that says all it does.
@@ -347,7 +323,7 @@ void Live::settle_picks(const std::vector<const c10::StorageImpl*>* touched) {
   settling = true;
   const auto settled = c10::make_scope_exit([] { settling = false; });
   for (;;) {
-    std::optional<Picks::Step> step;
+    std::optional<trace::Picks::Step> step;
     {
       const Lock lock;
       if (tape) step = picks.next(*tape, touched);
@@ -356,7 +332,7 @@ void Live::settle_picks(const std::vector<const c10::StorageImpl*>* touched) {
     if (!step) return;
     step->take();
     const Lock lock;
-    Picks::agree(*tape, *step->pick);
+    trace::Picks::agree(*tape, *step->pick);
   }
 }
 

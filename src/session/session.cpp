@@ -149,25 +149,25 @@ Lock::~Lock() {
 
 void Live::emit(const Message& message) {
   if (!message.code) {
-    log(message.level, message.text);
+    log(LogLevel::kInfo, message.text);
     return;
   }
   const bool escapes = message.code == Code::kNumber || message.code == Code::kBranch;
   if (escapes && trace::only_shown(message.where)) return;
   diagnostics_.add({.code = *message.code,
-                    .level = message.level,
+                    .level = LogLevel::kWarning,
                     .where = trace::resolve_source(message.where).to_string(),
                     .node = message.node,
                     .text = message.text});
 }
 
 void Live::remark(std::string text) {
-  messages.push_back({LogLevel::kInfo, std::nullopt, {}, std::move(text), {}});
+  messages.push_back({std::nullopt, {}, std::move(text), {}});
 }
 
 void Live::warn(Code code, const std::string& node, std::string text, trace::FrameRef where) {
   if (!queued.emplace(code, where.code, where.position, text).second) return;
-  messages.push_back({LogLevel::kWarning, code, node, std::move(text), where});
+  messages.push_back({code, node, std::move(text), where});
 }
 
 void Live::reset() {
@@ -195,9 +195,9 @@ void Live::start(const StartOptions& options) {
   require(trace::can_observe(), Code::kObserverTaken,
           "leapp.start(): another copy of LEAPP, or another tool that observes PyTorch's operators "
           "(TESTING_ONLY_GenericMode), is loaded in this process, and there can be one only");
-  const std::filesystem::path name = expand_home(options.name);
-  const std::string last =
-      name.has_filename() ? name.filename().string() : name.parent_path().filename().string();
+  std::filesystem::path name = expand_home(options.name);
+  if (!name.has_filename()) name = name.parent_path();
+  const std::string last = name.filename().string();
   require(!last.empty() && last != "." && last != "..", Code::kBadName,
           "leapp.start() needs a name for the graph, found '" + options.name + "'");
   const std::string fault = find_node_name_fault(last);
@@ -216,8 +216,7 @@ void Live::start(const StartOptions& options) {
   const Lock lock;
   reset();
   options_ = options;
-  graph_name_ = last;
-  folder_ = folder.has_filename() ? folder : folder.parent_path();
+  folder_ = folder;
   diagnostics_.clear();
   log_file_.open(folder_ / "log.txt");
   set_log_record([this](LogLevel level, std::string_view text) { log_file_.write(level, text); });
@@ -230,7 +229,7 @@ void Live::start(const StartOptions& options) {
          "Call leapp.stop() first.",
          frame);
   }
-  remark("Tracing '" + graph_name_ + "' into " + folder_.string());
+  remark("Tracing '" + graph_name() + "' into " + folder_.string());
 }
 
 void Live::warm_up() {
@@ -325,7 +324,7 @@ void Live::begin_pass(LiveNode& node, trace::FrameRef frame) {
   node.pass.recorded = true;
   if (!tape) tape = std::make_shared<trace::Tape>(captures);
   node.pass.made.recording.tape = tape;
-  node.pass.made.recording.first_call = static_cast<std::int32_t>(tape->calls().size());
+  node.pass.made.recording.first_call = tape->call_count();
   ++recording;
 }
 

@@ -28,7 +28,7 @@ class Session {
   // For compile_graph(), which runs after stop() and on one thread.
   std::vector<const Node*> nodes() const;
   const StartOptions& options() const noexcept { return options_; }
-  const std::string& graph_name() const noexcept { return graph_name_; }
+  std::string graph_name() const { return folder_.filename().string(); }
   const std::filesystem::path& folder() const noexcept { return folder_; }
   void flush_log() { log_file_.flush(); }
   /// What was said since the session began. Not to be added to while the lock is held.
@@ -41,7 +41,6 @@ class Session {
   std::atomic<bool> active_ = false;
   bool started_once_ = false;
   StartOptions options_;
-  std::string graph_name_;
   std::filesystem::path folder_;
   LogFile log_file_;
   Diagnostics diagnostics_;

@@ -74,19 +74,11 @@ void Live::connect(LiveNode& node, NodePort& port, const at::Tensor& tensor,
                    trace::FrameRef frame) {
   port.read.reset();
   const std::optional<PortId> source = source_of(*this, node, port, tensor, frame);
-  if (!node.complete()) {
-    port.source = source;
-    port.source_pass = source ? 0 : -1;
-    return;
-  }
+  if (!port.source) port.source = source;
   if (source == port.source) return;
-  if (source && !port.source && port.source_pass < 0) {
-    port.source = source;
-    port.source_pass = node.completed;
-    return;
-  }
   // A feedback input may be set by hand again, as at the start of an episode.
-  if (!source && port.source_pass > 0) return;
+  const bool is_feedback = port.age.reads() == 0 || port.age.first().pass > 0;
+  if (!source && is_feedback) return;
   const auto name_of_source = [&](const std::optional<PortId>& id) {
     return id ? at(id->node).name + "/" + id->port : std::string("outside the graph");
   };

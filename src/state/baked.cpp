@@ -8,10 +8,6 @@
 namespace leapp::state {
 namespace {
 
-Diagnostic said(const Node& node, const session::Escape& escape) {
-  return warning(escape.code, escape.where, node.name, escape.text);
-}
-
 // Whether what a variable from outside holds changes from pass to pass.
 bool changes(const Node& node, std::size_t number, VarId var) {
   const Pass& pass = node.passes[number];
@@ -56,7 +52,7 @@ Findings find_escapes(const Node& node, const Followed& followed) {
       };
       if (trace::only_shown(escape.where)) continue;
       if (trace::depends_on(node.passes[i].tape(), escape.var, varies)) {
-        findings.push_back(said(node, escape));
+        findings.push_back(warning(escape.code, escape.where, node.name, escape.text));
       }
     }
   }

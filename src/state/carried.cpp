@@ -34,15 +34,15 @@ class CarriedFinder {
 
   Carried run() && {
     look_at_memory();
-    if (followed_.apart || std::none_of(sites().begin(), sites().end(), [](const auto& site) {
-          return site.changed || site.moved;
-        })) {
-      return give_up(false);
+    const auto differs = [](const FollowedSite& site) { return site.changed || site.moved; };
+    if (!followed_.apart && std::ranges::any_of(sites(), differs)) {
+      done_.in_doubt = !find_needed() || !check_memory() || !check_feeds();
+      if (!done_.in_doubt) {
+        for (const std::int32_t number : order_) add_state(number);
+        connect();
+      }
     }
-    if (!find_needed() || !check_memory() || !check_feeds()) return give_up(true);
-    for (const std::int32_t number : order_) add_state(number);
-    connect();
-    drop_renewed();
+    keep_all_but_renewed();
     return std::move(done_);
   }
 
@@ -53,12 +53,6 @@ class CarriedFinder {
   }
   const Pass& pass() const { return node_.passes[base_]; }
 
-  Carried give_up(bool in_doubt) {
-    done_.states = std::move(written_);
-    done_.in_doubt = in_doubt;
-    drop_renewed();
-    return std::move(done_);
-  }
   void say(Code code, const FollowedSite& site, const std::string& text);
   void look_at_memory();
   std::optional<Source> source_of(const FollowedSite& site) const;
@@ -70,7 +64,7 @@ class CarriedFinder {
   void add_state(std::int32_t number);
   void add_chain(std::size_t last, std::int32_t delay);
   void connect();
-  void drop_renewed();
+  void keep_all_but_renewed();
 
   const Node& node_;
   std::size_t base_;
@@ -79,9 +73,8 @@ class CarriedFinder {
   const Paths& paths_;
   std::vector<State> written_;
   std::set<std::int32_t> dropped_;    // written states that are none
-  std::set<std::int32_t> needed_;     // sites
   std::set<std::int32_t> asked_for_;  // sites whose value another one takes
-  std::vector<std::int32_t> order_;   // needed sites
+  std::vector<std::int32_t> order_;   // sites that are needed
   std::vector<VarId> roots_;
   std::map<std::pair<VarId, Source>, std::size_t> known_;  // states that were added
   std::map<std::int32_t, std::size_t> state_at_;           // by site
@@ -148,7 +141,7 @@ bool CarriedFinder::is_doubtful(const FollowedSite& site) const {
     return tensor.dim() > 0 || (paths_ && !paths_(tensor).empty());
   }
   return site.sources && site.sources->size() > 1 &&
-         std::any_of(site.sources->begin(), site.sources->end(), [&](const Source& source) {
+         std::ranges::any_of(*site.sources, [&](const Source& source) {
            return source.site >= 0 && site_at(source.site).changed;
          });
 }
@@ -168,10 +161,9 @@ bool CarriedFinder::find_needed() {
     for (std::size_t i = 0; i < sites().size(); ++i) {
       const auto number = static_cast<std::int32_t>(i);
       const FollowedSite& site = sites()[i];
-      if (needed_.count(number) > 0) continue;
+      if (std::ranges::count(order_, number) > 0) continue;
       // Written memory is there because something depends on it, if not on this first look at it.
-      const bool reached =
-          site.written >= 0 || std::binary_search(calls.begin(), calls.end(), site.at.call);
+      const bool reached = site.written >= 0 || std::ranges::binary_search(calls, site.at.call);
       if (!reached && (asked_for_.count(number) == 0 || !site.changed)) continue;
       if (!site.changed && !is_doubtful(site)) continue;
       if (!need(number)) return false;
@@ -197,7 +189,7 @@ bool CarriedFinder::need(std::int32_t number) {
   const auto fits = [&](const at::Tensor& found) {
     return trace::same_type(site.found.front(), found);
   };
-  if (!source || !std::all_of(site.found.begin(), site.found.end(), fits)) {
+  if (!source || !std::ranges::all_of(site.found, fits)) {
     say(Code::kUnknownSource, site,
         " that changes from pass to pass, and its value does not always come from the same place "
         "in the pass before, so it cannot be exported as state. Declare it with "
@@ -205,7 +197,6 @@ bool CarriedFinder::need(std::int32_t number) {
         "annotate.input_tensors().");
     return false;
   }
-  needed_.insert(number);
   order_.push_back(number);
   if (source->var != kNobody) roots_.push_back(source->var);
   if (source->site >= 0) asked_for_.insert(source->site);
@@ -216,10 +207,9 @@ bool CarriedFinder::need(std::int32_t number) {
 bool CarriedFinder::check_memory() {
   if (followed_.torn.empty()) return true;
   const std::vector<std::int32_t> calls = trace::slice(pass().tape(), roots_);
-  const auto torn =
-      std::find_if(followed_.torn.begin(), followed_.torn.end(), [&](const trace::Site& site) {
-        return std::binary_search(calls.begin(), calls.end(), site.call);
-      });
+  const auto torn = std::ranges::find_if(followed_.torn, [&](const trace::Site& site) {
+    return std::ranges::binary_search(calls, site.call);
+  });
   if (torn == followed_.torn.end()) return true;
   say(Code::kUnknownSource, {.at = *torn, .initial = trace::variable_at(pass().tape(), *torn)},
       " that the program also has under another name in some passes, and not in others, and it "
@@ -287,8 +277,7 @@ void CarriedFinder::add_chain(std::size_t last, std::int32_t delay) {
     State next = {.origin = State::Origin::kCarried};
     next.per_pass.resize(node_.passes.size());
     for (std::size_t k = base_; k + 1 < node_.passes.size(); ++k) {
-      next.per_pass[k].before = written_[last].per_pass[k + 1].before;
-      next.per_pass[k].after = written_[last].per_pass[k + 1].after;
+      next.per_pass[k] = written_[last].per_pass[k + 1];
     }
     next.slot.value = next.per_pass[base_].before;
     written_[last].slot.same_as = written_.size();
@@ -312,29 +301,27 @@ void CarriedFinder::connect() {
     } else if (source.port.node != node_.id) {
       state.fed_by = State::Feed{source.port.node, source.port.port, {}};
     } else {
-      for (const trace::Recording::Port& output : pass().recording.outputs) {
-        if (output.name == source.port.port) state.slot.after = output.var;
-      }
+      const auto& outputs = pass().recording.outputs;
+      const auto output =
+          std::ranges::find(outputs, source.port.port, &trace::Recording::Port::name);
+      if (output != outputs.end()) state.slot.after = output->var;
     }
   }
-  done_.states = std::move(written_);
 }
 
-void CarriedFinder::drop_renewed() {
-  std::vector<State> kept;
+void CarriedFinder::keep_all_but_renewed() {
   std::map<std::size_t, std::size_t> moved;
-  for (std::size_t i = 0; i < done_.states.size(); ++i) {
+  for (std::size_t i = 0; i < written_.size(); ++i) {
     if (dropped_.count(static_cast<std::int32_t>(i)) > 0) {
-      done_.renewed.push_back(done_.states[i].slot.before);
+      done_.renewed.push_back(written_[i].slot.before);
       continue;
     }
-    moved[i] = kept.size();
-    kept.push_back(std::move(done_.states[i]));
+    moved[i] = done_.states.size();
+    done_.states.push_back(std::move(written_[i]));
   }
-  for (State& state : kept) {
+  for (State& state : done_.states) {
     if (state.slot.same_as) state.slot.same_as = moved.at(*state.slot.same_as);
   }
-  done_.states = std::move(kept);
 }
 
 }  // namespace

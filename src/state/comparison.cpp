@@ -1,12 +1,10 @@
 #include "state/comparison.h"
 
-#include <ATen/ops/equal.h>
-
 #include <algorithm>
 #include <set>
-#include <sstream>
 
 #include "trace/alignment.h"
+#include "trace/argument.h"
 #include "trace/constant.h"
 
 namespace leapp::state {
@@ -15,50 +13,8 @@ namespace {
 constexpr const char* kFirstTick =
     ", so if only the very first tick differs, trace three passes or more";
 
-std::string text_of(const c10::IValue& value) {
-  if (value.isTensor()) {
-    return value.toTensor().numel() == 1 ? c10::toString(value.toTensor().item()) : "a tensor";
-  }
-  std::ostringstream text;
-  text << value;
-  return text.str();
-}
-
-bool same_argument(const c10::IValue& a, const c10::IValue& b) {
-  if (a.isTensor() != b.isTensor()) return false;
-  if (a.isTensor()) {
-    if (a.toTensor().defined() != b.toTensor().defined()) return false;
-    return !a.toTensor().defined() || at::equal(a.toTensor(), b.toTensor());
-  }
-  if (a.isDouble() && b.isDouble()) {
-    const bool both_nan = a.toDouble() != a.toDouble() && b.toDouble() != b.toDouble();
-    return both_nan || a.toDouble() == b.toDouble();
-  }
-  if (a.isInt() && b.isInt()) return a.toInt() == b.toInt();
-  if (a.isBool() && b.isBool()) return a.toBool() == b.toBool();
-  if (a.isNone() && b.isNone()) return true;
-  return a.tagKind() == b.tagKind() && (a.isGenerator() || a == b);
-}
-
-// An argument of a call, in words.
-std::string describe(const trace::Arg& arg) {
-  switch (arg.kind) {
-    case trace::Arg::Kind::kTensor:
-      return "a tensor";
-    case trace::Arg::Kind::kTensorList:
-      return std::to_string(arg.list_size) + (arg.list_size == 1 ? " tensor" : " tensors");
-    case trace::Arg::Kind::kValue:
-      break;
-  }
-  return text_of(arg.value);
-}
-
-const trace::Call& call_at(const trace::Tape& tape, std::int32_t index) {
-  return tape.call(index);
-}
-
 std::string name_at(const trace::Tape& tape, std::int32_t index) {
-  return c10::toString(call_at(tape, index).op.operator_name());
+  return index < 0 ? "" : c10::toString(tape.call(index).op.operator_name());
 }
 
 // One later pass against the base.
@@ -112,24 +68,16 @@ class Comparison {
 };
 
 void Comparison::compare_calls(std::int32_t old_index, std::int32_t new_index) {
-  const trace::Call& a = call_at(old_tape_, old_index);
-  const trace::Call& b = call_at(new_tape_, new_index);
+  const trace::Call& a = old_tape_.call(old_index);
+  const trace::Call& b = new_tape_.call(new_index);
   if (!compare_forms(a, b)) return;
-  const trace::Arg* old_args = old_tape_.args_of(a);
-  const trace::Arg* new_args = new_tape_.args_of(b);
-  const auto count = static_cast<std::int32_t>(a.op.schema().arguments().size());
-  for (std::int32_t k = 0; k < count; ++k) {
-    if (old_args[k].kind == trace::Arg::Kind::kValue) {
-      compare_values(a, b, static_cast<std::size_t>(k));
-    }
-    if (old_args[k].kind == trace::Arg::Kind::kTensor) {
-      compare_tensors({old_index, k, -1}, old_args[k].var, {new_index, k, -1}, new_args[k].var);
-    }
-    for (std::int32_t item = 0; item < old_args[k].list_size; ++item) {
-      compare_tensors({old_index, k, item}, old_tape_.list_item(old_args[k].list_begin + item),
-                      {new_index, k, item}, new_tape_.list_item(new_args[k].list_begin + item));
-    }
+  for (std::size_t k = 0; k < a.op.schema().arguments().size(); ++k) {
+    if (old_tape_.args_of(a)[k].kind == trace::Arg::Kind::kValue) compare_values(a, b, k);
   }
+  trace::for_each_site(old_tape_, old_index, [&](const trace::Site& site, VarId was) {
+    const trace::Site there = {new_index, site.arg, site.item};
+    compare_tensors(site, was, there, trace::variable_at(new_tape_, there));
+  });
 }
 
 // Whether both took a number, a tensor, or as many tensors in each place.
@@ -141,8 +89,8 @@ bool Comparison::compare_forms(const trace::Call& a, const trace::Call& b) {
     if (old_args[k].kind == new_args[k].kind && old_args[k].list_size == new_args[k].list_size) {
       continue;
     }
-    note(a.op.schema().name() + " got " + describe(new_args[k]) + " for " + declared[k].name() +
-             ", where it got " + describe(old_args[k]) +
+    note(a.op.schema().name() + " got " + trace::text_of(new_args[k]) + " for " +
+             declared[k].name() + ", where it got " + trace::text_of(old_args[k]) +
              " before. If it is state, let it begin with a tensor of the shape it will have, or "
              "with as many of them",
          b.frame);
@@ -154,10 +102,10 @@ bool Comparison::compare_forms(const trace::Call& a, const trace::Call& b) {
 void Comparison::compare_values(const trace::Call& a, const trace::Call& b, std::size_t parameter) {
   const c10::IValue& was = old_tape_.args_of(a)[parameter].value;
   const c10::IValue& is = new_tape_.args_of(b)[parameter].value;
-  if (same_argument(was, is)) return;
+  if (trace::same_argument(was, is)) return;
   const bool number = is.isScalar() || is.isTensor();
   note(a.op.schema().name() + " got " + a.op.schema().arguments()[parameter].name() + "=" +
-           text_of(is) + ", which was " + text_of(was) + " before" +
+           trace::text_of(is) + ", which was " + trace::text_of(was) + " before" +
            (number ? ". A number that changes has to be a tensor to become state (self.count = "
                      "torch.zeros(()), say), or an input"
                    : ""),
@@ -167,7 +115,7 @@ void Comparison::compare_values(const trace::Call& a, const trace::Call& b, std:
 void Comparison::compare_tensors(const trace::Site& first_site, VarId was, const trace::Site& site,
                                  VarId is) {
   if (was == kNobody || is == kNobody || followed_.explains(is)) return;
-  const trace::Call& b = call_at(new_tape_, site.call);
+  const trace::Call& b = new_tape_.call(site.call);
   const bool was_outside = old_tape_.variable(was).origin == trace::Variable::Origin::kOutside;
   const bool is_outside = new_tape_.variable(is).origin == trace::Variable::Origin::kOutside;
   if (was_outside != is_outside &&
@@ -183,7 +131,7 @@ void Comparison::compare_tensors(const trace::Site& first_site, VarId was, const
   if (!was_outside || !is_outside || compared_[static_cast<std::size_t>(was)]) return;
   compared_[static_cast<std::size_t>(was)] = true;
   const auto is_before = [&](const State& state) { return state.slot.before == was; };
-  if (std::any_of(first_.states.begin(), first_.states.end(), is_before)) return;
+  if (std::ranges::any_of(first_.states, is_before)) return;
   // Scratch memory: what the pass reads there it wrote itself.
   if (old_tape_.written_since(was, first_.pass->recording.first_call)) return;
   if (is_written(is) || has_the_same_content(was, is)) return;
@@ -223,7 +171,7 @@ bool Comparison::is_written(VarId var) const {
 }
 
 void Comparison::note_own(const trace::Site& site) {
-  const trace::Call& reader = call_at(new_tape_, site.call);
+  const trace::Call& reader = new_tape_.call(site.call);
   note("a tensor that " + reader.op.schema().name() + " reads" +
            describe_argument(new_tape_, site, paths_) +
            " was computed by this node in an earlier pass, so it is state: declare it with "
@@ -235,10 +183,8 @@ void Comparison::note_own(const trace::Site& site) {
 // State that is read by calls without a counterpart.
 void Comparison::note_unpaired_state() {
   const auto is_state = [&](VarId var) {
-    const auto store = new_tape_.variable(var).store;
-    return std::any_of(again_.states.begin(), again_.states.end(), [&](const State& state) {
-      const VarId before = state.slot.before;
-      return before == var || (store != kNobody && new_tape_.variable(before).store == store);
+    return std::ranges::any_of(again_.states, [&](const State& state) {
+      return new_tape_.same_memory(var, state.slot.before);
     });
   };
   auto pair = aligned_.pairs.begin();
@@ -257,19 +203,13 @@ void Comparison::note_control_flow() {
   if (!difference && followed_.added_call) difference = {-1, *followed_.added_call};
   if (!difference) return;
   const auto [old_index, new_index] = *difference;
-  if (old_index < 0) {
-    note(
-        "control flow changed: " + name_at(new_tape_, new_index) + " ran, which did not run before",
-        call_at(new_tape_, new_index).frame);
-  } else if (new_index < 0) {
-    note(
-        "control flow changed: " + name_at(old_tape_, old_index) + " did not run, which ran before",
-        call_at(old_tape_, old_index).frame);
-  } else {
-    note("control flow changed: " + name_at(new_tape_, new_index) + " ran where " +
-             name_at(old_tape_, old_index) + " ran before" + kFirstTick,
-         call_at(new_tape_, new_index).frame);
-  }
+  const std::string then = name_at(old_tape_, old_index);
+  const std::string now = name_at(new_tape_, new_index);
+  std::string what = now + " ran where " + then + " ran before" + kFirstTick;
+  if (then.empty()) what = now + " ran, which did not run before";
+  if (now.empty()) what = then + " did not run, which ran before";
+  note("control flow changed: " + what,
+       now.empty() ? old_tape_.call(old_index).frame : new_tape_.call(new_index).frame);
 }
 
 // Adds the calls that compute the states to those of two passes.
@@ -309,7 +249,7 @@ std::vector<Difference> compare_passes(const Node& node, const std::vector<Writt
       const auto is_known = [&](const Difference& known) {
         return known.text.starts_with(each.text) && known.where == each.where;
       };
-      if (std::any_of(found.begin(), found.end(), is_known)) continue;
+      if (std::ranges::any_of(found, is_known)) continue;
       each.text += " (pass " + std::to_string(i + 1) + " of node '" + node.name + "' against the " +
                    (base == 0 ? "first" : "second") +
                    " pass): what the first pass did is what is exported";

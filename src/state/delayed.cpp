@@ -47,11 +47,10 @@ std::size_t link(NodeStates& states, const NodePort& port, int delay, int age, S
     state.per_pass.push_back({value, value});
   }
   state.slot.value = state.per_pass.front().before;
-  const auto known =
-      std::find_if(states.states.begin(), states.states.end(), [&](const State& other) {
-        return other.origin == state.origin && other.fed_by == state.fed_by &&
-               trace::same_value(other.slot.value, state.slot.value);
-      });
+  const auto known = std::ranges::find_if(states.states, [&](const State& other) {
+    return other.origin == state.origin && other.fed_by == state.fed_by &&
+           trace::same_value(other.slot.value, state.slot.value);
+  });
   if (known != states.states.end()) {
     return static_cast<std::size_t>(known - states.states.begin());
   }

@@ -51,10 +51,7 @@ bool may_be_first_tick(const Node& node, std::span<const Node* const> nodes,
                        const std::vector<Difference>& differences) {
   if (passes.size() < 3 || node.read_values) return false;
   // Where nothing but a constant differs, more likely it changes now and then.
-  if (std::any_of(differences.begin(), differences.end(),
-                  [](const Difference& each) { return each.constant; })) {
-    return false;
-  }
+  if (std::ranges::any_of(differences, &Difference::constant)) return false;
   return given_in(passes[0]) == given_in(passes[1]) && !shares_memory(node, nodes);
 }
 
@@ -73,81 +70,58 @@ VarId read_as(const Pass& second, const State& state) {
   return trace::variable_at(second.tape(), state.slot.sites.front());
 }
 
-class FirstTick {
- public:
-  FirstTick(const Node& node, NodeStates rest) : node_(node), done_(std::move(rest)) {}
-
-  std::optional<NodeStates> run(const std::vector<WrittenPass>& passes) && {
-    for (std::size_t i = 0; i < done_.states.size(); ++i) {
-      const State& state = done_.states[i];
-      if (is_given(state)) {
-        done_.opening.push_back(passes[0].states[i].slot);
-      } else if (!open_found(done_.states[i])) {
-        return std::nullopt;
-      }
-    }
-    keep_from_first_pass();
-    add_flag();
-    return std::move(done_);
-  }
-
- private:
-  bool open_found(State& state);
-  void keep_from_first_pass();
-  void add_flag();
-
-  const Node& node_;
-  NodeStates done_;
-};
-
 // What the first tick leaves in a state that nobody declared; what it finds there is not used.
-bool FirstTick::open_found(State& state) {
+// False where that cannot be told.
+bool open_found(NodeStates& done, State& state) {
   if (state.fed_by || !state.slot.name.empty()) return false;
-  const VarId read = read_as(node_.passes[1], state);
-  const VarId left = read == kNobody ? kNobody : left_by_first_pass(node_, read);
+  const VarId read = read_as(done.exported(), state);
+  const VarId left = read == kNobody ? kNobody : left_by_first_pass(*done.node, read);
   if (left == kNobody) return false;
   const at::Tensor nothing = at::zeros_like(state.per_pass[1].before);
-  done_.opening.push_back({.value = nothing, .after = left});
+  done.opening.push_back({.value = nothing, .after = left});
   state.per_pass[0] = {nothing, state.per_pass[1].before};
   return true;
 }
 
 // Values of the first pass that later ones read and never replace, such as an offset that is taken
 // once.
-void FirstTick::keep_from_first_pass() {
-  const trace::Tape& tape = node_.passes[1].tape();
-  const std::int32_t begin = node_.passes[1].recording.first_call;
+void keep_from_first_pass(NodeStates& done) {
+  const Node& node = *done.node;
+  const trace::Recording second = recording_of(done);
+  const trace::Tape& tape = *second.tape;
   std::set<VarId> seen;
-  for (const State& state : done_.states) seen.insert(read_as(node_.passes[1], state));
-  for (const std::int32_t index : recording_of(done_).calls) {
+  for (const State& state : done.states) seen.insert(read_as(done.exported(), state));
+  for (const std::int32_t index : second.calls) {
     trace::for_each_variable(tape, tape.call(index), [&](VarId var) {
-      if (!seen.insert(var).second || tape.written_since(var, begin)) return;  // a state's
-      const VarId made = left_by_first_pass(node_, var);
-      if (made == kNobody || !trace::depends_on_inputs(node_.passes[0].tape(), made)) return;
+      const bool is_states = tape.written_since(var, second.first_call);
+      if (!seen.insert(var).second || is_states) return;
+      const VarId made = left_by_first_pass(node, var);
+      if (made == kNobody || !trace::depends_on_inputs(node.passes[0].tape(), made)) return;
       const at::Tensor value = trace::copy_of(tape.content(var));
       const at::Tensor nothing = at::zeros_like(value);
-      State& kept = done_.states.emplace_back();
+      State& kept = done.states.emplace_back();
       kept.origin = Origin::kCarried;
       kept.slot.before = kept.slot.after = var;
-      kept.per_pass.assign(node_.passes.size(), {value, value});
+      kept.per_pass.assign(node.passes.size(), {value, value});
       kept.per_pass[0].before = nothing;
-      done_.opening.push_back({.value = nothing, .after = made});
+      done.opening.push_back({.value = nothing, .after = made});
     });
   }
 }
 
-void FirstTick::add_flag() {
-  const std::vector<at::Tensor>& outputs = node_.passes[0].outputs;
+void add_flag(NodeStates& done) {
+  const Node& node = *done.node;
+  const std::vector<at::Tensor>& outputs = node.passes[0].outputs;
   const at::Device device = outputs.empty() ? at::kCPU : outputs.front().device();
   const at::Tensor yes = at::ones({}, at::TensorOptions(at::kBool).device(device));
   const at::Tensor no = at::zeros_like(yes);
   const StateSlot slot = {
-      .name = unused_name(node_, done_.states, "first_tick"), .value = yes, .constant = no};
+      .name = unused_name(node, done.states, "first_tick"), .value = yes, .constant = no};
   State flag = {.origin = Origin::kFlag, .slot = slot};
-  flag.per_pass.assign(node_.passes.size(), {no, no});
+  flag.per_pass.assign(node.passes.size(), {no, no});
   flag.per_pass[0].before = yes;
-  done_.states.push_back(std::move(flag));
-  done_.opening.push_back(slot);
+  done.states.push_back(std::move(flag));
+  done.opening.push_back(slot);
 }
 
 }  // namespace
@@ -164,9 +138,18 @@ std::optional<NodeStates> find_first_tick(const Node& node, std::span<const Node
       !compare_passes(node, passes, 1, followed, carried.states, paths).empty()) {
     return std::nullopt;
   }
-  NodeStates rest = {.node = &node, .base = 1, .states = std::move(carried.states)};
-  add_written(rest);  // what is carried may depend on more of it
-  return FirstTick(node, std::move(rest)).run(passes);
+  NodeStates done = {.node = &node, .base = 1, .states = std::move(carried.states)};
+  add_written(done);  // what is carried may depend on more of it
+  for (std::size_t i = 0; i < done.states.size(); ++i) {
+    if (is_given(done.states[i])) {
+      done.opening.push_back(passes[0].states[i].slot);
+    } else if (!open_found(done, done.states[i])) {
+      return std::nullopt;
+    }
+  }
+  keep_from_first_pass(done);
+  add_flag(done);
+  return done;
 }
 
 }  // namespace leapp::state

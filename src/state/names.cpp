@@ -53,14 +53,12 @@ std::string describe_read(const trace::Tape& tape, const trace::Site& site, cons
          describe_argument(tape, site, paths);
 }
 
-Diagnostic warning(Code code, trace::FrameRef where, const std::string& node, std::string text,
-                   bool settled_by_another_pass) {
+Diagnostic warning(Code code, trace::FrameRef where, const std::string& node, std::string text) {
   return {.code = code,
           .level = LogLevel::kWarning,
           .where = trace::resolve_source(where).to_string(),
           .node = node,
-          .text = std::move(text),
-          .settled_by_another_pass = settled_by_another_pass};
+          .text = std::move(text)};
 }
 
 }  // namespace leapp::state

@@ -25,7 +25,6 @@ std::string describe_read(const trace::Tape& tape, const trace::Site& site, cons
 std::string describe_argument(const trace::Tape& tape, const trace::Site& site, const Paths& paths);
 
 /// A warning about a line of the program.
-Diagnostic warning(Code code, trace::FrameRef where, const std::string& node, std::string text,
-                   bool settled_by_another_pass = false);
+Diagnostic warning(Code code, trace::FrameRef where, const std::string& node, std::string text);
 
 }  // namespace leapp::state

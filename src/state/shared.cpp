@@ -90,7 +90,7 @@ std::optional<std::size_t> Sharing::first_of(std::size_t node, std::size_t pass,
     return uses;
   };
   const std::vector<const MemoryUse*> here = written_uses(pass);
-  const auto place = std::find(here.begin(), here.end(), &use);
+  const auto place = std::ranges::find(here, &use);
   for (std::size_t i = 0; i < first.size(); ++i) {
     if (!use.declared.empty() || !first[i].declared.empty()) {
       if (first[i].declared == use.declared) return i;
@@ -161,7 +161,7 @@ std::vector<Pair> Sharing::find_pairs(Findings& findings) const {
 // the next tick what the last one left. Two passes show it; after a single one its name does.
 void Sharing::close_chains(std::vector<Pair>& pairs) const {
   const auto is_fed = [&](const Use& use) {
-    return std::any_of(pairs.begin(), pairs.end(), [&](const Pair& p) { return p.to == use; });
+    return std::ranges::find(pairs, use, &Pair::to) != pairs.end();
   };
   std::vector<Pair> closing;
   for (const Pair& pair : pairs) {
@@ -169,7 +169,7 @@ void Sharing::close_chains(std::vector<Pair>& pairs) const {
     if (node_at(first.node).passes.size() > 1 || is_fed(first)) continue;
     Use last = first;
     for (bool further = true; further;) {
-      const auto next = std::find_if(pairs.begin(), pairs.end(), [&](const Pair& p) {
+      const auto next = std::ranges::find_if(pairs, [&](const Pair& p) {
         return p.from == last && use_at(p.to).after &&
                use_at(p.to).declared == use_at(last).declared;
       });

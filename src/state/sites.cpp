@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "state/aliases.h"
+#include "trace/aliases.h"
 #include "trace/constant.h"
 
 namespace leapp::state {
@@ -20,33 +20,6 @@ bool was_made(const Pass& pass, VarId var) {
   return !outside || tape.written_since(var, pass.recording.first_call);
 }
 
-// All calls that ran in a pass, those of other nodes left out.
-std::vector<std::int32_t> own_calls(const Pass& pass, NodeId node) {
-  std::vector<std::int32_t> calls;
-  for (std::int32_t i = pass.recording.first_call; i < pass.recording.end_call; ++i) {
-    const NodeId owner = pass.tape().call(i).node;
-    if (owner == kNobody || owner == node) calls.push_back(i);
-  }
-  return calls;
-}
-
-std::optional<std::int32_t> find_added_call(const Tape& tape, const trace::Alignment& aligned) {
-  if (aligned.added.empty()) return std::nullopt;
-  std::set<VarId> used;
-  for (const auto& [_, index] : aligned.pairs) {
-    trace::for_each_variable(tape, tape.call(index), [&](VarId var) { used.insert(var); });
-  }
-  for (const std::int32_t index : aligned.added) {
-    bool counts = false;
-    trace::for_each_result(tape, tape.call(index), [&](VarId var) {
-      if (var == kNobody) return;
-      counts |= used.count(var) > 0 || tape.variable(var).survives;
-    });
-    if (counts) return index;
-  }
-  return std::nullopt;
-}
-
 class Follower {
  public:
   Follower(const Node& node, const std::vector<WrittenPass>& passes, std::size_t base,
@@ -54,7 +27,7 @@ class Follower {
       : node_(node), passes_(passes), base_(base), written_(written), first_(*passes[base].pass) {}
 
   Followed run() && {
-    first_calls_ = own_calls(first_, node_.id);
+    first_calls_ = trace::own_calls(first_.recording, node_.id);
     start();
     for (pass_ = base_ + 1; pass_ < passes_.size(); ++pass_) add();
     return std::move(followed_);
@@ -75,7 +48,6 @@ class Follower {
 
   void start();
   std::optional<std::int32_t> written_at(VarId var) const;
-  void add_site(const trace::Site& at, VarId var, std::int32_t written);
   void add();
   void look_at(std::size_t number, VarId var, FollowedPass& shown);
   std::set<Source> sources_of(std::int32_t number, VarId var, const Tape::Match& known);
@@ -83,7 +55,6 @@ class Follower {
   bool follow_memory(FollowedSite& site, Trail& trail, VarId var, const std::set<Source>& sources);
   bool had_before(VarId var) const;
   void note_found(FollowedSite& site, VarId var) const;
-  void pair_results(const trace::Call& was, const trace::Call& is, std::vector<VarId>& as_first);
   void end_pass(const std::vector<VarId>& read_now);
   VarId in_first(std::size_t pass, VarId var) const;
 
@@ -102,29 +73,30 @@ class Follower {
 // The written state whose memory a variable of the first pass is, or -1; nullopt when it was
 // declared with its value, so that there is nothing to follow.
 std::optional<std::int32_t> Follower::written_at(VarId var) const {
-  const Tape& tape = first_.tape();
-  const trace::StoreId store = tape.variable(var).store;
   for (std::size_t i = 0; i < written_.size(); ++i) {
-    const VarId before = written_[i].slot.before;
-    if (before != var && (store == kNobody || tape.variable(before).store != store)) continue;
+    if (!first_.tape().same_memory(var, written_[i].slot.before)) continue;
     if (written_[i].origin == State::Origin::kExplicit) return std::nullopt;
     return static_cast<std::int32_t>(i);
   }
   return -1;
 }
 
-void Follower::add_site(const trace::Site& at, VarId var, std::int32_t written) {
-  FollowedSite& site = followed_.sites.emplace_back(FollowedSite{.at = at, .initial = var});
-  Trail& trail = trails_.emplace_back(Trail{.read = var});
-  site.written = written;
-  if (written < 0) return;
-  site.held = {written_[static_cast<std::size_t>(written)].per_pass[base_]};
-  trail.left = site.held.front().after;
-}
-
 void Follower::start() {
   const Tape& tape = first_.tape();
   std::set<std::int32_t> met;  // written states
+  std::map<VarId, std::int32_t> first_sites;
+  const auto add_site = [&](const trace::Site& at, VarId var, std::int32_t written) {
+    const auto number = static_cast<std::int32_t>(trails_.size());
+    FollowedSite& site = followed_.sites.emplace_back(
+        FollowedSite{.at = at,
+                     .initial = var,
+                     .like = first_sites.try_emplace(var, number).first->second,
+                     .written = written});
+    Trail& trail = trails_.emplace_back(Trail{.read = var});
+    if (written < 0) return;
+    site.held = {written_[static_cast<std::size_t>(written)].per_pass[base_]};
+    trail.left = site.held.front().after;
+  };
   for (const std::int32_t index : first_calls_) {
     const trace::Call& call = tape.call(index);
     if (call.found_in_memory && call.node == kNobody) continue;  // nothing that the program reads
@@ -145,12 +117,6 @@ void Follower::start() {
       }
       add_site(at, var, -1);
     });
-  }
-  std::map<VarId, std::int32_t> first_sites;
-  for (std::size_t i = 0; i < followed_.sites.size(); ++i) {
-    const auto number = static_cast<std::int32_t>(i);
-    FollowedSite& site = followed_.sites[i];
-    site.like = first_sites.try_emplace(site.initial, number).first->second;
   }
 }
 
@@ -221,7 +187,7 @@ bool Follower::follow_memory(FollowedSite& site, Trail& trail, VarId var,
   const auto in_place = [&](const Source& source) {
     return source.var != kNobody && tape.variable(source.var).store == own;
   };
-  const bool replaced = !sources.empty() && std::none_of(sources.begin(), sources.end(), in_place);
+  const bool replaced = !sources.empty() && std::ranges::none_of(sources, in_place);
   const session::OutsideRead* read = current().find_outside(var);
   const bool shared = read != nullptr && read->writer && read->writer->node != node_.id;
   const State::Values now = values_in(current(), var);
@@ -291,18 +257,6 @@ void Follower::look_at(std::size_t number, VarId var, FollowedPass& shown) {
   trail.settled = !site.changed && site.sources->size() == 1 && site.sources->begin()->site == self;
 }
 
-void Follower::pair_results(const trace::Call& was, const trace::Call& is,
-                            std::vector<VarId>& as_first) {
-  std::vector<VarId> there;
-  trace::for_each_result(first_.tape(), was, [&](VarId var) { there.push_back(var); });
-  std::size_t next = 0;
-  trace::for_each_result(current().tape(), is, [&](VarId var) {
-    const VarId old = next < there.size() ? there[next] : kNobody;
-    if (old != kNobody && var != kNobody) as_first[static_cast<std::size_t>(var)] = old;
-    ++next;
-  });
-}
-
 void Follower::end_pass(const std::vector<VarId>& read_now) {
   for (std::size_t i = 0; i < trails_.size(); ++i) {
     FollowedSite& site = followed_.sites[i];
@@ -317,11 +271,11 @@ void Follower::end_pass(const std::vector<VarId>& read_now) {
 void Follower::add() {
   const Tape& old_tape = first_.tape();
   const Tape& new_tape = current().tape();
-  const std::vector<std::int32_t> calls = own_calls(current(), node_.id);
+  const std::vector<std::int32_t> calls = trace::own_calls(current().recording, node_.id);
   const trace::Alignment aligned =
       trace::align_past_differences({old_tape, first_calls_}, {new_tape, calls});
   FollowedPass& shown = followed_.passes.emplace_back();
-  shown.added_call = find_added_call(new_tape, aligned);
+  shown.added_call = trace::find_added_call(new_tape, aligned);
   const trace::Alignment needed =
       trace::align({old_tape, passes_[base_].calls}, {new_tape, passes_[pass_].calls});
   followed_.apart |= needed.difference.has_value() || shown.added_call.has_value();
@@ -342,7 +296,8 @@ void Follower::add() {
   std::vector<VarId> read_now(trails_.size(), kNobody);
   std::size_t site = 0;
   for (const auto& [old_index, new_index] : aligned.pairs) {
-    pair_results(old_tape.call(old_index), new_tape.call(new_index), as_first);
+    trace::pair_results(old_tape, old_tape.call(old_index), new_tape, new_tape.call(new_index),
+                        as_first);
     while (site < trails_.size() && followed_.sites[site].at.call < old_index) ++site;
     for (; site < trails_.size() && followed_.sites[site].at.call == old_index; ++site) {
       const auto& [_, arg, item] = followed_.sites[site].at;
@@ -354,22 +309,20 @@ void Follower::add() {
     }
   }
   end_pass(read_now);
-  for (const trace::Site& torn : find_torn(first_, current(), aligned)) {
-    followed_.torn.push_back(torn);
-  }
+  std::ranges::copy(trace::find_torn(first_.recording, current().recording, aligned),
+                    std::back_inserter(followed_.torn));
 }
 
 }  // namespace
 
 VarId FollowedPass::counterpart(VarId first) const {
-  const auto it = std::find(as_first.begin(), as_first.end(), first);
+  const auto it = std::ranges::find(as_first, first);
   return it == as_first.end() ? kNobody : static_cast<VarId>(it - as_first.begin());
 }
 
 bool Followed::changes(VarId initial) const {
-  return std::any_of(sites.begin(), sites.end(), [&](const FollowedSite& site) {
-    return site.changed && site.initial == initial;
-  });
+  return std::ranges::any_of(
+      sites, [&](const FollowedSite& site) { return site.changed && site.initial == initial; });
 }
 
 Followed follow(const Node& node, const std::vector<WrittenPass>& passes, std::size_t base,

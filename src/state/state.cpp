@@ -23,8 +23,7 @@ std::string unused_name(const Node& node, const std::vector<State>& states,
     for (const auto* ports : {&node.inputs, &node.outputs, &node.states}) {
       if (find_port(*ports, name) != nullptr) return true;
     }
-    return std::any_of(states.begin(), states.end(),
-                       [&](const State& state) { return state.slot.name == name; });
+    return std::ranges::any_of(states, [&](const State& s) { return s.slot.name == name; });
   };
   std::string name = wish;
   for (int n = 1; is_taken(name); ++n) name = wish + "_" + std::to_string(n);

@@ -14,14 +14,10 @@ void add_memory(const Pass& pass, std::vector<State>& states, std::set<trace::St
   for (bool again = true; again;) {
     again = false;
     for (const std::int32_t index : trace::calls_for(pass.recording, slots_of(states))) {
-      const trace::Call& call = tape.call(index);
-      trace::for_each_variable(tape, call, [&](VarId var) {
-        const trace::StoreId id = tape.variable(var).store;
-        if (id == kNobody || !tape.store(id).capture || tape.store(id).fresh) return;
-        if (!tape.written_since(var, pass.recording.first_call)) return;
-        const VarId root = tape.store(id).variables.front();
-        if (tape.variable(root).origin != trace::Variable::Origin::kOutside) return;
-        if (!known.insert(id).second) return;
+      trace::for_each_variable(tape, tape.call(index), [&](VarId var) {
+        const VarId root = trace::root_outside(tape, var);
+        if (root == kNobody || !tape.written_since(var, pass.recording.first_call)) return;
+        if (!known.insert(tape.variable(root).store).second) return;
         states.push_back({.origin = Origin::kWritten, .slot = {.before = root, .after = root}});
         again = true;
       });

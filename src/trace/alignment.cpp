@@ -1,6 +1,7 @@
 #include "trace/alignment.h"
 
 #include <algorithm>
+#include <set>
 #include <string>
 
 #include "trace/constant.h"
@@ -161,6 +162,35 @@ Alignment align(const CallList& first, const CallList& again) {
 
 Alignment align_past_differences(const CallList& first, const CallList& again) {
   return Aligner(first, again).run(true);
+}
+
+std::optional<std::int32_t> find_added_call(const Tape& again, const Alignment& aligned) {
+  if (aligned.added.empty()) return std::nullopt;
+  std::set<VarId> used;
+  for (const auto& [_, index] : aligned.pairs) {
+    for_each_variable(again, again.call(index), [&](VarId var) { used.insert(var); });
+  }
+  for (const std::int32_t index : aligned.added) {
+    bool counts = false;
+    for_each_result(again, again.call(index), [&](VarId var) {
+      if (var == kNobody) return;
+      counts |= used.count(var) > 0 || again.variable(var).survives;
+    });
+    if (counts) return index;
+  }
+  return std::nullopt;
+}
+
+void pair_results(const Tape& first, const Call& was, const Tape& again, const Call& is,
+                  std::vector<VarId>& as_first) {
+  std::vector<VarId> there;
+  for_each_result(first, was, [&](VarId var) { there.push_back(var); });
+  std::size_t next = 0;
+  for_each_result(again, is, [&](VarId var) {
+    const VarId old = next < there.size() ? there[next] : kNobody;
+    if (old != kNobody && var != kNobody) as_first[static_cast<std::size_t>(var)] = old;
+    ++next;
+  });
 }
 
 }  // namespace leapp::trace

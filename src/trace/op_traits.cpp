@@ -53,6 +53,17 @@ bool counts_lengths(const c10::OperatorHandle& op) {
   return names.count(c10::toString(op.operator_name())) > 0;
 }
 
+bool only_copies(const std::string& name) {
+  static const std::set<std::string> names = {
+      "aten::clone",       "aten::detach",      "aten::contiguous",  "aten::to",
+      "aten::_to_copy",    "aten::copy_",       "aten::alias",       "aten::cpu",
+      "aten::cuda",        "aten::view_as",     "aten::reshape",     "aten::lift_fresh",
+      "aten::expand_as",   "aten::view",        "aten::squeeze",     "aten::flatten",
+      "aten::unsqueeze",   "aten::expand",      "aten::detach_copy", "aten::type_as",
+      "aten::resolve_neg", "aten::resolve_conj"};
+  return names.count(name) > 0;
+}
+
 OpTraits describe(const c10::OperatorHandle& op) {
   const c10::FunctionSchema& schema = op.schema();
   OpTraits traits;
@@ -83,6 +94,7 @@ OpTraits describe(const c10::OperatorHandle& op) {
     }
   }
   traits.counts_lengths = counts_lengths(op);
+  traits.only_copies = only_copies(schema.name());
   traits.normalises = normalisation(schema.name());
   // set_data and set_ are here because a tensor that got other memory is recognised by that memory.
   static const std::set<std::string> metadata = {
@@ -120,9 +132,7 @@ bool OpTraits::has_data_dependent_shape(const torch::jit::Stack& stack) const {
   const c10::IValue& last = stack.back();
   if (writes.size() != 2 || !last.isOptionalTensorList()) return true;
   for (const c10::IValue& index : last.toListRef()) {
-    if (!index.isTensor() || !index.toTensor().defined()) continue;
-    const auto type = index.toTensor().scalar_type();
-    if (type == at::kBool || type == at::kByte) return true;
+    if (index.isTensor() && index.toTensor().defined() && is_mask(index.toTensor())) return true;
   }
   return false;
 }
@@ -133,6 +143,10 @@ HiddenWrite OpTraits::hidden_write(const torch::jit::Stack& stack) const {
   const c10::IValue* arguments = stack.data() + (stack.size() - writes.size());
   const bool has_statistics = arguments[3].isTensor() && arguments[3].toTensor().defined();
   return has_statistics && arguments[5].toBool() ? normalises : HiddenWrite::kNone;
+}
+
+bool is_mask(const at::Tensor& index) {
+  return index.scalar_type() == at::kBool || index.scalar_type() == at::kByte;
 }
 
 const c10::OperatorHandle& honest_batch_norm() {

@@ -36,6 +36,7 @@ struct OpTraits {
   int dropout = -1;  ///< position of a dropout probability, or -1
   HiddenWrite normalises = HiddenWrite::kNone;
   bool size_depends_on_values = false;  ///< may have a data-dependent shape
+  bool only_copies = false;  ///< where the result has as many elements, of one type: moves them
   /// One of PyTorch's for packed sequences: their second argument says how long those are, and they
   /// read and write such numbers in memory, beside the operators that they run.
   bool counts_lengths = false;
@@ -48,6 +49,9 @@ struct OpTraits {
   /// Whether this very call updates running statistics that its schema declares as read only.
   HiddenWrite hidden_write(const torch::jit::Stack& stack) const;
 };
+
+/// Whether an index says of each element whether it is selected.
+bool is_mask(const at::Tensor& index);
 
 /// Traits of the operator; the reference stays valid for the thread's life. Takes no lock.
 const OpTraits& traits_of(const c10::OperatorHandle& op);

@@ -24,7 +24,7 @@ class Slicer {
 
   std::vector<std::int32_t> run() {
     std::vector<std::int32_t> chosen;
-    for (auto i = static_cast<std::int32_t>(tape_.calls().size()) - 1; i >= 0; --i) {
+    for (std::int32_t i = tape_.call_count() - 1; i >= 0; --i) {
       const Call& call = tape_.call(i);
       if (!defines_live(call, i)) continue;
       chosen.push_back(i);
@@ -106,6 +106,22 @@ bool is_from_outside(const Tape& tape, VarId var) {
   if (variable.origin != Variable::Origin::kResult) return false;
   const Call& call = tape.call(variable.call);
   return call.found_in_memory && call.node == kNobody;
+}
+
+VarId root_outside(const Tape& tape, VarId var) {
+  const StoreId id = tape.variable(var).store;
+  if (id == kNobody || !tape.store(id).capture || tape.store(id).fresh) return kNobody;
+  const VarId root = tape.store(id).variables.front();
+  return tape.variable(root).origin == Variable::Origin::kOutside ? root : kNobody;
+}
+
+std::vector<std::int32_t> own_calls(const Recording& recording, NodeId node) {
+  std::vector<std::int32_t> calls;
+  for (std::int32_t i = recording.first_call; i < recording.end_call; ++i) {
+    const NodeId owner = recording.tape->call(i).node;
+    if (owner == kNobody || owner == node) calls.push_back(i);
+  }
+  return calls;
 }
 
 std::vector<std::int32_t> calls_for(const Recording& recording,

@@ -73,6 +73,13 @@ bool depends_on_inputs(const Tape& tape, VarId var);
 /// Whether a tensor was there before the pass: met as such, or as a view of memory that was.
 bool is_from_outside(const Tape& tape, VarId var);
 
+/// The first variable in the memory of this one, where that was there before the tape ran and may
+/// be state; else kNobody.
+VarId root_outside(const Tape& tape, VarId var);
+
+/// All calls that ran in a pass of the node, those of other nodes left out.
+std::vector<std::int32_t> own_calls(const Recording& recording, NodeId node);
+
 /// The calls that compute the outputs of a pass and what its states are when it ends.
 std::vector<std::int32_t> calls_for(const Recording& recording,
                                     const std::vector<StateSlot>& slots);

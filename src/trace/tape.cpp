@@ -255,11 +255,11 @@ VarId Tape::add_snapshot(const at::Tensor& tensor, NodeId node) {
   return id;
 }
 
-void Tape::mirror(VarId source, const at::Tensor& target) {
+void Tape::mirror(VarId source, const at::Tensor& target, FrameRef frame) {
   const VarId id = use(target);
   if (id == source) return;
   static const auto copy = c10::Dispatcher::singleton().findSchemaOrThrow("aten::copy_", "");
-  begin_call(copy, FrameRef{}, variable(source).node);
+  begin_call(copy, frame, variable(source).node);
   add_tensor(id);
   add_tensor(source);
   add_value(false);

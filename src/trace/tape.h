@@ -123,7 +123,7 @@ class Tape {
   VarId add_snapshot(const at::Tensor& tensor, NodeId node);
 
   /// Records a copy of the variable to `target`, which holds its value from here on.
-  void mirror(VarId source, const at::Tensor& target);
+  void mirror(VarId source, const at::Tensor& target, FrameRef frame = {});
 
   /// Appends a call: arguments first, then its results.
   void begin_call(const c10::OperatorHandle& op, FrameRef frame, NodeId node);
@@ -142,6 +142,7 @@ class Tape {
   const std::vector<Call>& calls() const noexcept { return calls_; }
   std::vector<Call>& calls() noexcept { return calls_; }
   const Call& call(std::int32_t index) const { return calls_[static_cast<std::size_t>(index)]; }
+  std::int32_t call_count() const noexcept { return static_cast<std::int32_t>(calls_.size()); }
   const Arg* args_of(const Call& call) const {
     return args_.data() + static_cast<std::size_t>(call.first_arg);
   }
@@ -153,6 +154,10 @@ class Tape {
   Variable& variable(VarId id) { return variables_[static_cast<std::size_t>(id)]; }
   const Store& store(StoreId id) const { return stores_[static_cast<std::size_t>(id)]; }
   Store& store(StoreId id) { return stores_[static_cast<std::size_t>(id)]; }
+  /// Whether two variables are one tensor, or in the same memory.
+  bool same_memory(VarId a, VarId b) const {
+    return a == b || (variable(a).store != kNobody && variable(a).store == variable(b).store);
+  }
   /// Whether the call `since` or a later one wrote to the variable's memory.
   bool written_since(VarId id, std::int32_t since) const {
     const StoreId memory = variable(id).store;

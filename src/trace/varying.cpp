@@ -20,10 +20,6 @@ std::int64_t other_size(std::int64_t size) {
   return size == 0 ? kDivisible : 3 * size;
 }
 
-bool is_mask(const at::Tensor& tensor) {
-  return tensor.scalar_type() == at::kBool || tensor.scalar_type() == at::kByte;
-}
-
 bool varies(Varying dims, std::size_t dim) {
   return dim < 64 && ((dims >> dim) & 1U) != 0;
 }

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <vector>
 
 namespace leapp::trace {
@@ -16,6 +17,22 @@ using Varying = std::uint64_t;
 
 /// Tensors of a call's arguments or results in order, those in lists included. Absent ones count.
 std::vector<at::Tensor> tensors_in(const c10::IValue* values, std::size_t count);
+
+/// Visits the tensors of a value, or of arguments or results in order; absent ones are left out.
+template <typename Visit>
+void for_each_tensor(const c10::IValue& value, Visit&& visit) {
+  if (value.isTensor()) {
+    if (value.toTensor().defined()) visit(value.toTensor());
+  } else if (value.isTensorList() || value.isOptionalTensorList()) {
+    for (const c10::IValue& item : value.toListRef()) {
+      if (item.isTensor() && item.toTensor().defined()) visit(item.toTensor());
+    }
+  }
+}
+template <typename Visit>
+void for_each_tensor(std::span<const c10::IValue> values, Visit&& visit) {
+  for (const c10::IValue& value : values) for_each_tensor(value, visit);
+}
 
 /// The dynamic dimensions of each of the arguments' tensors, for try_other_sizes(); empty when
 /// there are none. `known` gives those of a tensor so far, `is_traced` whether its values may be

@@ -1,4 +1,4 @@
-#include "base/hash.h"
+#include "bundle/verified_files.h"
 #include "support.h"
 
 namespace leapp {
@@ -23,8 +23,7 @@ class FilesTest : public testing::Test {
   fs::path root() const { return folder_.path() / "w"; }
 
   FileEntry entry(const std::string& name) const {
-    const Checksums sums = hash_file(folder_.write("w/" + name, "content of " + name));
-    return {name, sums.md5, sums.sha256};
+    return entry_of(folder_.write("w/" + name, "content of " + name));
   }
 
   std::string refusal(ErrorKind kind = ErrorKind::kValue) const {
@@ -34,6 +33,13 @@ class FilesTest : public testing::Test {
   test::TemporaryFolder folder_;
   Bundle bundle_;
 };
+
+TEST_F(FilesTest, AnEntryStatesTheFilesNameAndChecksums) {
+  const FileEntry entry = entry_of(folder_.write("w/abc", "abc"));
+  EXPECT_EQ(entry.path, "abc");
+  EXPECT_EQ(entry.md5sum, "900150983cd24fb0d6963f7d28e17f72");
+  EXPECT_EQ(entry.sha256sum, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+}
 
 TEST_F(FilesTest, b21_UntouchedFilesPass) {
   EXPECT_NO_THROW(verify_files(bundle_));

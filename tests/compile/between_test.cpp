@@ -63,7 +63,7 @@ TEST_F(BetweenTest, FeedbackBeginsWithWhatTheFirstPassReceived) {
   const auto changed = take();
   const Node& n = changed.at(id("n"));
   EXPECT_EQ(n.inputs[0].source, (session::PortId{n.id, "x_1"}));
-  EXPECT_EQ(n.inputs[0].source_pass, 1);
+  EXPECT_EQ(n.inputs[0].age.first().pass, 1);
   EXPECT_EQ(n.inputs[0].age.distance(), 1);
   EXPECT_TRUE(at::equal(n.passes[2].outputs[1], at::full({2}, 1.0F)));
 }

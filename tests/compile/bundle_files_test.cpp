@@ -2,6 +2,7 @@
 
 #include "../session/tracing.h"
 #include "bundle/safetensors.h"
+#include "bundle/verified_files.h"
 #include "compile/model_files.h"
 #include "hand_made.h"
 

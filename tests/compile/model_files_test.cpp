@@ -2,6 +2,7 @@
 
 #include "../ir/graph_builder.h"
 #include "../session/tracing.h"
+#include "bundle/verified_files.h"
 #include "hand_made.h"
 
 namespace leapp::compile {
@@ -47,14 +48,6 @@ class ModelFilesTest : public testing::FolderTest {
   Node node_ = testing::make_node(0, "n", {"x"}, {"y"});
   ir::Graph graph_;
 };
-
-TEST_F(ModelFilesTest, AnEntryStatesTheFilesNameAndChecksums) {
-  std::ofstream(folder_ / "abc") << "abc";
-  const FileEntry entry = entry_of(folder_ / "abc");
-  EXPECT_EQ(entry.path, "abc");
-  EXPECT_EQ(entry.md5sum, "900150983cd24fb0d6963f7d28e17f72");
-  EXPECT_EQ(entry.sha256sum, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
-}
 
 TEST_F(ModelFilesTest, EveryBackendWritesAFormat) {
   EXPECT_EQ(format_of(Backend::kTorchScript), "jit");

@@ -24,6 +24,18 @@ TEST(PassesTest, DeadCodeGoesWithEverythingOnlyItNeeded) {
   verify(graph);
 }
 
+TEST(PassesTest, WhatRootsNeedIsEverythingBehindThem) {
+  Graph graph;
+  const ValueId x = graph.add_input("x", kPair);
+  const ValueId y = graph.add_input("y", kPair);
+  const ValueId a = add_op(graph, "aten::exp", {x}, kPair);
+  const ValueId b = add_op(graph, "aten::log", {a}, kPair);
+  const ValueId c = add_op(graph, "aten::neg", {y}, kPair);
+  const std::vector<bool> needed = needed_for(graph, {kNoValue, b});
+  for (const ValueId id : {x, a, b}) EXPECT_TRUE(needed[static_cast<std::size_t>(id)]) << id;
+  for (const ValueId id : {y, c}) EXPECT_FALSE(needed[static_cast<std::size_t>(id)]) << id;
+}
+
 TEST(PassesTest, ChainsOfIdentitiesVanish) {
   Graph graph;
   const ValueId x = graph.add_input("x", kPair);

@@ -23,7 +23,7 @@ class WiringTest : public testing::Tracing {
 TEST_F(WiringTest, AnOutputThatIsTakenInIsTheSource) {
   for (int i = 0; i < 2; ++i) out("b", in("b", pass("a")) * 3);
   EXPECT_EQ(input("b").source, (PortId{node("a").id, "y"}));
-  EXPECT_EQ(input("b").source_pass, 0);
+  EXPECT_EQ(input("b").age.first().pass, 0);
   EXPECT_EQ(input("b").age.reads(), 2);
   EXPECT_EQ(input("b").age.distance(), 0);
   EXPECT_EQ(input("a").source, std::nullopt);
@@ -65,7 +65,7 @@ TEST_F(WiringTest, FeedbackHasASourceFromTheSecondPassOn) {
   Tensor fed = at::zeros({2});
   for (int i = 0; i < 3; ++i) fed = out("n", in("n", fed) + 1);
   EXPECT_EQ(input("n").source, (PortId{node().id, "y"}));
-  EXPECT_EQ(input("n").source_pass, 1);
+  EXPECT_EQ(input("n").age.first().pass, 1);
   EXPECT_EQ(input("n").age.reads(), 2);
   EXPECT_EQ(input("n").age.distance(), 1);
   out("n", in("n", at::zeros({2})) + 1);  // an episode begins

@@ -44,14 +44,12 @@ TEST(AgeTest, PassesThatOneNodeRanAloneAtFirstDoNotCount) {
 TEST(AgeTest, AllPassesOfOneNodeMayComeFirst) {
   const Age age = age_of({{0, 0, 3}, {1, 1, 3}, {2, 2, 3}});
   EXPECT_EQ(age.delay(0), 0);
-  EXPECT_THAT(age.newer(), Eq(std::nullopt));
   EXPECT_THAT(age.distance(), Optional(0));
 }
 
 TEST(AgeTest, AVaryingDistanceIsKnownWithItsPlace) {
   const Age age = age_of({{0, 0, 1}, {1, 0, 1}, {2, 1, 2}});
   EXPECT_THAT(age.distance(), Eq(std::nullopt));
-  EXPECT_THAT(age.newer(), Optional(0));
   EXPECT_EQ(age.deviating().pass, 1);
   EXPECT_EQ(age.reads(), 3);
   EXPECT_EQ(age.delay(0), 0);

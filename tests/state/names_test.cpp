@@ -60,13 +60,12 @@ TEST(NamesTest, ACallOfOursHasNoPlace) {
 }
 
 TEST(NamesTest, AWarningHasItsLine) {
-  const Diagnostic said = warning(Code::kRates, {"program.py", -3}, "policy", "text", true);
+  const Diagnostic said = warning(Code::kRates, {"program.py", -3}, "policy", "text");
   EXPECT_EQ(said, (Diagnostic{.code = Code::kRates,
                               .level = LogLevel::kWarning,
                               .where = "program.py:3",
                               .node = "policy",
-                              .text = "text",
-                              .settled_by_another_pass = true}));
+                              .text = "text"}));
 }
 
 }  // namespace

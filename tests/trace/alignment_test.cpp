@@ -79,5 +79,34 @@ TEST(AlignmentTest, WhichCallsAreTheSame) {
   }
 }
 
+TEST(AlignmentTest, ResultsOfPairedCallsAreOneAnother) {
+  const Written first("neg tanh");
+  const Written again("neg exp tanh");
+  const Tape& tape = *again.writer.tape;
+  std::vector<VarId> as_first(tape.variable_count(), kNobody);
+  pair_results(*first.writer.tape, first.writer.tape->call(1), tape, tape.call(2), as_first);
+  const VarId tanh = again.writer.var(again.kept[2]);
+  for (VarId var = 0; var < static_cast<VarId>(as_first.size()); ++var) {
+    EXPECT_EQ(as_first[static_cast<std::size_t>(var)],
+              var == tanh ? first.writer.var(first.kept[1]) : kNobody);
+  }
+}
+
+TEST(AlignmentTest, AnAddedCallCountsWhereItsResultIsUsedOrKept) {
+  const Written first("neg tanh");
+  for (const bool survives : {false, true}) {
+    const Written again("neg tanh exp");
+    Tape& tape = *again.writer.tape;
+    tape.variable(again.writer.var(again.kept.back())).survives = survives;
+    const Alignment aligned =
+        align_past_differences({*first.writer.tape, first.calls}, {tape, again.calls});
+    EXPECT_EQ(find_added_call(tape, aligned).has_value(), survives);
+  }
+  const Written used("neg exp tanh");
+  const Alignment aligned =
+      align_past_differences({*first.writer.tape, first.calls}, {*used.writer.tape, used.calls});
+  EXPECT_EQ(find_added_call(*used.writer.tape, aligned), 1);
+}
+
 }  // namespace
 }  // namespace leapp::trace

@@ -121,6 +121,12 @@ TEST(OpTraitsTest, CallsWithADataDependentShape) {
   }
 }
 
+TEST(OpTraitsTest, OperatorsThatOnlyMoveElements) {
+  EXPECT_TRUE(traits("aten::clone", "").only_copies);
+  EXPECT_TRUE(traits("aten::to", "dtype").only_copies);
+  EXPECT_FALSE(traits("aten::transpose", "int").only_copies);
+}
+
 TEST(OpTraitsTest, PackedSequencesCountLengths) {
   EXPECT_TRUE(traits("aten::_pack_padded_sequence", "").counts_lengths);
   EXPECT_TRUE(traits("aten::lstm", "data").counts_lengths);

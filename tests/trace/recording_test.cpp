@@ -73,6 +73,28 @@ TEST_F(RecordingTest, DependenciesGoThroughCallsAndMemory) {
   EXPECT_FALSE(depends_on_inputs(*writer_.tape, var(z_)));
 }
 
+TEST_F(RecordingTest, MemoryFromOutsideIsKnownByItsFirstVariable) {
+  const Tape& tape = *writer_.tape;
+  const at::Tensor part = writer_.call("aten::select", "int", {weight_, 0, 0});
+  EXPECT_EQ(root_outside(tape, var(part)), var(weight_));
+  EXPECT_TRUE(tape.same_memory(var(part), var(weight_)));
+  EXPECT_FALSE(tape.same_memory(var(a_), var(weight_)));
+  for (const at::Tensor& other : {x_, a_, row_}) {
+    EXPECT_EQ(root_outside(tape, var(other)), kNobody);
+  }
+  const at::Tensor drawn = at::ones({2});
+  EXPECT_EQ(root_outside(tape, writer_.tape->add_outside(drawn, true)), kNobody);  // it is new
+}
+
+TEST_F(RecordingTest, CallsOfOtherNodesAreNoneOfAPass) {
+  Recording recording;
+  recording.tape = writer_.tape;
+  recording.first_call = 1;
+  recording.end_call = writer_.tape->call_count();
+  EXPECT_EQ(own_calls(recording, 0), (Calls{1, 2, 3, 4, 5, 6}));
+  EXPECT_EQ(own_calls(recording, 1), Calls{6});  // it works on nobody's values
+}
+
 TEST_F(RecordingTest, VisitsTheTensorsOfACall) {
   std::vector<VarId> seen;
   for_each_variable(*writer_.tape, writer_.tape->calls()[4], [&](VarId id) { seen.push_back(id); });

@@ -9,6 +9,7 @@ int distance_of(const Age::Read& read) {
   return read.pass - read.source_pass;
 }
 
+// How many newer values the source had put out.
 int newer_of(const Age::Read& read) {
   return read.completed - 1 - read.source_pass;
 }
@@ -27,11 +28,6 @@ void Age::add(const Read& read) {
 std::optional<int> Age::distance() const {
   if (reads_ == 0 || !steady_distance_) return std::nullopt;
   return distance_of(first_);
-}
-
-std::optional<int> Age::newer() const {
-  if (reads_ == 0 || !steady_newer_) return std::nullopt;
-  return newer_of(first_);
 }
 
 int Age::delay(int least) const {

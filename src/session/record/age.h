@@ -30,9 +30,6 @@ class Age {
 
   /// The reader's passes less the source's, where that is always the same: both ran equally often.
   std::optional<int> distance() const;
-  /// How many newer values the source had put out when one was received, where that is always the
-  /// same.
-  std::optional<int> newer() const;
 
   /// How many ticks old a value is, where both nodes run once in each of them: `least` or more,
   /// which is 0 for a source that runs before its reader and 1 for any other.

@@ -18,10 +18,8 @@ const OutsideRead* Pass::find_outside(VarId var) const {
 }
 
 const MemoryUse* Pass::find_memory(VarId var) const {
-  const trace::StoreId store = tape().variable(var).store;
-  const auto it = std::ranges::find_if(memory, [&](const MemoryUse& use) {
-    return use.var == var || (store != kNobody && tape().variable(use.var).store == store);
-  });
+  const auto it = std::ranges::find_if(
+      memory, [&](const MemoryUse& use) { return tape().same_memory(var, use.var); });
   return it == memory.end() ? nullptr : &*it;
 }
 

@@ -11,7 +11,7 @@
 #include "trace/tape.h"
 #include "trace/varying.h"
 
-namespace leapp::session {
+namespace leapp::trace {
 
 // What is said where a data-dependent size becomes part of what is exported.
 inline constexpr const char* kSizeRead =
@@ -30,24 +30,24 @@ inline constexpr const char* kVaryingPort =
 /// it without a lock, then noted on the tape.
 class SizeQuestion {
  public:
-  SizeQuestion(torch::jit::Stack arguments, std::vector<trace::Varying> varying)
+  SizeQuestion(torch::jit::Stack arguments, std::vector<Varying> varying)
       : arguments_(std::move(arguments)), varying_(std::move(varying)) {}
 
   /// `stack` ends with what the operator returned.
   void answer(const c10::OperatorHandle& op, const torch::jit::Stack& stack);
   /// Marks the results; returns whether any size varies.
-  bool note(trace::Tape& tape) const;
+  bool note(Tape& tape) const;
 
  private:
   torch::jit::Stack arguments_;
-  std::vector<trace::Varying> varying_;
+  std::vector<Varying> varying_;
   torch::jit::Stack returned_;
-  trace::SizeTrial trial_;
+  SizeTrial trial_;
 };
 
 /// The question, if there is one. `is_state` tells tensors that nodes write to, for a mask that is
 /// the program's own may be one of them.
-std::optional<SizeQuestion> ask_sizes(trace::Tape& tape, const c10::OperatorHandle& op,
+std::optional<SizeQuestion> ask_sizes(Tape& tape, const c10::OperatorHandle& op,
                                       const c10::IValue* arguments,
                                       const std::function<bool(const at::Tensor&)>& is_state);
 
@@ -57,6 +57,6 @@ bool writes_by_index(const c10::OperatorHandle& op);
 /// `y[mask] = values` drops the leading dimensions of one element that `values` has, also where one
 /// element is only what the mask selected now. Returns what the values were before that, as far as
 /// index_put takes them.
-trace::VarId before_squeeze(trace::Tape& tape, const c10::IValue* arguments, trace::VarId values);
+VarId before_squeeze(Tape& tape, const c10::IValue* arguments, VarId values);
 
-}  // namespace leapp::session
+}  // namespace leapp::trace

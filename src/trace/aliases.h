@@ -4,14 +4,14 @@
 
 #include <vector>
 
-#include "session/record/pass.h"
 #include "trace/alignment.h"
+#include "trace/recording.h"
 
-namespace leapp::state {
+namespace leapp::trace {
 
 /// The sites of the first pass that read memory from outside in another company than their
 /// counterparts do: one piece of memory here is two there, or two are one, and a pass writes to it.
-std::vector<trace::Site> find_torn(const session::Pass& first, const session::Pass& again,
-                                   const trace::Alignment& aligned);
+std::vector<Site> find_torn(const Recording& first, const Recording& again,
+                            const Alignment& aligned);
 
-}  // namespace leapp::state
+}  // namespace leapp::trace

@@ -1,15 +1,16 @@
 // Elements chosen by a number behave as views, though the graph has copies of them.
-#include "session/picks.h"
+#include "trace/picks.h"
 
-#include "../trace/tape_writer.h"
-#include "session/front_end.h"
-#include "tracing.h"
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
 
-namespace leapp::session {
+#include "tape_writer.h"
+
+namespace leapp::trace {
 namespace {
 
 using at::Tensor;
-using trace::testing::TapeWriter;
+using testing::TapeWriter;
 
 Tensor number(std::int64_t value) {
   return at::scalar_tensor(value, at::kLong);
@@ -77,7 +78,7 @@ TEST(PicksTest, OnlyMemoryThatIsTouchedMatters) {
   made.writer.add_in_place(made.copy, at::ones({2}));
   const Tensor other = at::ones({2});
   for (const Tensor& each : {other, made.table}) {
-    const std::vector touched = {trace::memory_of(each)};
+    const std::vector touched = {memory_of(each)};
     EXPECT_EQ(made.picks.next(*made.writer.tape, &touched).has_value(), each.is_same(made.table));
   }
 }
@@ -97,50 +98,5 @@ TEST(PicksTest, FindsThePickOfACopyByWhatChoseIt) {
   EXPECT_EQ(made.picks.find(made.table, made.table, {made.index}), nullptr);
 }
 
-class PicksInANodeTest : public leapp::testing::Tracing {
- protected:
-  void SetUp() override {
-    Tracing::SetUp();
-    begin();
-    index_ = in("n", number(1), "i");
-  }
-  Tensor row(const Tensor& of) const { return front_end::pick(of, {0}, {index_}); }
-
-  const at::NoGradGuard no_grad_;
-  Tensor table_ = at::arange(6, at::kFloat).reshape({3, 2});
-  Tensor index_;
-};
-
-TEST_F(PicksInANodeTest, WritesReachTheTensor) {
-  row(table_).mul_(10);
-  EXPECT_TRUE(
-      at::equal(table_ + 0, at::tensor({0.0F, 1.0F, 20.0F, 30.0F, 4.0F, 5.0F}).view({3, 2})));
-}
-
-TEST_F(PicksInANodeTest, WritesToTheTensorReachThem) {
-  const Tensor chosen = row(table_);
-  table_.add_(5);
-  EXPECT_TRUE(at::equal(chosen + 0, at::tensor({7.0F, 8.0F})));
-}
-
-TEST_F(PicksInANodeTest, PicksThatMayBeTheSameSeeEachOther) {
-  const Tensor one = row(table_);
-  Tensor other = row(table_);
-  other.add_(1);
-  EXPECT_TRUE(at::equal(one + 0, at::tensor({3.0F, 4.0F})));
-}
-
-TEST_F(PicksInANodeTest, ThePickOfAPickReachesAll) {
-  const Tensor outer = row(table_);
-  row(outer).add_(100);
-  EXPECT_TRUE(at::equal(table_[1] + 0, at::tensor({2.0F, 103.0F})));
-}
-
-TEST_F(PicksInANodeTest, AnnotationsSeeThemSettled) {
-  row(table_).mul_(10);
-  out("n", table_);
-  EXPECT_TRUE(at::equal(first_pass().outputs.at(0)[1], at::tensor({20.0F, 30.0F})));
-}
-
 }  // namespace
-}  // namespace leapp::session
+}  // namespace leapp::trace

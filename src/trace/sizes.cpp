@@ -1,13 +1,11 @@
-#include "session/sizes.h"
+#include "trace/sizes.h"
 
 #include <algorithm>
 
-namespace leapp::session {
-namespace {
+#include "trace/op_traits.h"
 
-bool is_mask(const at::Tensor& tensor) {
-  return tensor.scalar_type() == at::kBool || tensor.scalar_type() == at::kByte;
-}
+namespace leapp::trace {
+namespace {
 
 // How many dimensions y[indices] has.
 std::int64_t indexed_rank(const at::Tensor& self, const c10::IValue& indices) {
@@ -27,12 +25,12 @@ std::int64_t indexed_rank(const at::Tensor& self, const c10::IValue& indices) {
 void SizeQuestion::answer(const c10::OperatorHandle& op, const torch::jit::Stack& stack) {
   const auto returns = static_cast<std::ptrdiff_t>(op.schema().returns().size());
   returned_.assign(stack.end() - returns, stack.end());
-  trial_ = trace::try_other_sizes(op, arguments_, varying_, returned_);
+  trial_ = try_other_sizes(op, arguments_, varying_, returned_);
   arguments_.clear();
 }
 
-bool SizeQuestion::note(trace::Tape& tape) const {
-  const std::vector<at::Tensor> returned = trace::tensors_in(returned_.data(), returned_.size());
+bool SizeQuestion::note(Tape& tape) const {
+  const std::vector<at::Tensor> returned = tensors_in(returned_.data(), returned_.size());
   bool any = false;
   for (std::size_t i = 0; i < returned.size(); ++i) {
     if (trial_.results[i] == 0 || !returned[i].defined()) continue;
@@ -44,11 +42,11 @@ bool SizeQuestion::note(trace::Tape& tape) const {
   return any;
 }
 
-std::optional<SizeQuestion> ask_sizes(trace::Tape& tape, const c10::OperatorHandle& op,
+std::optional<SizeQuestion> ask_sizes(Tape& tape, const c10::OperatorHandle& op,
                                       const c10::IValue* arguments,
                                       const std::function<bool(const at::Tensor&)>& is_state) {
   torch::jit::Stack given(arguments, arguments + op.schema().arguments().size());
-  std::vector<trace::Varying> varying = trace::varying_arguments(
+  std::vector<Varying> varying = varying_arguments(
       op, given,
       [&](const at::Tensor& tensor) {
         const auto var = tape.find(tensor);
@@ -56,7 +54,7 @@ std::optional<SizeQuestion> ask_sizes(trace::Tape& tape, const c10::OperatorHand
       },
       [&](const at::Tensor& tensor) {
         const auto var = tape.find(tensor);
-        return (var && tape.variable(*var).node != trace::kNobody) || is_state(tensor);
+        return (var && tape.variable(*var).node != kNobody) || is_state(tensor);
       });
   if (varying.empty()) return std::nullopt;
   return SizeQuestion(std::move(given), std::move(varying));
@@ -67,13 +65,13 @@ bool writes_by_index(const c10::OperatorHandle& op) {
   return name == "aten::index_put_" || name == "aten::index_put";
 }
 
-trace::VarId before_squeeze(trace::Tape& tape, const c10::IValue* arguments, trace::VarId values) {
+VarId before_squeeze(Tape& tape, const c10::IValue* arguments, VarId values) {
   static const c10::OperatorName view("aten::view", "");
-  if (values == trace::kNobody || tape.variable(values).call < 0) return values;
-  trace::Call& maker = tape.calls()[static_cast<std::size_t>(tape.variable(values).call)];
+  if (values == kNobody || tape.variable(values).call < 0) return values;
+  Call& maker = tape.calls()[static_cast<std::size_t>(tape.variable(values).call)];
   if (maker.op.operator_name() != view) return values;
-  const trace::VarId source = tape.args_of(maker)[0].var;
-  const at::Tensor before = source == trace::kNobody ? at::Tensor() : tape.tensor(source);
+  const VarId source = tape.args_of(maker)[0].var;
+  const at::Tensor before = source == kNobody ? at::Tensor() : tape.tensor(source);
   if (!before.defined()) return values;
   const auto sizes = arguments[2].toTensor().sizes();
   const std::int64_t lost = before.dim() - static_cast<std::int64_t>(sizes.size());
@@ -88,4 +86,4 @@ trace::VarId before_squeeze(trace::Tape& tape, const c10::IValue* arguments, tra
   return source;
 }
 
-}  // namespace leapp::session
+}  // namespace leapp::trace

@@ -1,16 +1,16 @@
-#include "session/sizes.h"
+#include "trace/sizes.h"
 
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
-#include "../trace/tape_writer.h"
+#include "tape_writer.h"
 
-namespace leapp::session {
+namespace leapp::trace {
 namespace {
 
 using at::Tensor;
-using trace::testing::find_op;
-using trace::testing::TapeWriter;
+using testing::find_op;
+using testing::TapeWriter;
 
 bool is_no_state(const Tensor&) {
   return false;
@@ -90,10 +90,10 @@ TEST(SizesTest, SeesThroughTheDimensionsThatAnIndexedWriteDrops) {
     c10::List<std::optional<Tensor>> indices;
     indices.push_back(at::tensor({0, 1, 0, 0}).to(at::kBool));
     const torch::jit::Stack arguments = {target, indices, view};
-    const trace::VarId found = before_squeeze(*writer.tape, arguments.data(), writer.var(view));
+    const VarId found = before_squeeze(*writer.tape, arguments.data(), writer.var(view));
     EXPECT_EQ(found, writer.var(line.sees_through ? values : view)) << line.name;
   }
 }
 
 }  // namespace
-}  // namespace leapp::session
+}  // namespace leapp::trace

@@ -17,7 +17,7 @@
 
 #include "trace/tape.h"
 
-namespace leapp::session {
+namespace leapp::trace {
 
 /// `of` with its dimensions `places` taken at `numbers`, 0-d integer tensors: as a copy.
 at::Tensor take(const at::Tensor& of, const std::vector<std::int64_t>& places,
@@ -48,22 +48,22 @@ class Picks {
   void clear() { picks_.clear(); }
 
   /// Takes a pick in that was made just now; both its tensors are on the tape.
-  void add(const trace::Tape& tape, Pick pick);
+  void add(const Tape& tape, Pick pick);
 
   /// The next step before an operator may touch this memory, or (nullptr) before everything is
   /// looked at; nullopt when nothing is left to do.
-  std::optional<Step> next(trace::Tape& tape, const std::vector<const c10::StorageImpl*>* touched);
+  std::optional<Step> next(Tape& tape, const std::vector<const c10::StorageImpl*>* touched);
 
   /// Says that both sides of the pick are the same now.
-  static void agree(const trace::Tape& tape, Pick& pick);
+  static void agree(const Tape& tape, Pick& pick);
 
   /// The pick that this tensor is the copy of, if those numbers chose it from all of `of`.
   Pick* find(const at::Tensor& copy, const at::Tensor& of, const std::vector<at::Tensor>& numbers);
 
  private:
-  void forget_unused(trace::Tape& tape);
+  void forget_unused(Tape& tape);
 
   std::vector<std::shared_ptr<Pick>> picks_;  // in the order they were made
 };
 
-}  // namespace leapp::session
+}  // namespace leapp::trace

@@ -1,4 +1,4 @@
-#include "session/picks.h"
+#include "trace/picks.h"
 
 #include <ATen/ops/index_put.h>
 #include <ATen/ops/index_select.h>
@@ -6,11 +6,10 @@
 
 #include <algorithm>
 
-namespace leapp::session {
+namespace leapp::trace {
 namespace {
 
 using Memory = const c10::StorageImpl*;
-using trace::memory_of;
 
 // One index, counted from the front.
 at::Tensor from_front(const at::Tensor& number, std::int64_t size) {
@@ -19,7 +18,7 @@ at::Tensor from_front(const at::Tensor& number, std::int64_t size) {
 }
 
 // Whether the tensor's memory was written to since both sides of a pick were the same.
-bool was_written(trace::Tape& tape, const at::Tensor& tensor, std::int32_t agreed) {
+bool was_written(Tape& tape, const at::Tensor& tensor, std::int32_t agreed) {
   const auto var = tape.find(tensor);
   return var && tape.written_since(*var, agreed);
 }
@@ -63,20 +62,20 @@ void Picks::Step::take() const {
   if (back) {
     put(pick->of, pick->places, pick->numbers, pick->copy);
   } else {
-    pick->copy.copy_(session::take(pick->of, pick->places, pick->numbers));
+    pick->copy.copy_(trace::take(pick->of, pick->places, pick->numbers));
   }
 }
 
-void Picks::add(const trace::Tape& tape, Pick pick) {
+void Picks::add(const Tape& tape, Pick pick) {
   agree(tape, pick);
   picks_.push_back(std::make_shared<Pick>(std::move(pick)));
 }
 
-void Picks::agree(const trace::Tape& tape, Pick& pick) {
-  pick.agreed = static_cast<std::int32_t>(tape.calls().size());
+void Picks::agree(const Tape& tape, Pick& pick) {
+  pick.agreed = tape.call_count();
 }
 
-std::optional<Picks::Step> Picks::next(trace::Tape& tape, const std::vector<Memory>* touched) {
+std::optional<Picks::Step> Picks::next(Tape& tape, const std::vector<Memory>* touched) {
   forget_unused(tape);
   const auto copy_of = [](const auto& pick) { return memory_of(pick->copy); };
   // The memory that is looked at: with a pick of a pick, the copy around it as well. Inner picks
@@ -123,11 +122,11 @@ Picks::Pick* Picks::find(const at::Tensor& copy, const at::Tensor& of,
 }
 
 // A copy that nobody else holds any more, once what was written to it is where it belongs.
-void Picks::forget_unused(trace::Tape& tape) {
+void Picks::forget_unused(Tape& tape) {
   std::erase_if(picks_, [&](const auto& pick) {
     return pick->copy.use_count() == 1 && pick->copy.storage().use_count() == 1 &&
            !was_written(tape, pick->copy, pick->agreed);
   });
 }
 
-}  // namespace leapp::session
+}  // namespace leapp::trace
