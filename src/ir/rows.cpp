@@ -172,6 +172,43 @@ bool is_cell(const Call& call) {
   return states;
 }
 
+// Their argument `dim` says along which dimensions they work.
+constexpr std::string_view kAlongDims[] = {"aten::_log_softmax",
+                                           "aten::_softmax",
+                                           "aten::all",
+                                           "aten::amax",
+                                           "aten::amin",
+                                           "aten::any",
+                                           "aten::argmax",
+                                           "aten::argmin",
+                                           "aten::chunk",
+                                           "aten::cumprod",
+                                           "aten::cumsum",
+                                           "aten::glu",
+                                           "aten::index_select",
+                                           "aten::linalg_cross",
+                                           "aten::linalg_norm",
+                                           "aten::linalg_vector_norm",
+                                           "aten::log_softmax",
+                                           "aten::logsumexp",
+                                           "aten::max",
+                                           "aten::mean",
+                                           "aten::min",
+                                           "aten::narrow",
+                                           "aten::norm",
+                                           "aten::prod",
+                                           "aten::select",
+                                           "aten::softmax",
+                                           "aten::sort",
+                                           "aten::split",
+                                           "aten::split_with_sizes",
+                                           "aten::squeeze",
+                                           "aten::std",
+                                           "aten::sum",
+                                           "aten::topk",
+                                           "aten::unbind",
+                                           "aten::var"};
+
 using Rule = bool (*)(const Call&);
 
 Rule rule_for(const std::string& name) {
@@ -210,43 +247,7 @@ Rule rule_for(const std::string& name) {
         {"aten::unsqueeze", inserts_dim},
         {"aten::view", reshapes_rows},
     };
-    for (const char* name_along : {"aten::_log_softmax",
-                                   "aten::_softmax",
-                                   "aten::all",
-                                   "aten::amax",
-                                   "aten::amin",
-                                   "aten::any",
-                                   "aten::argmax",
-                                   "aten::argmin",
-                                   "aten::chunk",
-                                   "aten::cumprod",
-                                   "aten::cumsum",
-                                   "aten::glu",
-                                   "aten::index_select",
-                                   "aten::linalg_cross",
-                                   "aten::linalg_norm",
-                                   "aten::linalg_vector_norm",
-                                   "aten::log_softmax",
-                                   "aten::logsumexp",
-                                   "aten::max",
-                                   "aten::mean",
-                                   "aten::min",
-                                   "aten::narrow",
-                                   "aten::norm",
-                                   "aten::prod",
-                                   "aten::select",
-                                   "aten::softmax",
-                                   "aten::sort",
-                                   "aten::split",
-                                   "aten::split_with_sizes",
-                                   "aten::squeeze",
-                                   "aten::std",
-                                   "aten::sum",
-                                   "aten::topk",
-                                   "aten::unbind",
-                                   "aten::var"}) {
-      made[name_along] = along_other_dim;
-    }
+    for (const std::string_view along : kAlongDims) made[along] = along_other_dim;
     return made;
   }();
   const auto it = rules.find(name);
