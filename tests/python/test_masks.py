@@ -117,7 +117,7 @@ def reshaped(x: Tensor, m: Tensor) -> Tensor:
 def joined(x: Tensor, m: Tensor) -> Tensor:
     y = x.clone()
     s = x[m]
-    y[m] = torch.cat([s[:, 1:], s.sum(1, keepdim=True)], dim=1).softmax(-1)
+    y[m] = torch.cat([s[:, 1:], s.sum(1, keepdim=True)], dim=1).softmax(-1).logcumsumexp(1)
     return y
 
 
