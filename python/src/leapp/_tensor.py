@@ -1,11 +1,14 @@
 """Methods of ``torch.Tensor`` while a session is tracing.
 
-Traced tensors become traced arrays, indexing by numbers that may vary stays in the graph, and what
-takes values out of it is named. Showing a value is not using it.
+Traced tensors become traced arrays, indexing by numbers that may vary stays in the graph, what
+takes values out of it is named, and the session is told which tensors are asked for their size.
+Showing a value is not using it.
 """
 
 from __future__ import annotations
 
+import copy
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -24,6 +27,10 @@ def patches() -> Iterator[Patch]:
     yield replaced(torch.Tensor, "tolist", _tolist)
     yield replaced(torch.Tensor, "__deepcopy__", _deepcopy)
     yield replaced(torch.Tensor, "data_ptr", _data_ptr)
+    yield replaced(torch.Tensor, "__reduce_ex__", _reduce)
+    yield replaced(torch.Tensor, "__len__ size numel nelement", _noting_size)
+    shape: Any = torch._C.TensorBase.shape
+    yield torch.Tensor, {"shape": property(_noting_size(shape.__get__))}
     yield replaced(torch.Tensor, "__repr__ __format__", unobserved)
     yield replaced(torch.Tensor, "__getitem__", _getitem)
     yield replaced(torch.Tensor, "__setitem__", _setitem)
@@ -84,6 +91,29 @@ def _data_ptr(original: Any) -> Any:
         return int(original(self))
 
     return data_ptr
+
+
+def _reduce(original: Any) -> Any:
+    def reduce(self: torch.Tensor, protocol: Any) -> Any:
+        # What pickle makes of it is another tensor, from nowhere. copy.copy() asks as well, and
+        # makes a tensor over the same memory of it.
+        if _trace.any_open() and sys._getframe(1).f_code is not copy.copy.__code__:
+            note_escape(self, "Pickling", pickled=True)
+        return original(self, protocol)
+
+    return reduce
+
+
+def _noting_size(original: Any) -> Any:
+    def measure(self: torch.Tensor, *args: Any, **kwargs: Any) -> Any:
+        if _trace.any_open():
+            # What the code does with a size may become part of the model: PyTorch's code counts.
+            asking = sys._getframe(1).f_globals.get("__name__", "")
+            if not asking.startswith(("leapp.", "torch._numpy")):
+                _trace.note_size(self)
+        return original(self, *args, **kwargs)
+
+    return measure
 
 
 def unobserved(original: Any) -> Any:

@@ -16,14 +16,12 @@ import torch
 
 from .. import _names, _trace
 from .._replacing import Patch
+from . import threads
 from .clocks import Clocks
 from .counters import Counters
 from .detector import Detector, Finding
-from .pickles import Pickles
 from .random_numbers import RandomNumbers
 from .replaced import Forgotten, Replaced
-from .sizes import Sizes
-from .threads import Threads
 from .watch import Watch
 
 #: So many sentences of one kind are said of a node; the others are in log.txt.
@@ -39,7 +37,8 @@ def start() -> Iterator[Patch]:
     global _watch
     restore()
     _watch = Watch()
-    for kind in (RandomNumbers, Clocks, Threads, Pickles, Sizes, Counters, Replaced, Forgotten):
+    yield threads.patch()
+    for kind in (RandomNumbers, Clocks, Counters, Replaced, Forgotten):
         _detectors.append(kind(_watch))
         yield from _detectors[-1].patches()
 

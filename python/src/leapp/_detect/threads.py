@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import concurrent.futures
-from collections.abc import Iterable
 from typing import Any
 
 import torch
@@ -11,15 +10,11 @@ import torch
 from .. import _trace
 from .._replacing import Patch, replaced
 from .._snapshot import leaves_of
-from .detector import Detector
 
 
-class Threads(Detector):
-    """Looks at what futures hand over while a node is open."""
-
-    def patches(self) -> Iterable[Patch]:
-        """Replace what all results go through."""
-        yield replaced(concurrent.futures.Future, "result", _looking_at_result)
+def patch() -> Patch:
+    """Return what looks at the results that futures hand over while a node is open."""
+    return replaced(concurrent.futures.Future, "result", _looking_at_result)
 
 
 def _looking_at_result(original: Any) -> Any:
