@@ -29,21 +29,19 @@ _bar: ProgressBar | None = None
 _logger = logging.getLogger("leapp")
 _logger.addHandler(logging.NullHandler())  # without any, logging prints warnings by itself
 
-
 #: The least level that is shown; None until the compiled library was told.
 _shown: int | None = None
 
 
-def show(level: int | None = None) -> None:
-    """Print the library's lines from ``level`` on; None keeps what was said, or else warnings."""
+def show(verbose: bool | None = None) -> None:
+    """Print all lines of the library, or from warnings on; None keeps what was said."""
     global _shown
-    if level is None and _shown is not None:
-        return
-    from . import _runtime
-
     if _shown is None:
+        from . import _runtime
+
         _runtime.set_console(emit, DEBUG)
-    _shown = WARNING if level is None else level
+    if _shown is None or verbose is not None:
+        _shown = DEBUG if verbose else WARNING
 
 
 def emit(level: int, message: str) -> None:
