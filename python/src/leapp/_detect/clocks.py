@@ -20,7 +20,6 @@ class Clocks(Detector):
         self._read: dict[str, dict[tuple[str, str], None]] = {}
 
     def patches(self) -> Iterable[Patch]:
-        """Replace the functions that are commonly asked."""
         yield announced(time, "monotonic perf_counter process_time time time_ns", self._note)
 
     def _note(self, function: str) -> None:
@@ -28,7 +27,6 @@ class Clocks(Detector):
             self._read.setdefault(node, {})[_trace.user_location(), function] = None
 
     def findings(self, node: str) -> Iterator[Finding]:
-        """Name what was read in the only pass of a node."""
         for where, function in self._read.get(node, ()) if _trace.pass_of(node) == 1 else ():
             yield Finding(
                 "LP216",

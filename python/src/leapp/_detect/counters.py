@@ -18,7 +18,6 @@ class Counters(Detector):
     """
 
     def findings(self, node: str) -> Iterator[Finding]:
-        """Name the numbers that changed."""
         snapshot = self.watch.before.get(node)
         if snapshot is None:
             return

@@ -41,27 +41,21 @@ class RandomNumbers(Detector):
         self._followed: dict[int, tuple[Any, str, Any]] = {}
 
     def patches(self) -> Iterable[Patch]:
-        """Replace the functions that draw, and what makes generators."""
         yield announced(np.random, _NUMPY_DRAWS, _naming_draws("np.random"))
         yield announced(random, _PYTHON_DRAWS, _naming_draws("random"))
         yield replaced(np.random, "default_rng", self._following)
 
-    def _following(self, original: Any) -> Any:
-        def construct(*args: Any, **options: Any) -> Any:
-            generator = original(*args, **options)
-            if in_node():
-                self._follow(generator, "np.random.default_rng()")
-            return generator
-
-        return construct
+    def _following(self, original: Any, *args: Any, **options: Any) -> Any:
+        generator = original(*args, **options)
+        if in_node():
+            self._follow(generator, "np.random.default_rng()")
+        return generator
 
     def opened(self) -> None:
-        """Remember what the program holds."""
         for generator, name in self.watch.generators:
             self._follow(generator, name)
 
     def closed(self, node: str, number: int) -> None:
-        """Look at it again."""
         if number == 1:
             self.drawn(f"while node '{node}' was open")
 

@@ -23,13 +23,11 @@ class Replaced(Detector):
     """Compares the tensors that the program holds with those it held when a node first opened."""
 
     def findings(self, node: str) -> Iterable[Finding]:
-        """Name the tensors that may be state."""
         if node not in self.watch.before:
             return ()
         return self._once(node) if _trace.pass_of(node) == 1 else self._unread(node)
 
     def keeps(self, outputs: Iterable[torch.Tensor]) -> bool:
-        """Whether each of these comes from something that the program replaces as it goes."""
         kept = {
             leaf.untyped_storage()._cdata
             for snapshot in self.watch.before.values()

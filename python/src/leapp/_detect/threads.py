@@ -17,17 +17,14 @@ def patch() -> Patch:
     return replaced(concurrent.futures.Future, "result", _looking_at_result)
 
 
-def _looking_at_result(original: Any) -> Any:
-    def result(self: Any, *args: Any, **options: Any) -> Any:
-        found = original(self, *args, **options)
-        given = leaves_of(found) if _trace.any_open() else []
-        if any(isinstance(leaf, torch.Tensor) and not _trace.is_traced(leaf) for leaf in given):
-            _trace.diagnose(
-                "LP215",
-                "a tensor comes from another thread while a node is open. What operators do there "
-                "is not seen: the value is exported as a constant. Compute it in the thread that "
-                "traces, or pass it through annotate.input_tensors().",
-            )
-        return found
-
-    return result
+def _looking_at_result(original: Any, self: Any, *args: Any, **options: Any) -> Any:
+    found = original(self, *args, **options)
+    given = leaves_of(found) if _trace.any_open() else []
+    if any(isinstance(leaf, torch.Tensor) and not _trace.is_traced(leaf) for leaf in given):
+        _trace.diagnose(
+            "LP215",
+            "a tensor comes from another thread while a node is open. What operators do there "
+            "is not seen: the value is exported as a constant. Compute it in the thread that "
+            "traces, or pass it through annotate.input_tensors().",
+        )
+    return found

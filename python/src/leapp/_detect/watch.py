@@ -24,7 +24,7 @@ import numpy as np
 import torch
 
 from .. import _source, _trace
-from .._numpy import kept, new_array, number_of
+from .._numpy import TracedNumber, kept, new_array
 from .._program import Program
 from .._snapshot import Place, Snapshot, leaves_of
 
@@ -49,7 +49,6 @@ class Watch:
         gc.collect(0)  # what was made here is due for it, and would have it in the first pass
 
     def rehearse(self) -> None:
-        """Go through what the first pass will, so that it finds everything at hand."""
         self.opened("start", 1)
         self.nodes.clear()
         self.before.clear()
@@ -111,7 +110,7 @@ class Watch:
                 with _trace.Unobserved():
                     other = value.detach()
             elif _source.carries(self._program.class_of(holder), key):
-                other = number_of(kept(new_array(value)))
+                other = TracedNumber(kept(new_array(value)))
             else:
                 continue
             holder[key] = other

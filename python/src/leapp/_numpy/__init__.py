@@ -23,7 +23,7 @@ from .arrays import to_tensor as to_tensor
 from .arrays import traced_view as traced_view
 from .lists import holds_traced as holds_traced
 from .lists import leaves as leaves
-from .number import number_of as number_of
+from .number import TracedNumber as TracedNumber
 
 
 def patches() -> Iterator[Patch]:

@@ -100,12 +100,10 @@ class TracedArray(Traced, np.ndarray[Any, Any]):
 
     @property
     def size(self) -> int:
-        """The number of elements."""
         return self._sized().size
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """The sizes of the dimensions."""
         return self._sized().shape  # type: ignore[no-any-return]
 
     @shape.setter
@@ -114,7 +112,6 @@ class TracedArray(Traced, np.ndarray[Any, Any]):
 
     @property
     def T(self) -> Any:  # noqa: N802
-        """The array with its dimensions reversed."""
         return self.transpose()
 
     __hash__ = None

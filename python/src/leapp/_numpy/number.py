@@ -15,7 +15,7 @@ import numpy as np
 import torch
 
 from .. import _state
-from .arrays import Number, TracedArray, left, plain, to_tensor
+from .arrays import Number, left, plain, to_tensor
 
 
 class TracedNumber(Number, np.lib.mixins.NDArrayOperatorsMixin):
@@ -63,8 +63,3 @@ for _name in "add sub mul truediv floordiv mod pow lt le eq ne gt ge".split():
     setattr(TracedNumber, f"__{_name}__", _with_tensors(f"__{_name}__", _of_tensors, False))
     if hasattr(TracedNumber, f"__r{_name}__"):
         setattr(TracedNumber, f"__r{_name}__", _with_tensors(f"__r{_name}__", _of_tensors, True))
-
-
-def number_of(array: TracedArray) -> TracedNumber:
-    """Return the only element of an array."""
-    return TracedNumber(array)
