@@ -45,7 +45,6 @@ _calls: dict[str, _Call] = {}
 
 
 def remember(node: str, stage: Any, bound: inspect.BoundArguments) -> None:
-    """Note how a node was called."""
     _calls[node] = _Call(stage, bound)
 
 

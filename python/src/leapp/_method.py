@@ -160,17 +160,13 @@ class Stage:
         return type(result)(*values) if hasattr(result, "_fields") else values
 
     def _output_names(self, result: Any) -> list[str]:
-        """Return a name for each value the function returned."""
+        names: list[Any]
         if isinstance(result, tuple):
-            count = len(result)
-            shown = [
-                names for names in self._returns if isinstance(names, list) and len(names) == count
-            ]
-            fields = getattr(result, "_fields", None)
-            names: list[Any] = shown[-1] if shown else list(fields or [None] * count)
+            lists = (names for names in self._returns if isinstance(names, list))
+            shown = [names for names in lists if len(names) == len(result)]
+            names = [*(shown[-1] if shown else getattr(result, "_fields", [None] * len(result)))]
         else:
-            single = [name for name in self._returns if not isinstance(name, list)]
-            names = single[-1:] or [None]
+            names = [name for name in self._returns if not isinstance(name, list)][-1:] or [None]
         result_names: list[str] = []
         for i, name in enumerate(names):
             unused = name is not None and name not in result_names

@@ -217,7 +217,6 @@ class ExportManager(Annotate):
     _only: ExportManager | None = None
 
     def __new__(cls) -> ExportManager:
-        """Return the one manager."""
         if cls._only is None:
             cls._only = super().__new__(cls)
         return cls._only

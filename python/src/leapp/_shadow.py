@@ -119,12 +119,9 @@ class ShadowRun:
         """Return what was seen so far."""
         data, text = self._running().report()
         found = json.loads(data)
-        nodes = {}
         for node in found["nodes"]:
-            first = node.pop("first")
-            nodes[node["node"]] = ShadowNode(
-                **node, first=None if first is None else ShadowDifference(**first)
-            )
+            node["first"] = node["first"] and ShadowDifference(**node["first"])
+        nodes = {node["node"]: ShadowNode(**node) for node in found["nodes"]}
         return ShadowReport(found["passed"], nodes, found["unknown"], text)
 
     def _running(self) -> Any:

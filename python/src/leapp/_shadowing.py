@@ -24,10 +24,8 @@ def untraced(call: str, node: str, payload: Any, static_outputs: Any = None) -> 
         with _quietly():
             flat = flatten(call, node, payload)
             if call == "output_tensors":
-                statics = Flat()
-                if static_outputs is not None:
-                    statics = flatten(f"{call} static_outputs", node, static_outputs)
-                put_out(node, flat, statics)
+                given = {} if static_outputs is None else static_outputs
+                put_out(node, flat, flatten(f"{call} static_outputs", node, given))
             else:
                 getattr(_trace, call)(node, _entries_of(flat))
     return passthrough(call, node, payload, static_outputs)
@@ -43,7 +41,6 @@ def _took_dict(call: str, node: str, payload: Any, static_outputs: Any) -> bool:
 
 
 def take_inputs(node: str, flat: Flat) -> None:
-    """Hand over inputs."""
     with _quietly():
         _trace.input_tensors(node, _entries_of(flat))
 
@@ -51,12 +48,10 @@ def take_inputs(node: str, flat: Flat) -> None:
 def put_out(node: str, flat: Flat, statics: Flat | None = None) -> None:
     """Hand over outputs, which closes the node."""
     with _quietly():
-        constants = [] if statics is None else _entries_of(statics)
-        _trace.output_tensors(node, _entries_of(flat), constants, None, {})
+        _trace.output_tensors(node, _entries_of(flat), _entries_of(statics or Flat()), None, {})
 
 
 def module(node: str, model: torch.nn.Module, buffer_names: Sequence[str] | None) -> None:
-    """Show a module's buffers."""
     with _quietly():
         _tracing.module(node, model, buffer_names)
 

@@ -46,7 +46,6 @@ class Cells:
         return found
 
     def get(self, name: str) -> Any:
-        """Return what one of them holds now."""
         return self.copy().get(name)
 
 
@@ -73,7 +72,6 @@ class Place(NamedTuple):
     value: Any
 
     def now(self) -> Any:
-        """Return what is there now."""
         values = self.holder.values
         if isinstance(values, MutableSequence):
             return values[self.key] if self.key < len(values) else None

@@ -19,7 +19,6 @@ _Entries = list[tuple[str, torch.Tensor, Meaning | None]]
 
 
 def input_tensors(node: str, tensors: Any) -> Any:
-    """Open a node, or add inputs to an open one."""
     return _bare(open_node(_checked(node), flatten("input_tensors", node, tensors)))
 
 
@@ -40,7 +39,6 @@ def output_tensors(
     export_with: str | None,
     backend_params: dict[str, Any] | None,
 ) -> Any:
-    """Name the node's outputs and close it."""
     flat = flatten("output_tensors", _checked(node), tensors)
     static: _Entries = []
     if static_outputs is not None:
@@ -93,7 +91,6 @@ def module(node: str, model: torch.nn.Module, buffer_names: Sequence[str] | None
 
 
 def abandon(node: str) -> None:
-    """Drop the pass that a node is in."""
     _trace.abandon(_checked(node))
 
 
@@ -159,7 +156,6 @@ def _bare(values: tuple[Any, ...]) -> Any:
 
 
 def _checked(node: object) -> str:
-    """Return the node's name if it is one."""
     if not isinstance(node, str):
         raise LeappTypeError.of(node, "A node's name must be a string")
     return node
@@ -205,7 +201,6 @@ def _owners_of_buffers(
 
 
 def _read_buffer(node: str, owner: torch.nn.Module, attribute: str) -> torch.Tensor:
-    """Return the tensor the buffer holds now."""
     value = getattr(owner, attribute, None)
     if not isinstance(value, torch.Tensor):
         raise LeappError.at_caller(

@@ -38,7 +38,6 @@ class TemporalAxis:
     period_ms: float
 
     def __post_init__(self) -> None:
-        """Check the period."""
         _check_positive("TemporalAxis period_ms", self.period_ms)
 
 
@@ -62,7 +61,6 @@ class GraphConfigs:
     required_capabilities: Sequence[str] | None = None
 
     def __post_init__(self) -> None:
-        """Check the frequency and the keys."""
         if self.frequency is not None:
             _check_positive("GraphConfigs frequency", self.frequency)
         if self.extra is not None:
