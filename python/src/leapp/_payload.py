@@ -53,7 +53,7 @@ class Flat:
         """Append a top-level value under that name."""
 
         def take(path: str, leaf: Any) -> Any:
-            leaf = getattr(leaf, "_array", leaf) if type(leaf).__name__ == "TracedNumber" else leaf
+            leaf = getattr(leaf, "_array", leaf) if type(leaf).__name__ == "Number" else leaf
             if is_array(leaf):
                 self.entries.append((path, leaf, meaning))
                 return _Slot(len(self.entries) - 1)

@@ -27,9 +27,9 @@ def open_node(node: str, flat: Flat, *objects: Any) -> tuple[Any, ...]:
 
     `objects` are further ones that the node will use.
     """
-    _point_out_constants("input", node, flat)
+    entries = _entries_of("input", node, flat)
     _detect.include(*objects)
-    return flat.restore(_in_kind(flat, _trace.input_tensors(node, _entries_of(flat))))
+    return flat.restore(_in_kind(flat, _trace.input_tensors(node, entries)))
 
 
 def output_tensors(
@@ -43,8 +43,7 @@ def output_tensors(
     static: _Entries = []
     if static_outputs is not None:
         statics = flatten("output_tensors static_outputs", node, static_outputs)
-        _point_out_constants("static output", node, statics)
-        static = _entries_of(statics)
+        static = _entries_of("static output", node, statics)
     return _bare(close_node(node, flat, static, export_with, backend_params))
 
 
@@ -62,18 +61,15 @@ def close_node(
         )
     if backend_params is not None and not isinstance(backend_params, dict):
         raise LeappTypeError.of(backend_params, f"backend_params of node '{node}' must be a dict")
-    _point_out_constants("output", node, flat)
-    values = _trace.output_tensors(
-        node, _entries_of(flat), static, export_with, backend_params or {}
-    )
+    entries = _entries_of("output", node, flat)
+    values = _trace.output_tensors(node, entries, static, export_with, backend_params or {})
     return flat.restore(_as_given(flat, values))
 
 
 def declare(call: str, node: str, tensors: Any) -> Any:
     """Declare state or persistent tensors, or give states their next value, as the call says."""
     flat = flatten(call, _checked(node), tensors)
-    _point_out_constants("buffer", node, flat)
-    values = getattr(_trace, call)(node, _entries_of(flat))
+    values = getattr(_trace, call)(node, _entries_of("buffer", node, flat))
     return _bare(flat.restore((_as_given if call == "update_state" else _in_kind)(flat, values)))
 
 
@@ -123,8 +119,18 @@ def _pairs(source: Any, target: Any) -> list[tuple[Any, Any]]:
     )
 
 
-def _entries_of(flat: Flat) -> _Entries:
-    """Return the payload's entries with every array as a tensor over the same memory."""
+def _entries_of(what: str, node: str, flat: Flat) -> _Entries:
+    """Return the payload's entries with every array as a tensor over the same memory.
+
+    Warn, once each, of leaves that are no tensors.
+    """
+    for name, value in flat.constants:
+        _trace.diagnose(
+            "LP213",
+            f"{what} '{name}' of node '{node}' is of type {type(value).__name__}, no tensor: it "
+            f"passes through as a constant.",
+            node,
+        )
     return [(name, _tensor_of(name, value), meaning) for name, value, meaning in flat.entries]
 
 
@@ -137,17 +143,6 @@ def _tensor_of(name: str, value: Any) -> torch.Tensor:
             "LP002",
             f"port '{name}' is an array of {value.dtype}, which no tensor can hold: {error}",
         ) from error
-
-
-def _point_out_constants(what: str, node: str, flat: Flat) -> None:
-    """Warn, once each, of leaves that are no tensors."""
-    for name, value in flat.constants:
-        _trace.diagnose(
-            "LP213",
-            f"{what} '{name}' of node '{node}' is of type {type(value).__name__}, no tensor: it "
-            f"passes through as a constant.",
-            node,
-        )
 
 
 def _bare(values: tuple[Any, ...]) -> Any:

@@ -211,12 +211,6 @@ class TensorSemantics:
             )
 
 
-def is_tensor(value: object) -> bool:
-    """Whether the value is a PyTorch tensor, without importing PyTorch to find out."""
-    torch = sys.modules.get("torch")
-    return torch is not None and isinstance(value, torch.Tensor)
-
-
 def is_ndarray(value: object) -> bool:
     """Whether the value is a NumPy array, without importing NumPy to find out."""
     numpy = sys.modules.get("numpy")
@@ -224,8 +218,9 @@ def is_ndarray(value: object) -> bool:
 
 
 def is_array(value: object) -> bool:
-    """Whether the value can be a port: a PyTorch tensor or a NumPy array."""
-    return is_tensor(value) or is_ndarray(value)
+    """Whether the value can be a port: a PyTorch tensor, likewise, or a NumPy array."""
+    torch = sys.modules.get("torch")
+    return (torch is not None and isinstance(value, torch.Tensor)) or is_ndarray(value)
 
 
 def _check_positive(what: str, value: object) -> None:

@@ -24,7 +24,7 @@ import numpy as np
 import torch
 
 from .. import _source, _trace
-from .._numpy import TracedNumber, kept, new_array
+from .._numpy import Number, kept, new_array
 from .._program import Program
 from .._snapshot import Place, Snapshot, leaves_of
 
@@ -110,7 +110,7 @@ class Watch:
                 with _trace.Unobserved():
                     other = value.detach()
             elif _source.carries(self._program.class_of(holder), key):
-                other = TracedNumber(kept(new_array(value)))
+                other = Number(kept(new_array(value)))
             else:
                 continue
             holder[key] = other

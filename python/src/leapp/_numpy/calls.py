@@ -9,6 +9,7 @@ constant.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -35,7 +36,6 @@ from .arrays import (
     traced_view,
 )
 from .lists import apply_along_axis, as_array, as_arrays, holds_traced, leaves
-from .number import TracedNumber
 from .table import NOT_VALUES, WRITERS, numpy_of_torch, torch_function, torch_method
 
 #: How far NumPy and PyTorch may be apart before they count as different functions.
@@ -88,16 +88,13 @@ def get_item(array: TracedArray, index: Any) -> Any:
         return result
     if not isinstance(result, np.ndarray) and not holds_traced(index):
         at = (*(at if isinstance(at, tuple) else (at,)), ...)
-        return TracedNumber(traced_view(to_tensor(array)[at].clone()))
+        return Number(traced_view(to_tensor(array)[at].clone()))
     if np.may_share_memory(result, plain(array)) and not holds_traced(index):
         try:
             return attached(result, to_tensor(array)[at])
         except (IndexError, TypeError, ValueError):  # a negative step, which PyTorch has not
             return attached(result, None)
-
-    def get(items: Any, where: Any) -> Any:
-        return items[where]
-
+    get = operator.getitem
     return _Call("indexing", get, get, (array, index), {}).compute()
 
 
@@ -107,10 +104,7 @@ def set_item(array: TracedArray, index: Any, value: Any) -> None:
         return
     if _goes_backwards(index):  # PyTorch has no such views; writes to NumPy's are recorded
         array, index = get_item(array, index), ...
-
-    def put(target: Any, where: Any, what: Any) -> None:
-        target[where] = what
-
+    put = operator.setitem
     _Call("item assignment", put, put, (array, index, as_array(value)), {}).write()
 
 
@@ -277,7 +271,7 @@ def _reconciled(expected: Any, found: Any, args: Any) -> Any:
         raise _DisagreementError("its PyTorch equivalent gives other values")
     array = traced_view(tensor)
     np.copyto(plain(array), values)
-    return TracedNumber(array) if isinstance(expected, np.generic) else array
+    return Number(array) if isinstance(expected, np.generic) else array
 
 
 def _agree(values: np.ndarray[Any, Any], tensor: torch.Tensor) -> bool:

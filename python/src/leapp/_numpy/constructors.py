@@ -152,9 +152,7 @@ def _numbers(data: Any) -> Any:
     """Return nested lists with NumPy's own numbers where elements of traced arrays were."""
     if isinstance(data, LISTS):
         return [_numbers(item) for item in data]
-    if isinstance(data, Number):
-        return plain(data)
-    return data.view(np.ndarray)[()] if isinstance(data, TracedArray) else data
+    return plain(data)[()] if isinstance(data, (TracedArray, Number)) else data
 
 
 def _stacked(data: Sequence[Any], made: torch.Tensor) -> torch.Tensor | None:
