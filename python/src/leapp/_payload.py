@@ -50,17 +50,10 @@ class Flat:
         self._templates: list[Any] = []
 
     def add(self, name: str, value: Any, meaning: Meaning | None = None) -> None:
-        """Append a top-level value under that name."""
-
-        def take(path: str, leaf: Any) -> Any:
-            leaf = getattr(leaf, "_array", leaf) if type(leaf).__name__ == "Number" else leaf
-            if is_array(leaf):
-                self.entries.append((path, leaf, meaning))
-                return _Slot(len(self.entries) - 1)
-            self.constants.append((path, leaf))
-            return leaf
-
-        self._templates.append(_mapped(take, value, name))
+        """Append a top-level value under that name; what has a meaning is an array."""
+        is_leaf = meaning is not None or is_array(value)
+        template = self._take(name, value, meaning) if is_leaf else _mapped(self._take, value, name)
+        self._templates.append(template)
 
     def restore(self, values: Sequence[Any]) -> tuple[Any, ...]:
         """Return what was added, in order, with the entries replaced by ``values``."""
@@ -68,7 +61,17 @@ class Flat:
         def put(_: str, leaf: Any) -> Any:
             return values[leaf] if type(leaf) is _Slot else leaf
 
-        return tuple(_mapped(put, template) for template in self._templates)
+        return tuple(
+            values[each] if type(each) is _Slot else _mapped(put, each) for each in self._templates
+        )
+
+    def _take(self, name: str, leaf: Any, meaning: Meaning | None = None) -> Any:
+        leaf = getattr(leaf, "_array", leaf) if type(leaf).__name__ == "Number" else leaf
+        if is_array(leaf):
+            self.entries.append((name, leaf, meaning))
+            return _Slot(len(self.entries) - 1)
+        self.constants.append((name, leaf))
+        return leaf
 
 
 def _joined(name: str, key: object) -> str:
@@ -80,11 +83,13 @@ def flatten(call: str, node: str, payload: Any) -> Flat:
     """Flatten a payload of the call ``annotate.<call>(node, payload)``."""
     check(call, node, payload)
     result = Flat()
-    if isinstance(payload, Mapping):
+    if isinstance(payload, TensorSemantics):
+        result.add(payload.name, payload.ref, _meaning(payload))
+    elif isinstance(payload, Mapping):
         for name, value in payload.items():
             result.add(str(name), value)
     else:
-        for item in [payload] if isinstance(payload, TensorSemantics) else payload:
+        for item in payload:
             result.add(item.name, item.ref, _meaning(item))
     return result
 
@@ -108,11 +113,13 @@ def passthrough(call: str, node: str, payload: Any, static_outputs: Any = None) 
             for value in payload.values():
                 return value
         return tuple(payload.values())
-    if isinstance(payload, TensorSemantics):
+    if kind is TensorSemantics:
         return payload.ref
     if kind is list and len(payload) == 1 and type(payload[0]) is TensorSemantics:
         return payload[0].ref
     check(call, node, payload)
+    if isinstance(payload, TensorSemantics):
+        return payload.ref
     is_dict = isinstance(payload, Mapping)
     values = tuple(payload.values() if is_dict else (item.ref for item in payload))
     return values[0] if len(values) == 1 else values

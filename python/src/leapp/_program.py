@@ -39,6 +39,7 @@ class Program:
 
     def __init__(self) -> None:
         self.modules: list[torch.nn.Module] = []
+        #: The random generators and iterators that were found, with a name for each.
         self.generators: list[tuple[Generator | Iterator[Any], str]] = []
         #: (where it is held, key, value) of arrays and numbers of NumPy's, and of tensors that are
         #: held elsewhere too: to be replaced.

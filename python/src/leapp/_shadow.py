@@ -5,14 +5,11 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from . import _console, _state
 from ._payload import passthrough
 from .errors import LeappTypeError, LeappValueError
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
 
 
 @dataclasses.dataclass(frozen=True)
@@ -91,7 +88,7 @@ class ShadowRun:
         self._arguments = (bundle, rtol, atol, trust_code, outside_files)
         self._run: Any = None
 
-    def __enter__(self) -> Self:
+    def __enter__(self) -> ShadowRun:
         """Load the bundle and begin."""
         _state.load()
         from . import _shadowing, _trace
