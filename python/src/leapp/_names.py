@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from ._numpy import Number
+from ._numpy import array_of
 from ._program import Program
 from ._snapshot import Snapshot
 
@@ -73,8 +73,7 @@ def name_of(path: str) -> str:
 
 
 def _address(value: Any) -> int:
-    if isinstance(value, Number):
-        value = value._array
+    value = array_of(value)
     if isinstance(value, np.ndarray):
         return int(value.__array_interface__["data"][0])
     try:

@@ -216,10 +216,6 @@ def _mapped(change: Callable[[str, Any], Any], value: Any, name: str = "") -> An
 
 def _like_sequence(like: Sequence[Any], items: list[Any]) -> Any:
     """Return a list or tuple of the class of ``like``; named tuples keep their fields."""
-    if type(like) is list:
-        return items
-    if type(like) is tuple:
-        return tuple(items)
     if hasattr(like, "_fields"):
         return type(like)(*items)
     try:
