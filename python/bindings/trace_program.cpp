@@ -36,20 +36,6 @@ bool hold_the_same(PyObject* now, PyObject* before) {
   return true;
 }
 
-py::list refresh(const py::list& values, const py::list& copies) {
-  py::list changed;
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    const py::object held = values[i];
-    const bool is_dict = PyDict_CheckExact(held.ptr());
-    py::object now = is_dict ? held : held.attr("copy")();
-    if (hold_the_same(now.ptr(), py::object(copies[i]).ptr())) continue;
-    if (is_dict) now = py::reinterpret_steal<py::object>(PyDict_Copy(held.ptr()));
-    copies[i] = now;
-    changed.append(i);
-  }
-  return changed;
-}
-
 // The items of a list, tuple or deque, up to that many.
 py::list items_of(const py::handle& sequence, Py_ssize_t most) {
   py::list items;
@@ -68,26 +54,34 @@ bool begins_with(const py::handle& list, const py::handle& items) {
   return true;
 }
 
-void refresh_lists(const py::dict& lists, py::list contents) {
-  std::size_t index = 0;
-  for (const auto& [id, named] : lists) {
-    const py::handle list = PyTuple_GET_ITEM(named.ptr(), 1);
-    const bool is_new = index == contents.size();
-    const std::size_t at = index++;
-    if (!is_new && PyTuple_Check(list.ptr())) continue;  // which do not change
-    const Py_ssize_t length = PyObject_Size(list.ptr());
-    if (length < 0) throw py::error_already_set();
-    if (!is_new && PyList_Check(list.ptr())) {
-      const py::tuple known = contents[at];
-      if (known[0].cast<Py_ssize_t>() == length && begins_with(list, known[1])) continue;
-    }
-    const py::tuple now = py::make_tuple(length, items_of(list, std::min(length, kMostItems)));
-    if (is_new) {
-      contents.append(now);
-    } else {
-      contents[at] = now;
-    }
+// Replaces the copy of what a list, tuple or deque held: its length, and the first items.
+void refresh_list(const py::object& list, py::list copies, std::size_t at) {
+  if (PyTuple_Check(list.ptr())) return;  // which do not change
+  const Py_ssize_t length = PyObject_Size(list.ptr());
+  if (length < 0) throw py::error_already_set();
+  if (PyList_Check(list.ptr())) {
+    const py::tuple known = copies[at];
+    if (known[0].cast<Py_ssize_t>() == length && begins_with(list, known[1])) return;
   }
+  copies[at] = py::make_tuple(length, items_of(list, std::min(length, kMostItems)));
+}
+
+py::list refresh(const py::list& holders, const py::list& copies) {
+  py::list changed;
+  for (std::size_t i = 0; i < holders.size(); ++i) {
+    const py::object held = py::tuple(holders[i])[1];
+    if (PySequence_Check(held.ptr()) != 0) {
+      refresh_list(held, copies, i);
+      continue;
+    }
+    const bool is_dict = PyDict_CheckExact(held.ptr());
+    py::object now = is_dict ? held : held.attr("copy")();
+    if (hold_the_same(now.ptr(), py::object(copies[i]).ptr())) continue;
+    if (is_dict) now = py::reinterpret_steal<py::object>(PyDict_Copy(held.ptr()));
+    copies[i] = now;
+    changed.append(i);
+  }
+  return changed;
 }
 
 // What is known of a code object, which is held: no other takes its place.
@@ -148,8 +142,7 @@ class Frames {
 }  // namespace
 
 void bind_program(py::module_& module) {
-  module.def("refresh", &refresh, py::arg("values"), py::arg("copies"));
-  module.def("refresh_lists", &refresh_lists, py::arg("lists"), py::arg("contents"));
+  module.def("refresh", &refresh, py::arg("holders"), py::arg("copies"));
   py::class_<Frames>(module, "Frames").def(py::init<>()).def("unseen", &Frames::unseen);
 }
 

@@ -7,14 +7,12 @@
 namespace leapp::python {
 
 /// Adds what _program.py needs to the module:
-/// - `refresh(values, copies)` compares dicts with copies of them by the identity of what they
-///   hold, replaces the copies that are old, and returns their indices. What is no dict is asked
-///   for a copy of itself.
-/// - `refresh_lists(lists, contents)` does so with lists, tuples and deques, given as (name, list)
-///   by id. Of each, contents has (length, the first items); it is appended to where lists are new.
+/// - `refresh(holders, copies)` compares what holders hold with copies of it, by the identity of
+///   the items, and replaces the copies that are old. Of a list, tuple or deque a copy is (length,
+///   the first items), of anything else a dict; what is neither is asked for one. Returns the
+///   indices of the dicts that had changed.
 /// - `Frames()` remembers the frames that were looked at. `unseen()` returns (globals, variables)
-/// of
-///   the program's frames that were not, from the caller outwards.
+///   of the program's frames that were not, from the caller outwards.
 void bind_program(pybind11::module_& module);
 
 }  // namespace leapp::python

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -26,7 +27,8 @@ def actor_of(kind: str, *, groups: Any = GROUPS, **options: Any) -> Any:
     """An actor with a normaliser that has seen something."""
     obs = tensordict.TensorDict({n: torch.zeros(2, *s) for n, s in SIZES.items()}, batch_size=2)
     options = {"hidden_dims": [16, 8], "distribution_cfg": GAUSSIAN, **options}
-    actor = getattr(models, kind)(obs, groups, "actor", 3, **options)
+    given = copy.deepcopy(options)  # the names of classes are taken out of it
+    actor = getattr(models, kind)(obs, groups, "actor", 3, **given)
     if options.get("obs_normalization"):
         batch = {n: 2 * torch.randn(64, *s) + 1 for n, s in SIZES.items()}
         actor.train().update_normalization(tensordict.TensorDict(batch, batch_size=64))
@@ -108,7 +110,7 @@ def test_a_runner_and_what_it_saves(tmp_path: Path) -> None:
         "num_steps_per_env": 2,
         "save_interval": 1,
     }
-    runner = runners.OnPolicyRunner(Env(), dict(config), log_dir=None, device="cpu")
+    runner = runners.OnPolicyRunner(Env(), copy.deepcopy(config), log_dir=None, device="cpu")
     runner.alg.train_mode()
     runner.alg.get_policy().update_normalization(Env().get_observations())
     assert_same(rsl_rl.export_policy(runner, tmp_path / "live"), runner.alg.get_policy())

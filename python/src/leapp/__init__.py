@@ -17,6 +17,7 @@ PyTorch at all.
 
 from __future__ import annotations
 
+import importlib
 from typing import TYPE_CHECKING, Any
 
 from . import onnx
@@ -91,24 +92,21 @@ __all__ = [
 ]
 
 
+#: What needs the compiled runtime, and is loaded when it is first asked for.
+_LATE = {
+    "InferenceManager": "inference_manager",
+    "Verification": "inference_manager",
+    "Controller": "controller",
+    "replay": "controller",
+    "__version__": "_runtime",
+}
+
+
 def __getattr__(name: str) -> Any:
-    """Load what needs the compiled runtime when it is first asked for."""
-    if name in ("InferenceManager", "Verification"):
-        from . import inference_manager
-
-        globals()[name] = getattr(inference_manager, name)
-        return globals()[name]
-    if name in ("Controller", "replay"):
-        from . import controller
-
-        globals()[name] = getattr(controller, name)
-        return globals()[name]
-    if name == "__version__":
-        from ._runtime import __version__
-
-        globals()[name] = __version__
-        return __version__
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if name not in _LATE:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    module = importlib.import_module(f".{_LATE[name]}", __name__)
+    return globals().setdefault(name, getattr(module, name))
 
 
 def __dir__() -> list[str]:

@@ -13,7 +13,6 @@ import warnings
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
 import torch
 
 from . import _trace
@@ -34,7 +33,8 @@ class _Call:
         """Call the function with these tensors in the place of those it was given."""
         bound = inspect.BoundArguments(self.bound.signature, self.bound.arguments.copy())
         flat = self.stage.inputs_of(bound)
-        values = [_in_kind(inputs[name], given) for name, given, _ in flat.entries]
+        tensors = [(inputs[name], given) for name, given, _ in flat.entries]
+        values = [each.numpy() if is_ndarray(given) else each for each, given in tensors]
         self.stage.set_inputs(bound, flat.restore(values))
         result = self.stage.function(*bound.args, **bound.kwargs)
         outputs: Flat = self.stage.outputs_of(result)
@@ -45,7 +45,6 @@ _calls: dict[str, _Call] = {}
 
 
 def remember(node: str, stage: Any, bound: inspect.BoundArguments) -> None:
-    """Note how a node was called."""
     _calls[node] = _Call(stage, bound)
 
 
@@ -75,10 +74,3 @@ def call(node: str, inputs: Mapping[str, torch.Tensor]) -> dict[str, torch.Tenso
             return found.make(inputs)
         except Exception:  # the program refuses such inputs
             return {}
-
-
-def _in_kind(value: torch.Tensor, given: Any) -> Any:
-    if not is_ndarray(given):
-        return value
-    array = value.numpy()
-    return array if isinstance(given, np.ndarray) else array[()]

@@ -19,18 +19,16 @@ from .errors import LeappError
 
 
 def patches() -> Iterator[Patch]:
-    """Yield what to replace."""
     yield replaced(torch._ops, "_compute_keyset", unobserved)
     yield replaced(type(torch.ops.higher_order.cond), "__call__", _choose_in_graph)
 
 
-def _choose_in_graph(choose: Any) -> Any:
-    def cond(self: Any, pred: Any, yes: Any, no: Any, operands: Any = ()) -> Any:
-        if not isinstance(pred, torch.Tensor) or not _trace.is_traced(pred):
-            return choose(self, pred, yes, no, operands)
-        return _both(pred.reshape(()), yes, no, operands)
-
-    return cond
+def _choose_in_graph(
+    choose: Any, self: Any, pred: Any, yes: Any, no: Any, operands: Any = ()
+) -> Any:
+    if not isinstance(pred, torch.Tensor) or not _trace.is_traced(pred):
+        return choose(self, pred, yes, no, operands)
+    return _both(pred.reshape(()), yes, no, operands)
 
 
 def _both(pred: torch.Tensor, true_fn: Any, false_fn: Any, operands: Any) -> Any:

@@ -29,21 +29,19 @@ _bar: ProgressBar | None = None
 _logger = logging.getLogger("leapp")
 _logger.addHandler(logging.NullHandler())  # without any, logging prints warnings by itself
 
-
 #: The least level that is shown; None until the compiled library was told.
 _shown: int | None = None
 
 
-def show(level: int | None = None) -> None:
-    """Print the library's lines from ``level`` on; None keeps what was said, or else warnings."""
+def show(verbose: bool | None = None) -> None:
+    """Print all lines of the library, or from warnings on; None keeps what was said."""
     global _shown
-    if level is None and _shown is not None:
-        return
-    from . import _runtime
-
     if _shown is None:
+        from . import _runtime
+
         _runtime.set_console(emit, DEBUG)
-    _shown = WARNING if level is None else level
+    if _shown is None or verbose is not None:
+        _shown = DEBUG if verbose else WARNING
 
 
 def emit(level: int, message: str) -> None:
@@ -51,7 +49,8 @@ def emit(level: int, message: str) -> None:
     number = 10 * (level + 1)
     _logger.log(number, "%s", message)
     stream = sys.stderr
-    if stream is None or level < (_shown or 0) or _is_declined(number) or _is_shown(number):
+    declined = _logger.disabled or number < _logger.level  # by the program
+    if stream is None or level < (_shown or 0) or declined or _is_shown(number):
         return
     if _bar is not None:
         _bar.clear()
@@ -59,11 +58,6 @@ def emit(level: int, message: str) -> None:
     if stream.isatty() and not os.environ.get("NO_COLOR"):
         label, message = (f"\033[{_COLOURS[level]}m{text}\033[0m" for text in (label, message))
     print(f"[{label}]: {message}", file=stream, flush=True)
-
-
-def _is_declined(number: int) -> bool:
-    """Tell whether the program asked for fewer lines than that."""
-    return _logger.disabled or number < _logger.level
 
 
 def _is_shown(number: int) -> bool:
@@ -84,18 +78,15 @@ class ProgressBar:
     """A bar over the nodes being compiled; shown on a terminal once it takes over a second."""
 
     def __init__(self) -> None:
-        """Start the clock."""
         self._started = time.monotonic()
         self._shown = False
 
     def __enter__(self) -> ProgressBar:
-        """Let log lines know about the bar."""
         global _bar
         _bar = self
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Take the bar off the screen."""
         global _bar
         _bar = None
         self.clear()

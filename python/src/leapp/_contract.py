@@ -8,8 +8,6 @@ from typing import Any, Literal
 
 from .errors import LeappTypeError, LeappValueError
 
-__all__ = ["History", "Limits"]
-
 #: One number for all elements, or one for each element of the last dimension.
 Numbers = float | Sequence[float]
 

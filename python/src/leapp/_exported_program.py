@@ -12,13 +12,12 @@ import math
 import pickle
 import zipfile
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import torch
 
 from . import _runtime
-from .errors import LeappImportError, LeappValueError
-
-if TYPE_CHECKING:
-    import torch
+from .errors import LeappValueError
 
 #: Memory, dtype and shape of one port's buffer.
 Buffer = tuple[memoryview, str, list[int]]
@@ -28,15 +27,6 @@ class ExportedProgramEngine:
     """A loaded ``.pt2`` file. The runtime calls ``bind`` once and then what it returns."""
 
     def __init__(self, node: str, path: str, data: bytes, trusted: bool) -> None:
-        try:
-            import torch
-        except ImportError as error:
-            raise LeappImportError.coded(
-                "LP006",
-                f"node {node!r} is a torch.export program, which needs PyTorch "
-                "('pip install torch')",
-            ) from error
-        self._torch = torch
         self._node = node
         self._module: Callable[..., Any]
         try:
@@ -60,15 +50,15 @@ class ExportedProgramEngine:
             ) from error
 
     def __str__(self) -> str:
-        return f"torch.export {self._torch.__version__}, CPU"
+        return f"torch.export {torch.__version__}, CPU"
 
     def bind(self, inputs: list[Buffer], outputs: list[Buffer]) -> Callable[[], None]:
         """Return a function that runs the program on these buffers."""
-        sources, targets = ([*map(self._tensor, buffers)] for buffers in (inputs, outputs))
+        sources, targets = ([*map(_tensor, buffers)] for buffers in (inputs, outputs))
         declared = [_type_of(target) for target in targets]
 
         def run() -> None:
-            with self._torch.inference_mode():
+            with torch.inference_mode():
                 result = self._module(*sources)
                 values = list(result) if isinstance(result, (tuple, list)) else [result]
                 returned = [_type_of(value) for value in values]
@@ -83,12 +73,13 @@ class ExportedProgramEngine:
 
         return run
 
-    def _tensor(self, buffer: Buffer) -> torch.Tensor:
-        memory, dtype, shape = buffer
-        kind = getattr(self._torch, dtype)
-        if len(memory) == 0:
-            return self._torch.empty(shape, dtype=kind)
-        return self._torch.frombuffer(memory, dtype=kind).view(shape)
+
+def _tensor(buffer: Buffer) -> torch.Tensor:
+    memory, dtype, shape = buffer
+    kind = getattr(torch, dtype)
+    if len(memory) == 0:
+        return torch.empty(shape, dtype=kind)
+    return torch.frombuffer(memory, dtype=kind).view(shape)
 
 
 class _NotPlainError(Exception):
@@ -116,19 +107,14 @@ class _Archive:
     def tensors(self) -> dict[str, torch.Tensor]:
         """Return parameters, buffers and constants by name."""
         if self._former:
-            return {
-                **self._pickled("serialized_constants.pt"),
-                **self._pickled("serialized_state_dict.pt"),
-            }
-        return {**self._stored("constants"), **self._stored("weights")}
+            return self._pickled("constants") | self._pickled("state_dict")
+        return self._stored("constants") | self._stored("weights")
 
     def _stored(self, kind: str) -> dict[str, torch.Tensor]:
         config = self._json(f"data/{kind}/model_{kind}_config.json")["config"]
         return {name: self._tensor(entry, f"data/{kind}/") for name, entry in config.items()}
 
     def _tensor(self, entry: dict[str, Any], folder: str) -> torch.Tensor:
-        import torch
-
         if entry["use_pickle"]:
             raise _NotPlainError("it holds an object that has to be unpickled")
         meta = entry["tensor_meta"]
@@ -140,11 +126,9 @@ class _Archive:
         flat = torch.frombuffer(data, dtype=dtype)
         return flat.as_strided(sizes, strides, _number(meta["storage_offset"]))
 
-    def _pickled(self, name: str) -> dict[str, torch.Tensor]:
+    def _pickled(self, kind: str) -> dict[str, torch.Tensor]:
         """Return tensors that PyTorch's restricted unpickler reads, which makes nothing else."""
-        import torch
-
-        if not (data := self._read(name)):
+        if not (data := self._read(f"serialized_{kind}.pt")):
             return {}
         try:
             found = torch.load(io.BytesIO(data), map_location="cpu", weights_only=True)
@@ -201,8 +185,6 @@ class _Call:
     """One operator of the graph, with its arguments."""
 
     def __init__(self, node: dict[str, Any]) -> None:
-        import torch
-
         root, _, target = node["target"].partition("torch.ops.aten.")
         name, _, overload = target.partition(".")
         if root or not _runtime.only_computes(name):
@@ -243,8 +225,6 @@ def _argument(arg: dict[str, Any]) -> Callable[[dict[str, Any]], Any]:
     elif kind in ("as_scalar_type", "as_layout", "as_memory_format"):
         constant = _enum(kind.removeprefix("as_"), value)
     elif kind == "as_device":
-        import torch
-
         constant = torch.device(value["type"], value["index"] or 0)
     elif kind == "as_complex":
         constant = complex(value["real"], value["imag"])
@@ -257,7 +237,7 @@ def _argument(arg: dict[str, Any]) -> Callable[[dict[str, Any]], Any]:
 
 def _enum(kind: str, number: int) -> Any:
     """Return torch's value of a number that stands for a type, a layout or a memory format."""
-    from torch._export.serde import schema, serialize
+    from torch._export.serde import schema, serialize  # takes seconds
 
     tables: dict[str, tuple[Any, Any]] = {
         "scalar_type": (schema.ScalarType, serialize._SERIALIZE_TO_TORCH_DTYPE),

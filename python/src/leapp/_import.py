@@ -9,8 +9,6 @@ from pathlib import Path
 
 from .errors import LeappTypeError
 
-__all__ = ["ImportedPolicy", "import_onnx"]
-
 
 @dataclass(frozen=True)
 class ImportedPolicy:

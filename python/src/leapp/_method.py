@@ -94,27 +94,14 @@ class Stage:
     def inputs_of(self, bound: inspect.BoundArguments) -> Flat:
         """Return the arguments under the names of their ports."""
         flat = Flat()
-        for name, kind, value in self._ports_of(bound):
-            if kind is inspect.Parameter.VAR_POSITIONAL:
-                for i, item in enumerate(value):
-                    flat.add(f"arg_{i}", item)
-            elif kind is inspect.Parameter.VAR_KEYWORD:
-                for key, item in value.items():
-                    flat.add(key, item)
-            else:
-                flat.add(name, value)
+        for name, holder, key in self._ports_of(bound):
+            flat.add(name, holder[key])
         return flat
 
     def set_inputs(self, bound: inspect.BoundArguments, given: Sequence[Any]) -> None:
         """Put other values in the place of the arguments, in the order of :meth:`inputs_of`."""
-        values = iter(given)
-        for name, kind, value in self._ports_of(bound):
-            if kind is inspect.Parameter.VAR_POSITIONAL:
-                bound.arguments[name] = tuple(next(values) for _ in value)
-            elif kind is inspect.Parameter.VAR_KEYWORD:
-                bound.arguments[name] = {key: next(values) for key in value}
-            else:
-                bound.arguments[name] = next(values)
+        for (_, holder, key), value in zip(self._ports_of(bound), given, strict=True):
+            holder[key] = value
 
     def outputs_of(self, result: Any) -> Flat:
         """Return what the function returned under the names of its ports."""
@@ -132,15 +119,22 @@ class Stage:
                 bound.arguments[name] = _tracing.declare("register_buffer", self._node, default)
 
     def _ports_of(self, bound: inspect.BoundArguments) -> list[tuple[str, Any, Any]]:
-        """Return (name, kind, value) of the arguments given, the instance or class left out."""
-        ports = [
-            (name, self._signature.parameters[name].kind, value)
-            for name, value in bound.arguments.items()
-        ]
-        if not ports or not (ports[0][0] in ("self", "cls") or self._is_bound_to(ports[0][2])):
-            return ports
-        _names.remember(ports[0][2])
-        return ports[1:]
+        """Return (port, what holds it, key) of each argument, the instance or class left out."""
+        arguments = bound.arguments
+        ports: list[tuple[str, Any, Any]] = []
+        for i, (name, value) in enumerate(list(arguments.items())):
+            kind = self._signature.parameters[name].kind
+            if i == 0 and (name in ("self", "cls") or self._is_bound_to(value)):
+                _names.remember(value)
+            elif kind is inspect.Parameter.VAR_POSITIONAL:
+                arguments[name] = list(value)
+                ports += [(f"arg_{j}", arguments[name], j) for j in range(len(value))]
+            elif kind is inspect.Parameter.VAR_KEYWORD:
+                arguments[name] = dict(value)  # that of another call may be the same
+                ports += [(key, arguments[name], key) for key in value]
+            else:
+                ports.append((name, arguments, name))
+        return ports
 
     def _is_bound_to(self, value: Any) -> bool:
         """Whether the function is a method of that object or class, whatever it calls it."""
@@ -166,17 +160,13 @@ class Stage:
         return type(result)(*values) if hasattr(result, "_fields") else values
 
     def _output_names(self, result: Any) -> list[str]:
-        """Return a name for each value the function returned."""
+        names: list[Any]
         if isinstance(result, tuple):
-            count = len(result)
-            shown = [
-                names for names in self._returns if isinstance(names, list) and len(names) == count
-            ]
-            fields = getattr(result, "_fields", None)
-            names: list[Any] = shown[-1] if shown else list(fields or [None] * count)
+            lists = (names for names in self._returns if isinstance(names, list))
+            shown = [names for names in lists if len(names) == len(result)]
+            names = [*(shown[-1] if shown else getattr(result, "_fields", [None] * len(result)))]
         else:
-            single = [name for name in self._returns if not isinstance(name, list)]
-            names = single[-1:] or [None]
+            names = [name for name in self._returns if not isinstance(name, list)][-1:] or [None]
         result_names: list[str] = []
         for i, name in enumerate(names):
             unused = name is not None and name not in result_names

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from ._numpy import Number
+from ._numpy import array_of
 from ._program import Program
 from ._snapshot import Snapshot
 
@@ -40,8 +40,7 @@ def remember_paths(snapshots: Iterable[Snapshot]) -> None:
     _paths.clear()
     for snapshot in snapshots:
         for path, value in snapshot.tensors():
-            address = _address(value)
-            if address:
+            if address := _address(value):
                 _paths.setdefault(address, _INSIDE_MODULE.sub(r".\1", path))
 
 
@@ -56,16 +55,14 @@ def tensor_names() -> dict[int, tuple[str, str]]:
         if id(module) in covered:
             continue
         covered.update(map(id, module.modules()))
-        for group in (module.named_parameters(), module.named_buffers()):
-            for path, tensor in group:
-                name = path.replace("_orig_mod.", "")  # inside a compiled module
-                address = _address(tensor)
-                if address:
-                    # The longest name is the one seen from the outermost module.
-                    of_modules[address] = max(of_modules.get(address, ""), name, key=len)
-    for address, name in of_modules.items():
-        names[address] = (name, _paths.get(address, ""))
-    return names
+        for path, tensor in (*module.named_parameters(), *module.named_buffers()):
+            name = path.replace("_orig_mod.", "")  # inside a compiled module
+            if address := _address(tensor):
+                # The longest name is the one seen from the outermost module.
+                of_modules[address] = max(of_modules.get(address, ""), name, key=len)
+    return names | {
+        address: (name, _paths.get(address, "")) for address, name in of_modules.items()
+    }
 
 
 def name_of(path: str) -> str:
@@ -76,8 +73,7 @@ def name_of(path: str) -> str:
 
 
 def _address(value: Any) -> int:
-    if isinstance(value, Number):
-        value = value._array
+    value = array_of(value)
     if isinstance(value, np.ndarray):
         return int(value.__array_interface__["data"][0])
     try:

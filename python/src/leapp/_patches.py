@@ -55,7 +55,6 @@ def restore() -> None:
 
 
 def _put(owner: Any, values: dict[str, Any]) -> None:
-    """Replace attributes of a module or class."""
     now = vars(owner)
     former = {name: now[name] for name in values if name in now}
     _undo.append((owner, former, values))
@@ -78,35 +77,29 @@ def _run_compiled_functions_eagerly() -> None:
         if _stance is None:
             _stance = torch.compiler.set_stance("force_eager")
 
-    def wrap(original: Any) -> Any:
-        def compile_later(*args: Any, **kwargs: Any) -> Any:
-            result = original(*args, **kwargs)
-            force()
-            return result
-
-        return compile_later
+    def compile_later(original: Any, /, *args: Any, **kwargs: Any) -> Any:
+        result = original(*args, **kwargs)
+        force()
+        return result
 
     if "torch._dynamo" in sys.modules:
         force()
     else:
-        _put(*replaced(torch, "compile", wrap))
+        _put(*replaced(torch, "compile", compile_later))
 
 
-def _instead(patch: FunctionPatch) -> Callable[[Any], Any]:
-    """Return what makes a replacement for a function; inside of it the original is back."""
+def _instead(patch: FunctionPatch) -> Callable[..., Any]:
+    """Return what is called in the place of a function; inside of it the original is back."""
     inside = threading.local()
 
-    def wrap(original: Any) -> Any:
-        def patched(*args: Any, **kwargs: Any) -> Any:
-            values = [*args, *kwargs.values()]
-            if getattr(inside, "now", False) or not any(map(_numpy.holds_traced, values)):
-                return original(*args, **kwargs)
-            inside.now = True
-            try:
-                return patch.replacement(*args, **kwargs)
-            finally:
-                inside.now = False
+    def patched(original: Any, /, *args: Any, **kwargs: Any) -> Any:
+        values = [*args, *kwargs.values()]
+        if getattr(inside, "now", False) or not any(map(_numpy.holds_traced, values)):
+            return original(*args, **kwargs)
+        inside.now = True
+        try:
+            return patch.replacement(*args, **kwargs)
+        finally:
+            inside.now = False
 
-        return patched
-
-    return wrap
+    return patched

@@ -8,7 +8,7 @@ nested containers with their shape.
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from .errors import LeappError, LeappTypeError, LeappValueError
@@ -30,13 +30,8 @@ _FLAT = ("state_tensors", "update_state")
 _leaf_types: set[type] = set()
 
 
-class _Slot:
-    """Stands in a template for the value of that entry."""
-
-    __slots__ = ("index",)
-
-    def __init__(self, index: int) -> None:
-        self.index = index
+class _Slot(int):
+    """Stands in a template for the value of the entry of that index."""
 
 
 class Flat:
@@ -50,34 +45,33 @@ class Flat:
     __slots__ = ("_templates", "constants", "entries")
 
     def __init__(self) -> None:
-        """Make an empty payload."""
         self.entries: list[Entry] = []
         self.constants: list[tuple[str, Any]] = []
         self._templates: list[Any] = []
 
     def add(self, name: str, value: Any, meaning: Meaning | None = None) -> None:
-        """Append a top-level value under that name."""
-        self._templates.append(self._flatten(name, value, meaning))
+        """Append a top-level value under that name; what has a meaning is an array."""
+        is_leaf = meaning is not None or is_array(value)
+        template = self._take(name, value, meaning) if is_leaf else _mapped(self._take, value, name)
+        self._templates.append(template)
 
     def restore(self, values: Sequence[Any]) -> tuple[Any, ...]:
         """Return what was added, in order, with the entries replaced by ``values``."""
-        return tuple(_fill(template, values) for template in self._templates)
 
-    def _flatten(self, name: str, value: Any, meaning: Meaning | None = None) -> Any:
-        value = getattr(value, "_array", value) if type(value).__name__ == "TracedNumber" else value
-        if is_array(value):
-            self.entries.append((name, value, meaning))
+        def put(_: str, leaf: Any) -> Any:
+            return values[leaf] if type(leaf) is _Slot else leaf
+
+        return tuple(
+            values[each] if type(each) is _Slot else _mapped(put, each) for each in self._templates
+        )
+
+    def _take(self, name: str, leaf: Any, meaning: Meaning | None = None) -> Any:
+        leaf = getattr(leaf, "_array", leaf) if type(leaf).__name__ == "Number" else leaf
+        if is_array(leaf):
+            self.entries.append((name, leaf, meaning))
             return _Slot(len(self.entries) - 1)
-        if isinstance(value, dict):
-            return _with_items(
-                value,
-                ((key, self._flatten(_joined(name, key), item)) for key, item in value.items()),
-            )
-        if isinstance(value, (list, tuple)):
-            items = [self._flatten(_joined(name, i), item) for i, item in enumerate(value)]
-            return _like_sequence(value, items)
-        self.constants.append((name, value))
-        return value
+        self.constants.append((name, leaf))
+        return leaf
 
 
 def _joined(name: str, key: object) -> str:
@@ -126,10 +120,8 @@ def passthrough(call: str, node: str, payload: Any, static_outputs: Any = None) 
     check(call, node, payload)
     if isinstance(payload, TensorSemantics):
         return payload.ref
-    if isinstance(payload, (list, tuple)):
-        values = tuple(item.ref for item in payload)
-    else:
-        values = tuple(payload.values())
+    is_dict = isinstance(payload, Mapping)
+    values = tuple(payload.values() if is_dict else (item.ref for item in payload))
     return values[0] if len(values) == 1 else values
 
 
@@ -209,31 +201,21 @@ def _meaning(item: TensorSemantics) -> Meaning:
     return (text, item.element_names, item.temporal_period_ms, extra)
 
 
-def _fill(template: Any, values: Sequence[Any]) -> Any:
-    """Return the template with its slots replaced, in containers of their own."""
-    if isinstance(template, _Slot):
-        return values[template.index]
-    if isinstance(template, dict):
-        return _with_items(template, ((k, _fill(v, values)) for k, v in template.items()))
-    if isinstance(template, (list, tuple)):
-        return _like_sequence(template, [_fill(item, values) for item in template])
-    return template
-
-
-def _with_items(like: dict[Any, Any], items: Iterator[tuple[Any, Any]]) -> dict[Any, Any]:
-    """Return a dict of the class of ``like`` with these items."""
-    result = {} if type(like) is dict else copy.copy(like)
-    for key, value in list(items):
-        result[key] = value
-    return result
+def _mapped(change: Callable[[str, Any], Any], value: Any, name: str = "") -> Any:
+    """Return ``change(name, leaf)`` of every leaf, in containers like those that hold it."""
+    if isinstance(value, dict):
+        result = {} if type(value) is dict else copy.copy(value)
+        for key, item in value.items():
+            result[key] = _mapped(change, item, _joined(name, key))
+        return result
+    if isinstance(value, (list, tuple)):
+        items = [_mapped(change, item, _joined(name, i)) for i, item in enumerate(value)]
+        return _like_sequence(value, items)
+    return change(name, value)
 
 
 def _like_sequence(like: Sequence[Any], items: list[Any]) -> Any:
     """Return a list or tuple of the class of ``like``; named tuples keep their fields."""
-    if type(like) is list:
-        return items
-    if type(like) is tuple:
-        return tuple(items)
     if hasattr(like, "_fields"):
         return type(like)(*items)
     try:

@@ -14,7 +14,7 @@ import functools
 import itertools
 import random
 import sys
-from collections.abc import Iterator, MutableSequence
+from collections.abc import Iterator
 from types import FunctionType, MappingProxyType, MethodType, ModuleType
 from typing import Any
 
@@ -23,7 +23,7 @@ import torch
 
 from . import _trace
 from ._numpy import Number, TracedArray
-from ._snapshot import MOST_ITEMS, NUMBERS, PASSIVE, PLAIN, Cells, Contents, Holder, Snapshot
+from ._snapshot import MOST_ITEMS, NUMBERS, PASSIVE, PLAIN, Cells, Copy, Holder, Snapshot
 
 Generator = np.random.Generator | np.random.RandomState | random.Random
 
@@ -39,15 +39,13 @@ class Program:
 
     def __init__(self) -> None:
         self.modules: list[torch.nn.Module] = []
+        #: The random generators and iterators that were found, with a name for each.
         self.generators: list[tuple[Generator | Iterator[Any], str]] = []
         #: (where it is held, key, value) of arrays and numbers of NumPy's, and of tensors that are
         #: held elsewhere too: to be replaced.
         self.replaceable: list[tuple[Any, Any, Any]] = []
         self._holders: list[Holder] = []
-        self._values: list[Any] = []  # those of the holders
-        self._copies: list[dict[Any, Any]] = []  # of them, as they last were; not written
-        self._lists: dict[int, tuple[str, Any]] = {}  # by id, with a name for each
-        self._contents: list[Contents] = []  # of them, likewise
+        self._copies: list[Copy] = []  # of what they hold, as it last was; not written
         self._seen: dict[int, Any] = {}  # held, so that nothing else takes its place
         #: By id, tensors that places hold, with the first place of each.
         self._tensors: dict[int, tuple[tuple[int, Any], torch.Tensor]] = {}
@@ -57,7 +55,7 @@ class Program:
 
     def look_again(self) -> None:
         """Look through holders that have changed since."""
-        for index in _trace.refresh(self._values, self._copies):
+        for index in _trace.refresh(self._holders, self._copies):
             self._visit_items(self._holders[index])
         self._follow()
 
@@ -67,9 +65,8 @@ class Program:
 
     def snapshot(self) -> Snapshot:
         """Return what everything holds now."""
-        _trace.refresh(self._values, self._copies)
-        _trace.refresh_lists(self._lists, self._contents)
-        return Snapshot(self._holders, self._copies, self._lists, self._contents)
+        _trace.refresh(self._holders, self._copies)
+        return Snapshot(self._holders, self._copies)
 
     def visit_frames(self) -> bool:
         """Look at the program's frames from here outwards; return whether there were new ones."""
@@ -128,9 +125,11 @@ class Program:
         elif kind is dict:
             self._hold(Holder(name, value, None))
         elif issubclass(kind, (list, tuple, collections.deque)):
-            self._lists[id(value)] = (name, value)
-            inside = value if issubclass(kind, MutableSequence) else None
-            for index, item in enumerate(itertools.islice(value, MOST_ITEMS)):
+            items = list(itertools.islice(value, MOST_ITEMS))
+            self._holders.append(Holder(name, value, None))
+            self._copies.append((len(value), items))
+            inside = None if issubclass(kind, tuple) else value
+            for index, item in enumerate(items):
                 self._meet(item, f"{name}[{index}]", inside, index)
         elif issubclass(kind, MethodType):
             self._meet(value.__self__, name)
@@ -174,7 +173,6 @@ class Program:
 
     def _hold(self, holder: Holder) -> None:
         self._holders.append(holder)
-        self._values.append(holder.values)
         self._copies.append(holder.values.copy())
         self._visit_items(holder)
 

@@ -119,11 +119,8 @@ class Reach:
                 former = value.copy()
                 self._undo.append(lambda: np.copyto(value, former))
             return []
-        if value.layout is not torch.strided or type(value) not in (
-            torch.Tensor,
-            torch.nn.Parameter,
-            torch.nn.Buffer,
-        ):
+        plain = (torch.Tensor, torch.nn.Parameter, torch.nn.Buffer)
+        if value.layout is not torch.strided or type(value) not in plain:
             raise UnknownReachError(f"it reaches a {type(value).__name__}")
         former, version = value.detach().clone(), value._version
         self._undo.append(lambda: value._version == version or value.data.copy_(former))
@@ -183,22 +180,15 @@ class Reach:
 
     def _methods(self) -> list[Any]:
         """Return methods of classes met so far that the code met so far may call."""
-        found = []
-        for kind in self._classes:
-            for name, value in vars(kind).items():
-                called = name in self._names or (name.startswith("__") and name.endswith("__"))
-                if (
-                    (called or name == "forward")
-                    and id(value) not in self._seen
-                    and _has_code(value)
-                ):
-                    found.append(value)
-        return found
-
-
-def _has_code(value: Any) -> bool:
-    """Whether an attribute of a class has code of the program's behind it."""
-    return isinstance(value, (types.FunctionType, staticmethod, classmethod, property))
+        called = self._names | {"forward"}
+        return [
+            value
+            for kind in self._classes
+            for name, value in vars(kind).items()
+            if name in called or (name.startswith("__") and name.endswith("__"))
+            if isinstance(value, (types.FunctionType, staticmethod, classmethod, property))
+            if id(value) not in self._seen
+        ]
 
 
 def _is_known(module: str | None) -> bool:

@@ -13,26 +13,32 @@ from . import _trace
 Patch = tuple[Any, dict[str, Any]]
 
 
-def replaced(owner: Any, names: str, wrap: Callable[[Any], Any]) -> Patch:
-    """Return a patch that puts in the place of functions what wrap() makes of them."""
-    originals = {name: getattr(owner, name) for name in names.split()}
-    return owner, {name: functools.wraps(old)(wrap(old)) for name, old in originals.items()}
+def replaced(owner: Any, names: str, instead: Callable[..., Any]) -> Patch:
+    """Return a patch that has functions replaced by :func:`wrapped` ones."""
+    return owner, {name: wrapped(getattr(owner, name), instead) for name in names.split()}
+
+
+def wrapped(original: Any, instead: Callable[..., Any]) -> Any:
+    """Return what calls ``instead(original, *arguments)``, whose caller is two frames out."""
+
+    @functools.wraps(original)
+    def call(*args: Any, **options: Any) -> Any:
+        return instead(original, *args, **options)
+
+    return call
 
 
 def announced(owner: Any, names: str, announce: Callable[[str], None]) -> Patch:
     """Return a patch that calls announce() with a function's name when a node calls it."""
 
-    def wrap(original: Any) -> Any:
-        def call(*args: Any, **options: Any) -> Any:
-            if in_node():
-                announce(original.__name__)
-            return original(*args, **options)
+    def call(original: Any, /, *args: Any, **options: Any) -> Any:
+        if in_node():
+            announce(original.__name__)
+        return original(*args, **options)
 
-        return call
-
-    return replaced(owner, names, wrap)
+    return replaced(owner, names, call)
 
 
 def in_node() -> bool:
-    """Whether the function that asks is called by the program's code while a node is open."""
-    return _trace.any_open() and _trace.is_user_code(sys._getframe(2).f_code)
+    """Whether the function that was replaced is called by the program's code inside a node."""
+    return _trace.any_open() and _trace.is_user_code(sys._getframe(3).f_code)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import json
 import os
 import sys
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 from . import _console, _state
@@ -64,7 +64,7 @@ def start(
 
     _patches.restore()
     _verbose = verbose
-    _console.show(_console.DEBUG if verbose else _console.WARNING)
+    _console.show(verbose)
     _trace.start(graph, folder, verbose, dry_run, excluded, max_cached_io)
     _graph = (graph, os.path.join(folder, graph))
     _numpy.reset()
@@ -150,8 +150,7 @@ def compile_graph(
     if graph_configs is not None:
         extra = {**graph_configs.contract(), **(graph_configs.extra or {})}
         configs = (graph_configs.frequency, extra)
-    level = _console.DEBUG if (_verbose if verbose is None else verbose) else _console.WARNING
-    _console.show(level)
+    _console.show(verbose)
     try:
         with _console.ProgressBar() as progress:
             report = _trace.compile_graph(
@@ -159,13 +158,14 @@ def compile_graph(
                 thorough, progress,
             )  # fmt: skip
     finally:
-        _console.show(_console.DEBUG if _verbose else _console.WARNING)
+        _console.show(_verbose)
     if not validate or dry_run:
         return True
     results = ValidationResults(
         (node, LeappValidationError(error) if error else passed) for node, passed, error in report
     )
-    results.report = _read_report()
+    report_file = Path(ExportManager.get_save_path() or "", "validation.json")
+    results.report = json.loads(report_file.read_bytes()) if report_file.is_file() else {}
     return results
 
 
@@ -179,17 +179,6 @@ class ValidationResults(dict[str, "bool | Exception"]):
     """
 
     report: dict[str, Any]
-
-
-def _read_report() -> dict[str, Any]:
-    assert _graph is not None
-    report: dict[str, Any] = {}
-    with (
-        contextlib.suppress(FileNotFoundError),
-        open(os.path.join(_graph[1], "validation.json"), encoding="utf-8") as file,
-    ):
-        report = json.load(file)
-    return report
 
 
 @dataclasses.dataclass(frozen=True)
@@ -228,7 +217,6 @@ class ExportManager(Annotate):
     _only: ExportManager | None = None
 
     def __new__(cls) -> ExportManager:
-        """Return the one manager."""
         if cls._only is None:
             cls._only = super().__new__(cls)
         return cls._only

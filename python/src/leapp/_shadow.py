@@ -5,14 +5,11 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from . import _console, _state
 from ._payload import passthrough
 from .errors import LeappTypeError, LeappValueError
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
 
 
 @dataclasses.dataclass(frozen=True)
@@ -91,7 +88,7 @@ class ShadowRun:
         self._arguments = (bundle, rtol, atol, trust_code, outside_files)
         self._run: Any = None
 
-    def __enter__(self) -> Self:
+    def __enter__(self) -> ShadowRun:
         """Load the bundle and begin."""
         _state.load()
         from . import _shadowing, _trace
@@ -119,12 +116,9 @@ class ShadowRun:
         """Return what was seen so far."""
         data, text = self._running().report()
         found = json.loads(data)
-        nodes = {}
         for node in found["nodes"]:
-            first = node.pop("first")
-            nodes[node["node"]] = ShadowNode(
-                **node, first=None if first is None else ShadowDifference(**first)
-            )
+            node["first"] = node["first"] and ShadowDifference(**node["first"])
+        nodes = {node["node"]: ShadowNode(**node) for node in found["nodes"]}
         return ShadowReport(found["passed"], nodes, found["unknown"], text)
 
     def _running(self) -> Any:

@@ -7,7 +7,7 @@ bundle is not given the value, and the report says so.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -17,17 +17,17 @@ from . import _trace, _tracing
 from ._payload import Flat, flatten, passthrough
 from .errors import LeappError
 
+_quietly = contextlib.suppress(LeappError, TypeError)  # an array of texts, say
+
 
 def untraced(call: str, node: str, payload: Any, static_outputs: Any = None) -> Any:
     """Show what an annotate call was given, and return its values untouched."""
     if not _took_dict(call, node, payload, static_outputs):
-        with _quietly():
+        with _quietly:
             flat = flatten(call, node, payload)
             if call == "output_tensors":
-                statics = Flat()
-                if static_outputs is not None:
-                    statics = flatten(f"{call} static_outputs", node, static_outputs)
-                put_out(node, flat, statics)
+                given = {} if static_outputs is None else static_outputs
+                put_out(node, flat, flatten(f"{call} static_outputs", node, given))
             else:
                 getattr(_trace, call)(node, _entries_of(flat))
     return passthrough(call, node, payload, static_outputs)
@@ -43,28 +43,19 @@ def _took_dict(call: str, node: str, payload: Any, static_outputs: Any) -> bool:
 
 
 def take_inputs(node: str, flat: Flat) -> None:
-    """Hand over inputs."""
-    with _quietly():
+    with _quietly:
         _trace.input_tensors(node, _entries_of(flat))
 
 
 def put_out(node: str, flat: Flat, statics: Flat | None = None) -> None:
     """Hand over outputs, which closes the node."""
-    with _quietly():
-        constants = [] if statics is None else _entries_of(statics)
-        _trace.output_tensors(node, _entries_of(flat), constants, None, {})
+    with _quietly:
+        _trace.output_tensors(node, _entries_of(flat), _entries_of(statics or Flat()), None, {})
 
 
 def module(node: str, model: torch.nn.Module, buffer_names: Sequence[str] | None) -> None:
-    """Show a module's buffers."""
-    with _quietly():
+    with _quietly:
         _tracing.module(node, model, buffer_names)
-
-
-@contextlib.contextmanager
-def _quietly() -> Iterator[None]:
-    with contextlib.suppress(LeappError, TypeError):  # an array of texts, say
-        yield
 
 
 def _entries_of(flat: Flat) -> list[tuple[str, torch.Tensor, None]]:

@@ -6,7 +6,7 @@ import collections
 import contextlib
 import functools
 import itertools
-from collections.abc import Iterator, MutableSequence
+from collections.abc import Iterator
 from types import BuiltinFunctionType, FunctionType, ModuleType, NoneType
 from typing import Any, NamedTuple
 
@@ -15,8 +15,8 @@ import torch
 
 from ._numpy import Number, array_of, leaves
 
-#: What a list held: how much, and the first of it.
-Contents = tuple[int, list[Any]]
+#: What a dict held, or a list: how much, and the first of it.
+Copy = dict[Any, Any] | tuple[int, list[Any]]
 #: So much of a list is looked at.
 MOST_ITEMS = 64
 
@@ -26,7 +26,8 @@ PLAIN = frozenset((bool, int, float, str, NoneType))
 PASSIVE = frozenset(
     (BuiltinFunctionType, ModuleType, str, bytes, type, torch.dtype, torch.device, torch.Size)
 )
-_LISTS = (list, tuple, collections.deque)
+_MUTABLE = (list, collections.deque)
+_LISTS = (*_MUTABLE, tuple)
 _ARRAYS = (torch.Tensor, np.ndarray, Number)
 
 
@@ -46,16 +47,15 @@ class Cells:
         return found
 
     def get(self, name: str) -> Any:
-        """Return what one of them holds now."""
         return self.copy().get(name)
 
 
 class Holder(NamedTuple):
-    """A dict of variables or attributes."""
+    """A dict of variables or attributes, or a list."""
 
     name: str  # of the object; empty for a module
     values: Any  # dict-like: attributes may be those of a class, variables those of a closure
-    of: Any  # the class, module or function whose code works with them; None for a plain dict
+    of: Any  # the class, module or function whose code works with them; None for a dict or list
 
     def label(self, key: Any) -> str:
         """Return a name for what is held under a key."""
@@ -73,92 +73,78 @@ class Place(NamedTuple):
     value: Any
 
     def now(self) -> Any:
-        """Return what is there now."""
         values = self.holder.values
-        if isinstance(values, MutableSequence):
+        if isinstance(values, _MUTABLE):
             return values[self.key] if self.key < len(values) else None
         return values.get(self.key)
 
 
 class Snapshot:
-    """What every holder and list held at one moment."""
+    """What every holder held at one moment."""
 
-    def __init__(
-        self,
-        holders: list[Holder],
-        copies: list[dict[Any, Any]],
-        lists: dict[int, tuple[str, Any]],
-        contents: list[Contents],
-    ) -> None:
-        self._holders, self._copies = holders[:], copies[:]
-        self._lists, self._contents = lists.copy(), contents[:]
+    def __init__(self, holders: list[Holder], copies: list[Copy]) -> None:
+        self._held = holders[:], copies[:]
 
     @functools.cached_property
-    def _contents_by_id(self) -> dict[int, Contents]:
-        return dict(zip(self._lists, self._contents, strict=True))
+    def _copies(self) -> list[tuple[Holder, Copy]]:
+        # Lists last: what is also held elsewhere is called after that.
+        pairs = zip(*self._held, strict=True)
+        return sorted(pairs, key=lambda pair: isinstance(pair[1], tuple))
 
     @functools.cached_property
-    def _copies_by_id(self) -> dict[int, dict[Any, Any]]:
-        pairs = zip(self._holders, self._copies, strict=True)
-        return {id(holder.values): copy for holder, copy in pairs}
+    def _by_id(self) -> dict[int, Any]:
+        return {id(holder.values): copy for holder, copy in self._copies}
 
     def places(self) -> Iterator[Place]:
         """Yield every value, of lists the numbers."""
-        for place in self._items_of_dicts():
-            if type(place.value) not in PASSIVE:
-                yield place
-        for place in self._items_of_lists():
-            if isinstance(place.value, NUMBERS) and isinstance(
-                place.holder.values, MutableSequence
-            ):
+        for place in self._items():
+            values = place.holder.values
+            if isinstance(values, _LISTS):
+                if isinstance(values, _MUTABLE) and isinstance(place.value, NUMBERS):
+                    yield place
+            elif type(place.value) not in PASSIVE:
                 yield place
 
     def tensors(self) -> Iterator[tuple[str, Any]]:
         """Yield the tensors and arrays, each with the path by which the program reaches it."""
-        for place in itertools.chain(self._items_of_dicts(), self._items_of_lists()):
-            if isinstance(place.value, _ARRAYS):
-                yield place.name, place.value
+        return (
+            (each.name, each.value) for each in self._items() if isinstance(each.value, _ARRAYS)
+        )
 
-    def _items_of_dicts(self) -> Iterator[Place]:
-        for holder, copy in zip(self._holders, self._copies, strict=True):
-            for key, value in copy.items():
+    def _items(self) -> Iterator[Place]:
+        for holder, copy in self._copies:
+            for key, value in copy.items() if isinstance(copy, dict) else enumerate(copy[1]):
                 yield Place(holder.label(key), holder, key, value)
 
-    def _items_of_lists(self) -> Iterator[Place]:
-        for named, (_, items) in zip(self._lists.values(), self._contents, strict=True):
-            holder = Holder(*named, None)
-            for index, value in enumerate(items):
-                yield Place(holder.label(index), holder, index, value)
-
     def new_places(self) -> Iterator[Place]:
-        """Yield the places that came up since, without a value."""
-        for holder, copy in zip(self._holders, self._copies, strict=True):
-            for key in holder.values.copy():
+        """Yield the places in dicts that came up since, without a value."""
+        for holder, copy in self._copies:
+            for key in holder.values.copy() if isinstance(copy, dict) else ():
                 if key not in copy:
                     yield Place(holder.label(key), holder, key, None)
 
     def find(self, place: Place) -> Any:
-        """Return what a place of an earlier snapshot held at this one."""
-        return self._copies_by_id.get(id(place.holder.values), {}).get(place.key)
+        """Return what a place in a dict of an earlier snapshot held at this one."""
+        return self._by_id.get(id(place.holder.values), {}).get(place.key)
 
     def leaves_of(self, value: Any) -> list[Any]:
         """Return the tensors and arrays that were in a value."""
-        return leaves_of(value, self._contents_by_id)
+        return leaves_of(value, self._by_id)
 
     def size_of(self, value: Any) -> Any:
         """Return a number as it was, a list as its length and anything else as None."""
-        known = self._contents_by_id.get(id(value))
-        return size_of(value) if known is None else _length(known[0])
+        known = self._by_id.get(id(value))
+        return _length(known[0]) if isinstance(known, tuple) else size_of(value)
 
 
-def leaves_of(value: Any, lists: dict[int, Contents] | None = None) -> list[Any]:
+def leaves_of(value: Any, copies: dict[int, Any] | None = None) -> list[Any]:
     """Return the tensors and arrays in a value, which may be nested.
 
-    `lists` has the contents of lists where those of another moment are meant.
+    `copies` has what lists held, by their ids, where another moment is meant.
     """
 
     def items_of(container: Any) -> list[Any]:
-        known = None if lists is None else lists.get(id(container))
+        known = None if copies is None else copies.get(id(container))
         items = list(itertools.islice(container, MOST_ITEMS)) if known is None else known[1]
         return [] if PLAIN.issuperset(map(type, items)) else items
 
@@ -169,7 +155,7 @@ def size_of(value: Any) -> Any:
     """Return a number as it is, a list as its length and anything else as None."""
     if isinstance(value, NUMBERS):
         return value
-    return _length(len(value)) if isinstance(value, (list, collections.deque)) else None
+    return _length(len(value)) if isinstance(value, _MUTABLE) else None
 
 
 def _length(length: int) -> str:
@@ -178,7 +164,7 @@ def _length(length: int) -> str:
 
 def holds_numbers(value: Any) -> bool:
     """Whether a value is a number or a list of them."""
-    items = value if isinstance(value, (list, collections.deque)) else [value]
+    items = value if isinstance(value, _MUTABLE) else [value]
     return all(isinstance(item, NUMBERS) for item in items)
 
 

@@ -104,15 +104,13 @@ def _questions(tree: ast.AST) -> tuple[frozenset[Any], frozenset[str]]:
     """Return the keys that are asked for, and the names of what is asked."""
     found: list[tuple[ast.AST | None, ast.AST]] = []
     for part in ast.walk(tree):
-        if isinstance(part, ast.Compare) and isinstance(part.ops[0], (ast.In, ast.NotIn)):
-            found.append((part.left, part.comparators[0]))
-        if not isinstance(part, ast.Call):
-            continue
-        asks, given = part.func, part.args
-        if isinstance(asks, ast.Attribute) and asks.attr in _ASKING_METHODS:
-            found.append((given[0] if given else None, asks.value))
-        if isinstance(asks, ast.Name) and asks.id in _ASKING_FUNCTIONS and len(given) > 1:
-            found.append((given[1], given[0]))
+        match part:
+            case ast.Compare(key, [ast.In() | ast.NotIn(), *_], [of, *_]):
+                found.append((key, of))
+            case ast.Call(ast.Attribute(of, asks), given) if asks in _ASKING_METHODS:
+                found.append((given[0] if given else None, of))
+            case ast.Call(ast.Name(asks), [of, key, *_]) if asks in _ASKING_FUNCTIONS:
+                found.append((key, of))
     keys = frozenset(key.value for key, _ in found if isinstance(key, ast.Constant))
     return keys, frozenset(name for _, of in found for name in [_last_name(of)] if name)
 
@@ -198,12 +196,9 @@ def _names_in(parts: Iterable[ast.AST]) -> frozenset[str]:
 
 def _chosen_by(part: ast.AST) -> Iterator[ast.AST]:
     """Yield what a part goes by when it takes one of several ways."""
-    if isinstance(part, (ast.If, ast.While, ast.IfExp)):
-        yield from ast.walk(part.test)
-    elif isinstance(part, ast.Match):
-        yield from ast.walk(part.subject)
-    elif isinstance(part, ast.Compare):
-        yield from ast.walk(part)
+    match part:
+        case ast.If(by) | ast.While(by) | ast.IfExp(by) | ast.Match(by) | (ast.Compare() as by):
+            yield from ast.walk(by)
 
 
 def _not_used_in(part: ast.AST) -> Iterator[ast.AST]:
@@ -211,17 +206,17 @@ def _not_used_in(part: ast.AST) -> Iterator[ast.AST]:
 
     That is what ``n += 1`` and ``counts['n'].append(x)`` change, and what ``print(n)`` shows.
     """
-    if isinstance(part, ast.Call) and _last_name(part.func) in _SHOWING:
-        for argument in (*part.args, *part.keywords):
-            yield from ast.walk(argument)
-    if isinstance(part, ast.AugAssign):
-        receiver: ast.AST = part.target
-    elif isinstance(part, ast.Expr) and isinstance(part.value, ast.Call):
-        if getattr(part.value.func, "attr", "") not in _ADDING_METHODS:
+    match part:
+        case ast.Call(function, args, keywords) if _last_name(function) in _SHOWING:
+            for argument in (*args, *keywords):
+                yield from ast.walk(argument)
             return
-        receiver = part.value.func.value  # type: ignore[attr-defined]
-    else:
-        return
+        case ast.AugAssign(target):
+            receiver: ast.AST = target
+        case ast.Expr(ast.Call(ast.Attribute(of, name))) if name in _ADDING_METHODS:
+            receiver = of
+        case _:
+            return
     while isinstance(receiver, ast.Subscript):
         if isinstance(receiver.slice, ast.Constant):
             yield receiver.slice
@@ -230,13 +225,12 @@ def _not_used_in(part: ast.AST) -> Iterator[ast.AST]:
 
 
 def _is_computed_access(part: ast.AST) -> bool:
-    if isinstance(part, ast.Attribute):
-        return part.attr == "__dict__"
-    asks = part.func if isinstance(part, ast.Call) else None
-    if not isinstance(asks, ast.Name) or not isinstance(part, ast.Call):
-        return False
-    computed = asks.id == "getattr" and not isinstance(part.args[1], ast.Constant)
-    return computed or asks.id == "vars"
+    match part:
+        case ast.Attribute(attr="__dict__") | ast.Call(ast.Name("vars")):
+            return True
+        case ast.Call(ast.Name("getattr"), [_, name, *_]):
+            return not isinstance(name, ast.Constant)
+    return False
 
 
 def only_shown(code: CodeType, offset: int) -> bool:
@@ -273,21 +267,22 @@ def _is_only_shown(
         inside, part = part, parents[part]
         if isinstance(part, ast.Call) and _last_name(part.func) in _SHOWING:
             return inside is not part.func
-    if isinstance(part, ast.Assert):
-        return True
-    if isinstance(part, ast.If):  # if not torch.isfinite(x).all(): raise ..
-        return not part.orelse and all(isinstance(step, ast.Raise) for step in part.body)
-    targets = part.targets if isinstance(part, ast.Assign) else []
-    if len(targets) != 1 or not isinstance(targets[0], ast.Name):
-        return False
-    if targets[0].id in asked:
-        return True
+    match part:
+        case ast.Assert():
+            return True
+        case ast.If(_, body, []):  # if not torch.isfinite(x).all(): raise ..
+            return all(isinstance(step, ast.Raise) for step in body)
+        case ast.Assign([ast.Name(name)]):
+            if name in asked:
+                return True
+        case _:
+            return False
     around: ast.AST = part
     while around in parents and not isinstance(around, ast.FunctionDef):
         around = parents[around]
-    uses = [use for use in ast.walk(around) if getattr(use, "id", "") == targets[0].id]
+    uses = [use for use in ast.walk(around) if getattr(use, "id", "") == name]
     read = [use for use in uses if isinstance(getattr(use, "ctx", None), ast.Load)]
-    asked |= {targets[0].id}
+    asked |= {name}
     return bool(read) and all(_is_only_shown(use, parents, asked) for use in read)
 
 

@@ -1,11 +1,14 @@
 """Methods of ``torch.Tensor`` while a session is tracing.
 
-Traced tensors become traced arrays, indexing by numbers that may vary stays in the graph, and what
-takes values out of it is named. Showing a value is not using it.
+Traced tensors become traced arrays, indexing by numbers that may vary stays in the graph, what
+takes values out of it is named, and the session is told which tensors are asked for their size.
+Showing a value is not using it.
 """
 
 from __future__ import annotations
 
+import copy
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -14,16 +17,19 @@ import torch
 
 from . import _trace
 from ._numpy import Number, TracedArray, attached, note_escape, to_tensor
-from ._replacing import Patch, in_node, replaced
+from ._replacing import Patch, in_node, replaced, wrapped
 
 
 def patches() -> Iterator[Patch]:
-    """Yield what to replace."""
     yield replaced(torch.Tensor, "numpy", _numpy)
     yield replaced(torch.Tensor, "__array__", _array)
     yield replaced(torch.Tensor, "tolist", _tolist)
     yield replaced(torch.Tensor, "__deepcopy__", _deepcopy)
     yield replaced(torch.Tensor, "data_ptr", _data_ptr)
+    yield replaced(torch.Tensor, "__reduce_ex__", _reduce)
+    yield replaced(torch.Tensor, "__len__ size numel nelement", _noting_size)
+    shape: Any = torch._C.TensorBase.shape
+    yield torch.Tensor, {"shape": property(wrapped(shape.__get__, _noting_size))}
     yield replaced(torch.Tensor, "__repr__ __format__", unobserved)
     yield replaced(torch.Tensor, "__getitem__", _getitem)
     yield replaced(torch.Tensor, "__setitem__", _setitem)
@@ -37,78 +43,70 @@ def _swap_tensors(t1: torch.Tensor, t2: torch.Tensor) -> None:
     t1.data, t2.data = t2.data, t1.data
 
 
-def _numpy(original: Any) -> Any:
-    def numpy(self: torch.Tensor, *, force: bool = False) -> Any:
-        array = original(self, force=force)
-        # While a node is open, traced values may be written to the memory of any tensor.
-        return attached(array, self) if _trace.any_open() or _trace.is_traced(self) else array
-
-    return numpy
+def _numpy(original: Any, self: torch.Tensor, *, force: bool = False) -> Any:
+    array = original(self, force=force)
+    # While a node is open, traced values may be written to the memory of any tensor.
+    return attached(array, self) if _trace.any_open() or _trace.is_traced(self) else array
 
 
-def _array(original: Any) -> Any:
-    def array(self: torch.Tensor, *args: Any, **kwargs: Any) -> Any:
-        if _trace.is_traced(self):
-            note_escape(self, "A NumPy function on a tensor")
-        return original(self, *args, **kwargs).view(np.ndarray)
-
-    return array
+def _array(original: Any, self: torch.Tensor, *args: Any, **kwargs: Any) -> Any:
+    if _trace.is_traced(self):
+        note_escape(self, "A NumPy function on a tensor")
+    return original(self, *args, **kwargs).view(np.ndarray)
 
 
-def _tolist(original: Any) -> Any:
-    def tolist(self: torch.Tensor) -> Any:
-        if _trace.is_traced(self):
-            note_escape(self, ".tolist()")
-        with _trace.Unobserved():
-            return original(self)
-
-    return tolist
+def _tolist(original: Any, self: torch.Tensor) -> Any:
+    if _trace.is_traced(self):
+        note_escape(self, ".tolist()")
+    with _trace.Unobserved():
+        return original(self)
 
 
-def _deepcopy(original: Any) -> Any:
-    def deepcopy(self: torch.Tensor, memo: dict[int, Any]) -> Any:
-        # PyTorch copies the memory itself, which no operator shows.
-        if id(self) in memo or not self.is_leaf or not _trace.is_traced(self):
-            return original(self, memo)
-        made = self.detach().clone().requires_grad_(self.requires_grad)
-        memo[id(self)] = made
-        return made
-
-    return deepcopy
+def _deepcopy(original: Any, self: torch.Tensor, memo: dict[int, Any]) -> Any:
+    # PyTorch copies the memory itself, which no operator shows.
+    if id(self) in memo or not self.is_leaf or not _trace.is_traced(self):
+        return original(self, memo)
+    made = self.detach().clone().requires_grad_(self.requires_grad)
+    memo[id(self)] = made
+    return made
 
 
-def _data_ptr(original: Any) -> Any:
-    def data_ptr(self: torch.Tensor) -> int:
-        if in_node() and _trace.is_traced(self):
-            note_escape(self, ".data_ptr()")
-        return int(original(self))
-
-    return data_ptr
+def _data_ptr(original: Any, self: torch.Tensor) -> int:
+    if in_node() and _trace.is_traced(self):
+        note_escape(self, ".data_ptr()")
+    return int(original(self))
 
 
-def unobserved(original: Any) -> Any:
-    """Return the function such that the recorder sees nothing of what it does."""
-
-    def look(*args: Any, **options: Any) -> Any:
-        with _trace.Unobserved():
-            return original(*args, **options)
-
-    return look
+def _reduce(original: Any, self: torch.Tensor, protocol: Any) -> Any:
+    # What pickle makes of it is another tensor, from nowhere. copy.copy() asks as well, and
+    # makes a tensor over the same memory of it.
+    if _trace.any_open() and sys._getframe(2).f_code is not copy.copy.__code__:
+        note_escape(self, "Pickling", pickled=True)
+    return original(self, protocol)
 
 
-def _getitem(original: Any) -> Any:
-    def getitem(self: torch.Tensor, index: Any) -> Any:
-        found = _trace.get_item(self, index)
-        return original(self, index) if found is NotImplemented else found
+def _noting_size(original: Any, self: torch.Tensor, *args: Any, **kwargs: Any) -> Any:
+    if _trace.any_open():
+        # What the code does with a size may become part of the model: PyTorch's code counts.
+        asking = sys._getframe(2).f_globals.get("__name__", "")
+        if not asking.startswith(("leapp.", "torch._numpy")):
+            _trace.note_size(self)
+    return original(self, *args, **kwargs)
 
-    return getitem
+
+def unobserved(original: Any, *args: Any, **options: Any) -> Any:
+    """Call a function such that the recorder sees nothing of what it does."""
+    with _trace.Unobserved():
+        return original(*args, **options)
 
 
-def _setitem(original: Any) -> Any:
-    def setitem(self: torch.Tensor, index: Any, value: Any) -> None:
-        if isinstance(value, (TracedArray, Number)):
-            value = to_tensor(value)
-        if not _trace.set_item(self, index, value):
-            original(self, index, value)
+def _getitem(original: Any, self: torch.Tensor, index: Any) -> Any:
+    found = _trace.get_item(self, index)
+    return original(self, index) if found is NotImplemented else found
 
-    return setitem
+
+def _setitem(original: Any, self: torch.Tensor, index: Any, value: Any) -> None:
+    if isinstance(value, (TracedArray, Number)):
+        value = to_tensor(value)
+    if not _trace.set_item(self, index, value):
+        original(self, index, value)

@@ -12,6 +12,7 @@ from torch import Tensor
 from typing_extensions import Self
 
 from ._payload import Meaning
+from ._snapshot import Copy, Holder
 
 _Entries = Sequence[tuple[str, Tensor, Meaning | None]]
 
@@ -100,11 +101,8 @@ def is_user_code(code: CodeType | str) -> bool:
 
 def user_location() -> str: ...
 def restore_sequence_slot() -> None: ...
-def refresh(values: list[Any], copies: list[dict[Any, Any]]) -> list[int]:
-    """Replace the copies of dicts that hold something else now; return their indices."""
-
-def refresh_lists(lists: dict[int, tuple[str, Any]], contents: list[tuple[int, list[Any]]]) -> None:
-    """Likewise for lists; add those that are new."""
+def refresh(holders: list[Holder], copies: list[Copy]) -> list[int]:
+    """Replace the copies of what holds something else now; return the indices of dicts that do."""
 
 class Frames:
     """The program's frames that were looked at."""

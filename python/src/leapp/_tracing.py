@@ -19,7 +19,6 @@ _Entries = list[tuple[str, torch.Tensor, Meaning | None]]
 
 
 def input_tensors(node: str, tensors: Any) -> Any:
-    """Open a node, or add inputs to an open one."""
     return _bare(open_node(_checked(node), flatten("input_tensors", node, tensors)))
 
 
@@ -28,9 +27,9 @@ def open_node(node: str, flat: Flat, *objects: Any) -> tuple[Any, ...]:
 
     `objects` are further ones that the node will use.
     """
-    _point_out_constants("input", node, flat)
+    entries = _entries_of("input", node, flat)
     _detect.include(*objects)
-    return flat.restore(_in_kind(flat, _trace.input_tensors(node, _entries_of(flat))))
+    return flat.restore(_in_kind(flat, _trace.input_tensors(node, entries)))
 
 
 def output_tensors(
@@ -40,13 +39,11 @@ def output_tensors(
     export_with: str | None,
     backend_params: dict[str, Any] | None,
 ) -> Any:
-    """Name the node's outputs and close it."""
     flat = flatten("output_tensors", _checked(node), tensors)
     static: _Entries = []
     if static_outputs is not None:
         statics = flatten("output_tensors static_outputs", node, static_outputs)
-        _point_out_constants("static output", node, statics)
-        static = _entries_of(statics)
+        static = _entries_of("static output", node, statics)
     return _bare(close_node(node, flat, static, export_with, backend_params))
 
 
@@ -64,18 +61,15 @@ def close_node(
         )
     if backend_params is not None and not isinstance(backend_params, dict):
         raise LeappTypeError.of(backend_params, f"backend_params of node '{node}' must be a dict")
-    _point_out_constants("output", node, flat)
-    values = _trace.output_tensors(
-        node, _entries_of(flat), static, export_with, backend_params or {}
-    )
+    entries = _entries_of("output", node, flat)
+    values = _trace.output_tensors(node, entries, static, export_with, backend_params or {})
     return flat.restore(_as_given(flat, values))
 
 
 def declare(call: str, node: str, tensors: Any) -> Any:
     """Declare state or persistent tensors, or give states their next value, as the call says."""
     flat = flatten(call, _checked(node), tensors)
-    _point_out_constants("buffer", node, flat)
-    values = getattr(_trace, call)(node, _entries_of(flat))
+    values = getattr(_trace, call)(node, _entries_of("buffer", node, flat))
     return _bare(flat.restore((_as_given if call == "update_state" else _in_kind)(flat, values)))
 
 
@@ -93,7 +87,6 @@ def module(node: str, model: torch.nn.Module, buffer_names: Sequence[str] | None
 
 
 def abandon(node: str) -> None:
-    """Drop the pass that a node is in."""
     _trace.abandon(_checked(node))
 
 
@@ -126,8 +119,18 @@ def _pairs(source: Any, target: Any) -> list[tuple[Any, Any]]:
     )
 
 
-def _entries_of(flat: Flat) -> _Entries:
-    """Return the payload's entries with every array as a tensor over the same memory."""
+def _entries_of(what: str, node: str, flat: Flat) -> _Entries:
+    """Return the payload's entries with every array as a tensor over the same memory.
+
+    Warn, once each, of leaves that are no tensors.
+    """
+    for name, value in flat.constants:
+        _trace.diagnose(
+            "LP213",
+            f"{what} '{name}' of node '{node}' is of type {type(value).__name__}, no tensor: it "
+            f"passes through as a constant.",
+            node,
+        )
     return [(name, _tensor_of(name, value), meaning) for name, value, meaning in flat.entries]
 
 
@@ -142,24 +145,12 @@ def _tensor_of(name: str, value: Any) -> torch.Tensor:
         ) from error
 
 
-def _point_out_constants(what: str, node: str, flat: Flat) -> None:
-    """Warn, once each, of leaves that are no tensors."""
-    for name, value in flat.constants:
-        _trace.diagnose(
-            "LP213",
-            f"{what} '{name}' of node '{node}' is of type {type(value).__name__}, no tensor: it "
-            f"passes through as a constant.",
-            node,
-        )
-
-
 def _bare(values: tuple[Any, ...]) -> Any:
     """Return one value bare, more as they are."""
     return values[0] if len(values) == 1 else values
 
 
 def _checked(node: object) -> str:
-    """Return the node's name if it is one."""
     if not isinstance(node, str):
         raise LeappTypeError.of(node, "A node's name must be a string")
     return node
@@ -205,7 +196,6 @@ def _owners_of_buffers(
 
 
 def _read_buffer(node: str, owner: torch.nn.Module, attribute: str) -> torch.Tensor:
-    """Return the tensor the buffer holds now."""
     value = getattr(owner, attribute, None)
     if not isinstance(value, torch.Tensor):
         raise LeappError.at_caller(

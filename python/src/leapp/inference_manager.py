@@ -19,7 +19,6 @@ from pathlib import Path
 from typing import Any, Literal
 
 from . import _console, _runtime
-from ._exported_program import ExportedProgramEngine
 from .errors import LeappError, LeappImportError, LeappTypeError, LeappValueError
 
 __all__ = ["InferenceManager", "Node", "Verification"]
@@ -219,7 +218,7 @@ class InferenceManager(_runtime.Manager):
             "max_tensor_bytes": max_tensor_bytes,
         }
         path = Path(model_path)
-        super().__init__(path, settings, _array_module(array), {"pt2": ExportedProgramEngine})
+        super().__init__(path, settings, _array_module(array), {"pt2": _exported_program})
         #: The YAML file that was loaded.
         self.model_path = str(path)
         self.nodes: dict[str, Node] = {}
@@ -291,6 +290,18 @@ def find_onnxruntime() -> None:
     spec = importlib.util.find_spec("onnxruntime")
     if spec is not None and spec.submodule_search_locations:
         _runtime.use_onnxruntime(Path(spec.submodule_search_locations[0]) / "capi")
+
+
+def _exported_program(node: str, *file: Any) -> Any:
+    """Return the engine of a program of ``torch.export``, which needs PyTorch."""
+    try:
+        from ._exported_program import ExportedProgramEngine
+    except ImportError as error:
+        raise LeappImportError.coded(
+            "LP006",
+            f"node {node!r} is a torch.export program, which needs PyTorch ('pip install torch')",
+        ) from error
+    return ExportedProgramEngine(node, *file)
 
 
 def _array_module(array: str | None) -> Any:

@@ -26,7 +26,6 @@ class FunctionPatch:
     replacement: Callable[..., Any]
 
     def __post_init__(self) -> None:
-        """Check that there is something to replace."""
         name = getattr(self.module, "__name__", repr(self.module))
         if not isinstance(self.function_name, str):
             raise LeappTypeError.of(

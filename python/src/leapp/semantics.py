@@ -38,7 +38,6 @@ class TemporalAxis:
     period_ms: float
 
     def __post_init__(self) -> None:
-        """Check the period."""
         _check_positive("TemporalAxis period_ms", self.period_ms)
 
 
@@ -62,7 +61,6 @@ class GraphConfigs:
     required_capabilities: Sequence[str] | None = None
 
     def __post_init__(self) -> None:
-        """Check the frequency and the keys."""
         if self.frequency is not None:
             _check_positive("GraphConfigs frequency", self.frequency)
         if self.extra is not None:
@@ -213,12 +211,6 @@ class TensorSemantics:
             )
 
 
-def is_tensor(value: object) -> bool:
-    """Whether the value is a PyTorch tensor, without importing PyTorch to find out."""
-    torch = sys.modules.get("torch")
-    return torch is not None and isinstance(value, torch.Tensor)
-
-
 def is_ndarray(value: object) -> bool:
     """Whether the value is a NumPy array, without importing NumPy to find out."""
     numpy = sys.modules.get("numpy")
@@ -226,8 +218,9 @@ def is_ndarray(value: object) -> bool:
 
 
 def is_array(value: object) -> bool:
-    """Whether the value can be a port: a PyTorch tensor or a NumPy array."""
-    return is_tensor(value) or is_ndarray(value)
+    """Whether the value can be a port: a PyTorch tensor, likewise, or a NumPy array."""
+    torch = sys.modules.get("torch")
+    return (torch is not None and isinstance(value, torch.Tensor)) or is_ndarray(value)
 
 
 def _check_positive(what: str, value: object) -> None:

@@ -16,22 +16,17 @@ import torch
 
 from .. import _names, _trace
 from .._replacing import Patch
-from .clocks import Clocks
-from .counters import Counters
-from .detector import Detector, Finding
-from .pickles import Pickles
-from .random_numbers import RandomNumbers
-from .replaced import Forgotten, Replaced
-from .sizes import Sizes
-from .threads import Threads
-from .watch import Watch
+from . import clocks, counters, replaced, threads
+from .watch import Finding, Watch
 
 #: So many sentences of one kind are said of a node; the others are in log.txt.
 _MOST_SENTENCES = 5
 
+#: What finds something to say of a node at the end of a session, given what was watched.
+_FINDERS = (clocks.findings, counters.findings, replaced.findings, replaced.forgotten)
+
 #: Of the session that is tracing.
 _watch: Watch | None = None
-_detectors: list[Detector] = []
 
 
 def start() -> Iterator[Patch]:
@@ -39,9 +34,9 @@ def start() -> Iterator[Patch]:
     global _watch
     restore()
     _watch = Watch()
-    for kind in (RandomNumbers, Clocks, Threads, Pickles, Sizes, Counters, Replaced, Forgotten):
-        _detectors.append(kind(_watch))
-        yield from _detectors[-1].patches()
+    yield threads.patch()
+    yield clocks.patch(_watch)
+    yield from _watch.random_numbers.patches()
 
 
 def rehearse() -> None:
@@ -56,7 +51,6 @@ def restore() -> None:
     if _watch is not None:
         _watch.restore()
     _watch = None
-    _detectors.clear()
 
 
 def include(*objects: Any) -> None:
@@ -69,19 +63,19 @@ def opened(node: str, number: int) -> None:
     """A pass of a node has begun: its first or second."""
     if _watch is not None:
         _watch.opened(node, number)
-        for detector in _detectors:
-            detector.opened()
+        for generator, name in _watch.program.generators:
+            _watch.random_numbers.follow(generator, name)
 
 
 def closed(node: str, number: int) -> None:
     """A pass of a node has ended: its first or second."""
-    for detector in _detectors:
-        detector.closed(node, number)
+    if _watch is not None and number == 1:
+        _watch.random_numbers.drawn(f"while node '{node}' was open")
 
 
 def keeps(outputs: Iterable[torch.Tensor]) -> bool:
     """Whether each of these outputs comes from something that the program replaces as it goes."""
-    return any(isinstance(each, Replaced) and each.keeps(outputs) for each in _detectors)
+    return _watch is not None and replaced.keeps(_watch, outputs)
 
 
 def drawn() -> None:
@@ -89,11 +83,8 @@ def drawn() -> None:
 
     Where those are is known in the passes that are told of.
     """
-    if all(_trace.pass_of(node) > 2 for node in _trace.open_nodes()):
-        return
-    for detector in _detectors:
-        if isinstance(detector, RandomNumbers):
-            detector.drawn()
+    if _watch is not None and any(_trace.pass_of(node) <= 2 for node in _trace.open_nodes()):
+        _watch.random_numbers.drawn()
 
 
 def finish() -> None:
@@ -101,9 +92,9 @@ def finish() -> None:
     if _watch is None:
         return
     _names.remember_paths(_watch.before.values())
-    for detector in _detectors:
+    for find in _FINDERS:
         for node in _watch.nodes:
-            _say(node, list(detector.findings(node)))
+            _say(node, list(find(_watch, node)))
 
 
 def _say(node: str, findings: list[Finding]) -> None:

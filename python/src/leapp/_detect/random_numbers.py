@@ -18,8 +18,6 @@ import numpy as np
 from .. import _trace
 from .._program import is_iterator
 from .._replacing import Patch, announced, in_node, replaced
-from .detector import Detector
-from .watch import Watch
 
 _NUMPY_DRAWS = (
     "choice exponential normal permutation rand randint randn random random_sample standard_normal "
@@ -32,46 +30,33 @@ _PYTHON_DRAWS = (
 _CURE = "If they are meant to change, pass them through annotate.input_tensors()."
 
 
-class RandomNumbers(Detector):
+class RandomNumbers:
     """Names the numbers that are drawn inside a node."""
 
-    def __init__(self, watch: Watch) -> None:
-        super().__init__(watch)
+    def __init__(self) -> None:
         #: By id: a generator or iterator, a name for it and the position it was last seen in.
         self._followed: dict[int, tuple[Any, str, Any]] = {}
 
     def patches(self) -> Iterable[Patch]:
-        """Replace the functions that draw, and what makes generators."""
+        """Yield what to replace: the functions that draw, and what makes generators."""
         yield announced(np.random, _NUMPY_DRAWS, _naming_draws("np.random"))
         yield announced(random, _PYTHON_DRAWS, _naming_draws("random"))
         yield replaced(np.random, "default_rng", self._following)
 
-    def _following(self, original: Any) -> Any:
-        def construct(*args: Any, **options: Any) -> Any:
-            generator = original(*args, **options)
-            if in_node():
-                self._follow(generator, "np.random.default_rng()")
-            return generator
+    def _following(self, original: Any, *args: Any, **options: Any) -> Any:
+        generator = original(*args, **options)
+        if in_node():
+            self.follow(generator, "np.random.default_rng()")
+        return generator
 
-        return construct
-
-    def opened(self) -> None:
-        """Remember what the program holds."""
-        for generator, name in self.watch.generators:
-            self._follow(generator, name)
-
-    def closed(self, node: str, number: int) -> None:
-        """Look at it again."""
-        if number == 1:
-            self.drawn(f"while node '{node}' was open")
-
-    def _follow(self, generator: Any, name: str) -> None:
+    def follow(self, generator: Any, name: str) -> None:
+        """Remember what the program holds, and how far it has come."""
         self._followed[id(generator)] = (generator, name, _position(generator))
 
     def drawn(self, when: str = "that come in here") -> None:
         """Name what was used since it was last looked at."""
         for generator, name, before in list(self._followed.values()):
-            self._follow(generator, name)
+            self.follow(generator, name)
             if self._followed[id(generator)][2] == before:
                 continue
             iterates = is_iterator(generator)

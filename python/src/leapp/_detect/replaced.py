@@ -16,105 +16,106 @@ import torch
 from .. import _source, _trace
 from .._numpy import TracedArray, is_traced, to_tensor
 from .._snapshot import NUMBERS, Place, Snapshot, leaves_of, may_hold_state
-from .detector import Detector, Finding
+from .watch import Finding, Watch
 
 
-class Replaced(Detector):
-    """Compares the tensors that the program holds with those it held when a node first opened."""
-
-    def findings(self, node: str) -> Iterable[Finding]:
-        """Name the tensors that may be state."""
-        if node not in self.watch.before:
-            return ()
-        return self._once(node) if _trace.pass_of(node) == 1 else self._unread(node)
-
-    def keeps(self, outputs: Iterable[torch.Tensor]) -> bool:
-        """Whether each of these comes from something that the program replaces as it goes."""
-        kept = {
-            leaf.untyped_storage()._cdata
-            for snapshot in self.watch.before.values()
-            for place in snapshot.places()
-            if _is_replaced(place)
-            for leaf in map(to_tensor, snapshot.leaves_of(place.value))
-        }
-        return all(
-            any(tensor.untyped_storage()._cdata in kept for tensor in _trace.outside_of(value))
-            for value in outputs
-        )
-
-    def _once(self, node: str) -> Iterator[Finding]:
-        """Yield what was replaced around the only pass of a node."""
-        snapshot = self.watch.before[node]
-        for place, before in (*_kept_state(snapshot), *self._made_places(node, snapshot)):
-            known = set(map(id, before))
-            new = [value for value in leaves_of(place.now()) if id(value) not in known]
-            if before:
-                suspicious = any(not _was_declared(value) and _was_read(value) for value in before)
-            else:  # nothing was there yet
-                new = [value for value in new if not _was_declared(value) and _is_value(value)]
-                suspicious = True
-            if new and suspicious:
-                yield Finding(
-                    "LP219",
-                    f"'{place.name}' was replaced while node '{node}' was traced once. If the node "
-                    f"reads it in the next tick, it is state, and what it held at first is "
-                    f"exported as a constant: trace a second pass, or declare it with "
-                    f"annotate.state_tensors().",
-                )
-
-    def _made_places(self, node: str, snapshot: Snapshot) -> Iterator[tuple[Place, list[Any]]]:
-        """Yield the places that came up since and that the program had asked for."""
-        for place in snapshot.new_places():
-            of = place.holder.of
-            if isinstance(of, ModuleType) and place.key not in _source.rebound_variables(of):
-                continue
-            last_word = place.holder.name.rpartition(".")[2].partition("[")[0]
-            container = "" if of is not None else last_word
-            trees = self.watch.trees_around(node, of)
-            if any(_source.asks_for(tree, container, place.key) for tree in trees):
-                yield place, []
-
-    def _unread(self, node: str) -> Iterator[Finding]:
-        """Yield what the first pass left and no later one has used so far."""
-        second = self.watch.after.get(node)
-        if second is None:  # its first pass was abandoned
-            return
-        places = list(_kept_state(self.watch.before[node]))
-        known = {id(value) for _, before in places for value in before}
-        now = {id(value) for place, _ in places for value in leaves_of(place.now())}
-        for place, before in places:
-            after = second.leaves_of(second.find(place)) if before else []
-            kept = [value for value in after if id(value) in now and id(value) not in known]
-            if any(_is_value(value) and not _was_read(value) for value in kept):
-                yield Finding(
-                    "LP220",
-                    f"'{place.name}' holds a value that the first pass of node '{node}' put there "
-                    f"and that no later pass has read yet: if one will, as at the end of a delay, "
-                    f"it is state that the passes so far do not show. Trace more passes, or "
-                    f"declare it with annotate.state_tensors().",
-                )
+def findings(watch: Watch, node: str) -> Iterable[Finding]:
+    """Compare the tensors that the program holds with those it held when a node first opened."""
+    if node not in watch.before:
+        return ()
+    return _once(watch, node) if _trace.pass_of(node) == 1 else _unread(watch, node)
 
 
-class Forgotten(Detector):
-    """Names tensors that came up during the session and that a node was not given."""
+def keeps(watch: Watch, outputs: Iterable[torch.Tensor]) -> bool:
+    """Whether each of these comes from something that the program replaces as it goes."""
+    kept = {
+        leaf.untyped_storage()._cdata
+        for snapshot in watch.before.values()
+        for place in snapshot.places()
+        if _is_replaced(place)
+        for leaf in map(to_tensor, snapshot.leaves_of(place.value))
+    }
+    return all(
+        any(tensor.untyped_storage()._cdata in kept for tensor in _trace.outside_of(value))
+        for value in outputs
+    )
 
-    def findings(self, node: str) -> Iterator[Finding]:
-        """Look at a node that was traced once; passes that differ show it by themselves."""
-        raw = _trace.raw_constants_of(node) if _trace.pass_of(node) == 1 else []
-        held = self.watch.held_now() if raw else {}
-        for tensor, where in raw:
-            place = held.get(tensor.untyped_storage()._cdata)
-            if place is not None and not self.watch.is_another_than_at_start(place):
-                continue  # made once, and kept
-            what = "a tensor" if place is None else f"'{place.name}', a tensor"
-            replaced = "" if place is None else "was replaced during the session and "
+
+def _once(watch: Watch, node: str) -> Iterator[Finding]:
+    """Yield what was replaced around the only pass of a node."""
+    snapshot = watch.before[node]
+    for place, before in (*_kept_state(snapshot), *_made_places(watch, node, snapshot)):
+        known = set(map(id, before))
+        new = [value for value in leaves_of(place.now()) if id(value) not in known]
+        if before:
+            suspicious = any(not _was_declared(value) and _was_read(value) for value in before)
+        else:  # nothing was there yet
+            new = [value for value in new if not _was_declared(value) and _is_value(value)]
+            suspicious = True
+        if new and suspicious:
             yield Finding(
-                "LP209",
-                f"node '{node}' uses {what} of shape {list(tensor.shape)} that {replaced}is not "
-                f"among its inputs: its present value is exported as a constant. If it varies, "
-                f"pass it through annotate.input_tensors().",
-                where,
+                "LP219",
+                f"'{place.name}' was replaced while node '{node}' was traced once. If the node "
+                f"reads it in the next tick, it is state, and what it held at first is "
+                f"exported as a constant: trace a second pass, or declare it with "
+                f"annotate.state_tensors().",
             )
+
+
+def _made_places(watch: Watch, node: str, snapshot: Snapshot) -> Iterator[tuple[Place, list[Any]]]:
+    """Yield the places that came up since and that the program had asked for."""
+    for place in snapshot.new_places():
+        of = place.holder.of
+        if isinstance(of, ModuleType) and place.key not in _source.rebound_variables(of):
+            continue
+        last_word = place.holder.name.rpartition(".")[2].partition("[")[0]
+        container = "" if of is not None else last_word
+        trees = watch.trees_around(node, of)
+        if any(_source.asks_for(tree, container, place.key) for tree in trees):
+            yield place, []
+
+
+def _unread(watch: Watch, node: str) -> Iterator[Finding]:
+    """Yield what the first pass left and no later one has used so far."""
+    second = watch.after.get(node)
+    if second is None:  # its first pass was abandoned
+        return
+    places = list(_kept_state(watch.before[node]))
+    known = {id(value) for _, before in places for value in before}
+    now = {id(value) for place, _ in places for value in leaves_of(place.now())}
+    for place, before in places:
+        after = second.leaves_of(second.find(place)) if before else []
+        kept = [value for value in after if id(value) in now and id(value) not in known]
+        if any(_is_value(value) and not _was_read(value) for value in kept):
+            yield Finding(
+                "LP220",
+                f"'{place.name}' holds a value that the first pass of node '{node}' put there "
+                f"and that no later pass has read yet: if one will, as at the end of a delay, "
+                f"it is state that the passes so far do not show. Trace more passes, or "
+                f"declare it with annotate.state_tensors().",
+            )
+
+
+def forgotten(watch: Watch, node: str) -> Iterator[Finding]:
+    """Name tensors that came up during the session and that a node was not given.
+
+    That is of nodes that were traced once; passes that differ show it by themselves.
+    """
+    raw = _trace.raw_constants_of(node) if _trace.pass_of(node) == 1 else []
+    held = watch.held_now() if raw else {}
+    for tensor, where in raw:
+        place = held.get(tensor.untyped_storage()._cdata)
+        if place is not None and not watch.is_another_than_at_start(place):
+            continue  # made once, and kept
+        what = "a tensor" if place is None else f"'{place.name}', a tensor"
+        replaced = "" if place is None else "was replaced during the session and "
+        yield Finding(
+            "LP209",
+            f"node '{node}' uses {what} of shape {list(tensor.shape)} that {replaced}is not "
+            f"among its inputs: its present value is exported as a constant. If it varies, "
+            f"pass it through annotate.input_tensors().",
+            where,
+        )
 
 
 def _is_replaced(place: Place) -> bool:

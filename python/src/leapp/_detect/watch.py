@@ -18,22 +18,32 @@ import functools
 import gc
 from collections.abc import Sequence
 from types import CodeType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 
 from .. import _source, _trace
-from .._numpy import kept, new_array, number_of
+from .._numpy import Number, kept, new_array
 from .._program import Program
 from .._snapshot import Place, Snapshot, leaves_of
+from .random_numbers import RandomNumbers
+
+
+class Finding(NamedTuple):
+    """Something to say of a node at the end of a session."""
+
+    code: str
+    text: str
+    where: str = ""  # the line at which the node was opened, if none is given
+    settled_by_another_pass: bool = True
 
 
 class Watch:
     """What there was around the nodes of one session."""
 
     def __init__(self) -> None:
-        self._program = Program()
+        self.program = Program()
         #: Whether a node has opened since the program was last looked through from the start.
         self._looked = False
         #: What there was when a node's first pass began, and when its second did.
@@ -41,20 +51,22 @@ class Watch:
         self.after: dict[str, Snapshot] = {}
         #: Names of all nodes, in order.
         self.nodes: dict[str, None] = {}
+        #: By node, (line, function) of clocks that were read, in order.
+        self.clocks: dict[str, dict[tuple[str, str], None]] = {}
+        self.random_numbers = RandomNumbers()
         self._at_start: Snapshot | None = None
         self._expected: Sequence[Any] = ()
         #: (where it is held, key, the array or tensor, what is there instead), to be put back.
         self._replaced: list[tuple[Any, Any, Any, Any]] = []
-        self._program.visit_frames()
+        self.program.visit_frames()
         gc.collect(0)  # what was made here is due for it, and would have it in the first pass
 
     def rehearse(self) -> None:
-        """Go through what the first pass will, so that it finds everything at hand."""
         self.opened("start", 1)
         self.nodes.clear()
         self.before.clear()
         self._looked = False
-        self._at_start = self._program.snapshot()
+        self._at_start = self.program.snapshot()
 
     def restore(self) -> None:
         """Put back what was replaced, where that still is, and let go of the rest."""
@@ -62,7 +74,7 @@ class Watch:
             holder, key, value, other = self._replaced.pop()
             if _is_there(holder, key, other):
                 holder[key] = value
-        self._program, self._at_start = Program(), None
+        self.program, self._at_start = Program(), None
         self.before.clear()
         self.after.clear()
 
@@ -75,31 +87,26 @@ class Watch:
         expected, self._expected = self._expected, ()
         if number > 1:
             if node in self.before and node not in self.after:
-                self.after[node] = self._program.snapshot()
+                self.after[node] = self.program.snapshot()
             return
         self.nodes[node] = None
         if self.after:  # others are in their second pass: what was found before their first is old
-            self._program, self._looked = Program(), False
+            self.program, self._looked = Program(), False
         is_first = not self._looked
         if is_first:
-            self._program.look_again()
-        if not (self._program.visit_frames() or is_first or expected or self._program.generators):
+            self.program.look_again()
+        if not (self.program.visit_frames() or is_first or expected or self.program.generators):
             return  # the same call as before, further down
         for value in expected:
-            self._program.visit(value, type(value).__name__)
+            self.program.visit(value, type(value).__name__)
         self._replace_values()
         if is_first:
             self._looked = True
-            self.before[node] = self._program.snapshot()
-
-    @property
-    def generators(self) -> list[tuple[Any, str]]:
-        """The random generators and iterators that the program holds, with a name for each."""
-        return self._program.generators
+            self.before[node] = self.program.snapshot()
 
     def _replace_values(self) -> None:
         """Put traced arrays in the places of arrays, and own tensors in those of shared ones."""
-        places = self._program.replaceable
+        places = self.program.replaceable
         while places:
             holder, key, value = places.pop()
             if not _is_there(holder, key, value):
@@ -110,8 +117,8 @@ class Watch:
             elif isinstance(value, torch.Tensor):
                 with _trace.Unobserved():
                     other = value.detach()
-            elif _source.carries(self._program.class_of(holder), key):
-                other = number_of(kept(new_array(value)))
+            elif _source.carries(self.program.class_of(holder), key):
+                other = Number(kept(new_array(value)))
             else:
                 continue
             holder[key] = other
@@ -119,10 +126,10 @@ class Watch:
 
     def held_now(self) -> dict[int, Place]:
         """Return the places that hold tensors, by the tensors' memory."""
-        self._program.look_again()
+        self.program.look_again()
         return {
             leaf.untyped_storage()._cdata: place
-            for place in self._program.snapshot().places()
+            for place in self.program.snapshot().places()
             if place.holder.of is not None or "." in place.name.partition("[")[0]
             for leaf in leaves_of(place.value)
             if isinstance(leaf, torch.Tensor)

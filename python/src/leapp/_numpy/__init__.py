@@ -1,7 +1,7 @@
 """NumPy while a session is tracing, behind one door: the rest of the package uses these names only.
 
-Arrays over traced memory (``arrays``) and their elements (``number``) record what is computed with
-them (``calls``, by ``table``); NumPy's functions on lists of them (``lists``) and what makes arrays
+Arrays over traced memory and their elements (``arrays``) record what is computed with them
+(``calls``, by ``table``); NumPy's functions on lists of them (``lists``) and what makes arrays
 and tensors (``constructors``) are patched, see :func:`patches`.
 """
 
@@ -23,7 +23,6 @@ from .arrays import to_tensor as to_tensor
 from .arrays import traced_view as traced_view
 from .lists import holds_traced as holds_traced
 from .lists import leaves as leaves
-from .number import number_of as number_of
 
 
 def patches() -> Iterator[Patch]:

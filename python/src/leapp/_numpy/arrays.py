@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import operator
 import warnings
 from collections.abc import Iterator
 from types import ModuleType
@@ -21,10 +22,8 @@ import torch
 
 from .. import _state, _trace
 
-#: NumPy's own functions: while a session is tracing, the names in its module make traced arrays.
-new_array, new_empty = np.array, np.empty
-#: PyTorch's likewise.
-from_numpy = torch.from_numpy
+#: What NumPy and PyTorch have: while a session is tracing, these names in them make traced arrays.
+new_array, new_empty, from_numpy = np.array, np.empty, torch.from_numpy
 
 #: Tensors over memory of NumPy's own that was written to, by address. They keep that memory known
 #: for the rest of the session: tensors made for single operations are gone before the next one.
@@ -100,12 +99,10 @@ class TracedArray(Traced, np.ndarray[Any, Any]):
 
     @property
     def size(self) -> int:
-        """The number of elements."""
         return self._sized().size
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """The sizes of the dimensions."""
         return self._sized().shape  # type: ignore[no-any-return]
 
     @shape.setter
@@ -114,7 +111,6 @@ class TracedArray(Traced, np.ndarray[Any, Any]):
 
     @property
     def T(self) -> Any:  # noqa: N802
-        """The array with its dimensions reversed."""
         return self.transpose()
 
     __hash__ = None
@@ -126,13 +122,58 @@ class TracedArray(Traced, np.ndarray[Any, Any]):
         return self.copy()
 
 
-class Number(Traced):
-    """An element of a traced array, in an array of its own; see ``number``."""
+class Number(Traced, np.lib.mixins.NDArrayOperatorsMixin):
+    """An element of a traced array, or what was reduced to one: a number that stays traced.
+
+    NumPy reads the memory of an array without asking it, whatever its class, so that
+    ``np.float32(array[0])`` would be a number that nobody saw leave. An element is therefore no
+    array but holds one: whoever wants its value has to ask for it, and is named.
+    """
 
     __slots__ = ("_array",)
 
     def __init__(self, array: TracedArray) -> None:
         self._array = array
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        array = left(self, "A NumPy number or array made of a traced element")
+        return array.astype(dtype or array.dtype)
+
+    def __hash__(self) -> int:
+        return hash(left(self, "use as a key")[()])
+
+    def __getitem__(self, index: Any) -> Any:
+        return self if index == () else self._array[index]
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") or name in ("data", "ctypes"):
+            raise AttributeError(f"'{type(self).__name__}' object has no attribute {name!r}")
+        return getattr(self._array, name)
+
+    def __deepcopy__(self, memo: dict[int, Any] | None = None) -> Any:
+        return self
+
+    __copy__ = __deepcopy__
+
+
+def _with_tensors(name: str, reflected: str) -> Any:
+    """Return an operator that leaves it to PyTorch where the other operand is a tensor."""
+    of_arrays = getattr(np.lib.mixins.NDArrayOperatorsMixin, f"__{reflected}{name}__")
+    of_tensors = getattr(operator, name)
+
+    def compute(self: Number, other: Any) -> Any:
+        if not isinstance(other, torch.Tensor):
+            return of_arrays(self, other)
+        own = to_tensor(self) if _state.is_active() else plain(self).item()
+        return of_tensors(other, own) if reflected else of_tensors(own, other)
+
+    return compute
+
+
+for _name in "add sub mul truediv floordiv mod pow lt le eq ne gt ge".split():
+    setattr(Number, f"__{_name}__", _with_tensors(_name, ""))
+    if hasattr(Number, f"__r{_name}__"):
+        setattr(Number, f"__r{_name}__", _with_tensors(_name, "r"))
 
 
 def _method(name: str) -> Any:
@@ -155,7 +196,6 @@ def _leaving(name: str, how: str) -> Any:
 
 
 def _leaving_by(name: str) -> Any:
-    """Return an attribute that does so."""
     return property(
         lambda self: getattr(left(self, f".{name}"), name),
         lambda self, value: self.__setitem__(..., np.resize(value, self.shape)),  # array.flat = ..
@@ -215,11 +255,9 @@ def to_tensor(value: Any) -> torch.Tensor:
     array, is_known = plain(value), isinstance(value, TracedArray)
     if is_known and value._tensor is not None and _covers(value._tensor, array):
         return value._tensor  # type: ignore[no-any-return]
-    backwards = backwards_in(array)
-    if backwards:  # PyTorch knows no negative strides
+    if backwards := backwards_in(array):  # PyTorch knows no negative strides
         return torch.flip(to_tensor(np.flip(array, backwards)), backwards)
-    known = _in_known_memory(array)
-    if known is not None:
+    if (known := _in_known_memory(array)) is not None:
         return known
     # Traced memory is met as it is, by whatever works on it.
     with _quietly(unobserved=is_known):
@@ -253,12 +291,10 @@ def kept(array: np.ndarray[Any, Any]) -> TracedArray:
     It has one tensor for good, so that passes can tell whether they met the same array.
     """
     owner = _owner_of(array)
-    with _quietly(unobserved=True):
-        try:
-            if isinstance(owner, np.ndarray) and id(owner) not in _owners:
-                _owners[id(owner)] = (owner, from_numpy(owner))
-        except (TypeError, ValueError):  # a type or layout that PyTorch does not have
-            return np.ndarray.view(array, TracedArray)
+    # It may be of a type or layout that PyTorch does not have.
+    with _quietly(unobserved=True), contextlib.suppress(TypeError, ValueError):
+        if isinstance(owner, np.ndarray) and id(owner) not in _owners:
+            _owners[id(owner)] = (owner, from_numpy(owner))
     return attached(array, _in_known_memory(array))
 
 
@@ -301,15 +337,14 @@ def is_traced(value: Any) -> bool:
 
 def note_escape(value: Any, how: str, reason: str = "", *, pickled: bool = False) -> None:
     """Warn that a value leaves the graph, if it is traced or turns out to be state."""
-    because = f" ({reason})" if reason else ""
     try:
         tensor = to_tensor(value)
     except TypeError:  # a type that PyTorch does not have
         return
     _trace.note_escape(
         tensor,
-        f"{how} takes a traced value out of the graph{because}: whatever is computed from it is "
-        f"exported as a constant. Stay with PyTorch to keep it in the model.",
+        f"{how} takes a traced value out of the graph{reason and f' ({reason})'}: whatever is "
+        f"computed from it is exported as a constant. Stay with PyTorch to keep it in the model.",
         pickled,
     )
 
@@ -333,18 +368,17 @@ def _in_known_memory(array: np.ndarray[Any, Any]) -> torch.Tensor | None:
     owner = _owner_of(array)
     if not isinstance(owner, torch.Tensor):
         owner = _owners.get(id(owner), (None, None))[1]
-    if owner is None or not array.itemsize:
-        return None
-    if any(step < 0 or step % array.itemsize for step in array.strides):
+    size = array.itemsize
+    if owner is None or not size or any(step < 0 or step % size for step in array.strides):
         return None
     with _trace.Unobserved():
         memory = owner.untyped_storage()
         distance = array.__array_interface__["data"][0] - memory.data_ptr()
-        if distance < 0 or distance % array.itemsize:
+        if distance < 0 or distance % size:
             return None
-        steps = [step // array.itemsize for step in array.strides]
         made = torch.empty(0, dtype=torch_type(array.dtype))
-        return made.set_(memory, distance // array.itemsize, array.shape, steps)
+        steps = [step // size for step in array.strides]
+        return made.set_(memory, distance // size, array.shape, steps)
 
 
 def _covers(tensor: torch.Tensor, array: np.ndarray[Any, Any]) -> bool:

@@ -9,6 +9,7 @@ constant.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -35,7 +36,6 @@ from .arrays import (
     traced_view,
 )
 from .lists import apply_along_axis, as_array, as_arrays, holds_traced, leaves
-from .number import number_of
 from .table import NOT_VALUES, WRITERS, numpy_of_torch, torch_function, torch_method
 
 #: How far NumPy and PyTorch may be apart before they count as different functions.
@@ -59,7 +59,6 @@ def ufunc(function: Any, method: str, inputs: tuple[Any, ...], kwargs: dict[str,
 
 
 def function(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
-    """Call a NumPy function."""
     if not _state.is_active() or func in NOT_VALUES:
         return func(*_map(plain, args), **_map(plain, kwargs))
     if func.__name__ == "empty_like":
@@ -72,7 +71,6 @@ def function(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
 
 
 def method(name: str, args: Any, kwargs: dict[str, Any]) -> Any:
-    """Call a method of ndarray."""
     original = getattr(np.ndarray, name)
     if not _state.is_active():
         return original(*_map(plain, args), **_map(plain, kwargs))
@@ -90,30 +88,23 @@ def get_item(array: TracedArray, index: Any) -> Any:
         return result
     if not isinstance(result, np.ndarray) and not holds_traced(index):
         at = (*(at if isinstance(at, tuple) else (at,)), ...)
-        return number_of(traced_view(to_tensor(array)[at].clone()))
+        return Number(traced_view(to_tensor(array)[at].clone()))
     if np.may_share_memory(result, plain(array)) and not holds_traced(index):
         try:
             return attached(result, to_tensor(array)[at])
         except (IndexError, TypeError, ValueError):  # a negative step, which PyTorch has not
             return attached(result, None)
-
-    def get(items: Any, where: Any) -> Any:
-        return items[where]
-
+    get = operator.getitem
     return _Call("indexing", get, get, (array, index), {}).compute()
 
 
 def set_item(array: TracedArray, index: Any, value: Any) -> None:
-    """Write to items of an array."""
     if not _state.is_active():
         plain(array)[_map(plain, index)] = plain(value)
         return
     if _goes_backwards(index):  # PyTorch has no such views; writes to NumPy's are recorded
         array, index = get_item(array, index), ...
-
-    def put(target: Any, where: Any, what: Any) -> None:
-        target[where] = what
-
+    put = operator.setitem
     _Call("item assignment", put, put, (array, index, as_array(value)), {}).write()
 
 
@@ -280,7 +271,7 @@ def _reconciled(expected: Any, found: Any, args: Any) -> Any:
         raise _DisagreementError("its PyTorch equivalent gives other values")
     array = traced_view(tensor)
     np.copyto(plain(array), values)
-    return number_of(array) if isinstance(expected, np.generic) else array
+    return Number(array) if isinstance(expected, np.generic) else array
 
 
 def _agree(values: np.ndarray[Any, Any], tensor: torch.Tensor) -> bool:

@@ -7,7 +7,7 @@ constants that they make inside a node lie in memory that the node knows as its 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -31,7 +31,6 @@ from .lists import LISTS, holds_traced, leaves, may_hold_traced
 
 
 def patches() -> Iterator[Patch]:
-    """Yield what to replace."""
     yield replaced(np, "array asarray asanyarray ascontiguousarray", _array_constructor)
     yield replaced(np, "zeros ones empty eye identity arange linspace", _constant_constructor)
     yield replaced(np, "full", _full_constructor)
@@ -40,35 +39,31 @@ def patches() -> Iterator[Patch]:
     yield replaced(torch, "from_numpy", _from_numpy)
 
 
-def _array_constructor(original: Callable[..., Any]) -> Callable[..., Any]:
-    """Return NumPy's ``array`` or a relative of it that keeps traced values traced."""
-    copies = original.__name__ == "array"
-
-    def construct(*args: Any, **options: Any) -> Any:
-        if not args or type(args[0]) is np.ndarray:
+def _array_constructor(original: Any, *args: Any, **options: Any) -> Any:
+    """Call NumPy's ``array`` or a relative of it; traced values stay traced."""
+    if not args or type(args[0]) is np.ndarray:
+        return original(*args, **options)
+    data = args[0]
+    if not may_hold_traced(data):
+        return fresh(original(*args, **options))
+    if isinstance(data, LISTS):
+        return _array_of(data, original(_numbers(data), *args[1:], **options))
+    if isinstance(data, Number):
+        data = data._array
+    if isinstance(data, torch.Tensor):
+        if not _trace.any_open() and not is_traced(data):
             return original(*args, **options)
-        data = args[0]
-        if not may_hold_traced(data):
-            return fresh(original(*args, **options))
-        if isinstance(data, LISTS):
-            return _array_of(data, original(_numbers(data), *args[1:], **options))
-        if isinstance(data, Number):
-            data = data._array
-        if isinstance(data, torch.Tensor):
-            if not _trace.any_open() and not is_traced(data):
-                return original(*args, **options)
-            data = data.numpy()
-        dtype = args[1] if len(args) > 1 else options.get("dtype")
-        result = data if dtype is None else data.astype(dtype, copy=False)
-        if result is data and options.get("copy", copies) in (True, np._CopyMode.ALWAYS):
-            result = data.copy()
-        if original.__name__ == "ascontiguousarray" and not result.flags.c_contiguous:
-            result = result.copy()
-        while result.ndim < options.get("ndmin", 0):
-            result = result[None]
-        return result
-
-    return construct
+        data = data.numpy()
+    dtype = args[1] if len(args) > 1 else options.get("dtype")
+    result = data if dtype is None else data.astype(dtype, copy=False)
+    copies = options.get("copy", original.__name__ == "array")
+    if result is data and copies in (True, np._CopyMode.ALWAYS):
+        result = data.copy()
+    if original.__name__ == "ascontiguousarray" and not result.flags.c_contiguous:
+        result = result.copy()
+    while result.ndim < options.get("ndmin", 0):
+        result = result[None]
+    return result
 
 
 def _array_of(data: Sequence[Any], made: np.ndarray[Any, Any]) -> Any:
@@ -88,92 +83,76 @@ def _array_of(data: Sequence[Any], made: np.ndarray[Any, Any]) -> Any:
     return fresh(made)
 
 
-def _constant_constructor(original: Callable[..., Any]) -> Callable[..., Any]:
-    def construct(*args: Any, **options: Any) -> Any:
-        made = original(*args, **options)
-        # What linspace() returns is a view of memory that nobody else has.
-        is_view = type(made) is np.ndarray and not made.flags.owndata
-        return fresh(made.copy() if is_view else made)
-
-    return construct
+def _constant_constructor(original: Any, *args: Any, **options: Any) -> Any:
+    made = original(*args, **options)
+    # What linspace() returns is a view of memory that nobody else has.
+    is_view = type(made) is np.ndarray and not made.flags.owndata
+    return fresh(made.copy() if is_view else made)
 
 
-def _full_constructor(original: Callable[..., Any]) -> Callable[..., Any]:
-    def construct(shape: Any, fill_value: Any, dtype: Any = None, **options: Any) -> Any:
-        if not isinstance(fill_value, (TracedArray, Number)) and not is_traced(fill_value):
-            return fresh(original(shape, fill_value, dtype, **options))
-        result = np.empty(shape, fill_value.dtype if dtype is None else dtype, **options)
-        result[...] = fill_value
-        return result
+def _full_constructor(
+    original: Any, shape: Any, fill_value: Any, dtype: Any = None, **options: Any
+) -> Any:
+    if not isinstance(fill_value, (TracedArray, Number)) and not is_traced(fill_value):
+        return fresh(original(shape, fill_value, dtype, **options))
+    result = np.empty(shape, fill_value.dtype if dtype is None else dtype, **options)
+    result[...] = fill_value
+    return result
 
-    return construct
 
-
-def _tensor_constructor(original: Callable[..., Any]) -> Callable[..., Any]:
-    """Return ``torch.tensor`` or ``torch.as_tensor`` that keep traced values in lists traced."""
-
-    def construct(*args: Any, **options: Any) -> Any:
-        data = args[0] if args else options.get("data")
-        if _trace.any_open() and isinstance(data, (np.ndarray, np.generic)):
-            _detect.drawn()
-        if isinstance(data, (TracedArray, Number)):
-            made = to_tensor(data).to(dtype=options.get("dtype"), device=options.get("device"))
-            if original.__name__ == "as_tensor":
-                return made
-            made = made.detach().clone()
-            return made.requires_grad_() if options.get("requires_grad") else made
-        if not isinstance(data, LISTS) or not may_hold_traced(data):
-            made = original(*args, **options)
-            if isinstance(data, np.ndarray) and not _trace.any_open():
-                _trace.note_made(made)
+def _tensor_constructor(original: Any, *args: Any, **options: Any) -> Any:
+    """Call ``torch.tensor`` or ``torch.as_tensor``; traced values in lists stay traced."""
+    data = args[0] if args else options.get("data")
+    if _trace.any_open() and isinstance(data, (np.ndarray, np.generic)):
+        _detect.drawn()
+    if isinstance(data, (TracedArray, Number)):
+        made = to_tensor(data).to(dtype=options.get("dtype"), device=options.get("device"))
+        if original.__name__ == "as_tensor":
             return made
-        # Elements of arrays may be state that is in its first pass.
-        elements = any(isinstance(leaf, (TracedArray, Number)) for leaf in leaves(data))
-        if not elements and not holds_traced(data):
-            return original(*args, **options)
-        with _trace.Unobserved():  # raises what it would raise without LEAPP
-            options.pop("data", None)
-            made = original(_numbers(data), *args[1:], **options)
-        stacked = _stacked(data, made)
-        if stacked is None:
-            return original(data, *args[1:], **options)  # reads numbers, each with its warning
-        stacked = stacked.to(made.device)
-        return stacked.requires_grad_() if options.get("requires_grad") else stacked
-
-    return construct
-
-
-def _from_numpy(original: Callable[[Any], torch.Tensor]) -> Callable[[Any], torch.Tensor]:
-    def construct(array: Any) -> torch.Tensor:
-        if _trace.any_open():
-            _detect.drawn()
-            if isinstance(array, TracedArray) and min(array.strides, default=0) >= 0:
-                return to_tensor(array).detach()  # which the recorder sees being made
-            return original(array)
-        made = original(array)
-        _trace.note_made(made)
+        made = made.detach().clone()
+        return made.requires_grad_() if options.get("requires_grad") else made
+    if not isinstance(data, LISTS) or not may_hold_traced(data):
+        made = original(*args, **options)
+        if isinstance(data, np.ndarray) and not _trace.any_open():
+            _trace.note_made(made)
         return made
+    # Elements of arrays may be state that is in its first pass.
+    elements = any(isinstance(leaf, (TracedArray, Number)) for leaf in leaves(data))
+    if not elements and not holds_traced(data):
+        return original(*args, **options)
+    with _trace.Unobserved():  # raises what it would raise without LEAPP
+        options.pop("data", None)
+        made = original(_numbers(data), *args[1:], **options)
+    stacked = _stacked(data, made)
+    if stacked is None:
+        return original(data, *args[1:], **options)  # reads numbers, each with its warning
+    stacked = stacked.to(made.device)
+    return stacked.requires_grad_() if options.get("requires_grad") else stacked
 
-    return construct
+
+def _from_numpy(original: Any, array: Any) -> Any:
+    if _trace.any_open():
+        _detect.drawn()
+        if isinstance(array, TracedArray) and min(array.strides, default=0) >= 0:
+            return to_tensor(array).detach()  # which the recorder sees being made
+        return original(array)
+    made = original(array)
+    _trace.note_made(made)
+    return made
 
 
-def _from_dlpack(original: Callable[..., Any]) -> Callable[..., Any]:
-    def from_dlpack(given: Any, /, **options: Any) -> Any:
-        array = original(given, **options)
-        if isinstance(given, torch.Tensor) and (_trace.any_open() or is_traced(given)):
-            return attached(array, given)
-        return array
-
-    return from_dlpack
+def _from_dlpack(original: Any, given: Any, /, **options: Any) -> Any:
+    array = original(given, **options)
+    if isinstance(given, torch.Tensor) and (_trace.any_open() or is_traced(given)):
+        return attached(array, given)
+    return array
 
 
 def _numbers(data: Any) -> Any:
     """Return nested lists with NumPy's own numbers where elements of traced arrays were."""
     if isinstance(data, LISTS):
         return [_numbers(item) for item in data]
-    if isinstance(data, Number):
-        return plain(data)
-    return data.view(np.ndarray)[()] if isinstance(data, TracedArray) else data
+    return plain(data)[()] if isinstance(data, (TracedArray, Number)) else data
 
 
 def _stacked(data: Sequence[Any], made: torch.Tensor) -> torch.Tensor | None:

@@ -158,21 +158,18 @@ class _Ufunc:
         return pkgutil.resolve_name, (f"numpy:{self._ufunc.__name__}",)
 
 
-def _of_vectorize(original: Callable[..., Any]) -> Callable[..., Any]:
-    def call(self: Any, *args: Any, **options: Any) -> Any:
-        args = tuple(map(as_array, args))
-        traced = [value for value in args if isinstance(value, TracedArray)]
-        if not _trace.any_open() or not traced:
-            return original(self, *args, **options)
-        shape = np.broadcast_shapes(*map(np.shape, args))
-        if not options and self.signature is None and not self.excluded and 0 not in shape:
-            spread = [np.broadcast_to(value, shape) for value in args]
-            items = [self.pyfunc(*(value[at] for value in spread)) for at in np.ndindex(shape)]
-            if not isinstance(items[0], tuple):
-                dtype = self.otypes or getattr(items[0], "dtype", None) or np.array(items[0]).dtype
-                return np.array(items).astype(dtype).reshape(shape)
-        for value in filter(is_traced, traced):
-            note_escape(value, "np.vectorize")
+def _of_vectorize(original: Any, self: Any, /, *args: Any, **options: Any) -> Any:
+    args = tuple(map(as_array, args))
+    traced = [value for value in args if isinstance(value, TracedArray)]
+    if not _trace.any_open() or not traced:
         return original(self, *args, **options)
-
-    return call
+    shape = np.broadcast_shapes(*map(np.shape, args))
+    if not options and self.signature is None and not self.excluded and 0 not in shape:
+        spread = [np.broadcast_to(value, shape) for value in args]
+        items = [self.pyfunc(*(value[at] for value in spread)) for at in np.ndindex(shape)]
+        if not isinstance(items[0], tuple):
+            dtype = self.otypes or getattr(items[0], "dtype", None) or np.array(items[0]).dtype
+            return np.array(items).astype(dtype).reshape(shape)
+    for value in filter(is_traced, traced):
+        note_escape(value, "np.vectorize")
+    return original(self, *args, **options)

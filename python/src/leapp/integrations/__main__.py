@@ -44,9 +44,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _add_common_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add what every integration takes."""
     parser.add_argument(
-        "-o", "--output", required=True, metavar="FOLDER", help="the bundle's folder"
+        "-o", "--output", dest="path", required=True, metavar="FOLDER", help="the bundle's folder"
     )
     parser.add_argument(
         "--backend", default="onnx", choices=("onnx", "jit"), help="what models are exported as"

@@ -68,17 +68,13 @@ def check_trust(trust: str | None) -> bool:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add what every integration that reads a checkpoint by itself takes."""
     parser.add_argument("--frequency", type=float, metavar="HZ", help="how often the policy runs")
-    parser.add_argument("--trust-code", action="store_true", help="let the files run code")
-
-
-def options_of(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Return these and the common arguments, as options of ``export_checkpoint``."""
-    return {
-        "trust": "code" if arguments.trust_code else None,
-        "backend": arguments.backend,
-        "frequency": arguments.frequency,
-        "verbose": arguments.verbose,
-    }
+    parser.add_argument(
+        "--trust-code",
+        dest="trust",
+        action="store_const",
+        const="code",
+        help="let the files run code",
+    )
 
 
 def load_tensors(path: str | os.PathLike[str], expected: str, *, trust: str | None = None) -> Any:
@@ -165,6 +161,24 @@ def from_file(place: str) -> Any:
     if not hasattr(module, name):
         raise LeappValueError.coded("LP003", f"{file}: has no '{name}'.")
     return getattr(module, name)
+
+
+def config_of(
+    given: str | os.PathLike[str] | Mapping[str, Any] | None,
+    checkpoint: str | os.PathLike[str],
+    *,
+    levels: int,
+) -> Mapping[str, Any] | None:
+    """Return what a policy was trained with: as given, or as its training left it.
+
+    That is in ``params/agent.yaml`` of the checkpoint's folder; more levels are folders above it.
+    """
+    folder = os.path.abspath(os.fspath(checkpoint))
+    while given is None and levels > 0:
+        folder, levels = os.path.dirname(folder), levels - 1
+        file = os.path.join(folder, "params", "agent.yaml")
+        given = file if os.path.isfile(file) else None
+    return given if given is None or isinstance(given, Mapping) else read_yaml(given)
 
 
 def read_yaml(path: str | os.PathLike[str]) -> dict[str, Any]:

@@ -120,12 +120,8 @@ def of_entity(entity: Any, name: str) -> Meaning:
     if found is None or found[2] not in _SPATIAL:
         return Meaning()
     meaning = _SPATIAL[found[2]]
-    owners = {
-        "body": entity.body_names,
-        "geom": entity.geom_names,
-        "site": entity.site_names,
-    }
-    names = [owners[found[1]], *meaning.names] if found[1] in owners else meaning.names
+    owners = [getattr(entity, f"{found[1]}_names")] if found[1] in ("body", "geom", "site") else []
+    names = [*owners, *meaning.names]
     frame = "world" if found[3] == "w" else entity.body_names[0]
     return dataclasses.replace(meaning, names=names, frame=frame)
 

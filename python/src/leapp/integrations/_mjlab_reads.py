@@ -25,12 +25,14 @@ class Reads:
     def __init__(self, env: Any, node: str) -> None:
         self.env = env
         self._node = node
-        self._inputs: Inputs | None = None  # of this pass; None between passes
+        self._values: dict[str, Any] | None = None  # of inputs, by connection; None between passes
         self._inside = False  # of a read, whose own reads are its business
         #: Which term is being computed, for messages.
         self.term = ""
         #: What was read since this was last emptied, by connection.
         self.seen: list[str] = []
+        #: The inputs of the last pass, in the order in which they were first read.
+        self.ports: list[TensorSemantics] = []
 
     @contextlib.contextmanager
     def watching(self) -> Iterator[None]:
@@ -40,28 +42,28 @@ class Reads:
         with contextlib.ExitStack() as stack:
             for name, entity in self.env.scene.entities.items():
                 watch = _Watch(self, f"state:{name}", name)
-                stack.enter_context(derived(entity.data, _reading(entity.data, watch.entity)))
+                stack.enter_context(derived(entity.data, self.reading(entity.data, watch.entity)))
             for name, sensor in self.env.scene.sensors.items():
                 watch = _Watch(self, f"sensor:{name}", name.rpartition("/")[2])
-                stack.enter_context(derived(sensor, _reading(sensor, watch.sensor)))
+                stack.enter_context(derived(sensor, self.reading(sensor, watch.sensor)))
             for name in self.env.command_manager.active_terms:
                 term = self.env.command_manager.get_term(name)
                 # A motion is part of the bundle: what is read of it is the motion's own tables.
                 if not isinstance(term, MotionCommand):
                     watch = _Watch(self, f"command:{name}", name)
-                    stack.enter_context(derived(term, _reading(term, watch.command)))
+                    stack.enter_context(derived(term, self.reading(term, watch.command)))
             data = self.env.sim.data
-            stack.enter_context(derived(data, _reading(data, self._refuse)))
+            stack.enter_context(derived(data, self.reading(data, self._refuse)))
             yield
 
     @contextlib.contextmanager
-    def one_pass(self) -> Iterator[Inputs]:
+    def one_pass(self) -> Iterator[None]:
         """Make inputs of what is read in the block."""
-        self._inputs = Inputs(self.env, self._node)
+        self._values, self.ports = {}, []
         try:
-            yield self._inputs
+            yield
         finally:
-            self._inputs = None
+            self._values = None
 
     def plainly(self, read: Callable[[], Any]) -> Any:
         """Run a read of which nothing is to become an input."""
@@ -74,7 +76,7 @@ class Reads:
     @property
     def asking(self) -> bool:
         """Whether a value that is read now is to become an input."""
-        return self._inputs is not None and not self._inside
+        return self._values is not None and not self._inside
 
     def input(
         self, connection: str, name: str, value: Callable[[], Any], meaning: Callable[[], Any]
@@ -82,24 +84,61 @@ class Reads:
         """Return the input that stands for what is read there; no tensor is what it is itself."""
         import torch
 
-        assert self._inputs is not None
-        if connection not in self._inputs.values:
+        assert self._values is not None
+        if connection not in self._values:
             found = self.plainly(value)
             if not isinstance(found, torch.Tensor) or found.shape[:1] != (1,):
                 return found
-            self._inputs.add(connection, name, found, self.plainly(meaning))
+            # A copy, because the simulation's memory is written behind PyTorch's back.
+            port = self.plainly(meaning).semantics(name, found.clone(), connection)
+            self._values[connection] = annotate.input_tensors(self._node, port)
+            self.ports.append(port)
         self.seen.append(connection)
-        return self._inputs.values[connection]
+        return self._values[connection]
 
     def begin(self, ports: list[TensorSemantics]) -> None:
-        """Make inputs of what an earlier pass read, with its values of now."""
-        assert self._inputs is not None
-        inputs = self._inputs
-        self.plainly(lambda: inputs.begin(ports))
+        """Make inputs of what an earlier pass read; all at once, since a node begins with one line.
+
+        Their values are those of now.
+        """
+        connections = [port.extra["mjlab_connection"] for port in ports if port.extra]
+
+        def make() -> Any:
+            pairs = zip(ports, (value_of(self.env, each) for each in connections), strict=True)
+            now = [dataclasses.replace(port, ref=value.clone()) for port, value in pairs]
+            return annotate.input_tensors(self._node, now)
+
+        values = self.plainly(make)
+        self._values = dict(zip(connections, values if len(ports) > 1 else [values], strict=True))
+
+    def reading(self, thing: Any, watch: Callable[[Any, str, Callable[[], Any]], Any]) -> type:
+        """Return a class derived from the object's own that asks `watch` for public attributes.
+
+        It does so where a value that is read is to become an input.
+        """
+        own: Any = type(thing)
+        reads = self
+
+        class Watched(own):  # type: ignore[misc]
+            def __getattribute__(self, name: str) -> Any:
+                def read() -> Any:
+                    try:
+                        return own.__getattribute__(self, name)
+                    except AttributeError:
+                        if (fallback := getattr(own, "__getattr__", None)) is None:
+                            raise
+                        return fallback(self, name)
+
+                plain = name.startswith("_") or not reads.asking
+                return read() if plain else watch(self, name, read)
+
+        Watched.__name__, Watched.__qualname__ = own.__name__, own.__qualname__
+        Watched.__module__ = own.__module__
+        return Watched
 
     def _refuse(self, data: Any, name: str, read: Callable[[], Any]) -> Any:
         """Refuse what a robot has no word for: the memory of the simulation itself."""
-        if self.asking and not callable(self.plainly(read)):
+        if not callable(self.plainly(read)):
             raise LeappValueError.coded(
                 "LP803",
                 f"{self.term} reads '{name}' from the simulation itself (env.sim.data), which no "
@@ -107,36 +146,6 @@ class Reads:
                 "command, so that it becomes an input with a name.",
             )
         return read()
-
-
-class Inputs:
-    """The inputs of one pass."""
-
-    def __init__(self, env: Any, node: str) -> None:
-        self.env = env
-        self._node = node
-        #: By connection.
-        self.values: dict[str, Any] = {}
-        #: In the order in which they were first read.
-        self.ports: list[TensorSemantics] = []
-
-    def begin(self, ports: list[TensorSemantics]) -> None:
-        """Make inputs of those of another pass; all at once, since a node begins with one line."""
-        now = [
-            dataclasses.replace(port, ref=value_of(self.env, _connection(port)).clone())
-            for port in ports
-        ]
-        values = annotate.input_tensors(self._node, now)
-        self.values = dict(
-            zip(map(_connection, ports), values if len(now) > 1 else (values,), strict=True)
-        )
-
-    def add(self, connection: str, name: str, value: Any, meaning: meanings.Meaning) -> None:
-        """Make an input of one more value."""
-        # A copy, because the simulation's memory is written behind PyTorch's back.
-        port = meaning.semantics(name, value.clone(), connection)
-        self.values[connection] = annotate.input_tensors(self._node, port)
-        self.ports.append(port)
 
 
 class _Watch:
@@ -149,46 +158,37 @@ class _Watch:
 
     def entity(self, data: Any, name: str, read: Callable[[], Any]) -> Any:
         """Properties are measured; the rest, as the default pose, are constants."""
-        if self._reads.asking and name == "encoder_bias":
+        if name == "encoder_bias":
             # That of the simulated encoders. A robot measures and obeys in terms of its own.
             return read() * 0
-        if not self._reads.asking or not isinstance(getattr(type(data), name, None), property):
+        if not isinstance(getattr(type(data), name, None), property):
             return read()
         entity = self._reads.env.scene.entities[self._connection.partition(":")[2]]
         return self._input(name, read, lambda: meanings.of_entity(entity, name))
 
     def sensor(self, sensor: Any, name: str, read: Callable[[], Any]) -> Any:
         """The data of a sensor is a tensor, or a data class of several."""
-        if name != "data" or not self._reads.asking:
+        if name != "data":
             return read()
         env, own = self._reads.env, self._connection.partition(":")[2]
         value = self._reads.input(
             self._connection, self._name, read, lambda: meanings.of_sensor(env, own)
         )
         if dataclasses.is_dataclass(value):
-            return _copied(value, _reading(value, self._field))
+            return _copied(value, self._reads.reading(value, self._field))
         return value
 
     def command(self, term: Any, name: str, read: Callable[[], Any]) -> Any:
         """Tensors of a command with a row for each environment are what is commanded."""
-        if not self._reads.asking:
-            return read()
         return self._input(name, read, lambda: meanings.of_command(term, name))
 
     def _field(self, data: Any, name: str, read: Callable[[], Any]) -> Any:
-        if not self._reads.asking:
-            return read()
         return self._input(name, read, lambda: meanings.of_field(name))
 
     def _input(self, name: str, read: Callable[[], Any], meaning: Callable[[], Any]) -> Any:
         # "twist", not "twist_command".
         port = self._name if name == "command" else f"{self._name}_{name}"
         return self._reads.input(f"{self._connection}:{name}", port, read, meaning)
-
-
-def _connection(port: TensorSemantics) -> str:
-    assert port.extra is not None
-    return str(port.extra["mjlab_connection"])
 
 
 def value_of(env: Any, connection: str) -> Any:
@@ -213,27 +213,6 @@ def derived(thing: Any, to: type) -> Iterator[None]:
         yield
     finally:
         object.__setattr__(thing, "__class__", own)
-
-
-def _reading(thing: Any, watch: Callable[[Any, str, Callable[[], Any]], Any]) -> type:
-    """Return a class derived from the object's own that asks `watch` for public attributes."""
-    own: Any = type(thing)
-
-    class Watched(own):  # type: ignore[misc]
-        def __getattribute__(self, name: str) -> Any:
-            def read() -> Any:
-                try:
-                    return own.__getattribute__(self, name)
-                except AttributeError:
-                    if (fallback := getattr(own, "__getattr__", None)) is None:
-                        raise
-                    return fallback(self, name)
-
-            return read() if name.startswith("_") else watch(self, name, read)
-
-    Watched.__name__, Watched.__qualname__ = own.__name__, own.__qualname__
-    Watched.__module__ = own.__module__
-    return Watched
 
 
 def _copied(value: Any, to: type) -> Any:

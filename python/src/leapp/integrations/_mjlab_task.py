@@ -12,6 +12,7 @@ from leapp.errors import LeappTypeError, LeappValueError
 from . import _mjlab_meaning as meanings
 from ._mjlab_buffers import buffers_as_state
 from ._mjlab_reads import Reads, derived
+from ._policy import having
 
 NODE = "policy"
 
@@ -48,20 +49,20 @@ class Task:
                 for name in observations.active_terms[group]:
                     term = observations.get_term_cfg(group, name)
                     label = f"Observation term '{group}/{name}'"
-                    stack.enter_context(_set(term, "func", self._named(label, term.func)))
-                    stack.enter_context(_set(term, "noise", None))
+                    stack.enter_context(having(term, "func", self._named(label, term.func)))
+                    stack.enter_context(having(term, "noise", None))
             # A pass computes observations and processes the action; step() need not do it again.
-            stack.enter_context(_set(observations, "compute", lambda **_: {}))
+            stack.enter_context(having(observations, "compute", lambda **_: {}))
             # Nothing may begin anew between passes, whatever an untrained policy does.
-            stack.enter_context(_set(env.cfg, "auto_reset", False))
+            stack.enter_context(having(env.cfg, "auto_reset", False))
             yield
 
     def probe(self) -> None:
         """Run a control step without tracing: what it reads, and what cannot be exported."""
         self._start()
-        with self._reads.one_pass() as inputs:
+        with self._reads.one_pass():
             self._tick()
-        self._ports = list(inputs.ports)
+        self._ports = self._reads.ports
         self._start()
 
     def _start(self) -> None:
@@ -87,10 +88,10 @@ class Task:
         env = self.env
         with contextlib.ExitStack() as stack:
             # Counters are the node's state, so that mjlab counts in copies.
-            stack.enter_context(_set(env, "episode_length_buf", env.episode_length_buf.clone()))
+            stack.enter_context(having(env, "episode_length_buf", env.episode_length_buf.clone()))
             for motion in self._motions().values():
-                stack.enter_context(_set(motion, "time_steps", motion.time_steps.clone()))
-            stack.enter_context(_set(env.action_manager, "process_action", lambda action: None))
+                stack.enter_context(having(motion, "time_steps", motion.time_steps.clone()))
+            stack.enter_context(having(env.action_manager, "process_action", lambda action: None))
             env.step(env.action_manager.action)
             env._manual_reset_pending.zero_()
 
@@ -277,18 +278,3 @@ def _zeros(network: Any) -> tuple[Any, ...]:
 
     shape = (network.num_layers, 1, network.hidden_size)
     return tuple(torch.zeros(shape) for _ in range(2 if network.mode == "LSTM" else 1))
-
-
-@contextlib.contextmanager
-def _set(thing: Any, name: str, value: Any) -> Iterator[None]:
-    """Let an attribute of the object have another value for as long as the block runs."""
-    own = vars(thing)
-    had, before = name in own, own.get(name)
-    setattr(thing, name, value)
-    try:
-        yield
-    finally:
-        if had:
-            setattr(thing, name, before)
-        else:
-            delattr(thing, name)

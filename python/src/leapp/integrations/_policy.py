@@ -6,7 +6,7 @@ import contextlib
 import copy
 import dataclasses
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import leapp
@@ -19,10 +19,12 @@ if TYPE_CHECKING:
 
 #: Passes that are traced: with the first tick's state, with the state it left, and once more, which
 #: tells a first tick of its own kind from the others.
-_PASSES = 3
+PASSES = 3
+
+_NODE = "policy"
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass
 class Policy:
     """One tick of a policy, deterministic and for one robot.
 
@@ -40,9 +42,7 @@ class Policy:
 def export(
     policy: Policy,
     path: str | os.PathLike[str],
-    *,
     backend: str = "onnx",
-    node: str = "policy",
     frequency: float | None = None,
     verbose: bool = False,
 ) -> str:
@@ -52,35 +52,46 @@ def export(
         policy: What to export.
         path: The bundle's folder; its last part names the graph.
         backend: ``"onnx"`` or ``"jit"``.
-        node: The node's name.
         frequency: How often a second the policy runs, if that is known.
         verbose: Show the whole log on the console.
     """
     import torch
+    from torch.distributions import Distribution
 
-    # The files are looked for where start() will put them, wherever the program goes meanwhile.
-    folder = os.path.abspath(os.path.expanduser(os.fspath(path)))
-    with _unchecked_distributions(), torch.no_grad():
+    # Checking their parameters asks whether values are finite or positive, which decides nothing
+    # about an action but would be named as a branch on traced values.
+    with having(Distribution, "_validate_args", False), torch.no_grad():
         policy.step(policy.sample(), policy.states)  # one that cannot run leaves no files
-        leapp.start(folder, verbose=verbose, max_cached_io=_PASSES)
-        with _stopping():
+        with traced(path, verbose) as yaml:
             states = dict(policy.states)
-            for _ in range(_PASSES):
-                states = _trace_pass(policy, node, states, backend)
+            for _ in range(PASSES):
+                states = _trace_pass(policy, states, backend)
     leapp.compile_graph(graph_configs=leapp.GraphConfigs(frequency=frequency))
-    return os.path.join(folder, f"{os.path.basename(folder)}.yaml")
+    return yaml
 
 
-def _trace_pass(policy: Policy, node: str, states: Any, backend: str) -> Any:
+@contextlib.contextmanager
+def traced(path: str | os.PathLike[str], verbose: bool) -> Iterator[str]:
+    """Trace what the block runs; yield the path that the bundle's YAML file will have."""
+    # It is looked for where start() will put it, wherever the program goes meanwhile.
+    folder = os.path.abspath(os.path.expanduser(os.fspath(path)))
+    leapp.start(folder, verbose=verbose, max_cached_io=PASSES)
+    try:
+        yield os.path.join(folder, f"{os.path.basename(folder)}.yaml")
+    finally:
+        leapp.stop()
+
+
+def _trace_pass(policy: Policy, states: Any, backend: str) -> Any:
     """Run one tick as a pass of the node; return the states it left."""
     inputs = dict(policy.sample())
-    inputs = _named(inputs, annotate.input_tensors(node, inputs))
+    inputs = _named(inputs, annotate.input_tensors(_NODE, inputs))
     if states:
-        states = _named(states, annotate.state_tensors(node, states))
+        states = _named(states, annotate.state_tensors(_NODE, states))
     outputs, left = policy.step(inputs, states)
     if states:
-        annotate.update_state(node, dict(left))
-    annotate.output_tensors(node, dict(outputs), export_with=backend)
+        annotate.update_state(_NODE, dict(left))
+    annotate.output_tensors(_NODE, dict(outputs), export_with=backend)
     return {name: tensor.clone() for name, tensor in left.items()}
 
 
@@ -90,29 +101,18 @@ def _named(names: Any, values: Any) -> dict[str, Any]:
 
 
 @contextlib.contextmanager
-def _stopping() -> Any:
-    """End the session behind the block, also when it fails."""
+def having(thing: Any, name: str, value: Any) -> Iterator[None]:
+    """Let an attribute of an object or class have another value for as long as the block runs."""
+    own = vars(thing)
+    had, before = name in own, own.get(name)
+    setattr(thing, name, value)
     try:
         yield
     finally:
-        leapp.stop()
-
-
-@contextlib.contextmanager
-def _unchecked_distributions() -> Any:
-    """Let distributions take their parameters as they come.
-
-    Checking them asks whether values are finite or positive, which decides nothing about an action
-    but would be named as a branch on traced values.
-    """
-    from torch.distributions import Distribution
-
-    checked = Distribution._validate_args
-    Distribution.set_default_validate_args(False)
-    try:
-        yield
-    finally:
-        Distribution.set_default_validate_args(checked)
+        if had:
+            setattr(thing, name, before)
+        else:
+            delattr(thing, name)
 
 
 def frozen(module: torch.nn.Module) -> Any:

@@ -40,7 +40,6 @@ class SavedActor(NamedTuple):
 
 
 def read(path: str | os.PathLike[str], *, trust: str | None) -> SavedActor:
-    """Read a checkpoint."""
     found = _checkpoint.load_tensors(path, _EXPECTED, trust=trust)
     file = os.fspath(path)
     for role in ("actor", "student"):
@@ -54,12 +53,6 @@ def read(path: str | os.PathLike[str], *, trust: str | None) -> SavedActor:
     if not any(name.startswith("mlp.") for name in weights):
         raise _checkpoint.not_a_checkpoint(file, _EXPECTED, "no 'actor' among its weights")
     return SavedActor(file, weights, "policy")
-
-
-def config_beside(checkpoint: str | os.PathLike[str]) -> str | None:
-    """Return the configuration that the training left beside its checkpoints, if it is there."""
-    file = os.path.join(os.path.dirname(os.fspath(checkpoint)), "params", "agent.yaml")
-    return file if os.path.isfile(file) else None
 
 
 def make_actor(
@@ -108,12 +101,12 @@ def make_actor(
 
 def _renamed(weights: dict[str, Any]) -> dict[str, Any]:
     """Return the actor's share of an ActorCritic's weights, by its new names."""
-    found = {}
-    for name, value in weights.items():
-        for pattern, prefix in _RENAMED:
-            if pattern.match(name):
-                found[pattern.sub(prefix, name)] = value
-    return found
+    return {
+        pattern.sub(prefix, name): value
+        for name, value in weights.items()
+        for pattern, prefix in _RENAMED
+        if pattern.match(name)
+    }
 
 
 def _arguments(saved: SavedActor, config: Mapping[str, Any]) -> dict[str, Any]:
@@ -151,10 +144,10 @@ def _rnn_arguments(saved: SavedActor) -> dict[str, Any]:
 
 def _layers(saved: SavedActor) -> list[torch.Tensor]:
     """Return the weights of the MLP's layers in their order."""
-    found = {}
-    for name, value in saved.weights.items():
-        if (match := re.match(r"mlp\.(\d+)\.weight$", name)) is not None:
-            found[int(match[1])] = value
+    named = (
+        (re.match(r"mlp\.(\d+)\.weight$", name), saved.weights[name]) for name in saved.weights
+    )
+    found = {int(match[1]): value for match, value in named if match}
     if len(found) < 2 or any(value.dim() != 2 for value in found.values()):
         raise _checkpoint.not_a_checkpoint(
             saved.path, _EXPECTED, f"no MLP among the weights {sorted(saved.weights)[:4]}"
@@ -189,7 +182,6 @@ def _class_of(saved: SavedActor, module: Any, name: Any, trusted: bool) -> Any:
 def _observations(
     saved: SavedActor, arguments: dict[str, Any], images: dict[str, Any]
 ) -> dict[str, torch.Tensor]:
-    """Return examples of the observations."""
     import torch
 
     layers = _layers(saved)

@@ -146,12 +146,8 @@ def _unpickle(stream: Any, file: str, expected: str, trusted: bool) -> Any:
 
 
 #: Where the classes that a policy is described with are looked for.
-_LIBRARIES = (
-    "gymnasium.spaces.",
-    "torch.nn.modules.",
-    "torch.optim.",
-    "stable_baselines3.",
-    "sb3_contrib.",
+_LIBRARIES = tuple(
+    "gymnasium.spaces. torch.nn.modules. torch.optim. stable_baselines3. sb3_contrib.".split()
 )
 
 #: What NumPy's arrays, generators and Python's containers are pickled with.

@@ -53,7 +53,6 @@ class SavedAgent(NamedTuple):
 
 
 def read(path: str | os.PathLike[str], *, trust: str | None) -> SavedAgent:
-    """Read a checkpoint."""
     found = _checkpoint.load_tensors(path, _EXPECTED, trust=trust)
     file = os.fspath(path)
     if _checkpoint.is_state_dict(found):  # a module that was stored separately
@@ -63,16 +62,6 @@ def read(path: str | os.PathLike[str], *, trust: str | None) -> SavedAgent:
     names = ("observation_preprocessor", "state_preprocessor")  # since skrl 2, and before
     kept = (found[name] for name in names if _checkpoint.is_state_dict(found.get(name)))
     return SavedAgent(file, role, weights, next(kept, None))
-
-
-def config_beside(checkpoint: str | os.PathLike[str]) -> str | None:
-    """Return the configuration that Isaac Lab leaves in the run's folder, if it is there."""
-    folder = os.path.dirname(os.path.abspath(os.fspath(checkpoint)))
-    for place in (folder, os.path.dirname(folder)):
-        file = os.path.join(place, "params", "agent.yaml")
-        if os.path.isfile(file):
-            return file
-    return None
 
 
 def make_preprocessor(saved: SavedAgent, config: Mapping[str, Any]) -> Any:
@@ -136,7 +125,6 @@ def make_model(saved: SavedAgent, config: Mapping[str, Any] | None, *, trusted: 
 def _instantiated(
     kinds: dict[str, str], parts: dict[str, Any], spaces: dict[str, Any], shared: bool, saved: Any
 ) -> Any:
-    """Let skrl make the model."""
     from skrl.utils.model_instantiators import torch as makers
 
     if shared:
@@ -201,10 +189,8 @@ def _is_scaler(saved: SavedAgent) -> bool:
 def _check_expressions(path: str, value: Any) -> None:
     """Raise if a text in the configuration is more than an expression of tensors."""
     if isinstance(value, Mapping):
-        for key, each in value.items():
-            _check_expressions(path, key)
-            _check_expressions(path, each)
-    elif isinstance(value, (list, tuple)):
+        value = (*value, *value.values())
+    if isinstance(value, (list, tuple)):
         for each in value:
             _check_expressions(path, each)
     elif isinstance(value, str) and value and not _is_plain(value):

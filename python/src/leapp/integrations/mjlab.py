@@ -19,6 +19,7 @@ from typing import Any
 import leapp
 from leapp.errors import LeappValueError
 
+from . import _policy
 from ._checkpoint import existing, library, load_tensors, load_weights, state_dict_of
 from ._mjlab_reads import value_of
 from ._mjlab_task import Task
@@ -27,9 +28,6 @@ __all__ = ["export_checkpoint", "export_task", "load_policy", "read_inputs"]
 
 _PACKAGE = "mjlab==1.6.0"
 _EXPECTED = "a checkpoint of rsl_rl 5"
-
-#: A first tick, the state it left, and once more.
-_PASSES = 3
 
 
 def export_task(
@@ -60,20 +58,16 @@ def export_task(
     import torch
 
     library("mjlab.envs", _PACKAGE)
-    folder = os.path.abspath(os.path.expanduser(os.fspath(path)))
     task = Task(env, policy)
     with task.watching(), _evaluating(policy), torch.no_grad():
         task.probe()
-        leapp.start(folder, verbose=verbose, max_cached_io=_PASSES)
-        try:
-            for _ in range(_PASSES):
+        with _policy.traced(path, verbose) as yaml:
+            for _ in range(_policy.PASSES):
                 task.trace_pass(backend)
                 task.step()
-        finally:
-            leapp.stop()
     task.env.reset()
     leapp.compile_graph(graph_configs=task.configs())
-    return os.path.join(folder, f"{os.path.basename(folder)}.yaml")
+    return yaml
 
 
 def read_inputs(env: Any, manager: leapp.InferenceManager) -> dict[str, Any]:
@@ -174,17 +168,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> str:
     """Export what the arguments say and return the path of the bundle's YAML file."""
     library("mjlab.tasks", _PACKAGE)
-    if arguments.module:
+    options = vars(arguments)
+    if module := options.pop("module"):
         sys.path.insert(0, os.getcwd())  # as `python -m` does
-        library(arguments.module, arguments.module)
-    return export_checkpoint(
-        arguments.task,
-        arguments.checkpoint,
-        arguments.output,
-        motion_file=arguments.motion_file,
-        backend=arguments.backend,
-        verbose=arguments.verbose,
-    )
+        library(module, module)
+    return export_checkpoint(**options)
 
 
 def _configuration(task: str, motion_file: str | os.PathLike[str] | None) -> Any:

@@ -51,10 +51,7 @@ def export_policy(
             f"{type(policy).__name__} has no {', '.join(missing)}. Export the checkpoint of an "
             f"older one."
         )
-    tick = _Tick(_policy.frozen(policy))
-    return _policy.export(
-        tick.as_policy(), path, backend=backend, frequency=frequency, verbose=verbose
-    )
+    return _policy.export(_Tick(_policy.frozen(policy)), path, backend, frequency, verbose)
 
 
 def export_checkpoint(
@@ -82,10 +79,7 @@ def export_checkpoint(
     """
     trusted = _checkpoint.check_trust(trust)
     saved = _rsl_rl_files.read(checkpoint, trust=trust)
-    if config is None:
-        config = _rsl_rl_files.config_beside(checkpoint)
-    if config is not None and not isinstance(config, Mapping):
-        config = _checkpoint.read_yaml(config)
+    config = _checkpoint.config_of(config, checkpoint, levels=1)
     actor = _rsl_rl_files.make_actor(
         saved, config or {}, activation, dict(images or {}), trusted=trusted
     )
@@ -101,6 +95,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--activation", help="the activation function, where there is no config")
     parser.add_argument(
         "--image",
+        dest="images",
         action="append",
         default=[],
         metavar="NAME=CxHxW",
@@ -111,14 +106,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> str:
     """Export what the arguments say; return the YAML file's path."""
-    return export_checkpoint(
-        arguments.checkpoint,
-        arguments.output,
-        config=arguments.config,
-        activation=arguments.activation,
-        images=dict(map(_image, arguments.image)),
-        **_checkpoint.options_of(arguments),
-    )
+    arguments.images = dict(map(_image, arguments.images))
+    return export_checkpoint(**vars(arguments))
 
 
 #: What is asked of an actor.
@@ -133,31 +122,21 @@ def _image(text: str) -> tuple[str, list[int]]:
     return name, [int(size) for size in sizes.split("x")]
 
 
-class _Tick:
+class _Tick(_policy.Policy):
     """An actor as a function of its observations and its hidden state."""
 
     def __init__(self, actor: Any) -> None:
-        self._actor = actor
-        images = getattr(actor, "obs_groups_2d", [])
-        sizes = zip(
-            getattr(actor, "obs_channels_2d", []), getattr(actor, "obs_dims_2d", []), strict=True
-        )
-        self._shapes = {
-            name: (1, channels, *size) for name, (channels, size) in zip(images, sizes, strict=True)
-        }
-        if actor.obs_groups:
-            self._shapes = {"obs": (1, actor.obs_dim), **self._shapes}
-        self._states: list[str] = []
-
-    def as_policy(self) -> _policy.Policy:
-        """Return it for the export."""
         import torch
 
-        self._actor.reset()
+        self._actor = actor
+        parts = (getattr(actor, f"obs_{part}_2d", []) for part in ("groups", "channels", "dims"))
+        images = {name: (1, channels, *size) for name, channels, size in zip(*parts, strict=True)}
+        self._shapes = ({"obs": (1, actor.obs_dim)} if actor.obs_groups else {}) | images
+        actor.reset()
         with torch.no_grad():
-            self._actor(self._groups(self._sample()))
+            actor(self._groups(self._sample()))
         states = {name: torch.zeros_like(state) for name, state in self._hidden().items()}
-        return _policy.Policy(self._step, self._sample, states)
+        super().__init__(self._step, self._sample, states)
 
     def _sample(self) -> dict[str, torch.Tensor]:
         import torch

@@ -65,9 +65,7 @@ def export_policy(
     if isinstance(normalizer, (str, os.PathLike)):
         normalizer = _sb3_files.read_normalizer(normalizer, trusted=False)
     tick = _Tick(_policy.frozen(policy), normalizer or None, channels_last)
-    return _policy.export(
-        tick.as_policy(), path, backend=backend, frequency=frequency, verbose=verbose
-    )
+    return _policy.export(tick, path, backend, frequency, verbose)
 
 
 def export_checkpoint(
@@ -108,7 +106,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("checkpoint", metavar="MODEL.zip", help="what model.save() wrote")
     parser.add_argument("--normalizer", metavar="FILE", help="what VecNormalize.save() wrote")
     parser.add_argument(
-        "--no-normalizer", action="store_true", help="export without the VecNormalize of training"
+        "--no-normalizer",
+        dest="normalizer",
+        action="store_const",
+        const=False,
+        help="export without the VecNormalize of training",
     )
     parser.add_argument(
         "--channels-last", action="store_true", help="take images as height x width x channels"
@@ -118,19 +120,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> str:
     """Export what the arguments say; return the YAML file's path."""
-    return export_checkpoint(
-        arguments.checkpoint,
-        arguments.output,
-        normalizer=False if arguments.no_normalizer else arguments.normalizer,
-        channels_last=arguments.channels_last,
-        **_checkpoint.options_of(arguments),
-    )
+    return export_checkpoint(**vars(arguments))
 
 
-class _Tick:
+class _Tick(_policy.Policy):
     """What ``predict`` does around a policy, on tensors."""
 
     def __init__(self, policy: Any, normalizer: Any, channels_last: bool) -> None:
+        import torch
         from gymnasium import spaces
 
         self._policy = policy
@@ -152,16 +149,9 @@ class _Tick:
         parameters = inspect.signature(policy._predict).parameters
         self._recurrent = "lstm_states" in parameters
         self._masked = "action_masks" in parameters
-
-    def as_policy(self) -> _policy.Policy:
-        """Return it for the export."""
-        import torch
-
-        states = {}
-        if self._recurrent:
-            shape = self._policy.lstm_hidden_state_shape
-            states = {"h": torch.zeros(shape), "c": torch.zeros(shape)}
-        return _policy.Policy(self._step, self._sample, states)
+        hidden = "hc" if self._recurrent else ""
+        states = {name: torch.zeros(policy.lstm_hidden_state_shape) for name in hidden}
+        super().__init__(self._step, self._sample, states)
 
     def _sample(self) -> dict[str, torch.Tensor]:
         import torch

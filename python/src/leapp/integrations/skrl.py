@@ -57,7 +57,7 @@ def export_policy(
         raise _checkpoint.unsupported(
             f"skrl.export_policy() takes an agent or a model of skrl, got {type(policy).__name__}."
         )
-    return _export(policy, role, preprocessor, path, backend, frequency, verbose)
+    return _policy.export(_Tick(policy, role, preprocessor), path, backend, frequency, verbose)
 
 
 def export_checkpoint(
@@ -67,9 +67,7 @@ def export_checkpoint(
     config: str | os.PathLike[str] | Mapping[str, Any] | None = None,
     model: Any = None,
     trust: str | None = None,
-    backend: str = "onnx",
-    frequency: float | None = None,
-    verbose: bool = False,
+    **options: Any,
 ) -> str:
     """Write the bundle of a file that an agent saved; return its YAML file's path.
 
@@ -81,21 +79,17 @@ def export_checkpoint(
             ``params/agent.yaml`` beside the checkpoint or its folder.
         model: Instead of a configuration, a model of your own that takes the weights in.
         trust: ``"code"`` lets the file run code, and the configuration hold any expression.
-        backend: As in :func:`export_policy`.
-        frequency: As in :func:`export_policy`.
-        verbose: As in :func:`export_policy`.
+        options: As in :func:`export_policy`.
     """
     trusted = _checkpoint.check_trust(trust)
     saved = _skrl_files.read(checkpoint, trust=trust)
-    if config is None and model is None:
-        config = _skrl_files.config_beside(checkpoint)
-    if config is not None and not isinstance(config, Mapping):
-        config = _checkpoint.read_yaml(config)
+    # Isaac Lab leaves it in the run's folder.
+    config = _checkpoint.config_of(config, checkpoint, levels=2 if model is None else 0)
     if model is None:
         model = _skrl_files.make_model(saved, config, trusted=trusted)
     _checkpoint.load_weights(model, saved.weights, saved.path, type(model).__name__)
     preprocessor = _skrl_files.make_preprocessor(saved, config or {})
-    return _export(model, saved.role, preprocessor, path, backend, frequency, verbose)
+    return _policy.export(_Tick(model, saved.role, preprocessor), path, **options)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -112,30 +106,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> str:
     """Export what the arguments say; return the YAML file's path."""
-    return export_checkpoint(
-        arguments.checkpoint,
-        arguments.output,
-        config=arguments.config,
-        model=_checkpoint.from_file(arguments.model)() if arguments.model else None,
-        **_checkpoint.options_of(arguments),
-    )
-
-
-def _export(
-    model: Any,
-    role: str,
-    preprocessor: Any,
-    path: str | os.PathLike[str],
-    backend: str,
-    frequency: float | None,
-    verbose: bool,
-) -> str:
-    """Write the bundle of a model."""
-    scaler = None if preprocessor is None else _policy.frozen(preprocessor)
-    tick = _Tick(_policy.frozen(model), role, scaler)
-    return _policy.export(
-        tick.as_policy(), path, backend=backend, frequency=frequency, verbose=verbose
-    )
+    if arguments.model:
+        arguments.model = _checkpoint.from_file(arguments.model)()
+    return export_checkpoint(**vars(arguments))
 
 
 def _preprocessor_of(agent: Any) -> Any:
@@ -163,31 +136,28 @@ class _Inputs(dict[str, Any]):
         return super().__getitem__(key)
 
 
-class _Tick:
+class _Tick(_policy.Policy):
     """What an agent does around its policy, without drawing."""
 
     def __init__(self, model: Any, role: str, preprocessor: Any) -> None:
-        self._model = model
+        import torch
+
+        self._preprocessor = None if preprocessor is None else _policy.frozen(preprocessor)
+        self._model = _policy.frozen(model)
         self._role = role
-        self._preprocessor = preprocessor
         self._model.device = "cpu"  # models send what they make where they were made
-        self._space = model.observation_space
+        self._space = self._model.observation_space
         if not is_simple(self._space):
             raise _checkpoint.unsupported(
                 f"the policy observes {self._space}, of which skrl takes the flattened form. "
                 f"Flatten it in the environment."
             )
-
-    def as_policy(self) -> _policy.Policy:
-        """Return it for the export."""
-        import torch
-
         sizes = self._model.get_specification().get("rnn", {}).get("sizes", [])
         # The sizes are those of a training with many environments.
         states = {
             f"rnn_{i}": torch.zeros(layers, 1, width) for i, (layers, _, width) in enumerate(sizes)
         }
-        return _policy.Policy(self._step, self._sample, states)
+        super().__init__(self._step, self._sample, states)
 
     def _sample(self) -> dict[str, torch.Tensor]:
         example = example_of(self._space)
@@ -216,21 +186,14 @@ class _Tick:
 @contextlib.contextmanager
 def _no_draws() -> Iterator[None]:
     """Let distributions answer with their mode: models draw also where only a mean is wanted."""
-    from torch import distributions as kinds
+    from torch.distributions import Categorical, MultivariateNormal, Normal
 
     def mode(self: Any, sample_shape: Any = ()) -> Any:
         return self.mode
 
-    places: list[tuple[Any, str]] = [
-        (kinds.Normal, "rsample"),
-        (kinds.MultivariateNormal, "rsample"),
-        (kinds.Categorical, "sample"),
-    ]
-    kept = [getattr(kind, name) for kind, name in places]
-    try:
-        for kind, name in places:
-            setattr(kind, name, mode)
+    with (
+        _policy.having(Normal, "rsample", mode),
+        _policy.having(MultivariateNormal, "rsample", mode),
+        _policy.having(Categorical, "sample", mode),
+    ):
         yield
-    finally:
-        for (kind, name), function in zip(places, kept, strict=True):
-            setattr(kind, name, function)

@@ -56,15 +56,11 @@ def export_policy(
         raise _checkpoint.unsupported(
             f"torchrl.export_policy() takes a TensorDictModule, got {type(policy).__name__}."
         )
-    tick = _Tick(_policy.frozen(policy), action_key)
-    sources, chain = tick.wanted(_flattened(_transforms_of(observed, transforms)))
-    return _policy.export(
-        tick.as_policy(_sampler(observed, sources), chain),
-        path,
-        backend=backend,
-        frequency=frequency,
-        verbose=verbose,
-    )
+    inner, own = _unwrapped(observed)  # to which transforms refer weakly: it stays
+    given = own if transforms is None else transforms
+    given = _flattened([given] if hasattr(given, "transforms") else given)
+    tick = _Tick(_policy.frozen(policy), action_key, inner, given)
+    return _policy.export(tick, path, backend, frequency, verbose)
 
 
 def export_checkpoint(
@@ -117,59 +113,44 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> str:
     """Export what the arguments say; return the YAML file's path."""
-    made = _checkpoint.from_file(arguments.model)()
+    options = vars(arguments)
+    place = options.pop("model")
+    made = _checkpoint.from_file(place)()
     if not isinstance(made, tuple) or len(made) != 2:
         raise LeappValueError.coded(
             "LP003",
-            f"{arguments.model}: expected the actor and its environment, or an example of what it "
+            f"{place}: expected the actor and its environment, or an example of what it "
             f"observes, got {type(made).__name__}.",
         )
-    return export_checkpoint(
-        arguments.checkpoint,
-        arguments.output,
-        *made,
-        key=arguments.key,
-        **_checkpoint.options_of(arguments),
-    )
+    return export_checkpoint(policy=made[0], observed=made[1], **options)
 
 
-class _Tick:
+class _Tick(_policy.Policy):
     """An actor, and the transforms before it, as a function of observations and states."""
 
-    def __init__(self, actor: Any, action_key: Any) -> None:
+    def __init__(self, actor: Any, action_key: Any, observed: Any, transforms: list[Any]) -> None:
+        import torch
+
         self._actor = actor
         self._action_key = action_key
-        self._chain: list[Any] = []
         given, left = set(map(_key, actor.in_keys)), set(map(_key, actor.out_keys))
         self._state_keys = [key for key in sorted(given) if ("next", *key) in left]
-        self._inputs = given - set(self._state_keys) - {("is_init",)}
-        self._sources: list[tuple[str, ...]] = []
-
-    def wanted(self, transforms: list[Any]) -> tuple[list[tuple[str, ...]], list[Any]]:
-        """Return the keys that are observed, and the transforms between them and the actor."""
-        needed = set(self._inputs)
-        chain: list[Any] = []
+        needed = given - set(self._state_keys) - {("is_init",)}
+        #: The transforms between what is observed and the actor.
+        self._chain: list[Any] = []
         for transform in reversed(transforms):
             made = set(map(_key, transform.out_keys or []))
             if not made & needed:
                 continue  # rewards, counters and the like
             needed = (needed - made) | set(map(_key, transform.in_keys or []))
-            chain.insert(0, _inference(transform))
+            self._chain.insert(0, _inference(transform))
         self._sources = sorted(needed)
-        return self._sources, chain
-
-    def as_policy(
-        self, sample: Callable[[], dict[str, torch.Tensor]], chain: list[Any]
-    ) -> _policy.Policy:
-        """Return it for the export."""
-        import torch
-
-        self._chain = chain
+        sample = _sampler(observed, self._sources)
         with torch.no_grad():
-            _, left = self._step(sample(), {})
+            _, first = self._step(sample(), {})
         # Without states an actor begins with zeros of its own.
-        states = {name: torch.zeros_like(value) for name, value in left.items()}
-        return _policy.Policy(self._step, sample, states)
+        states = {name: torch.zeros_like(value) for name, value in first.items()}
+        super().__init__(self._step, sample, states)
 
     def _step(self, inputs: Any, states: Any) -> tuple[dict[str, Any], dict[str, Any]]:
         import torch
@@ -198,23 +179,21 @@ def _name(key: tuple[str, ...]) -> str:
     return "_".join(key)
 
 
-def _transforms_of(observed: Any, given: Iterable[Any] | None) -> list[Any]:
-    """Return the transforms between what is observed and the actor."""
-    if given is not None:
-        return list(given) if not hasattr(given, "transforms") else [given]
+def _unwrapped(observed: Any) -> tuple[Any, list[Any]]:
+    """Return an environment without its transforms, and these from the inside out."""
     found: list[Any] = []
     while hasattr(observed, "transform") and hasattr(observed, "base_env"):
         found.insert(0, observed.transform)
         observed = observed.base_env
-    return found
+    return observed, found
 
 
-def _flattened(transforms: list[Any]) -> list[Any]:
+def _flattened(transforms: Iterable[Any]) -> list[Any]:
     """Return single transforms, those inside of others included."""
     found = []
     for transform in transforms:
         inner = getattr(transform, "transforms", None)
-        found += [transform] if inner is None else _flattened(list(inner))
+        found += [transform] if inner is None else _flattened(inner)
     return found
 
 
@@ -247,8 +226,6 @@ def _sampler(observed: Any, keys: list[tuple[str, ...]]) -> Callable[[], dict[st
     """Return what makes inputs up; real numbers of an example are moved around."""
     import torch
 
-    while hasattr(observed, "transform") and hasattr(observed, "base_env"):
-        observed = observed.base_env
     spec = getattr(observed, "observation_spec", None)
 
     def sample() -> dict[str, torch.Tensor]:
