@@ -345,6 +345,10 @@ def test_recurrent_layers_match(kind: str, bench: Workbench) -> None:
     [
         (lambda a, b: [a // b], [8, 2], [8, 0], "division by zero"),
         (lambda a, b: [torch.arange(4)[a] + b], [3, 0], [4, 0], "out of range"),
+        (lambda a, b: [b[a]], [0, 5], [1, 5], "out of range"),
+        (lambda a, b: [b.expand(3)[a]], [2, 5], [3, 5], "out of range"),
+        (lambda a, b: [b.scatter(0, a, 7)], [0, 5], [1, 5], "out of range"),
+        (lambda a, b: [b[0].gather(0, a[0])], [0, 5], [1, 5], "out of range"),
         (
             lambda a, b: [torch.linalg.cholesky(torch.eye(2) * a[:1]) + b],
             [1, 0],
@@ -352,7 +356,7 @@ def test_recurrent_layers_match(kind: str, bench: Workbench) -> None:
             "positive definite",
         ),
     ],
-    ids=["division", "index", "cholesky"],
+    ids=["division", "index", "of one", "of one repeated", "written", "of none", "cholesky"],
 )
 def test_what_pytorch_refuses_fails_the_run(
     function: Function, good: list[int], bad: list[int], said: str, bench: Workbench

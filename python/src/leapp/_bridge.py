@@ -154,4 +154,7 @@ def _program(
     for name in made.keys() - {constant.target for constant in constants}:
         delattr(graph, name)
     graph.recompile()
-    return torch.export.export(graph, examples)
+    program = torch.export.export(graph, examples)
+    for node in program.graph.nodes:
+        node.meta.pop("stack_trace", None)  # lines of this exporter, with the folder it is in
+    return program

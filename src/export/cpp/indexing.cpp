@@ -15,12 +15,34 @@ std::function<Index(const Indices&)> place_of(OpContext& context, const Value& i
       std::to_string(size));
   const std::string rest = ", " + std::to_string(size) + ", status, " + std::to_string(error) + ")";
   const std::string function = from_end ? "place(" : "place_from_front(";
-  return [index, function, rest](const Indices& at) {
-    return Index::of(function + index.at(at) + rest);
+  const auto text = [index, function, rest](const Indices& at) {
+    return function + index.at(at) + rest;
   };
+  if (size == 1) {
+    // Views leave out places along such a dimension: the check would go with them.
+    Program& program = context.program();
+    program.add_statement({}, program.nest(index.shape, 1, [&](const Indices& at, int depth) {
+      return indented(depth) + "static_cast<void>(" + text(at) + ");\n";
+    }));
+    return [](const Indices&) { return Index(0); };
+  }
+  return [text](const Indices& at) { return Index::of(text(at)); };
 }
 
 namespace {
+
+// The operand, in memory where a dimension repeats one element: places along that would be left out
+// of the text, and their check with them.
+Value indexed(OpContext& context, const char* parameter) {
+  const Value value = context.program().cheap(context.tensor(parameter));
+  for (std::size_t i = 0; value.strides && i < value.shape.size(); ++i) {
+    const bool repeats =
+        value.shape[i] > 1 &&
+        std::ranges::all_of(*value.strides, [i](const Shape& walk) { return walk[i] == 0; });
+    if (repeats) return context.program().stored(value);
+  }
+  return value;
+}
 
 std::size_t at(std::int64_t dim) {
   return static_cast<std::size_t>(dim);
@@ -28,7 +50,7 @@ std::size_t at(std::int64_t dim) {
 
 Value generate_gather(OpContext& context) {
   Program& program = context.program();
-  Value x = program.cheap(context.tensor("self"));
+  Value x = indexed(context, "self");
   Value index = program.cheap(context.tensor("index"));
   if (x.rank() == 0) x = unsqueezed(x, 0);
   const bool scalar = index.rank() == 0;
@@ -47,7 +69,7 @@ Value generate_gather(OpContext& context) {
 // Rows of x along a dimension, by a vector of indices.
 Value generate_index_select(OpContext& context) {
   Program& program = context.program();
-  Value x = program.cheap(context.tensor("self"));
+  Value x = indexed(context, "self");
   const bool scalar = x.rank() == 0;
   if (scalar) x = unsqueezed(x, 0);
   Value index = program.cheap(context.tensor("index"));
@@ -66,7 +88,7 @@ Value generate_index_select(OpContext& context) {
 
 Value generate_embedding(OpContext& context) {
   Program& program = context.program();
-  const Value table = program.cheap(context.tensor("weight"));
+  const Value table = indexed(context, "weight");
   const Value index = program.cheap(context.tensor("indices"));
   const auto place = place_of(context, index, table.shape[0], false);
   Value result = view(table, context.result_shape(), [place](Indices own) {
@@ -79,7 +101,7 @@ Value generate_embedding(OpContext& context) {
 }
 
 Value generate_index(OpContext& context) {
-  const Value x = context.program().cheap(context.tensor("self"));
+  const Value x = indexed(context, "self");
   const IndexedPlaces places = places_of(context, x.shape, "indices");
   context.need(places.shape == context.result_shape(), "it selects by a mask");
   Value result = view(x, places.shape, places.map);
