@@ -28,7 +28,10 @@ import leapp
 #: Loads and runs the bundles named on standard input; says so before each, in case it dies.
 LOADER = """
 import json, resource, sys
-import leapp
+import leapp, torch
+def most():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+before = most()
 for path in sys.stdin.read().splitlines():
     print(json.dumps([path, "died", "", 0]), flush=True)
     try:
@@ -37,8 +40,7 @@ for path in sys.stdin.read().splitlines():
         outcome = ["ran", ""]
     except Exception as error:
         outcome = [type(error).__name__, str(error)]
-    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-    print(json.dumps([path, *outcome, memory]), flush=True)
+    print(json.dumps([path, *outcome, most() - before]), flush=True)
 """
 EXPECTED = {"ran", "LeappValueError", "LeappNotFoundError"}
 

@@ -159,6 +159,6 @@ def test_without_torch_the_build_ends_with_what_to_install(tmp_path: Path) -> No
 
 def test_the_manual_page_names_every_command() -> None:
     shown = subprocess.run(["leapp", "--help"], capture_output=True, text=True, check=True).stdout
-    commands = re.findall(r"^  ([a-z]+) ", shown.split("Subcommands:")[1], re.MULTILINE)
+    commands = re.findall(r"^  ([a-z]+) ", re.split("(?i)subcommands:", shown)[1], re.MULTILINE)
     page = (ROOT / "cli/leapp.1").read_text(encoding="utf-8")
     assert re.findall(r"^\.TP\n\.B ([a-z]+)$", page, re.MULTILINE) == commands

@@ -7,6 +7,7 @@ while a node was open gave it values.
 
 from __future__ import annotations
 
+import gc
 import random
 import warnings
 from collections.abc import Callable, Iterable
@@ -107,5 +108,7 @@ def _step(value: Any, depth: int = 16) -> tuple[Any, ...]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # Python means to give this up
             return _step(tuple(value.__reduce__()[1:]), depth - 1)
-    except TypeError:  # one that cannot be copied
-        return ()
+    except TypeError:  # from Python 3.14 on; what it shows and holds mostly moves with it
+        held = gc.get_referents(value)
+        lengths = (len(each) for each in held if type(each) is list)
+        return (repr(value), *lengths, *_step(tuple(held), depth - 1))
