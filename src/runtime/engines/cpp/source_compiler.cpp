@@ -50,7 +50,8 @@ int run_program(const std::vector<std::string>& words, const std::filesystem::pa
   while (waitpid(process, &status, 0) < 0) {
     if (errno != EINTR) return -1;
   }
-  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  constexpr int kNotStarted = 127;  // where posix_spawn() cannot tell, as under qemu
+  return WIFEXITED(status) && WEXITSTATUS(status) != kNotStarted ? WEXITSTATUS(status) : -1;
 }
 
 std::string first_lines(const std::filesystem::path& file) {
