@@ -371,48 +371,6 @@ class TestWrongCalls:
             InferenceManager(None)  # type: ignore[arg-type]
 
 
-class TestExportedProgram:
-    """The backend pt2, which runs in Python only."""
-
-    @staticmethod
-    def export(bundle: Bundle, module: torch.nn.Module, *example: torch.Tensor) -> Path:
-        path = bundle.folder / "n.pt2"
-        torch.export.save(torch.export.export(module, example), path)
-        return path
-
-    def test_runs_with_state(self, bundle: Bundle) -> None:
-        class Recurrent(torch.nn.Module):
-            def forward(self, x: torch.Tensor, h: torch.Tensor) -> tuple[torch.Tensor, ...]:
-                y = x + h
-                return y, y * 0.5
-
-        path = self.export(bundle, Recurrent(), torch.ones(1, 4), torch.ones(1, 4))
-        bundle.node("n", path, ["x", "h"], ["y", "h"]).feedback("n/h", "n/h")
-        manager = InferenceManager(bundle.input("n", "x").output("n", "y").write())
-        x = torch.ones(1, 4)
-        assert [manager({"n/x": x})["n/y"][0, 0].item() for _ in range(3)] == [1, 1.5, 1.75]
-        assert "torch.export" in manager.description()[0]
-
-    def test_wrong_shape_names_the_node(self, bundle: Bundle) -> None:
-        class Half(torch.nn.Module):
-            def forward(self, x: torch.Tensor) -> torch.Tensor:
-                return x[:, :2] * 1
-
-        path = self.export(bundle, Half(), torch.ones(1, 4))
-        bundle.node("n", path, ["x"], ["y"]).input("n", "x").output("n", "y")
-        manager = InferenceManager(bundle.write())
-        with pytest.raises(
-            ValueError, match=r"node 'n' failed: .*declared as torch.float32 \[1, 4\]"
-        ):
-            manager({"n/x": torch.ones(1, 4)})
-
-    def test_broken_file_names_the_node(self, bundle: Bundle) -> None:
-        (bundle.folder / "n.pt2").write_text("no archive")
-        bundle.node("n", bundle.folder / "n.pt2", ["x"], ["y"]).input("n", "x").output("n", "y")
-        with pytest.raises(Exception, match=r"node 'n': .*n\.pt2 could not be loaded"):
-            InferenceManager(bundle.write())
-
-
 class TestWithoutTorch:
     """A robot without PyTorch."""
 

@@ -15,8 +15,7 @@ import yaml
 from conftest import Workbench
 from ready_bundle import Bundle
 from test_inference_cli import COMMAND, leapp
-from test_trust_models import TestTorchScript as _TorchScript
-from test_trust_models import one_node
+from test_trust_models import one_node, torchscript
 
 from leapp import InferenceManager, LeappError, TensorSemantics, annotate
 
@@ -28,7 +27,7 @@ class TestCommand:
     def test_check_refuses_and_is_told_to_trust(self, tmp_path: Path) -> None:
         file = tmp_path / "written"
         body = f'    y = torch.from_file("{file}", True, 4)\n    return x\n'
-        path = _TorchScript.program(tmp_path, body)
+        path = torchscript(tmp_path, body)
         assert "--trust-code" in leapp("check", path, code=1).stderr
         assert not file.exists()
         leapp("check", path, "--trust-code")
