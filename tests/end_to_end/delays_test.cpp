@@ -47,11 +47,13 @@ class DelaysTest : public testing::Workbench {
   }
 };
 
+// Every loop through it contracts: one that amplifies would grow the last bits, in which engines
+// differ, into a difference.
 Tensor act(const NamedTensors& inputs, const std::string& backend) {
   const std::vector<Tensor> in = annotate::input_tensors("pi", inputs);
   Tensor sum = in[0];
   for (std::size_t i = 1; i < in.size(); ++i)
-    sum = sum * 0.5 + in[i] * (1.0 + static_cast<double>(i));
+    sum = sum * 0.5 + in[i] * (0.1 + 0.1 * static_cast<double>(i));
   return annotate::output_tensors("pi", {{"a", sum.tanh()}}, {.export_with = backend})[0];
 }
 
