@@ -1,12 +1,13 @@
-# leapp_layer(<name> DIR <folder under src> [TORCH] [ONCE] [APART] [DEPENDS layer...] [PRIVATE library...])
+# leapp_layer(<name> DIR <folder under src> [TORCH] [ONCE] [APART header]
+#             [DEPENDS layer...] [PRIVATE library...])
 #
 # One folder of src/ is one static library. Layers say what they may depend on; the shared libraries
 # take whole layers. A layer without TORCH never sees libtorch's include folders. ONCE, of a layer
 # without TORCH, is for code that runs once per export and is not worth the compiler's time: -O1 in a
-# Release build. APART compiles each source by itself: names in its unnamed namespaces repeat from file
-# to file.
+# Release build. APART, of a layer with ONCE, compiles each source by itself, since names in its
+# unnamed namespaces repeat from file to file; the header, which they all include, is parsed once.
 function(leapp_layer name)
-  cmake_parse_arguments(ARG "TORCH;ONCE;APART" "DIR" "DEPENDS;PRIVATE" ${ARGN})
+  cmake_parse_arguments(ARG "TORCH;ONCE" "DIR;APART" "DEPENDS;PRIVATE" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${ARG_DIR}/*.cpp)
   add_library(${name} STATIC ${sources})
   target_include_directories(${name} PUBLIC ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
@@ -20,12 +21,19 @@ function(leapp_layer name)
     leapp_precompile(${name} leapp_torch_pch)
   elseif(ARG_ONCE)
     target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1>)
-    leapp_precompile(${name} leapp_once_pch)
+    if(ARG_APART)
+      leapp_precompiled(${name}_pch OPTIONS $<$<CONFIG:Release>:-O1>
+        HEADERS ${LEAPP_STD_HEADERS} ${PROJECT_SOURCE_DIR}/src/${ARG_APART})
+      target_include_directories(${name}_pch PRIVATE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
+      leapp_precompile(${name} ${name}_pch)
+    else()
+      leapp_precompile(${name} leapp_once_pch)
+    endif()
   else()
     leapp_precompile(${name} leapp_std_pch)
   endif()
   if(NOT ARG_APART)
-    leapp_compile_together(${name})
+    leapp_compile_together(${name} 16)
   endif()
 endfunction()
 

@@ -28,12 +28,14 @@ function(leapp_precompile target name)
   target_precompile_headers(${target} REUSE_FROM ${name})
 endfunction()
 
-# Compiles a target's sources a handful at a time: most of what a source costs is what its headers
+# leapp_compile_together(<target> <most>)
+#
+# Compiles a target's sources up to so many at a time: most of what a source costs is what its headers
 # leave for the end of a file, and that is paid once per handful. Where precompiled headers are off
 # (the tidy preset), each is compiled alone, which shows a source that includes too little.
-function(leapp_compile_together target)
+function(leapp_compile_together target most)
   if(NOT CMAKE_DISABLE_PRECOMPILE_HEADERS)
-    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 6)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${most})
   endif()
 endfunction()
 

@@ -71,6 +71,9 @@ char32_t next_code_point(std::string_view text, std::size_t& offset) noexcept {
 }
 
 std::string printable(std::string_view text) {
+  // As every name of a port is, in every pass.
+  const auto is_plain = [](char letter) { return letter >= ' ' && letter <= '~'; };
+  if (std::ranges::all_of(text, is_plain)) return std::string(text);
   std::string result;
   result.reserve(text.size());
   for (std::size_t offset = 0; offset < text.size();) {

@@ -9,7 +9,7 @@ using test::error_of;
 using testing::HasSubstr;
 using testing::StartsWith;
 
-std::string refusal(const std::string& yaml) {
+std::string parse_refusal(const std::string& yaml) {
   return error_of(ErrorKind::kValue, [&] { parse_yaml(yaml, "w.yaml"); });
 }
 
@@ -27,8 +27,8 @@ TEST(YamlTree, KeepsOrderQuotesAndPlaces) {
 }
 
 TEST(YamlTree, b2_MalformedYamlNamesThePlace) {
-  EXPECT_THAT(refusal("a: [1, 2\nb: 3\n"), StartsWith("w.yaml:2:2: [B2] not valid YAML: "));
-  EXPECT_THAT(refusal(""), StartsWith("w.yaml:1:1: [B2] "));
+  EXPECT_THAT(parse_refusal("a: [1, 2\nb: 3\n"), StartsWith("w.yaml:2:2: [B2] not valid YAML: "));
+  EXPECT_THAT(parse_refusal(""), StartsWith("w.yaml:1:1: [B2] "));
 }
 
 TEST(YamlTree, AliasesAreCopies) {
@@ -45,42 +45,44 @@ TEST(YamlTree, b2_AliasBombsAreRefused) {
     bomb +=
         "a" + std::to_string(i) + ": &a" + std::to_string(i) + " [" + last + ", " + last + "]\n";
   }
-  EXPECT_THAT(refusal(bomb), HasSubstr("more than 2000000 values"));
+  EXPECT_THAT(parse_refusal(bomb), HasSubstr("more than 2000000 values"));
   std::string heavy = "a: &a " + std::string(1'000'000, 'x') + "\nb:\n";
   for (int i = 0; i < 10'000; ++i) heavy += "- *a\n";
-  EXPECT_THAT(refusal(heavy), HasSubstr("more than 2000000 values"));
+  EXPECT_THAT(parse_refusal(heavy), HasSubstr("more than 2000000 values"));
   std::string tower = "a0: &a0 [x]\n";
   for (int i = 1; i < 100; ++i) {
     tower += "a" + std::to_string(i) + ": &a" + std::to_string(i) + " [*a" + std::to_string(i - 1) +
              "]\n";
   }
-  EXPECT_THAT(refusal(tower), HasSubstr("nested deeper than 64 levels"));
-  EXPECT_THAT(refusal("a: &x [*x]\n"),
+  EXPECT_THAT(parse_refusal(tower), HasSubstr("nested deeper than 64 levels"));
+  EXPECT_THAT(parse_refusal("a: &x [*x]\n"),
               StartsWith("w.yaml:1:8: [B2] this alias refers to what it is part of"));
-  EXPECT_THAT(refusal("a: &x b\n*x : c\n"), HasSubstr("not an alias"));
-  EXPECT_THAT(refusal("a: &x {b: 1}\nc: {<<: *x}\n"), HasSubstr("merged mappings"));
+  EXPECT_THAT(parse_refusal("a: &x b\n*x : c\n"), HasSubstr("not an alias"));
+  EXPECT_THAT(parse_refusal("a: &x {b: 1}\nc: {<<: *x}\n"), HasSubstr("merged mappings"));
 }
 
 TEST(YamlTree, b2_DeepNestingIsRefused) {
   for (const char* piece : {"[", "{a: ", "- ", "? ", "a: {"}) {
     std::string text;
     for (int i = 0; i < 100'000; ++i) text += piece;
-    EXPECT_THAT(refusal(text), HasSubstr("[B2]")) << piece;
+    EXPECT_THAT(parse_refusal(text), HasSubstr("[B2]")) << piece;
   }
-  EXPECT_THAT(refusal(std::string(100, '[') + std::string(100, ']')),
+  EXPECT_THAT(parse_refusal(std::string(100, '[') + std::string(100, ']')),
               StartsWith("w.yaml:1:65: [B2] nested deeper than 64"));
 }
 
 TEST(YamlTree, b2_RepeatedAndStructuredKeysAreRefused) {
-  EXPECT_THAT(refusal("a: 1\nb: 2\na: 3\n"),
+  EXPECT_THAT(parse_refusal("a: 1\nb: 2\na: 3\n"),
               StartsWith("w.yaml:3:1: [B2] the key 'a' stands here twice"));
-  EXPECT_THAT(refusal("? [1, 2]\n: 3\n"), HasSubstr("a key must be a plain word, not a list"));
+  EXPECT_THAT(parse_refusal("? [1, 2]\n: 3\n"),
+              HasSubstr("a key must be a plain word, not a list"));
 }
 
 TEST(YamlTree, b2_OneDocumentOfUtf8) {
-  EXPECT_THAT(refusal("a: 1\n---\nb: 2\n"), HasSubstr("a second document starts here"));
-  EXPECT_THAT(refusal("a: 1\nb: \xFF\n"), StartsWith("w.yaml:2:4: [B2] the file is not UTF-8"));
-  EXPECT_THAT(refusal(std::string("a: \0", 4)),
+  EXPECT_THAT(parse_refusal("a: 1\n---\nb: 2\n"), HasSubstr("a second document starts here"));
+  EXPECT_THAT(parse_refusal("a: 1\nb: \xFF\n"),
+              StartsWith("w.yaml:2:4: [B2] the file is not UTF-8"));
+  EXPECT_THAT(parse_refusal(std::string("a: \0", 4)),
               StartsWith("w.yaml:1:4: [B2] the file is not UTF-8"));
 }
 

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "../runtime/support.h"
 #include "base/hash.h"
 #include "leapp/controller.h"
 #include "leapp/error.h"
@@ -151,18 +152,6 @@ inline void add_legs(PolicyBench& bench, const PortContract& target = {}) {
     for (std::size_t i = 0; i < out[0].size(); ++i) out[0][i] = 2 * in[0][i % in[0].size()];
     return true;
   };
-}
-
-/// What `call` throws, as text; fails the test when it throws nothing.
-template <typename Call>
-std::string message_of(const Call& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  ADD_FAILURE() << "no error was thrown";
-  return {};
 }
 
 inline std::vector<double> values(std::span<const double> span) {

@@ -10,9 +10,9 @@ namespace {
 
 using testing::add_constant;
 using testing::add_op;
+using testing::kPair;
 using testing::names;
 
-const TensorType kPair{DType::kFloat32, {2}};
 const TensorType kFlag{DType::kBool, {}};
 
 /// A graph with the inputs x, h and the flag.

@@ -12,6 +12,10 @@
 
 namespace leapp::ir::testing {
 
+inline const TensorType kPair{DType::kFloat32, {2}};
+inline const TensorType kFull{DType::kFloat32, {2, 3}};
+inline const TensorType kMask{DType::kBool, {2, 3}};
+
 inline ValueId add_constant(Graph& graph, const std::string& name, std::vector<float> values) {
   auto owner = std::make_shared<std::vector<float>>(std::move(values));
   const auto* bytes = reinterpret_cast<const std::byte*>(owner->data());

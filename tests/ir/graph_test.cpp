@@ -10,9 +10,8 @@ namespace {
 
 using testing::add_constant;
 using testing::add_op;
+using testing::kPair;
 using testing::op_of;
-
-const TensorType kPair{DType::kFloat32, {2}};
 
 TEST(GraphTest, QualifiedNameLeavesOutAnEmptyOverload) {
   Signature plain;

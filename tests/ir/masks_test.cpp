@@ -14,14 +14,14 @@ namespace {
 using testing::add;
 using testing::add_op;
 using testing::index_op;
+using testing::kFull;
+using testing::kMask;
 using testing::op_of;
 using testing::put_op;
 
 using Names = std::vector<std::string>;
 
-const TensorType kFull{DType::kFloat32, {2, 3}};
 const TensorType kFour{DType::kFloat32, {4}};
-const TensorType kMask{DType::kBool, {2, 3}};
 const TensorType kRow{DType::kFloat32, {1, 3}};
 
 // A graph with an input x, two masks of its elements and one of its rows.

@@ -10,13 +10,13 @@ namespace {
 
 using testing::add;
 using testing::index_op;
+using testing::kFull;
+using testing::kMask;
 using testing::names;
 using testing::op_of;
 using testing::with_result;
 
-const TensorType kFull{DType::kFloat32, {2, 3}};
 const TensorType kHot{DType::kInt64, {2, 3}};
-const TensorType kMask{DType::kBool, {2, 3}};
 
 class OneHotTest : public ::testing::Test {
  protected:

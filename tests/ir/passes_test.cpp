@@ -9,9 +9,8 @@ namespace {
 
 using testing::add_constant;
 using testing::add_op;
+using testing::kPair;
 using testing::names;
-
-const TensorType kPair{DType::kFloat32, {2}};
 
 TEST(PassesTest, DeadCodeGoesWithEverythingOnlyItNeeded) {
   Graph graph;

@@ -15,9 +15,8 @@ using testing::add;
 using testing::add_constant;
 using testing::add_op;
 using ::testing::HasSubstr;
+using testing::kPair;
 using testing::op_of;
-
-const TensorType kPair{DType::kFloat32, {2}};
 
 std::string finding(const Graph& graph) {
   try {

@@ -155,11 +155,6 @@ class DeviceTest : public ::testing::Test {
   TestBundle test;
 };
 
-std::vector<float> floats(const Tensor& tensor) {
-  const auto values = tensor.values<float>();
-  return {values.begin(), values.end()};
-}
-
 TEST_F(DeviceTest, ValuesStayThereAndComeBackOnRequest) {
   InferenceManager manager(test.write(), options);
   EXPECT_EQ(manager.device(), "fake:0");

@@ -26,15 +26,6 @@ class InferenceManagerTest : public ::testing::Test {
   TestBundle test;
 };
 
-std::vector<float> floats(const Tensor& tensor) {
-  const auto values = tensor.values<float>();
-  return {values.begin(), values.end()};
-}
-
-std::vector<float> floats(const TensorView& view) {
-  return floats(Tensor(view));
-}
-
 // --- Running -------------------------------------------------------------------------------------
 
 TEST_F(InferenceManagerTest, RunsAPipelineWithStateAndFeedback) {

@@ -30,11 +30,6 @@ class MergeTest : public ::testing::Test {
 
 using Steps = std::vector<std::vector<std::size_t>>;
 
-std::vector<float> floats(const Tensor& tensor) {
-  const auto values = tensor.values<float>();
-  return {values.begin(), values.end()};
-}
-
 onnx::ValueInfo named(const std::string& name) {
   onnx::ValueInfo info;
   info.name = name;

@@ -155,4 +155,13 @@ struct PolicyReference {
   }
 };
 
+inline std::vector<float> floats(const Tensor& tensor) {
+  const auto values = tensor.values<float>();
+  return {values.begin(), values.end()};
+}
+
+inline std::vector<float> floats(const TensorView& view) {
+  return floats(Tensor(view));
+}
+
 }  // namespace leapp::testing

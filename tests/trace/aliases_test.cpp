@@ -9,8 +9,8 @@ namespace leapp::trace {
 namespace {
 
 // A pass that may write to `a`, and multiplies it by `b`.
-struct Written {
-  Written(const at::Tensor& a, const at::Tensor& b, bool writes) {
+struct TwoNames {
+  TwoNames(const at::Tensor& a, const at::Tensor& b, bool writes) {
     const at::Tensor x = at::ones({2});
     writer.input(x);
     writer.mul(a, b);
@@ -37,8 +37,8 @@ TEST(AliasesTest, NamesThatOneTensorGainsOrLosesAreTornWhereItIsWritten) {
       {"nobody writes to it", false, true, false, false},
   };
   for (const auto& line : table) {
-    const Written first(a, line.was_one ? a.alias() : b, line.writes);
-    const Written again(a, line.is_one ? a.alias() : b, line.writes);
+    const TwoNames first(a, line.was_one ? a.alias() : b, line.writes);
+    const TwoNames again(a, line.is_one ? a.alias() : b, line.writes);
     const Alignment aligned = align({*first.pass.tape, own_calls(first.pass, 0)},
                                     {*again.pass.tape, own_calls(again.pass, 0)});
     EXPECT_EQ(!find_torn(first.pass, again.pass, aligned).empty(), line.torn) << line.what;

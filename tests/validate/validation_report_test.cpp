@@ -43,11 +43,11 @@ TEST(ValidationReportTest, b34_HasEveryFigureOfAPassAsWell) {
 }
 
 TEST(ValidationReportTest, b34_CountsNanAndInfAndSaysWhereItIsWorst) {
-  constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
-  constexpr float kInf = std::numeric_limits<float>::infinity();
+  constexpr float nan = std::numeric_limits<float>::quiet_NaN();
+  constexpr float inf = std::numeric_limits<float>::infinity();
   NodeOutcome outcome{.node = "pi", .passed = false};
   outcome.samples.push_back(
-      {.label = "sample 1", .outputs = {compared({1, 2, kNan, 4}, {1, 5, kNan, kInf})}});
+      {.label = "sample 1", .outputs = {compared({1, 2, nan, 4}, {1, 5, nan, inf})}});
   const Json report = report_of(outcome);
   EXPECT_EQ(report["passed"], false);
   EXPECT_EQ(report["summary"]["failed"], 1);
@@ -62,9 +62,9 @@ TEST(ValidationReportTest, b34_CountsNanAndInfAndSaysWhereItIsWorst) {
 }
 
 TEST(ValidationReportTest, b34_WhatWasNotMeasuredIsNull) {
-  constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+  constexpr float nan = std::numeric_limits<float>::quiet_NaN();
   NodeOutcome outcome{.node = "pi", .passed = false, .error = "no engine"};
-  outcome.samples.push_back({.label = "sample 0", .outputs = {compared({kNan}, {kNan})}});
+  outcome.samples.push_back({.label = "sample 0", .outputs = {compared({nan}, {nan})}});
   outcome.samples.push_back({.label = "sample 1", .error = "no engine"});
   const Json report = report_of(outcome);
   const Json& node = report["nodes"][0];

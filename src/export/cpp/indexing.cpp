@@ -44,10 +44,6 @@ Value indexed(OpContext& context, const char* parameter) {
   return value;
 }
 
-std::size_t at(std::int64_t dim) {
-  return static_cast<std::size_t>(dim);
-}
-
 Value generate_gather(OpContext& context) {
   Program& program = context.program();
   Value x = indexed(context, "self");

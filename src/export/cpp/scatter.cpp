@@ -9,12 +9,8 @@
 namespace leapp::cpp_export {
 namespace {
 
-std::size_t at(std::int64_t dim) {
-  return static_cast<std::size_t>(dim);
-}
-
 // A copy of the operand that may be written to.
-Value copied(Program& program, const Value& x) {
+Value writable(Program& program, const Value& x) {
   const BufferId to = program.add_scratch(x.dtype, x.shape);
   program.store(x, to);
   return program.read(to);
@@ -59,7 +55,7 @@ Value scattered(OpContext& context, const Value& source, const std::string& text
   Value index = program.cheap(context.tensor("index"));
   const bool scalar = x.rank() == 0;
   const Shape shape = x.shape;
-  Value target = copied(program, x);
+  Value target = writable(program, x);
   if (scalar) target = unsqueezed(target, 0);
   Value from = source.cost > 0 ? program.stored(source) : source;
   if (index.rank() == 0) {
@@ -141,7 +137,7 @@ Value generate_index_put(OpContext& context) {
   if (const std::optional<Value> masked = masked_put(context, x)) return *masked;
   const Value values = program.cheap(cast(context.tensor("values"), x.dtype));
   const IndexedPlaces places = places_of(context, x.shape, "indices");
-  const Value target = copied(program, x);
+  const Value target = writable(program, x);
   put(program, target, values, places.shape, places.map,
       context.flag("accumulate") ? "add($0, $1)" : "$1");
   return target;
@@ -151,7 +147,7 @@ Value generate_index_put(OpContext& context) {
 Value put_rows(OpContext& context, const Value& source, const std::string& text) {
   Program& program = context.program();
   const Value x = context.tensor("self");
-  Value target = copied(program, x);
+  Value target = writable(program, x);
   if (x.rank() == 0) target = unsqueezed(target, 0);
   Value index = program.cheap(context.tensor("index"));
   if (index.rank() == 0) index = unsqueezed(index, 0);
@@ -186,7 +182,7 @@ Value generate_index_add(OpContext& context) {
 // self with a part replaced: the part is a view, and src has its shape.
 Value replaced(OpContext& context, const Value& x, const std::function<Value(const Value&)>& part) {
   Program& program = context.program();
-  const Value target = copied(program, x);
+  const Value target = writable(program, x);
   const Value source = cast(context.tensor("src"), x.dtype);
   const Value place = part(target);
   program.write(expanded(source, place.shape), place);
@@ -244,7 +240,7 @@ Value generate_diagonal_scatter(OpContext& context) {
 Value generate_put(OpContext& context) {
   Program& program = context.program();
   const Value x = context.tensor("self");
-  const Value target = program.reshaped(copied(program, x), {x.count()});
+  const Value target = program.reshaped(writable(program, x), {x.count()});
   const Value index = program.cheap(context.tensor("index"));
   const auto place = place_of(context, index, x.count(), true);
   const Value source = program.reshaped(program.stored(context.tensor("source")), index.shape);

@@ -9,10 +9,6 @@ namespace {
 
 using Ints = std::vector<std::int64_t>;
 
-std::size_t at(std::int64_t dim) {
-  return static_cast<std::size_t>(dim);
-}
-
 Value generate_reshape(OpContext& context) {
   return context.program().reshaped(context.tensor("self"), context.result_shape());
 }

@@ -21,6 +21,11 @@ namespace leapp::cpp_export {
 using BufferId = int;
 inline constexpr BufferId kNoBuffer = -1;
 
+/// A dimension's number as an index of containers.
+inline std::size_t at(std::int64_t dim) {
+  return static_cast<std::size_t>(dim);
+}
+
 struct Value;
 
 /// A kernel that has not been called yet: it takes a function of each element along.
