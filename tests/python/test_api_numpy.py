@@ -211,6 +211,15 @@ np.convolve(a[0], [0.25, 0.5, 0.25], mode="same")
 np.convolve(a[0], [0.25, 0.5], mode="valid")
 [row * 2 for row in a][1]
 copy.deepcopy(a) * 2
+copy.copy(a) * 2
+a[:, a[1].argmax()]
+np.sqrt(a, where=a > 0, out=np.ones_like(a))
+np.modf(a / 2)[1]
+np.exp(1j * a).imag
+np.asfortranarray(a) * 2
+np.array(a.T).ravel(order="K")
+a.view(np.ndarray) + 1
+np.array([round(v) for v in a[0]])
 """.strip().splitlines()
 
 
@@ -322,6 +331,8 @@ def test_write_stays_in_the_model(
         lambda a: torch.tensor([list(row) for row in a]),
         lambda a: torch.from_numpy(np.asarray(a)),
         lambda a: torch.from_numpy(a[:, 1:]),
+        lambda a: torch.from_numpy(a)[:, a[1].argmax()],
+        lambda a: torch.clamp(torch.from_numpy(a), max=a[0, 0]),
     ],
 )
 def test_back_to_torch(bench: Workbench, back: Callable[[np.ndarray], torch.Tensor]) -> None:

@@ -77,7 +77,7 @@ class _Scalar(_Policy):
         return x * float(self.rng.uniform(0, 1))
 
 
-@pytest.mark.parametrize("make", [np.random.default_rng, random.Random])
+@pytest.mark.parametrize("make", [np.random.default_rng, random.Random, random.SystemRandom])
 def test_single_numbers_of_a_generator_are_named(bench: Workbench, make: Any) -> None:
     log = _trace(bench, _Scalar(rng=make(0)))
     assert "'policy.rng' drew random numbers while node 'node' was open" in log

@@ -162,6 +162,8 @@ class Reach:
         if isinstance(value, torch.Generator):
             self._undo.append(partial(value.set_state, value.get_state()))
             return []
+        if isinstance(value, random.SystemRandom):  # it has no state
+            return []
         if isinstance(value, random.Random):
             self._undo.append(partial(value.setstate, value.getstate()))
             return []

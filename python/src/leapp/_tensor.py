@@ -52,7 +52,7 @@ def _numpy(original: Any, self: torch.Tensor, *, force: bool = False) -> Any:
 def _array(original: Any, self: torch.Tensor, *args: Any, **kwargs: Any) -> Any:
     if _trace.is_traced(self):
         note_escape(self, "A NumPy function on a tensor")
-    return original(self, *args, **kwargs).view(np.ndarray)
+    return np.ndarray.view(original(self, *args, **kwargs), np.ndarray)
 
 
 def _tolist(original: Any, self: torch.Tensor) -> Any:
@@ -100,13 +100,20 @@ def unobserved(original: Any, *args: Any, **options: Any) -> Any:
         return original(*args, **options)
 
 
+def _as_tensors(value: Any) -> Any:
+    """Return an index or a value with tensors where traced arrays and their elements are."""
+    if isinstance(value, tuple):
+        return tuple(map(_as_tensors, value))
+    return to_tensor(value) if isinstance(value, (TracedArray, Number)) else value
+
+
 def _getitem(original: Any, self: torch.Tensor, index: Any) -> Any:
+    index = _as_tensors(index)
     found = _trace.get_item(self, index)
     return original(self, index) if found is NotImplemented else found
 
 
 def _setitem(original: Any, self: torch.Tensor, index: Any, value: Any) -> None:
-    if isinstance(value, (TracedArray, Number)):
-        value = to_tensor(value)
+    index, value = _as_tensors(index), _as_tensors(value)
     if not _trace.set_item(self, index, value):
         original(self, index, value)

@@ -37,12 +37,15 @@ class RandomNumbers:
     def __init__(self) -> None:
         #: By id: a generator or iterator, a name for it and the position it was last seen in.
         self._followed: dict[int, tuple[Any, str, Any]] = {}
+        #: How often the system was asked for numbers, which come in no sequence.
+        self._asked = 0
 
     def patches(self) -> Iterable[Patch]:
         """Yield what to replace: the functions that draw, and what makes generators."""
         yield announced(np.random, _NUMPY_DRAWS, _naming_draws("np.random"))
         yield announced(random, _PYTHON_DRAWS, _naming_draws("random"))
         yield replaced(np.random, "default_rng", self._following)
+        yield replaced(random.SystemRandom, "random getrandbits", self._counting)
 
     def _following(self, original: Any, *args: Any, **options: Any) -> Any:
         generator = original(*args, **options)
@@ -50,9 +53,15 @@ class RandomNumbers:
             self.follow(generator, "np.random.default_rng()")
         return generator
 
+    def _counting(self, original: Any, *args: Any) -> Any:
+        self._asked += 1
+        return original(*args)
+
     def follow(self, generator: Any, name: str) -> None:
         """Remember what the program holds, and how far it has come."""
-        self._followed[id(generator)] = (generator, name, _position(generator))
+        of_system = isinstance(generator, random.SystemRandom)
+        position = self._asked if of_system else _position(generator)
+        self._followed[id(generator)] = (generator, name, position)
 
     def drawn(self, when: str = "that come in here") -> None:
         """Name what was used since it was last looked at."""

@@ -16,13 +16,13 @@ from .arrays import array_of as array_of
 from .arrays import attached as attached
 from .arrays import is_traced as is_traced
 from .arrays import kept as kept
-from .arrays import new_array as new_array
 from .arrays import note_escape as note_escape
 from .arrays import reset as reset
 from .arrays import to_tensor as to_tensor
 from .arrays import traced_view as traced_view
 from .lists import holds_traced as holds_traced
 from .lists import leaves as leaves
+from .memory import new_array as new_array
 
 
 def patches() -> Iterator[Patch]:

@@ -12,8 +12,6 @@ from __future__ import annotations
 import contextlib
 import functools
 import operator
-import warnings
-from collections.abc import Iterator
 from types import ModuleType
 from typing import Any
 
@@ -21,9 +19,7 @@ import numpy as np
 import torch
 
 from .. import _state, _trace
-
-#: What NumPy and PyTorch have: while a session is tracing, these names in them make traced arrays.
-new_array, new_empty, from_numpy = np.array, np.empty, torch.from_numpy
+from .memory import backwards_in, covers, from_numpy, owner_of, quietly, torch_type
 
 #: Tensors over memory of NumPy's own that was written to, by address. They keep that memory known
 #: for the rest of the session: tensors made for single operations are gone before the next one.
@@ -50,9 +46,6 @@ class Traced:
 
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
         return _calls().function(func, args, kwargs)
-
-    def __round__(self, digits: int = 0) -> Any:
-        return self.round(digits)  # type: ignore[attr-defined]
 
     def __format__(self, spec: str) -> str:
         value = plain(self)
@@ -83,7 +76,9 @@ class TracedArray(Traced, np.ndarray[Any, Any]):
     def view(self, *args: Any, **options: Any) -> Any:
         """Return the array with another type, or as an instance of another class."""
         kind = args[0] if args else options.get("type")
-        if isinstance(kind, type) and issubclass(kind, np.ndarray) and kind is not np.ndarray:
+        if kind is np.ndarray and _state.is_active():  # the program knows no other class
+            return attached(plain(self), self._tensor)
+        if isinstance(kind, type) and issubclass(kind, np.ndarray):
             # NumPy's masked arrays, say, compute with the memory by themselves.
             return left(self, f"a {kind.__name__} of an array").view(*args, **options)
         return super().view(*args, **options)
@@ -118,8 +113,11 @@ class TracedArray(Traced, np.ndarray[Any, Any]):
     def __contains__(self, value: Any) -> bool:
         return plain(value) in left(self, "in")
 
+    def __copy__(self) -> Any:
+        return self.copy(order="K")
+
     def __deepcopy__(self, memo: dict[int, Any] | None) -> Any:
-        return self.copy()
+        return self.copy(order="K")
 
 
 class Number(Traced, np.lib.mixins.NDArrayOperatorsMixin):
@@ -149,6 +147,14 @@ class Number(Traced, np.lib.mixins.NDArrayOperatorsMixin):
         if name.startswith("__") or name in ("data", "ctypes"):
             raise AttributeError(f"'{type(self).__name__}' object has no attribute {name!r}")
         return getattr(self._array, name)
+
+    def __round__(self, digits: int | None = None) -> Any:
+        rounded = self.round(digits or 0)
+        return rounded.astype(np.int64) if digits is None else rounded
+
+    @classmethod
+    def __torch_function__(cls, call: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        return _calls().of_torch(call, args, kwargs or {})
 
     def __deepcopy__(self, memo: dict[int, Any] | None = None) -> Any:
         return self
@@ -202,16 +208,25 @@ def _leaving_by(name: str) -> Any:
     )
 
 
+def _part(name: str) -> Any:
+    """Return an attribute that is a view, which a function of NumPy's gives as well."""
+    part = getattr(np, name)
+    return property(part, lambda self, value: part(self).__setitem__(..., value))
+
+
 #: What takes values out of the graph, and what the program wrote to do so.
 _LEAVING = {
     "__bool__": "if array", "__int__": "int()", "__float__": "float()",
     "__complex__": "complex()", "__index__": "use as an index", "item": ".item()",
-    "tolist": ".tolist()", "tobytes": ".tobytes()",
+    "tolist": ".tolist()", "tobytes": ".tobytes()", "tofile": ".tofile()", "dump": ".dump()",
+    "dumps": ".dumps()",
 }  # fmt: skip
 for _name, _how in _LEAVING.items():
     setattr(Traced, _name, _leaving(_name, _how))
 for _name in ("ctypes", "flat"):
     setattr(TracedArray, _name, _leaving_by(_name))
+for _name in ("real", "imag"):
+    setattr(TracedArray, _name, _part(_name))
 
 for _name in (
     "all any argmax argmin argpartition argsort astype byteswap choose clip compress conj "
@@ -242,7 +257,7 @@ def traced_view(tensor: torch.Tensor) -> TracedArray:
 def attached(array: np.ndarray[Any, Any], tensor: torch.Tensor | None) -> TracedArray:
     """Return the array as a traced one. The tensor counts if it is over exactly these elements."""
     view = np.ndarray.view(array, TracedArray)
-    if tensor is not None and _covers(tensor, array):
+    if tensor is not None and covers(tensor, array):
         view._tensor = tensor
     return view
 
@@ -253,34 +268,21 @@ def to_tensor(value: Any) -> torch.Tensor:
         return value
     value = array_of(value)
     array, is_known = plain(value), isinstance(value, TracedArray)
-    if is_known and value._tensor is not None and _covers(value._tensor, array):
+    if is_known and value._tensor is not None and covers(value._tensor, array):
         return value._tensor  # type: ignore[no-any-return]
     if backwards := backwards_in(array):  # PyTorch knows no negative strides
         return torch.flip(to_tensor(np.flip(array, backwards)), backwards)
     if (known := _in_known_memory(array)) is not None:
         return known
     # Traced memory is met as it is, by whatever works on it.
-    with _quietly(unobserved=is_known):
+    with quietly(unobserved=is_known):
         return from_numpy(array)
-
-
-def backwards_in(array: np.ndarray[Any, Any]) -> tuple[int, ...]:
-    """Return the dimensions that go backwards through memory."""
-    return tuple(axis for axis, stride in enumerate(array.strides) if stride < 0)
-
-
-@contextlib.contextmanager
-def _quietly(*, unobserved: bool) -> Iterator[None]:
-    """Make tensors of read-only memory without a warning: nobody writes to it here."""
-    with warnings.catch_warnings(), _trace.Unobserved() if unobserved else contextlib.nullcontext():
-        warnings.simplefilter("ignore", UserWarning)
-        yield
 
 
 def to_written_tensor(value: Any) -> torch.Tensor:
     """Return a tensor over the array's memory that is about to be written to."""
     tensor = to_tensor(value)
-    if not isinstance(_owner_of(value), torch.Tensor):
+    if not isinstance(owner_of(value), torch.Tensor):
         _written[torch._C.TensorBase.data_ptr(tensor)] = tensor
     return tensor
 
@@ -290,9 +292,9 @@ def kept(array: np.ndarray[Any, Any]) -> TracedArray:
 
     It has one tensor for good, so that passes can tell whether they met the same array.
     """
-    owner = _owner_of(array)
+    owner = owner_of(array)
     # It may be of a type or layout that PyTorch does not have.
-    with _quietly(unobserved=True), contextlib.suppress(TypeError, ValueError):
+    with quietly(unobserved=True), contextlib.suppress(TypeError, ValueError):
         if isinstance(owner, np.ndarray) and id(owner) not in _owners:
             _owners[id(owner)] = (owner, from_numpy(owner))
     return attached(array, _in_known_memory(array))
@@ -312,17 +314,8 @@ def fresh(array: Any) -> Any:
         view = traced_view(torch.empty_strided(array.shape, steps, dtype=dtype))
     except (TypeError, ValueError):  # a type or layout that PyTorch does not have
         return array
-    np.copyto(view.view(np.ndarray), array)
+    np.copyto(plain(view), array)
     return view
-
-
-@functools.cache
-def torch_type(dtype: np.dtype[Any]) -> torch.dtype:
-    """Return PyTorch's name for a type of elements; TypeError where it has none."""
-    if dtype.itemsize == 0:  # as np.broadcast_shapes() makes; PyTorch 2.7 divides by it
-        raise TypeError(f"PyTorch has no type like {dtype}")
-    with _trace.Unobserved():
-        return from_numpy(new_empty(0, dtype)).dtype
 
 
 def is_traced(value: Any) -> bool:
@@ -356,16 +349,9 @@ def left(value: Any, how: str) -> np.ndarray[Any, Any]:
     return np.ndarray.view(array_of(value), np.ndarray)
 
 
-def _owner_of(array: np.ndarray[Any, Any]) -> Any:
-    """Return the tensor whose memory an array lies in, or else the array that it is a view of."""
-    while isinstance(array.base, np.ndarray):
-        array = array.base
-    return array.base if isinstance(array.base, torch.Tensor) else array
-
-
 def _in_known_memory(array: np.ndarray[Any, Any]) -> torch.Tensor | None:
     """Return a tensor over an array in memory of a tensor, or of an array that is kept."""
-    owner = _owner_of(array)
+    owner = owner_of(array)
     if not isinstance(owner, torch.Tensor):
         owner = _owners.get(id(owner), (None, None))[1]
     size = array.itemsize
@@ -379,19 +365,6 @@ def _in_known_memory(array: np.ndarray[Any, Any]) -> torch.Tensor | None:
         made = torch.empty(0, dtype=torch_type(array.dtype))
         steps = [step // size for step in array.strides]
         return made.set_(memory, distance // size, array.shape, steps)
-
-
-def _covers(tensor: torch.Tensor, array: np.ndarray[Any, Any]) -> bool:
-    """Whether the tensor is over exactly the array's elements."""
-    if tuple(tensor.shape) != array.shape or tensor.element_size() != array.itemsize:
-        return False
-    return not array.size or (
-        torch._C.TensorBase.data_ptr(tensor) == array.__array_interface__["data"][0]
-        and all(
-            stride * array.itemsize == step or size == 1
-            for stride, step, size in zip(tensor.stride(), array.strides, array.shape, strict=True)
-        )
-    )
 
 
 def _calls() -> ModuleType:

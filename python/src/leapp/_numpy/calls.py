@@ -23,19 +23,16 @@ from .arrays import (
     Traced,
     TracedArray,
     attached,
-    backwards_in,
     fresh,
-    from_numpy,
     is_traced,
-    new_array,
     note_escape,
     plain,
     to_tensor,
     to_written_tensor,
-    torch_type,
     traced_view,
 )
 from .lists import apply_along_axis, as_array, as_arrays, holds_traced, leaves
+from .memory import backwards_in, from_numpy, laid_out_alike, new_array, torch_type
 from .table import NOT_VALUES, WRITERS, numpy_of_torch, torch_function, torch_method
 
 #: How far NumPy and PyTorch may be apart before they count as different functions.
@@ -55,7 +52,33 @@ def ufunc(function: Any, method: str, inputs: tuple[Any, ...], kwargs: dict[str,
     if method == "at":
         return _Call(name, call, None, inputs, kwargs).write()
     inputs = tuple(map(as_array, inputs))
+    if method == "__call__" and kwargs.get("where", True) is not True:
+        return _where(name, function, inputs, kwargs)
     return _Call(name, call, torch_function(function, method), inputs, kwargs).compute()
+
+
+def _where(name: str, function: Any, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Call a ufunc everywhere, and keep what ``out=`` holds where ``where=`` says so."""
+    rest = {key: value for key, value in kwargs.items() if key not in ("out", "where")}
+    with np.errstate(all="ignore"):
+        found = _Call(name, function, torch_function(function), inputs, rest).compute()
+    results = found if isinstance(found, tuple) else (found,)
+    written = []
+    for target, value in zip(kwargs.get("out", (None,) * len(results)), results, strict=True):
+        target = np.zeros_like(value) if target is None else target  # NumPy leaves it undefined
+        written.append(_put_out(name, target, np.where(kwargs["where"], value, target)))
+    return tuple(written) if isinstance(found, tuple) else written[0]
+
+
+def of_torch(call: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Call a function of PyTorch's with elements of arrays among its arguments."""
+
+    def given(value: Any) -> Any:
+        if not isinstance(value, Number):
+            return value
+        return to_tensor(value) if _state.is_active() else plain(value).item()
+
+    return call(*_map(given, args), **_map(given, kwargs))
 
 
 def function(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
@@ -94,8 +117,17 @@ def get_item(array: TracedArray, index: Any) -> Any:
             return attached(result, to_tensor(array)[at])
         except (IndexError, TypeError, ValueError):  # a negative step, which PyTorch has not
             return attached(result, None)
-    get = operator.getitem
-    return _Call("indexing", get, get, (array, index), {}).compute()
+
+    def get(of: Any, at: Any) -> Any:
+        return of[at].copy()  # not a view: which part it is of may vary
+
+    return _Call("indexing", get, _get, (array, index), {}).compute()
+
+
+def _get(array: Any, index: Any) -> Any:
+    """Index an array of PyTorch's, also by numbers that may vary."""
+    found = _trace.get_item(array.tensor, _map(_inner, index))
+    return array[index] if found is NotImplemented else found
 
 
 def set_item(array: TracedArray, index: Any, value: Any) -> None:
@@ -104,8 +136,14 @@ def set_item(array: TracedArray, index: Any, value: Any) -> None:
         return
     if _goes_backwards(index):  # PyTorch has no such views; writes to NumPy's are recorded
         array, index = get_item(array, index), ...
-    put = operator.setitem
-    _Call("item assignment", put, put, (array, index, as_array(value)), {}).write()
+    args = (array, index, as_array(value))
+    _Call("item assignment", operator.setitem, _set, args, {}).write()
+
+
+def _set(array: Any, index: Any, value: Any) -> None:
+    """Write to an array of PyTorch's, also where numbers say that may vary."""
+    if not _trace.set_item(array.tensor, _map(_inner, index), _inner(value)):
+        array[index] = value
 
 
 def _goes_backwards(index: Any) -> bool:
@@ -265,8 +303,12 @@ def _reconciled(expected: Any, found: Any, args: Any) -> Any:
     dtype = torch_type(values.dtype)
     if tensor.dtype != dtype:
         tensor = tensor.to(dtype)
-    elif not tensor.is_contiguous() or tensor._is_view() or tensor.requires_grad:
-        tensor = tensor.detach().clone(memory_format=torch.contiguous_format)
+    elif tensor.requires_grad or _is_view(_numpy_value(tensor), args):
+        tensor = tensor.detach().clone()
+    if not laid_out_alike(tensor, values):
+        outermost_first = sorted(range(values.ndim), key=lambda axis: -values.strides[axis])
+        back = sorted(range(values.ndim), key=outermost_first.__getitem__)
+        tensor = tensor.permute(outermost_first).contiguous().permute(back)
     if not _agree(values, tensor):
         raise _DisagreementError("its PyTorch equivalent gives other values")
     array = traced_view(tensor)
@@ -313,9 +355,14 @@ def _torch_value(value: Any) -> Any:
     return value
 
 
+def _inner(value: Any) -> Any:
+    """Return the tensor inside an array of PyTorch's; anything else as it is."""
+    return getattr(value, "tensor", value)
+
+
 def _tensor_of(value: Any) -> torch.Tensor | None:
     """Return the tensor inside what PyTorch's NumPy-compatible functions return."""
-    inner = getattr(value, "tensor", value)
+    inner = _inner(value)
     if isinstance(inner, torch.Tensor):
         return inner
     return torch.tensor(inner) if isinstance(inner, (bool, int, float, complex)) else None

@@ -20,7 +20,6 @@ from .arrays import (
     TracedArray,
     attached,
     fresh,
-    from_numpy,
     is_traced,
     note_escape,
     plain,
@@ -28,10 +27,16 @@ from .arrays import (
     traced_view,
 )
 from .lists import LISTS, holds_traced, leaves, may_hold_traced
+from .memory import from_numpy
+
+#: The order of elements in memory that a constructor stands for.
+_ORDERS = {"ascontiguousarray": "C", "asfortranarray": "F"}
 
 
 def patches() -> Iterator[Patch]:
-    yield replaced(np, "array asarray asanyarray ascontiguousarray", _array_constructor)
+    yield replaced(np, "array asarray asanyarray", _array_constructor)
+    yield replaced(np, " ".join(_ORDERS), _array_constructor)
+    yield replaced(np, "asarray_chkfinite frombuffer nditer require", _reader)
     yield replaced(np, "zeros ones empty eye identity arange linspace", _constant_constructor)
     yield replaced(np, "full", _full_constructor)
     yield replaced(np, "from_dlpack", _from_dlpack)
@@ -45,7 +50,10 @@ def _array_constructor(original: Any, *args: Any, **options: Any) -> Any:
         return original(*args, **options)
     data = args[0]
     if not may_hold_traced(data):
-        return fresh(original(*args, **options))
+        made = original(*args, **options)
+        # What has an __array__ or __array_interface__ may lend traced memory.
+        lent = type(made) is np.ndarray and not made.flags.owndata and is_traced(made)
+        return attached(made, None) if lent else fresh(made)
     if isinstance(data, LISTS):
         return _array_of(data, original(_numbers(data), *args[1:], **options))
     if isinstance(data, Number):
@@ -56,14 +64,22 @@ def _array_constructor(original: Any, *args: Any, **options: Any) -> Any:
         data = data.numpy()
     dtype = args[1] if len(args) > 1 else options.get("dtype")
     result = data if dtype is None else data.astype(dtype, copy=False)
+    order = _ORDERS.get(original.__name__) or (args[2] if len(args) > 2 else options.get("order"))
     copies = options.get("copy", original.__name__ == "array")
-    if result is data and copies in (True, np._CopyMode.ALWAYS):
-        result = data.copy()
-    if original.__name__ == "ascontiguousarray" and not result.flags.c_contiguous:
-        result = result.copy()
-    while result.ndim < options.get("ndmin", 0):
+    laid_out = order not in ("C", "F") or result.flags[f"{order}_CONTIGUOUS"]
+    if not laid_out or (result is data and copies in (True, np._CopyMode.ALWAYS)):
+        result = result.copy(order=order or "K")
+    while result.ndim < options.get("ndmin", int(original.__name__ in _ORDERS)):
         result = result[None]
     return result
+
+
+def _reader(original: Any, data: Any, /, *args: Any, **options: Any) -> Any:
+    """Call what reads memory by itself; traced values that it reads are named."""
+    for value in leaves(data):
+        if isinstance(value, (TracedArray, Number)):
+            note_escape(value, f"np.{original.__name__}")
+    return original(data, *args, **options)
 
 
 def _array_of(data: Sequence[Any], made: np.ndarray[Any, Any]) -> Any:

@@ -95,7 +95,7 @@ def torch_method(name: str) -> Callable[..., Any] | None:
     if name == "astype" and found is not None:
         convert = found
         return lambda a, dtype, *_, **__: convert(a, dtype)  # how to copy is NumPy's business
-    return found
+    return _own[name] if name == "copy" else found
 
 
 def _on_tensors(*tensors: str, name: str = "") -> Callable[[Callable[..., Any]], None]:
@@ -218,6 +218,7 @@ def _without_nan(name: str, fill: float) -> Callable[..., Any]:
 
 
 _on_tensors("x", name="cbrt")(lambda x: x.sign() * x.abs().pow(1.0 / 3.0))
+_on_tensors("a", name="copy")(lambda a, order="K", subok=False: a.clone())
 _on_tensors("x", name="matrix_transpose")(lambda x: x.transpose(-1, -2))
 _on_tensors("a", "b", name="vecdot")(lambda a, b, axis=-1: torch.linalg.vecdot(a, b, dim=axis))
 _on_tensors("a", name="nanmean")(
@@ -226,6 +227,7 @@ _on_tensors("a", name="nanmean")(
 _on_tensors("x", "bins", name="digitize")(
     lambda x, bins, right=False: torch.searchsorted(bins, x.contiguous(), right=not right)
 )
+_own["modf"] = lambda x: (numpy_of_torch().fmod(x, 1), numpy_of_torch().trunc(x))
 _own["vector_norm"] = _own["norm"]
 for _name, _fill in {"sum": 0.0, "cumsum": 0.0, "prod": 1.0, "max": -np.inf, "min": np.inf}.items():
     _own[f"nan{_name}"] = _without_nan(_name, _fill)

@@ -1,0 +1,66 @@
+"""Where arrays lie: what PyTorch can say of the memory of an array without its class."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import torch
+
+from .. import _trace
+
+#: What NumPy and PyTorch have: while a session is tracing, these names in them make traced arrays.
+new_array, new_empty, from_numpy = np.array, np.empty, torch.from_numpy
+
+
+@functools.cache
+def torch_type(dtype: np.dtype[Any]) -> torch.dtype:
+    """Return PyTorch's name for a type of elements; TypeError where it has none."""
+    if dtype.itemsize == 0:  # as np.broadcast_shapes() makes; PyTorch 2.7 divides by it
+        raise TypeError(f"PyTorch has no type like {dtype}")
+    with _trace.Unobserved():
+        return from_numpy(new_empty(0, dtype)).dtype
+
+
+def backwards_in(array: np.ndarray[Any, Any]) -> tuple[int, ...]:
+    """Return the dimensions that go backwards through memory."""
+    return tuple(axis for axis, stride in enumerate(array.strides) if stride < 0)
+
+
+@contextlib.contextmanager
+def quietly(*, unobserved: bool) -> Iterator[None]:
+    """Make tensors of read-only memory without a warning: nobody writes to it here."""
+    with warnings.catch_warnings(), _trace.Unobserved() if unobserved else contextlib.nullcontext():
+        warnings.simplefilter("ignore", UserWarning)
+        yield
+
+
+def owner_of(array: np.ndarray[Any, Any]) -> Any:
+    """Return the tensor whose memory an array lies in, or else the array that it is a view of."""
+    while isinstance(array.base, np.ndarray):
+        array = array.base
+    return array.base if isinstance(array.base, torch.Tensor) else array
+
+
+def covers(tensor: torch.Tensor, array: np.ndarray[Any, Any]) -> bool:
+    """Whether the tensor is over exactly the array's elements."""
+    try:
+        same_type = torch_type(array.dtype) == tensor.dtype
+    except TypeError:  # a type that PyTorch does not have
+        same_type = False
+    if not same_type or tuple(tensor.shape) != array.shape:
+        return False
+    same_place = torch._C.TensorBase.data_ptr(tensor) == array.__array_interface__["data"][0]
+    return not array.size or (same_place and laid_out_alike(tensor, array))
+
+
+def laid_out_alike(tensor: torch.Tensor, array: np.ndarray[Any, Any]) -> bool:
+    """Whether a tensor of the array's shape has its elements in the same order in memory."""
+    return not array.size or all(
+        stride * array.itemsize == step or size == 1
+        for stride, step, size in zip(tensor.stride(), array.strides, array.shape, strict=True)
+    )
