@@ -40,6 +40,15 @@ bool follow(BetweenCall& call, const Tag& tag) {
 
 }  // namespace
 
+TagRef inside_tag(const Node& node) {
+  return std::make_shared<const Tag>(Tag{node.id, "", {}, node.completed});
+}
+
+TagRef Live::tag_of(const at::Tensor& tensor) const {
+  const auto taken = taken_in.find(tensor.unsafeGetTensorImpl());
+  return taken != taken_in.end() ? taken->second : tags.find(tensor);
+}
+
 bool Live::is_input(const at::Tensor& tensor) const {
   if (trace::memory_of(tensor) == nullptr) return false;
   const auto took = [&](const Pass& pass) {
@@ -55,18 +64,21 @@ bool Live::is_input(const at::Tensor& tensor) const {
 
 // Elements of one shape may be read in another without an operator that says so; of another type,
 // they mean something else.
-Tag Live::with_shape_of(const at::Tensor& tensor, Tag tag, trace::FrameRef frame) const {
+TagRef Live::with_shape_of(const at::Tensor& tensor, const TagRef& tag,
+                           trace::FrameRef frame) const {
   static const auto reshape = c10::Dispatcher::singleton().findSchemaOrThrow("aten::reshape", "");
-  if (!tag.has_route()) return tag;
-  const auto& outputs = nodes[static_cast<std::size_t>(tag.node)].outputs;
-  if (tensor.sizes() == (tag.exact() ? find_port(outputs, tag.port)->shape : tag.shape)) return tag;
+  if (!tag->has_route()) return tag;
+  const auto& outputs = nodes[static_cast<std::size_t>(tag->node)].outputs;
+  const Shape& shape = tag->exact() ? find_port(outputs, tag->port)->shape : tag->shape;
+  if (tensor.sizes() == shape) return tag;
   auto call = std::make_shared<BetweenCall>(
       BetweenCall{reshape, frame, {at::empty({0}), tensor.sizes().vec()}, {}, {}});
-  follow(*call, tag);
-  tag.detours.push_back({reshape.schema().name(), frame});
-  tag.call = std::move(call);
-  tag.result = 0;
-  return tag;
+  follow(*call, *tag);
+  auto reshaped = std::make_shared<Tag>(*tag);
+  reshaped->detours.push_back({reshape.schema().name(), frame});
+  reshaped->call = std::move(call);
+  reshaped->result = 0;
+  return reshaped;
 }
 
 std::shared_ptr<const BetweenCall> Live::keep_call(const SeenCall& seen) const {
@@ -78,8 +90,8 @@ std::shared_ptr<const BetweenCall> Live::keep_call(const SeenCall& seen) const {
   bool complete = true;
   const auto keep = [&](const at::Tensor& tensor) {
     const bool is_number = !tensor.defined() || tensor.unsafeGetTensorImpl()->is_wrapped_number();
-    if (const auto tag = is_number ? std::nullopt : tags.find(tensor)) {
-      complete &= follow(*call, with_shape_of(tensor, *tag, seen.frame));
+    if (const TagRef tag = is_number ? nullptr : tag_of(tensor)) {
+      complete &= follow(*call, *with_shape_of(tensor, tag, seen.frame));
       return placeholder;
     }
     call->routes.emplace_back();
@@ -95,23 +107,24 @@ std::shared_ptr<const BetweenCall> Live::keep_call(const SeenCall& seen) const {
   return complete && call->calls <= kMostCalls ? call : nullptr;
 }
 
-void Live::hand_on(const SeenCall& call, const Tag& tag,
+void Live::hand_on(const SeenCall& call, const TagRef& tag,
                    const std::shared_ptr<const BetweenCall>& kept) {
   if (!call.traits.returns_tensors) return;
-  const bool moves = tag.exact() && call.traits.only_copies;
-  const NodePort* port = find_port(at(tag.node).outputs, tag.port);
+  const bool inside = tag->port.empty();  // of one value as of another, whatever is done to it
+  const bool moves = tag->exact() && call.traits.only_copies;
+  const NodePort* port = inside ? nullptr : find_port(at(tag->node).outputs, tag->port);
   std::size_t index = 0;
   trace::for_each_tensor(call.results(), [&](const at::Tensor& tensor) {
     const std::size_t which = index++;
     // A view of the very same bytes keeps the tag it finds there.
-    if (const auto there = tags.find(tensor); there && there->exact()) return;
+    if (const TagRef there = inside ? nullptr : tags.find(tensor); there && there->exact()) return;
     const bool same_elements = port != nullptr &&
                                interop::to_scalar_type(port->dtype) == tensor.scalar_type() &&
                                element_count(port->shape) == tensor.numel();
-    if (moves && same_elements) {
+    if (inside || (moves && same_elements)) {
       tags.set(tensor, tag);
     } else {
-      tags.detour(tag, tensor, call.detour(), kept, which);
+      tags.detour(*tag, tensor, call.detour(), kept, which);
     }
   });
 }

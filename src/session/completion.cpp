@@ -133,16 +133,18 @@ void warn_of_dynamic_ports(Live& live, const LiveNode& node, const Pass& pass,
 // The outputs know where they come from, and so does all else that the pass computed.
 void tag_outputs(Live& live, const LiveNode& node, const NamedTensors& tensors,
                  const OutputOptions& options) {
+  const auto inside = inside_tag(node);
   const auto count = static_cast<VarId>(live.tape ? live.tape->variable_count() : 0);
   for (VarId id = 0; id < count; ++id) {
     const trace::Variable& variable = live.tape->variable(id);
     if (variable.node != node.id || variable.origin != trace::Variable::Origin::kResult) continue;
     if (auto impl = variable.impl.lock()) {
-      live.tags.set(at::Tensor(std::move(impl)), {node.id, "", {}, node.completed});
+      live.tags.set(at::Tensor(std::move(impl)), inside);
     }
   }
   for_each_output(tensors, options, [&](const TensorSemantics& entry, bool) {
-    live.tags.set(entry.ref, {node.id, entry.name, {}, node.completed});
+    live.tags.set(entry.ref,
+                  std::make_shared<const Tag>(Tag{node.id, entry.name, {}, node.completed}));
   });
 }
 
@@ -184,7 +186,6 @@ void Live::complete(LiveNode& node, const NamedTensors& tensors, const OutputOpt
     node.export_with = options.export_with;
     node.backend_params = options.backend_params;
     node.completion = static_cast<int>(std::ranges::count_if(nodes, &Node::complete));
-    remark("Node '" + node.name + "' completed");
   }
   for (NodePort& port : node.inputs) {
     if (port.read) port.age.add(*port.read);

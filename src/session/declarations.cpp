@@ -38,7 +38,6 @@ LiveNode& node_called(Live& live, const std::string& name) {
   node.name = name;
   node.id = static_cast<NodeId>(live.nodes.size()) - 1;
   node.traced = std::ranges::count(live.options().non_traced, name) == 0;
-  live.remark("Node '" + name + "' opened");
   return node;
 }
 
@@ -84,6 +83,10 @@ at::Tensor add_input(Live& live, LiveNode& node, const TensorSemantics& entry,
   made.inputs[index] = trace::copy_of(entry.ref);
   made.recording.inputs[index] = {
       entry.name, node.pass.recorded ? live.tape->add_input(handle, node.id) : kNobody};
+  if (!node.pass.recorded && live.tags.find(entry.ref)) {
+    live.taken_in.insert_or_assign(handle.unsafeGetTensorImpl(), inside_tag(node));
+    node.pass.handles.push_back(handle);
+  }
   node.pass.places[entry.name] = frame;
   return handle;
 }

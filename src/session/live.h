@@ -41,6 +41,7 @@ struct OpenPass {
   std::map<std::string, trace::FrameRef> places = {};  ///< where inputs were given
   std::vector<at::Tensor> buffers = {};                ///< those declared, as they were then
   std::vector<Asked> asked = {};
+  std::vector<at::Tensor> handles = {};  ///< those in Live::taken_in, kept so that they stay apart
 
   /// Whether an input or a state of that name was given.
   bool has(const std::string& name) const;
@@ -126,9 +127,9 @@ struct Live final : Session, trace::Observer {
   /// The call, where it and all that lead to it can be repeated.
   std::shared_ptr<const BetweenCall> keep_call(const SeenCall& call) const;
   /// Lets the results of a call outside of nodes have the tag of an argument.
-  void hand_on(const SeenCall& call, const Tag& tag,
+  void hand_on(const SeenCall& call, const TagRef& tag,
                const std::shared_ptr<const BetweenCall>& kept);
-  Tag with_shape_of(const at::Tensor& tensor, Tag tag, trace::FrameRef frame) const;
+  TagRef with_shape_of(const at::Tensor& tensor, const TagRef& tag, trace::FrameRef frame) const;
 
   // What is known of a tensor.
   /// Its variable, if there is a tape and it is known there.
@@ -138,6 +139,9 @@ struct Live final : Session, trace::Observer {
   const MemoryUse::Writer* writer_of(const at::Tensor& tensor) const;
   /// Whether a node took it in: what the world gives is no constant.
   bool is_input(const at::Tensor& tensor) const;
+  /// Where it comes from as an operator sees it: what a node took in is inside that node, whoever
+  /// put it out.
+  TagRef tag_of(const at::Tensor& tensor) const;
   /// The program made it outside of nodes.
   void note_made(const at::Tensor& tensor);
   /// It became a number or a choice of branch.
@@ -169,6 +173,8 @@ struct Live final : Session, trace::Observer {
   std::map<VarId, BakedValue> baked;     ///< worth a warning if they end up as constants
   std::atomic<bool> sizes_vary = false;  ///< some size was decided by traced values
   TagTable tags;
+  /// What open nodes took in from others, of the passes that are not recorded.
+  ska::flat_hash_map<const c10::TensorImpl*, TagRef> taken_in;
   ByMemory<MemoryUse::Writer> writers;  ///< who last left its state in which memory
   ByMemory<std::int32_t> made;  ///< what was made outside of nodes, after how many recorded passes
   std::int32_t passes = 0;      ///< that were recorded
@@ -176,7 +182,8 @@ struct Live final : Session, trace::Observer {
   std::set<std::tuple<Code, const void*, int, std::string>> queued;  ///< warnings: each once
 };
 
-/// The session with its mutex held; hands out the queued messages after releasing it.
+/// The session with its mutex held, and with our own operators unseen: one that were seen would
+/// wait for the mutex. Hands out the queued messages after releasing it.
 class Lock {
  public:
   Lock() { live_.mutex.lock(); }
@@ -188,6 +195,7 @@ class Lock {
 
  private:
   Live& live_ = Live::instance();
+  std::optional<trace::Unobserved> unseen_{std::in_place};
 };
 
 /// An error found while the lock is held. Turning its place into text may need Python's lock, so
@@ -217,12 +225,11 @@ auto placed(trace::FrameRef frame, Work&& work) {
   }
 }
 
-/// Runs `work` under the lock, with our own operators unseen.
+/// Runs `work` under the lock.
 template <typename Work>
 auto locked(trace::FrameRef frame, Work&& work) {
   return placed(frame, [&] {
     const Lock live;
-    const trace::Unobserved guard;
     return work(*live);
   });
 }
@@ -242,6 +249,9 @@ bool is_traced_here(const std::source_location& where, Tell&& tell) {
 
 /// The tensors of a payload, in order.
 std::vector<at::Tensor> refs_of(const NamedTensors& tensors);
+
+/// Of what the pass under way computes and does not put out.
+TagRef inside_tag(const Node& node);
 
 /// The port that an entry of a payload makes. Throws PlacedError for what no port can be.
 NodePort describe(const TensorSemantics& entry);

@@ -22,9 +22,9 @@ struct PendingCall : SeenCall {
   std::vector<at::Tensor> written_tensors = {};
   NodeId node = kNobody;
   bool random = false;
-  std::optional<Tag> tag = {};  // of the first argument that came from a node
+  TagRef tag = {};  // of the first argument that came from a node
   std::shared_ptr<const BetweenCall> kept = {};
-  std::vector<std::pair<at::Tensor, Tag>> partly_written = {};
+  std::vector<std::pair<at::Tensor, TagRef>> partly_written = {};
   std::optional<trace::SizeQuestion> sizes = {};
 };
 
@@ -135,7 +135,7 @@ void note_recorded(Live& live, PendingCall& call) {
 void note_outside_nodes(const Live& live, PendingCall& call) {
   for (std::size_t i = 0; i < call.arguments().size(); ++i) {
     trace::for_each_tensor(call.arguments()[i], [&](const at::Tensor& tensor) {
-      if (!call.tag && !call.traits.overwrites[i]) call.tag = live.tags.find(tensor);
+      if (!call.tag && !call.traits.overwrites[i]) call.tag = live.tag_of(tensor);
       if (call.traits.writes[i]) call.written_tensors.push_back(tensor);
     });
   }
@@ -241,7 +241,9 @@ void before_call(Live& live, PendingCall& call) {
   } else {
     note_outside_nodes(live, call);
   }
-  if (call.node == kNobody && call.tag) call.kept = live.keep_call(call);
+  if (call.node == kNobody && call.tag && call.tag->has_route()) {
+    call.kept = live.keep_call(call);
+  }
   for (const at::Tensor& tensor : call.written_tensors) {
     live.captures.before_write(tensor);
     for (auto& left : live.tags.forget_memory(tensor)) {
@@ -253,9 +255,9 @@ void before_call(Live& live, PendingCall& call) {
 void after_call(Live& live, PendingCall& call) {
   if (call.node == kNobody) {
     for (const auto& [tensor, tag] : call.partly_written) {
-      live.tags.detour(tag, tensor, call.detour(), nullptr, 0);
+      live.tags.detour(*tag, tensor, call.detour(), nullptr, 0);
     }
-    if (call.tag) live.hand_on(call, *call.tag, call.kept);
+    if (call.tag) live.hand_on(call, call.tag, call.kept);
   }
   if (call.recorded) {
     if (live.tape) record_call(live, call);

@@ -143,6 +143,7 @@ Live& Live::instance() {
 Lock::~Lock() {
   std::vector<Live::Message> messages;
   messages.swap(live_.messages);
+  unseen_.reset();
   live_.mutex.unlock();
   for (const Live::Message& message : messages) live_.emit(message);
 }
@@ -175,6 +176,7 @@ void Live::reset() {
   nodes.clear();
   captures.clear();
   tags.clear();
+  taken_in.clear();
   writers.clear();
   made.clear();
   queued.clear();
@@ -272,17 +274,25 @@ void Live::stop() {
     active_ = false;
     open = 0;
     recording = 0;
-    made.clear();
     drop_tape();
     trace::set_observer(nullptr);
     for (LiveNode& node : nodes) {
       node.declared.clear();
       // Nobody announces writes from here on, and a program that goes on will write to its state.
-      for (const Pass& pass : node.passes) {
-        for (const MemoryUse& use : pass.memory) {
+      for (Pass& pass : node.passes) {
+        for (MemoryUse& use : pass.memory) {
           if (use.after) use.after->freeze();
+          use.let_go = made.count(trace::memory_of(use.found)) > 0 &&
+                       pass.tape().variable(use.var).impl.expired();
         }
       }
+    }
+    made.clear();
+    // Said here rather than as they were completed: handing out a line takes longer than an
+    // operator.
+    for (const LiveNode& node : nodes) {
+      remark("Node '" + node.name + "': " + std::to_string(node.completed) +
+             (node.completed == 1 ? " pass" : " passes"));
     }
     remark("Tracing stopped: " + std::to_string(nodes.size()) +
            (nodes.size() == 1 ? " node" : " nodes"));
@@ -330,6 +340,7 @@ void Live::begin_pass(LiveNode& node, trace::FrameRef frame) {
 
 void Live::end_pass(LiveNode& node) {
   if (!node.pass.open) return;
+  for (const at::Tensor& handle : node.pass.handles) taken_in.erase(handle.unsafeGetTensorImpl());
   OpenPass ended;
   ended.made.opened_at = node.pass.made.opened_at;
   const bool recorded = std::exchange(node.pass, std::move(ended)).recorded;

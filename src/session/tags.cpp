@@ -11,21 +11,22 @@ std::int64_t version_of(const at::Tensor& tensor) {
   return tensor.is_inference() ? 0 : static_cast<std::int64_t>(tensor._version());
 }
 
-// From a tensor's first byte to its last, gaps included.
-std::size_t extent_of(const at::Tensor& tensor) {
-  if (tensor.numel() == 0) return 0;
+}  // namespace
+
+TagTable::Region TagTable::extent_of(const at::Tensor& tensor) {
+  const auto begin = reinterpret_cast<std::uintptr_t>(tensor.const_data_ptr());
+  if (tensor.numel() == 0) return {begin, begin};
   std::int64_t last = 0;
   for (std::int64_t i = 0; i < tensor.dim(); ++i) {
     last += (tensor.size(i) - 1) * tensor.stride(i);
   }
-  return static_cast<std::size_t>(last + 1) * tensor.itemsize();
+  return {begin, begin + static_cast<std::size_t>(last + 1) * tensor.itemsize()};
 }
-
-}  // namespace
 
 std::optional<TagTable::Region> TagTable::region_of(const at::Tensor& tensor) {
   if (!tensor.has_storage() || !tensor.is_contiguous() || tensor.numel() == 0) return std::nullopt;
-  return Region{tensor.const_data_ptr(), tensor.nbytes()};
+  const auto begin = reinterpret_cast<std::uintptr_t>(tensor.const_data_ptr());
+  return Region{begin, begin + tensor.nbytes()};
 }
 
 bool TagTable::Entry::is_in_storage_of(const at::Tensor& tensor) const {
@@ -38,7 +39,7 @@ bool TagTable::Entry::holds_for(const at::Tensor& tensor) const {
   return version == version_of(tensor) || tensor.is_inference();
 }
 
-void TagTable::set(const at::Tensor& tensor, Tag tag) {
+void TagTable::set(const at::Tensor& tensor, TagRef tag) {
   if (std::max(by_impl_.size(), by_region_.size()) >= next_sweep_) sweep();
   std::optional<c10::weak_intrusive_ptr<c10::StorageImpl>> storage;
   if (tensor.has_storage()) storage = tensor.storage().getWeakStorageImpl();
@@ -46,63 +47,68 @@ void TagTable::set(const at::Tensor& tensor, Tag tag) {
       Entry{std::move(tag), c10::weak_intrusive_ptr<c10::TensorImpl>(tensor.getIntrusivePtr()),
             std::move(storage), version_of(tensor), tensor.sizes().vec()});
   by_impl_.insert_or_assign(tensor.unsafeGetTensorImpl(), entry);
-  if (const auto region = region_of(tensor)) by_region_.insert_or_assign(*region, entry);
+  if (const auto region = region_of(tensor)) {
+    by_region_.insert_or_assign(*region, entry);
+    longest_region_ = std::max(longest_region_, region->end - region->begin);
+  }
 }
 
-std::optional<Tag> TagTable::find(const at::Tensor& tensor) const {
-  if (empty() || !tensor.defined()) return std::nullopt;
+TagRef TagTable::find(const at::Tensor& tensor) const {
+  if (empty() || !tensor.defined()) return nullptr;
   const auto by_impl = by_impl_.find(tensor.unsafeGetTensorImpl());
   if (by_impl != by_impl_.end()) {
     const Entry& entry = *by_impl->second;
     if (entry.holds_for(tensor) && tensor.sizes() == entry.sizes) return entry.tag;
   }
   const auto region = region_of(tensor);
-  if (!region) return std::nullopt;
+  if (!region) return nullptr;
   const auto by_region = by_region_.find(*region);
-  if (by_region == by_region_.end()) return std::nullopt;
+  if (by_region == by_region_.end()) return nullptr;
   const Entry& entry = *by_region->second;
   // A NumPy round trip makes a new storage, with a version counter of its own.
   const bool holds = entry.is_in_storage_of(tensor) ? entry.holds_for(tensor) : !entry.is_gone();
-  return holds ? std::optional(entry.tag) : std::nullopt;
+  return holds ? entry.tag : nullptr;
 }
 
-void TagTable::detour(Tag source, const at::Tensor& result, Detour detour,
+void TagTable::detour(const Tag& source, const at::Tensor& result, Detour detour,
                       std::shared_ptr<const BetweenCall> call, std::size_t index) {
-  if (source.detours.size() < kMaxDetours) source.detours.push_back(std::move(detour));
-  source.call = std::move(call);
-  source.result = index;
-  source.shape = result.sizes().vec();
-  set(result, std::move(source));
+  auto tag = std::make_shared<Tag>(source);
+  if (tag->detours.size() < kMaxDetours) tag->detours.push_back(std::move(detour));
+  tag->call = std::move(call);
+  tag->result = index;
+  tag->shape = result.sizes().vec();
+  set(result, std::move(tag));
 }
 
-std::vector<std::pair<at::Tensor, Tag>> TagTable::forget_memory(const at::Tensor& tensor) {
-  std::vector<std::pair<at::Tensor, Tag>> kept;
+std::vector<std::pair<at::Tensor, TagRef>> TagTable::forget_memory(const at::Tensor& tensor) {
+  std::vector<std::pair<at::Tensor, TagRef>> kept;
   if (empty() || !tensor.has_storage()) return kept;
-  const auto* const begin = static_cast<const std::byte*>(tensor.const_data_ptr());
-  const auto* const end = begin + extent_of(tensor);
-  std::erase_if(by_region_, [&](const auto& each) {
-    const Entry& entry = *each.second;
-    const auto* const from = static_cast<const std::byte*>(each.first.begin);
-    const auto* const to = from + each.first.bytes;
-    // By address: an array of the same memory has a storage of its own.
-    const bool touched = begin < to && from < end && !entry.is_gone();
-    const bool whole = tensor.is_contiguous() && begin <= from && to <= end;
-    if (touched && !whole && !entry.tag.port.empty()) {
-      if (auto impl = entry.impl.lock()) kept.emplace_back(std::move(impl), entry.tag);
+  // By address: an array of the same memory has a storage of its own.
+  const Region written = extent_of(tensor);
+  const std::uintptr_t first = written.begin - std::min(written.begin, longest_region_);
+  auto it = by_region_.lower_bound({first, 0});
+  while (it != by_region_.end() && it->first.begin < written.end) {
+    const auto& [region, entry] = *it;
+    if (region.end <= written.begin) {
+      ++it;
+      continue;
     }
-    const auto object = by_impl_.find(entry.impl._unsafe_get_target());
-    if (touched && object != by_impl_.end() && object->second == each.second) {
-      by_impl_.erase(object);
+    const bool whole =
+        tensor.is_contiguous() && written.begin <= region.begin && region.end <= written.end;
+    if (!whole && !entry->tag->port.empty() && !entry->is_gone()) {
+      if (auto impl = entry->impl.lock()) kept.emplace_back(std::move(impl), entry->tag);
     }
-    return touched || entry.is_in_storage_of(tensor);
-  });
+    const auto object = by_impl_.find(entry->impl._unsafe_get_target());
+    if (object != by_impl_.end() && object->second == entry) by_impl_.erase(object);
+    it = by_region_.erase(it);
+  }
   by_impl_.erase(tensor.unsafeGetTensorImpl());
   return kept;
 }
 
 void TagTable::sweep() {
   for (auto it = by_impl_.begin(); it != by_impl_.end();) {
-    if (it->second->is_gone()) {
+    if (it->second->impl.expired()) {
       it = by_impl_.erase(it);
     } else {
       ++it;

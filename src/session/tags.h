@@ -12,10 +12,10 @@
 #include <c10/util/flat_hash_map.h>
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "session/record/between.h"
@@ -38,25 +38,28 @@ struct Tag {
   Route route() const { return {{node, port}, call, result}; }
 };
 
+/// Shared by all the data that it is true of. Null: of no node.
+using TagRef = std::shared_ptr<const Tag>;
+
 class TagTable {
  public:
-  void set(const at::Tensor& tensor, Tag tag);
-  std::optional<Tag> find(const at::Tensor& tensor) const;
+  void set(const at::Tensor& tensor, TagRef tag);
+  TagRef find(const at::Tensor& tensor) const;
   bool empty() const noexcept { return by_impl_.empty() && by_region_.empty(); }
   void clear() { *this = {}; }
 
   /// An operator outside every node made or wrote `result` of it; `call` is null where that cannot
   /// be repeated.
-  void detour(Tag source, const at::Tensor& result, Detour detour,
+  void detour(const Tag& source, const at::Tensor& result, Detour detour,
               std::shared_ptr<const BetweenCall> call, std::size_t index);
 
   /// The tensor's memory is about to change: its tags no longer hold. Returns what had one and
   /// keeps some of its elements, as after `action[0] = 0`.
-  std::vector<std::pair<at::Tensor, Tag>> forget_memory(const at::Tensor& tensor);
+  std::vector<std::pair<at::Tensor, TagRef>> forget_memory(const at::Tensor& tensor);
 
  private:
   struct Entry {
-    Tag tag;
+    TagRef tag;
     c10::weak_intrusive_ptr<c10::TensorImpl> impl;  // both keep addresses from being reused
     std::optional<c10::weak_intrusive_ptr<c10::StorageImpl>> storage;
     std::int64_t version;
@@ -68,21 +71,20 @@ class TagTable {
   };
   using EntryRef = std::shared_ptr<const Entry>;
   struct Region {
-    const void* begin;
-    std::size_t bytes;
-    bool operator==(const Region&) const = default;
-  };
-  struct RegionHash {
-    std::size_t operator()(const Region& region) const noexcept {
-      return std::hash<const void*>()(region.begin) ^ (region.bytes * 0x9e3779b97f4a7c15ULL);
-    }
+    std::uintptr_t begin;
+    std::uintptr_t end;
+    auto operator<=>(const Region&) const = default;
   };
 
+  /// The bytes from a tensor's first to its last, gaps included.
+  static Region extent_of(const at::Tensor& tensor);
+  /// The same of a tensor without gaps; nothing for others.
   static std::optional<Region> region_of(const at::Tensor& tensor);
   void sweep();
 
   ska::flat_hash_map<const c10::TensorImpl*, EntryRef> by_impl_;
-  std::unordered_map<Region, EntryRef, RegionHash> by_region_;
+  std::map<Region, EntryRef> by_region_;
+  std::size_t longest_region_ = 0;
   std::size_t next_sweep_ = 1024;
 };
 

@@ -28,10 +28,10 @@ void refuse_open_value(Live& live, const LiveNode& node, const NodePort& port,
 }
 
 // Whether it becomes part of a node shows when all passes are known.
-void keep_route(Live& live, LiveNode& node, const NodePort& port, const Tag& tag,
+void keep_route(Live& live, LiveNode& node, const NodePort& port, const TagRef& tag,
                 trace::FrameRef frame) {
-  Between between{port.name, {tag.node, tag.port}, tag.detours, tag.route(), frame, {}};
-  for (const auto& [id, pass] : tag.call ? tag.call->passes : std::map<NodeId, int>()) {
+  Between between{port.name, {tag->node, tag->port}, tag->detours, tag->route(), frame, {}};
+  for (const auto& [id, pass] : tag->call ? tag->call->passes : std::map<NodeId, int>()) {
     between.completed[id] = live.at(id).completed;
   }
   node.pass.made.between.push_back(std::move(between));
@@ -63,7 +63,7 @@ std::optional<PortId> source_of(Live& live, LiveNode& node, NodePort& port,
     port.read = Age::Read{node.completed, tag->pass, from.completed, frame};
     return PortId{tag->node, tag->port};
   } else {
-    keep_route(live, node, port, live.with_shape_of(tensor, *tag, frame), frame);
+    keep_route(live, node, port, live.with_shape_of(tensor, tag, frame), frame);
   }
   return std::nullopt;
 }
@@ -100,7 +100,7 @@ void leapp::annotate::mirror_leapp_tags(const at::Tensor& source, const at::Tens
                       "mirror_leapp_tags(): source and target do not match. It is for a target "
                       "that holds exactly the source's values after a copy.");
     }
-    if (const auto tag = live.tags.find(source)) live.tags.set(target, *tag);
+    if (const auto tag = live.tags.find(source)) live.tags.set(target, tag);
     if (live.owner_of(source) != trace::kNobody) {
       live.tape->mirror(*live.variable_of(source), target);
     }

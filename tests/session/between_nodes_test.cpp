@@ -5,6 +5,7 @@ namespace leapp {
 namespace {
 
 using at::Tensor;
+using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
 class BetweenNodesTest : public testing::Tracing {
@@ -105,6 +106,33 @@ TEST_F(BetweenNodesTest, WhatCannotBeRepeatedIsNot) {
     EXPECT_EQ(first_pass("b").between[0].route.call, nullptr) << name;
     end();
   }
+}
+
+TEST_F(BetweenNodesTest, WhatAReenteredNodeComputesIsInsideIt) {
+  start({.name = "g", .save_path = folder_.string(), .max_cached_io = 0});
+  Tensor inside;
+  for (int i = 0; i < 2; ++i) {
+    const Tensor x = in("b", pass("a"));
+    inside = x + 1;
+    out("b", inside * 2);
+  }
+  // It is none of the outputs of "b", though the input of "b" was one of "a".
+  out("c", in("c", inside) * 2);
+  EXPECT_THAT(codes(), ElementsAre(Code::kNotAnOutput));
+  EXPECT_THAT(first_pass("c").between, IsEmpty());
+}
+
+TEST_F(BetweenNodesTest, WhatWasTakenInIsFollowedAgainOnceTheNodeIsClosed) {
+  start({.name = "g", .save_path = folder_.string(), .max_cached_io = 0});
+  for (int i = 0; i < 2; ++i) {
+    const Tensor y = pass("a");
+    const Tensor x = in("b", y);
+    out("b", x * 2);
+    out("c", in("c", x + 1) * 2);
+  }
+  ASSERT_EQ(first_pass("c").between.size(), 1U);
+  EXPECT_EQ(first_pass("c").between[0].from, (session::PortId{node("a").id, "y"}));
+  EXPECT_THAT(codes(), IsEmpty());
 }
 
 TEST_F(BetweenNodesTest, AnOutputThatIsOverwrittenIsGone) {

@@ -177,6 +177,14 @@ TEST_F(QuestionsTest, AnEscapeIsToldOfTracedValuesAtOnceAndOfOthersWithThePass) 
   EXPECT_EQ(first_pass().escapes[0].text, "weight became a list");
 }
 
+TEST_F(QuestionsTest, AnEscapeOfMemoryOfAnothersIsCopiedUnseen) {
+  float numbers[2] = {1, 2};  // as of an array of NumPy's
+  const Tensor x = in("n", at::ones({2}));
+  front_end::note_escape(at::from_blob(numbers, {2}), Code::kNumber, "an array became a list");
+  out("n", x * 2);
+  EXPECT_EQ(first_pass().escapes.size(), 1U);
+}
+
 TEST_F(QuestionsTest, ReadingASizeIsHarmlessUnlessTracedValuesDecidedIt) {
   const Tensor x = in("n", at::ones({2}));
   front_end::note_size(x);

@@ -55,6 +55,8 @@ struct MemoryUse {
   std::shared_ptr<trace::Capture> before;  ///< null where the node declared the value as an input
   std::shared_ptr<trace::Capture> after;   ///< null: unchanged
   std::optional<Writer> writer;
+  /// The program made it outside of nodes while the session was on, and has let go of it since.
+  bool let_go = false;
 
   /// A copy of what was there before the pass, and after it.
   at::Tensor value_before() const;
