@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdio>
 #include <fstream>
 #include <future>
 
@@ -15,7 +16,6 @@
 #include "compile/draft.h"
 #include "compile/model_files.h"
 #include "compile/own_model.h"
-#include "compile/phase_times.h"
 #include "compile/wires.h"
 #include "leapp/leapp.h"
 #include "rehearse/counter_examples.h"
@@ -36,6 +36,13 @@ namespace {
 using session::Backend;
 using session::NodeId;
 using session::Session;
+using Clock = std::chrono::steady_clock;
+
+std::string in_seconds(std::chrono::duration<double> time) {
+  char text[32];
+  std::snprintf(text, sizeof(text), "%.2f s", time.count());
+  return text;
+}
 
 // One export under way: the nodes so far, and the folder they are written to.
 class Compiler {
@@ -64,9 +71,15 @@ class Compiler {
   std::vector<NodeOutcome> validate(const Bundle& bundle);
   void try_unseen_inputs(rehearse::Rollout& rollout);
   std::string first_sign(const std::vector<NodeOutcome>& outcomes) const;
-  void write_diagnostics() const;
 
-  std::string name_of(const at::Tensor& tensor, std::string session::TensorName::*part) const;
+  // How the program calls a tensor, and how it reaches it.
+  auto names_by(std::string session::TensorName::*part) const {
+    return [this, part](const at::Tensor& tensor) -> std::string {
+      if (names_.empty() || !tensor.has_storage()) return "";
+      const auto it = names_.find(tensor.const_data_ptr());
+      return it == names_.end() ? "" : it->second.*part;
+    };
+  }
   void say(Diagnostic diagnostic) { session_.diagnostics().add(std::move(diagnostic)); }
   void say(const state::Findings& findings) {
     for (const Diagnostic& each : findings) say(each);
@@ -78,7 +91,16 @@ class Compiler {
     return staged_.path() / (session_.graph_name() + suffix);
   }
 
-  const std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
+  // Ends what began with the phase before.
+  void end_phase(const std::string& name) {
+    const Clock::time_point now = Clock::now();
+    phases_ += (phases_.empty() ? "" : ", ") + name + " " + in_seconds(now - phase_began_);
+    phase_began_ = now;
+  }
+
+  const Clock::time_point began_ = Clock::now();
+  Clock::time_point phase_began_ = began_;
+  std::string phases_;  // "state 0.02 s, graphs 0.31 s"
   Session& session_;
   const CompileOptions& options_;
   bool dry_run_;
@@ -144,22 +166,13 @@ std::vector<Draft> Compiler::draft() {
   return drafts;
 }
 
-std::string Compiler::name_of(const at::Tensor& tensor,
-                              std::string session::TensorName::*part) const {
-  if (names_.empty() || !tensor.has_storage()) return "";
-  const auto it = names_.find(tensor.const_data_ptr());
-  return it == names_.end() ? "" : it->second.*part;
-}
-
 void Compiler::infer(std::vector<Draft>& drafts) {
   std::vector<const Node*> exported;
   for (const Draft& draft : drafts) {
     if (draft.has_graph()) exported.push_back(draft.node);
   }
-  const auto path_of = [&](const at::Tensor& tensor) {
-    return name_of(tensor, &session::TensorName::path);
-  };
-  state::Inference inference = state::infer_states(exported, recorded_, path_of);
+  state::Inference inference =
+      state::infer_states(exported, recorded_, names_by(&session::TensorName::path));
   say(inference.findings);
   auto next = inference.nodes.begin();
   for (Draft& draft : drafts) {
@@ -205,17 +218,13 @@ ExportedNode Compiler::compile_own(const Draft& draft) {
 }
 
 void Compiler::compile(std::vector<Draft>& drafts) {
-  const auto name = [&](const at::Tensor& tensor) {
-    return name_of(tensor, &session::TensorName::name);
-  };
+  const auto name = names_by(&session::TensorName::name);
   for (std::size_t i = 0; i < drafts.size(); ++i) {
     Draft& draft = drafts[i];
     if (options_.progress) options_.progress(i, 2 * drafts.size(), draft.node->name);
     if (!draft.has_graph()) continue;
     draft.pure = purify(draft, name);
-    state::Findings findings;
-    fall_back(draft, name, findings);
-    say(findings);
+    if (const auto reason = fall_back(draft, name)) say(*reason);
   }
   choose_states(drafts);
   for (Draft& draft : drafts) {
@@ -328,21 +337,15 @@ std::vector<NodeOutcome> Compiler::validate(const Bundle& bundle) {
   return std::move(rollout.outcomes);
 }
 
-void Compiler::write_diagnostics() const {
-  std::ofstream file(staged_.path() / "diagnostics.json", std::ios::binary);
-  file << to_json(session_.diagnostics().by_harm());
-}
-
 std::vector<NodeOutcome> Compiler::run() {
-  PhaseTimes times("state");
   check_nodes();
   take_between();
   if (session::hooks().tensor_names) names_ = session::hooks().tensor_names();
   std::vector<Draft> drafts = draft();
   infer(drafts);
-  times.next("graphs");
+  end_phase("state");
   compile(drafts);
-  times.next("models");
+  end_phase("graphs");
   Bundle bundle = describe_bundle(nodes_, options_);
   std::future<void> drawing = draw_beside(bundle);
   write_models(drafts, bundle);
@@ -354,11 +357,11 @@ std::vector<NodeOutcome> Compiler::run() {
       std::async(std::launch::async, [this] { staged_.sync_early(); });
   for (const std::string& line : statistics(bundle)) log(LogLevel::kInfo, line);
   std::vector<NodeOutcome> outcomes;
-  times.next("validation");
+  end_phase("models");
   if (options_.validate) outcomes = validate(bundle);
-  times.next("drawing and writing");
+  end_phase("validation");
   finish_drawing(drawing);
-  write_diagnostics();
+  write_bytes(staged_.path() / "diagnostics.json", to_json(session_.diagnostics().by_harm()));
   syncing.wait();
   staged_.commit();
   if (!dry_run_ && !nodes_.empty()) {
@@ -370,7 +373,8 @@ std::vector<NodeOutcome> Compiler::run() {
                                    "was written to "
                                  : "Bundle written to ") +
                            session_.folder().string());
-  log(LogLevel::kInfo, times.text());
+  end_phase("drawing and writing");
+  log(LogLevel::kInfo, "Compiled in " + in_seconds(phase_began_ - began_) + ": " + phases_);
   return outcomes;
 }
 

@@ -11,6 +11,7 @@
 #include "ir/precision.h"
 #include "leapp/onnx_export.h"
 #include "state/delayed.h"
+#include "state/names.h"
 #include "trace/inside.h"
 #include "trace/sizes.h"
 
@@ -19,6 +20,7 @@ namespace {
 
 using session::Backend;
 using session::NodePort;
+using state::finding;
 using state::State;
 
 trace::Purified purify_pass(const Draft& draft, std::size_t pass,
@@ -50,15 +52,6 @@ std::vector<bool> wanted_of(const Draft& draft, const std::vector<Draft>& drafts
   return wanted;
 }
 
-Diagnostic remark(Code code, LogLevel level, const Node& node, const ir::SourceLocation& where,
-                  std::string text) {
-  return {.code = code,
-          .level = level,
-          .where = where.to_string(),
-          .node = node.name,
-          .text = std::move(text)};
-}
-
 Diagnostic remark_on(const Node& node, const State& state, std::span<const Node* const> nodes) {
   std::string how = "a pass reads and writes";
   if (state.origin == State::Origin::kCarried) how = "each pass replaces by a value of its own";
@@ -66,8 +59,8 @@ Diagnostic remark_on(const Node& node, const State& state, std::span<const Node*
     const std::string from = "node '" + session::find_node(nodes, state.fed_by->node)->name + "'";
     how = state.fed_by->state ? from + " writes" : "is '" + state.fed_by->output + "' of " + from;
   }
-  return remark(Code::kFoundState, LogLevel::kInfo, node, {},
-                "state of node '" + node.name + "': '" + state.slot.name + "', which " + how);
+  return finding(Code::kFoundState, LogLevel::kInfo, {}, node.name,
+                 "state of node '" + node.name + "': '" + state.slot.name + "', which " + how);
 }
 
 // What is left out, and what was found.
@@ -123,25 +116,26 @@ void simplify(ir::Graph& graph, Backend backend) {
 // drawn and plays no part in any output is not in it any more.
 bool say_operators(const Node& node, const trace::Purified& pure, state::Findings& findings) {
   for (const trace::Purified::Opened& each : pure.opened) {
-    findings.push_back(remark(Code::kFallback, LogLevel::kInfo, node, each.where,
-                              each.op + " is an operator of your own: what its implementation runs "
-                                        "is exported in its place"));
+    findings.push_back(finding(Code::kFallback, LogLevel::kInfo, each.where, node.name,
+                               each.op +
+                                   " is an operator of your own: what its implementation runs "
+                                   "is exported in its place"));
   }
   bool random = false;
   for (const ir::Op& op : pure.graph.ops()) {
     // nonzero() works with any; where it does not, it is for an operator that follows.
     if (op.fixed_size && op.signature->name != "aten::nonzero") {
-      findings.push_back(remark(Code::kDataDependentSize, LogLevel::kWarning, node, op.source,
-                                op.signature->name + trace::kFixedSize));
+      findings.push_back(finding(Code::kDataDependentSize, LogLevel::kWarning, op.source, node.name,
+                                 op.signature->name + trace::kFixedSize));
     }
     if (!op.random) continue;
     random = true;
-    findings.push_back(remark(Code::kRandomInside, LogLevel::kWarning, node, op.source,
-                              op.signature->name + " draws random numbers inside node '" +
-                                  node.name +
-                                  "': the exported model draws its own, so its outputs will differ "
-                                  "from those traced. Use eval() or a deterministic policy for "
-                                  "export."));
+    findings.push_back(
+        finding(Code::kRandomInside, LogLevel::kWarning, op.source, node.name,
+                op.signature->name + " draws random numbers inside node '" + node.name +
+                    "': the exported model draws its own, so its outputs will differ "
+                    "from those traced. Use eval() or a deterministic policy for "
+                    "export."));
   }
   return random;
 }
@@ -201,16 +195,15 @@ std::string why_not_cpp(const std::string& node, const trace::Purified& pure) {
 
 }  // namespace
 
-void fall_back(Draft& draft, const NameOf& name_of, state::Findings& findings) {
+std::optional<Diagnostic> fall_back(Draft& draft, const NameOf& name_of) {
   const bool may = draft.backend == Backend::kCpp &&
                    session::text_param(draft.node->backend_params, "fallback").has_value();
-  if (!may) return;
-  const std::string reason = why_not_cpp(draft.node->name, draft.pure);
-  if (reason.empty()) return;
-  findings.push_back(remark(Code::kCppFallback, LogLevel::kWarning, *draft.node, {},
-                            "node '" + draft.node->name + "' becomes ONNX: " + reason));
+  const std::string reason = may ? why_not_cpp(draft.node->name, draft.pure) : "";
+  if (reason.empty()) return std::nullopt;
   draft.backend = Backend::kOnnx;
   draft.pure = purify(draft, name_of);
+  return state::warning(Code::kCppFallback, {}, draft.node->name,
+                        "node '" + draft.node->name + "' becomes ONNX: " + reason);
 }
 
 trace::Purified purify(const Draft& draft, const NameOf& name_of) {
@@ -260,9 +253,9 @@ ExportedNode finish(Draft& draft, std::span<const Node* const> nodes, state::Fin
 }
 
 Diagnostic unused_input(const Node& node, const std::string& input) {
-  return remark(Code::kUnusedInput, LogLevel::kWarning, node, {},
-                "input '" + input + "' of node '" + node.name +
-                    "' does not reach any output and is left out");
+  return state::warning(Code::kUnusedInput, {}, node.name,
+                        "input '" + input + "' of node '" + node.name +
+                            "' does not reach any output and is left out");
 }
 
 }  // namespace leapp::compile

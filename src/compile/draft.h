@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -33,9 +34,9 @@ using NameOf = std::function<std::string(const at::Tensor&)>;
 /// chooses between it and the others: the last state.
 trace::Purified purify(const Draft& draft, const NameOf& name_of);
 
-/// A node that may become ONNX where it cannot be C++ does so: its backend and graph change, and
-/// the reason is added to `findings`.
-void fall_back(Draft& draft, const NameOf& name_of, state::Findings& findings);
+/// A node that may become ONNX where it cannot be C++ does so: its backend and graph change.
+/// Returns the reason then.
+std::optional<Diagnostic> fall_back(Draft& draft, const NameOf& name_of);
 
 /// Chooses what each node takes in and puts out of its state. What one node needs may make another
 /// one put it out, and so need more itself.

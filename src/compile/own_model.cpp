@@ -1,7 +1,6 @@
 #include "compile/own_model.h"
 
-#include <torch/csrc/jit/api/module.h>
-#include <torch/csrc/jit/serialization/import.h>
+#include <c10/util/Exception.h>
 
 #include <algorithm>
 #include <set>
@@ -10,16 +9,13 @@
 
 #include "base/check.h"
 #include "base/hash.h"
+#include "export/torchscript/torchscript.h"
 #include "onnx/reader.h"
 
 namespace leapp::compile {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string about(const Model& model, const fs::path& source) {
-  return "node '" + model.name + "': " + source.string();
-}
 
 std::string names_of(const std::vector<onnx::ValueInfo>& infos) {
   std::string names;
@@ -102,22 +98,18 @@ void check_onnx(const std::string& where, const onnx::Model& found,
 void check_torchscript(const std::string& where, const fs::path& source,
                        const std::set<std::string>& unused, Model& declared) {
   try {
-    const torch::jit::Module module = torch::jit::load(source.string(), at::kCPU);
-    const auto method = module.find_method("forward");
-    require(method.has_value(), Code::kOwnModel, where + ": the module has no forward()");
-    const auto& arguments = method->function().getSchema().arguments();  // the first is self
-    const auto needed = std::count_if(arguments.begin() + 1, arguments.end(), [](const auto& one) {
-      return !one.default_value().has_value();
-    });
-    if (declared.inputs.size() >= arguments.size()) {  // they go by position, unless there are more
+    const auto parameters = torchscript::parameters_of(source);
+    require(parameters.has_value(), Code::kOwnModel, where + ": the module has no forward()");
+    const auto needed = std::ranges::count(*parameters, true, &torchscript::Parameter::needed);
+    if (declared.inputs.size() >
+        parameters->size()) {  // they go by position, unless there are more
       std::set<std::string> taken;
-      for (const auto& argument : arguments) taken.insert(argument.name());
+      for (const torchscript::Parameter& parameter : *parameters) taken.insert(parameter.name);
       drop_unused(unused, taken, declared);
     }
-    const auto ports = static_cast<std::ptrdiff_t>(declared.inputs.size());
-    require(needed <= ports && ports < static_cast<std::ptrdiff_t>(arguments.size()),
-            Code::kOwnModel,
-            where + ": forward() takes " + std::to_string(arguments.size() - 1) +
+    const auto ports = std::ssize(declared.inputs);
+    require(needed <= ports && ports <= std::ssize(*parameters), Code::kOwnModel,
+            where + ": forward() takes " + std::to_string(parameters->size()) +
                 " tensor(s), but the node declares " + std::to_string(ports) + " input(s)");
   } catch (const c10::Error& error) {
     throw Error(Code::kOwnModel,
@@ -216,7 +208,7 @@ void take_own_model(const OwnModel& own, const fs::path& folder,
                     const std::set<std::string>& unused, Model& model) {
   const fs::path& source = own.source;
   model.backend = backend_of(own, model.name);
-  const std::string where = about(model, source);
+  const std::string where = "node '" + model.name + "': " + source.string();
   std::error_code ignored;
   const fs::path whole = fs::absolute(source, ignored);
   if (model.backend == "jit") {

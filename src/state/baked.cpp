@@ -17,7 +17,11 @@ bool changes(const Node& node, std::size_t number, VarId var) {
   }
   const trace::Store& store = pass.tape().store(variable.store);
   if (store.fresh) return false;
-  return store.last_write >= pass.recording.first_call || was_computed(node, number, var);
+  if (store.last_write >= pass.recording.first_call) return true;
+  // Or the pass before computed it from its inputs.
+  const session::OutsideRead* read = pass.find_outside(var);
+  const VarId former = number == 0 || read == nullptr ? kNobody : read->known.at(number - 1).var;
+  return former != kNobody && trace::depends_on_inputs(node.passes[number - 1].tape(), former);
 }
 
 // The variables that the exported pass reads and that are no state.
@@ -25,11 +29,10 @@ std::set<VarId> constants_of(const NodeStates& states) {
   const Pass& pass = states.exported();
   const trace::Tape& tape = pass.tape();
   std::set<trace::Site> given;
-  std::set<trace::StoreId> memory;
   for (const State& state : states.states) {
     given.insert(state.slot.sites.begin(), state.slot.sites.end());
-    if (state.slot.before != kNobody) memory.insert(tape.variable(state.slot.before).store);
   }
+  std::set<trace::StoreId> memory = stores_of(pass, states.states);
   memory.erase(kNobody);
   std::set<VarId> constants;
   for (const std::int32_t index : recording_of(states).calls) {

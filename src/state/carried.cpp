@@ -23,11 +23,11 @@ bool holds_outputs_of(const Node& from, const std::string& port, const Node& to,
 
 class CarriedFinder {
  public:
-  CarriedFinder(const Node& node, std::size_t base, const Followed& followed,
-                std::vector<State> written, std::span<const Node* const> nodes, const Paths& paths)
+  CarriedFinder(const Node& node, std::size_t base, Followed followed, std::vector<State> written,
+                std::span<const Node* const> nodes, const Paths& paths)
       : node_(node),
         base_(base),
-        followed_(followed),
+        followed_(std::move(followed)),
         nodes_(nodes),
         paths_(paths),
         written_(std::move(written)) {}
@@ -43,6 +43,7 @@ class CarriedFinder {
       }
     }
     keep_all_but_renewed();
+    done_.followed = std::move(followed_);
     return std::move(done_);
   }
 
@@ -64,11 +65,12 @@ class CarriedFinder {
   void add_state(std::int32_t number);
   void add_chain(std::size_t last, std::int32_t delay);
   void connect();
+  void say_scratch();
   void keep_all_but_renewed();
 
   const Node& node_;
   std::size_t base_;
-  const Followed& followed_;
+  Followed followed_;
   std::span<const Node* const> nodes_;
   const Paths& paths_;
   std::vector<State> written_;
@@ -309,27 +311,48 @@ void CarriedFinder::connect() {
   }
 }
 
+void CarriedFinder::say_scratch() {
+  done_.findings.push_back(warning(
+      Code::kAmbiguousConstant, pass().opened_at, node_.name,
+      "node '" + node_.name +
+          "' writes to a tensor that the program made outside of it after leapp.start() and has "
+          "let go of since: after a single pass it is taken for scratch memory, which begins each "
+          "tick as it began here. Trace a second pass to show whether it is, or keep it as "
+          "state."));
+  done_.findings.back().settled_by_another_pass = true;
+}
+
 void CarriedFinder::keep_all_but_renewed() {
+  NodeStates& kept = done_.kept = {.node = &node_, .base = base_};
   std::map<std::size_t, std::size_t> moved;
   for (std::size_t i = 0; i < written_.size(); ++i) {
-    if (dropped_.count(static_cast<std::int32_t>(i)) > 0) {
-      done_.renewed.push_back(written_[i].slot.before);
+    const bool scratch = is_scratch(node_, written_[i].slot.before);
+    if (scratch) say_scratch();
+    if (scratch || dropped_.count(static_cast<std::int32_t>(i)) > 0) {
+      kept.renewed.push_back(written_[i].slot.before);
       continue;
     }
-    moved[i] = done_.states.size();
-    done_.states.push_back(std::move(written_[i]));
+    moved[i] = kept.states.size();
+    kept.states.push_back(std::move(written_[i]));
   }
-  for (State& state : done_.states) {
+  for (State& state : kept.states) {
     if (state.slot.same_as) state.slot.same_as = moved.at(*state.slot.same_as);
   }
 }
 
 }  // namespace
 
-Carried find_carried(const Node& node, std::size_t base, const Followed& followed,
-                     std::vector<State> written, std::span<const Node* const> nodes,
-                     const Paths& paths) {
-  return CarriedFinder(node, base, followed, std::move(written), nodes, paths).run();
+Carried find_carried(const Node& node, const std::vector<WrittenPass>& passes, std::size_t base,
+                     std::span<const Node* const> nodes, const Paths& paths) {
+  std::vector<State> written = find_written(passes, base);
+  for (;;) {
+    Followed followed = follow(node, passes, base, written);
+    Carried carried = CarriedFinder(node, base, std::move(followed), written, nodes, paths).run();
+    // What is carried may depend on more memory that the pass writes to, which is followed as well.
+    std::vector<State> more = more_written(carried.kept);
+    if (more.empty()) return carried;
+    std::ranges::move(more, std::back_inserter(written));
+  }
 }
 
 }  // namespace leapp::state

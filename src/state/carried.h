@@ -15,15 +15,15 @@ namespace leapp::state {
 
 struct Carried {
   /// What was written, changed where the program replaces its memory, and what is carried.
-  std::vector<State> states;
-  std::vector<VarId> renewed;  ///< memory that every pass finds as the first one did: no state
+  NodeStates kept;
+  Followed followed;
   Findings findings;
   bool in_doubt = false;  ///< a finding says why the states are only those that were written
 };
 
-/// `nodes` are all that are exported: a state may be another one's output of the tick before.
-Carried find_carried(const Node& node, std::size_t base, const Followed& followed,
-                     std::vector<State> written, std::span<const Node* const> nodes,
-                     const Paths& paths);
+/// What the passes from `base` on show. `nodes` are all that are exported: a state may be another
+/// one's output of the tick before.
+Carried find_carried(const Node& node, const std::vector<WrittenPass>& passes, std::size_t base,
+                     std::span<const Node* const> nodes, const Paths& paths);
 
 }  // namespace leapp::state

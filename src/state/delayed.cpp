@@ -62,12 +62,14 @@ std::size_t link(NodeStates& states, const NodePort& port, int delay, int age, S
 
 }  // namespace
 
+bool is_from_constant(const NodePort& input, const Node& from) {
+  const NodePort* output = find_port(from.outputs, input.source->port);
+  return output != nullptr && output->is_static;
+}
+
 int delay_of(const Node& to, const NodePort& input, const Node& from) {
   const int least = from.completion < to.completion ? 0 : 1;
-  const NodePort* output = find_port(from.outputs, input.source->port);
-  // A constant is the same at any time.
-  if (output != nullptr && output->is_static) return least;
-  return input.age.delay(least);
+  return is_from_constant(input, from) ? least : input.age.delay(least);
 }
 
 Findings add_delays(NodeStates& states, const std::vector<std::string>& used,
@@ -84,11 +86,10 @@ Findings add_delays(NodeStates& states, const std::vector<std::string>& used,
       feed = {node.id, {}, link(states, *port, delay, age, std::move(feed))};
     }
     states.received[name] = *feed.state;
-    Diagnostic& remark = remarks.emplace_back(
-        warning(Code::kFoundState, port->age.first().where, node.name,
-                describe(node, *port, nodes) + ", which '" + states.states[*feed.state].slot.name +
-                    "' keeps until then"));
-    remark.level = LogLevel::kInfo;
+    remarks.push_back(finding(Code::kFoundState, LogLevel::kInfo,
+                              trace::resolve_source(port->age.first().where), node.name,
+                              describe(node, *port, nodes) + ", which '" +
+                                  states.states[*feed.state].slot.name + "' keeps until then"));
   }
   return remarks;
 }

@@ -63,18 +63,11 @@ VarId left_by_first_pass(const Node& node, VarId var) {
   return read == nullptr ? kNobody : read->known.at(0).var;
 }
 
-// The variable that a state is read as, in the second pass.
-VarId read_as(const Pass& second, const State& state) {
-  if (state.slot.before != kNobody) return state.slot.before;
-  if (state.slot.sites.empty()) return kNobody;
-  return trace::variable_at(second.tape(), state.slot.sites.front());
-}
-
 // What the first tick leaves in a state that nobody declared; what it finds there is not used.
 // False where that cannot be told.
 bool open_found(NodeStates& done, State& state) {
-  if (state.fed_by || !state.slot.name.empty()) return false;
-  const VarId read = read_as(done.exported(), state);
+  if (!state.slot.name.empty()) return false;
+  const VarId read = done.read_as(state);
   const VarId left = read == kNobody ? kNobody : left_by_first_pass(*done.node, read);
   if (left == kNobody) return false;
   const at::Tensor nothing = at::zeros_like(state.per_pass[1].before);
@@ -90,7 +83,7 @@ void keep_from_first_pass(NodeStates& done) {
   const trace::Recording second = recording_of(done);
   const trace::Tape& tape = *second.tape;
   std::set<VarId> seen;
-  for (const State& state : done.states) seen.insert(read_as(done.exported(), state));
+  for (const State& state : done.states) seen.insert(done.read_as(state));
   for (const std::int32_t index : second.calls) {
     trace::for_each_variable(tape, tape.call(index), [&](VarId var) {
       const bool is_states = tape.written_since(var, second.first_call);
@@ -131,15 +124,12 @@ std::optional<NodeStates> find_first_tick(const Node& node, std::span<const Node
                                           const std::vector<Difference>& differences,
                                           const Paths& paths) {
   if (!may_be_first_tick(node, nodes, passes, differences)) return std::nullopt;
-  const std::vector<State> written = find_written(passes, 1);
-  const Followed followed = follow(node, passes, 1, written);
-  Carried carried = find_carried(node, 1, followed, written, {}, paths);
-  if (carried.in_doubt || !carried.renewed.empty() ||
-      !compare_passes(node, passes, 1, followed, carried.states, paths).empty()) {
+  Carried carried = find_carried(node, passes, 1, {}, paths);
+  NodeStates& done = carried.kept;
+  if (carried.in_doubt || !done.renewed.empty() ||
+      !compare_passes(node, passes, 1, carried.followed, done.states, paths).empty()) {
     return std::nullopt;
   }
-  NodeStates done = {.node = &node, .base = 1, .states = std::move(carried.states)};
-  add_written(done);  // what is carried may depend on more of it
   for (std::size_t i = 0; i < done.states.size(); ++i) {
     if (is_given(done.states[i])) {
       done.opening.push_back(passes[0].states[i].slot);
@@ -149,7 +139,7 @@ std::optional<NodeStates> find_first_tick(const Node& node, std::span<const Node
   }
   keep_from_first_pass(done);
   add_flag(done);
-  return done;
+  return std::move(done);
 }
 
 }  // namespace leapp::state

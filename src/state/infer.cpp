@@ -29,23 +29,10 @@ Diagnostic first_tick_warning(const Node& node, const Difference& first) {
 // What the passes of one node show by themselves.
 NodeStates infer_alone(const Node& node, const std::vector<WrittenPass>& passes,
                        std::span<const Node* const> nodes, const Paths& paths, Findings& findings) {
-  NodeStates states = {.node = &node};
-  std::vector<State> written = find_written(passes, 0);
-  Followed followed;
-  Carried carried;
-  // What is carried may depend on more memory that the pass writes to, which is followed as well.
-  std::vector<State> more;
-  do {
-    written.insert(written.end(), more.begin(), more.end());
-    followed = follow(node, passes, 0, written);
-    carried = find_carried(node, 0, followed, written, nodes, paths);
-    states.states = carried.states;
-    states.renewed = carried.renewed;
-    more = more_written(states);
-  } while (!more.empty());
-  append(findings, find_escapes(node, followed));
+  Carried carried = find_carried(node, passes, 0, nodes, paths);
+  append(findings, find_escapes(node, carried.followed));
   const std::vector<Difference> differences =
-      compare_passes(node, passes, 0, followed, states.states, paths);
+      compare_passes(node, passes, 0, carried.followed, carried.kept.states, paths);
   if (!differences.empty()) {
     if (auto first_tick = find_first_tick(node, nodes, passes, differences, paths)) {
       findings.push_back(first_tick_warning(node, differences.front()));
@@ -53,10 +40,11 @@ NodeStates infer_alone(const Node& node, const std::vector<WrittenPass>& passes,
     }
   }
   for (const Difference& each : differences) {
-    states.differences.push_back(warning(Code::kPassesDiffer, each.where, node.name, each.text));
+    carried.kept.differences.push_back(
+        warning(Code::kPassesDiffer, each.where, node.name, each.text));
   }
   append(findings, std::move(carried.findings));
-  return states;
+  return std::move(carried.kept);
 }
 
 // By now it is known what is state: outputs that depend on none, nor on an input, are constants.
@@ -87,8 +75,7 @@ void name_states(NodeStates& states, const Paths& paths) {
   const trace::Tape& tape = states.exported().tape();
   for (State& state : states.states) {
     if (!state.slot.name.empty()) continue;
-    VarId var = state.slot.before;
-    if (!state.slot.sites.empty()) var = trace::variable_at(tape, state.slot.sites.front());
+    const VarId var = states.read_as(state);
     const at::Tensor first = var == kNobody ? at::Tensor() : tape.tensor(var);
     const std::string wish = first.defined() && paths ? identifier_of(paths(first)) : std::string();
     const auto number = static_cast<std::size_t>(&state - states.states.data());
@@ -114,7 +101,7 @@ Inference infer_states(std::span<const Node* const> exported, std::span<const No
   }
   done.nodes = find_shared(std::move(alone), written, done.findings);
   for (NodeStates& states : done.nodes) {
-    add_written(states);
+    std::ranges::move(more_written(states), std::back_inserter(states.states));
     append(done.findings, states.differences);
   }
   for (NodeStates& states : done.nodes) {

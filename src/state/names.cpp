@@ -53,12 +53,17 @@ std::string describe_read(const trace::Tape& tape, const trace::Site& site, cons
          describe_argument(tape, site, paths);
 }
 
-Diagnostic warning(Code code, trace::FrameRef where, const std::string& node, std::string text) {
+Diagnostic finding(Code code, LogLevel level, const ir::SourceLocation& where,
+                   const std::string& node, std::string text) {
   return {.code = code,
-          .level = LogLevel::kWarning,
-          .where = trace::resolve_source(where).to_string(),
+          .level = level,
+          .where = where.to_string(),
           .node = node,
           .text = std::move(text)};
+}
+
+Diagnostic warning(Code code, trace::FrameRef where, const std::string& node, std::string text) {
+  return finding(code, LogLevel::kWarning, trace::resolve_source(where), node, std::move(text));
 }
 
 }  // namespace leapp::state

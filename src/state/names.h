@@ -24,7 +24,9 @@ std::string describe_read(const trace::Tape& tape, const trace::Site& site, cons
 /// " ('env.scene['imu'].data', the third of its tensors)", or what is known of that.
 std::string describe_argument(const trace::Tape& tape, const trace::Site& site, const Paths& paths);
 
-/// A warning about a line of the program.
+/// What is said about a line of the program.
+Diagnostic finding(Code code, LogLevel level, const ir::SourceLocation& where,
+                   const std::string& node, std::string text);
 Diagnostic warning(Code code, trace::FrameRef where, const std::string& node, std::string text);
 
 }  // namespace leapp::state

@@ -3,6 +3,7 @@
 #include <map>
 #include <set>
 
+#include "state/delayed.h"
 #include "state/names.h"
 
 namespace leapp::state {
@@ -10,11 +11,6 @@ namespace {
 
 std::string times(int count) {
   return count == 1 ? "once" : count == 2 ? "twice" : std::to_string(count) + " times";
-}
-
-bool is_static(const Node& from, const std::string& port) {
-  const NodePort* output = find_port(from.outputs, port);
-  return output != nullptr && output->is_static;
 }
 
 // "'lo/g' receives 'hi/g'"
@@ -75,7 +71,7 @@ Findings find_rates(std::span<const Node* const> nodes) {
     for (const NodePort& input : to->inputs) {
       if (!input.source || input.age.reads() == 0) continue;
       const Node& from = *find_node(nodes, input.source->node);
-      if (is_static(from, input.source->port)) continue;
+      if (is_from_constant(input, from)) continue;
       if (!input.age.distance()) {
         say(*to, from, input.age.deviating().where, describe_varying(*to, input, from));
         continue;

@@ -1,7 +1,6 @@
 #include "state/shared.h"
 
 #include <algorithm>
-#include <map>
 
 #include "trace/constant.h"
 
@@ -12,23 +11,80 @@ using session::MemoryUse;
 using trace::memory_of;
 using Origin = State::Origin;
 
-// A node's memory in its first pass, by position.
+// Its place among the memory that the pass writes to and nobody declared.
+std::optional<std::size_t> place_of(const WrittenPass& pass, const MemoryUse& use) {
+  std::size_t place = 0;
+  for (const State& state : pass.states) {
+    if (state.origin != Origin::kWritten) continue;
+    if (pass.pass->find_memory(state.slot.before) == &use) return place;
+    ++place;
+  }
+  return std::nullopt;
+}
+
+// Whether a later pass has its use where the first one has this: by the name it was declared with,
+// by its place among what the pass writes, or by its memory.
+bool are_same(const WrittenPass& first, const MemoryUse& use, const WrittenPass& later,
+              const MemoryUse& again) {
+  if (!use.declared.empty() || !again.declared.empty()) return use.declared == again.declared;
+  const auto place = place_of(later, again);
+  return place ? place == place_of(first, use) : memory_of(use.found) == memory_of(again.found);
+}
+
+// The memory that a state is in; null where it is in none.
+const MemoryUse* use_of(const State& state, const Pass& first) {
+  const bool is_read = state.slot.before != kNobody || state.origin == Origin::kCarried;
+  const VarId var = is_read ? state.slot.before : state.slot.after;
+  return var == kNobody ? nullptr : first.find_memory(var);
+}
+
+// Lets the node begin each tick with what the first pass found there.
+void start_anew(NodeStates& states, State& state) {
+  if (state.slot.before == kNobody) return;
+  states.renewed.push_back(std::exchange(state.slot.before, kNobody));
+  state.slot.value = state.per_pass.front().before;
+}
+
+// What a node writes for others, where nobody gives it its value: state if the node finds what it
+// left, and a constant that it starts from where that is set anew.
+void settle(NodeStates& states, State& state, Findings& findings) {
+  const Node& node = *states.node;
+  bool anew = is_scratch(node, state.slot.before);
+  bool otherwise = false;
+  bool strange = false;
+  const at::Tensor first = state.per_pass.front().before;
+  for (std::size_t k = 1; k < state.per_pass.size(); ++k) {
+    const at::Tensor& before = state.per_pass[k].before;
+    const at::Tensor& left = state.per_pass[k - 1].after;
+    if (!before.defined() || !left.defined()) continue;
+    const bool as_left = trace::same_value(before, left);
+    const bool as_first = trace::same_value(before, first);
+    anew |= as_first && !as_left;
+    otherwise |= !as_first;
+    strange |= !as_first && !as_left;
+  }
+  if (anew && !otherwise) start_anew(states, state);
+  if (!strange) return;
+  findings.push_back(warning(
+      Code::kForeignWrite, node.passes.front().opened_at, node.name,
+      "node '" + node.name +
+          "' writes to memory that another node reads, so that it is exported as state; but a "
+          "later pass found something there that the pass before had not left. If it changes from "
+          "outside, pass it through annotate.input_tensors()."));
+}
+
+// A node's memory in its first pass.
 struct Use {
-  std::size_t node = 0;   // among the nodes
-  std::size_t index = 0;  // into the memory of its first pass
+  std::size_t node = 0;  // among the nodes
+  const MemoryUse* memory = nullptr;
 
   bool operator==(const Use&) const = default;
 };
 
-// The value of one use comes from another.
-struct Pair {
-  Use to;
-  Use from;
-};
-
 class Sharing {
  public:
-  Sharing(std::vector<NodeStates> nodes, const std::vector<std::vector<WrittenPass>>& written);
+  Sharing(std::vector<NodeStates> nodes, const std::vector<std::vector<WrittenPass>>& written)
+      : nodes_(std::move(nodes)), written_(written) {}
 
   std::vector<NodeStates> run(Findings& findings) &&;
 
@@ -37,189 +93,153 @@ class Sharing {
   const std::vector<MemoryUse>& memory_at(std::size_t node) const {
     return node_at(node).passes.front().memory;
   }
-  const MemoryUse& use_at(const Use& use) const { return memory_at(use.node)[use.index]; }
 
-  std::optional<std::size_t> state_of(const Use& use) const;
-  std::optional<std::size_t> first_of(std::size_t node, std::size_t pass,
-                                      const MemoryUse& use) const;
+  const MemoryUse* find_in(const Use& use, const WrittenPass& pass) const;
+  std::optional<Use> find_writer(const MemoryUse& reader) const;
+  std::optional<Use> find_last_writer(const Use& use) const;
   std::optional<Use> source_of(const Use& use) const;
-  std::optional<Use> resolve(const MemoryUse::Writer& writer, const at::Tensor& found) const;
-  std::vector<Pair> find_pairs(Findings& findings) const;
-  void close_chains(std::vector<Pair>& pairs) const;
-  std::size_t shared_state(const Use& use, const std::optional<Use>& source);
-  const MemoryUse* counterpart(const Use& use, const Pass& pass, std::size_t number,
-                               const std::optional<Use>& source) const;
+  State::Values values_of(const Use& use, const WrittenPass& pass,
+                          const std::optional<Use>& source) const;
+  bool is_set_anew(const Use& use) const;
+  std::size_t state_of(const Use& use, const std::optional<Use>& source);
 
   std::vector<NodeStates> nodes_;
   const std::vector<std::vector<WrittenPass>>& written_;  // by node, then by pass
-  std::map<const c10::StorageImpl*, Use> last_writers_;   // of a first pass over all nodes
 };
 
-Sharing::Sharing(std::vector<NodeStates> nodes,
-                 const std::vector<std::vector<WrittenPass>>& written)
-    : nodes_(std::move(nodes)), written_(written) {
+const MemoryUse* Sharing::find_in(const Use& use, const WrittenPass& pass) const {
+  const WrittenPass& first = written_[use.node].front();
+  const auto it = std::ranges::find_if(pass.pass->memory, [&](const MemoryUse& again) {
+    return are_same(first, *use.memory, pass, again);
+  });
+  return it == pass.pass->memory.end() ? nullptr : &*it;
+}
+
+// Who left behind what a use found, in the writer's first pass.
+std::optional<Use> Sharing::find_writer(const MemoryUse& reader) const {
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
-    for (std::size_t k = 0; k < memory_at(i).size(); ++k) {
-      if (memory_at(i)[k].after) last_writers_[memory_of(memory_at(i)[k].left)] = {i, k};
-    }
-  }
-}
-
-// The state that a use is.
-std::optional<std::size_t> Sharing::state_of(const Use& use) const {
-  const std::vector<State>& states = nodes_[use.node].states;
-  const Pass& pass = node_at(use.node).passes.front();
-  for (std::size_t i = 0; i < states.size(); ++i) {
-    const VarId before = states[i].slot.before;
-    if (before != kNobody && pass.find_memory(before) == &use_at(use)) return i;
-  }
-  return std::nullopt;
-}
-
-// Which use of the first pass the use of another one is: by the name it was declared with, by its
-// place among what the pass writes, or by its memory.
-std::optional<std::size_t> Sharing::first_of(std::size_t node, std::size_t pass,
-                                             const MemoryUse& use) const {
-  const std::vector<MemoryUse>& first = memory_at(node);
-  const auto written_uses = [&](std::size_t number) {
-    std::vector<const MemoryUse*> uses;
-    for (const State& state : written_[node][number].states) {
-      if (state.origin != Origin::kWritten) continue;
-      uses.push_back(node_at(node).passes[number].find_memory(state.slot.before));
-    }
-    return uses;
-  };
-  const std::vector<const MemoryUse*> here = written_uses(pass);
-  const auto place = std::ranges::find(here, &use);
-  for (std::size_t i = 0; i < first.size(); ++i) {
-    if (!use.declared.empty() || !first[i].declared.empty()) {
-      if (first[i].declared == use.declared) return i;
-    } else if (place != here.end()) {
-      const std::vector<const MemoryUse*> there = written_uses(0);
-      const auto ordinal = static_cast<std::size_t>(place - here.begin());
-      if (ordinal < there.size() && there[ordinal] == &first[i]) return i;
-    } else if (memory_of(first[i].found) == memory_of(use.found)) {
-      return i;
+    if (node_at(i).id != reader.writer->node) continue;
+    const WrittenPass& pass = written_[i].at(reader.writer->pass);
+    for (const MemoryUse& first : memory_at(i)) {
+      const MemoryUse* use = find_in({i, &first}, pass);
+      if (use == nullptr || !use->after || memory_of(use->left) != memory_of(reader.found))
+        continue;
+      return Use{i, &first};
     }
   }
   return std::nullopt;
 }
 
-// The writer's use, in its first pass, that left `found` behind in the given one.
-std::optional<Use> Sharing::resolve(const MemoryUse::Writer& writer,
-                                    const at::Tensor& found) const {
-  for (std::size_t i = 0; i < nodes_.size(); ++i) {
-    if (node_at(i).id != writer.node) continue;
-    for (const MemoryUse& use : node_at(i).passes.at(writer.pass).memory) {
-      if (!use.after || memory_of(use.left) != memory_of(found)) continue;
-      if (const auto index = first_of(i, writer.pass, use)) return Use{i, *index};
-    }
-  }
-  return std::nullopt;
-}
-
-std::optional<Use> Sharing::source_of(const Use& use) const {
-  const MemoryUse& first = use_at(use);
-  if (first.writer) return resolve(*first.writer, first.found);
-  const std::vector<Pass>& passes = node_at(use.node).passes;
-  for (std::size_t k = 1; k < passes.size(); ++k) {
-    for (const MemoryUse& again : passes[k].memory) {
-      if (first_of(use.node, k, again) != use.index) continue;
-      if (again.writer) return resolve(*again.writer, again.found);
+// Who of the nodes behind is the last to change what the use leaves, for the next tick to find.
+std::optional<Use> Sharing::find_last_writer(const Use& use) const {
+  const auto* memory = memory_of(use.memory->after ? use.memory->left : use.memory->found);
+  std::optional<Use> last;
+  for (std::size_t i = use.node + 1; i < nodes_.size(); ++i) {
+    for (const MemoryUse& other : memory_at(i)) {
+      if (!other.after || memory_of(other.found) != memory) continue;
+      // A buffer that is replaced is the same one where it has the same name.
+      if (memory_of(other.left) != memory && other.declared != use.memory->declared) continue;
+      memory = memory_of(other.left);
+      last = {i, &other};
       break;
     }
   }
-  if (passes.size() > 1) return std::nullopt;
-  const auto last = last_writers_.find(memory_of(first.found));
-  return last == last_writers_.end() ? std::nullopt : std::optional(last->second);
+  return last;
 }
 
-std::vector<Pair> Sharing::find_pairs(Findings& findings) const {
-  std::vector<Pair> pairs;
-  for (std::size_t i = 0; i < nodes_.size(); ++i) {
-    if (nodes_[i].base != 0) continue;  // it uses no memory of others
-    for (std::size_t k = 0; k < memory_at(i).size(); ++k) {
-      const MemoryUse& use = memory_at(i)[k];
-      if (!use.before) continue;  // an input that the user declared
-      const auto source = source_of({i, k});
-      if (!source || source->node == i) continue;
-      if (trace::same_type(use.found, use_at(*source).left)) {
-        pairs.push_back({{i, k}, *source});
-        continue;
-      }
-      findings.push_back(warning(
-          Code::kSharedShape, node_at(i).passes.front().opened_at, node_at(i).name,
-          "node '" + node_at(i).name + "' reads memory that node '" + node_at(source->node).name +
-              "' writes, in another shape: its present value is exported as a constant. Pass it "
-              "through annotate.input_tensors()."));
-    }
+std::optional<Use> Sharing::source_of(const Use& use) const {
+  for (const WrittenPass& pass : written_[use.node]) {
+    const MemoryUse* now = find_in(use, pass);
+    if (now != nullptr && now->writer) return find_writer(*now);
   }
-  return pairs;
+  // With several passes, one would have found what another node wrote.
+  const bool alone = written_[use.node].size() == 1 && !use.memory->let_go;
+  return alone ? find_last_writer(use) : std::nullopt;
 }
 
-// A buffer of a module that one node replaces and a later one replaces again: the first finds in
-// the next tick what the last one left. Two passes show it; after a single one its name does.
-void Sharing::close_chains(std::vector<Pair>& pairs) const {
-  const auto is_fed = [&](const Use& use) {
-    return std::ranges::find(pairs, use, &Pair::to) != pairs.end();
-  };
-  std::vector<Pair> closing;
-  for (const Pair& pair : pairs) {
-    const Use first = pair.from;
-    if (node_at(first.node).passes.size() > 1 || is_fed(first)) continue;
-    Use last = first;
-    for (bool further = true; further;) {
-      const auto next = std::ranges::find_if(pairs, [&](const Pair& p) {
-        return p.from == last && use_at(p.to).after &&
-               use_at(p.to).declared == use_at(last).declared;
-      });
-      further = next != pairs.end();
-      if (further) last = next->to;
-    }
-    if (last != first && !use_at(first).declared.empty()) closing.push_back({first, last});
+// What a pass has where the first has the use: the same memory, or, where that is made anew in
+// every pass, what the source left.
+State::Values Sharing::values_of(const Use& use, const WrittenPass& pass,
+                                 const std::optional<Use>& source) const {
+  const MemoryUse* now = find_in(use, pass);
+  if (now == nullptr && source) {
+    const auto& memory = pass.pass->memory;
+    const auto it = std::ranges::find_if(memory, [&](const MemoryUse& other) {
+      return other.writer && find_writer(other) == source;
+    });
+    if (it != memory.end()) now = &*it;
   }
-  for (const Pair& pair : closing) {
-    if (!is_fed(pair.to)) pairs.push_back(pair);
-  }
+  return now == nullptr ? State::Values{} : State::Values{now->value_before(), now->value_after()};
 }
 
-// What another pass has where the first has the use: the same memory, or, where that is made anew
-// in every pass, what the source left.
-const MemoryUse* Sharing::counterpart(const Use& use, const Pass& pass, std::size_t number,
-                                      const std::optional<Use>& source) const {
-  for (const MemoryUse& other : pass.memory) {
-    if (first_of(use.node, number, other) == use.index) return &other;
+// Whether later passes found there what the first one did, and not what another node had left: the
+// program sets it anew.
+bool Sharing::is_set_anew(const Use& use) const {
+  bool anew = false;
+  for (const WrittenPass& pass : written_[use.node]) {
+    const MemoryUse* now = find_in(use, pass);
+    if (&pass == &written_[use.node].front() || now == nullptr || !now->writer) continue;
+    const auto writer = find_writer(*now);
+    if (!writer) continue;
+    const MemoryUse* left = find_in(*writer, written_[writer->node].at(now->writer->pass));
+    const bool as_left = trace::same_value(now->value_before(), left->value_after());
+    const bool as_first = trace::same_value(now->value_before(), use.memory->value_before());
+    if (!as_first) return false;
+    anew |= !as_left;
   }
-  for (const MemoryUse& other : pass.memory) {
-    if (source && other.writer && resolve(*other.writer, other.found) == source) return &other;
-  }
-  return nullptr;
+  return anew;
 }
 
 // The state that the use is, made when there is none.
-std::size_t Sharing::shared_state(const Use& use, const std::optional<Use>& source) {
-  if (const auto known = state_of(use)) return *known;
-  const MemoryUse& first = use_at(use);
-  State state = {
-      .origin = Origin::kShared,
-      .slot = {.before = first.var, .after = first.left.defined() ? first.var : kNobody}};
-  const std::vector<Pass>& passes = node_at(use.node).passes;
-  for (std::size_t k = 0; k < passes.size(); ++k) {
-    const MemoryUse* now = counterpart(use, passes[k], k, source);
-    state.per_pass.push_back(
-        now == nullptr ? State::Values{} : State::Values{now->value_before(), now->value_after()});
+std::size_t Sharing::state_of(const Use& use, const std::optional<Use>& source) {
+  std::vector<State>& states = nodes_[use.node].states;
+  const Pass& first = node_at(use.node).passes.front();
+  const auto known = std::ranges::find_if(
+      states, [&](const State& state) { return use_of(state, first) == use.memory; });
+  if (known != states.end()) return static_cast<std::size_t>(known - states.begin());
+  const VarId var = use.memory->var;
+  State state = {.origin = Origin::kShared,
+                 .slot = {.before = var, .after = use.memory->after ? var : kNobody}};
+  for (const WrittenPass& pass : written_[use.node]) {
+    state.per_pass.push_back(values_of(use, pass, source));
   }
-  nodes_[use.node].states.push_back(std::move(state));
-  return nodes_[use.node].states.size() - 1;
+  states.push_back(std::move(state));
+  return states.size() - 1;
 }
 
 std::vector<NodeStates> Sharing::run(Findings& findings) && {
-  std::vector<Pair> pairs = find_pairs(findings);
-  close_chains(pairs);
-  for (const auto& [to, from] : pairs) {
-    const std::size_t to_state = shared_state(to, from);
-    const std::size_t from_state = shared_state(from, std::nullopt);
-    nodes_[to.node].states[to_state].fed_by = State::Feed{node_at(from.node).id, {}, from_state};
+  for (std::size_t i = 0; i < nodes_.size(); ++i) {
+    if (nodes_[i].base != 0) continue;  // it uses no memory of others
+    for (const MemoryUse& memory : memory_at(i)) {
+      const Use use = {i, &memory};
+      if (!memory.before) continue;  // an input that the user declared
+      const auto source = source_of(use);
+      if (!source || source->node == i) continue;
+      if (is_set_anew(use)) {
+        for (State& state : nodes_[i].states) {
+          if (use_of(state, node_at(i).passes.front()) == &memory) start_anew(nodes_[i], state);
+        }
+        continue;
+      }
+      const Node& from = node_at(source->node);
+      if (!trace::same_type(memory.found, source->memory->left)) {
+        findings.push_back(warning(
+            Code::kSharedShape, node_at(i).passes.front().opened_at, node_at(i).name,
+            "node '" + node_at(i).name + "' reads memory that node '" + from.name +
+                "' writes, in another shape: its present value is exported as a constant. Pass it "
+                "through annotate.input_tensors()."));
+        continue;
+      }
+      const std::size_t read = state_of(use, source);
+      const std::size_t written = state_of(*source, std::nullopt);
+      nodes_[i].states[read].fed_by = State::Feed{from.id, {}, written};
+    }
+  }
+  for (NodeStates& states : nodes_) {
+    for (State& state : states.states) {
+      if (state.origin != Origin::kShared || state.fed_by || !state.slot.is_left()) continue;
+      settle(states, state, findings);
+    }
   }
   return std::move(nodes_);
 }

@@ -330,11 +330,4 @@ Followed follow(const Node& node, const std::vector<WrittenPass>& passes, std::s
   return Follower(node, passes, base, written).run();
 }
 
-bool was_computed(const Node& node, std::size_t pass, VarId var) {
-  if (pass == 0) return false;
-  const session::OutsideRead* read = node.passes[pass].find_outside(var);
-  if (read == nullptr || read->known.at(pass - 1).var == kNobody) return false;
-  return trace::depends_on_inputs(node.passes[pass - 1].tape(), read->known[pass - 1].var);
-}
-
 }  // namespace leapp::state

@@ -78,7 +78,4 @@ struct Followed {
 Followed follow(const Node& node, const std::vector<WrittenPass>& passes, std::size_t base,
                 const std::vector<State>& written);
 
-/// Whether a tensor from outside that a pass read was computed from inputs by the pass before.
-bool was_computed(const Node& node, std::size_t pass, VarId var);
-
 }  // namespace leapp::state

@@ -4,6 +4,11 @@
 
 namespace leapp::state {
 
+VarId NodeStates::read_as(const State& state) const {
+  if (state.slot.sites.empty()) return state.slot.before;
+  return trace::variable_at(exported().tape(), state.slot.sites.front());
+}
+
 std::vector<StateSlot> slots_of(const std::vector<State>& states) {
   std::vector<StateSlot> slots;
   slots.reserve(states.size());

@@ -69,6 +69,9 @@ struct NodeStates {
   std::vector<Diagnostic> differences = {};
 
   const Pass& exported() const { return node->passes[base]; }
+  /// The variable that the exported pass reads the state as, first; kNobody where it reads it
+  /// nowhere.
+  VarId read_as(const State& state) const;
 };
 
 /// What is said of the program, beside what was found.

@@ -1,8 +1,5 @@
 #include "state/written.h"
 
-#include <algorithm>
-#include <set>
-
 namespace leapp::state {
 namespace {
 
@@ -23,14 +20,6 @@ void add_memory(const Pass& pass, std::vector<State>& states, std::set<trace::St
       });
     }
   }
-}
-
-std::set<trace::StoreId> stores_of(const Pass& pass, const std::vector<State>& states) {
-  std::set<trace::StoreId> stores;
-  for (const State& state : states) {
-    if (state.slot.before != kNobody) stores.insert(pass.tape().variable(state.slot.before).store);
-  }
-  return stores;
 }
 
 // What a pass held in the memory that a variable of another one is in; undefined where it did not
@@ -87,6 +76,12 @@ std::vector<WrittenPass> written_in(const Node& node) {
   return passes;
 }
 
+bool is_scratch(const Node& node, VarId var) {
+  if (node.passes.size() > 1 || var == kNobody) return false;
+  const session::MemoryUse* use = node.passes.front().find_memory(var);
+  return use != nullptr && use->declared.empty() && !use->writer && use->let_go;
+}
+
 std::vector<State> more_written(const NodeStates& states) {
   const Pass& pass = states.exported();
   std::set<trace::StoreId> known = stores_of(pass, states.states);
@@ -102,8 +97,12 @@ std::vector<State> more_written(const NodeStates& states) {
   return more;
 }
 
-void add_written(NodeStates& states) {
-  for (State& more : more_written(states)) states.states.push_back(std::move(more));
+std::set<trace::StoreId> stores_of(const Pass& pass, const std::vector<State>& states) {
+  std::set<trace::StoreId> stores;
+  for (const State& state : states) {
+    if (state.slot.before != kNobody) stores.insert(pass.tape().variable(state.slot.before).store);
+  }
+  return stores;
 }
 
 State::Values values_in(const Pass& pass, VarId var) {

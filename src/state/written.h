@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <vector>
 
 #include "state/state.h"
@@ -23,11 +24,18 @@ std::vector<WrittenPass> written_in(const Node& node);  ///< each of its passes
 /// The memory that the exported pass writes to and that its outputs or its states depend on, as far
 /// as it is not among them. What it writes there may depend on more such memory.
 std::vector<State> more_written(const NodeStates& states);
-void add_written(NodeStates& states);  ///< puts it behind them
 
 /// What the pass `base` writes, with what each pass held there: told by the name that it was
 /// declared with, or by the memory.
 std::vector<State> find_written(const std::vector<WrittenPass>& passes, std::size_t base);
+
+/// Whether memory is taken for scratch, made anew for every tick, after a single pass: the program
+/// made it during the session and has let go of it, and no other node wrote to it. Several passes
+/// show it by themselves.
+bool is_scratch(const Node& node, VarId var);
+
+/// The memory that a pass reads states from.
+std::set<trace::StoreId> stores_of(const Pass& pass, const std::vector<State>& states);
 
 /// What memory from outside held before a pass and after it, by a variable that is in it.
 State::Values values_in(const Pass& pass, VarId var);

@@ -124,6 +124,18 @@ TEST_F(CompilerTest, SaysHowFarItIs) {
   EXPECT_THAT(steps, ElementsAre("a 0/4", "b 1/4", "a 2/4", "b 3/4"));
 }
 
+TEST_F(CompilerTest, SaysHowLongEachPhaseTook) {
+  begin();
+  pass();
+  stop();
+  compile({.dry_run = true});
+  std::ostringstream log;
+  log << std::ifstream(folder_ / "g" / "log.txt").rdbuf();
+  EXPECT_THAT(log.str(), ::testing::ContainsRegex("Compiled in [0-9.]+ s: state [0-9.]+ s, graphs "
+                                                  "[0-9.]+ s, models [0-9.]+ s, validation "
+                                                  "[0-9.]+ s, drawing and writing [0-9.]+ s"));
+}
+
 TEST_F(CompilerTest, ADryRunWritesNoModelAndComparesNothing) {
   begin();
   pass();

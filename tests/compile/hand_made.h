@@ -18,6 +18,9 @@ using session::Node;
 using session::NodeId;
 using session::Pass;
 
+/// Wide enough for weights to leave the model's file.
+inline constexpr std::int64_t kWidth = 1024;
+
 /// Every port is a row of four numbers, as those of tests/data/models are.
 inline at::Tensor row(double value) {
   return at::full({1, 4}, value);

@@ -10,8 +10,8 @@ namespace {
 
 using leapp::testing::code_of;
 using session::Backend;
+using testing::kWidth;
 
-constexpr std::int64_t kWidth = 1024;  // wide enough for weights to leave the model's file
 const ir::TensorType kRow{DType::kFloat32, {1, kWidth}};
 
 class ModelFilesTest : public testing::FolderTest {

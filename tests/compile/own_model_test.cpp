@@ -13,9 +13,8 @@ namespace {
 using leapp::testing::code_of;
 using leapp::testing::model_file;
 using leapp::testing::port;
+using testing::kWidth;
 using testing::with_states;
-
-constexpr std::int64_t kWidth = 1024;  // wide enough for weights to leave the model's file
 
 Model declare(std::vector<Port> inputs, std::vector<Port> outputs) {
   Model model;

@@ -16,10 +16,7 @@ using testing::World;
 using Lines = std::vector<std::string>;
 
 Carried carried(const NodeWriter& writer, std::span<const Node* const> nodes = {}) {
-  const std::vector<WrittenPass> passes = written_in(writer.node);
-  const std::vector<State> written = find_written(passes, 0);
-  const Followed followed = follow(writer.node, passes, 0, written);
-  return find_carried(writer.node, 0, followed, written, nodes, {});
+  return find_carried(writer.node, written_in(writer.node), 0, nodes, {});
 }
 
 TEST(CarriedTest, WhatIsCarriedAndHowItIsLeft) {
@@ -64,7 +61,7 @@ TEST(CarriedTest, WhatIsCarriedAndHowItIsLeft) {
   for (const auto& line : table) {
     const NodeWriter writer = tape_of({.passes = 5, .lines = line.lines});
     const Carried found = carried(writer);
-    EXPECT_EQ(told(writer, found.states), line.states) << line.what;
+    EXPECT_EQ(told(writer, found.kept.states), line.states) << line.what;
     EXPECT_EQ(codes(found.findings), Lines{}) << line.what;
     EXPECT_FALSE(found.in_doubt) << line.what;
   }
@@ -74,30 +71,42 @@ TEST(CarriedTest, AStateHasItsValuesAndAChainThoseToCome) {
   const NodeWriter one =
       tape_of({.passes = 3, .lines = {"h2 = add(h, x)", "h := h2", "return h2"}});
   const Carried state = carried(one);
-  ASSERT_EQ(state.states.size(), 1);
-  EXPECT_EQ(before(state.states[0]), "1 1.5 3");
-  EXPECT_EQ(testing::numbers({state.states[0].slot.value}), "1");
+  ASSERT_EQ(state.kept.states.size(), 1);
+  EXPECT_EQ(before(state.kept.states[0]), "1 1.5 3");
+  EXPECT_EQ(testing::numbers({state.kept.states[0].slot.value}), "1");
 
   const NodeWriter end =
       tape_of({.passes = 4, .lines = {"y = mul(a, x)", "a := b", "b := x", "return y"}});
   const Carried chain = carried(end);
-  ASSERT_EQ(chain.states.size(), 2);
-  EXPECT_EQ(before(chain.states[0]), "1 1 0.5 1.5");
-  EXPECT_EQ(before(chain.states[1]), "1 0.5 1.5 -");
+  ASSERT_EQ(chain.kept.states.size(), 2);
+  EXPECT_EQ(before(chain.kept.states[0]), "1 1 0.5 1.5");
+  EXPECT_EQ(before(chain.kept.states[1]), "1 0.5 1.5 -");
 }
 
 TEST(CarriedTest, SitesOfOneTensorShareAState) {
   const NodeWriter writer =
       tape_of({.passes = 3, .lines = {"g = mul(h, x)", "h2 = add(h, g)", "h := h2", "return h2"}});
   const Carried found = carried(writer);
-  ASSERT_EQ(told(writer, found.states), Lines{"carried h <- h2"});
-  EXPECT_EQ(found.states[0].slot.sites.size(), 2);
+  ASSERT_EQ(told(writer, found.kept.states), Lines{"carried h <- h2"});
+  EXPECT_EQ(found.kept.states[0].slot.sites.size(), 2);
 }
 
 TEST(CarriedTest, RenewedMemoryIsNamed) {
   const NodeWriter writer =
       tape_of({.passes = 3, .lines = {"add_(m, x)", "y = mul(m, x)", "m := new", "return y"}});
-  EXPECT_EQ(carried(writer).renewed, std::vector<VarId>{writer.var("m")});
+  EXPECT_EQ(carried(writer).kept.renewed, std::vector<VarId>{writer.var("m")});
+}
+
+TEST(CarriedTest, MemoryThatWasLetGoIsScratchAfterASinglePass) {
+  const Lines lines = {"add_(h, x)", "y = tanh(h)", "return y"};
+  for (const bool let_go : {false, true}) {
+    NodeWriter writer = tape_of({.passes = 1, .lines = lines});
+    writer.node.passes[0].memory.at(0).let_go = let_go;
+    const Carried found = carried(writer);
+    EXPECT_EQ(found.kept.states.size(), let_go ? 0U : 1U);
+    EXPECT_EQ(found.kept.renewed.size(), let_go ? 1U : 0U);
+    EXPECT_EQ(codes(found.findings), let_go ? Lines{"LP303"} : Lines{});
+  }
 }
 
 TEST(CarriedTest, WhatCannotBeToldIsAFinding) {
@@ -155,7 +164,7 @@ TEST(CarriedTest, ATensorAtTwoPlacesIsAmbiguousUntilAThirdPass) {
         {.passes = passes, .lines = {"h2 = mul(h, x)", "y = add(h2, k)", "h := h2", "return y"}});
     const Carried found = carried(writer);
     EXPECT_EQ(codes(found.findings), passes == 2 ? Lines{"LP303"} : Lines{});
-    EXPECT_EQ(found.states.size(), passes == 2 ? 0 : 1);
+    EXPECT_EQ(found.kept.states.size(), passes == 2 ? 0 : 1);
   }
 }
 
@@ -176,9 +185,9 @@ TEST(CarriedTest, AnotherNodesOutputIsCarriedFromTheTickBefore) {
     const Carried found = carried(reader_first ? first : second, nodes);
     EXPECT_EQ(codes(found.findings), reader_first ? Lines{} : Lines{"LP305"});
     if (!reader_first) continue;
-    ASSERT_EQ(told(first, found.states), Lines{"carried c <- nothing"});
-    EXPECT_EQ(found.states[0].fed_by->node, second.node.id);
-    EXPECT_EQ(found.states[0].fed_by->output, "z");
+    ASSERT_EQ(told(first, found.kept.states), Lines{"carried c <- nothing"});
+    EXPECT_EQ(found.kept.states[0].fed_by->node, second.node.id);
+    EXPECT_EQ(found.kept.states[0].fed_by->output, "z");
   }
 }
 

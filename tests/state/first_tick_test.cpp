@@ -8,6 +8,7 @@ namespace leapp::state {
 namespace {
 
 using testing::before;
+using testing::kFilter;
 using testing::NodeWriter;
 using testing::tape_of;
 using testing::told;
@@ -20,9 +21,6 @@ std::optional<NodeStates> first_tick(const NodeWriter& writer) {
   return find_first_tick(writer.node, nodes, passes,
                          compare_passes(writer.node, passes, 0, followed, {}, {}), {});
 }
-
-// A filter that begins with the first observation.
-const Lines kFilter = {"1: h2 = tanh(x)", "2+: h2 = add(h, x)", "h := h2", "return h2"};
 
 TEST(FirstTickTest, TheSecondPassIsExportedAndAFlagChooses) {
   const NodeWriter writer = tape_of({.passes = 3, .lines = kFilter});

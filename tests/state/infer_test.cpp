@@ -10,12 +10,11 @@ namespace {
 
 using testing::codes;
 using ::testing::HasSubstr;
+using testing::kFilter;
 using testing::NodeWriter;
 using testing::tape_of;
 using testing::told;
 using Lines = std::vector<std::string>;
-
-const Lines kFilter = {"1: h2 = tanh(x)", "2+: h2 = add(h, x)", "h := h2", "return h2"};
 
 Inference infer(const NodeWriter& writer, const Paths& paths = {}) {
   const Node* nodes[] = {&writer.node};

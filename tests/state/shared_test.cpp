@@ -21,12 +21,15 @@ const Lines kReader = {"y = mul(m, x)", "return y"};
 // Two nodes that run one after the other in each tick.
 class SharedTest : public ::testing::Test {
  protected:
-  void run(const Lines& first, const Lines& second, int ticks) {
+  // `between` runs before each tick, in no node.
+  void run(const Lines& first, const Lines& second, int ticks,
+           const std::function<void()>& between = {}) {
     a_ = std::make_unique<NodeWriter>(world_,
                                       testing::Program{.name = "a", .passes = 0, .lines = first});
     b_ = std::make_unique<NodeWriter>(world_,
                                       testing::Program{.name = "b", .passes = 0, .lines = second});
     for (int tick = 0; tick < ticks; ++tick) {
+      if (between) between();
       a_->run();
       b_->run();
     }
@@ -52,6 +55,11 @@ class SharedTest : public ::testing::Test {
       }
     }
     return lines;
+  }
+
+  void write(const at::Tensor& value) {
+    world_->captures.before_write(world_->tensors.at("m"));
+    world_->tensors.at("m").copy_(value);
   }
 
   std::shared_ptr<World> world_ = std::make_shared<World>();
@@ -101,6 +109,43 @@ TEST_F(SharedTest, TheValuesAreThoseThatEachPassFound) {
   EXPECT_EQ(before(found_[1].states[0]), "1.5 3 5.5");
 }
 
+TEST_F(SharedTest, WhatTheProgramSetsAnewBeforeEachTickIsNoState) {
+  const Lines both = {"add_(m, x)", "y = mul(m, x)", "return y"};
+  const struct {
+    const char* what;
+    Lines first;
+    Lines states;
+  } table[] = {
+      {"the writer reads it", both, {"a: written ? <- m", "b: written m <- m of 0/#0"}},
+      {"the writer only writes", kWriter, {"a: shared ? <- m", "b: written m <- m of 0/#0"}},
+  };
+  for (const auto& line : table) {
+    world_ = std::make_shared<World>();
+    world_->tensors["m"] = at::ones({3});
+    run(line.first, both, 3, [&] { write(at::ones({3})); });
+    EXPECT_EQ(states(), line.states) << line.what;
+    EXPECT_TRUE(at::equal(found_[0].states[0].slot.value, at::ones({3}))) << line.what;
+    EXPECT_EQ(found_[0].renewed.size(), 1U) << line.what;
+    EXPECT_THAT(findings_, ::testing::IsEmpty()) << line.what;
+  }
+}
+
+TEST_F(SharedTest, WhatIsSetAnewOnceIsState) {
+  int tick = 0;
+  world_->tensors["m"] = at::ones({3});
+  run(kWriter, kReader, 4, [&] {
+    if (tick++ == 2) write(at::ones({3}));
+  });
+  EXPECT_EQ(states(), (Lines{"a: shared m <- m", "b: shared m <- nothing of 0/#0"}));
+}
+
+TEST_F(SharedTest, WhatChangesBeforeEachTickIsNamed) {
+  double value = 0;
+  world_->tensors["m"] = at::ones({3});
+  run(kWriter, kReader, 3, [&] { write(at::full({3}, value -= 1)); });
+  EXPECT_EQ(codes(findings_), Lines{"LP304"});
+}
+
 TEST_F(SharedTest, WhatIsReadInAnotherShapeCannotTravel) {
   world_->tensors["m"] = at::ones({3});
   world_->tensors["n"] = world_->tensors["m"].view({3, 1});
@@ -113,6 +158,12 @@ TEST_F(SharedTest, ABufferThatBothReplaceGoesRoundAfterASinglePass) {
   const Lines replace = {"buffer m", "m2 = mul(m, x)", "m := m2", "return m2"};
   run(replace, replace, 1);
   EXPECT_EQ(states(), (Lines{"a: declared m <- m2 of 1/#0", "b: declared m <- m2 of 0/#0"}));
+}
+
+TEST_F(SharedTest, ABufferThatOneReplacesAndAnotherWritesToGoesRoundAfterASinglePass) {
+  run({"buffer m", "m2 = mul(m, x)", "m := m2", "return m2"},
+      {"add_(m, x)", "y = mul(m, x)", "return y"}, 1);
+  EXPECT_EQ(states(), (Lines{"a: declared m <- m2 of 1/#0", "b: written m <- m of 0/#0"}));
 }
 
 }  // namespace

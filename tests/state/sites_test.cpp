@@ -153,13 +153,5 @@ TEST(SitesTest, ALaterPassMayBeTheBase) {
   EXPECT_EQ(all.passes.size(), 2);
 }
 
-TEST(SitesTest, WhatThePassBeforeComputedOfItsInputs) {
-  const NodeWriter writer =
-      tape_of({.passes = 2, .lines = {"h2 = mul(h, x)", "y = mul(h2, w)", "h := h2", "return y"}});
-  EXPECT_TRUE(was_computed(writer.node, 1, writer.var("h", 1)));
-  EXPECT_FALSE(was_computed(writer.node, 1, writer.var("w", 1)));
-  EXPECT_FALSE(was_computed(writer.node, 0, writer.var("h", 0)));
-}
-
 }  // namespace
 }  // namespace leapp::state

@@ -347,4 +347,8 @@ inline NodeWriter tape_of(Program program) {
   return {std::make_shared<World>(), std::move(program)};
 }
 
+/// A filter that begins with the first observation.
+inline const std::vector<std::string> kFilter = {"1: h2 = tanh(x)", "2+: h2 = add(h, x)", "h := h2",
+                                                 "return h2"};
+
 }  // namespace leapp::testing

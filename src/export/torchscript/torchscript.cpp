@@ -5,6 +5,7 @@
 #include <torch/csrc/jit/ir/ir.h>
 #include <torch/csrc/jit/runtime/operator.h>
 #include <torch/csrc/jit/serialization/export.h>
+#include <torch/csrc/jit/serialization/import.h>
 
 #include <cctype>
 #include <cstddef>
@@ -243,6 +244,18 @@ void write(const ir::Graph& graph, const std::filesystem::path& file, const Opti
   require(!stream.fail(), Code::kIo,
           "cannot write the TorchScript file " + file.string() +
               ": check that the folder exists, is writable and has space left");
+}
+
+std::optional<std::vector<Parameter>> parameters_of(const std::filesystem::path& file) {
+  const torch::jit::Module module = torch::jit::load(file.string(), at::kCPU);
+  const auto method = module.find_method("forward");
+  if (!method) return std::nullopt;
+  std::vector<Parameter> parameters;
+  for (const c10::Argument& argument : method->function().getSchema().arguments()) {
+    parameters.push_back({argument.name(), !argument.default_value().has_value()});
+  }
+  parameters.erase(parameters.begin());  // self
+  return parameters;
 }
 
 }  // namespace leapp::torchscript

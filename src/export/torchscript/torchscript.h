@@ -6,6 +6,9 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
 
 #include "ir/graph.h"
 #include "leapp/visibility.h"
@@ -20,5 +23,15 @@ struct Options {
 /// Throws Error(kExport) naming the operator and the user's line when the graph cannot be written.
 LEAPP_EXPORT void write(const ir::Graph& graph, const std::filesystem::path& file,
                         const Options& options);
+
+/// One that forward() of a module takes, after self.
+struct Parameter {
+  std::string name;
+  bool needed = true;  ///< it has no default
+};
+
+/// What forward() of the module in a TorchScript file takes; nothing where there is none. Throws
+/// c10::Error for a file that is no such module.
+std::optional<std::vector<Parameter>> parameters_of(const std::filesystem::path& file);
 
 }  // namespace leapp::torchscript
