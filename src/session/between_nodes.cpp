@@ -40,10 +40,6 @@ bool follow(BetweenCall& call, const Tag& tag) {
 
 }  // namespace
 
-TagRef inside_tag(const Node& node) {
-  return std::make_shared<const Tag>(Tag{node.id, "", {}, node.completed});
-}
-
 TagRef Live::tag_of(const at::Tensor& tensor) const {
   const auto taken = taken_in.find(tensor.unsafeGetTensorImpl());
   return taken != taken_in.end() ? taken->second : tags.find(tensor);

@@ -133,13 +133,12 @@ void warn_of_dynamic_ports(Live& live, const LiveNode& node, const Pass& pass,
 // The outputs know where they come from, and so does all else that the pass computed.
 void tag_outputs(Live& live, const LiveNode& node, const NamedTensors& tensors,
                  const OutputOptions& options) {
-  const auto inside = inside_tag(node);
   const auto count = static_cast<VarId>(live.tape ? live.tape->variable_count() : 0);
   for (VarId id = 0; id < count; ++id) {
     const trace::Variable& variable = live.tape->variable(id);
     if (variable.node != node.id || variable.origin != trace::Variable::Origin::kResult) continue;
     if (auto impl = variable.impl.lock()) {
-      live.tags.set(at::Tensor(std::move(impl)), inside);
+      live.tags.set(at::Tensor(std::move(impl)), node.pass.inside);
     }
   }
   for_each_output(tensors, options, [&](const TensorSemantics& entry, bool) {

@@ -80,11 +80,12 @@ at::Tensor add_input(Live& live, LiveNode& node, const TensorSemantics& entry,
   Pass& made = node.pass.made;
   made.inputs.resize(node.inputs.size());
   made.recording.inputs.resize(node.inputs.size());
-  made.inputs[index] = trace::copy_of(entry.ref);
+  // Of a pass that is not recorded nothing is kept, unless it is the only one.
+  if (node.pass.recorded || !node.complete()) made.inputs[index] = trace::copy_of(entry.ref);
   made.recording.inputs[index] = {
       entry.name, node.pass.recorded ? live.tape->add_input(handle, node.id) : kNobody};
   if (!node.pass.recorded && live.tags.find(entry.ref)) {
-    live.taken_in.insert_or_assign(handle.unsafeGetTensorImpl(), inside_tag(node));
+    live.taken_in.insert_or_assign(handle.unsafeGetTensorImpl(), node.pass.inside);
     node.pass.handles.push_back(handle);
   }
   node.pass.places[entry.name] = frame;

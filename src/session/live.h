@@ -36,6 +36,7 @@ struct OpenPass {
 
   bool open = false;
   bool recorded = false;  ///< operators are logged; else only inputs and outputs are kept
+  TagRef inside = {};     ///< of what it computes and does not put out
   std::thread::id thread = {};
   Pass made = {};  ///< so far; an input that was not given yet has no name
   std::map<std::string, trace::FrameRef> places = {};  ///< where inputs were given
@@ -60,7 +61,7 @@ struct OfMemory {
   Value value;
 };
 template <typename Value>
-using ByMemory = std::map<const c10::StorageImpl*, OfMemory<Value>>;
+using ByMemory = ska::flat_hash_map<const c10::StorageImpl*, OfMemory<Value>>;
 
 template <typename Value>
 void set_memory(ByMemory<Value>& map, const c10::Storage& storage, Value value) {
@@ -249,9 +250,6 @@ bool is_traced_here(const std::source_location& where, Tell&& tell) {
 
 /// The tensors of a payload, in order.
 std::vector<at::Tensor> refs_of(const NamedTensors& tensors);
-
-/// Of what the pass under way computes and does not put out.
-TagRef inside_tag(const Node& node);
 
 /// The port that an entry of a payload makes. Throws PlacedError for what no port can be.
 NodePort describe(const TensorSemantics& entry);

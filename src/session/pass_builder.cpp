@@ -43,7 +43,8 @@ void record_buffers(const LiveNode& node, trace::Tape& tape, Pass& pass) {
 
 // Which memory from outside the pass used, so that state in it can be found, and nodes that share
 // some can be wired.
-void record_memory(Live& live, const LiveNode& node, Pass& pass) {
+void record_memory(Live& live, const LiveNode& node, const std::vector<std::int32_t>& calls,
+                   Pass& pass) {
   const trace::Tape& tape = *live.tape;
   std::vector<bool> seen(tape.store_count(), false);
   const auto add = [&](VarId var, const std::string& declared, const at::Tensor& left) {
@@ -79,7 +80,7 @@ void record_memory(Live& live, const LiveNode& node, Pass& pass) {
     if (node.complete() && !written && live.writer_of(held) == nullptr) return;
     add(root, "", written ? held : at::Tensor());
   };
-  for (const std::int32_t index : trace::own_calls(pass.recording, node.id)) {
+  for (const std::int32_t index : calls) {
     trace::for_each_variable(tape, tape.call(index), add_found);
   }
 }
@@ -108,10 +109,11 @@ OutsideRead outside_read(Live& live, const LiveNode& node, VarId var) {
   return read;
 }
 
-void record_outside(Live& live, const LiveNode& node, Pass& pass) {
+void record_outside(Live& live, const LiveNode& node, const std::vector<std::int32_t>& calls,
+                    Pass& pass) {
   trace::Tape& tape = *live.tape;
   std::vector<bool> seen(tape.variable_count(), false);
-  for (const std::int32_t index : trace::own_calls(pass.recording, node.id)) {
+  for (const std::int32_t index : calls) {
     trace::for_each_variable(tape, tape.call(index), [&](VarId var) {
       if (seen[static_cast<std::size_t>(var)] || !trace::is_from_outside(tape, var)) return;
       seen[static_cast<std::size_t>(var)] = true;
@@ -148,8 +150,9 @@ Pass Live::record(LiveNode& node, const NamedTensors& tensors, const OutputOptio
   pass.number = ++passes;
   record_buffers(node, *tape, pass);
   pass.recording.end_call = tape->call_count();
-  record_memory(*this, node, pass);
-  record_outside(*this, node, pass);
+  const std::vector<std::int32_t> calls = trace::own_calls(pass.recording, node.id);
+  record_memory(*this, node, calls, pass);
+  record_outside(*this, node, calls, pass);
   for (const auto& [var, value] : baked) pass.baked.push_back(value);
   return pass;
 }

@@ -352,7 +352,7 @@ void Live::note_made(const at::Tensor& tensor) {
   constexpr std::size_t kMany = 4096;
   if (!active() || !tensor.has_storage()) return;
   if (made.size() >= kMany) {
-    std::erase_if(made, [](const auto& entry) { return entry.second.storage.expired(); });
+    erase_where(made, [](const auto& entry) { return entry.second.storage.expired(); });
     if (made.size() >= kMany) return;  // a program that keeps so much is not short of names
   }
   set_memory(made, tensor.storage(), passes);

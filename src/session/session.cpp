@@ -328,6 +328,7 @@ LiveNode& Live::open_node(const std::string& name, const char* call) {
 
 void Live::begin_pass(LiveNode& node, trace::FrameRef frame) {
   node.pass = {.open = true, .thread = std::this_thread::get_id()};
+  node.pass.inside = std::make_shared<const Tag>(Tag{node.id, "", {}, node.completed});
   node.pass.made.opened_at = frame;
   ++open;
   if (!node.traced || node.completed > options_.max_cached_io) return;
@@ -341,9 +342,10 @@ void Live::begin_pass(LiveNode& node, trace::FrameRef frame) {
 void Live::end_pass(LiveNode& node) {
   if (!node.pass.open) return;
   for (const at::Tensor& handle : node.pass.handles) taken_in.erase(handle.unsafeGetTensorImpl());
-  OpenPass ended;
-  ended.made.opened_at = node.pass.made.opened_at;
-  const bool recorded = std::exchange(node.pass, std::move(ended)).recorded;
+  const bool recorded = node.pass.recorded;
+  const trace::FrameRef opened_at = node.pass.made.opened_at;
+  node.pass = {};
+  node.pass.made.opened_at = opened_at;  // of the last one
   --open;
   if (!recorded) return;
   // From here on its tensors are plain tensors again.

@@ -45,8 +45,9 @@ void TagTable::set(const at::Tensor& tensor, TagRef tag) {
   if (tensor.has_storage()) storage = tensor.storage().getWeakStorageImpl();
   const auto entry = std::make_shared<const Entry>(
       Entry{std::move(tag), c10::weak_intrusive_ptr<c10::TensorImpl>(tensor.getIntrusivePtr()),
-            std::move(storage), version_of(tensor), tensor.sizes().vec()});
+            std::move(storage), version_of(tensor), c10::DimVector(tensor.sizes())});
   by_impl_.insert_or_assign(tensor.unsafeGetTensorImpl(), entry);
+  if (entry->tag->port.empty()) return;
   if (const auto region = region_of(tensor)) {
     by_region_.insert_or_assign(*region, entry);
     longest_region_ = std::max(longest_region_, region->end - region->begin);
@@ -58,7 +59,7 @@ TagRef TagTable::find(const at::Tensor& tensor) const {
   const auto by_impl = by_impl_.find(tensor.unsafeGetTensorImpl());
   if (by_impl != by_impl_.end()) {
     const Entry& entry = *by_impl->second;
-    if (entry.holds_for(tensor) && tensor.sizes() == entry.sizes) return entry.tag;
+    if (entry.holds_for(tensor) && tensor.sizes() == c10::IntArrayRef(entry.sizes)) return entry.tag;
   }
   const auto region = region_of(tensor);
   if (!region) return nullptr;
@@ -107,13 +108,7 @@ std::vector<std::pair<at::Tensor, TagRef>> TagTable::forget_memory(const at::Ten
 }
 
 void TagTable::sweep() {
-  for (auto it = by_impl_.begin(); it != by_impl_.end();) {
-    if (it->second->impl.expired()) {
-      it = by_impl_.erase(it);
-    } else {
-      ++it;
-    }
-  }
+  erase_where(by_impl_, [](const auto& each) { return each.second->impl.expired(); });
   std::erase_if(by_region_, [](const auto& each) { return each.second->is_gone(); });
   next_sweep_ = std::max<std::size_t>(1024, 2 * std::max(by_impl_.size(), by_region_.size()));
 }

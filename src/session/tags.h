@@ -1,14 +1,16 @@
 // Where a tensor came from: which node put it out, and what happened to it since.
 //
-// A tag belongs to the data, not to a tensor object: to the object itself, and, for a contiguous
-// tensor, to the bytes it covers. So it survives views, detach() and NumPy round trips without a
-// rule for any of them; copies (clone, to, copy_) carry it over explicitly. An operator that
+// The tag of an output belongs to the data, not to a tensor object: to the object itself, and, for a
+// contiguous tensor, to the bytes it covers. So it survives views, detach() and NumPy round trips
+// without a rule for any of them; copies (clone, to, copy_) carry it over explicitly. What a node
+// only computed is known by the object: there is much of it, and it seldom leaves the node. An operator that
 // changes the value leaves a tag that remembers the detour, so that the gap can be named.
 //
 // Not thread-safe: the session's lock guards it.
 #pragma once
 
 #include <ATen/core/Tensor.h>
+#include <c10/util/DimVector.h>
 #include <c10/util/flat_hash_map.h>
 
 #include <cstdint>
@@ -38,6 +40,18 @@ struct Tag {
   Route route() const { return {{node, port}, call, result}; }
 };
 
+/// Erases the entries of a flat map that the condition holds for.
+template <typename Map, typename Condition>
+void erase_where(Map& map, Condition&& condition) {
+  for (auto it = map.begin(); it != map.end();) {
+    if (condition(*it)) {
+      it = map.erase(it);
+    } else {
+      ++it;
+    }
+  }
+}
+
 /// Shared by all the data that it is true of. Null: of no node.
 using TagRef = std::shared_ptr<const Tag>;
 
@@ -63,7 +77,7 @@ class TagTable {
     c10::weak_intrusive_ptr<c10::TensorImpl> impl;  // both keep addresses from being reused
     std::optional<c10::weak_intrusive_ptr<c10::StorageImpl>> storage;
     std::int64_t version;
-    Shape sizes;
+    c10::DimVector sizes;
 
     bool is_gone() const { return storage ? storage->expired() : impl.expired(); }
     bool is_in_storage_of(const at::Tensor& tensor) const;

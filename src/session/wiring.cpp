@@ -44,18 +44,18 @@ std::optional<PortId> source_of(Live& live, LiveNode& node, NodePort& port,
   const auto tag = live.tags.find(tensor);
   if (!tag) return std::nullopt;
   const LiveNode& from = live.at(tag->node);
-  const std::string here = node.name + "/" + port.name;
+  const auto here = [&] { return node.name + "/" + port.name; };
   const NodePort* output = find_port(from.outputs, tag->port);
   if (tag->port.empty()) {
     live.warn(Code::kNotAnOutput, node.name,
-              here + " comes from a value computed inside node '" + from.name +
+              here() + " comes from a value computed inside node '" + from.name +
                   "' that is none of its outputs, so nothing connects them. Add it to the outputs "
                   "of '" +
                   from.name + "'.",
               frame);
   } else if (tag->exact() && output->dtype != port.dtype) {
     live.warn(Code::kReshapedWire, node.name,
-              here + " holds the data of " + from.name + "/" + tag->port + " in another type (" +
+              here() + " holds the data of " + from.name + "/" + tag->port + " in another type (" +
                   describe(*output) + " became " + describe(port) +
                   "), so nothing connects them. Reinterpret it inside a node.",
               frame);

@@ -117,6 +117,7 @@ VarId root_outside(const Tape& tape, VarId var) {
 
 std::vector<std::int32_t> own_calls(const Recording& recording, NodeId node) {
   std::vector<std::int32_t> calls;
+  calls.reserve(static_cast<std::size_t>(recording.end_call - recording.first_call));
   for (std::int32_t i = recording.first_call; i < recording.end_call; ++i) {
     const NodeId owner = recording.tape->call(i).node;
     if (owner == kNobody || owner == node) calls.push_back(i);

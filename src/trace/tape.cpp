@@ -37,13 +37,15 @@ constexpr std::size_t kYoung = 64;
 
 Tape::Tape(CaptureTable& captures) : captures_(captures) {
   // A small node's worth, so that one does not pay for growing.
-  constexpr std::size_t kCalls = 32;
+  constexpr std::size_t kCalls = 16;
   calls_.reserve(kCalls);
   args_.reserve(4 * kCalls);
   results_.reserve(kCalls);
   variables_.reserve(2 * kCalls);
   stores_.reserve(2 * kCalls);
   young_.reserve(kYoung);
+  by_impl_.reserve(2 * kCalls);
+  by_storage_.reserve(2 * kCalls);
 }
 
 VarId Tape::new_variable(const at::Tensor& tensor, Variable::Origin origin, StoreId store) {
