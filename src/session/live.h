@@ -176,6 +176,9 @@ struct Live final : Session, trace::Observer {
   TagTable tags;
   /// What open nodes took in from others, of the passes that are not recorded.
   ska::flat_hash_map<const c10::TensorImpl*, TagRef> taken_in;
+  /// Branches outside of nodes that outputs of a node decided: said once some node takes in what
+  /// that one put out. A program may well choose by what it does with its last outputs.
+  std::multimap<NodeId, Detour> branches;
   ByMemory<MemoryUse::Writer> writers;  ///< who last left its state in which memory
   ByMemory<std::int32_t> made;  ///< what was made outside of nodes, after how many recorded passes
   std::int32_t passes = 0;      ///< that were recorded

@@ -132,12 +132,16 @@ void note_recorded(Live& live, PendingCall& call) {
 }
 
 // Before the call, while none is.
-void note_outside_nodes(const Live& live, PendingCall& call) {
+void note_outside_nodes(Live& live, PendingCall& call) {
   for (std::size_t i = 0; i < call.arguments().size(); ++i) {
     trace::for_each_tensor(call.arguments()[i], [&](const at::Tensor& tensor) {
       if (!call.tag && !call.traits.overwrites[i]) call.tag = live.tag_of(tensor);
       if (call.traits.writes[i]) call.written_tensors.push_back(tensor);
     });
+  }
+  const bool decides = call.traits.escape == trace::Escape::kBranch;
+  if (decides && call.tag && !call.tag->port.empty()) {
+    live.branches.emplace(call.tag->node, call.detour());
   }
 }
 

@@ -177,6 +177,7 @@ void Live::reset() {
   captures.clear();
   tags.clear();
   taken_in.clear();
+  branches.clear();
   writers.clear();
   made.clear();
   queued.clear();

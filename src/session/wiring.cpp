@@ -37,12 +37,26 @@ void keep_route(Live& live, LiveNode& node, const NodePort& port, const TagRef& 
   node.pass.made.between.push_back(std::move(between));
 }
 
+// What the node gets may be what a branch left of it.
+void warn_of_branches(Live& live, const LiveNode& node, const Tag& tag) {
+  const auto [first, last] = live.branches.equal_range(tag.node);
+  for (auto it = first; it != last; ++it) {
+    live.warn(Code::kBranch, node.name,
+              it->second.op + " turns what node '" + live.at(tag.node).name +
+                  "' put out into True or False outside of nodes: the branch taken now is the only "
+                  "one that is exported. Choose with torch.where(), or inside a node.",
+              it->second.frame);
+  }
+  live.branches.erase(first, last);
+}
+
 // The output that an input receives, if it does so exactly; else why not is said.
 std::optional<PortId> source_of(Live& live, LiveNode& node, NodePort& port,
                                 const at::Tensor& tensor, trace::FrameRef frame) {
   refuse_open_value(live, node, port, tensor);
   const auto tag = live.tags.find(tensor);
   if (!tag) return std::nullopt;
+  warn_of_branches(live, node, *tag);
   const LiveNode& from = live.at(tag->node);
   const auto here = [&] { return node.name + "/" + port.name; };
   const NodePort* output = find_port(from.outputs, tag->port);

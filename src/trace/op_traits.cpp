@@ -67,12 +67,13 @@ bool only_copies(const std::string& name) {
 OpTraits describe(const c10::OperatorHandle& op) {
   const c10::FunctionSchema& schema = op.schema();
   OpTraits traits;
-  const bool copies = schema.name() == "aten::copy_";
+  static const std::set<std::string> filling = {"aten::copy_", "aten::zero_", "aten::fill_"};
+  const bool fills = filling.count(schema.name()) > 0;
   for (std::size_t i = 0; i < schema.arguments().size(); ++i) {
     const c10::Argument& argument = schema.arguments()[i];
     const bool writes = argument.alias_info() != nullptr && argument.alias_info()->isWrite();
     traits.writes.push_back(writes);
-    traits.overwrites.push_back(writes && (argument.kwarg_only() || copies));
+    traits.overwrites.push_back(writes && (argument.kwarg_only() || fills));
     traits.mutates |= writes;
     traits.aliases |= argument.alias_info() != nullptr;
     const std::string& name = argument.name();

@@ -135,9 +135,30 @@ TEST_F(BetweenNodesTest, WhatWasTakenInIsFollowedAgainOnceTheNodeIsClosed) {
   EXPECT_THAT(codes(), IsEmpty());
 }
 
-TEST_F(BetweenNodesTest, AnOutputThatIsOverwrittenIsGone) {
-  EXPECT_FALSE(is_wired([](Tensor y) { return y.copy_(at::zeros({2})); }));
+TEST_F(BetweenNodesTest, ABranchIsNamedOnceANodeTakesInWhatDecidedIt) {
+  const auto choose = [](Tensor y) { return (y.sum() > 100).item<bool>() ? y * 0 : y; };
+  const auto branch = [](Tensor y) { return at::is_nonzero(y.sum() > 100) ? y * 0 : y; };
+  EXPECT_TRUE(is_wired(choose));
   EXPECT_THAT(codes(), IsEmpty());
+  end();
+  EXPECT_TRUE(is_wired(branch));
+  EXPECT_THAT(codes(), ElementsAre(Code::kBranch));
+  end();
+  begin();
+  branch(pass("a"));  // what the program does with its last outputs is its own business
+  out("b", in("b", at::ones({2})) * 3);
+  EXPECT_THAT(codes(), IsEmpty());
+}
+
+TEST_F(BetweenNodesTest, AnOutputThatIsOverwrittenIsGone) {
+  for (Tensor (*way)(Tensor) : {+[](Tensor y) { return y.copy_(at::zeros({2})); },
+                                +[](Tensor y) { return y.zero_(); },
+                                +[](Tensor y) { return y.fill_(1); }}) {
+    EXPECT_FALSE(is_wired(way));
+    EXPECT_THAT(first_pass("b").between, IsEmpty());
+    EXPECT_THAT(codes(), IsEmpty());
+    end();
+  }
 }
 
 TEST_F(BetweenNodesTest, ALaterWriteLeavesWhatWasRecorded) {
