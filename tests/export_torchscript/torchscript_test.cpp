@@ -8,6 +8,7 @@
 #include <string>
 
 #include "../ir/graph_builder.h"
+#include "interop/convert.h"
 #include "leapp/error.h"
 
 namespace leapp::torchscript {
@@ -46,6 +47,42 @@ TEST(TorchScript, OneOutputIsATensorAndMoreAreATuple) {
     } else {
       EXPECT_EQ(result.toTuple()->elements().size(), count);
     }
+  }
+  std::filesystem::remove(file);
+}
+
+TEST(TorchScript, ATruthValueMayStandForANumber) {
+  const std::string file = ::testing::TempDir() + "flags.pt";
+  const at::Tensor mask = at::tensor({1, 0, 1}).to(at::kBool);
+  const at::Tensor x = at::tensor({1.0F, -2.0F, 3.0F});
+  const ir::Argument none = std::monostate{};
+  const struct {
+    const char* name;
+    const char* overload;
+    at::Tensor input;
+    std::vector<ir::Argument> rest;
+    at::Tensor expected;
+  } table[] = {
+      {"aten::eq", "Scalar", mask, {true}, mask},
+      {"aten::mul", "Scalar", x, {true}, x},
+      {"aten::clamp", "", x, {false, true}, at::tensor({1.0F, 0.0F, 1.0F})},
+      {"aten::full_like", "", x, {true, none, none, none, none, none}, at::ones({3})},
+  };
+  for (const auto& line : table) {
+    SCOPED_TRACE(line.name);
+    ir::Graph graph;
+    ir::Op op;
+    op.signature = interop::signature_of(
+        c10::Dispatcher::singleton().findSchemaOrThrow(line.name, line.overload));
+    op.arguments = {ir::ValueRef{graph.add_input("x", interop::type_of(line.input))}};
+    op.arguments.insert(op.arguments.end(), line.rest.begin(), line.rest.end());
+    op.results = {{.values = {graph.add_result(interop::type_of(line.expected))}}};
+    graph.append(op);
+    graph.add_output("y", op.result());
+    write(graph, file, {});
+    const at::Tensor found = torch::jit::load(file).forward({line.input}).toTensor();
+    EXPECT_EQ(found.scalar_type(), line.expected.scalar_type());
+    EXPECT_TRUE(at::equal(found, line.expected));
   }
   std::filesystem::remove(file);
 }

@@ -1,12 +1,14 @@
 #include "export/torchscript/torchscript.h"
 
 #include <ATen/core/dispatch/Dispatcher.h>
+#include <ATen/ops/scalar_tensor.h>
 #include <torch/csrc/jit/api/module.h>
 #include <torch/csrc/jit/ir/ir.h>
 #include <torch/csrc/jit/runtime/operator.h>
 #include <torch/csrc/jit/serialization/export.h>
 #include <torch/csrc/jit/serialization/import.h>
 
+#include <algorithm>
 #include <cctype>
 #include <cstddef>
 #include <fstream>
@@ -60,8 +62,10 @@ class Lowering {
   Value* constant(ir::ValueId id);
   Value* none() { return graph_->insertNode(graph_->createNone())->output(); }
   Value* number(const c10::IValue& value) { return graph_->insertConstant(value); }
+  Value* flag(bool flag, const c10::Argument& declared);
   Value* argument(const ir::Argument& argument, const c10::Argument& declared);
   Value* tensor_list(const std::vector<ir::ValueRef>& refs, const c10::Argument& declared);
+  torch::jit::Node* call(const ir::Op& op, const c10::FunctionSchema& schema);
   void lower(const ir::Op& op);
 
   const ir::Graph& source_;
@@ -70,6 +74,7 @@ class Lowering {
   std::shared_ptr<torch::jit::Graph> graph_ = std::make_shared<torch::jit::Graph>();
   Value* self_ = nullptr;
   std::set<std::string> attributes_;
+  bool flags_as_tensors_ = true;
 };
 
 Value* Lowering::value(ir::ValueId id) {
@@ -101,6 +106,16 @@ Value* Lowering::tensor_list(const std::vector<ir::ValueRef>& refs, const c10::A
   items.reserve(refs.size());
   for (const ir::ValueRef ref : refs) items.push_back(value(ref.id));
   return graph_->insertNode(graph_->createList(item_type, items))->output();
+}
+
+// To TorchScript a truth value is no number, though operators take it for one: `x * True`. 0 and 1
+// are as good, but beside a mask, which they would promote; a tensor of no dimension would not.
+Value* Lowering::flag(bool flag, const c10::Argument& declared) {
+  c10::TypePtr type = declared.type();
+  if (const auto optional = type->cast<c10::OptionalType>()) type = optional->getElementType();
+  if (type->kind() != c10::TypeKind::NumberType) return number(flag);
+  return flags_as_tensors_ ? number(at::scalar_tensor(flag, at::kBool))
+                           : number(static_cast<std::int64_t>(flag));
 }
 
 Value* Lowering::argument(const ir::Argument& argument, const c10::Argument& declared) {
@@ -138,12 +153,34 @@ Value* Lowering::argument(const ir::Argument& argument, const c10::Argument& dec
     Value* operator()(const std::vector<double>& numbers) const {
       return lowering.number(c10::IValue(c10::List<double>(numbers)));
     }
-    Value* operator()(bool flag) const { return lowering.number(flag); }
+    Value* operator()(bool flag) const { return lowering.flag(flag, declared); }
     Value* operator()(std::int64_t integer) const { return lowering.number(integer); }
     Value* operator()(double real) const { return lowering.number(real); }
     Value* operator()(const std::string& text) const { return lowering.number(text); }
   };
   return std::visit(Visitor{*this, declared}, argument);
+}
+
+torch::jit::Node* Lowering::call(const ir::Op& op, const c10::FunctionSchema& schema) {
+  const bool beside_mask = std::ranges::any_of(op.arguments, [&](const ir::Argument& argument) {
+    const auto* ref = std::get_if<ir::ValueRef>(&argument);
+    return ref != nullptr && ref->id != ir::kNoValue &&
+           source_.value(ref->id).type.dtype == DType::kBool;
+  });
+  for (const bool as_tensors : {beside_mask, !beside_mask}) {
+    flags_as_tensors_ = as_tensors;
+    std::vector<Value*> inputs;
+    inputs.reserve(op.arguments.size());
+    for (std::size_t i = 0; i < op.arguments.size(); ++i) {
+      inputs.push_back(argument(op.arguments[i], schema.arguments()[i]));
+    }
+    torch::jit::Node* node =
+        graph_->create(c10::Symbol::fromQualString(schema.name()), inputs, schema.returns().size());
+    graph_->insertNode(node);
+    if (node->maybeOperator() != nullptr) return node;
+    node->destroy();
+  }
+  TORCH_CHECK(false, "it has no such operator");
 }
 
 void Lowering::lower(const ir::Op& op) {
@@ -152,15 +189,7 @@ void Lowering::lower(const ir::Op& op) {
   require(handle.has_value(), Code::kNoTorchScript,
           op.signature->qualified_name() + " is no longer registered with PyTorch");
   const c10::FunctionSchema& schema = handle->schema();
-  std::vector<Value*> inputs;
-  inputs.reserve(op.arguments.size());
-  for (std::size_t i = 0; i < op.arguments.size(); ++i) {
-    inputs.push_back(argument(op.arguments[i], schema.arguments()[i]));
-  }
-  torch::jit::Node* node =
-      graph_->create(c10::Symbol::fromQualString(schema.name()), inputs, schema.returns().size());
-  graph_->insertNode(node);
-  TORCH_CHECK(node->maybeOperator() != nullptr, "it has no such operator");
+  torch::jit::Node* node = call(op, schema);
   for (std::size_t i = 0; i < op.results.size(); ++i) {
     Value* output = node->outputs()[i];
     output->setType(schema.returns()[i].type());
