@@ -7,6 +7,7 @@
 #include "state/carried.h"
 #include "state/comparison.h"
 #include "state/first_tick.h"
+#include "state/initial.h"
 #include "state/rates.h"
 #include "state/shared.h"
 
@@ -93,6 +94,7 @@ Inference infer_states(std::span<const Node* const> exported, std::span<const No
                        const Paths& paths) {
   Inference done;
   append(done.findings, find_rates(all));
+  append(done.findings, find_initial(all));
   std::vector<NodeStates> alone;
   std::vector<std::vector<WrittenPass>> written;
   for (const Node* node : exported) {

@@ -1,0 +1,53 @@
+#include "state/initial.h"
+
+#include "state/names.h"
+
+namespace leapp::state {
+namespace {
+
+// The memory that an input was in, in the node's first pass; null where that is not known.
+const c10::StorageImpl* memory_at_first(const Node& node, const std::string& input) {
+  if (node.passes.empty() || !node.passes.front().recording.tape) return nullptr;
+  const Pass& first = node.passes.front();
+  for (const trace::Recording::Port& port : first.recording.inputs) {
+    if (port.name == input) return trace::memory_of(first.tape().tensor(port.var));
+  }
+  return nullptr;
+}
+
+// "pi/q", an input from outside of the graph that was in this memory at first; "" where none was.
+std::string find_sensor(std::span<const Node* const> nodes, const c10::StorageImpl* memory) {
+  for (const Node* node : nodes) {
+    for (const NodePort& input : node->inputs) {
+      const bool from_outside = !input.source;
+      if (from_outside && memory_at_first(*node, input.name) == memory) {
+        return node->name + "/" + input.name;
+      }
+    }
+  }
+  return "";
+}
+
+}  // namespace
+
+Findings find_initial(std::span<const Node* const> nodes) {
+  Findings findings;
+  for (const Node* node : nodes) {
+    for (const NodePort& input : node->inputs) {
+      if (!input.source || input.age.reads() == 0 || input.age.first().pass == 0) continue;
+      const c10::StorageImpl* memory = memory_at_first(*node, input.name);
+      const std::string sensor = memory == nullptr ? "" : find_sensor(nodes, memory);
+      if (sensor.empty()) continue;
+      findings.push_back(warning(
+          Code::kFirstTick, node->passes.front().opened_at, node->name,
+          "'" + node->name + "/" + input.name + "' began with the tensor that '" + sensor +
+              "' received: the bundle begins with the value that was traced, and not with what '" +
+              sensor +
+              "' holds then. Choose inside the node, with torch.where() on a state that tells the "
+              "first tick."));
+    }
+  }
+  return findings;
+}
+
+}  // namespace leapp::state
