@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <set>
 
-#include "state/names.h"
+#include "trace/constant.h"
 
 namespace leapp::state {
 namespace {
@@ -42,6 +42,12 @@ std::set<VarId> constants_of(const NodeStates& states) {
     });
   }
   return constants;
+}
+
+// Whether memory that a pass only read holds something else by now, though no node wrote to it.
+bool was_overwritten(const session::MemoryUse& use) {
+  if (use.after || !use.declared.empty() || use.writer || !use.before) return false;
+  return use.before->frozen() && !trace::same_value(use.before->content(use.found), use.found);
 }
 
 }  // namespace
@@ -87,6 +93,31 @@ Findings find_baked(const NodeStates& states, std::span<const Node* const> nodes
                 "node '" + node + "' uses a value of node '" + name + "'" + port +
                     " that is not among its inputs: its present value is exported as a "
                     "constant. Pass it through annotate.input_tensors()."));
+  }
+  return findings;
+}
+
+Findings find_overwritten(const NodeStates& states, const Paths& paths) {
+  Findings findings;
+  if (states.node->completed > 1) return findings;  // passes that differ show it by themselves
+  const trace::Tape& tape = states.exported().tape();
+  const std::set<VarId> constants = constants_of(states);
+  std::set<const session::MemoryUse*> said = {nullptr};
+  for (const std::int32_t index : recording_of(states).calls) {
+    trace::for_each_site(tape, index, [&](const trace::Site& site, VarId var) {
+      if (constants.count(var) == 0) return;
+      const session::MemoryUse* use = states.exported().find_memory(var);
+      if (!said.insert(use).second || !was_overwritten(*use)) return;
+      findings.push_back(
+          warning(Code::kReplaced, tape.call(index).frame, states.node->name,
+                  "node '" + states.node->name + "': " +
+                      describe_read(tape, site, tape.tensor(var), paths) +
+                      " that the program wrote to after the only pass of the node: what it held in "
+                      "that pass is exported as a constant. Pass it through "
+                      "annotate.input_tensors(), or trace a second pass to see whether it is "
+                      "state."));
+      findings.back().settled_by_another_pass = true;
+    });
   }
   return findings;
 }

@@ -2,6 +2,7 @@
 // other nodes that a node was not given, random draws.
 #pragma once
 
+#include "state/names.h"
 #include "state/sites.h"
 
 namespace leapp::state {
@@ -13,5 +14,8 @@ Findings find_escapes(const Node& node, const Followed& followed);
 /// Values of other nodes and random draws that end up as constants of the exported pass.
 /// `nodes` are all of them, for their names.
 Findings find_baked(const NodeStates& states, std::span<const Node* const> nodes);
+
+/// Memory that the only pass of a node read as a constant and that the program wrote to since.
+Findings find_overwritten(const NodeStates& states, const Paths& paths);
 
 }  // namespace leapp::state

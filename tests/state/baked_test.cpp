@@ -49,6 +49,27 @@ TEST(BakedTest, AnEscapeIsSaidWhereItsValueVaries) {
   }
 }
 
+TEST(BakedTest, MemoryThatIsWrittenAfterTheOnlyPassIsSaid) {
+  const struct {
+    const char* what;
+    int passes;
+    bool written;
+    Lines codes;
+  } table[] = {
+      {"a weight", 1, false, {}},
+      {"a command that is set for the next tick", 1, true, {"LP219"}},
+      {"what a second pass shows by itself", 2, true, {}},
+  };
+  for (const auto& line : table) {
+    NodeWriter writer = tape_of({.passes = line.passes, .lines = {"y = mul(x, w)", "return y"}});
+    session::MemoryUse& use = writer.node.passes[0].memory.at(0);
+    use.before->freeze();  // as before every write
+    if (line.written) use.found.add_(1);
+    const Findings found = find_overwritten({.node = &writer.node}, {});
+    EXPECT_EQ(codes(found), line.codes) << line.what;
+  }
+}
+
 class BakedValueTest : public ::testing::Test {
  protected:
   Findings found(const session::BakedValue& value, std::vector<State> states = {}) {
