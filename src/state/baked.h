@@ -15,7 +15,9 @@ Findings find_escapes(const Node& node, const Followed& followed);
 /// `nodes` are all of them, for their names.
 Findings find_baked(const NodeStates& states, std::span<const Node* const> nodes);
 
-/// Memory that the only pass of a node read as a constant and that the program wrote to since.
-Findings find_overwritten(const NodeStates& states, const Paths& paths);
+/// Memory that the only pass of a node read as a constant, though an input of another one received
+/// it, or the program has written to it since.
+Findings find_undeclared(const NodeStates& states, std::span<const Node* const> nodes,
+                         const Paths& paths);
 
 }  // namespace leapp::state

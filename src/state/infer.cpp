@@ -108,7 +108,7 @@ Inference infer_states(std::span<const Node* const> exported, std::span<const No
   }
   for (NodeStates& states : done.nodes) {
     append(done.findings, find_baked(states, all));
-    append(done.findings, find_overwritten(states, paths));
+    append(done.findings, find_undeclared(states, all, paths));
     check_undecided(states);
     name_states(states, paths);
   }

@@ -15,8 +15,10 @@ const c10::StorageImpl* memory_at_first(const Node& node, const std::string& inp
   return nullptr;
 }
 
-// "pi/q", an input from outside of the graph that was in this memory at first; "" where none was.
+}  // namespace
+
 std::string find_sensor(std::span<const Node* const> nodes, const c10::StorageImpl* memory) {
+  if (memory == nullptr) return "";
   for (const Node* node : nodes) {
     for (const NodePort& input : node->inputs) {
       const bool from_outside = !input.source;
@@ -28,15 +30,12 @@ std::string find_sensor(std::span<const Node* const> nodes, const c10::StorageIm
   return "";
 }
 
-}  // namespace
-
 Findings find_initial(std::span<const Node* const> nodes) {
   Findings findings;
   for (const Node* node : nodes) {
     for (const NodePort& input : node->inputs) {
       if (!input.source || input.age.reads() == 0 || input.age.first().pass == 0) continue;
-      const c10::StorageImpl* memory = memory_at_first(*node, input.name);
-      const std::string sensor = memory == nullptr ? "" : find_sensor(nodes, memory);
+      const std::string sensor = find_sensor(nodes, memory_at_first(*node, input.name));
       if (sensor.empty()) continue;
       findings.push_back(warning(
           Code::kFirstTick, node->passes.front().opened_at, node->name,

@@ -15,4 +15,8 @@ namespace leapp::state {
 /// began with the memory of an input from outside of the graph.
 Findings find_initial(std::span<const Node* const> nodes);
 
+/// "pi/q", an input from outside of the graph that was in this memory in the first pass; "" where
+/// none was.
+std::string find_sensor(std::span<const Node* const> nodes, const c10::StorageImpl* memory);
+
 }  // namespace leapp::state

@@ -65,9 +65,23 @@ TEST(BakedTest, MemoryThatIsWrittenAfterTheOnlyPassIsSaid) {
     session::MemoryUse& use = writer.node.passes[0].memory.at(0);
     use.before->freeze();  // as before every write
     if (line.written) use.found.add_(1);
-    const Findings found = find_overwritten({.node = &writer.node}, {});
+    const Findings found = find_undeclared({.node = &writer.node}, {}, {});
     EXPECT_EQ(codes(found), line.codes) << line.what;
   }
+}
+
+TEST(BakedTest, WhatAnInputOfAnotherNodeReceivedIsSaid) {
+  const auto world = std::make_shared<testing::World>();
+  const NodeWriter reader(world, {.lines = {"y = mul(x, w)", "return y"}});
+  NodeWriter given(world, {.name = "camera", .lines = {"y = neg(x)", "return y"}});
+  given.node.inputs = {testing::port("w")};
+  Pass& first = given.node.passes[0];
+  const at::Tensor w = trace::alias_of(world->tensors.at("w"));
+  first.recording.inputs = {{"w", first.recording.tape->add_input(w, given.node.id)}};
+  const Node* nodes[] = {&reader.node, &given.node};
+  const Findings found = find_undeclared({.node = &reader.node}, nodes, {});
+  ASSERT_EQ(codes(found), Lines{"LP208"});
+  EXPECT_THAT(found[0].text, HasSubstr("that 'camera/w' received, and that is not among its"));
 }
 
 class BakedValueTest : public ::testing::Test {
