@@ -48,9 +48,10 @@ void note_escape(const at::Tensor& tensor, const std::string& text, bool pickled
 
 py::list code_in(const std::string& node) {
   py::list found;
-  for (const void* code : unlocked([&] { return front_end::code_in(node); })) {
+  for (const front_end::CodeIn& each : unlocked([&] { return front_end::code_in(node); })) {
     // Held for good by whoever captured it, see trace_frames.cpp.
-    found.append(py::handle(static_cast<PyObject*>(const_cast<void*>(code))));
+    const py::handle code(static_cast<PyObject*>(const_cast<void*>(each.code)));
+    found.append(py::make_tuple(code, each.between));
   }
   return found;
 }

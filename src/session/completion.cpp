@@ -173,6 +173,7 @@ void Live::complete(LiveNode& node, const NamedTensors& tensors, const OutputOpt
   }
   if (node.pass.recorded || first) {
     Pass pass = record(node, tensors, options);
+    pass.closed_at = frame;
     if (sizes_vary && node.pass.recorded) warn_of_dynamic_ports(*this, node, pass, frame);
     if (first && node.pass.recorded) check_any_effect(node, pass);
     for (const MemoryUse& use : pass.memory) {

@@ -155,7 +155,7 @@ std::string opened_at(const std::string& name) {
   return trace::resolve_source(frame).to_string();
 }
 
-std::vector<const void*> code_in(const std::string& name) {
+std::vector<CodeIn> code_in(const std::string& name) {
   const Lock live;
   const Pass* pass = recorded_pass(*live, name);
   if (pass == nullptr) return {};
@@ -167,7 +167,13 @@ std::vector<const void*> code_in(const std::string& name) {
   for (std::int32_t i = pass->recording.first_call; i < pass->recording.end_call; ++i) {
     add(pass->tape().call(i).frame);
   }
-  return {found.begin(), found.end()};
+  std::vector<CodeIn> code;
+  for (const void* each : found) {
+    code.push_back({each});
+    if (each != pass->opened_at.code || each != pass->closed_at.code) continue;
+    code.back().between = {pass->opened_at.position, pass->closed_at.position};
+  }
+  return code;
 }
 
 std::vector<std::pair<at::Tensor, std::string>> raw_constants_of(const std::string& name) {

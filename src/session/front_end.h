@@ -9,6 +9,7 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -68,9 +69,14 @@ LEAPP_EXPORT std::vector<at::Tensor> outside_of(const at::Tensor& tensor);
 /// The line at which the latest pass of a node began; empty if there is no such node.
 LEAPP_EXPORT std::string opened_at(const std::string& node);
 
-/// The functions that called operators in the first pass of a node: FrameRef::code of the front
-/// end.
-LEAPP_EXPORT std::vector<const void*> code_in(const std::string& node);
+/// A function that called operators in the first pass of a node: FrameRef::code of the front end.
+struct CodeIn {
+  const void* code = nullptr;
+  /// Of the function that opened and closed the node: FrameRef::position of both calls. What it
+  /// does before and after them is not part of the node.
+  std::optional<std::pair<int, int>> between = {};
+};
+LEAPP_EXPORT std::vector<CodeIn> code_in(const std::string& node);
 
 /// The program made this tensor outside of nodes, and no operator showed it.
 LEAPP_EXPORT void note_made(const at::Tensor& tensor);

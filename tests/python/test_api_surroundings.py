@@ -205,6 +205,8 @@ def test_a_number_that_is_only_shown_is_not_named(
             assert torch.isfinite(x).all()
             if x.isnan().any():
                 raise ValueError
+            if self.count % 100 == 0:
+                print("alive")
             return x * 2
 
     assert "[WARNING]" not in _trace(bench, Policy(count=0), passes=2)
@@ -610,6 +612,28 @@ def test_a_number_that_no_code_of_the_node_reads_is_not_named(bench: Workbench) 
             return f"{self.steps} {self.tallies['frames']}"
 
     assert "[WARNING]" not in _trace(bench, Policy(steps=0, tallies={"frames": 0}))
+
+
+@tells_positions
+@pytest.mark.parametrize("passes", [1, 3])
+def test_what_is_done_around_a_node_is_not_done_in_it(bench: Workbench, passes: int) -> None:
+    class Watchdog:
+        late = 0
+
+        def tick(self, x: torch.Tensor) -> None:
+            self.late = self.late + 1 if self.late < 100 else 0
+            x = annotate.input_tensors("node", {"x": x})
+            y = x * 2
+            annotate.output_tensors("node", {"y": y}, export_with="jit")
+            if self.late > 50:
+                self.late = 0
+
+    watchdog = Watchdog()
+    leapp.start("g", save_path=str(bench.folder))
+    for _ in range(passes):
+        watchdog.tick(torch.randn(3))
+    leapp.stop()
+    assert leapp.diagnostics() == []
 
 
 def test_what_was_said_is_there_as_data(bench: Workbench) -> None:

@@ -22,8 +22,11 @@ _ASKING_METHODS = ("get", "pop", "setdefault")
 _ASKING_FUNCTIONS = ("getattr", "hasattr")
 _ADDING_METHODS = ("add", "append", "appendleft", "clear", "extend", "insert", "update")
 #: Functions that show values, to which nothing else comes of it.
-_SHOWING = ("print", "debug", "info", "warning", "add_scalar", "add_scalars")
+_SHOWING = ("print", "debug", "info", "warning", "error", "add_scalar", "add_scalars")
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
+
+#: A function that ran in a node, and the instructions that opened and closed it, if it did that.
+CodeIn = tuple[CodeType, tuple[int, int] | None]
 
 #: Stands for every name, where code reads attributes by names that it computes.
 ANY = "*"
@@ -129,11 +132,11 @@ class Reading(NamedTuple):
     chosen: frozenset[str]  # those that it chooses by
 
 
-def reading_in(functions: Sequence[CodeType], trees: Iterable[ast.AST]) -> Reading:
-    """Return what functions read, with all that they call by name in these trees."""
-    found = [_tree_of_code(function) for function in functions]
+def reading_in(functions: Sequence[CodeIn], trees: Iterable[ast.AST]) -> Reading:
+    """Return what functions read inside a node, with all that they call by name in these trees."""
+    found = [_tree_in(*function) for function in functions]
     todo = [tree for tree in found if tree is not None]
-    ran = {function.co_name for function in functions}  # others of these names did not
+    ran = {code.co_name for code, _ in functions}  # others of these names did not
     known = [_functions_in(tree) for tree in trees]
     read = {ANY} if None in found else set[str]()
     chosen: set[str] = set()
@@ -144,6 +147,29 @@ def reading_in(functions: Sequence[CodeType], trees: Iterable[ast.AST]) -> Readi
         read |= reading.read
         chosen |= reading.chosen
     return Reading(frozenset(read), frozenset(chosen))
+
+
+@functools.cache
+def _tree_in(code: CodeType, between: tuple[int, int] | None) -> ast.AST | None:
+    """Return what code does inside a node: all of it, or what stands between two instructions.
+
+    That is what follows the statement that opens the node, up to the one that closes it.
+    """
+    tree = _tree_of_code(code)
+    opened, closed = (_span_in(code, offset) for offset in between or (-1, -1))
+    if tree is None or opened is None or closed is None or opened >= closed:
+        return tree
+    statements = (part for part in ast.walk(tree) if isinstance(part, ast.stmt))
+    inside = [part for part in statements if opened[::2] < _span_of(part)[::2] <= closed[::2]]
+    return ast.Module(inside, [])
+
+
+def _span_in(code: CodeType, offset: int) -> tuple[int, int, int, int] | None:
+    """Return where the text of an instruction begins and ends: lines, then columns."""
+    if offset < 0 or not hasattr(code, "co_positions"):  # before Python 3.11
+        return None
+    span: Any = next(itertools.islice(code.co_positions(), offset // 2, None), None)
+    return None if span is None or None in span else span
 
 
 @functools.cache
@@ -181,7 +207,8 @@ def _reading_of(tree: ast.AST) -> Reading:
     read = _names_in(part for part in parts if id(part) not in unused)
     if any(_is_computed_access(part) for part in parts):
         read |= {ANY}
-    return Reading(read, _names_in(named for part in parts for named in _chosen_by(part)))
+    chosen = (named for part in parts for named in _chosen_by(part) if id(named) not in unused)
+    return Reading(read, _names_in(chosen))
 
 
 def _names_in(parts: Iterable[ast.AST]) -> frozenset[str]:
@@ -204,9 +231,13 @@ def _chosen_by(part: ast.AST) -> Iterator[ast.AST]:
 def _not_used_in(part: ast.AST) -> Iterator[ast.AST]:
     """Yield what a part names without using its value.
 
-    That is what ``n += 1`` and ``counts['n'].append(x)`` change, and what ``print(n)`` shows.
+    That is what ``n += 1`` and ``counts['n'].append(x)`` change, what ``print(n)`` shows, and what
+    says whether to show something or to go on.
     """
     match part:
+        case ast.Assert(by) | ast.If(by) if _only_shows(part):
+            yield from ast.walk(by)
+            return
         case ast.Call(function, args, keywords) if _last_name(function) in _SHOWING:
             for argument in (*args, *keywords):
                 yield from ast.walk(argument)
@@ -224,6 +255,18 @@ def _not_used_in(part: ast.AST) -> Iterator[ast.AST]:
     yield receiver
 
 
+def _only_shows(part: ast.stmt) -> bool:
+    """Whether a statement changes nothing but what the program shows, or that it goes on."""
+    match part:
+        case ast.Assert() | ast.Raise() | ast.Pass():
+            return True
+        case ast.Expr(ast.Call(function)):
+            return _last_name(function) in _SHOWING
+        case ast.If(_, body, other):
+            return all(map(_only_shows, (*body, *other)))
+    return False
+
+
 def _is_computed_access(part: ast.AST) -> bool:
     match part:
         case ast.Attribute(attr="__dict__") | ast.Call(ast.Name("vars")):
@@ -236,10 +279,8 @@ def _is_computed_access(part: ast.AST) -> bool:
 def only_shown(code: CodeType, offset: int) -> bool:
     """Whether what an instruction computes is printed, logged or asserted, and nothing else."""
     tree = tree_of_file(code.co_filename)
-    # Python 3.10 knows no columns: there, nothing is known to be only shown.
-    instructions: Iterable[Any] = getattr(code, "co_positions", tuple)()
-    span = next(itertools.islice(instructions, offset // 2, None), None)
-    if span is None or None in span:
+    span = _span_in(code, offset)
+    if span is None:
         return False
     parents = _parents_in(tree)
     found = [part for part in parents if _span_of(part) == span]
@@ -268,10 +309,8 @@ def _is_only_shown(
         if isinstance(part, ast.Call) and _last_name(part.func) in _SHOWING:
             return inside is not part.func
     match part:
-        case ast.Assert():
-            return True
-        case ast.If(_, body, []):  # if not torch.isfinite(x).all(): raise ..
-            return all(isinstance(step, ast.Raise) for step in body)
+        case ast.Assert() | ast.If():  # if not torch.isfinite(x).all(): raise ..
+            return _only_shows(part)
         case ast.Assign([ast.Name(name)]):
             if name in asked:
                 return True

@@ -102,6 +102,7 @@ struct Pass {
   std::vector<BakedValue> baked;
   std::vector<Between> between;  ///< at most one for an input
   trace::FrameRef opened_at;
+  trace::FrameRef closed_at;
 
   const trace::Tape& tape() const { return *recording.tape; }
   const OutsideRead* find_outside(VarId var) const;

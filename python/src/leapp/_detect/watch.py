@@ -17,7 +17,6 @@ import ast
 import functools
 import gc
 from collections.abc import Sequence
-from types import CodeType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -142,7 +141,7 @@ class Watch:
 
     def trees_around(self, node: str, of: Any) -> list[ast.AST]:
         """Return the source around a node: the files it runs in, and those of an owner."""
-        files = {code.co_filename for code in self._code_in(node)} | _source.files_of(of)
+        files = {code.co_filename for code, _ in self._code_in(node)} | _source.files_of(of)
         return [_source.tree_of_file(file) for file in sorted(files)]
 
     def reading_in(self, node: str, of: Any) -> _source.Reading:
@@ -150,7 +149,7 @@ class Watch:
         return _source.reading_in(self._code_in(node), self.trees_around(node, of))
 
     @functools.cache  # noqa: B019  (lives for a session)
-    def _code_in(self, node: str) -> tuple[CodeType, ...]:
+    def _code_in(self, node: str) -> tuple[_source.CodeIn, ...]:
         return tuple(_trace.code_in(node))
 
 
