@@ -26,6 +26,9 @@ _NOT_TRACED = (
     ),
 )
 
+#: What stands before the names of the arguments that a parameter collects, as in nested payloads.
+_PREFIXES = {inspect.Parameter.VAR_POSITIONAL: "arg", inspect.Parameter.VAR_KEYWORD: ""}
+
 
 class Stage:
     """Calls a function with traced inputs and hands over what it returns."""
@@ -94,14 +97,14 @@ class Stage:
     def inputs_of(self, bound: inspect.BoundArguments) -> Flat:
         """Return the arguments under the names of their ports."""
         flat = Flat()
-        for name, holder, key in self._ports_of(bound):
-            flat.add(name, holder[key])
+        for name in self._inputs_in(bound):
+            kind = self._signature.parameters[name].kind
+            flat.add(_PREFIXES.get(kind, name), bound.arguments[name])
         return flat
 
     def set_inputs(self, bound: inspect.BoundArguments, given: Sequence[Any]) -> None:
         """Put other values in the place of the arguments, in the order of :meth:`inputs_of`."""
-        for (_, holder, key), value in zip(self._ports_of(bound), given, strict=True):
-            holder[key] = value
+        bound.arguments.update(zip(self._inputs_in(bound), given, strict=True))
 
     def outputs_of(self, result: Any) -> Flat:
         """Return what the function returned under the names of its ports."""
@@ -118,23 +121,12 @@ class Stage:
                 default = {name: parameter.default}
                 bound.arguments[name] = _tracing.declare("register_buffer", self._node, default)
 
-    def _ports_of(self, bound: inspect.BoundArguments) -> list[tuple[str, Any, Any]]:
-        """Return (port, what holds it, key) of each argument, the instance or class left out."""
-        arguments = bound.arguments
-        ports: list[tuple[str, Any, Any]] = []
-        for i, (name, value) in enumerate(list(arguments.items())):
-            kind = self._signature.parameters[name].kind
-            if i == 0 and (name in ("self", "cls") or self._is_bound_to(value)):
-                _names.remember(value)
-            elif kind is inspect.Parameter.VAR_POSITIONAL:
-                arguments[name] = list(value)
-                ports += [(f"arg_{j}", arguments[name], j) for j in range(len(value))]
-            elif kind is inspect.Parameter.VAR_KEYWORD:
-                arguments[name] = dict(value)  # that of another call may be the same
-                ports += [(key, arguments[name], key) for key in value]
-            else:
-                ports.append((name, arguments, name))
-        return ports
+    def _inputs_in(self, bound: inspect.BoundArguments) -> list[str]:
+        """Return the parameters that were given, the instance or class left out."""
+        names, given = list(bound.arguments), bound.arguments
+        if names and (names[0] in ("self", "cls") or self._is_bound_to(given[names[0]])):
+            _names.remember(given[names.pop(0)])
+        return names
 
     def _is_bound_to(self, value: Any) -> bool:
         """Whether the function is a method of that object or class, whatever it calls it."""
