@@ -6,25 +6,12 @@ import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from . import _again, _names, _shadowing, _trace, _tracing
+from . import _again, _names, _trace, _tracing
 from ._payload import Flat
+from ._shadowing import quietly
 from ._source import shown_returns
 from .errors import LeappError, LeappTypeError
 from .semantics import is_array
-
-#: What cannot be a node, and why.
-_NOT_TRACED = (
-    (
-        lambda f: inspect.iscoroutinefunction(f) or inspect.isasyncgenfunction(f),
-        "async function",
-        "a node runs from inputs to outputs without waiting. Decorate the synchronous part.",
-    ),
-    (
-        inspect.isgeneratorfunction,
-        "generator",
-        "a node returns once. Decorate the function that computes one item.",
-    ),
-)
 
 #: What stands before the names of the arguments that a parameter collects, as in nested payloads.
 _PREFIXES = {inspect.Parameter.VAR_POSITIONAL: "arg", inspect.Parameter.VAR_KEYWORD: ""}
@@ -41,14 +28,9 @@ class Stage:
         backend_params: dict[str, Any] | None,
         unknown: list[str],
     ) -> None:
-        """Look at the function's signature and source; refuse what is no function of one tick."""
-        for is_it, what, why in _NOT_TRACED:
-            if is_it(function):
-                raise LeappTypeError.at_caller(
-                    "LP002",
-                    f"annotate.method() cannot trace the {what} '{function.__qualname__}': {why}",
-                )
+        """Look at the function's signature and source."""
         self.function = function
+        self._fault = _fault_of(function)
         self._node = node
         self._export_with = export_with
         self._backend_params = backend_params
@@ -58,6 +40,12 @@ class Stage:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Run one pass of the node. An exception leaves the session as if the call had not been."""
+        if not _trace.is_active():
+            return self._beside(*args, **kwargs)
+        if self._fault:
+            raise LeappTypeError.at_caller(
+                "LP002", f"annotate.method() cannot trace the {self._fault}"
+            )
         bound = self._signature.bind(*args, **kwargs)
         if self._unknown:
             code = getattr(self.function, "__code__", None)
@@ -81,17 +69,20 @@ class Stage:
         finally:
             _trace.leave_function(self._node)
 
-    def beside(self, *args: Any, **kwargs: Any) -> Any:
+    def _beside(self, *args: Any, **kwargs: Any) -> Any:
         """Call the function as it is, and show a shadow run what went in and came out."""
-        bound = self._signature.bind(*args, **kwargs)
-        _shadowing.take_inputs(self._node, self.inputs_of(bound))
+        if self._fault:
+            return self.function(*args, **kwargs)  # what cannot be a node is in no bundle
+        with quietly:
+            flat = self.inputs_of(self._signature.bind(*args, **kwargs))
+            _tracing.open_node(self._node, flat)
         try:
             result = self.function(*args, **kwargs)
         except BaseException:
             _trace.abandon(self._node)
             raise
-        if result is not None:
-            _shadowing.put_out(self._node, self.outputs_of(result))
+        with quietly:
+            self._close(result)
         return result
 
     def inputs_of(self, bound: inspect.BoundArguments) -> Flat:
@@ -164,3 +155,18 @@ class Stage:
             unused = name is not None and name not in result_names
             result_names.append(name if unused else f"output{i + 1}")
         return result_names
+
+
+def _fault_of(function: Callable[..., Any]) -> str:
+    """Return why a function is no function of one tick; empty where it is."""
+    if inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function):
+        return (
+            f"async function '{function.__qualname__}': a node runs from inputs to outputs "
+            f"without waiting. Decorate the synchronous part."
+        )
+    if inspect.isgeneratorfunction(function):
+        return (
+            f"generator '{function.__qualname__}': a node returns once. Decorate the function "
+            f"that computes one item."
+        )
+    return ""

@@ -20,14 +20,8 @@ Meaning = tuple[str | None, list[Any] | None, float | None, dict[str, Any] | Non
 #: One named value of a payload: what the compiled module takes once the value is a tensor.
 Entry = tuple[str, Any, Meaning | None]
 
-#: Types whose values may hold a TensorSemantics, or be one.
-_NESTING = (dict, list, tuple, TensorSemantics)
-
 #: Calls that refuse nested values and anything but tensors.
 _FLAT = ("state_tensors", "update_state")
-
-#: Types met so far that are none of these.
-_leaf_types: set[type] = set()
 
 
 class _Slot(int):
@@ -92,37 +86,6 @@ def flatten(call: str, node: str, payload: Any) -> Flat:
         for item in payload:
             result.add(item.name, item.ref, _meaning(item))
     return result
-
-
-def passthrough(call: str, node: str, payload: Any, static_outputs: Any = None) -> Any:
-    """Return the payload's values untouched, after checking its form: annotate without tracing.
-
-    Annotations stay in production code, so the usual forms take the short way through.
-    """
-    if static_outputs is not None:
-        check("output_tensors static_outputs", node, static_outputs)
-    kind = type(payload)
-    if kind is dict:
-        for value in payload.values():
-            if type(value) not in _leaf_types:
-                if issubclass(type(value), _NESTING):
-                    check(call, node, payload)
-                    break
-                _leaf_types.add(type(value))
-        if len(payload) == 1:
-            for value in payload.values():
-                return value
-        return tuple(payload.values())
-    if kind is TensorSemantics:
-        return payload.ref
-    if kind is list and len(payload) == 1 and type(payload[0]) is TensorSemantics:
-        return payload[0].ref
-    check(call, node, payload)
-    if isinstance(payload, TensorSemantics):
-        return payload.ref
-    is_dict = isinstance(payload, Mapping)
-    values = tuple(payload.values() if is_dict else (item.ref for item in payload))
-    return values[0] if len(values) == 1 else values
 
 
 def check(call: str, node: str, payload: Any) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from . import _console, _state
+from . import _console, _state, _untraced
 from ._annotate import Annotate
 from .errors import LeappError, LeappTypeError, LeappValidationError, LeappValueError
 from .patching import FunctionPatch
@@ -57,12 +57,13 @@ def start(
     _check("start", _FLAG, verbose=verbose, dry_run=dry_run, global_patching=global_patching)
     _check("start", ("__index__", "must be a whole number"), max_cached_io=max_cached_io)
     _state.load()
-    from . import _again, _detect, _numpy, _patches, _trace
+    from . import _again, _detect, _numpy, _patches, _trace, _tracing
 
     _patches.restore()
     _verbose = verbose
     _console.show(verbose)
     _trace.start(graph, folder, verbose, dry_run, excluded, max_cached_io)
+    _state.calls = _tracing
     _graph = (graph, os.path.join(folder, graph))
     _numpy.reset()
     _again.forget()
@@ -86,7 +87,11 @@ def stop() -> None:
     if sys.exc_info()[1] is not None:
         for node in _trace.open_nodes():
             _trace.abandon(node)
-    _trace.stop()
+    try:
+        _trace.stop()
+    finally:
+        if not _trace.is_active():
+            _state.calls = _untraced
     _patches.restore()
 
 

@@ -19,6 +19,9 @@ _Entries = list[tuple[str, torch.Tensor, Meaning | None]]
 
 
 def input_tensors(node: str, tensors: Any) -> Any:
+    values = _trace.input_dict(node, tensors)
+    if values is not NotImplemented:
+        return values
     return _bare(open_node(_checked(node), flatten("input_tensors", node, tensors)))
 
 
@@ -39,6 +42,10 @@ def output_tensors(
     export_with: str | None,
     backend_params: dict[str, Any] | None,
 ) -> Any:
+    if static_outputs is None and backend_params is None:
+        values = _trace.output_dict(node, tensors, export_with)
+        if values is not NotImplemented:
+            return values
     flat = flatten("output_tensors", _checked(node), tensors)
     static: _Entries = []
     if static_outputs is not None:
@@ -122,9 +129,9 @@ def _pairs(source: Any, target: Any) -> list[tuple[Any, Any]]:
 def _entries_of(what: str, node: str, flat: Flat) -> _Entries:
     """Return the payload's entries with every array as a tensor over the same memory.
 
-    Warn, once each, of leaves that are no tensors.
+    Warn, once each, of leaves that are no tensors; a shadow run does not.
     """
-    for name, value in flat.constants:
+    for name, value in flat.constants if _trace.is_active() else ():
         _trace.diagnose(
             "LP213",
             f"{what} '{name}' of node '{node}' is of type {type(value).__name__}, no tensor: it "
