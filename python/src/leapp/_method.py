@@ -14,7 +14,10 @@ from .errors import LeappError, LeappTypeError
 from .semantics import is_array
 
 #: What stands before the names of the arguments that a parameter collects, as in nested payloads.
-_PREFIXES = {inspect.Parameter.VAR_POSITIONAL: "arg", inspect.Parameter.VAR_KEYWORD: ""}
+_PREFIXES: dict[Any, str] = {
+    inspect.Parameter.VAR_POSITIONAL: "arg",
+    inspect.Parameter.VAR_KEYWORD: "",
+}
 
 
 class Stage:

@@ -82,13 +82,14 @@ def declare(call: str, node: str, tensors: Any) -> Any:
 
 def module(node: str, model: torch.nn.Module, buffer_names: Sequence[str] | None) -> None:
     """Track a module's buffers; the module is read again when the node's outputs are named."""
-    owners = _owners_of_buffers(_checked(node), model, buffer_names)
+    paths = _paths_of_buffers(_checked(node), model, buffer_names)
     _names.remember(model)
 
     def current() -> list[torch.Tensor]:
-        return [_read_buffer(node, owner, name) for _, owner, name in owners]
+        return [_read_buffer(node, model, path) for path in paths]
 
-    names = [path.replace(".", "_") for path, _, _ in owners]
+    # A compiled module shows its buffers under the name of the module inside.
+    names = [path.replace("_orig_mod.", "").replace(".", "_") for path in paths]
     entries: _Entries = [(*pair, None) for pair in zip(names, current(), strict=True)]
     _trace.module(node, entries, current)
 
@@ -175,16 +176,15 @@ def _as_given(flat: Flat, values: Sequence[torch.Tensor]) -> list[Any]:
     return [given if is_ndarray(given) else value for (_, given, _), value in pairs]
 
 
-def _owners_of_buffers(
+def _paths_of_buffers(
     node: str, model: torch.nn.Module, buffer_names: Sequence[str] | None
-) -> list[tuple[str, torch.nn.Module, str]]:
-    """Return (path, owning module, attribute) of the buffers to track."""
-    if isinstance(buffer_names, str):
-        buffer_names = [buffer_names]
+) -> list[str]:
+    """Return the paths of the buffers to track."""
     known = dict(model.named_buffers(remove_duplicate=buffer_names is None))
-    paths = list(known) if buffer_names is None else list(buffer_names)
-    unknown = [path for path in paths if path not in known]
-    if unknown:
+    if buffer_names is None:
+        return list(known)
+    paths = [buffer_names] if isinstance(buffer_names, str) else list(buffer_names)
+    if unknown := [path for path in paths if path not in known]:
         raise LeappValueError.at_caller(
             "LP003",
             f"module() for node '{node}': {type(model).__name__} has no registered buffer "
@@ -192,17 +192,12 @@ def _owners_of_buffers(
             f"{', '.join(map(repr, known)) or 'none'}; plain attributes become buffers with "
             f"self.register_buffer().",
         )
-    result = []
-    for path in paths:
-        *parents, attribute = path.split(".")
-        # By attributes, as ScriptModules have no get_submodule(). A compiled module shows its
-        # buffers under the name of the module inside.
-        owner = functools.reduce(getattr, parents, model)
-        result.append((path.replace("_orig_mod.", ""), owner, attribute))
-    return result
+    return paths
 
 
-def _read_buffer(node: str, owner: torch.nn.Module, attribute: str) -> torch.Tensor:
+def _read_buffer(node: str, model: torch.nn.Module, path: str) -> torch.Tensor:
+    *parents, attribute = path.split(".")
+    owner = functools.reduce(getattr, parents, model)  # ScriptModules have no get_submodule()
     value = getattr(owner, attribute, None)
     if not isinstance(value, torch.Tensor):
         raise LeappError.at_caller(

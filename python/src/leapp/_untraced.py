@@ -7,10 +7,9 @@ Annotations stay in production code, so the usual forms take the short way throu
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
 from typing import Any
 
-from ._payload import check
+from ._payload import check, named_values
 from .semantics import TensorSemantics
 
 #: Types whose values may hold a TensorSemantics, or be one.
@@ -40,11 +39,7 @@ def declare(call: str, node: str, payload: Any, static_outputs: Any = None, *_: 
         return payload.ref
     if kind is list and len(payload) == 1 and type(payload[0]) is TensorSemantics:
         return payload[0].ref
-    check(call, node, payload)
-    if isinstance(payload, TensorSemantics):
-        return payload.ref
-    is_dict = isinstance(payload, Mapping)
-    values = tuple(payload.values() if is_dict else (item.ref for item in payload))
+    values = tuple(value for _, value, _ in named_values(call, node, payload))
     return values[0] if len(values) == 1 else values
 
 
