@@ -194,14 +194,8 @@ class Annotate:
         _state.calls.abandon(node_name)
 
 
-def _decorate(
-    function: Any,
-    node_name: str | None,
-    export_with: str | None,
-    backend_params: dict[str, Any] | None,
-    unknown: list[str],
-) -> Any:
-    """Return the function with tracing around it.
+def _decorate(function: Any, node_name: str | None, *options: Any) -> Any:
+    """Return the function with tracing around it, by what a ``Stage`` takes.
 
     Whatever else is wrong is said when it is traced: a module of the program's must be importable.
     """
@@ -218,7 +212,7 @@ def _decorate(
         if stage is None:
             from ._method import Stage
 
-            stage = Stage(function, name, export_with, backend_params, unknown)
+            stage = Stage(function, name, *options)
         return stage(*args, **kwargs)
 
     return traced

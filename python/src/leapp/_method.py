@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -20,26 +21,22 @@ _PREFIXES: dict[Any, str] = {
 }
 
 
+@dataclasses.dataclass(eq=False)
 class Stage:
     """Calls a function with traced inputs and hands over what it returns."""
 
-    def __init__(
-        self,
-        function: Callable[..., Any],
-        node: str,
-        export_with: str | None,
-        backend_params: dict[str, Any] | None,
-        unknown: list[str],
-    ) -> None:
+    function: Callable[..., Any]
+    node: str
+    export_with: str | None
+    backend_params: dict[str, Any] | None
+    #: Keywords that annotate.method() does not know.
+    unknown: list[str]
+
+    def __post_init__(self) -> None:
         """Look at the function's signature and source."""
-        self.function = function
-        self._fault = _fault_of(function)
-        self._node = node
-        self._export_with = export_with
-        self._backend_params = backend_params
-        self._unknown = unknown
-        self._signature = inspect.signature(function)
-        self._returns = shown_returns(function)
+        self._fault = _fault_of(self.function)
+        self._signature = inspect.signature(self.function)
+        self._returns = shown_returns(self.function)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Run one pass of the node. An exception leaves the session as if the call had not been."""
@@ -50,27 +47,27 @@ class Stage:
                 "LP002", f"annotate.method() cannot trace the {self._fault}"
             )
         bound = self._signature.bind(*args, **kwargs)
-        if self._unknown:
+        if self.unknown:
             code = getattr(self.function, "__code__", None)
             _trace.diagnose(
                 "LP222",
-                f"annotate.method() of node '{self._node}' does not know "
-                f"{', '.join(f'{name}=' for name in self._unknown)}: it changes nothing.",
-                self._node,
+                f"annotate.method() of node '{self.node}' does not know "
+                f"{', '.join(f'{name}=' for name in self.unknown)}: it changes nothing.",
+                self.node,
                 where=f"{code.co_filename}:{code.co_firstlineno}" if code else "",
             )
-        _again.remember(self._node, self, self._signature.bind(*args, **kwargs))
+        _again.remember(self.node, self, self._signature.bind(*args, **kwargs))
         flat = self.inputs_of(bound)
-        self.set_inputs(bound, _tracing.open_node(self._node, flat, self.function, *bound.args[:1]))
-        _trace.enter_function(self._node)
+        self.set_inputs(bound, _tracing.open_node(self.node, flat, self.function, *bound.args[:1]))
+        _trace.enter_function(self.node)
         try:
             self._keep_defaults(bound)
             return self._close(self.function(*bound.args, **bound.kwargs))
         except BaseException:
-            _trace.abandon(self._node)
+            _trace.abandon(self.node)
             raise
         finally:
-            _trace.leave_function(self._node)
+            _trace.leave_function(self.node)
 
     def _beside(self, *args: Any, **kwargs: Any) -> Any:
         """Call the function as it is, and show a shadow run what went in and came out."""
@@ -78,11 +75,11 @@ class Stage:
             return self.function(*args, **kwargs)  # what cannot be a node is in no bundle
         with quietly:
             flat = self.inputs_of(self._signature.bind(*args, **kwargs))
-            _tracing.open_node(self._node, flat)
+            _tracing.open_node(self.node, flat)
         try:
             result = self.function(*args, **kwargs)
         except BaseException:
-            _trace.abandon(self._node)
+            _trace.abandon(self.node)
             raise
         with quietly:
             self._close(result)
@@ -113,7 +110,7 @@ class Stage:
         for name, parameter in self._signature.parameters.items():
             if name not in bound.arguments and is_array(parameter.default):
                 default = {name: parameter.default}
-                bound.arguments[name] = _tracing.declare("register_buffer", self._node, default)
+                bound.arguments[name] = _tracing.declare("register_buffer", self.node, default)
 
     def _inputs_in(self, bound: inspect.BoundArguments) -> list[str]:
         """Return the parameters that were given, the instance or class left out."""
@@ -140,7 +137,7 @@ class Stage:
                 f"needs outputs: return the tensors it computes.",
             )
         flat = self.outputs_of(result)
-        values = _tracing.close_node(self._node, flat, [], self._export_with, self._backend_params)
+        values = _tracing.close_node(self.node, flat, [], self.export_with, self.backend_params)
         if not isinstance(result, tuple):
             return values[0]
         return type(result)(*values) if hasattr(result, "_fields") else values

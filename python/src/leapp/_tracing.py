@@ -32,7 +32,7 @@ def open_node(node: str, flat: Flat, *objects: Any) -> tuple[Any, ...]:
     """
     entries = _entries_of("input", node, flat)
     _detect.include(*objects)
-    return flat.restore(_in_kind(flat, _trace.input_tensors(node, entries)))
+    return _restored(flat, _trace.input_tensors(node, entries))
 
 
 def output_tensors(
@@ -70,14 +70,14 @@ def close_node(
         raise LeappTypeError.of(backend_params, f"backend_params of node '{node}' must be a dict")
     entries = _entries_of("output", node, flat)
     values = _trace.output_tensors(node, entries, static, export_with, backend_params or {})
-    return flat.restore(_as_given(flat, values))
+    return _restored(flat, values, as_given=True)
 
 
 def declare(call: str, node: str, tensors: Any) -> Any:
     """Declare state or persistent tensors, or give states their next value, as the call says."""
     flat = flatten(call, _checked(node), tensors)
     values = getattr(_trace, call)(node, _entries_of("buffer", node, flat))
-    return _bare(flat.restore((_as_given if call == "update_state" else _in_kind)(flat, values)))
+    return _bare(_restored(flat, values, as_given=call == "update_state"))
 
 
 def module(node: str, model: torch.nn.Module, buffer_names: Sequence[str] | None) -> None:
@@ -153,6 +153,15 @@ def _tensor_of(name: str, value: Any) -> torch.Tensor:
         ) from error
 
 
+def _restored(flat: Flat, tensors: Sequence[Any], *, as_given: bool = False) -> tuple[Any, ...]:
+    """Return the payload with these tensors, as traced arrays or as given where arrays were."""
+    values = list(tensors)
+    for i, (_, given, _) in enumerate(flat.entries):
+        if is_ndarray(given):
+            values[i] = given if as_given else traced_view(values[i])
+    return flat.restore(values)
+
+
 def _bare(values: tuple[Any, ...]) -> Any:
     """Return one value bare, more as they are."""
     return values[0] if len(values) == 1 else values
@@ -162,18 +171,6 @@ def _checked(node: object) -> str:
     if not isinstance(node, str):
         raise LeappTypeError.of(node, "A node's name must be a string")
     return node
-
-
-def _in_kind(flat: Flat, values: Sequence[torch.Tensor]) -> list[Any]:
-    """Return traced arrays where arrays were given, and tensors elsewhere."""
-    pairs = zip(flat.entries, values, strict=True)
-    return [traced_view(value) if is_ndarray(given) else value for (_, given, _), value in pairs]
-
-
-def _as_given(flat: Flat, values: Sequence[torch.Tensor]) -> list[Any]:
-    """Return the arrays that were given, and the tensors that came back."""
-    pairs = zip(flat.entries, values, strict=True)
-    return [given if is_ndarray(given) else value for (_, given, _), value in pairs]
 
 
 def _paths_of_buffers(
