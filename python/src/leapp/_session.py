@@ -82,7 +82,7 @@ def stop() -> None:
         raise LeappError.at_caller(
             "LP101", "leapp.stop(): there is no active tracing session; call leapp.start() first."
         )
-    from . import _patches, _trace
+    from . import _patches, _trace, _tracing
 
     if sys.exc_info()[1] is not None:
         for node in _trace.open_nodes():
@@ -90,7 +90,7 @@ def stop() -> None:
     try:
         _trace.stop()
     finally:
-        if not _trace.is_active():
+        if _state.calls is _tracing and not _trace.is_active():
             _state.calls = _untraced
     _patches.restore()
 

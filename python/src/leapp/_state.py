@@ -58,7 +58,6 @@ def load() -> None:
 
     find_onnxruntime()  # validation runs ONNX models
     trace.prepare()  # early: what it loads beside takes as long as the rest here
-    importlib.import_module("leapp._tracing")
     is_active = trace.is_active
 
 
