@@ -2,12 +2,12 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl/filesystem.h>
 
-#include <memory>
 #include <string_view>
 
 #include "error_translation.h"
 #include "leapp/engine.h"
 #include "leapp/log.h"
+#include "python_values.h"
 #include "runtime/engines/operators.h"
 #include "runtime_controller.h"
 #include "runtime_import.h"
@@ -19,15 +19,10 @@ namespace leapp::python {
 namespace {
 
 void set_console(const py::object& emit, int level) {
-  // May be dropped on any thread.
-  const std::shared_ptr<py::object> held(new py::object(emit), [](py::object* object) {
-    const py::gil_scoped_acquire acquire;
-    delete object;
-  });
-  const auto sink = [held](LogLevel at, std::string_view message) {
+  const auto sink = [kept = keep(emit)](LogLevel at, std::string_view message) {
     const py::gil_scoped_acquire acquire;
     try {
-      (*held)(static_cast<int>(at), message);
+      (*kept)(static_cast<int>(at), message);
     } catch (py::error_already_set& error) {
       error.discard_as_unraisable("leapp");  // a console that is gone must not stop anything
     }

@@ -3,7 +3,6 @@
 #include <pybind11/stl.h>
 #include <pybind11/stl/filesystem.h>
 
-#include <cmath>
 #include <string>
 #include <vector>
 
@@ -16,10 +15,6 @@ namespace py = pybind11;
 
 namespace leapp::python {
 namespace {
-
-std::chrono::nanoseconds nanoseconds_of(double seconds) {
-  return std::chrono::nanoseconds(std::llround(seconds * 1e9));
-}
 
 const char* name_of_state(ControllerState state) {
   switch (state) {
@@ -40,7 +35,7 @@ const char* name_of_state(ControllerState state) {
 /// Called in update() and start() only, so with the interpreter's lock held.
 std::function<std::chrono::nanoseconds()> clock_of(const py::object& callable) {
   if (callable.is_none()) return {};
-  return [callable] { return nanoseconds_of(callable().cast<double>()); };
+  return [callable] { return from_seconds(callable().cast<double>()); };
 }
 
 ControllerOptions controller_options(const py::dict& settings) {
@@ -50,9 +45,9 @@ ControllerOptions controller_options(const py::dict& settings) {
   if (settings["linear"].cast<bool>()) options.interpolation = Interpolation::kLinear;
   if (settings["worker"].cast<bool>()) options.execution = Execution::kWorker;
   if (!settings["deadline"].is_none()) {
-    options.deadline = nanoseconds_of(settings["deadline"].cast<double>());
+    options.deadline = from_seconds(settings["deadline"].cast<double>());
   }
-  options.blend_in = nanoseconds_of(settings["blend_in"].cast<double>());
+  options.blend_in = from_seconds(settings["blend_in"].cast<double>());
   options.clock = clock_of(settings["clock"]);
   if (!settings["recording"].is_none()) {
     options.recording = settings["recording"].cast<std::filesystem::path>();
@@ -82,7 +77,7 @@ class PyController {
                                         std::to_string(values.size()) + " and " +
                                         std::to_string(age));
     }
-    controller_.set_sensor(sensor, values, nanoseconds_of(age));
+    controller_.set_sensor(sensor, values, from_seconds(age));
   }
 
   /// With the interpreter's lock held: it keeps other threads out for as long as a tick takes.

@@ -6,28 +6,12 @@
 #include <utility>
 #include <vector>
 
+#include "python_values.h"
+
 namespace leapp::python {
 namespace {
 
 namespace py = pybind11;
-
-// Held by C++ objects that may die without the interpreter lock.
-class SafeObject {
- public:
-  explicit SafeObject(py::object object) : object_(std::move(object)) {}
-  SafeObject(SafeObject&&) = default;
-  SafeObject& operator=(SafeObject&&) = delete;
-  ~SafeObject() {
-    if (!object_) return;
-    const py::gil_scoped_acquire lock;
-    object_ = py::object();
-  }
-  const py::object& get() const { return object_; }
-  void set(py::object object) { object_ = std::move(object); }
-
- private:
-  py::object object_;
-};
 
 // (memory, dtype, shape). Writable even where it is only read: torch takes no other memory.
 py::tuple describe(const void* data, DType dtype, const Shape& shape, std::size_t bytes) {
@@ -39,13 +23,12 @@ py::tuple describe(const void* data, DType dtype, const Shape& shape, std::size_
 
 class PythonBinding final : public Binding {
  public:
-  PythonBinding(py::object engine, const Model& model, std::span<const ConstTensorView> inputs,
+  PythonBinding(Kept engine, const Model& model, std::span<const ConstTensorView> inputs,
                 std::span<const TensorView> outputs)
       : engine_(std::move(engine)),
         node_(model.name),
         inputs_(inputs.begin(), inputs.end()),
-        outputs_(outputs.begin(), outputs.end()),
-        run_(py::none()) {
+        outputs_(outputs.begin(), outputs.end()) {
     bind();
   }
 
@@ -64,7 +47,7 @@ class PythonBinding final : public Binding {
   Result<void> run() noexcept override {
     const py::gil_scoped_acquire lock;
     try {
-      run_.get()();
+      (*run_)();
       return {};
     } catch (const std::exception& error) {
       return Failure(Code::kTickFailed, {"node '", node_, "' failed: ", error.what()});
@@ -83,48 +66,48 @@ class PythonBinding final : public Binding {
     for (const TensorView& view : outputs_) {
       outputs.append(describe(view.data, view.dtype, view.shape, view.byte_size()));
     }
-    run_.set(engine_.get().attr("bind")(inputs, outputs));
+    run_ = keep(engine_->attr("bind")(inputs, outputs));
   }
 
-  SafeObject engine_;
+  Kept engine_;
   std::string node_;
   std::vector<ConstTensorView> inputs_;
   std::vector<TensorView> outputs_;
-  SafeObject run_;
+  Kept run_;
 };
 
 class PythonEngine final : public Engine {
  public:
   PythonEngine(py::object engine, Model model)
-      : engine_(std::move(engine)), model_(std::move(model)) {}
+      : engine_(keep(std::move(engine))), model_(std::move(model)) {}
 
   std::string description() const override {
     const py::gil_scoped_acquire lock;
-    return py::str(engine_.get()).cast<std::string>();
+    return py::str(*engine_).cast<std::string>();
   }
 
   std::unique_ptr<Binding> bind(std::span<const ConstTensorView> inputs,
                                 std::span<const TensorView> outputs) override {
     check_views(model_, inputs, outputs);
     const py::gil_scoped_acquire lock;
-    return std::make_unique<PythonBinding>(engine_.get(), model_, inputs, outputs);
+    return std::make_unique<PythonBinding>(engine_, model_, inputs, outputs);
   }
 
  private:
-  SafeObject engine_;
+  Kept engine_;
   Model model_;
 };
 
 }  // namespace
 
 EngineFactory python_engine(py::object load) {
-  const auto shared = std::make_shared<SafeObject>(std::move(load));
-  return [shared](const Model& model, const ModelFile& file,
-                  const EngineOptions&) -> std::unique_ptr<Engine> {
+  const Kept kept = keep(std::move(load));
+  return [kept](const Model& model, const ModelFile& file,
+                const EngineOptions&) -> std::unique_ptr<Engine> {
     const py::gil_scoped_acquire lock;
     const py::bytes bytes(reinterpret_cast<const char*>(file.bytes.data()), file.bytes.size());
     return std::make_unique<PythonEngine>(
-        shared->get()(model.name, file.path.string(), bytes, file.trust == Trust::kCode), model);
+        (*kept)(model.name, file.path.string(), bytes, file.trust == Trust::kCode), model);
   };
 }
 

@@ -2,14 +2,13 @@
 
 #include <pybind11/stl.h>
 
-#include <chrono>
 #include <functional>
-#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "leapp/error.h"
+#include "python_values.h"
 
 namespace py = pybind11;
 
@@ -73,22 +72,13 @@ FiniteGuard finite_guard(const py::object& given) {
   return guard;
 }
 
-std::chrono::nanoseconds from_seconds(double seconds) {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(
-      std::chrono::duration<double>(seconds));
-}
-
 // A Python function, to be called from a thread that does not hold the interpreter lock.
 std::function<void(const DeadlineMiss&)> deadline_callback(py::object callable) {
   if (callable.is_none()) return {};
-  const auto shared = std::shared_ptr<py::object>(new py::object(std::move(callable)), [](auto* o) {
-    const py::gil_scoped_acquire lock;
-    delete o;
-  });
-  return [shared](const DeadlineMiss& miss) {
+  return [kept = keep(std::move(callable))](const DeadlineMiss& miss) {
     const py::gil_scoped_acquire lock;
     try {
-      (*shared)(miss.tick, to_seconds(miss.took), to_seconds(miss.deadline));
+      (*kept)(miss.tick, to_seconds(miss.took), to_seconds(miss.deadline));
     } catch (py::error_already_set& error) {
       error.discard_as_unraisable("LEAPP's deadline callback");
     }

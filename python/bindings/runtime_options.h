@@ -4,6 +4,7 @@
 #include <pybind11/pybind11.h>
 
 #include <chrono>
+#include <cmath>
 
 #include "leapp/inference_manager.h"
 
@@ -19,6 +20,9 @@ RuntimeOptions model_options(const pybind11::dict& settings);
 /// Times are seconds in Python.
 inline double to_seconds(std::chrono::nanoseconds time) {
   return std::chrono::duration<double>(time).count();
+}
+inline std::chrono::nanoseconds from_seconds(double seconds) {
+  return std::chrono::nanoseconds(std::llround(seconds * 1e9));
 }
 
 }  // namespace leapp::python

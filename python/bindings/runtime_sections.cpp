@@ -2,33 +2,13 @@
 
 #include <pybind11/stl.h>
 
-#include <type_traits>
+#include "python_values.h"
 
 namespace leapp::python {
 namespace {
 
 namespace py = pybind11;
-
-py::object to_python(const Metadata& metadata) {
-  return std::visit(
-      [](const auto& value) -> py::object {
-        using T = std::decay_t<decltype(value)>;
-        if constexpr (std::is_same_v<T, std::monostate>) {
-          return py::none();
-        } else if constexpr (std::is_same_v<T, Metadata::List>) {
-          py::list list;
-          for (const Metadata& item : value) list.append(to_python(item));
-          return list;
-        } else if constexpr (std::is_same_v<T, Metadata::Map>) {
-          py::dict dict;
-          for (const auto& [key, item] : value) dict[py::str(key)] = to_python(item);
-          return dict;
-        } else {
-          return py::cast(value);
-        }
-      },
-      metadata.value);
-}
+using python::to_python;
 
 py::dict to_python(const Port& port) {
   py::dict dict;

@@ -2,13 +2,14 @@
 #include <torch/csrc/autograd/python_variable.h>
 #include <torch/csrc/utils/pybind.h>
 
-#include <memory>
 #include <optional>
+#include <source_location>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "leapp/leapp.h"
+#include "python_values.h"
 #include "trace_bind.h"
 #include "trace_convert.h"
 
@@ -19,9 +20,12 @@ namespace {
 
 using Tensors = std::vector<at::Tensor>;
 
-Tensors input(const std::string& node, const py::sequence& entries) {
+using Annotation = Tensors(const std::string&, const NamedTensors&, std::source_location);
+
+template <Annotation* annotation>
+Tensors annotated(const std::string& node, const py::sequence& entries) {
   const NamedTensors tensors = to_named_tensors(entries);
-  return unlocked([&] { return annotate::input_tensors(node, tensors); });
+  return unlocked([&] { return annotation(node, tensors, std::source_location::current()); });
 }
 
 Tensors output(const std::string& node, const py::sequence& entries,
@@ -83,24 +87,6 @@ py::object output_dict(const py::handle& node, const py::handle& payload,
   return tensors->size() == 1 ? py::object(values[py::int_(0)]) : py::tuple(values);
 }
 
-Tensors state(const std::string& node, const py::sequence& entries) {
-  const NamedTensors tensors = to_named_tensors(entries);
-  return unlocked([&] { return annotate::state_tensors(node, tensors); });
-}
-
-Tensors update(const std::string& node, const py::sequence& entries) {
-  const NamedTensors tensors = to_named_tensors(entries);
-  return unlocked([&] { return annotate::update_state(node, tensors); });
-}
-
-/// A Python callable that C++ keeps beyond the call, and may drop on any thread.
-std::shared_ptr<py::object> keep(const py::object& callable) {
-  return {new py::object(callable), [](py::object* held) {
-            const py::gil_scoped_acquire acquire;
-            delete held;
-          }};
-}
-
 void track_module(const std::string& node, const py::sequence& entries, const py::object& current) {
   const NamedTensors buffers = to_named_tensors(entries);
   auto ask = [held = keep(current)]() -> Tensors {
@@ -108,11 +94,6 @@ void track_module(const std::string& node, const py::sequence& entries, const py
     return (*held)().cast<Tensors>();
   };
   unlocked([&] { annotate::module(node, buffers, std::move(ask)); });
-}
-
-Tensors buffer(const std::string& node, const py::sequence& entries) {
-  const NamedTensors tensors = to_named_tensors(entries);
-  return unlocked([&] { return annotate::register_buffer(node, tensors); });
 }
 
 PyObject* input_dict_now(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
@@ -138,13 +119,15 @@ PyMethodDef annotate_functions[] = {
 
 void bind_annotations(py::module_& module) {
   add_functions(module, annotate_functions);
-  module.def("input_tensors", &input, py::arg("node"), py::arg("entries"));
-  module.def("output_tensors", &output, py::arg("node"), py::arg("entries"),
-             py::arg("static_entries"), py::arg("export_with"), py::arg("backend_params"));
-  module.def("state_tensors", &state, py::arg("node"), py::arg("entries"));
-  module.def("update_state", &update, py::arg("node"), py::arg("entries"));
-  module.def("module", &track_module, py::arg("node"), py::arg("entries"), py::arg("current"));
-  module.def("register_buffer", &buffer, py::arg("node"), py::arg("entries"));
+  const auto node = py::arg("node");
+  const auto entries = py::arg("entries");
+  module.def("input_tensors", &annotated<annotate::input_tensors>, node, entries);
+  module.def("output_tensors", &output, node, entries, py::arg("static_entries"),
+             py::arg("export_with"), py::arg("backend_params"));
+  module.def("state_tensors", &annotated<annotate::state_tensors>, node, entries);
+  module.def("update_state", &annotated<annotate::update_state>, node, entries);
+  module.def("module", &track_module, node, entries, py::arg("current"));
+  module.def("register_buffer", &annotated<annotate::register_buffer>, node, entries);
   module.def(
       "mirror_leapp_tags",
       [](const at::Tensor& source, const at::Tensor& target) {
@@ -152,8 +135,7 @@ void bind_annotations(py::module_& module) {
       },
       py::arg("source"), py::arg("target"));
   module.def(
-      "abandon", [](const std::string& node) { unlocked([&] { annotate::abandon(node); }); },
-      py::arg("node"));
+      "abandon", [](const std::string& name) { unlocked([&] { annotate::abandon(name); }); }, node);
 }
 
 }  // namespace leapp::python

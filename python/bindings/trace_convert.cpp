@@ -106,25 +106,6 @@ Metadata to_value(const py::handle& value, const std::string& what, int levels) 
                                     "None, or lists and dicts of them.");
 }
 
-py::object to_object(const Metadata& value) {
-  return std::visit(
-      [](const auto& held) -> py::object {
-        using Held = std::decay_t<decltype(held)>;
-        if constexpr (std::is_same_v<Held, std::monostate>) {
-          return py::none();
-        } else if constexpr (std::is_same_v<Held, Metadata::Map>) {
-          return to_dict(held);
-        } else if constexpr (std::is_same_v<Held, Metadata::List>) {
-          py::list items;
-          for (const Metadata& item : held) items.append(to_object(item));
-          return items;
-        } else {
-          return py::cast(held);
-        }
-      },
-      value.value);
-}
-
 }  // namespace
 
 NamedTensors to_named_tensors(const py::sequence& entries) {
@@ -138,12 +119,6 @@ NamedTensors to_named_tensors(const py::sequence& entries) {
     }
     result.push_back(std::move(named));
   }
-  return result;
-}
-
-py::dict to_dict(const Metadata::Map& values) {
-  py::dict result;
-  for (const auto& [key, value] : values) result[py::str(key)] = to_object(value);
   return result;
 }
 

@@ -17,8 +17,8 @@
 #include "export/torchscript/exporter_ops.h"
 #include "export/torchscript/torchscript.h"
 #include "leapp/dtype.h"
+#include "python_values.h"
 #include "session/hooks.h"
-#include "trace_convert.h"
 
 namespace py = pybind11;
 
@@ -81,7 +81,8 @@ void bridge(const std::string& backend, const ir::Graph& graph, const std::files
   for (const ir::Graph::Output& output : graph.outputs()) outputs.push_back(output.name);
   const py::gil_scoped_acquire acquire;
   py::module_::import("leapp._bridge")
-      .attr("export")(backend, script.string(), inputs, outputs, file.string(), to_dict(params));
+      .attr("export")(backend, script.string(), inputs, outputs, file.string(),
+                      to_python({params}));
   std::error_code ignored;
   std::filesystem::remove(script, ignored);
 }

@@ -3,7 +3,6 @@
 #include <pybind11/numpy.h>
 #include <pybind11/stl.h>
 
-#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -13,6 +12,7 @@
 #include "leapp/error.h"
 #include "leapp/onnx_converter.h"
 #include "leapp/onnx_export.h"
+#include "python_values.h"
 
 namespace py = pybind11;
 
@@ -111,15 +111,9 @@ void set_results(OnnxOp& op, const py::object& returned) {
 }
 
 void register_converter(const std::string& name, py::function function) {
-  // The function is let go of under the interpreter lock, whichever thread is the last to need it.
-  const std::shared_ptr<py::function> held(new py::function(std::move(function)),
-                                           [](py::function* doomed) {
-                                             const py::gil_scoped_acquire lock;
-                                             delete doomed;
-                                           });
-  register_onnx_converter(name, [held](OnnxOp& op) {
+  register_onnx_converter(name, [kept = keep(std::move(function))](OnnxOp& op) {
     const py::gil_scoped_acquire lock;
-    set_results(op, (*held)(py::cast(&op, py::return_value_policy::reference)));
+    set_results(op, (*kept)(py::cast(&op, py::return_value_policy::reference)));
   });
   registered().insert(name);
 }

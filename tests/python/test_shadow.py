@@ -341,6 +341,15 @@ def test_a_session_and_a_shadow_run_exclude_each_other(bench: Workbench) -> None
             leapp.shadow(yaml).__enter__()
 
 
+def test_stopping_no_session_does_not_end_a_shadow_run(bench: Workbench) -> None:
+    yaml = export(bench, Counter().step)
+    with leapp.shadow(yaml) as run:
+        with pytest.raises(leapp.LeappError, match="LP101"):
+            leapp.stop()
+        Counter().step()
+    assert run.report().nodes["pi"].ticks == 1
+
+
 def test_annotations_do_nothing_before_and_after(bench: Workbench) -> None:
     yaml = export(bench, Counter().step)
     with leapp.shadow(yaml) as run:

@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
-from . import _state
+from . import _state, _untraced
 from .errors import LeappTypeError
 from .semantics import is_array
 
@@ -35,12 +35,7 @@ class Annotate:
         Returns:
             The values to compute with: a bare value for one entry, a tuple in order for more.
         """
-        if not _state.is_active():
-            return _state.untraced("input_tensors", node_name, tensors)
-        values = _state.input_dict(node_name, tensors)
-        if values is not NotImplemented:
-            return values
-        return _state.tracing.input_tensors(node_name, tensors)
+        return _state.calls.input_tensors(node_name, tensors)
 
     def output_tensors(
         self,
@@ -64,13 +59,7 @@ class Annotate:
         Returns:
             The outputs: a bare value for one entry, a tuple in order for more.
         """
-        if not _state.is_active():
-            return _state.untraced("output_tensors", node_name, tensors, static_outputs)
-        if static_outputs is None and backend_params is None:
-            values = _state.output_dict(node_name, tensors, export_with)
-            if values is not NotImplemented:
-                return values
-        return _state.tracing.output_tensors(
+        return _state.calls.output_tensors(
             node_name, tensors, static_outputs, export_with, backend_params
         )
 
@@ -131,9 +120,7 @@ class Annotate:
         Returns:
             The states to compute with: a bare value for one entry, a tuple in order for more.
         """
-        if not _state.is_active():
-            return _state.untraced("state_tensors", node_name, tensors)
-        return _state.tracing.declare("state_tensors", node_name, tensors)
+        return _state.calls.declare("state_tensors", node_name, tensors)
 
     def update_state(self, node_name: str, tensors: Any) -> Any:
         """Give declared states their value for the next pass.
@@ -145,9 +132,7 @@ class Annotate:
         Returns:
             The values given: a bare value for one entry, a tuple in order for more.
         """
-        if not _state.is_active():
-            return _state.untraced("update_state", node_name, tensors)
-        return _state.tracing.declare("update_state", node_name, tensors)
+        return _state.calls.declare("update_state", node_name, tensors)
 
     def module(
         self, node_name: str, model: torch.nn.Module, buffer_names: list[str] | None = None
@@ -166,10 +151,7 @@ class Annotate:
             raise LeappTypeError.of(
                 model, f"module() for node '{node_name}' expects a torch.nn.Module"
             )
-        if _state.is_active():
-            _state.tracing.module(node_name, model, buffer_names)
-        elif _state.shadow is not None:
-            _state.shadow.module(node_name, model, buffer_names)
+        _state.calls.module(node_name, model, buffer_names)
 
     def register_buffer(self, node_name: str, tensors: Any) -> Any:
         """Declare persistent tensors that the node writes in place.
@@ -186,9 +168,7 @@ class Annotate:
             tensors = {"buffer_0": tensors}
         elif isinstance(tensors, (list, tuple)) and all(map(is_array, tensors)):
             tensors = {f"buffer_{i}": tensor for i, tensor in enumerate(tensors)}
-        if not _state.is_active():
-            return _state.untraced("register_buffer", node_name, tensors)
-        return _state.tracing.declare("register_buffer", node_name, tensors)
+        return _state.calls.declare("register_buffer", node_name, tensors)
 
     def mirror_leapp_tags(self, source: Any, target: Any) -> Any:
         """Say that ``target`` holds the same data as ``source``, after a copy LEAPP could not see.
@@ -201,8 +181,7 @@ class Annotate:
         Returns:
             ``target``.
         """
-        if _state.is_active():
-            _state.tracing.mirror_leapp_tags(source, target)
+        _state.calls.mirror_leapp_tags(source, target)
         return target
 
     def abandon(self, node_name: str) -> None:
@@ -212,18 +191,11 @@ class Annotate:
         it is. Otherwise the line that opened the node begins anew when it is reached again, with a
         warning, and :func:`leapp.stop` refuses while the node is in its first pass.
         """
-        if _state.is_active() or _state.shadow is not None:
-            _state.tracing.abandon(node_name)
+        _state.calls.abandon(node_name)
 
 
-def _decorate(
-    function: Any,
-    node_name: str | None,
-    export_with: str | None,
-    backend_params: dict[str, Any] | None,
-    unknown: list[str],
-) -> Any:
-    """Return the function with tracing around it.
+def _decorate(function: Any, node_name: str | None, *options: Any) -> Any:
+    """Return the function with tracing around it, by what a ``Stage`` takes.
 
     Whatever else is wrong is said when it is traced: a module of the program's must be importable.
     """
@@ -235,19 +207,13 @@ def _decorate(
     @functools.wraps(function)
     def traced(*args: Any, **kwargs: Any) -> Any:
         nonlocal stage
-        active = _state.is_active()
-        if not active and _state.shadow is None:
+        if _state.calls is _untraced:
             return function(*args, **kwargs)
         if stage is None:
             from ._method import Stage
 
-            try:
-                stage = Stage(function, name, export_with, backend_params, unknown)
-            except LeappTypeError:
-                if active:
-                    raise
-                return function(*args, **kwargs)  # what cannot be a node is in no bundle
-        return stage(*args, **kwargs) if active else stage.beside(*args, **kwargs)
+            stage = Stage(function, name, *options)
+        return stage(*args, **kwargs)
 
     return traced
 

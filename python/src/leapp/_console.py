@@ -98,14 +98,13 @@ class ProgressBar:
             return
         filled = _WIDTH * done // max(total, 1)
         self._write(f"{'█' * filled}{'░' * (_WIDTH - filled)} {done}/{total} {node}")
-        self._shown = True
 
     def clear(self) -> None:
         """Remove the bar from the terminal if it is there."""
         if self._shown:
             self._write("")
-            self._shown = False
 
     def _write(self, line: str) -> None:
         sys.stderr.write(f"\r\033[2K{line}")
         sys.stderr.flush()
+        self._shown = line != ""

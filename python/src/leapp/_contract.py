@@ -31,11 +31,10 @@ class Limits:
 
     def to_metadata(self) -> dict[str, Any]:
         """Return the mapping that stands in the bundle."""
-        given = {"lower": self.lower, "upper": self.upper, "rate": self.rate}
         result: dict[str, Any] = {
             key: numbers(f"Limits {key}", value)
-            for key, value in given.items()
-            if value is not None
+            for key in ("lower", "upper", "rate")
+            if (value := getattr(self, key)) is not None
         }
         if self.on_violation != "clamp":
             result["on_violation"] = self.on_violation

@@ -2,106 +2,100 @@
 
 from __future__ import annotations
 
+import dataclasses
 import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from . import _again, _names, _shadowing, _trace, _tracing
+from . import _again, _names, _trace, _tracing
 from ._payload import Flat
+from ._shadowing import quietly
 from ._source import shown_returns
 from .errors import LeappError, LeappTypeError
 from .semantics import is_array
 
-#: What cannot be a node, and why.
-_NOT_TRACED = (
-    (
-        lambda f: inspect.iscoroutinefunction(f) or inspect.isasyncgenfunction(f),
-        "async function",
-        "a node runs from inputs to outputs without waiting. Decorate the synchronous part.",
-    ),
-    (
-        inspect.isgeneratorfunction,
-        "generator",
-        "a node returns once. Decorate the function that computes one item.",
-    ),
-)
+#: What stands before the names of the arguments that a parameter collects, as in nested payloads.
+_PREFIXES: dict[Any, str] = {
+    inspect.Parameter.VAR_POSITIONAL: "arg",
+    inspect.Parameter.VAR_KEYWORD: "",
+}
 
 
+@dataclasses.dataclass(eq=False)
 class Stage:
     """Calls a function with traced inputs and hands over what it returns."""
 
-    def __init__(
-        self,
-        function: Callable[..., Any],
-        node: str,
-        export_with: str | None,
-        backend_params: dict[str, Any] | None,
-        unknown: list[str],
-    ) -> None:
-        """Look at the function's signature and source; refuse what is no function of one tick."""
-        for is_it, what, why in _NOT_TRACED:
-            if is_it(function):
-                raise LeappTypeError.at_caller(
-                    "LP002",
-                    f"annotate.method() cannot trace the {what} '{function.__qualname__}': {why}",
-                )
-        self.function = function
-        self._node = node
-        self._export_with = export_with
-        self._backend_params = backend_params
-        self._unknown = unknown
-        self._signature = inspect.signature(function)
-        self._returns = shown_returns(function)
+    function: Callable[..., Any]
+    node: str
+    export_with: str | None
+    backend_params: dict[str, Any] | None
+    #: Keywords that annotate.method() does not know.
+    unknown: list[str]
+
+    def __post_init__(self) -> None:
+        """Look at the function's signature and source."""
+        self._fault = _fault_of(self.function)
+        self._signature = inspect.signature(self.function)
+        self._returns = shown_returns(self.function)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Run one pass of the node. An exception leaves the session as if the call had not been."""
+        if not _trace.is_active():
+            return self._beside(*args, **kwargs)
+        if self._fault:
+            raise LeappTypeError.at_caller(
+                "LP002", f"annotate.method() cannot trace the {self._fault}"
+            )
         bound = self._signature.bind(*args, **kwargs)
-        if self._unknown:
+        if self.unknown:
             code = getattr(self.function, "__code__", None)
             _trace.diagnose(
                 "LP222",
-                f"annotate.method() of node '{self._node}' does not know "
-                f"{', '.join(f'{name}=' for name in self._unknown)}: it changes nothing.",
-                self._node,
+                f"annotate.method() of node '{self.node}' does not know "
+                f"{', '.join(f'{name}=' for name in self.unknown)}: it changes nothing.",
+                self.node,
                 where=f"{code.co_filename}:{code.co_firstlineno}" if code else "",
             )
-        _again.remember(self._node, self, self._signature.bind(*args, **kwargs))
+        _again.remember(self.node, self, self._signature.bind(*args, **kwargs))
         flat = self.inputs_of(bound)
-        self.set_inputs(bound, _tracing.open_node(self._node, flat, self.function, *bound.args[:1]))
-        _trace.enter_function(self._node)
+        self.set_inputs(bound, _tracing.open_node(self.node, flat, self.function, *bound.args[:1]))
+        _trace.enter_function(self.node)
         try:
             self._keep_defaults(bound)
             return self._close(self.function(*bound.args, **bound.kwargs))
         except BaseException:
-            _trace.abandon(self._node)
+            _trace.abandon(self.node)
             raise
         finally:
-            _trace.leave_function(self._node)
+            _trace.leave_function(self.node)
 
-    def beside(self, *args: Any, **kwargs: Any) -> Any:
+    def _beside(self, *args: Any, **kwargs: Any) -> Any:
         """Call the function as it is, and show a shadow run what went in and came out."""
-        bound = self._signature.bind(*args, **kwargs)
-        _shadowing.take_inputs(self._node, self.inputs_of(bound))
+        if self._fault:
+            return self.function(*args, **kwargs)  # what cannot be a node is in no bundle
+        with quietly:
+            flat = self.inputs_of(self._signature.bind(*args, **kwargs))
+            _tracing.open_node(self.node, flat)
         try:
             result = self.function(*args, **kwargs)
         except BaseException:
-            _trace.abandon(self._node)
+            _trace.abandon(self.node)
             raise
-        if result is not None:
-            _shadowing.put_out(self._node, self.outputs_of(result))
+        with quietly:
+            self._close(result)
         return result
 
     def inputs_of(self, bound: inspect.BoundArguments) -> Flat:
         """Return the arguments under the names of their ports."""
         flat = Flat()
-        for name, holder, key in self._ports_of(bound):
-            flat.add(name, holder[key])
+        for name in self._inputs_in(bound):
+            kind = self._signature.parameters[name].kind
+            flat.add(_PREFIXES.get(kind, name), bound.arguments[name])
         return flat
 
     def set_inputs(self, bound: inspect.BoundArguments, given: Sequence[Any]) -> None:
         """Put other values in the place of the arguments, in the order of :meth:`inputs_of`."""
-        for (_, holder, key), value in zip(self._ports_of(bound), given, strict=True):
-            holder[key] = value
+        bound.arguments.update(zip(self._inputs_in(bound), given, strict=True))
 
     def outputs_of(self, result: Any) -> Flat:
         """Return what the function returned under the names of its ports."""
@@ -116,25 +110,14 @@ class Stage:
         for name, parameter in self._signature.parameters.items():
             if name not in bound.arguments and is_array(parameter.default):
                 default = {name: parameter.default}
-                bound.arguments[name] = _tracing.declare("register_buffer", self._node, default)
+                bound.arguments[name] = _tracing.declare("register_buffer", self.node, default)
 
-    def _ports_of(self, bound: inspect.BoundArguments) -> list[tuple[str, Any, Any]]:
-        """Return (port, what holds it, key) of each argument, the instance or class left out."""
-        arguments = bound.arguments
-        ports: list[tuple[str, Any, Any]] = []
-        for i, (name, value) in enumerate(list(arguments.items())):
-            kind = self._signature.parameters[name].kind
-            if i == 0 and (name in ("self", "cls") or self._is_bound_to(value)):
-                _names.remember(value)
-            elif kind is inspect.Parameter.VAR_POSITIONAL:
-                arguments[name] = list(value)
-                ports += [(f"arg_{j}", arguments[name], j) for j in range(len(value))]
-            elif kind is inspect.Parameter.VAR_KEYWORD:
-                arguments[name] = dict(value)  # that of another call may be the same
-                ports += [(key, arguments[name], key) for key in value]
-            else:
-                ports.append((name, arguments, name))
-        return ports
+    def _inputs_in(self, bound: inspect.BoundArguments) -> list[str]:
+        """Return the parameters that were given, the instance or class left out."""
+        names, given = list(bound.arguments), bound.arguments
+        if names and (names[0] in ("self", "cls") or self._is_bound_to(given[names[0]])):
+            _names.remember(given[names.pop(0)])
+        return names
 
     def _is_bound_to(self, value: Any) -> bool:
         """Whether the function is a method of that object or class, whatever it calls it."""
@@ -154,7 +137,7 @@ class Stage:
                 f"needs outputs: return the tensors it computes.",
             )
         flat = self.outputs_of(result)
-        values = _tracing.close_node(self._node, flat, [], self._export_with, self._backend_params)
+        values = _tracing.close_node(self.node, flat, [], self.export_with, self.backend_params)
         if not isinstance(result, tuple):
             return values[0]
         return type(result)(*values) if hasattr(result, "_fields") else values
@@ -172,3 +155,18 @@ class Stage:
             unused = name is not None and name not in result_names
             result_names.append(name if unused else f"output{i + 1}")
         return result_names
+
+
+def _fault_of(function: Callable[..., Any]) -> str:
+    """Return why a function is no function of one tick; empty where it is."""
+    if inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function):
+        return (
+            f"async function '{function.__qualname__}': a node runs from inputs to outputs "
+            f"without waiting. Decorate the synchronous part."
+        )
+    if inspect.isgeneratorfunction(function):
+        return (
+            f"generator '{function.__qualname__}': a node returns once. Decorate the function "
+            f"that computes one item."
+        )
+    return ""

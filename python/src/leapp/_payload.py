@@ -8,6 +8,7 @@ nested containers with their shape.
 from __future__ import annotations
 
 import copy
+import functools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -20,14 +21,8 @@ Meaning = tuple[str | None, list[Any] | None, float | None, dict[str, Any] | Non
 #: One named value of a payload: what the compiled module takes once the value is a tensor.
 Entry = tuple[str, Any, Meaning | None]
 
-#: Types whose values may hold a TensorSemantics, or be one.
-_NESTING = (dict, list, tuple, TensorSemantics)
-
 #: Calls that refuse nested values and anything but tensors.
 _FLAT = ("state_tensors", "update_state")
-
-#: Types met so far that are none of these.
-_leaf_types: set[type] = set()
 
 
 class _Slot(int):
@@ -51,9 +46,7 @@ class Flat:
 
     def add(self, name: str, value: Any, meaning: Meaning | None = None) -> None:
         """Append a top-level value under that name; what has a meaning is an array."""
-        is_leaf = meaning is not None or is_array(value)
-        template = self._take(name, value, meaning) if is_leaf else _mapped(self._take, value, name)
-        self._templates.append(template)
+        self._templates.append(_mapped(functools.partial(self._take, meaning), value, name))
 
     def restore(self, values: Sequence[Any]) -> tuple[Any, ...]:
         """Return what was added, in order, with the entries replaced by ``values``."""
@@ -61,11 +54,9 @@ class Flat:
         def put(_: str, leaf: Any) -> Any:
             return values[leaf] if type(leaf) is _Slot else leaf
 
-        return tuple(
-            values[each] if type(each) is _Slot else _mapped(put, each) for each in self._templates
-        )
+        return tuple(_mapped(put, each) for each in self._templates)
 
-    def _take(self, name: str, leaf: Any, meaning: Meaning | None = None) -> Any:
+    def _take(self, meaning: Meaning | None, name: str, leaf: Any) -> Any:
         leaf = getattr(leaf, "_array", leaf) if type(leaf).__name__ == "Number" else leaf
         if is_array(leaf):
             self.entries.append((name, leaf, meaning))
@@ -81,116 +72,83 @@ def _joined(name: str, key: object) -> str:
 
 def flatten(call: str, node: str, payload: Any) -> Flat:
     """Flatten a payload of the call ``annotate.<call>(node, payload)``."""
-    check(call, node, payload)
     result = Flat()
-    if isinstance(payload, TensorSemantics):
-        result.add(payload.name, payload.ref, _meaning(payload))
-    elif isinstance(payload, Mapping):
-        for name, value in payload.items():
-            result.add(str(name), value)
-    else:
-        for item in payload:
-            result.add(item.name, item.ref, _meaning(item))
+    for name, value, item in named_values(call, node, payload):
+        result.add(name, value, None if item is None else _meaning(item))
     return result
 
 
-def passthrough(call: str, node: str, payload: Any, static_outputs: Any = None) -> Any:
-    """Return the payload's values untouched, after checking its form: annotate without tracing.
-
-    Annotations stay in production code, so the usual forms take the short way through.
-    """
-    if static_outputs is not None:
-        check("output_tensors static_outputs", node, static_outputs)
-    kind = type(payload)
-    if kind is dict:
-        for value in payload.values():
-            if type(value) not in _leaf_types:
-                if issubclass(type(value), _NESTING):
-                    check(call, node, payload)
-                    break
-                _leaf_types.add(type(value))
-        if len(payload) == 1:
-            for value in payload.values():
-                return value
-        return tuple(payload.values())
-    if kind is TensorSemantics:
-        return payload.ref
-    if kind is list and len(payload) == 1 and type(payload[0]) is TensorSemantics:
-        return payload[0].ref
+def named_values(
+    call: str, node: str, payload: Any
+) -> list[tuple[str, Any, TensorSemantics | None]]:
+    """Return the values of a payload, each with its name and what says what it means."""
     check(call, node, payload)
-    if isinstance(payload, TensorSemantics):
-        return payload.ref
-    is_dict = isinstance(payload, Mapping)
-    values = tuple(payload.values() if is_dict else (item.ref for item in payload))
-    return values[0] if len(values) == 1 else values
+    if isinstance(payload, Mapping):
+        return [(str(name), value, None) for name, value in payload.items()]
+    items = [payload] if isinstance(payload, TensorSemantics) else payload
+    return [(item.name, item.ref, item) for item in items]
 
 
 def check(call: str, node: str, payload: Any) -> None:
     """Raise unless the payload has a form the call accepts."""
     if isinstance(payload, TensorSemantics):
         return
+    what = f"{call}() for node '{node}'"
     if isinstance(payload, Mapping):
         for name, value in payload.items():
             if call in _FLAT and not is_array(value):
-                raise LeappTypeError.at_caller(
-                    "LP120",
-                    f"{call}() for node '{node}' does not support nested state structures: state "
-                    f"'{name}' is of type {type(value).__name__}, expected a tensor. Name every "
-                    f"state tensor on its own.",
+                raise _refused(
+                    f"{what} does not support nested state structures: state '{name}' is of type "
+                    f"{type(value).__name__}, expected a tensor. Name every state tensor on its "
+                    f"own."
                 )
-            _refuse_semantics(call, node, str(name), value)
-        return
-    if isinstance(payload, (list, tuple)) and TensorSemantics in set(map(type, payload)):
-        _check_semantics(call, node, payload)
-        return
-    if is_array(payload):
-        raise LeappTypeError.at_caller(
-            "LP120",
-            f"{call}() for node '{node}' does not accept a bare tensor: a port needs a name. Pass "
-            f"{{'name': tensor}}, a TensorSemantics or a list of TensorSemantics.",
+            _refuse_semantics(what, str(name), value)
+    elif isinstance(payload, (list, tuple)) and TensorSemantics in set(map(type, payload)):
+        _check_semantics(what, payload)
+    elif is_array(payload):
+        raise _refused(
+            f"{what} does not accept a bare tensor: a port needs a name. Pass {{'name': tensor}}, "
+            f"a TensorSemantics or a list of TensorSemantics."
         )
-    raise LeappTypeError.at_caller(
-        "LP120",
-        f"{call}() for node '{node}' expects either a dict of named tensors or a TensorSemantics "
-        f"or list of TensorSemantics, got {type(payload).__name__}.",
-    )
+    else:
+        raise _refused(
+            f"{what} expects either a dict of named tensors or a TensorSemantics or list of "
+            f"TensorSemantics, got {type(payload).__name__}."
+        )
 
 
-def _check_semantics(call: str, node: str, items: Sequence[Any]) -> None:
+def _refused(text: str) -> LeappTypeError:
+    return LeappTypeError.at_caller("LP120", text)
+
+
+def _check_semantics(what: str, items: Sequence[Any]) -> None:
     """Refuse a list that holds anything but TensorSemantics, or one name twice."""
     others = {type(x).__name__ for x in items if not isinstance(x, TensorSemantics)}
     if others:
-        raise LeappTypeError.at_caller(
-            "LP120",
-            f"{call}() for node '{node}': All items must be TensorSemantics when one is, found "
+        raise _refused(
+            f"{what}: All items must be TensorSemantics when one is, found "
             f"{', '.join(sorted(others))} beside it. Wrap those tensors too, or pass a dict of "
-            f"named tensors.",
+            f"named tensors."
         )
     names = [item.name for item in items]
-    if len(set(names)) == len(names):
-        return
-    repeated = sorted({name for name in names if names.count(name) > 1})
-    raise LeappValueError.at_caller(
-        "LP120",
-        f"{call}() for node '{node}': Duplicate TensorSemantics names "
-        f"{', '.join(map(repr, repeated))}. Give each its own name.",
-    )
+    if repeated := sorted({name for name in names if names.count(name) > 1}):
+        raise LeappValueError.at_caller(
+            "LP120",
+            f"{what}: Duplicate TensorSemantics names {', '.join(map(repr, repeated))}. Give each "
+            f"its own name.",
+        )
 
 
-def _refuse_semantics(call: str, node: str, name: str, value: Any) -> None:
+def _refuse_semantics(what: str, name: str, value: Any) -> None:
     """Refuse a TensorSemantics inside a dict, at any depth."""
     if isinstance(value, TensorSemantics):
-        raise LeappTypeError.at_caller(
-            "LP120",
-            f"{call}() for node '{node}': '{name}' is a TensorSemantics inside a dict. It carries "
-            f"its own name: pass it alone or in a list of TensorSemantics.",
+        raise _refused(
+            f"{what}: '{name}' is a TensorSemantics inside a dict. It carries its own name: pass "
+            f"it alone or in a list of TensorSemantics."
         )
-    if isinstance(value, dict):
-        for key, item in value.items():
-            _refuse_semantics(call, node, _joined(name, key), item)
-    elif isinstance(value, (list, tuple)):
-        for i, item in enumerate(value):
-            _refuse_semantics(call, node, _joined(name, i), item)
+    if isinstance(value, (dict, list, tuple)):
+        for key, item in value.items() if isinstance(value, dict) else enumerate(value):
+            _refuse_semantics(what, _joined(name, key), item)
 
 
 def _meaning(item: TensorSemantics) -> Meaning:

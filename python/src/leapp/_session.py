@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from . import _console, _state
+from . import _console, _state, _untraced
 from ._annotate import Annotate
 from .errors import LeappError, LeappTypeError, LeappValidationError, LeappValueError
 from .patching import FunctionPatch
@@ -54,18 +54,16 @@ def start(
     for node in excluded:
         if not isinstance(node, str):
             raise LeappTypeError.of(node, "leapp.start(non_traced=..) takes names of nodes")
-    _check_flags("start", verbose=verbose, dry_run=dry_run, global_patching=global_patching)
-    if isinstance(max_cached_io, bool) or not hasattr(type(max_cached_io), "__index__"):
-        raise LeappTypeError.of(
-            max_cached_io, "leapp.start(max_cached_io=..) must be a whole number"
-        )
+    _check("start", _FLAG, verbose=verbose, dry_run=dry_run, global_patching=global_patching)
+    _check("start", ("__index__", "must be a whole number"), max_cached_io=max_cached_io)
     _state.load()
-    from . import _again, _detect, _numpy, _patches, _trace
+    from . import _again, _detect, _numpy, _patches, _trace, _tracing
 
     _patches.restore()
     _verbose = verbose
     _console.show(verbose)
     _trace.start(graph, folder, verbose, dry_run, excluded, max_cached_io)
+    _state.calls = _tracing
     _graph = (graph, os.path.join(folder, graph))
     _numpy.reset()
     _again.forget()
@@ -84,12 +82,16 @@ def stop() -> None:
         raise LeappError.at_caller(
             "LP101", "leapp.stop(): there is no active tracing session; call leapp.start() first."
         )
-    from . import _patches, _trace
+    from . import _patches, _trace, _tracing
 
     if sys.exc_info()[1] is not None:
         for node in _trace.open_nodes():
             _trace.abandon(node)
-    _trace.stop()
+    try:
+        _trace.stop()
+    finally:
+        if _state.calls is _tracing and not _trace.is_active():
+            _state.calls = _untraced
     _patches.restore()
 
 
@@ -130,14 +132,12 @@ def compile_graph(
         raise LeappTypeError.of(
             graph_configs, "compile_graph(graph_configs=..) expects GraphConfigs"
         )
-    talks = False if verbose is None else verbose
-    _check_flags(
-        "compile_graph", visualize=visualize, verbose=talks, validate=validate, dry_run=dry_run,
-        strict=strict, thorough=thorough,
+    _check(
+        "compile_graph", _FLAG, visualize=visualize, verbose=verbose, validate=validate,
+        dry_run=dry_run, strict=strict, thorough=thorough,
     )  # fmt: skip
-    if isinstance(golden, bool) or not hasattr(type(golden), "__index__"):
-        raise LeappTypeError.of(golden, "leapp.compile_graph(golden=..) is a number of ticks")
-    _check_tolerances(rtol=rtol, atol=atol)
+    _check("compile_graph", ("__index__", "is a number of ticks"), golden=golden)
+    _check("compile_graph", ("__float__", "must be a number"), rtol=rtol, atol=atol)
     if not _state.loaded():
         raise LeappError.at_caller(
             "LP101",
@@ -259,21 +259,20 @@ def _split(name: object, save_path: object) -> tuple[str, str]:
     return graph, folder or "."
 
 
-def _check_flags(call: str, **flags: object) -> None:
-    """Raise unless every value is good for True or False."""
-    for option, value in flags.items():
-        if not hasattr(type(value), "__bool__"):
-            raise LeappTypeError.of(value, f"leapp.{call}({option}=..) must be True or False")
+#: What the type of an option must have, and what an error says of one that has not.
+_FLAG = ("__bool__", "must be True or False")
 
 
-def _check_tolerances(**tolerances: float) -> None:
-    """Raise unless every value is a number from zero on."""
-    for option, tolerance in tolerances.items():
-        if not hasattr(type(tolerance), "__float__"):
-            raise LeappTypeError.of(tolerance, f"leapp.compile_graph({option}=..) must be a number")
-        if not tolerance >= 0:  # nor NaN
+def _check(call: str, expected: tuple[str, str], **options: Any) -> None:
+    """Raise unless every value is of the expected kind; numbers that are real are from zero on."""
+    method, text = expected
+    for option, value in options.items():
+        is_flag = isinstance(value, bool) and method == "__index__"
+        if is_flag or not hasattr(type(value), method):
+            raise LeappTypeError.of(value, f"leapp.{call}({option}=..) {text}")
+        if method == "__float__" and not value >= 0:  # nor NaN
             raise LeappValueError.at_caller(
-                "LP003", f"leapp.compile_graph({option}=..) must not be negative, got {tolerance}."
+                "LP003", f"leapp.{call}({option}=..) must not be negative, got {value}."
             )
 
 

@@ -7,8 +7,7 @@ import json
 import os
 from typing import Any, Literal
 
-from . import _console, _state
-from ._payload import passthrough
+from . import _console, _state, _untraced
 from .errors import LeappTypeError, LeappValueError
 
 
@@ -95,12 +94,12 @@ class ShadowRun:
 
         _console.show()
         self._run = _trace.Shadow(*self._arguments)
-        _state.shadow, _state.untraced = _shadowing, _shadowing.untraced
+        _state.calls = _shadowing
         return self
 
     def __exit__(self, *_: object) -> None:
         """End the run, and log its report."""
-        _state.shadow, _state.untraced = None, passthrough
+        _state.calls = _untraced
         self._run.stop()
         _console.emit(_console.INFO, f"Shadow run of {self._arguments[0]}:\n{self.report()}")
 

@@ -11,7 +11,7 @@ import importlib
 from collections.abc import Callable
 from typing import Any
 
-from ._payload import passthrough
+from . import _untraced
 from .errors import LeappImportError
 
 
@@ -22,17 +22,9 @@ def _inactive() -> bool:
 #: Whether a session is tracing now.
 is_active: Callable[[], bool] = _inactive
 
-#: The compiled module's short ways for a dict of tensors, and the module ``_tracing`` for all other
-#: payloads; they are there when a session is.
-input_dict: Callable[..., Any]
-output_dict: Callable[..., Any]
-tracing: Any
-
-#: What annotate calls do while no session is tracing: ``untraced(call, node, payload)``.
-untraced: Callable[..., Any] = passthrough
-
-#: The module ``_shadowing`` while a shadow run is on.
-shadow: Any = None
+#: What annotate calls do now: the module ``_untraced``, ``_tracing`` while a session is tracing, or
+#: ``_shadowing`` while a shadow run is on.
+calls: Any = _untraced
 
 
 def loaded() -> bool:
@@ -42,7 +34,7 @@ def loaded() -> bool:
 
 def load() -> None:
     """Load PyTorch and the compiled tracing module; a second call does nothing."""
-    global is_active, input_dict, output_dict, tracing
+    global is_active
     if loaded():
         return
     try:
@@ -66,9 +58,7 @@ def load() -> None:
 
     find_onnxruntime()  # validation runs ONNX models
     trace.prepare()  # early: what it loads beside takes as long as the rest here
-    tracing = importlib.import_module("leapp._tracing")
     is_active = trace.is_active
-    input_dict, output_dict = trace.input_dict, trace.output_dict
 
 
 def _check_build(torch: str) -> None:

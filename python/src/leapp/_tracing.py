@@ -19,6 +19,9 @@ _Entries = list[tuple[str, torch.Tensor, Meaning | None]]
 
 
 def input_tensors(node: str, tensors: Any) -> Any:
+    values = _trace.input_dict(node, tensors)
+    if values is not NotImplemented:
+        return values
     return _bare(open_node(_checked(node), flatten("input_tensors", node, tensors)))
 
 
@@ -29,7 +32,7 @@ def open_node(node: str, flat: Flat, *objects: Any) -> tuple[Any, ...]:
     """
     entries = _entries_of("input", node, flat)
     _detect.include(*objects)
-    return flat.restore(_in_kind(flat, _trace.input_tensors(node, entries)))
+    return _restored(flat, _trace.input_tensors(node, entries))
 
 
 def output_tensors(
@@ -39,6 +42,10 @@ def output_tensors(
     export_with: str | None,
     backend_params: dict[str, Any] | None,
 ) -> Any:
+    if static_outputs is None and backend_params is None:
+        values = _trace.output_dict(node, tensors, export_with)
+        if values is not NotImplemented:
+            return values
     flat = flatten("output_tensors", _checked(node), tensors)
     static: _Entries = []
     if static_outputs is not None:
@@ -63,25 +70,26 @@ def close_node(
         raise LeappTypeError.of(backend_params, f"backend_params of node '{node}' must be a dict")
     entries = _entries_of("output", node, flat)
     values = _trace.output_tensors(node, entries, static, export_with, backend_params or {})
-    return flat.restore(_as_given(flat, values))
+    return _restored(flat, values, as_given=True)
 
 
 def declare(call: str, node: str, tensors: Any) -> Any:
     """Declare state or persistent tensors, or give states their next value, as the call says."""
     flat = flatten(call, _checked(node), tensors)
     values = getattr(_trace, call)(node, _entries_of("buffer", node, flat))
-    return _bare(flat.restore((_as_given if call == "update_state" else _in_kind)(flat, values)))
+    return _bare(_restored(flat, values, as_given=call == "update_state"))
 
 
 def module(node: str, model: torch.nn.Module, buffer_names: Sequence[str] | None) -> None:
     """Track a module's buffers; the module is read again when the node's outputs are named."""
-    owners = _owners_of_buffers(_checked(node), model, buffer_names)
+    paths = _paths_of_buffers(_checked(node), model, buffer_names)
     _names.remember(model)
 
     def current() -> list[torch.Tensor]:
-        return [_read_buffer(node, owner, name) for _, owner, name in owners]
+        return [_read_buffer(node, model, path) for path in paths]
 
-    names = [path.replace(".", "_") for path, _, _ in owners]
+    # A compiled module shows its buffers under the name of the module inside.
+    names = [path.replace("_orig_mod.", "").replace(".", "_") for path in paths]
     entries: _Entries = [(*pair, None) for pair in zip(names, current(), strict=True)]
     _trace.module(node, entries, current)
 
@@ -122,9 +130,9 @@ def _pairs(source: Any, target: Any) -> list[tuple[Any, Any]]:
 def _entries_of(what: str, node: str, flat: Flat) -> _Entries:
     """Return the payload's entries with every array as a tensor over the same memory.
 
-    Warn, once each, of leaves that are no tensors.
+    Warn, once each, of leaves that are no tensors; a shadow run does not.
     """
-    for name, value in flat.constants:
+    for name, value in flat.constants if _trace.is_active() else ():
         _trace.diagnose(
             "LP213",
             f"{what} '{name}' of node '{node}' is of type {type(value).__name__}, no tensor: it "
@@ -145,6 +153,15 @@ def _tensor_of(name: str, value: Any) -> torch.Tensor:
         ) from error
 
 
+def _restored(flat: Flat, tensors: Sequence[Any], *, as_given: bool = False) -> tuple[Any, ...]:
+    """Return the payload with these tensors, as traced arrays or as given where arrays were."""
+    values = list(tensors)
+    for i, (_, given, _) in enumerate(flat.entries):
+        if is_ndarray(given):
+            values[i] = given if as_given else traced_view(values[i])
+    return flat.restore(values)
+
+
 def _bare(values: tuple[Any, ...]) -> Any:
     """Return one value bare, more as they are."""
     return values[0] if len(values) == 1 else values
@@ -156,28 +173,15 @@ def _checked(node: object) -> str:
     return node
 
 
-def _in_kind(flat: Flat, values: Sequence[torch.Tensor]) -> list[Any]:
-    """Return traced arrays where arrays were given, and tensors elsewhere."""
-    pairs = zip(flat.entries, values, strict=True)
-    return [traced_view(value) if is_ndarray(given) else value for (_, given, _), value in pairs]
-
-
-def _as_given(flat: Flat, values: Sequence[torch.Tensor]) -> list[Any]:
-    """Return the arrays that were given, and the tensors that came back."""
-    pairs = zip(flat.entries, values, strict=True)
-    return [given if is_ndarray(given) else value for (_, given, _), value in pairs]
-
-
-def _owners_of_buffers(
+def _paths_of_buffers(
     node: str, model: torch.nn.Module, buffer_names: Sequence[str] | None
-) -> list[tuple[str, torch.nn.Module, str]]:
-    """Return (path, owning module, attribute) of the buffers to track."""
-    if isinstance(buffer_names, str):
-        buffer_names = [buffer_names]
+) -> list[str]:
+    """Return the paths of the buffers to track."""
     known = dict(model.named_buffers(remove_duplicate=buffer_names is None))
-    paths = list(known) if buffer_names is None else list(buffer_names)
-    unknown = [path for path in paths if path not in known]
-    if unknown:
+    if buffer_names is None:
+        return list(known)
+    paths = [buffer_names] if isinstance(buffer_names, str) else list(buffer_names)
+    if unknown := [path for path in paths if path not in known]:
         raise LeappValueError.at_caller(
             "LP003",
             f"module() for node '{node}': {type(model).__name__} has no registered buffer "
@@ -185,17 +189,12 @@ def _owners_of_buffers(
             f"{', '.join(map(repr, known)) or 'none'}; plain attributes become buffers with "
             f"self.register_buffer().",
         )
-    result = []
-    for path in paths:
-        *parents, attribute = path.split(".")
-        # By attributes, as ScriptModules have no get_submodule(). A compiled module shows its
-        # buffers under the name of the module inside.
-        owner = functools.reduce(getattr, parents, model)
-        result.append((path.replace("_orig_mod.", ""), owner, attribute))
-    return result
+    return paths
 
 
-def _read_buffer(node: str, owner: torch.nn.Module, attribute: str) -> torch.Tensor:
+def _read_buffer(node: str, model: torch.nn.Module, path: str) -> torch.Tensor:
+    *parents, attribute = path.split(".")
+    owner = functools.reduce(getattr, parents, model)  # ScriptModules have no get_submodule()
     value = getattr(owner, attribute, None)
     if not isinstance(value, torch.Tensor):
         raise LeappError.at_caller(
