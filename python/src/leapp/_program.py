@@ -11,19 +11,30 @@ from __future__ import annotations
 
 import collections
 import functools
-import itertools
+import queue
 import random
 import sys
 from collections.abc import Iterator
-from types import FunctionType, MappingProxyType, MethodType, ModuleType
+from types import FunctionType, MappingProxyType, ModuleType, SimpleNamespace
 from typing import Any
 
 import numpy as np
 import torch
 
 from . import _trace
+from ._held import attributes_of, behind, cells_of
 from ._numpy import Number, TracedArray
-from ._snapshot import MOST_ITEMS, NUMBERS, PASSIVE, PLAIN, Cells, Copy, Holder, Snapshot
+from ._snapshot import (
+    LISTS,
+    NUMBERS,
+    PASSIVE,
+    PLAIN,
+    Copy,
+    Holder,
+    Snapshot,
+    copy_of,
+    items_in,
+)
 
 Generator = np.random.Generator | np.random.RandomState | random.Random
 
@@ -31,7 +42,6 @@ Generator = np.random.Generator | np.random.RandomState | random.Random
 #: simulator. Each frame outwards has half of that of the one inside.
 _MOST_OBJECTS = 1000
 
-_NO_OBJECTS = (type, ModuleType, FunctionType, MethodType, torch.Tensor, TracedArray, Number)
 
 
 class Program:
@@ -56,7 +66,7 @@ class Program:
     def look_again(self) -> None:
         """Look through holders that have changed since."""
         for index in _trace.refresh(self._holders, self._copies):
-            self._visit_items(self._holders[index])
+            self._visit_items(index)
         self._follow()
 
     def class_of(self, values: Any) -> Any:
@@ -122,64 +132,66 @@ class Program:
             self.modules.append(value)
         if issubclass(kind, Generator) or is_iterator(value):
             self.generators.append((value, name))
-        elif kind is dict:
-            self._hold(Holder(name, value, None))
-        elif issubclass(kind, (list, tuple, collections.deque)):
-            items = list(itertools.islice(value, MOST_ITEMS))
-            self._holders.append(Holder(name, value, None))
-            self._copies.append((len(value), items))
-            inside = None if issubclass(kind, tuple) else value
-            for index, item in enumerate(items):
-                self._meet(item, f"{name}[{index}]", inside, index)
-        elif issubclass(kind, MethodType):
-            self._meet(value.__self__, name)
+        elif kind is dict or issubclass(kind, LISTS):
+            self._hold(name, value)
         elif issubclass(kind, FunctionType):
-            if value.__closure__:
-                self._hold(Holder("", Cells(value), value))
+            self._visit_function(value)
+        elif issubclass(kind, queue.Queue):
+            self._meet(value.queue, name)
         elif _is_programs_class(kind):  # type: ignore[arg-type]
-            attributes = _attributes_of(value)
-            if attributes is None:
-                return
-            self._hold(Holder(name, attributes, kind))
+            for attributes in attributes_of(value):
+                self._hold(name, attributes, kind)
             for part in kind.__mro__:
                 self._visit_class(part)
             self._visit_module(_variables_around(kind))
         elif issubclass(kind, torch.nn.Module):
             for inner, item in value.named_children():
                 self._meet(item, f"{name}.{inner}")
+        else:
+            for item in behind(value):
+                self._meet(item, name)
 
     def _visit_class(self, kind: type) -> None:
-        """Hold what a class of the program's has that may change, and defaults of its functions."""
+        """Hold what a class of the program's has that may change, and look at its functions."""
         if not _is_programs_class(kind) or not self._is_new(kind):
             return
         for item in list(vars(kind).values()):
-            if isinstance(item, FunctionType):
-                self._visit_defaults(item)
+            if isinstance(item, FunctionType) and self._is_new(item):
+                self._visit_function(item)
         if any(isinstance(item, (*NUMBERS, list, dict)) for item in vars(kind).values()):
-            self._hold(Holder(kind.__name__, vars(kind), kind))
+            self._hold(kind.__name__, vars(kind), kind)
 
-    def _visit_defaults(self, function: FunctionType) -> None:
-        """Hold the lists and dicts that are parameters of every call that names no others."""
+    def _visit_function(self, function: FunctionType) -> None:
+        """Hold the variables around a function, its attributes, and what its parameters share.
+
+        That is the lists and dicts that are those of every call that names no others.
+        """
+        if function.__closure__:
+            self._hold("", cells_of(function), function)
+        if function.__dict__:
+            self._hold(function.__qualname__, function.__dict__, function)
         code, values = function.__code__, function.__defaults__ or ()
         names = code.co_varnames[code.co_argcount - len(values) : code.co_argcount]
         named = dict(zip(names, values, strict=True)) | (function.__kwdefaults__ or {})
         kept = {name: value for name, value in named.items() if isinstance(value, (list, dict))}
         if kept:
-            self._hold(Holder(f"{function.__qualname__}()", kept, None))
+            self._hold(f"{function.__qualname__}()", kept)
 
     def _visit_module(self, variables: dict[str, Any] | None) -> None:
         if variables is not None and self._is_new(variables):
-            self._hold(Holder("", variables, _module_of(variables)))
+            self._hold("", variables, _module_of(variables))
 
-    def _hold(self, holder: Holder) -> None:
-        self._holders.append(holder)
-        self._copies.append(holder.values.copy())
-        self._visit_items(holder)
+    def _hold(self, name: str, values: Any, of: Any = None) -> None:
+        self._holders.append(Holder(name, values, of))
+        self._copies.append(copy_of(values))
+        self._visit_items(len(self._holders) - 1)
 
-    def _visit_items(self, holder: Holder) -> None:
-        hidden = isinstance(holder.of, ModuleType) or isinstance(holder.values, MappingProxyType)
-        inside = holder.values if isinstance(holder.values, dict) else None
-        for key, value in list(holder.values.copy().items()):
+    def _visit_items(self, index: int) -> None:
+        holder = self._holders[index]
+        is_class = isinstance(holder.values, MappingProxyType)
+        hidden = is_class or isinstance(holder.of, ModuleType)
+        inside = None if is_class or isinstance(holder.values, tuple) else holder.values
+        for key, value in items_in(self._copies[index]):
             if hidden and key.startswith("__"):
                 continue  # __builtins__ and the like are Python's
             if type(value) not in PASSIVE and id(value) not in self._seen:
@@ -198,24 +210,15 @@ def is_iterator(value: Any) -> bool:
     return kind.__module__ in ("builtins", "itertools") and issubclass(kind, Iterator)
 
 
-def _attributes_of(value: Any) -> dict[str, Any] | None:
-    """Return an object's attributes, running no code of its own."""
-    try:
-        attributes = object.__getattribute__(value, "__dict__")
-    except (AttributeError, TypeError):
-        return None
-    return attributes if isinstance(attributes, dict) else None
-
-
 @functools.cache
 def _is_programs_class(kind: type) -> bool:
     """Whether a class is of the program's code, see ``_trace.is_user_code``."""
-    if issubclass(kind, _NO_OBJECTS):
+    if issubclass(kind, ModuleType):
         return False
-    variables = _variables_around(kind) or {}
-    file = variables.get("__file__")
-    is_main = kind.__module__ == "__main__"
-    return is_main or (isinstance(file, str) and _trace.is_user_code(file))
+    if kind is SimpleNamespace or kind.__module__ == "__main__":
+        return True
+    file = (_variables_around(kind) or {}).get("__file__")
+    return isinstance(file, str) and _trace.is_user_code(file)
 
 
 def _variables_around(kind: type) -> dict[str, Any] | None:

@@ -21,6 +21,8 @@ from typing import Any
 import numpy as np
 import torch
 
+from ._held import Fields, attributes_of, behind, cells_of
+
 #: Modules whose functions change nothing but what they are given, and random numbers.
 _KNOWN_MODULES = frozenset(
     "abc cmath collections copy dataclasses einops enum functools itertools leapp math numpy "
@@ -88,25 +90,19 @@ class Reach:
         self._seen[id(value)] = value
         if isinstance(value, (torch.Tensor, np.ndarray)):
             return self._keep_array(value)
-        if isinstance(value, (list, dict, set, collections.deque)):
+        if isinstance(value, (list, dict, set, collections.deque, Fields)):
             return self._keep_container(value)
         if isinstance(value, (tuple, frozenset)):
             return list(value)
         if isinstance(value, types.FunctionType):
             return self._look_at_function(value)
-        if isinstance(value, types.MethodType):
-            return [value.__func__, value.__self__]
-        if isinstance(value, (staticmethod, classmethod)):
-            return [value.__func__]
-        if isinstance(value, property):
-            return [value.fget, value.fset]
         if isinstance(value, types.ModuleType):
             if not _is_known(value.__name__):
                 raise UnknownReachError(f"its code uses the module {value.__name__}")
             return []
         if isinstance(value, type):
             return self._look_at_class(value)
-        return self._look_at_object(value)
+        return behind(value) or self._look_at_object(value)
 
     def _keep_array(self, value: Any) -> list[Any]:
         self._bytes += value.nbytes
@@ -116,7 +112,7 @@ class Reach:
             if value.dtype.hasobject:
                 raise UnknownReachError("it reaches an array of objects")
             if value.flags.writeable:
-                former = value.copy()
+                former = dict(value) if isinstance(value, (dict, Fields)) else list(value)
                 self._undo.append(lambda: np.copyto(value, former))
             return []
         plain = (torch.Tensor, torch.nn.Parameter, torch.nn.Buffer)
@@ -127,7 +123,7 @@ class Reach:
         return [] if value.grad is None else [value.grad]
 
     def _keep_container(self, value: Any) -> list[Any]:
-        former = dict(value) if isinstance(value, dict) else list(value)
+        former = dict(value) if isinstance(value, (dict, Fields)) else list(value)
         self._undo.append(partial(_refill, value, former))
         return [*former, *former.values()] if isinstance(former, dict) else former
 
@@ -135,10 +131,7 @@ class Reach:
         if _is_known(function.__module__):
             return []
         found: list[Any] = [function.__defaults__, function.__kwdefaults__, function.__dict__]
-        for cell in function.__closure__ or ():
-            with contextlib.suppress(ValueError):  # not filled yet
-                found.append(cell.cell_contents)
-                self._undo.append(partial(setattr, cell, "cell_contents", found[-1]))
+        found.append(cells_of(function))
         names = _names_in(function.__code__)
         effects = sorted(names & _EFFECTS)
         if effects:
@@ -172,13 +165,13 @@ class Reach:
             self._undo.append(partial(setattr, bits, "state", bits.state))
             return []
         kind = type(value)
-        slots = any("__slots__" in vars(each) and vars(each)["__slots__"] for each in kind.__mro__)
-        if slots or not hasattr(value, "__dict__") or kind.__module__ == "builtins":
-            raise UnknownReachError(f"it reaches a {kind.__qualname__}")
+        attributes = attributes_of(value)
         is_library = _is_known(kind.__module__) and not isinstance(value, torch.nn.Module)
         if is_library and kind.__module__.partition(".")[0] != "leapp":
+            attributes = []
+        if not attributes or kind.__module__ == "builtins":
             raise UnknownReachError(f"it reaches a {kind.__qualname__}")
-        return [kind, value.__dict__]
+        return [kind, *attributes]
 
     def _methods(self) -> list[Any]:
         """Return methods of classes met so far that the code met so far may call."""

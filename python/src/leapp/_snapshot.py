@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import collections
-import contextlib
 import functools
 import itertools
-from collections.abc import Iterator
-from types import BuiltinFunctionType, FunctionType, ModuleType, NoneType
+from collections.abc import Iterable, Iterator
+from types import BuiltinFunctionType, ModuleType, NoneType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,7 +17,7 @@ from ._numpy import Number, array_of, leaves
 #: What a dict held, or a list: how much, and the first of it.
 Copy = dict[Any, Any] | tuple[int, list[Any]]
 #: So much of a list is looked at.
-MOST_ITEMS = 64
+_MOST_ITEMS = 64
 
 NUMBERS = (bool, int, float, np.integer, np.floating, np.bool_)
 PLAIN = frozenset((bool, int, float, str, NoneType))
@@ -27,34 +26,27 @@ PASSIVE = frozenset(
     (BuiltinFunctionType, ModuleType, str, bytes, type, torch.dtype, torch.device, torch.Size)
 )
 _MUTABLE = (list, collections.deque)
-_LISTS = (*_MUTABLE, tuple)
+LISTS = (*_MUTABLE, tuple)
 _ARRAYS = (torch.Tensor, np.ndarray, Number)
 
 
-class Cells:
-    """The variables that a function shares with the one around it, as a dict to look into."""
+def copy_of(values: Any) -> Copy:
+    """Return what a holder's dict or list has in it now."""
+    if isinstance(values, LISTS):
+        return len(values), list(itertools.islice(values, _MOST_ITEMS))
+    return dict(values)
 
-    def __init__(self, function: FunctionType) -> None:
-        names = function.__code__.co_freevars
-        self._cells = dict(zip(names, function.__closure__ or (), strict=True))
 
-    def copy(self) -> dict[str, Any]:
-        """Return what they hold now; those not filled yet are left out."""
-        found = {}
-        for name, cell in self._cells.items():
-            with contextlib.suppress(ValueError):
-                found[name] = cell.cell_contents
-        return found
-
-    def get(self, name: str) -> Any:
-        return self.copy().get(name)
+def items_in(copy: Copy) -> Iterable[tuple[Any, Any]]:
+    """Return (key or index, value) of what is in a copy."""
+    return copy.items() if isinstance(copy, dict) else enumerate(copy[1])
 
 
 class Holder(NamedTuple):
     """A dict of variables or attributes, or a list."""
 
     name: str  # of the object; empty for a module
-    values: Any  # dict-like: attributes may be those of a class, variables those of a closure
+    values: Any  # dict-like: attributes may be those of a class, or Fields
     of: Any  # the class, module or function whose code works with them; None for a dict or list
 
     def label(self, key: Any) -> str:
@@ -99,7 +91,7 @@ class Snapshot:
         """Yield every value, of lists the numbers."""
         for place in self._items():
             values = place.holder.values
-            if isinstance(values, _LISTS):
+            if isinstance(values, LISTS):
                 if isinstance(values, _MUTABLE) and isinstance(place.value, NUMBERS):
                     yield place
             elif type(place.value) not in PASSIVE:
@@ -113,13 +105,13 @@ class Snapshot:
 
     def _items(self) -> Iterator[Place]:
         for holder, copy in self._copies:
-            for key, value in copy.items() if isinstance(copy, dict) else enumerate(copy[1]):
+            for key, value in items_in(copy):
                 yield Place(holder.label(key), holder, key, value)
 
     def new_places(self) -> Iterator[Place]:
         """Yield the places in dicts that came up since, without a value."""
         for holder, copy in self._copies:
-            for key in holder.values.copy() if isinstance(copy, dict) else ():
+            for key in dict(holder.values) if isinstance(copy, dict) else ():
                 if key not in copy:
                     yield Place(holder.label(key), holder, key, None)
 
@@ -145,7 +137,7 @@ def leaves_of(value: Any, copies: dict[int, Any] | None = None) -> list[Any]:
 
     def items_of(container: Any) -> list[Any]:
         known = None if copies is None else copies.get(id(container))
-        items = list(itertools.islice(container, MOST_ITEMS)) if known is None else known[1]
+        items = list(itertools.islice(container, _MOST_ITEMS)) if known is None else known[1]
         return [] if PLAIN.issuperset(map(type, items)) else items
 
     return [array_of(leaf) for leaf in leaves(value, items_of) if isinstance(leaf, _ARRAYS)]
@@ -170,4 +162,4 @@ def holds_numbers(value: Any) -> bool:
 
 def may_hold_state(value: Any) -> bool:
     """Whether a value is one that state is kept in, or will be."""
-    return value is None or isinstance(value, (*_ARRAYS, dict, *_LISTS, *NUMBERS))
+    return value is None or isinstance(value, (*_ARRAYS, dict, *LISTS, *NUMBERS))

@@ -67,11 +67,13 @@ def carries(owner: Any, name: Any) -> bool:
 
 @functools.cache
 def _carried_by(owner: type) -> frozenset[str]:
-    """Return the attributes that a function around the class both reads and assigns to."""
+    """Return the attributes that a method of the class both reads and assigns to."""
+    names = {kind.__name__ for kind in owner.__mro__}
+    classes = (part for part in _parts_of(owner) if isinstance(part, ast.ClassDef))
     found: set[str] = set()
-    for function in _parts_of(owner):
-        if isinstance(function, ast.FunctionDef) and function.name != "__init__":
-            parts = list(ast.walk(function))
+    for method in (part for each in classes if each.name in names for part in ast.walk(each)):
+        if isinstance(method, ast.FunctionDef) and method.name != "__init__":
+            parts = list(ast.walk(method))
             used = [part for part in parts if isinstance(part, ast.Attribute)]
             stored = {part.attr for part in used if isinstance(part.ctx, ast.Store)}
             updates = [part.target for part in parts if isinstance(part, ast.AugAssign)]
