@@ -31,6 +31,7 @@ from ._snapshot import (
     PLAIN,
     Copy,
     Holder,
+    Place,
     Snapshot,
     copy_of,
     items_in,
@@ -51,9 +52,8 @@ class Program:
         self.modules: list[torch.nn.Module] = []
         #: The random generators and iterators that were found, with a name for each.
         self.generators: list[tuple[Generator | Iterator[Any], str]] = []
-        #: (where it is held, key, value) of arrays and numbers of NumPy's, and of tensors that are
-        #: held elsewhere too: to be replaced.
-        self.replaceable: list[tuple[Any, Any, Any]] = []
+        #: Arrays and numbers of NumPy's, and tensors that are held elsewhere too: to be replaced.
+        self.replaceable: list[Place] = []
         self._holders: list[Holder] = []
         self._copies: list[Copy] = []  # of what they hold, as it last was; not written
         self._seen: dict[int, Any] = {}  # held, so that nothing else takes its place
@@ -68,10 +68,6 @@ class Program:
         for index in _trace.refresh(self._holders, self._copies):
             self._visit_items(index)
         self._follow()
-
-    def class_of(self, values: Any) -> Any:
-        """Return the class or module that works with a dict of attributes, or None."""
-        return next((holder.of for holder in self._holders if holder.values is values), None)
 
     def snapshot(self) -> Snapshot:
         """Return what everything holds now."""
@@ -103,16 +99,16 @@ class Program:
                 self._look_into(value, name)
         self._todo.clear()
 
-    def _meet(self, value: Any, name: str, holder: Any = None, key: Any = None) -> None:
-        """Note a value that is `holder[key]`; `holder` is None where it cannot be replaced."""
+    def _meet(self, value: Any, name: str, holder: Holder | None = None, key: Any = None) -> None:
+        """Note a value; `holder` has it under that key, or is None where it cannot be replaced."""
         kind = type(value)
         if kind in PLAIN or issubclass(kind, (type, TracedArray, Number)):
             return
         if not issubclass(kind, (np.ndarray, np.generic, torch.Tensor)):
             if id(value) not in self._seen:
                 self._todo.append((value, name))
-        elif holder is not None and self._is_replaceable(value, name, (id(holder), key)):
-            self.replaceable.append((holder, key, value))
+        elif holder is not None and self._is_replaceable(value, name, (id(holder.values), key)):
+            self.replaceable.append(Place(holder, key, value))
 
     def _is_replaceable(self, value: Any, name: str, place: tuple[int, Any]) -> bool:
         if isinstance(value, torch.Tensor):
@@ -190,7 +186,7 @@ class Program:
         holder = self._holders[index]
         is_class = isinstance(holder.values, MappingProxyType)
         hidden = is_class or isinstance(holder.of, ModuleType)
-        inside = None if is_class or isinstance(holder.values, tuple) else holder.values
+        inside = None if is_class or isinstance(holder.values, tuple) else holder
         for key, value in items_in(self._copies[index]):
             if hidden and key.startswith("__"):
                 continue  # __builtins__ and the like are Python's

@@ -5,7 +5,7 @@ from __future__ import annotations
 import collections
 import functools
 import itertools
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from types import BuiltinFunctionType, ModuleType, NoneType
 from typing import Any, NamedTuple
 
@@ -16,6 +16,8 @@ from ._numpy import Number, array_of, leaves
 
 #: What a dict held, or a list: how much, and the first of it.
 Copy = dict[Any, Any] | tuple[int, list[Any]]
+#: No copies of lists, by their ids: what they hold now is meant.
+NOW: Mapping[int, Any] = {}
 #: So much of a list is looked at.
 _MOST_ITEMS = 64
 
@@ -27,7 +29,7 @@ PASSIVE = frozenset(
 )
 _MUTABLE = (list, collections.deque)
 LISTS = (*_MUTABLE, tuple)
-_ARRAYS = (torch.Tensor, np.ndarray, Number)
+ARRAYS = (torch.Tensor, np.ndarray, Number)
 
 
 def copy_of(values: Any) -> Copy:
@@ -59,16 +61,16 @@ class Holder(NamedTuple):
 class Place(NamedTuple):
     """A value as a snapshot found it."""
 
-    name: str
     holder: Holder
     key: Any
     value: Any
 
+    @property
+    def name(self) -> str:
+        return self.holder.label(self.key)
+
     def now(self) -> Any:
-        values = self.holder.values
-        if isinstance(values, _MUTABLE):
-            return values[self.key] if self.key < len(values) else None
-        return values.get(self.key)
+        return value_at(self.holder.values, self.key)
 
 
 class Snapshot:
@@ -84,74 +86,62 @@ class Snapshot:
         return sorted(pairs, key=lambda pair: isinstance(pair[1], tuple))
 
     @functools.cached_property
-    def _by_id(self) -> dict[int, Any]:
+    def by_id(self) -> dict[int, Any]:
+        """What dicts and lists held, by their ids."""
         return {id(holder.values): copy for holder, copy in self._copies}
 
-    def places(self) -> Iterator[Place]:
-        """Yield every value, of lists the numbers."""
-        for place in self._items():
-            values = place.holder.values
-            if isinstance(values, LISTS):
-                if isinstance(values, _MUTABLE) and isinstance(place.value, NUMBERS):
-                    yield place
-            elif type(place.value) not in PASSIVE:
-                yield place
-
-    def tensors(self) -> Iterator[tuple[str, Any]]:
-        """Yield the tensors and arrays, each with the path by which the program reaches it."""
-        return (
-            (each.name, each.value) for each in self._items() if isinstance(each.value, _ARRAYS)
-        )
-
-    def _items(self) -> Iterator[Place]:
+    def items(self) -> Iterator[Place]:
+        """Yield every value."""
         for holder, copy in self._copies:
             for key, value in items_in(copy):
-                yield Place(holder.label(key), holder, key, value)
+                yield Place(holder, key, value)
+
+    def places(self) -> Iterator[Place]:
+        """Yield every value, of lists the numbers: else they are looked at where they are held."""
+        for place in self.items():
+            if not isinstance(place.holder.values, LISTS) or isinstance(place.value, NUMBERS):
+                yield place
 
     def new_places(self) -> Iterator[Place]:
         """Yield the places in dicts that came up since, without a value."""
         for holder, copy in self._copies:
             for key in dict(holder.values) if isinstance(copy, dict) else ():
                 if key not in copy:
-                    yield Place(holder.label(key), holder, key, None)
+                    yield Place(holder, key, None)
 
     def find(self, place: Place) -> Any:
         """Return what a place in a dict of an earlier snapshot held at this one."""
-        return self._by_id.get(id(place.holder.values), {}).get(place.key)
+        return self.by_id.get(id(place.holder.values), {}).get(place.key)
 
     def leaves_of(self, value: Any) -> list[Any]:
         """Return the tensors and arrays that were in a value."""
-        return leaves_of(value, self._by_id)
-
-    def size_of(self, value: Any) -> Any:
-        """Return a number as it was, a list as its length and anything else as None."""
-        known = self._by_id.get(id(value))
-        return _length(known[0]) if isinstance(known, tuple) else size_of(value)
+        return leaves_of(value, self.by_id)
 
 
-def leaves_of(value: Any, copies: dict[int, Any] | None = None) -> list[Any]:
-    """Return the tensors and arrays in a value, which may be nested.
+def value_at(values: Any, key: Any) -> Any:
+    """Return what is in a dict or list now; None where the program has let go of it."""
+    try:
+        return values[key]
+    except (KeyError, IndexError):
+        return None
 
-    `copies` has what lists held, by their ids, where another moment is meant.
-    """
+
+def leaves_of(value: Any, copies: Mapping[int, Any] = NOW) -> list[Any]:
+    """Return the tensors and arrays in a value, which may be nested."""
 
     def items_of(container: Any) -> list[Any]:
-        known = None if copies is None else copies.get(id(container))
-        items = list(itertools.islice(container, _MOST_ITEMS)) if known is None else known[1]
+        items = copies[id(container)][1] if id(container) in copies else copy_of(list(container))[1]
         return [] if PLAIN.issuperset(map(type, items)) else items
 
-    return [array_of(leaf) for leaf in leaves(value, items_of) if isinstance(leaf, _ARRAYS)]
+    return [array_of(leaf) for leaf in leaves(value, items_of) if isinstance(leaf, ARRAYS)]
 
 
-def size_of(value: Any) -> Any:
+def size_of(value: Any, copies: Mapping[int, Any] = NOW) -> Any:
     """Return a number as it is, a list as its length and anything else as None."""
     if isinstance(value, NUMBERS):
         return value
-    return _length(len(value)) if isinstance(value, _MUTABLE) else None
-
-
-def _length(length: int) -> str:
-    return f"of length {length}"
+    copy = copies.get(id(value))
+    return f"of length {(copy or copy_of(value))[0]}" if isinstance(value, _MUTABLE) else None
 
 
 def holds_numbers(value: Any) -> bool:
@@ -162,4 +152,4 @@ def holds_numbers(value: Any) -> bool:
 
 def may_hold_state(value: Any) -> bool:
     """Whether a value is one that state is kept in, or will be."""
-    return value is None or isinstance(value, (*_ARRAYS, dict, *LISTS, *NUMBERS))
+    return value is None or isinstance(value, (*ARRAYS, dict, *LISTS, *NUMBERS))

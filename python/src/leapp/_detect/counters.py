@@ -21,7 +21,7 @@ def findings(watch: Watch, node: str) -> Iterator[Finding]:
         return
     once = _trace.pass_of(node) == 1
     for place in snapshot.places():
-        before, now = snapshot.size_of(place.value), size_of(place.now())
+        before, now = size_of(place.value, snapshot.by_id), size_of(place.now())
         # By what they look like, for NaN is not equal to itself.
         if now is None or type(now) is not type(before) or repr(now) == repr(before):
             continue

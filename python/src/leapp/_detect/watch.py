@@ -14,10 +14,8 @@ Nodes that open before any has a second pass share one look, in the name of the 
 from __future__ import annotations
 
 import ast
-import functools
 import gc
 from collections.abc import Sequence
-from types import CodeType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,7 +24,7 @@ import torch
 from .. import _source, _trace
 from .._numpy import Number, kept, new_array
 from .._program import Program
-from .._snapshot import Place, Snapshot, leaves_of
+from .._snapshot import Place, Snapshot, leaves_of, value_at
 from .random_numbers import RandomNumbers
 
 
@@ -44,8 +42,6 @@ class Watch:
 
     def __init__(self) -> None:
         self.program = Program()
-        #: Whether a node has opened since the program was last looked through from the start.
-        self._looked = False
         #: What there was when a node's first pass began, and when its second did.
         self.before: dict[str, Snapshot] = {}
         self.after: dict[str, Snapshot] = {}
@@ -56,7 +52,7 @@ class Watch:
         self.random_numbers = RandomNumbers()
         self._at_start: Snapshot | None = None
         self._expected: Sequence[Any] = ()
-        #: (where it is held, key, the array or tensor, what is there instead), to be put back.
+        #: (the dict or list it was in, key, the array or tensor, what is there instead).
         self._replaced: list[tuple[Any, Any, Any, Any]] = []
         self.program.visit_frames()
         gc.collect(0)  # what was made here is due for it, and would have it in the first pass
@@ -65,18 +61,14 @@ class Watch:
         self.opened("start", 1)
         self.nodes.clear()
         self.before.clear()
-        self._looked = False
         self._at_start = self.program.snapshot()
 
     def restore(self) -> None:
-        """Put back what was replaced, where that still is, and let go of the rest."""
+        """Put back what was replaced, where that still is."""
         while self._replaced:
-            holder, key, value, other = self._replaced.pop()
-            if _is_there(holder, key, other):
-                holder[key] = value
-        self.program, self._at_start = Program(), None
-        self.before.clear()
-        self.after.clear()
+            values, key, value, other = self._replaced.pop()
+            if value_at(values, key) is other:
+                values[key] = value
 
     def include(self, objects: Sequence[Any]) -> None:
         """Remember objects that the next node to open will use."""
@@ -91,17 +83,15 @@ class Watch:
             return
         self.nodes[node] = None
         if self.after:  # others are in their second pass: what was found before their first is old
-            self.program, self._looked = Program(), False
-        is_first = not self._looked
+            self.program = Program()
+        is_first = not self.before or bool(self.after)
         if is_first:
             self.program.look_again()
-        if not (self.program.visit_frames() or is_first or expected or self.program.generators):
-            return  # the same call as before, further down
+        self.program.visit_frames()
         for value in expected:
             self.program.visit(value, type(value).__name__)
         self._replace_values()
         if is_first:
-            self._looked = True
             self.before[node] = self.program.snapshot()
 
     def _replace_values(self) -> None:
@@ -109,7 +99,7 @@ class Watch:
         places = self.program.replaceable
         while places:
             holder, key, value = places.pop()
-            if not _is_there(holder, key, value):
+            if value_at(holder.values, key) is not value:
                 continue
             other: Any
             if isinstance(value, np.ndarray):
@@ -117,12 +107,12 @@ class Watch:
             elif isinstance(value, torch.Tensor):
                 with _trace.Unobserved():
                     other = value.detach()
-            elif _source.carries(self.program.class_of(holder), key):
+            elif _source.carries(holder.of, key):
                 other = Number(kept(new_array(value)))
             else:
                 continue
-            holder[key] = other
-            self._replaced.append((holder, key, value, other))
+            holder.values[key] = other
+            self._replaced.append((holder.values, key, value, other))
 
     def held_now(self) -> dict[int, Place]:
         """Return the places that hold tensors, by the tensors' memory."""
@@ -142,20 +132,9 @@ class Watch:
 
     def trees_around(self, node: str, of: Any) -> list[ast.AST]:
         """Return the source around a node: the files it runs in, and those of an owner."""
-        files = {code.co_filename for code in self._code_in(node)} | _source.files_of(of)
+        files = {code.co_filename for code in _trace.code_in(node)} | _source.files_of(of)
         return [_source.tree_of_file(file) for file in sorted(files)]
 
     def reading_in(self, node: str, of: Any) -> _source.Reading:
         """Return what the code inside a node reads, with what it calls around there."""
-        return _source.reading_in(self._code_in(node), self.trees_around(node, of))
-
-    @functools.cache  # noqa: B019  (lives for a session)
-    def _code_in(self, node: str) -> tuple[CodeType, ...]:
-        return tuple(_trace.code_in(node))
-
-
-def _is_there(holder: Any, key: Any, value: Any) -> bool:
-    try:
-        return holder[key] is value
-    except (KeyError, IndexError):
-        return False  # the program has let go of it
+        return _source.reading_in(_trace.code_in(node), self.trees_around(node, of))
