@@ -508,7 +508,10 @@ _referred = frozenset([_Ticks()])  # where nobody looks
     [
         (_OfAnything(ticks=_Slotted()), "'policy.ticks.n' was 0"),
         (_array_in_slots(), "'policy.mean' was replaced"),
-        (_InPartial(gain=functools.partial(math.prod, start=1.0)), "'policy.gain['start']' was 1.0"),
+        (
+            _InPartial(gain=functools.partial(math.prod, start=1.0)),
+            "'policy.gain['start']' was 1.0",
+        ),
         (_InFunction(), "'_counted.calls' was 0"),
         (_InQueue(gains=_queue_of(1.0, 2.0)), "'policy.gains[0]' was 1.0"),
         (_OfAnything(ticks=SimpleNamespace(n=0)), "'policy.ticks.n' was 0"),

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import random
 import weakref
-from collections.abc import Iterator, Mapping, MutableMapping
+from collections.abc import Callable, Iterator, Mapping, MutableMapping
+from functools import partial
 from types import CellType, FunctionType, MemberDescriptorType, MethodType
 from typing import Any
+
+import numpy as np
+import torch
 
 
 class Fields(MutableMapping[str, Any]):
@@ -38,6 +43,10 @@ class Fields(MutableMapping[str, Any]):
         descriptor.__delete__(owner)
 
 
+#: Random generators.
+GENERATORS = (torch.Generator, np.random.Generator, np.random.RandomState, random.Random)
+
+
 def cells_of(function: FunctionType) -> Fields:
     """Return the variables that a function shares with the one around it."""
     cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
@@ -50,7 +59,7 @@ def attributes_of(value: Any) -> list[dict[str, Any] | Fields]:
     with contextlib.suppress(AttributeError, TypeError):
         attributes = object.__getattribute__(value, "__dict__")
         found += [attributes] if isinstance(attributes, dict) else []
-    if slots := _slots_of(type(value)):
+    if slots := _slots_of(type(value)):  # type: ignore[arg-type]
         found.append(Fields({name: (slot, value) for name, slot in slots.items()}))
     return found
 
@@ -67,7 +76,7 @@ def behind(value: Any) -> list[Any]:
     match value:
         case MethodType():
             return [value.__func__, value.__self__]
-        case functools.partial():
+        case partial():
             return [value.func, value.args, value.keywords]
         case weakref.ReferenceType():
             return [value()]
@@ -76,3 +85,15 @@ def behind(value: Any) -> list[Any]:
         case property():
             return [value.fget, value.fset]
     return []
+
+
+def state_of(generator: Any) -> tuple[Any, Callable[[Any], object]]:
+    """Return the state of a random generator, and what puts it back."""
+    match generator:
+        case random.SystemRandom():  # it has none
+            return None, bool
+        case random.Random():
+            return generator.getstate(), generator.setstate
+        case np.random.Generator():
+            return generator.bit_generator.state, partial(setattr, generator.bit_generator, "state")
+    return generator.get_state(), generator.set_state

@@ -24,25 +24,13 @@ import torch
 from . import _trace
 from ._held import attributes_of, behind, cells_of
 from ._numpy import Number, TracedArray
-from ._snapshot import (
-    LISTS,
-    NUMBERS,
-    PASSIVE,
-    PLAIN,
-    Copy,
-    Holder,
-    Place,
-    Snapshot,
-    copy_of,
-    items_in,
-)
+from ._snapshot import LISTS, NUMBERS, PASSIVE, Copy, Holder, Place, Snapshot, copy_of, items_in
 
 Generator = np.random.Generator | np.random.RandomState | random.Random
 
 #: How many objects are looked at from the innermost frame: enough for a policy, a moment for a
 #: simulator. Each frame outwards has half of that of the one inside.
 _MOST_OBJECTS = 1000
-
 
 
 class Program:
@@ -74,16 +62,13 @@ class Program:
         _trace.refresh(self._holders, self._copies)
         return Snapshot(self._holders, self._copies)
 
-    def visit_frames(self) -> bool:
-        """Look at the program's frames from here outwards; return whether there were new ones."""
-        frames = self._frames.unseen()
-        for distance, (module, variables) in enumerate(frames):
+    def visit_frames(self) -> None:
+        """Look at the program's frames that were not looked at yet, from here outwards."""
+        for distance, (module, variables) in enumerate(self._frames.unseen()):
             for name, value in variables.items():
-                if type(value) not in PASSIVE and id(value) not in self._seen:
-                    self._meet(value, name)
+                self._meet(value, name)
             self._visit_module(module)
             self._follow(_MOST_OBJECTS >> distance)
-        return bool(frames)
 
     def visit(self, value: Any, name: str) -> None:
         """Look at an object that is held elsewhere."""
@@ -102,7 +87,7 @@ class Program:
     def _meet(self, value: Any, name: str, holder: Holder | None = None, key: Any = None) -> None:
         """Note a value; `holder` has it under that key, or is None where it cannot be replaced."""
         kind = type(value)
-        if kind in PLAIN or issubclass(kind, (type, TracedArray, Number)):
+        if kind in PASSIVE or issubclass(kind, (type, TracedArray, Number)):
             return
         if not issubclass(kind, (np.ndarray, np.generic, torch.Tensor)):
             if id(value) not in self._seen:
@@ -173,9 +158,9 @@ class Program:
         if kept:
             self._hold(f"{function.__qualname__}()", kept)
 
-    def _visit_module(self, variables: dict[str, Any] | None) -> None:
-        if variables is not None and self._is_new(variables):
-            self._hold("", variables, _module_of(variables))
+    def _visit_module(self, variables: dict[str, Any]) -> None:
+        if self._is_new(variables):
+            self._hold("", variables, variables.get("__file__") or "")
 
     def _hold(self, name: str, values: Any, of: Any = None) -> None:
         self._holders.append(Holder(name, values, of))
@@ -185,7 +170,7 @@ class Program:
     def _visit_items(self, index: int) -> None:
         holder = self._holders[index]
         is_class = isinstance(holder.values, MappingProxyType)
-        hidden = is_class or isinstance(holder.of, ModuleType)
+        hidden = is_class or isinstance(holder.of, str)
         inside = None if is_class or isinstance(holder.values, tuple) else holder
         for key, value in items_in(self._copies[index]):
             if hidden and key.startswith("__"):
@@ -213,11 +198,11 @@ def _is_programs_class(kind: type) -> bool:
         return False
     if kind is SimpleNamespace or kind.__module__ == "__main__":
         return True
-    file = (_variables_around(kind) or {}).get("__file__")
+    file = _variables_around(kind).get("__file__")
     return isinstance(file, str) and _trace.is_user_code(file)
 
 
-def _variables_around(kind: type) -> dict[str, Any] | None:
+def _variables_around(kind: type) -> dict[str, Any]:
     """Return the variables of the module that a class is in: those its functions see.
 
     One that a loader of the program's own made need not be registered.
@@ -225,15 +210,4 @@ def _variables_around(kind: type) -> dict[str, Any] | None:
     for item in vars(kind).values():
         if isinstance(item, FunctionType) and item.__globals__.get("__name__") == kind.__module__:
             return item.__globals__
-    module = sys.modules.get(kind.__module__)
-    return None if module is None else vars(module)
-
-
-def _module_of(variables: dict[str, Any]) -> ModuleType:
-    """Return the module with these variables, or one that stands for it where none has them."""
-    name = str(variables.get("__name__", ""))
-    module = sys.modules.get(name)
-    if module is None or vars(module) is not variables:
-        module = ModuleType(name)
-        module.__file__ = variables.get("__file__")
-    return module
+    return getattr(sys.modules.get(kind.__module__), "__dict__", {})

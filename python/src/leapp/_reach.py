@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from ._held import Fields, attributes_of, behind, cells_of
+from ._held import GENERATORS, Fields, attributes_of, behind, cells_of, state_of
 
 #: Modules whose functions change nothing but what they are given, and random numbers.
 _KNOWN_MODULES = frozenset(
@@ -54,14 +54,12 @@ class Reach:
 
     def __init__(self) -> None:
         self._seen: dict[int, Any] = {}  # held, so that no id comes back
-        self._undo: list[Callable[[], object]] = [
-            partial(torch.set_rng_state, torch.get_rng_state()),
-            partial(random.setstate, random.getstate()),
-            partial(np.random.set_state, np.random.get_state()),
-        ]
+        self._undo: list[Callable[[], object]] = []
         self._names: set[str] = set()  # that the code mentions
         self._classes: dict[type, None] = {}  # of the program, with methods to look at
         self._bytes = 0
+        for generator in (torch.default_generator, random._inst, np.random.mtrand._rand):
+            self.follow(generator)
 
     def follow(self, value: Any) -> None:
         """Look through a value and all that it leads to."""
@@ -112,7 +110,7 @@ class Reach:
             if value.dtype.hasobject:
                 raise UnknownReachError("it reaches an array of objects")
             if value.flags.writeable:
-                former = dict(value) if isinstance(value, (dict, Fields)) else list(value)
+                former = value.copy()
                 self._undo.append(lambda: np.copyto(value, former))
             return []
         plain = (torch.Tensor, torch.nn.Parameter, torch.nn.Buffer)
@@ -152,24 +150,14 @@ class Reach:
         return list(kind.__bases__) if kind not in (object, type) else []
 
     def _look_at_object(self, value: Any) -> list[Any]:
-        if isinstance(value, torch.Generator):
-            self._undo.append(partial(value.set_state, value.get_state()))
-            return []
-        if isinstance(value, random.SystemRandom):  # it has no state
-            return []
-        if isinstance(value, random.Random):
-            self._undo.append(partial(value.setstate, value.getstate()))
-            return []
-        if isinstance(value, np.random.Generator):
-            bits = value.bit_generator
-            self._undo.append(partial(setattr, bits, "state", bits.state))
+        if isinstance(value, GENERATORS):
+            state, restore = state_of(value)
+            self._undo.append(partial(restore, state))
             return []
         kind = type(value)
-        attributes = attributes_of(value)
-        is_library = _is_known(kind.__module__) and not isinstance(value, torch.nn.Module)
-        if is_library and kind.__module__.partition(".")[0] != "leapp":
-            attributes = []
-        if not attributes or kind.__module__ == "builtins":
+        is_open = isinstance(value, torch.nn.Module) or kind.__module__.startswith("leapp.")
+        attributes = attributes_of(value) if is_open or not _is_known(kind.__module__) else []
+        if not attributes:
             raise UnknownReachError(f"it reaches a {kind.__qualname__}")
         return [kind, *attributes]
 

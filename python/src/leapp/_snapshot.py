@@ -22,11 +22,13 @@ NOW: Mapping[int, Any] = {}
 _MOST_ITEMS = 64
 
 NUMBERS = (bool, int, float, np.integer, np.floating, np.bool_)
-PLAIN = frozenset((bool, int, float, str, NoneType))
 #: Types of values that hold nothing.
 PASSIVE = frozenset(
-    (BuiltinFunctionType, ModuleType, str, bytes, type, torch.dtype, torch.device, torch.Size)
-)
+    (
+        bool, int, float, str, bytes, NoneType, BuiltinFunctionType, ModuleType, type, torch.dtype,
+        torch.device, torch.Size,
+    )
+)  # fmt: skip
 _MUTABLE = (list, collections.deque)
 LISTS = (*_MUTABLE, tuple)
 ARRAYS = (torch.Tensor, np.ndarray, Number)
@@ -35,8 +37,12 @@ ARRAYS = (torch.Tensor, np.ndarray, Number)
 def copy_of(values: Any) -> Copy:
     """Return what a holder's dict or list has in it now."""
     if isinstance(values, LISTS):
-        return len(values), list(itertools.islice(values, _MOST_ITEMS))
+        return len(values), _first_of(values)
     return dict(values)
+
+
+def _first_of(values: Iterable[Any]) -> list[Any]:
+    return list(itertools.islice(values, _MOST_ITEMS))
 
 
 def items_in(copy: Copy) -> Iterable[tuple[Any, Any]]:
@@ -49,7 +55,9 @@ class Holder(NamedTuple):
 
     name: str  # of the object; empty for a module
     values: Any  # dict-like: attributes may be those of a class, or Fields
-    of: Any  # the class, module or function whose code works with them; None for a dict or list
+    #: The class or function whose code works with them, or the file of a module; None for a dict
+    #: or list.
+    of: Any
 
     def label(self, key: Any) -> str:
         """Return a name for what is held under a key."""
@@ -130,8 +138,8 @@ def leaves_of(value: Any, copies: Mapping[int, Any] = NOW) -> list[Any]:
     """Return the tensors and arrays in a value, which may be nested."""
 
     def items_of(container: Any) -> list[Any]:
-        items = copies[id(container)][1] if id(container) in copies else copy_of(list(container))[1]
-        return [] if PLAIN.issuperset(map(type, items)) else items
+        items = copies[id(container)][1] if id(container) in copies else _first_of(container)
+        return [] if PASSIVE.issuperset(map(type, items)) else items
 
     return [array_of(leaf) for leaf in leaves(value, items_of) if isinstance(leaf, ARRAYS)]
 

@@ -13,7 +13,7 @@ import itertools
 import linecache
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from types import CodeType, FunctionType, ModuleType
+from types import CodeType, FunctionType
 from typing import Any, NamedTuple
 
 from . import _trace
@@ -39,9 +39,9 @@ def tree_of_file(file: str) -> ast.AST:
 
 
 def files_of(owner: Any) -> set[str]:
-    """Return the files of the program that the code of a class, function or module is in."""
-    if isinstance(owner, ModuleType):
-        return {owner.__file__} if getattr(owner, "__file__", None) else set()
+    """Return the files of the program that the code of a class or function is in, or a file."""
+    if isinstance(owner, str):
+        return {owner}
     kinds = owner.__mro__ if isinstance(owner, type) else ()
     items = [owner, *(item for kind in kinds for item in vars(kind).values())]
     functions = [inspect.unwrap(item) for item in items if isinstance(item, FunctionType)]
@@ -49,14 +49,10 @@ def files_of(owner: Any) -> set[str]:
     return {each.co_filename for each in code if _trace.is_user_code(each)}
 
 
-def _parts_of(owner: Any) -> Iterator[ast.AST]:
-    return (part for file in files_of(owner) for part in ast.walk(tree_of_file(file)))
-
-
 @functools.cache
-def rebound_variables(module: ModuleType) -> frozenset[str]:
+def rebound_variables(file: str) -> frozenset[str]:
     """Return the variables of a module that its functions assign to."""
-    declared = (part for part in _parts_of(module) if isinstance(part, ast.Global))
+    declared = (part for part in ast.walk(tree_of_file(file)) if isinstance(part, ast.Global))
     return frozenset(name for part in declared for name in part.names)
 
 
@@ -69,9 +65,10 @@ def carries(owner: Any, name: Any) -> bool:
 def _carried_by(owner: type) -> frozenset[str]:
     """Return the attributes that a method of the class both reads and assigns to."""
     names = {kind.__name__ for kind in owner.__mro__}
-    classes = (part for part in _parts_of(owner) if isinstance(part, ast.ClassDef))
+    around = (part for file in files_of(owner) for part in ast.walk(tree_of_file(file)))
+    classes = [part for part in around if isinstance(part, ast.ClassDef) and part.name in names]
     found: set[str] = set()
-    for method in (part for each in classes if each.name in names for part in ast.walk(each)):
+    for method in (part for each in classes for part in ast.walk(each)):
         if isinstance(method, ast.FunctionDef) and method.name != "__init__":
             parts = list(ast.walk(method))
             used = [part for part in parts if isinstance(part, ast.Attribute)]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from types import ModuleType
 
 from .. import _source, _trace
 from .._snapshot import holds_numbers, size_of
@@ -26,7 +25,7 @@ def findings(watch: Watch, node: str) -> Iterator[Finding]:
         if now is None or type(now) is not type(before) or repr(now) == repr(before):
             continue
         of, name = place.holder.of, place.name
-        if isinstance(of, ModuleType) and place.key not in _source.rebound_variables(of):
+        if isinstance(of, str) and place.key not in _source.rebound_variables(of):
             continue  # a loop's variable, say
         # The last name in a label like agent.counts['n'], and its keys.
         words = {_source.ANY, *re.findall(r"[A-Za-z_]\w*", name.rpartition(".")[2])}

@@ -7,7 +7,6 @@ itself where there are passes to compare. Here is said what they do not show yet
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -66,7 +65,7 @@ def _made_places(watch: Watch, node: str, snapshot: Snapshot) -> Iterator[tuple[
     """Yield the places that came up since and that the program had asked for."""
     for place in snapshot.new_places():
         of = place.holder.of
-        if isinstance(of, ModuleType) and place.key not in _source.rebound_variables(of):
+        if isinstance(of, str) and place.key not in _source.rebound_variables(of):
             continue
         last_word = place.holder.name.rpartition(".")[2].partition("[")[0]
         container = "" if of is not None else last_word
@@ -123,7 +122,7 @@ def _is_replaced(place: Place) -> bool:
     of, value = place.holder.of, place.value
     if value is None or not may_hold_state(value):
         return False
-    if isinstance(of, ModuleType):
+    if isinstance(of, str):
         return place.key in _source.rebound_variables(of)
     is_container = not isinstance(value, (torch.Tensor, np.ndarray))
     return not isinstance(of, type) or is_container or _source.carries(of, place.key)
@@ -135,7 +134,7 @@ def _kept_state(snapshot: Snapshot) -> Iterator[tuple[Place, list[Any]]]:
         of, value = place.holder.of, place.value
         if not may_hold_state(value):
             continue
-        is_variable = isinstance(of, ModuleType) and isinstance(value, NUMBERS)
+        is_variable = isinstance(of, str) and isinstance(value, NUMBERS)
         if is_variable and (place.now() is value or not _is_replaced(place)):
             continue  # a loop's variable, say
         yield place, snapshot.leaves_of(value)
