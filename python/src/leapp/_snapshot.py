@@ -78,7 +78,14 @@ class Place(NamedTuple):
         return self.holder.label(self.key)
 
     def now(self) -> Any:
-        return value_at(self.holder.values, self.key)
+        """Return what is there now; None where the program has let go of the place."""
+        try:
+            return self.holder.values[self.key]
+        except (KeyError, IndexError):
+            return None
+
+    def put(self, value: Any) -> None:
+        self.holder.values[self.key] = value
 
 
 class Snapshot:
@@ -121,18 +128,6 @@ class Snapshot:
         """Return what a place in a dict of an earlier snapshot held at this one."""
         return self.by_id.get(id(place.holder.values), {}).get(place.key)
 
-    def leaves_of(self, value: Any) -> list[Any]:
-        """Return the tensors and arrays that were in a value."""
-        return leaves_of(value, self.by_id)
-
-
-def value_at(values: Any, key: Any) -> Any:
-    """Return what is in a dict or list now; None where the program has let go of it."""
-    try:
-        return values[key]
-    except (KeyError, IndexError):
-        return None
-
 
 def leaves_of(value: Any, copies: Mapping[int, Any] = NOW) -> list[Any]:
     """Return the tensors and arrays in a value, which may be nested."""
@@ -156,8 +151,3 @@ def holds_numbers(value: Any) -> bool:
     """Whether a value is a number or a list of them."""
     items = value if isinstance(value, _MUTABLE) else [value]
     return all(isinstance(item, NUMBERS) for item in items)
-
-
-def may_hold_state(value: Any) -> bool:
-    """Whether a value is one that state is kept in, or will be."""
-    return value is None or isinstance(value, (*ARRAYS, dict, *LISTS, *NUMBERS))

@@ -49,9 +49,13 @@ def files_of(owner: Any) -> set[str]:
     return {each.co_filename for each in code if _trace.is_user_code(each)}
 
 
+def may_be_rebound(owner: Any, name: Any) -> bool:
+    """Whether functions assign to a variable, if it is one of a module: not a loop's, say."""
+    return not isinstance(owner, str) or name in _rebound_variables(owner)
+
+
 @functools.cache
-def rebound_variables(file: str) -> frozenset[str]:
-    """Return the variables of a module that its functions assign to."""
+def _rebound_variables(file: str) -> frozenset[str]:
     declared = (part for part in ast.walk(tree_of_file(file)) if isinstance(part, ast.Global))
     return frozenset(name for part in declared for name in part.names)
 

@@ -25,8 +25,8 @@ def findings(watch: Watch, node: str) -> Iterator[Finding]:
         if now is None or type(now) is not type(before) or repr(now) == repr(before):
             continue
         of, name = place.holder.of, place.name
-        if isinstance(of, str) and place.key not in _source.rebound_variables(of):
-            continue  # a loop's variable, say
+        if not _source.may_be_rebound(of, place.key):
+            continue
         # The last name in a label like agent.counts['n'], and its keys.
         words = {_source.ANY, *re.findall(r"[A-Za-z_]\w*", name.rpartition(".")[2])}
         reading = watch.reading_in(node, of)

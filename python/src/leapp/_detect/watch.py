@@ -24,7 +24,7 @@ import torch
 from .. import _source, _trace
 from .._numpy import Number, kept, new_array
 from .._program import Program
-from .._snapshot import Place, Snapshot, leaves_of, value_at
+from .._snapshot import Place, Snapshot, leaves_of
 from .random_numbers import RandomNumbers
 
 
@@ -50,10 +50,16 @@ class Watch:
         #: By node, (line, function) of clocks that were read, in order.
         self.clocks: dict[str, dict[tuple[str, str], None]] = {}
         self.random_numbers = RandomNumbers()
-        self._at_start: Snapshot | None = None
-        self._expected: Sequence[Any] = ()
-        #: (the dict or list it was in, key, the array or tensor, what is there instead).
-        self._replaced: list[tuple[Any, Any, Any, Any]] = []
+        self._at_start = Snapshot([], [])
+        #: What the next node to open will use.
+        self.expected: Sequence[Any] = ()
+        #: Where arrays and tensors were, and what is there instead.
+        self._replaced: list[tuple[Place, Any]] = []
+        self._has_begun = False
+
+    def begin(self) -> None:
+        """Look through what the program holds."""
+        self._has_begun = True
         self.program.visit_frames()
         gc.collect(0)  # what was made here is due for it, and would have it in the first pass
 
@@ -66,17 +72,15 @@ class Watch:
     def restore(self) -> None:
         """Put back what was replaced, where that still is."""
         while self._replaced:
-            values, key, value, other = self._replaced.pop()
-            if value_at(values, key) is other:
-                values[key] = value
-
-    def include(self, objects: Sequence[Any]) -> None:
-        """Remember objects that the next node to open will use."""
-        self._expected = objects
+            place, other = self._replaced.pop()
+            if place.now() is other:
+                place.put(place.value)
 
     def opened(self, node: str, number: int) -> None:
         """Look around: in the first pass of a node, and shortly in the second."""
-        expected, self._expected = self._expected, ()
+        expected, self.expected = self.expected, ()
+        if not self._has_begun:
+            return
         if number > 1:
             if node in self.before and node not in self.after:
                 self.after[node] = self.program.snapshot()
@@ -98,21 +102,21 @@ class Watch:
         """Put traced arrays in the places of arrays, and own tensors in those of shared ones."""
         places = self.program.replaceable
         while places:
-            holder, key, value = places.pop()
-            if value_at(holder.values, key) is not value:
+            place = places.pop()
+            value, other = place.value, place.now()
+            if other is not value:
                 continue
-            other: Any
             if isinstance(value, np.ndarray):
                 other = kept(value)
             elif isinstance(value, torch.Tensor):
                 with _trace.Unobserved():
                     other = value.detach()
-            elif _source.carries(holder.of, key):
+            elif _source.carries(place.holder.of, place.key):
                 other = Number(kept(new_array(value)))
             else:
                 continue
-            holder.values[key] = other
-            self._replaced.append((holder.values, key, value, other))
+            place.put(other)
+            self._replaced.append((place, other))
 
     def held_now(self) -> dict[int, Place]:
         """Return the places that hold tensors, by the tensors' memory."""
@@ -127,7 +131,7 @@ class Watch:
 
     def is_another_than_at_start(self, place: Place) -> bool:
         """Whether a place held another tensor when the session began."""
-        before = None if self._at_start is None else self._at_start.find(place)
+        before = self._at_start.find(place)
         return isinstance(before, torch.Tensor) and before is not place.value
 
     def trees_around(self, node: str, of: Any) -> list[ast.AST]:
