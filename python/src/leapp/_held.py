@@ -25,7 +25,7 @@ class Fields(MutableMapping[str, Any]):
         return (name for name in self._fields if name in self)  # others are not filled yet
 
     def __len__(self) -> int:
-        return len(list(self))
+        return sum(1 for _ in self)
 
     def __getitem__(self, name: str) -> Any:
         descriptor, owner = self._fields[name]
@@ -48,9 +48,10 @@ GENERATORS = (torch.Generator, np.random.Generator, np.random.RandomState, rando
 
 
 def cells_of(function: FunctionType) -> Fields:
-    """Return the variables that a function shares with the one around it."""
-    cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
-    return Fields({name: (CellType.cell_contents, cell) for name, cell in cells})
+    """Return the variables that a function shares with the one around it, super()'s left out."""
+    cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
+    cells.pop("__class__", None)
+    return Fields({name: (CellType.cell_contents, cell) for name, cell in cells.items()})
 
 
 def attributes_of(value: Any) -> list[dict[str, Any] | Fields]:
@@ -91,7 +92,7 @@ def state_of(generator: Any) -> tuple[Any, Callable[[Any], object]]:
     """Return the state of a random generator, and what puts it back."""
     match generator:
         case random.SystemRandom():  # it has none
-            return None, bool
+            return None, lambda _: None
         case random.Random():
             return generator.getstate(), generator.setstate
         case np.random.Generator():

@@ -50,11 +50,7 @@ def tensor_names() -> dict[int, tuple[str, str]]:
     of_modules: dict[int, str] = {}
     program = Program()
     program.visit_frames()
-    covered: set[int] = set()
     for module in [*_given, *program.modules]:
-        if id(module) in covered:
-            continue
-        covered.update(map(id, module.modules()))
         for path, tensor in (*module.named_parameters(), *module.named_buffers()):
             name = path.replace("_orig_mod.", "")  # inside a compiled module
             if address := _address(tensor):

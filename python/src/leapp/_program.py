@@ -147,8 +147,9 @@ class Program:
 
         That is the lists and dicts that are those of every call that names no others.
         """
-        if function.__closure__:
-            self._hold("", cells_of(function), function)
+        new_cells = [cell for cell in function.__closure__ or () if self._is_new(cell)]
+        if new_cells and (cells := cells_of(function)):
+            self._hold("", cells, function)
         if function.__dict__:
             self._hold(function.__qualname__, function.__dict__, function)
         code, values = function.__code__, function.__defaults__ or ()
