@@ -100,7 +100,9 @@ class Reach:
             return []
         if isinstance(value, type):
             return self._look_at_class(value)
-        return behind(value) or self._look_at_object(value)
+        if isinstance(value, (types.MethodType, staticmethod, classmethod, property)):
+            return behind(value)
+        return self._look_at_object(value)
 
     def _keep_array(self, value: Any) -> list[Any]:
         self._bytes += value.nbytes
@@ -150,6 +152,10 @@ class Reach:
         return list(kind.__bases__) if kind not in (object, type) else []
 
     def _look_at_object(self, value: Any) -> list[Any]:
+        """Return what an object holds, if all of it lies in its dict.
+
+        Slots go with classes of C, as of sockets; a partial hides what a name would have told.
+        """
         if isinstance(value, GENERATORS):
             state, restore = state_of(value)
             self._undo.append(partial(restore, state))
@@ -157,7 +163,7 @@ class Reach:
         kind = type(value)
         is_open = isinstance(value, torch.nn.Module) or kind.__module__.startswith("leapp.")
         attributes = attributes_of(value) if is_open or not _is_known(kind.__module__) else []
-        if not attributes:
+        if [type(each) for each in attributes] != [dict]:
             raise UnknownReachError(f"it reaches a {kind.__qualname__}")
         return [kind, *attributes]
 
