@@ -70,12 +70,12 @@ py::list refresh(const py::list& holders, const py::list& copies) {
   py::list changed;
   for (std::size_t i = 0; i < holders.size(); ++i) {
     const py::object held = py::tuple(holders[i])[1];
-    if (PySequence_Check(held.ptr()) != 0) {
+    if (PyTuple_Check(py::object(copies[i]).ptr())) {
       refresh_list(held, copies, i);
       continue;
     }
     const bool is_dict = PyDict_CheckExact(held.ptr());
-    py::object now = is_dict ? held : held.attr("copy")();
+    py::object now = is_dict ? held : py::dict(held);
     if (hold_the_same(now.ptr(), py::object(copies[i]).ptr())) continue;
     if (is_dict) now = py::reinterpret_steal<py::object>(PyDict_Copy(held.ptr()));
     copies[i] = now;

@@ -9,8 +9,8 @@ namespace leapp::python {
 /// Adds what _program.py needs to the module:
 /// - `refresh(holders, copies)` compares what holders hold with copies of it, by the identity of
 ///   the items, and replaces the copies that are old. Of a list, tuple or deque a copy is (length,
-///   the first items), of anything else a dict; what is neither is asked for one. Returns the
-///   indices of the dicts that had changed.
+///   the first items), of anything else a dict. Returns the indices of the dicts that had
+///   changed.
 /// - `Frames()` remembers the frames that were looked at. `unseen()` returns (globals, variables)
 ///   of the program's frames that were not, from the caller outwards.
 void bind_program(pybind11::module_& module);

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import collections
 import copy
+import functools
 import importlib
 import importlib.util
 import math
 import os
 import pickle
+import queue
 import random
 import shutil
 import sys
 import sysconfig
 import time
+import weakref
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -435,9 +439,85 @@ class _Pickled(_Policy):
         return x + copied
 
 
+class _Slotted:
+    __slots__ = ("n",)
+
+    def __init__(self) -> None:
+        self.n = 0
+
+
+class _OfAnything(_Policy):
+    def function(self, x: torch.Tensor) -> torch.Tensor:
+        self.ticks.n += 1
+        return x * math.cos(self.ticks.n)
+
+
+class _ArrayInSlots(_Policy):
+    __slots__ = ("mean",)
+
+    def function(self, x: torch.Tensor) -> torch.Tensor:
+        self.mean = 0.5 * self.mean + x.numpy()
+        return torch.from_numpy(self.mean) * 2
+
+
+def _array_in_slots() -> _Policy:
+    policy = _ArrayInSlots()
+    policy.mean = np.zeros(3, np.float32)
+    return policy
+
+
+class _InPartial(_Policy):
+    def function(self, x: torch.Tensor) -> torch.Tensor:
+        self.gain.keywords["start"] *= 0.5
+        return x * self.gain(())
+
+
+def _counted(x: torch.Tensor) -> torch.Tensor:
+    _counted.calls += 1  # type: ignore[attr-defined]
+    return x * _counted.calls  # type: ignore[attr-defined,no-any-return]
+
+
+_counted.calls = 0  # type: ignore[attr-defined]
+
+
+class _InFunction(_Policy):
+    def function(self, x: torch.Tensor) -> torch.Tensor:
+        return _counted(x)
+
+
+class _InQueue(_Policy):
+    def function(self, x: torch.Tensor) -> torch.Tensor:
+        return x * float(self.gains.get())
+
+
+def _queue_of(*values: float) -> queue.Queue[float]:
+    result: queue.Queue[float] = queue.Queue()
+    for value in values:
+        result.put(value)
+    return result
+
+
+class _BehindReference(_Policy):
+    def function(self, x: torch.Tensor) -> torch.Tensor:
+        return x * self.ticks().read()
+
+
+_referred = frozenset([_Ticks()])  # where nobody looks
+
+
 @pytest.mark.parametrize(
     ("policy", "text"),
     [
+        (_OfAnything(ticks=_Slotted()), "'policy.ticks.n' was 0"),
+        (_array_in_slots(), "'policy.mean' was replaced"),
+        (
+            _InPartial(gain=functools.partial(math.prod, start=1.0)),
+            "'policy.gain['start']' was 1.0",
+        ),
+        (_InFunction(), "'_counted.calls' was 0"),
+        (_InQueue(gains=_queue_of(1.0, 2.0)), "'policy.gains[0]' was 1.0"),
+        (_OfAnything(ticks=SimpleNamespace(n=0)), "'policy.ticks.n' was 0"),
+        (_BehindReference(ticks=weakref.ref(*_referred)), "'policy.ticks.n' was 0"),
         (_Lazy(), "'policy.offset' was replaced"),
         (_Entry(parts={}), "'policy.parts['sum']' was replaced"),
         (_FromZero(mean=0.0), "'policy.mean' was replaced"),

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import random
+import socket
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -291,6 +293,26 @@ def test_an_iterator_cannot_be_put_back(bench: Workbench) -> None:
     left = gains.__length_hint__()  # type: ignore[attr-defined]
     bench.compile()
     assert gains.__length_hint__() == left  # type: ignore[attr-defined]
+
+
+def test_a_socket_behind_a_partial_is_not_written_to(bench: Workbench) -> None:
+    ours, theirs = socket.socketpair()
+    theirs.setblocking(False)
+    emit = functools.partial(ours.sendall, b"go")
+
+    @annotate.method(export_with="onnx")
+    def pi(x: torch.Tensor) -> torch.Tensor:
+        emit()
+        y = x * 2
+        return y
+
+    with ours, theirs:
+        trace(bench, lambda: pi(torch.rand(3)))
+        assert theirs.recv(100) == b"gogo"
+        bench.compile()
+        with pytest.raises(BlockingIOError):
+            theirs.recv(100)
+    assert "was not called on other inputs: it reaches a partial" in bench.log()
 
 
 def test_a_function_that_refuses_such_inputs_is_left_alone(bench: Workbench) -> None:

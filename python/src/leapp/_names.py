@@ -18,7 +18,7 @@ import torch
 
 from ._numpy import array_of
 from ._program import Program
-from ._snapshot import Snapshot
+from ._snapshot import ARRAYS, Snapshot
 
 #: Modules that annotate calls were given.
 _given: weakref.WeakSet[torch.nn.Module] = weakref.WeakSet()
@@ -39,9 +39,9 @@ def remember_paths(snapshots: Iterable[Snapshot]) -> None:
     """Note how the program reaches the tensors it holds."""
     _paths.clear()
     for snapshot in snapshots:
-        for path, value in snapshot.tensors():
-            if address := _address(value):
-                _paths.setdefault(address, _INSIDE_MODULE.sub(r".\1", path))
+        for place in snapshot.items():
+            if isinstance(place.value, ARRAYS) and (address := _address(place.value)):
+                _paths.setdefault(address, _INSIDE_MODULE.sub(r".\1", place.name))
 
 
 def tensor_names() -> dict[int, tuple[str, str]]:
@@ -50,11 +50,7 @@ def tensor_names() -> dict[int, tuple[str, str]]:
     of_modules: dict[int, str] = {}
     program = Program()
     program.visit_frames()
-    covered: set[int] = set()
     for module in [*_given, *program.modules]:
-        if id(module) in covered:
-            continue
-        covered.update(map(id, module.modules()))
         for path, tensor in (*module.named_parameters(), *module.named_buffers()):
             name = path.replace("_orig_mod.", "")  # inside a compiled module
             if address := _address(tensor):

@@ -11,27 +11,26 @@ from __future__ import annotations
 
 import collections
 import functools
-import itertools
+import queue
 import random
 import sys
 from collections.abc import Iterator
-from types import FunctionType, MappingProxyType, MethodType, ModuleType
+from types import FunctionType, MappingProxyType, ModuleType, SimpleNamespace
 from typing import Any
 
 import numpy as np
 import torch
 
 from . import _trace
+from ._held import attributes_of, behind, cells_of
 from ._numpy import Number, TracedArray
-from ._snapshot import MOST_ITEMS, NUMBERS, PASSIVE, PLAIN, Cells, Copy, Holder, Snapshot
+from ._snapshot import LISTS, NUMBERS, PASSIVE, Copy, Holder, Place, Snapshot, copy_of, items_in
 
 Generator = np.random.Generator | np.random.RandomState | random.Random
 
 #: How many objects are looked at from the innermost frame: enough for a policy, a moment for a
 #: simulator. Each frame outwards has half of that of the one inside.
 _MOST_OBJECTS = 1000
-
-_NO_OBJECTS = (type, ModuleType, FunctionType, MethodType, torch.Tensor, TracedArray, Number)
 
 
 class Program:
@@ -41,9 +40,8 @@ class Program:
         self.modules: list[torch.nn.Module] = []
         #: The random generators and iterators that were found, with a name for each.
         self.generators: list[tuple[Generator | Iterator[Any], str]] = []
-        #: (where it is held, key, value) of arrays and numbers of NumPy's, and of tensors that are
-        #: held elsewhere too: to be replaced.
-        self.replaceable: list[tuple[Any, Any, Any]] = []
+        #: Arrays and numbers of NumPy's, and tensors that are held elsewhere too: to be replaced.
+        self.replaceable: list[Place] = []
         self._holders: list[Holder] = []
         self._copies: list[Copy] = []  # of what they hold, as it last was; not written
         self._seen: dict[int, Any] = {}  # held, so that nothing else takes its place
@@ -56,28 +54,21 @@ class Program:
     def look_again(self) -> None:
         """Look through holders that have changed since."""
         for index in _trace.refresh(self._holders, self._copies):
-            self._visit_items(self._holders[index])
+            self._visit_items(index)
         self._follow()
-
-    def class_of(self, values: Any) -> Any:
-        """Return the class or module that works with a dict of attributes, or None."""
-        return next((holder.of for holder in self._holders if holder.values is values), None)
 
     def snapshot(self) -> Snapshot:
         """Return what everything holds now."""
         _trace.refresh(self._holders, self._copies)
         return Snapshot(self._holders, self._copies)
 
-    def visit_frames(self) -> bool:
-        """Look at the program's frames from here outwards; return whether there were new ones."""
-        frames = self._frames.unseen()
-        for distance, (module, variables) in enumerate(frames):
+    def visit_frames(self) -> None:
+        """Look at the program's frames that were not looked at yet, from here outwards."""
+        for distance, (module, variables) in enumerate(self._frames.unseen()):
             for name, value in variables.items():
-                if type(value) not in PASSIVE and id(value) not in self._seen:
-                    self._meet(value, name)
+                self._meet(value, name)
             self._visit_module(module)
             self._follow(_MOST_OBJECTS >> distance)
-        return bool(frames)
 
     def visit(self, value: Any, name: str) -> None:
         """Look at an object that is held elsewhere."""
@@ -93,16 +84,16 @@ class Program:
                 self._look_into(value, name)
         self._todo.clear()
 
-    def _meet(self, value: Any, name: str, holder: Any = None, key: Any = None) -> None:
-        """Note a value that is `holder[key]`; `holder` is None where it cannot be replaced."""
+    def _meet(self, value: Any, name: str, holder: Holder | None = None, key: Any = None) -> None:
+        """Note a value; `holder` has it under that key, or is None where it cannot be replaced."""
         kind = type(value)
-        if kind in PLAIN or issubclass(kind, (type, TracedArray, Number)):
+        if kind in PASSIVE or issubclass(kind, (type, TracedArray, Number)):
             return
         if not issubclass(kind, (np.ndarray, np.generic, torch.Tensor)):
             if id(value) not in self._seen:
                 self._todo.append((value, name))
-        elif holder is not None and self._is_replaceable(value, name, (id(holder), key)):
-            self.replaceable.append((holder, key, value))
+        elif holder is not None and self._is_replaceable(value, name, (id(holder.values), key)):
+            self.replaceable.append(Place(holder, key, value))
 
     def _is_replaceable(self, value: Any, name: str, place: tuple[int, Any]) -> bool:
         if isinstance(value, torch.Tensor):
@@ -122,64 +113,67 @@ class Program:
             self.modules.append(value)
         if issubclass(kind, Generator) or is_iterator(value):
             self.generators.append((value, name))
-        elif kind is dict:
-            self._hold(Holder(name, value, None))
-        elif issubclass(kind, (list, tuple, collections.deque)):
-            items = list(itertools.islice(value, MOST_ITEMS))
-            self._holders.append(Holder(name, value, None))
-            self._copies.append((len(value), items))
-            inside = None if issubclass(kind, tuple) else value
-            for index, item in enumerate(items):
-                self._meet(item, f"{name}[{index}]", inside, index)
-        elif issubclass(kind, MethodType):
-            self._meet(value.__self__, name)
+        elif kind is dict or issubclass(kind, LISTS):
+            self._hold(name, value)
         elif issubclass(kind, FunctionType):
-            if value.__closure__:
-                self._hold(Holder("", Cells(value), value))
+            self._visit_function(value)
+        elif issubclass(kind, queue.Queue):
+            self._meet(value.queue, name)
         elif _is_programs_class(kind):  # type: ignore[arg-type]
-            attributes = _attributes_of(value)
-            if attributes is None:
-                return
-            self._hold(Holder(name, attributes, kind))
+            for attributes in attributes_of(value):
+                self._hold(name, attributes, kind)
             for part in kind.__mro__:
                 self._visit_class(part)
             self._visit_module(_variables_around(kind))
         elif issubclass(kind, torch.nn.Module):
             for inner, item in value.named_children():
                 self._meet(item, f"{name}.{inner}")
+        else:
+            for item in behind(value):
+                self._meet(item, name)
 
     def _visit_class(self, kind: type) -> None:
-        """Hold what a class of the program's has that may change, and defaults of its functions."""
+        """Hold what a class of the program's has that may change, and look at its functions."""
         if not _is_programs_class(kind) or not self._is_new(kind):
             return
         for item in list(vars(kind).values()):
-            if isinstance(item, FunctionType):
-                self._visit_defaults(item)
+            if isinstance(item, FunctionType) and self._is_new(item):
+                self._visit_function(item)
         if any(isinstance(item, (*NUMBERS, list, dict)) for item in vars(kind).values()):
-            self._hold(Holder(kind.__name__, vars(kind), kind))
+            self._hold(kind.__name__, vars(kind), kind)
 
-    def _visit_defaults(self, function: FunctionType) -> None:
-        """Hold the lists and dicts that are parameters of every call that names no others."""
+    def _visit_function(self, function: FunctionType) -> None:
+        """Hold the variables around a function, its attributes, and what its parameters share.
+
+        That is the lists and dicts that are those of every call that names no others.
+        """
+        new_cells = [cell for cell in function.__closure__ or () if self._is_new(cell)]
+        if new_cells and (cells := cells_of(function)):
+            self._hold("", cells, function)
+        if function.__dict__:
+            self._hold(function.__qualname__, function.__dict__, function)
         code, values = function.__code__, function.__defaults__ or ()
         names = code.co_varnames[code.co_argcount - len(values) : code.co_argcount]
         named = dict(zip(names, values, strict=True)) | (function.__kwdefaults__ or {})
         kept = {name: value for name, value in named.items() if isinstance(value, (list, dict))}
         if kept:
-            self._hold(Holder(f"{function.__qualname__}()", kept, None))
+            self._hold(f"{function.__qualname__}()", kept)
 
-    def _visit_module(self, variables: dict[str, Any] | None) -> None:
-        if variables is not None and self._is_new(variables):
-            self._hold(Holder("", variables, _module_of(variables)))
+    def _visit_module(self, variables: dict[str, Any]) -> None:
+        if self._is_new(variables):
+            self._hold("", variables, variables.get("__file__") or "")
 
-    def _hold(self, holder: Holder) -> None:
-        self._holders.append(holder)
-        self._copies.append(holder.values.copy())
-        self._visit_items(holder)
+    def _hold(self, name: str, values: Any, of: Any = None) -> None:
+        self._holders.append(Holder(name, values, of))
+        self._copies.append(copy_of(values))
+        self._visit_items(len(self._holders) - 1)
 
-    def _visit_items(self, holder: Holder) -> None:
-        hidden = isinstance(holder.of, ModuleType) or isinstance(holder.values, MappingProxyType)
-        inside = holder.values if isinstance(holder.values, dict) else None
-        for key, value in list(holder.values.copy().items()):
+    def _visit_items(self, index: int) -> None:
+        holder = self._holders[index]
+        is_class = isinstance(holder.values, MappingProxyType)
+        hidden = is_class or isinstance(holder.of, str)
+        inside = None if is_class or isinstance(holder.values, tuple) else holder
+        for key, value in items_in(self._copies[index]):
             if hidden and key.startswith("__"):
                 continue  # __builtins__ and the like are Python's
             if type(value) not in PASSIVE and id(value) not in self._seen:
@@ -198,27 +192,18 @@ def is_iterator(value: Any) -> bool:
     return kind.__module__ in ("builtins", "itertools") and issubclass(kind, Iterator)
 
 
-def _attributes_of(value: Any) -> dict[str, Any] | None:
-    """Return an object's attributes, running no code of its own."""
-    try:
-        attributes = object.__getattribute__(value, "__dict__")
-    except (AttributeError, TypeError):
-        return None
-    return attributes if isinstance(attributes, dict) else None
-
-
 @functools.cache
 def _is_programs_class(kind: type) -> bool:
     """Whether a class is of the program's code, see ``_trace.is_user_code``."""
-    if issubclass(kind, _NO_OBJECTS):
+    if issubclass(kind, ModuleType):
         return False
-    variables = _variables_around(kind) or {}
-    file = variables.get("__file__")
-    is_main = kind.__module__ == "__main__"
-    return is_main or (isinstance(file, str) and _trace.is_user_code(file))
+    if kind is SimpleNamespace or kind.__module__ == "__main__":
+        return True
+    file = _variables_around(kind).get("__file__")
+    return isinstance(file, str) and _trace.is_user_code(file)
 
 
-def _variables_around(kind: type) -> dict[str, Any] | None:
+def _variables_around(kind: type) -> dict[str, Any]:
     """Return the variables of the module that a class is in: those its functions see.
 
     One that a loader of the program's own made need not be registered.
@@ -226,15 +211,4 @@ def _variables_around(kind: type) -> dict[str, Any] | None:
     for item in vars(kind).values():
         if isinstance(item, FunctionType) and item.__globals__.get("__name__") == kind.__module__:
             return item.__globals__
-    module = sys.modules.get(kind.__module__)
-    return None if module is None else vars(module)
-
-
-def _module_of(variables: dict[str, Any]) -> ModuleType:
-    """Return the module with these variables, or one that stands for it where none has them."""
-    name = str(variables.get("__name__", ""))
-    module = sys.modules.get(name)
-    if module is None or vars(module) is not variables:
-        module = ModuleType(name)
-        module.__file__ = variables.get("__file__")
-    return module
+    return getattr(sys.modules.get(kind.__module__), "__dict__", {})

@@ -21,6 +21,8 @@ from typing import Any
 import numpy as np
 import torch
 
+from ._held import GENERATORS, Fields, attributes_of, behind, cells_of, state_of
+
 #: Modules whose functions change nothing but what they are given, and random numbers.
 _KNOWN_MODULES = frozenset(
     "abc cmath collections copy dataclasses einops enum functools itertools leapp math numpy "
@@ -52,14 +54,12 @@ class Reach:
 
     def __init__(self) -> None:
         self._seen: dict[int, Any] = {}  # held, so that no id comes back
-        self._undo: list[Callable[[], object]] = [
-            partial(torch.set_rng_state, torch.get_rng_state()),
-            partial(random.setstate, random.getstate()),
-            partial(np.random.set_state, np.random.get_state()),
-        ]
+        self._undo: list[Callable[[], object]] = []
         self._names: set[str] = set()  # that the code mentions
         self._classes: dict[type, None] = {}  # of the program, with methods to look at
         self._bytes = 0
+        for generator in (torch.default_generator, random._inst, np.random.mtrand._rand):
+            self.follow(generator)
 
     def follow(self, value: Any) -> None:
         """Look through a value and all that it leads to."""
@@ -88,24 +88,20 @@ class Reach:
         self._seen[id(value)] = value
         if isinstance(value, (torch.Tensor, np.ndarray)):
             return self._keep_array(value)
-        if isinstance(value, (list, dict, set, collections.deque)):
+        if isinstance(value, (list, dict, set, collections.deque, Fields)):
             return self._keep_container(value)
         if isinstance(value, (tuple, frozenset)):
             return list(value)
         if isinstance(value, types.FunctionType):
             return self._look_at_function(value)
-        if isinstance(value, types.MethodType):
-            return [value.__func__, value.__self__]
-        if isinstance(value, (staticmethod, classmethod)):
-            return [value.__func__]
-        if isinstance(value, property):
-            return [value.fget, value.fset]
         if isinstance(value, types.ModuleType):
             if not _is_known(value.__name__):
                 raise UnknownReachError(f"its code uses the module {value.__name__}")
             return []
         if isinstance(value, type):
             return self._look_at_class(value)
+        if isinstance(value, (types.MethodType, staticmethod, classmethod, property)):
+            return behind(value)
         return self._look_at_object(value)
 
     def _keep_array(self, value: Any) -> list[Any]:
@@ -127,7 +123,7 @@ class Reach:
         return [] if value.grad is None else [value.grad]
 
     def _keep_container(self, value: Any) -> list[Any]:
-        former = dict(value) if isinstance(value, dict) else list(value)
+        former = dict(value) if isinstance(value, (dict, Fields)) else list(value)
         self._undo.append(partial(_refill, value, former))
         return [*former, *former.values()] if isinstance(former, dict) else former
 
@@ -135,10 +131,7 @@ class Reach:
         if _is_known(function.__module__):
             return []
         found: list[Any] = [function.__defaults__, function.__kwdefaults__, function.__dict__]
-        for cell in function.__closure__ or ():
-            with contextlib.suppress(ValueError):  # not filled yet
-                found.append(cell.cell_contents)
-                self._undo.append(partial(setattr, cell, "cell_contents", found[-1]))
+        found.append(cells_of(function))
         names = _names_in(function.__code__)
         effects = sorted(names & _EFFECTS)
         if effects:
@@ -159,26 +152,20 @@ class Reach:
         return list(kind.__bases__) if kind not in (object, type) else []
 
     def _look_at_object(self, value: Any) -> list[Any]:
-        if isinstance(value, torch.Generator):
-            self._undo.append(partial(value.set_state, value.get_state()))
-            return []
-        if isinstance(value, random.SystemRandom):  # it has no state
-            return []
-        if isinstance(value, random.Random):
-            self._undo.append(partial(value.setstate, value.getstate()))
-            return []
-        if isinstance(value, np.random.Generator):
-            bits = value.bit_generator
-            self._undo.append(partial(setattr, bits, "state", bits.state))
+        """Return what an object holds, if all of it lies in its dict.
+
+        Slots go with classes of C, as of sockets; a partial hides what a name would have told.
+        """
+        if isinstance(value, GENERATORS):
+            state, restore = state_of(value)
+            self._undo.append(partial(restore, state))
             return []
         kind = type(value)
-        slots = any("__slots__" in vars(each) and vars(each)["__slots__"] for each in kind.__mro__)
-        if slots or not hasattr(value, "__dict__") or kind.__module__ == "builtins":
+        is_open = isinstance(value, torch.nn.Module) or kind.__module__.startswith("leapp.")
+        attributes = attributes_of(value) if is_open or not _is_known(kind.__module__) else []
+        if [type(each) for each in attributes] != [dict]:
             raise UnknownReachError(f"it reaches a {kind.__qualname__}")
-        is_library = _is_known(kind.__module__) and not isinstance(value, torch.nn.Module)
-        if is_library and kind.__module__.partition(".")[0] != "leapp":
-            raise UnknownReachError(f"it reaches a {kind.__qualname__}")
-        return [kind, value.__dict__]
+        return [kind, *attributes]
 
     def _methods(self) -> list[Any]:
         """Return methods of classes met so far that the code met so far may call."""

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import collections
-import contextlib
 import functools
 import itertools
-from collections.abc import Iterator
-from types import BuiltinFunctionType, FunctionType, ModuleType, NoneType
+from collections.abc import Iterable, Iterator, Mapping
+from types import BuiltinFunctionType, ModuleType, NoneType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,45 +16,48 @@ from ._numpy import Number, array_of, leaves
 
 #: What a dict held, or a list: how much, and the first of it.
 Copy = dict[Any, Any] | tuple[int, list[Any]]
+#: No copies of lists, by their ids: what they hold now is meant.
+NOW: Mapping[int, Any] = {}
 #: So much of a list is looked at.
-MOST_ITEMS = 64
+_MOST_ITEMS = 64
 
 NUMBERS = (bool, int, float, np.integer, np.floating, np.bool_)
-PLAIN = frozenset((bool, int, float, str, NoneType))
 #: Types of values that hold nothing.
 PASSIVE = frozenset(
-    (BuiltinFunctionType, ModuleType, str, bytes, type, torch.dtype, torch.device, torch.Size)
-)
+    (
+        bool, int, float, str, bytes, NoneType, BuiltinFunctionType, ModuleType, type, torch.dtype,
+        torch.device, torch.Size,
+    )
+)  # fmt: skip
 _MUTABLE = (list, collections.deque)
-_LISTS = (*_MUTABLE, tuple)
-_ARRAYS = (torch.Tensor, np.ndarray, Number)
+LISTS = (*_MUTABLE, tuple)
+ARRAYS = (torch.Tensor, np.ndarray, Number)
 
 
-class Cells:
-    """The variables that a function shares with the one around it, as a dict to look into."""
+def copy_of(values: Any) -> Copy:
+    """Return what a holder's dict or list has in it now."""
+    if isinstance(values, LISTS):
+        return len(values), _first_of(values)
+    return dict(values)
 
-    def __init__(self, function: FunctionType) -> None:
-        names = function.__code__.co_freevars
-        self._cells = dict(zip(names, function.__closure__ or (), strict=True))
 
-    def copy(self) -> dict[str, Any]:
-        """Return what they hold now; those not filled yet are left out."""
-        found = {}
-        for name, cell in self._cells.items():
-            with contextlib.suppress(ValueError):
-                found[name] = cell.cell_contents
-        return found
+def _first_of(values: Iterable[Any]) -> list[Any]:
+    return list(itertools.islice(values, _MOST_ITEMS))
 
-    def get(self, name: str) -> Any:
-        return self.copy().get(name)
+
+def items_in(copy: Copy) -> Iterable[tuple[Any, Any]]:
+    """Return (key or index, value) of what is in a copy."""
+    return copy.items() if isinstance(copy, dict) else enumerate(copy[1])
 
 
 class Holder(NamedTuple):
     """A dict of variables or attributes, or a list."""
 
     name: str  # of the object; empty for a module
-    values: Any  # dict-like: attributes may be those of a class, variables those of a closure
-    of: Any  # the class, module or function whose code works with them; None for a dict or list
+    values: Any  # dict-like: attributes may be those of a class, or Fields
+    #: The class or function whose code works with them, or the file of a module; None for a dict
+    #: or list.
+    of: Any
 
     def label(self, key: Any) -> str:
         """Return a name for what is held under a key."""
@@ -67,16 +69,23 @@ class Holder(NamedTuple):
 class Place(NamedTuple):
     """A value as a snapshot found it."""
 
-    name: str
     holder: Holder
     key: Any
     value: Any
 
+    @property
+    def name(self) -> str:
+        return self.holder.label(self.key)
+
     def now(self) -> Any:
-        values = self.holder.values
-        if isinstance(values, _MUTABLE):
-            return values[self.key] if self.key < len(values) else None
-        return values.get(self.key)
+        """Return what is there now; None where the program has let go of the place."""
+        try:
+            return self.holder.values[self.key]
+        except (KeyError, IndexError):
+            return None
+
+    def put(self, value: Any) -> None:
+        self.holder.values[self.key] = value
 
 
 class Snapshot:
@@ -92,82 +101,53 @@ class Snapshot:
         return sorted(pairs, key=lambda pair: isinstance(pair[1], tuple))
 
     @functools.cached_property
-    def _by_id(self) -> dict[int, Any]:
+    def by_id(self) -> dict[int, Any]:
+        """What dicts and lists held, by their ids."""
         return {id(holder.values): copy for holder, copy in self._copies}
 
-    def places(self) -> Iterator[Place]:
-        """Yield every value, of lists the numbers."""
-        for place in self._items():
-            values = place.holder.values
-            if isinstance(values, _LISTS):
-                if isinstance(values, _MUTABLE) and isinstance(place.value, NUMBERS):
-                    yield place
-            elif type(place.value) not in PASSIVE:
-                yield place
-
-    def tensors(self) -> Iterator[tuple[str, Any]]:
-        """Yield the tensors and arrays, each with the path by which the program reaches it."""
-        return (
-            (each.name, each.value) for each in self._items() if isinstance(each.value, _ARRAYS)
-        )
-
-    def _items(self) -> Iterator[Place]:
+    def items(self) -> Iterator[Place]:
+        """Yield every value."""
         for holder, copy in self._copies:
-            for key, value in copy.items() if isinstance(copy, dict) else enumerate(copy[1]):
-                yield Place(holder.label(key), holder, key, value)
+            for key, value in items_in(copy):
+                yield Place(holder, key, value)
+
+    def places(self) -> Iterator[Place]:
+        """Yield every value, of lists the numbers: else they are looked at where they are held."""
+        for place in self.items():
+            if not isinstance(place.holder.values, LISTS) or isinstance(place.value, NUMBERS):
+                yield place
 
     def new_places(self) -> Iterator[Place]:
         """Yield the places in dicts that came up since, without a value."""
         for holder, copy in self._copies:
-            for key in holder.values.copy() if isinstance(copy, dict) else ():
+            for key in dict(holder.values) if isinstance(copy, dict) else ():
                 if key not in copy:
-                    yield Place(holder.label(key), holder, key, None)
+                    yield Place(holder, key, None)
 
     def find(self, place: Place) -> Any:
         """Return what a place in a dict of an earlier snapshot held at this one."""
-        return self._by_id.get(id(place.holder.values), {}).get(place.key)
-
-    def leaves_of(self, value: Any) -> list[Any]:
-        """Return the tensors and arrays that were in a value."""
-        return leaves_of(value, self._by_id)
-
-    def size_of(self, value: Any) -> Any:
-        """Return a number as it was, a list as its length and anything else as None."""
-        known = self._by_id.get(id(value))
-        return _length(known[0]) if isinstance(known, tuple) else size_of(value)
+        return self.by_id.get(id(place.holder.values), {}).get(place.key)
 
 
-def leaves_of(value: Any, copies: dict[int, Any] | None = None) -> list[Any]:
-    """Return the tensors and arrays in a value, which may be nested.
-
-    `copies` has what lists held, by their ids, where another moment is meant.
-    """
+def leaves_of(value: Any, copies: Mapping[int, Any] = NOW) -> list[Any]:
+    """Return the tensors and arrays in a value, which may be nested."""
 
     def items_of(container: Any) -> list[Any]:
-        known = None if copies is None else copies.get(id(container))
-        items = list(itertools.islice(container, MOST_ITEMS)) if known is None else known[1]
-        return [] if PLAIN.issuperset(map(type, items)) else items
+        items = copies[id(container)][1] if id(container) in copies else _first_of(container)
+        return [] if PASSIVE.issuperset(map(type, items)) else items
 
-    return [array_of(leaf) for leaf in leaves(value, items_of) if isinstance(leaf, _ARRAYS)]
+    return [array_of(leaf) for leaf in leaves(value, items_of) if isinstance(leaf, ARRAYS)]
 
 
-def size_of(value: Any) -> Any:
+def size_of(value: Any, copies: Mapping[int, Any] = NOW) -> Any:
     """Return a number as it is, a list as its length and anything else as None."""
     if isinstance(value, NUMBERS):
         return value
-    return _length(len(value)) if isinstance(value, _MUTABLE) else None
-
-
-def _length(length: int) -> str:
-    return f"of length {length}"
+    copy = copies.get(id(value))
+    return f"of length {(copy or copy_of(value))[0]}" if isinstance(value, _MUTABLE) else None
 
 
 def holds_numbers(value: Any) -> bool:
     """Whether a value is a number or a list of them."""
     items = value if isinstance(value, _MUTABLE) else [value]
     return all(isinstance(item, NUMBERS) for item in items)
-
-
-def may_hold_state(value: Any) -> bool:
-    """Whether a value is one that state is kept in, or will be."""
-    return value is None or isinstance(value, (*_ARRAYS, dict, *_LISTS, *NUMBERS))

@@ -13,7 +13,7 @@ import itertools
 import linecache
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from types import CodeType, FunctionType, ModuleType
+from types import CodeType, FunctionType
 from typing import Any, NamedTuple
 
 from . import _trace
@@ -33,19 +33,6 @@ ANY = "*"
 
 
 @functools.cache
-def tree_of(owner: Any) -> ast.AST:
-    """Return the syntax tree of a module, class, function or code object."""
-    try:
-        return ast.parse(textwrap.dedent(inspect.getsource(owner)))
-    except (OSError, TypeError, SyntaxError):
-        if not isinstance(owner, type):
-            return ast.Module([], [])  # no source, or a lambda in the middle of a line
-        # A class of a module that is not registered is found by its functions.
-        functions = [item for item in vars(owner).values() if isinstance(item, FunctionType)]
-        return ast.Module([tree_of(function) for function in functions], [])  # type: ignore[misc]
-
-
-@functools.cache
 def tree_of_file(file: str) -> ast.AST:
     """Return the syntax tree of a file, or of a cell of a notebook."""
     try:
@@ -55,32 +42,40 @@ def tree_of_file(file: str) -> ast.AST:
 
 
 def files_of(owner: Any) -> set[str]:
-    """Return the files of the program that the code of a class, function or module is in."""
-    if isinstance(owner, ModuleType):
-        return {owner.__file__} if owner.__file__ else set()
+    """Return the files of the program that the code of a class or function is in, or a file."""
+    if isinstance(owner, str):
+        return {owner}
     kinds = owner.__mro__ if isinstance(owner, type) else ()
-    functions = [owner, *(item for kind in kinds for item in vars(kind).values())]
-    code = {item.__code__ for item in functions if isinstance(item, FunctionType)}
+    items = [owner, *(item for kind in kinds for item in vars(kind).values())]
+    functions = [inspect.unwrap(item) for item in items if isinstance(item, FunctionType)]
+    code = {function.__code__ for function in functions}
     return {each.co_filename for each in code if _trace.is_user_code(each)}
 
 
+def may_be_rebound(owner: Any, name: Any) -> bool:
+    """Whether functions assign to a variable, if it is one of a module: not a loop's, say."""
+    return not isinstance(owner, str) or name in _rebound_variables(owner)
+
+
 @functools.cache
-def rebound_variables(module: ModuleType) -> frozenset[str]:
-    """Return the variables of a module that its functions assign to."""
-    declared = (part for part in ast.walk(tree_of(module)) if isinstance(part, ast.Global))
+def _rebound_variables(file: str) -> frozenset[str]:
+    declared = (part for part in ast.walk(tree_of_file(file)) if isinstance(part, ast.Global))
     return frozenset(name for part in declared for name in part.names)
 
 
 def carries(owner: Any, name: Any) -> bool:
     """Whether code of the class carries a value in that attribute from one call to the next."""
-    return isinstance(owner, type) and any(name in _carried_by(part) for part in owner.__mro__)
+    return isinstance(owner, type) and name in _carried_by(owner)
 
 
 @functools.cache
 def _carried_by(owner: type) -> frozenset[str]:
     """Return the attributes that a method of the class both reads and assigns to."""
+    names = {kind.__name__ for kind in owner.__mro__}
+    around = (part for file in files_of(owner) for part in ast.walk(tree_of_file(file)))
+    classes = [part for part in around if isinstance(part, ast.ClassDef) and part.name in names]
     found: set[str] = set()
-    for method in ast.walk(tree_of(owner)) if owner.__module__ != "builtins" else ():
+    for method in (part for each in classes for part in ast.walk(each)):
         if isinstance(method, ast.FunctionDef) and method.name != "__init__":
             parts = list(ast.walk(method))
             used = [part for part in parts if isinstance(part, ast.Attribute)]
@@ -331,7 +326,10 @@ def shown_returns(function: Callable[..., Any]) -> list[str | list[str | None] |
     One entry per statement: a list for ``return a, b``, a name for ``return a``, None where an
     expression has no name.
     """
-    body = getattr(tree_of(function), "body", ())
+    try:
+        body = ast.parse(textwrap.dedent(inspect.getsource(function))).body
+    except (OSError, TypeError, SyntaxError):
+        return []  # no source, or a lambda in the middle of a line
     definitions = [part for part in body if isinstance(part, ast.FunctionDef)]
     result: list[str | list[str | None] | None] = []
     for value in _returned_by(definitions[0]) if definitions else ():

@@ -25,15 +25,14 @@ _MOST_SENTENCES = 5
 #: What finds something to say of a node at the end of a session, given what was watched.
 _FINDERS = (clocks.findings, counters.findings, replaced.findings, replaced.forgotten)
 
-#: Of the session that is tracing.
-_watch: Watch | None = None
+#: Of the session that is tracing; between sessions, one that has not begun.
+_watch = Watch()
 
 
 def start() -> Iterator[Patch]:
     """Begin to watch a session that has just started; yield what to replace."""
-    global _watch
     restore()
-    _watch = Watch()
+    _watch.begin()
     yield threads.patch()
     yield clocks.patch(_watch)
     yield from _watch.random_numbers.patches()
@@ -41,41 +40,37 @@ def start() -> Iterator[Patch]:
 
 def rehearse() -> None:
     """Go through what the first pass will, so that it finds everything at hand."""
-    if _watch is not None:
-        _watch.rehearse()
+    _watch.rehearse()
 
 
 def restore() -> None:
     """Put back what was replaced in the program, and let go of everything."""
     global _watch
-    if _watch is not None:
-        _watch.restore()
-    _watch = None
+    _watch.restore()
+    _watch = Watch()
 
 
 def include(*objects: Any) -> None:
     """Say that the next node to open will use these."""
-    if _watch is not None:
-        _watch.include(objects)
+    _watch.expected = objects
 
 
 def opened(node: str, number: int) -> None:
     """A pass of a node has begun: its first or second."""
-    if _watch is not None:
-        _watch.opened(node, number)
-        for generator, name in _watch.program.generators:
-            _watch.random_numbers.follow(generator, name)
+    _watch.opened(node, number)
+    for generator, name in _watch.program.generators:
+        _watch.random_numbers.follow(generator, name)
 
 
 def closed(node: str, number: int) -> None:
     """A pass of a node has ended: its first or second."""
-    if _watch is not None and number == 1:
+    if number == 1:
         _watch.random_numbers.drawn(f"while node '{node}' was open")
 
 
 def keeps(outputs: Iterable[torch.Tensor]) -> bool:
     """Whether each of these outputs comes from something that the program replaces as it goes."""
-    return _watch is not None and replaced.keeps(_watch, outputs)
+    return replaced.keeps(_watch, outputs)
 
 
 def drawn() -> None:
@@ -83,14 +78,12 @@ def drawn() -> None:
 
     Where those are is known in the passes that are told of.
     """
-    if _watch is not None and any(_trace.pass_of(node) <= 2 for node in _trace.open_nodes()):
+    if any(_trace.pass_of(node) <= 2 for node in _trace.open_nodes()):
         _watch.random_numbers.drawn()
 
 
 def finish() -> None:
     """Say what only further passes could have decided, at the end of a session."""
-    if _watch is None:
-        return
     _names.remember_paths(_watch.before.values())
     for find in _FINDERS:
         for node in _watch.nodes:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from types import ModuleType
 
 from .. import _source, _trace
 from .._snapshot import holds_numbers, size_of
@@ -21,13 +20,13 @@ def findings(watch: Watch, node: str) -> Iterator[Finding]:
         return
     once = _trace.pass_of(node) == 1
     for place in snapshot.places():
-        before, now = snapshot.size_of(place.value), size_of(place.now())
+        before, now = size_of(place.value, snapshot.by_id), size_of(place.now())
         # By what they look like, for NaN is not equal to itself.
         if now is None or type(now) is not type(before) or repr(now) == repr(before):
             continue
         of, name = place.holder.of, place.name
-        if isinstance(of, ModuleType) and place.key not in _source.rebound_variables(of):
-            continue  # a loop's variable, say
+        if not _source.may_be_rebound(of, place.key):
+            continue
         # The last name in a label like agent.counts['n'], and its keys.
         words = {_source.ANY, *re.findall(r"[A-Za-z_]\w*", name.rpartition(".")[2])}
         reading = watch.reading_in(node, of)

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from .. import _trace
+from .._held import state_of
 from .._program import is_iterator
 from .._replacing import Patch, announced, in_node, replaced
 
@@ -90,12 +91,8 @@ def _position(generator: Any) -> Any:
     """Return where a generator is in its sequence, as something to compare."""
     if is_iterator(generator):
         return _step(generator)
-    if isinstance(generator, random.Random):
-        return generator.getstate()
     with _trace.Unobserved():  # NumPy makes arrays to answer
-        if isinstance(generator, np.random.Generator):
-            return repr(generator.bit_generator.state)
-        return repr(generator.get_state(legacy=False))
+        return repr(state_of(generator)[0])
 
 
 def _step(value: Any, depth: int = 16) -> tuple[Any, ...]:

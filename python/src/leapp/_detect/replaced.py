@@ -7,7 +7,6 @@ itself where there are passes to compare. Here is said what they do not show yet
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,7 @@ import torch
 
 from .. import _source, _trace
 from .._numpy import TracedArray, is_traced, to_tensor
-from .._snapshot import NUMBERS, Place, Snapshot, leaves_of, may_hold_state
+from .._snapshot import NUMBERS, Place, Snapshot, leaves_of
 from .watch import Finding, Watch
 
 
@@ -31,9 +30,9 @@ def keeps(watch: Watch, outputs: Iterable[torch.Tensor]) -> bool:
     kept = {
         leaf.untyped_storage()._cdata
         for snapshot in watch.before.values()
-        for place in snapshot.places()
+        for place, before in _kept_state(snapshot)
         if _is_replaced(place)
-        for leaf in map(to_tensor, snapshot.leaves_of(place.value))
+        for leaf in map(to_tensor, before)
     }
     return all(
         any(tensor.untyped_storage()._cdata in kept for tensor in _trace.outside_of(value))
@@ -66,7 +65,7 @@ def _made_places(watch: Watch, node: str, snapshot: Snapshot) -> Iterator[tuple[
     """Yield the places that came up since and that the program had asked for."""
     for place in snapshot.new_places():
         of = place.holder.of
-        if isinstance(of, ModuleType) and place.key not in _source.rebound_variables(of):
+        if not _source.may_be_rebound(of, place.key):
             continue
         last_word = place.holder.name.rpartition(".")[2].partition("[")[0]
         container = "" if of is not None else last_word
@@ -84,7 +83,7 @@ def _unread(watch: Watch, node: str) -> Iterator[Finding]:
     known = {id(value) for _, before in places for value in before}
     now = {id(value) for place, _ in places for value in leaves_of(place.now())}
     for place, before in places:
-        after = second.leaves_of(second.find(place)) if before else []
+        after = leaves_of(second.find(place), second.by_id) if before else []
         kept = [value for value in after if id(value) in now and id(value) not in known]
         if any(_is_value(value) and not _was_read(value) for value in kept):
             yield Finding(
@@ -120,25 +119,18 @@ def forgotten(watch: Watch, node: str) -> Iterator[Finding]:
 
 def _is_replaced(place: Place) -> bool:
     """Whether code of the program replaces what is there, or what a container there holds."""
-    of, value = place.holder.of, place.value
-    if value is None or not may_hold_state(value):
-        return False
-    if isinstance(of, ModuleType):
-        return place.key in _source.rebound_variables(of)
-    is_container = not isinstance(value, (torch.Tensor, np.ndarray))
-    return not isinstance(of, type) or is_container or _source.carries(of, place.key)
+    of = place.holder.of
+    if isinstance(of, type) and isinstance(place.value, (torch.Tensor, np.ndarray)):
+        return _source.carries(of, place.key)
+    return _source.may_be_rebound(of, place.key)
 
 
 def _kept_state(snapshot: Snapshot) -> Iterator[tuple[Place, list[Any]]]:
     """Yield the places that may hold state, with the tensors and arrays they held."""
     for place in snapshot.places():
-        of, value = place.holder.of, place.value
-        if not may_hold_state(value):
-            continue
-        is_variable = isinstance(of, ModuleType) and isinstance(value, NUMBERS)
-        if is_variable and (place.now() is value or not _is_replaced(place)):
-            continue  # a loop's variable, say
-        yield place, snapshot.leaves_of(value)
+        is_number = isinstance(place.value, NUMBERS)
+        if not is_number or _source.may_be_rebound(place.holder.of, place.key):
+            yield place, leaves_of(place.value, snapshot.by_id)
 
 
 def _was_declared(value: Any) -> bool:

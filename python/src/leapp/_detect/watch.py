@@ -14,7 +14,6 @@ Nodes that open before any has a second pass share one look, in the name of the 
 from __future__ import annotations
 
 import ast
-import functools
 import gc
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -43,8 +42,6 @@ class Watch:
 
     def __init__(self) -> None:
         self.program = Program()
-        #: Whether a node has opened since the program was last looked through from the start.
-        self._looked = False
         #: What there was when a node's first pass began, and when its second did.
         self.before: dict[str, Snapshot] = {}
         self.after: dict[str, Snapshot] = {}
@@ -53,10 +50,16 @@ class Watch:
         #: By node, (line, function) of clocks that were read, in order.
         self.clocks: dict[str, dict[tuple[str, str], None]] = {}
         self.random_numbers = RandomNumbers()
-        self._at_start: Snapshot | None = None
-        self._expected: Sequence[Any] = ()
-        #: (where it is held, key, the array or tensor, what is there instead), to be put back.
-        self._replaced: list[tuple[Any, Any, Any, Any]] = []
+        self._at_start = Snapshot([], [])
+        #: What the next node to open will use.
+        self.expected: Sequence[Any] = ()
+        #: Where arrays and tensors were, and what is there instead.
+        self._replaced: list[tuple[Place, Any]] = []
+        self._has_begun = False
+
+    def begin(self) -> None:
+        """Look through what the program holds."""
+        self._has_begun = True
         self.program.visit_frames()
         gc.collect(0)  # what was made here is due for it, and would have it in the first pass
 
@@ -64,64 +67,56 @@ class Watch:
         self.opened("start", 1)
         self.nodes.clear()
         self.before.clear()
-        self._looked = False
         self._at_start = self.program.snapshot()
 
     def restore(self) -> None:
-        """Put back what was replaced, where that still is, and let go of the rest."""
+        """Put back what was replaced, where that still is."""
         while self._replaced:
-            holder, key, value, other = self._replaced.pop()
-            if _is_there(holder, key, other):
-                holder[key] = value
-        self.program, self._at_start = Program(), None
-        self.before.clear()
-        self.after.clear()
-
-    def include(self, objects: Sequence[Any]) -> None:
-        """Remember objects that the next node to open will use."""
-        self._expected = objects
+            place, other = self._replaced.pop()
+            if place.now() is other:
+                place.put(place.value)
 
     def opened(self, node: str, number: int) -> None:
         """Look around: in the first pass of a node, and shortly in the second."""
-        expected, self._expected = self._expected, ()
+        expected, self.expected = self.expected, ()
+        if not self._has_begun:
+            return
         if number > 1:
             if node in self.before and node not in self.after:
                 self.after[node] = self.program.snapshot()
             return
         self.nodes[node] = None
         if self.after:  # others are in their second pass: what was found before their first is old
-            self.program, self._looked = Program(), False
-        is_first = not self._looked
+            self.program = Program()
+        is_first = not self.before or bool(self.after)
         if is_first:
             self.program.look_again()
-        if not (self.program.visit_frames() or is_first or expected or self.program.generators):
-            return  # the same call as before, further down
+        self.program.visit_frames()
         for value in expected:
             self.program.visit(value, type(value).__name__)
         self._replace_values()
         if is_first:
-            self._looked = True
             self.before[node] = self.program.snapshot()
 
     def _replace_values(self) -> None:
         """Put traced arrays in the places of arrays, and own tensors in those of shared ones."""
         places = self.program.replaceable
         while places:
-            holder, key, value = places.pop()
-            if not _is_there(holder, key, value):
+            place = places.pop()
+            value, other = place.value, place.now()
+            if other is not value:
                 continue
-            other: Any
             if isinstance(value, np.ndarray):
                 other = kept(value)
             elif isinstance(value, torch.Tensor):
                 with _trace.Unobserved():
                     other = value.detach()
-            elif _source.carries(self.program.class_of(holder), key):
+            elif _source.carries(place.holder.of, place.key):
                 other = Number(kept(new_array(value)))
             else:
                 continue
-            holder[key] = other
-            self._replaced.append((holder, key, value, other))
+            place.put(other)
+            self._replaced.append((place, other))
 
     def held_now(self) -> dict[int, Place]:
         """Return the places that hold tensors, by the tensors' memory."""
@@ -136,25 +131,14 @@ class Watch:
 
     def is_another_than_at_start(self, place: Place) -> bool:
         """Whether a place held another tensor when the session began."""
-        before = None if self._at_start is None else self._at_start.find(place)
+        before = self._at_start.find(place)
         return isinstance(before, torch.Tensor) and before is not place.value
 
     def trees_around(self, node: str, of: Any) -> list[ast.AST]:
         """Return the source around a node: the files it runs in, and those of an owner."""
-        files = {code.co_filename for code, _ in self._code_in(node)} | _source.files_of(of)
+        files = {code.co_filename for code, _ in _trace.code_in(node)} | _source.files_of(of)
         return [_source.tree_of_file(file) for file in sorted(files)]
 
     def reading_in(self, node: str, of: Any) -> _source.Reading:
         """Return what the code inside a node reads, with what it calls around there."""
-        return _source.reading_in(self._code_in(node), self.trees_around(node, of))
-
-    @functools.cache  # noqa: B019  (lives for a session)
-    def _code_in(self, node: str) -> tuple[_source.CodeIn, ...]:
-        return tuple(_trace.code_in(node))
-
-
-def _is_there(holder: Any, key: Any, value: Any) -> bool:
-    try:
-        return holder[key] is value
-    except (KeyError, IndexError):
-        return False  # the program has let go of it
+        return _source.reading_in(_trace.code_in(node), self.trees_around(node, of))

@@ -1,0 +1,100 @@
+"""What objects hold, kind by kind: to look at around a node, or to put back after a call."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import random
+import weakref
+from collections.abc import Callable, Iterator, Mapping, MutableMapping
+from functools import partial
+from types import CellType, FunctionType, MemberDescriptorType, MethodType
+from typing import Any
+
+import numpy as np
+import torch
+
+
+class Fields(MutableMapping[str, Any]):
+    """Variables that lie in no dict, as if they did: cells of a closure, slots of an object."""
+
+    def __init__(self, fields: Mapping[str, tuple[Any, Any]]) -> None:
+        self._fields = fields  # by name: the descriptor of it, and what has it
+
+    def __iter__(self) -> Iterator[str]:
+        return (name for name in self._fields if name in self)  # others are not filled yet
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+    def __getitem__(self, name: str) -> Any:
+        descriptor, owner = self._fields[name]
+        try:
+            return descriptor.__get__(owner)
+        except (AttributeError, ValueError) as error:
+            raise KeyError(name) from error
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        descriptor, owner = self._fields[name]
+        descriptor.__set__(owner, value)
+
+    def __delitem__(self, name: str) -> None:
+        descriptor, owner = self._fields[name]
+        descriptor.__delete__(owner)
+
+
+#: Random generators.
+GENERATORS = (torch.Generator, np.random.Generator, np.random.RandomState, random.Random)
+
+
+def cells_of(function: FunctionType) -> Fields:
+    """Return the variables that a function shares with the one around it, super()'s left out."""
+    cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
+    cells.pop("__class__", None)
+    return Fields({name: (CellType.cell_contents, cell) for name, cell in cells.items()})
+
+
+def attributes_of(value: Any) -> list[dict[str, Any] | Fields]:
+    """Return an object's attributes, by dict and by slots, running no code of its own."""
+    found: list[dict[str, Any] | Fields] = []
+    with contextlib.suppress(AttributeError, TypeError):
+        attributes = object.__getattribute__(value, "__dict__")
+        found += [attributes] if isinstance(attributes, dict) else []
+    if slots := _slots_of(type(value)):  # type: ignore[arg-type]
+        found.append(Fields({name: (slot, value) for name, slot in slots.items()}))
+    return found
+
+
+@functools.cache
+def _slots_of(kind: type) -> dict[str, MemberDescriptorType]:
+    parts = [vars(part) for part in kind.__mro__ if "__slots__" in vars(part)]
+    items = [item for part in parts for item in part.items()]
+    return {name: item for name, item in items if isinstance(item, MemberDescriptorType)}
+
+
+def behind(value: Any) -> list[Any]:
+    """Return what an object merely stands for, as a method does for a function of an object."""
+    match value:
+        case MethodType():
+            return [value.__func__, value.__self__]
+        case partial():
+            return [value.func, value.args, value.keywords]
+        case weakref.ReferenceType():
+            return [value()]
+        case staticmethod() | classmethod():
+            return [value.__func__]
+        case property():
+            return [value.fget, value.fset]
+    return []
+
+
+def state_of(generator: Any) -> tuple[Any, Callable[[Any], object]]:
+    """Return the state of a random generator, and what puts it back."""
+    match generator:
+        case random.SystemRandom():  # it has none
+            return None, lambda _: None
+        case random.Random():
+            return generator.getstate(), generator.setstate
+        case np.random.Generator():
+            return generator.bit_generator.state, partial(setattr, generator.bit_generator, "state")
+    return generator.get_state(), generator.set_state
