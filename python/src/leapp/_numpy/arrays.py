@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import operator
 from types import ModuleType
 from typing import Any
 
@@ -162,24 +161,17 @@ class Number(Traced, np.lib.mixins.NDArrayOperatorsMixin):
     __copy__ = __deepcopy__
 
 
-def _with_tensors(name: str, reflected: str) -> Any:
+def _unless_tensor(of_arrays: Any) -> Any:
     """Return an operator that leaves it to PyTorch where the other operand is a tensor."""
-    of_arrays = getattr(np.lib.mixins.NDArrayOperatorsMixin, f"__{reflected}{name}__")
-    of_tensors = getattr(operator, name)
 
     def compute(self: Number, other: Any) -> Any:
-        if not isinstance(other, torch.Tensor):
-            return of_arrays(self, other)
-        own = to_tensor(self) if _state.is_active() else plain(self).item()
-        return of_tensors(other, own) if reflected else of_tensors(own, other)
+        return NotImplemented if isinstance(other, torch.Tensor) else of_arrays(self, other)
 
     return compute
 
 
 for _name in "add sub mul truediv floordiv mod pow lt le eq ne gt ge".split():
-    setattr(Number, f"__{_name}__", _with_tensors(_name, ""))
-    if hasattr(Number, f"__r{_name}__"):
-        setattr(Number, f"__r{_name}__", _with_tensors(_name, "r"))
+    setattr(Number, f"__{_name}__", _unless_tensor(getattr(Number, f"__{_name}__")))
 
 
 def _method(name: str) -> Any:
