@@ -50,24 +50,14 @@ def ufunc(function: Any, method: str, inputs: tuple[Any, ...], kwargs: dict[str,
         return call(*_map(plain, inputs), **_map(plain, kwargs))
     name = f"np.{function.__name__}" + ("" if method == "__call__" else f".{method}")
     if method == "at":
-        return _Call(name, call, None, inputs, kwargs).write()
+        return Call(name, call, None, inputs, kwargs).write()
     inputs = tuple(map(as_array, inputs))
     if method == "__call__" and kwargs.get("where", True) is not True:
-        return _where(name, function, inputs, kwargs)
-    return _Call(name, call, torch_function(function, method), inputs, kwargs).compute()
-
-
-def _where(name: str, function: Any, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Call a ufunc everywhere, and keep what ``out=`` holds where ``where=`` says so."""
-    rest = {key: value for key, value in kwargs.items() if key not in ("out", "where")}
-    with np.errstate(all="ignore"):
-        found = _Call(name, function, torch_function(function), inputs, rest).compute()
-    results = found if isinstance(found, tuple) else (found,)
-    written = []
-    for target, value in zip(kwargs.get("out", (None,) * len(results)), results, strict=True):
-        target = np.zeros_like(value) if target is None else target  # NumPy leaves it undefined
-        written.append(_put_out(name, target, np.where(kwargs["where"], value, target)))
-    return tuple(written) if isinstance(found, tuple) else written[0]
+        rest = {key: value for key, value in kwargs.items() if key != "where"}
+        with np.errstate(all="ignore"):
+            call = Call(name, function, torch_function(function), inputs, rest)
+            return call.compute(kwargs["where"])
+    return Call(name, call, torch_function(function, method), inputs, kwargs).compute()
 
 
 def of_torch(call: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -89,7 +79,7 @@ def function(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     if func.__name__ == "apply_along_axis":
         return apply_along_axis(*args, **kwargs)
     name = f"{func.__module__}.{func.__name__}".replace("numpy", "np", 1)
-    call = _Call(name, func, torch_function(func), as_arrays(func, args), kwargs)
+    call = Call(name, func, torch_function(func), as_arrays(func, args), kwargs)
     return call.write() if func in WRITERS else call.compute()
 
 
@@ -99,13 +89,13 @@ def method(name: str, args: Any, kwargs: dict[str, Any]) -> Any:
         return original(*_map(plain, args), **_map(plain, kwargs))
     if name != "choose":
         args = tuple(map(as_array, args))
-    call = _Call(f".{name}()", original, torch_method(name), args, kwargs)
+    call = Call(f".{name}()", original, torch_method(name), args, kwargs)
     return call.write() if name in ("fill", "partition", "put", "sort") else call.compute()
 
 
 def get_item(array: TracedArray, index: Any) -> Any:
     """Index an array; an element comes back as a number, which later writes do not change."""
-    at = _map(plain, index)
+    at = _map(_numpy_value, index)
     result = plain(array)[at]
     if not _state.is_active():
         return result
@@ -121,7 +111,7 @@ def get_item(array: TracedArray, index: Any) -> Any:
     def get(of: Any, at: Any) -> Any:
         return of[at].copy()  # not a view: which part it is of may vary
 
-    return _Call("indexing", get, _get, (array, index), {}).compute()
+    return Call("indexing", get, _get, (array, index), {}).compute()
 
 
 def _get(array: Any, index: Any) -> Any:
@@ -134,10 +124,11 @@ def set_item(array: TracedArray, index: Any, value: Any) -> None:
     if not _state.is_active():
         plain(array)[_map(plain, index)] = plain(value)
         return
-    if _goes_backwards(index):  # PyTorch has no such views; writes to NumPy's are recorded
-        array, index = get_item(array, index), ...
+    part = plain(array)[_map(_numpy_value, index)]
+    if isinstance(part, np.ndarray) and backwards_in(part) and not holds_traced(index):
+        array, index = get_item(array, index), ...  # PyTorch has no such views, we have
     args = (array, index, as_array(value))
-    _Call("item assignment", operator.setitem, _set, args, {}).write()
+    Call("item assignment", operator.setitem, _set, args, {}).write()
 
 
 def _set(array: Any, index: Any, value: Any) -> None:
@@ -146,15 +137,7 @@ def _set(array: Any, index: Any, value: Any) -> None:
         array[index] = value
 
 
-def _goes_backwards(index: Any) -> bool:
-    """Whether an index is of slices and numbers, with a negative step among them."""
-    parts = index if isinstance(index, tuple) else (index,)
-    if not all(isinstance(part, (slice, int, np.integer, type(None), type(...))) for part in parts):
-        return False
-    return any(isinstance(part, slice) and (part.step or 1) < 0 for part in parts)
-
-
-class _Call(NamedTuple):
+class Call(NamedTuple):
     """A call of NumPy's, with what does the same on PyTorch if there is such a thing."""
 
     name: str
@@ -163,20 +146,27 @@ class _Call(NamedTuple):
     args: tuple[Any, ...]
     kwargs: dict[str, Any]
 
-    def compute(self) -> Any:
-        """Call NumPy, and PyTorch beside it; return NumPy's values in memory PyTorch recorded."""
-        out = self.kwargs.get("out")
-        if out is None:
-            return self._computed()
-        targets = out if isinstance(out, tuple) else (out,)
+    def compute(self, where: Any = True) -> Any:
+        """Call NumPy, and PyTorch beside it; return NumPy's values in memory PyTorch recorded.
+
+        They are written to ``out=`` if that is given; elsewhere than where, it keeps what it holds.
+        """
         rest = {key: value for key, value in self.kwargs.items() if key != "out"}
         result = self._replace(kwargs=rest)._computed()
+        out = self.kwargs.get("out")
+        if out is None and where is True:
+            return result
         results = result if isinstance(result, tuple) else (result,)
-        written = tuple(
-            value if target is None else _put_out(self.name, target, value)
-            for target, value in zip(targets, results, strict=True)
-        )
-        return written if isinstance(result, tuple) else written[0]
+        targets = out if isinstance(out, tuple) else (out,) * len(results)
+
+        def written(value: Any, target: Any) -> Any:
+            if where is not True:
+                target = np.zeros_like(value) if target is None else target  # NumPy: undefined
+                value = np.where(where, value, target)
+            return value if target is None else _put_out(self.name, target, value)
+
+        values = tuple(map(written, results, targets))
+        return values if isinstance(result, tuple) else values[0]
 
     def _computed(self) -> Any:
         args, kwargs = self.args, self.kwargs
