@@ -22,6 +22,7 @@ from .arrays import (
     Number,
     Traced,
     TracedArray,
+    array_of,
     attached,
     fresh,
     is_traced,
@@ -31,7 +32,7 @@ from .arrays import (
     to_written_tensor,
     traced_view,
 )
-from .lists import apply_along_axis, as_array, as_arrays, holds_traced, leaves
+from .lists import apply_along_axis, as_array, as_arrays, holds_traced, leaves, like, mapped
 from .memory import backwards_in, from_numpy, laid_out_alike, new_array, torch_type
 from .table import NOT_VALUES, WRITERS, numpy_of_torch, torch_function, torch_method
 
@@ -47,7 +48,7 @@ def ufunc(function: Any, method: str, inputs: tuple[Any, ...], kwargs: dict[str,
     """Call a ufunc or one of its methods."""
     call = getattr(function, method)
     if not _state.is_active():
-        return call(*_map(plain, inputs), **_map(plain, kwargs))
+        return call(*mapped(plain, inputs), **mapped(plain, kwargs))
     name = f"np.{function.__name__}" + ("" if method == "__call__" else f".{method}")
     if method == "at":
         return Call(name, call, None, inputs, kwargs).write()
@@ -68,14 +69,14 @@ def of_torch(call: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
             return value
         return to_tensor(value) if _state.is_active() else plain(value).item()
 
-    return call(*_map(given, args), **_map(given, kwargs))
+    return call(*mapped(given, args), **mapped(given, kwargs))
 
 
 def function(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     if not _state.is_active() or func in NOT_VALUES:
-        return func(*_map(plain, args), **_map(plain, kwargs))
+        return func(*mapped(plain, args), **mapped(plain, kwargs))
     if func.__name__ == "empty_like":
-        return fresh(func(*_map(plain, args), **_map(plain, kwargs)))
+        return fresh(func(*mapped(plain, args), **mapped(plain, kwargs)))
     if func.__name__ == "apply_along_axis":
         return apply_along_axis(*args, **kwargs)
     name = f"{func.__module__}.{func.__name__}".replace("numpy", "np", 1)
@@ -86,7 +87,7 @@ def function(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
 def method(name: str, args: Any, kwargs: dict[str, Any]) -> Any:
     original = getattr(np.ndarray, name)
     if not _state.is_active():
-        return original(*_map(plain, args), **_map(plain, kwargs))
+        return original(*mapped(plain, args), **mapped(plain, kwargs))
     if name != "choose":
         args = tuple(map(as_array, args))
     call = Call(f".{name}()", original, torch_method(name), args, kwargs)
@@ -95,7 +96,7 @@ def method(name: str, args: Any, kwargs: dict[str, Any]) -> Any:
 
 def get_item(array: TracedArray, index: Any) -> Any:
     """Index an array; an element comes back as a number, which later writes do not change."""
-    at = _map(_numpy_value, index)
+    at = mapped(_numpy_value, index)
     result = plain(array)[at]
     if not _state.is_active():
         return result
@@ -116,15 +117,15 @@ def get_item(array: TracedArray, index: Any) -> Any:
 
 def _get(array: Any, index: Any) -> Any:
     """Index an array of PyTorch's, also by numbers that may vary."""
-    found = _trace.get_item(array.tensor, _map(_inner, index))
+    found = _trace.get_item(array.tensor, mapped(_inner, index))
     return array[index] if found is NotImplemented else found
 
 
 def set_item(array: TracedArray, index: Any, value: Any) -> None:
     if not _state.is_active():
-        plain(array)[_map(plain, index)] = plain(value)
+        plain(array)[mapped(plain, index)] = plain(value)
         return
-    part = plain(array)[_map(_numpy_value, index)]
+    part = plain(array)[mapped(_numpy_value, index)]
     if isinstance(part, np.ndarray) and backwards_in(part) and not holds_traced(index):
         array, index = get_item(array, index), ...  # PyTorch has no such views, we have
     args = (array, index, as_array(value))
@@ -133,7 +134,7 @@ def set_item(array: TracedArray, index: Any, value: Any) -> None:
 
 def _set(array: Any, index: Any, value: Any) -> None:
     """Write to an array of PyTorch's, also where numbers say that may vary."""
-    if not _trace.set_item(array.tensor, _map(_inner, index), _inner(value)):
+    if not _trace.set_item(array.tensor, mapped(_inner, index), _inner(value)):
         array[index] = value
 
 
@@ -170,15 +171,18 @@ class Call(NamedTuple):
 
     def _computed(self) -> Any:
         args, kwargs = self.args, self.kwargs
-        expected = self.on_numpy(*_map(_numpy_value, args), **_map(_numpy_value, kwargs))
+        given = mapped(_numpy_value, args)
+        expected = self.on_numpy(*given, **mapped(_numpy_value, kwargs))
+        if args and isinstance(args[0], TracedArray) and expected is given[0]:
+            return args[0]
         traced = holds_traced((args, kwargs))
         if not traced and not _trace.any_open():
-            return _map(_untraced, expected)
+            return mapped(_untraced, expected)
 
         # What is not traced may be state that is in its first pass: it is recorded in any, so that
         # passes can be compared.
         def record(on_torch: Callable[..., Any]) -> Any:
-            found = on_torch(*_map(_torch_value, args), **_map(_torch_value, kwargs))
+            found = on_torch(*mapped(_torch_value, args), **mapped(_torch_value, kwargs))
             return _reconciled(expected, found, args)
 
         found, reason = self._recorded(record)
@@ -187,20 +191,20 @@ class Call(NamedTuple):
         if isinstance(expected, np.ndarray) and _is_view(expected, args):
             return attached(expected, None)
         self._note_escape(reason)
-        return expected if traced else _map(fresh, expected)
+        return expected if traced else mapped(fresh, expected)
 
     def write(self) -> None:
         """Do what writes to the first argument, so that the write is recorded."""
         target, kwargs = self.args[0], self.kwargs
         rest = [value.copy() if _overlaps(value, target) else value for value in self.args[1:]]
         expected = new_array(plain(target))
-        self.on_numpy(expected, *_map(_numpy_value, rest), **_map(_numpy_value, kwargs))
+        self.on_numpy(expected, *mapped(_numpy_value, rest), **mapped(_numpy_value, kwargs))
 
         def record(on_torch: Callable[..., Any]) -> None:
             work = to_written_tensor(target)
             with torch.no_grad():
                 on_torch(
-                    _torch_value(work), *_map(_torch_value, rest), **_map(_torch_value, kwargs)
+                    _torch_value(work), *mapped(_torch_value, rest), **mapped(_torch_value, kwargs)
                 )
             if not _agree(expected, work):
                 raise _DisagreementError("its PyTorch equivalent gives other values")
@@ -276,7 +280,7 @@ def _reconciled(expected: Any, found: Any, args: Any) -> Any:
         if not isinstance(found, (list, tuple)) or len(found) != len(expected):
             raise _DisagreementError("its PyTorch equivalent gives another number of results")
         pairs = zip(expected, found, strict=True)
-        return _like(expected, [_reconciled(*pair, args) for pair in pairs])
+        return like(expected, [_reconciled(*pair, args) for pair in pairs])
     if not isinstance(expected, (np.ndarray, np.generic)):
         raise _DisagreementError(f"it returns a {type(expected).__name__}")
     values = new_array(expected)
@@ -321,7 +325,7 @@ def _is_view(result: np.ndarray[Any, Any], args: Any) -> bool:
     """Whether the result lies in the memory of an argument."""
     return any(
         isinstance(value, np.ndarray) and np.may_share_memory(result, plain(value))
-        for value in leaves(args)
+        for value in map(array_of, leaves(args))
     )
 
 
@@ -356,19 +360,3 @@ def _tensor_of(value: Any) -> torch.Tensor | None:
     if isinstance(inner, torch.Tensor):
         return inner
     return torch.tensor(inner) if isinstance(inner, (bool, int, float, complex)) else None
-
-
-def _map(change: Callable[[Any], Any], value: Any) -> Any:
-    """Apply the function to every leaf of nested lists, tuples and dicts."""
-    if isinstance(value, (list, tuple)):
-        return _like(value, [_map(change, item) for item in value])
-    if isinstance(value, dict):
-        return {key: _map(change, item) for key, item in value.items()}
-    return change(value)
-
-
-def _like(value: Any, items: list[Any]) -> Any:
-    """Return items in a list or tuple like that one; named tuples keep their fields."""
-    if isinstance(value, list):
-        return items
-    return type(value)(*items) if hasattr(value, "_fields") else tuple(items)

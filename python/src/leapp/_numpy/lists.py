@@ -73,6 +73,22 @@ def leaves(value: Any, items_of: Callable[[Any], Sequence[Any]] = list) -> list[
     return found
 
 
+def mapped(change: Callable[[Any], Any], value: Any) -> Any:
+    """Apply the function to every leaf of nested lists, tuples and dicts."""
+    if isinstance(value, LISTS):
+        return like(value, [mapped(change, item) for item in value])
+    if isinstance(value, dict):
+        return {key: mapped(change, item) for key, item in value.items()}
+    return change(value)
+
+
+def like(value: Any, items: list[Any]) -> Any:
+    """Return items in a tuple or list, like that; named tuples keep their fields."""
+    if not isinstance(value, tuple):
+        return items
+    return type(value)(*items) if hasattr(value, "_fields") else tuple(items)
+
+
 def may_hold_traced(data: Any) -> bool:
     """Whether a traced value may be in there; quick for numbers."""
     if isinstance(data, LISTS):
