@@ -20,18 +20,14 @@ import torch
 from .. import _state, _trace
 from .memory import backwards_in, covers, from_numpy, owner_of, quietly, torch_type
 
-#: Tensors over memory of NumPy's own that was written to, by address. They keep that memory known
-#: for the rest of the session: tensors made for single operations are gone before the next one.
-_written: dict[int, torch.Tensor] = {}
-
 #: By the id of an array that owns memory, the array and the tensor over it. All tensors over that
-#: memory share its storage, whichever part of it a node meets first.
+#: memory share its storage, whichever part of it a node meets first, and it stays known for the
+#: rest of the session: tensors made for single operations are gone before the next one.
 _owners: dict[int, tuple[np.ndarray[Any, Any], torch.Tensor]] = {}
 
 
 def reset() -> None:
     """Forget the memory of the former session."""
-    _written.clear()
     _owners.clear()
 
 
@@ -63,7 +59,7 @@ class Traced:
 class TracedArray(Traced, np.ndarray[Any, Any]):
     """A NumPy array in traced memory: behaves like any other, and its use is recorded."""
 
-    #: The tensor over exactly these elements, where it is known.
+    #: The tensor over these elements, where it is known; see to_tensor().
     _tensor: torch.Tensor | None = None
 
     def __getitem__(self, index: Any) -> Any:
@@ -246,11 +242,10 @@ def traced_view(tensor: torch.Tensor) -> TracedArray:
     return attached(torch._C.TensorBase.numpy(tensor.detach()), tensor)
 
 
-def attached(array: np.ndarray[Any, Any], tensor: torch.Tensor | None) -> TracedArray:
-    """Return the array as a traced one. The tensor counts if it is over exactly these elements."""
+def attached(array: np.ndarray[Any, Any], tensor: torch.Tensor | None = None) -> TracedArray:
+    """Return the array as a traced one. The tensor counts while it is over these elements."""
     view = np.ndarray.view(array, TracedArray)
-    if tensor is not None and covers(tensor, array):
-        view._tensor = tensor
+    view._tensor = tensor
     return view
 
 
@@ -273,10 +268,8 @@ def to_tensor(value: Any) -> torch.Tensor:
 
 def to_written_tensor(value: Any) -> torch.Tensor:
     """Return a tensor over the array's memory that is about to be written to."""
-    tensor = to_tensor(value)
-    if not isinstance(owner_of(value), torch.Tensor):
-        _written[torch._C.TensorBase.data_ptr(tensor)] = tensor
-    return tensor
+    _keep(value)
+    return to_tensor(value)
 
 
 def kept(array: np.ndarray[Any, Any]) -> TracedArray:
@@ -284,12 +277,19 @@ def kept(array: np.ndarray[Any, Any]) -> TracedArray:
 
     It has one tensor for good, so that passes can tell whether they met the same array.
     """
-    owner = owner_of(array)
+    _keep(array)
     # It may be of a type or layout that PyTorch does not have.
+    with contextlib.suppress(TypeError, ValueError):
+        return attached(array, _in_known_memory(array))
+    return attached(array)
+
+
+def _keep(array: np.ndarray[Any, Any]) -> None:
+    """Keep a tensor over the memory that an array of NumPy's own lies in."""
+    owner = owner_of(array)
     with quietly(unobserved=True), contextlib.suppress(TypeError, ValueError):
         if isinstance(owner, np.ndarray) and id(owner) not in _owners:
             _owners[id(owner)] = (owner, from_numpy(owner))
-    return attached(array, _in_known_memory(array))
 
 
 def fresh(array: Any) -> Any:
@@ -310,21 +310,26 @@ def fresh(array: Any) -> Any:
     return view
 
 
+def tensor_or_none(value: Any) -> torch.Tensor | None:
+    """Return a tensor over the array's memory, if PyTorch has such a type and layout."""
+    try:
+        return to_tensor(value)
+    except (TypeError, ValueError):
+        return None
+
+
 def is_traced(value: Any) -> bool:
     """Whether the value is a tensor or an array that the session knows."""
     if not isinstance(value, (torch.Tensor, np.ndarray, Number)):
         return False
-    try:
-        return _trace.is_traced(to_tensor(value))
-    except TypeError:  # a type that PyTorch does not have
-        return False
+    tensor = tensor_or_none(value)
+    return tensor is not None and _trace.is_traced(tensor)
 
 
 def note_escape(value: Any, how: str, reason: str = "", *, pickled: bool = False) -> None:
     """Warn that a value leaves the graph, if it is traced or turns out to be state."""
-    try:
-        tensor = to_tensor(value)
-    except TypeError:  # a type that PyTorch does not have
+    tensor = tensor_or_none(value)
+    if tensor is None:
         return
     _trace.note_escape(
         tensor,

@@ -28,6 +28,7 @@ from .arrays import (
     is_traced,
     note_escape,
     plain,
+    tensor_or_none,
     to_tensor,
     to_written_tensor,
     traced_view,
@@ -107,7 +108,7 @@ def get_item(array: TracedArray, index: Any) -> Any:
         try:
             return attached(result, to_tensor(array)[at])
         except (IndexError, TypeError, ValueError):  # a negative step, which PyTorch has not
-            return attached(result, None)
+            return attached(result)
 
     def get(of: Any, at: Any) -> Any:
         return of[at].copy()  # not a view: which part it is of may vary
@@ -189,7 +190,7 @@ class Call(NamedTuple):
         if not reason:
             return found
         if isinstance(expected, np.ndarray) and _is_view(expected, args):
-            return attached(expected, None)
+            return attached(expected)
         self._note_escape(reason)
         return expected if traced else mapped(fresh, expected)
 
@@ -239,12 +240,7 @@ class Call(NamedTuple):
 
 def _untraced(value: Any) -> Any:
     """Return what was computed between nodes as an array whose use in one is recorded."""
-    if type(value) is not np.ndarray:
-        return value
-    try:
-        return attached(value, to_tensor(value))
-    except TypeError:  # a type that PyTorch does not have
-        return attached(value, None)
+    return attached(value, tensor_or_none(value)) if type(value) is np.ndarray else value
 
 
 def _overlaps(value: Any, target: Any) -> bool:

@@ -52,7 +52,7 @@ def _array_constructor(original: Any, *args: Any, **options: Any) -> Any:
         made = original(*args, **options)
         # What has an __array__ or __array_interface__ may lend traced memory.
         lent = type(made) is np.ndarray and not made.flags.owndata and is_traced(made)
-        return attached(made, None) if lent else fresh(made)
+        return attached(made) if lent else fresh(made)
     if isinstance(data, torch.Tensor):
         if not _trace.any_open() and not is_traced(data):
             return original(*args, **options)
