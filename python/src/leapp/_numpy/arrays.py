@@ -43,8 +43,7 @@ class Traced:
         return _calls().function(func, args, kwargs)
 
     def __format__(self, spec: str) -> str:
-        value = plain(self)
-        return format(value[()] if np.ndim(value) == 0 else value, spec)
+        return format(plain(self), spec)
 
     def __repr__(self) -> str:
         return repr(plain(self))
@@ -278,15 +277,13 @@ def kept(array: np.ndarray[Any, Any]) -> TracedArray:
     It has one tensor for good, so that passes can tell whether they met the same array.
     """
     _keep(array)
-    # It may be of a type or layout that PyTorch does not have.
-    with contextlib.suppress(TypeError, ValueError):
-        return attached(array, _in_known_memory(array))
-    return attached(array)
+    return attached(array, _in_known_memory(array))
 
 
 def _keep(array: np.ndarray[Any, Any]) -> None:
     """Keep a tensor over the memory that an array of NumPy's own lies in."""
     owner = owner_of(array)
+    # It may be of a type or layout that PyTorch does not have.
     with quietly(unobserved=True), contextlib.suppress(TypeError, ValueError):
         if isinstance(owner, np.ndarray) and id(owner) not in _owners:
             _owners[id(owner)] = (owner, from_numpy(owner))

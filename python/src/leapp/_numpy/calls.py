@@ -49,17 +49,17 @@ def ufunc(function: Any, method: str, inputs: tuple[Any, ...], kwargs: dict[str,
     """Call a ufunc or one of its methods."""
     call = getattr(function, method)
     if not _state.is_active():
-        return call(*mapped(plain, inputs), **mapped(plain, kwargs))
+        return _with_each(plain, call, inputs, kwargs)
     name = f"np.{function.__name__}" + ("" if method == "__call__" else f".{method}")
     if method == "at":
         return Call(name, call, None, inputs, kwargs).write()
     inputs = tuple(map(as_array, inputs))
-    if method == "__call__" and kwargs.get("where", True) is not True:
-        rest = {key: value for key, value in kwargs.items() if key != "where"}
-        with np.errstate(all="ignore"):
-            call = Call(name, function, torch_function(function), inputs, rest)
-            return call.compute(kwargs["where"])
-    return Call(name, call, torch_function(function, method), inputs, kwargs).compute()
+    where = kwargs.pop("where", True) if method == "__call__" else True
+    twice = Call(name, call, torch_function(function, method), inputs, kwargs)
+    if where is True:
+        return twice.compute()
+    with np.errstate(all="ignore"):  # elsewhere, anything may be
+        return twice.compute(where)
 
 
 def of_torch(call: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -70,14 +70,14 @@ def of_torch(call: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
             return value
         return to_tensor(value) if _state.is_active() else plain(value).item()
 
-    return call(*mapped(given, args), **mapped(given, kwargs))
+    return _with_each(given, call, args, kwargs)
 
 
 def function(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     if not _state.is_active() or func in NOT_VALUES:
-        return func(*mapped(plain, args), **mapped(plain, kwargs))
+        return _with_each(plain, func, args, kwargs)
     if func.__name__ == "empty_like":
-        return fresh(func(*mapped(plain, args), **mapped(plain, kwargs)))
+        return fresh(_with_each(plain, func, args, kwargs))
     if func.__name__ == "apply_along_axis":
         return apply_along_axis(*args, **kwargs)
     name = f"{func.__module__}.{func.__name__}".replace("numpy", "np", 1)
@@ -88,7 +88,7 @@ def function(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
 def method(name: str, args: Any, kwargs: dict[str, Any]) -> Any:
     original = getattr(np.ndarray, name)
     if not _state.is_active():
-        return original(*mapped(plain, args), **mapped(plain, kwargs))
+        return _with_each(plain, original, args, kwargs)
     if name != "choose":
         args = tuple(map(as_array, args))
     call = Call(f".{name}()", original, torch_method(name), args, kwargs)
@@ -183,7 +183,7 @@ class Call(NamedTuple):
         # What is not traced may be state that is in its first pass: it is recorded in any, so that
         # passes can be compared.
         def record(on_torch: Callable[..., Any]) -> Any:
-            found = on_torch(*mapped(_torch_value, args), **mapped(_torch_value, kwargs))
+            found = _with_each(_torch_value, on_torch, args, kwargs)
             return _reconciled(expected, found, args)
 
         found, reason = self._recorded(record)
@@ -199,14 +199,12 @@ class Call(NamedTuple):
         target, kwargs = self.args[0], self.kwargs
         rest = [value.copy() if _overlaps(value, target) else value for value in self.args[1:]]
         expected = new_array(plain(target))
-        self.on_numpy(expected, *mapped(_numpy_value, rest), **mapped(_numpy_value, kwargs))
+        _with_each(_numpy_value, self.on_numpy, (expected, *rest), kwargs)
 
         def record(on_torch: Callable[..., Any]) -> None:
             work = to_written_tensor(target)
             with torch.no_grad():
-                on_torch(
-                    _torch_value(work), *mapped(_torch_value, rest), **mapped(_torch_value, kwargs)
-                )
+                _with_each(_torch_value, on_torch, (work, *rest), kwargs)
             if not _agree(expected, work):
                 raise _DisagreementError("its PyTorch equivalent gives other values")
             if not np.array_equal(plain(target), expected, equal_nan=True):
@@ -283,13 +281,10 @@ def _reconciled(expected: Any, found: Any, args: Any) -> Any:
     tensor = _tensor_of(found)
     if isinstance(expected, np.ndarray) and _is_view(expected, args):
         return attached(expected, tensor)
-    if tensor is not None and tuple(tensor.shape) != values.shape:
-        with _trace.Unobserved():
-            squeezed = tuple(tensor.squeeze().shape)
-        if squeezed == np.squeeze(values).shape:
-            tensor = tensor.reshape(values.shape)  # they differ on dimensions of one element
-    if tensor is None or tuple(tensor.shape) != values.shape:
+    if tensor is None or _sizes(tensor) != _sizes(values):
         raise _DisagreementError("its PyTorch equivalent gives another shape")
+    if tuple(tensor.shape) != values.shape:
+        tensor = tensor.reshape(values.shape)
     dtype = torch_type(values.dtype)
     if tensor.dtype != dtype:
         tensor = tensor.to(dtype)
@@ -304,6 +299,11 @@ def _reconciled(expected: Any, found: Any, args: Any) -> Any:
     array = traced_view(tensor)
     np.copyto(plain(array), values)
     return Number(array) if isinstance(expected, np.generic) else array
+
+
+def _sizes(value: Any) -> list[int]:
+    """Return a shape without dimensions of one element, on which NumPy and PyTorch differ."""
+    return [size for size in value.shape if size != 1]
 
 
 def _agree(values: np.ndarray[Any, Any], tensor: torch.Tensor) -> bool:
@@ -323,6 +323,11 @@ def _is_view(result: np.ndarray[Any, Any], args: Any) -> bool:
         isinstance(value, np.ndarray) and np.may_share_memory(result, plain(value))
         for value in map(array_of, leaves(args))
     )
+
+
+def _with_each(change: Any, function: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+    """Call a function with every leaf of its arguments changed."""
+    return function(*mapped(change, args), **mapped(change, kwargs))
 
 
 def _numpy_value(value: Any) -> Any:

@@ -109,9 +109,7 @@ def as_arrays(function: Any, args: tuple[Any, ...]) -> tuple[Any, ...]:
     """Return a function's arguments with arrays where lists are that hold traced values."""
     if function in TAKE_LISTS:
         return tuple(
-            (tuple if isinstance(value, tuple) else list)(map(as_array, value))
-            if type(value) in LISTS and may_hold_traced(value)
-            else value
+            like(value, [*map(as_array, value)]) if type(value) in LISTS else value
             for value in args
         )
     return args if function in TAKE_OTHER_LISTS else tuple(map(as_array, args))
