@@ -197,7 +197,10 @@ class Call(NamedTuple):
     def write(self) -> None:
         """Do what writes to the first argument, so that the write is recorded."""
         target, kwargs = self.args[0], self.kwargs
-        rest = [value.copy() if _overlaps(value, target) else value for value in self.args[1:]]
+        rest = [  # NumPy reads views of the target before it writes
+            value.copy() if isinstance(value, TracedArray) and _is_view(value, target) else value
+            for value in self.args[1:]
+        ]
         expected = new_array(plain(target))
         _with_each(_numpy_value, self.on_numpy, (expected, *rest), kwargs)
 
@@ -239,11 +242,6 @@ class Call(NamedTuple):
 def _untraced(value: Any) -> Any:
     """Return what was computed between nodes as an array whose use in one is recorded."""
     return attached(value, tensor_or_none(value)) if type(value) is np.ndarray else value
-
-
-def _overlaps(value: Any, target: Any) -> bool:
-    """Whether an array is a view of what is written to; NumPy reads it before it writes."""
-    return isinstance(value, TracedArray) and np.may_share_memory(plain(value), plain(target))
 
 
 def _assign(target: Any, value: Any) -> None:

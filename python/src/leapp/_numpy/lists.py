@@ -24,31 +24,17 @@ from .table import NOT_VALUES, TAKE_LISTS, TAKE_OTHER_LISTS
 #: What NumPy takes for a list of items.
 LISTS = (list, tuple, collections.deque)
 
-_LEFT_ALONE = NOT_VALUES | TAKE_OTHER_LISTS
-
 
 def patches() -> Iterator[Patch]:
     """Yield what to replace: all of NumPy that takes lists."""
-    for module, table in _of_modules():
-        now = vars(module)
-        # But not in the place of what someone else has put there.
-        yield module, {name: new for name, (old, new) in table.items() if now.get(name) is old}
-    yield replaced(np.vectorize, "__call__", _of_vectorize)
-
-
-@functools.cache
-def _of_modules() -> list[tuple[Any, dict[str, tuple[Any, Any]]]]:
-    """Return the modules, and by name what they hold and what takes its place."""
-    found: list[tuple[Any, dict[str, tuple[Any, Any]]]] = []
+    left_alone = NOT_VALUES | TAKE_OTHER_LISTS
     for module in (np, np.linalg, np.fft):
-        table: dict[str, tuple[Any, Any]] = {}
-        for name, original in vars(module).items():
-            if isinstance(original, np.ufunc):
-                table[name] = (original, _Ufunc(original))
-            elif hasattr(original, "_implementation") and original not in _LEFT_ALONE:
-                table[name] = (original, _of_function(original))
-        found.append((module, table))
-    return found
+        found = vars(module).items()
+        ufuncs = {name: _Ufunc(it) for name, it in found if isinstance(it, np.ufunc)}
+        dispatched = {name: it for name, it in found if hasattr(it, "_implementation")}
+        functions = {n: _of_function(it) for n, it in dispatched.items() if it not in left_alone}
+        yield module, ufuncs | functions
+    yield replaced(np.vectorize, "__call__", _of_vectorize)
 
 
 def holds_traced(value: Any) -> bool:
