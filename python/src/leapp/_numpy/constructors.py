@@ -7,7 +7,7 @@ constants that they make inside a node lie in memory that the node knows as its 
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -138,8 +138,8 @@ def _number(value: Any) -> Any:
     return plain(value)[()] if isinstance(value, Traced) else value
 
 
-def _stacked(data: Sequence[Any], made: torch.Tensor) -> torch.Tensor | None:
-    """Return what was made of a list, put together out of its values; None if that fails."""
+def _stacked(data: Any, made: torch.Tensor) -> torch.Tensor | None:
+    """Return what was made of a list or array, out of the values in it; None if that fails."""
     try:
         found = _stack(data).to(made.dtype).to(made.device)
         if found.shape != made.shape:
