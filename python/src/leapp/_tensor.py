@@ -100,18 +100,13 @@ def unobserved(original: Any, *args: Any, **options: Any) -> Any:
         return original(*args, **options)
 
 
-def _as_tensor(value: Any) -> Any:
-    """Return a tensor where a traced array or an element of one is given."""
-    return to_tensor(value) if isinstance(value, Traced) else value
-
-
 def _as_index(index: Any) -> Any:
     """Return an index with tensors where traced arrays, their elements and lists of those are."""
     if isinstance(index, tuple):
         return tuple(map(_as_index, index))
     if isinstance(index, list) and any(isinstance(item, Number) for item in index):
         index = np.array(index)  # PyTorch would take each for an index of its own
-    return _as_tensor(index)
+    return to_tensor(index) if isinstance(index, Traced) else index
 
 
 def _getitem(original: Any, self: torch.Tensor, index: Any) -> Any:
@@ -121,6 +116,7 @@ def _getitem(original: Any, self: torch.Tensor, index: Any) -> Any:
 
 
 def _setitem(original: Any, self: torch.Tensor, index: Any, value: Any) -> None:
-    index, value = _as_index(index), _as_tensor(value)
+    index = _as_index(index)
+    value = to_tensor(value) if isinstance(value, Traced) else value
     if not _trace.set_item(self, index, value):
         original(self, index, value)
