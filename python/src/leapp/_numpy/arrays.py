@@ -283,9 +283,9 @@ def kept(array: np.ndarray[Any, Any]) -> TracedArray:
 def _keep(array: np.ndarray[Any, Any]) -> None:
     """Keep a tensor over the memory that an array of NumPy's own lies in."""
     owner = owner_of(array)
-    # It may be of a type or layout that PyTorch does not have.
-    with quietly(unobserved=True), contextlib.suppress(TypeError, ValueError):
-        if isinstance(owner, np.ndarray) and id(owner) not in _owners:
+    if isinstance(owner, np.ndarray) and id(owner) not in _owners:
+        # It may be of a type or layout that PyTorch does not have.
+        with quietly(unobserved=True), contextlib.suppress(TypeError, ValueError):
             _owners[id(owner)] = (owner, from_numpy(owner))
 
 
