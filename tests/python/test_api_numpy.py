@@ -174,6 +174,8 @@ np.digitize(a, np.array([1.0, 2.0], dtype=np.float32))
 np.polyval(np.array([1.0, 2.0, 3.0], dtype=np.float32), a)
 np.heaviside(a, 1)
 np.array(a)
+np.array(a, ndmin=3)
+np.astype(a, np.int32)
 np.asarray(a, dtype=np.float64)
 np.ascontiguousarray(a.T)
 np.array([a[0], a[1] * 2])
@@ -332,6 +334,8 @@ def test_write_stays_in_the_model(
         lambda a: torch.from_numpy(np.asarray(a)),
         lambda a: torch.from_numpy(a[:, 1:]),
         lambda a: torch.from_numpy(a)[:, a[1].argmax()],
+        lambda a: torch.from_numpy(a)[:, [a[1].argmax(), 0]],
+        lambda a: torch.from_numpy(np.full(3, torch.from_numpy(a)[0, 0])),
         lambda a: torch.clamp(torch.from_numpy(a), max=a[0, 0]),
     ],
 )
@@ -415,10 +419,14 @@ def test_constructors_take_what_they_always_take(bench: Workbench) -> None:
         assert np.asarray([1, 2], np.float32).dtype == np.float32
         assert np.array(["text", None], dtype=object).tolist() == ["text", None]
         assert np.array([a, a], ndmin=3).shape == (1, 2, 3)
+        assert np.asarray(a) is a and np.array(a, copy=False) is a
+        assert (np.zeros(3, ">f4") + a).tolist() == [1.0, 1.0, 1.0]
         assert torch.as_tensor([x[0], 2], dtype=torch.float64).dtype == torch.float64
         assert torch.tensor(data=[1.0, 2.0]).tolist() == [1.0, 2.0]
         with pytest.raises(ValueError, match="inhomogeneous"):
             np.array([a, a[:2]])
+        with pytest.raises(ValueError, match="avoid copy"):
+            np.array(a, np.float64, copy=False)
         with pytest.raises(ValueError, match="only one element tensors"):
             torch.tensor([x, x])
         annotate.output_tensors("n", {"y": x * 2}, export_with="jit")

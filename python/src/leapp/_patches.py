@@ -11,7 +11,6 @@ from __future__ import annotations
 import sys
 import threading
 from collections.abc import Callable, Iterable
-from types import ModuleType
 from typing import Any
 
 import torch
@@ -20,8 +19,10 @@ from . import _branches, _detect, _numpy, _tensor, _trace
 from ._replacing import replaced
 from .patching import FunctionPatch
 
-#: What was replaced: (owner, what it had by name, what was put there).
-_undo: list[tuple[Any, dict[str, Any], dict[str, Any]]] = []
+#: What was replaced: (owner, name, what it had there itself, what was put there).
+_undo: list[tuple[Any, str, Any, Any]] = []
+#: What an owner has that inherits what was replaced.
+_NOTHING = object()
 _stance: Any = None
 
 
@@ -41,12 +42,13 @@ def restore() -> None:
     """Leave PyTorch, NumPy and the program as they were found; what others put there stays."""
     global _stance
     while _undo:
-        owner, former, put = _undo.pop()
-        now = vars(owner)
-        ours = {name for name, value in put.items() if now.get(name) is value}
-        _assign(owner, {name: value for name, value in former.items() if name in ours})
-        for name in ours - former.keys():
+        owner, name, former, put = _undo.pop()
+        if vars(owner).get(name) is not put:
+            continue
+        if former is _NOTHING:
             delattr(owner, name)
+        else:
+            setattr(owner, name, former)
     _detect.restore()
     _trace.restore_sequence_slot()
     if _stance is not None:
@@ -55,17 +57,8 @@ def restore() -> None:
 
 
 def _put(owner: Any, values: dict[str, Any]) -> None:
-    now = vars(owner)
-    former = {name: now[name] for name in values if name in now}
-    _undo.append((owner, former, values))
-    _assign(owner, values)
-
-
-def _assign(owner: Any, values: dict[str, Any]) -> None:
-    if isinstance(owner, ModuleType):
-        vars(owner).update(values)  # hundreds at once
-        return
     for name, value in values.items():
+        _undo.append((owner, name, vars(owner).get(name, _NOTHING), value))
         setattr(owner, name, value)
 
 

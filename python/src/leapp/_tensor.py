@@ -16,7 +16,7 @@ import numpy as np
 import torch
 
 from . import _trace
-from ._numpy import Number, TracedArray, attached, note_escape, to_tensor
+from ._numpy import Number, Traced, attached, note_escape, to_tensor
 from ._replacing import Patch, in_node, replaced, wrapped
 
 
@@ -100,20 +100,23 @@ def unobserved(original: Any, *args: Any, **options: Any) -> Any:
         return original(*args, **options)
 
 
-def _as_tensors(value: Any) -> Any:
-    """Return an index or a value with tensors where traced arrays and their elements are."""
-    if isinstance(value, tuple):
-        return tuple(map(_as_tensors, value))
-    return to_tensor(value) if isinstance(value, (TracedArray, Number)) else value
+def _as_index(index: Any) -> Any:
+    """Return an index with tensors where traced arrays, their elements and lists of those are."""
+    if isinstance(index, tuple):
+        return tuple(map(_as_index, index))
+    if isinstance(index, list) and any(isinstance(item, Number) for item in index):
+        index = np.array(index)  # PyTorch would take each for an index of its own
+    return to_tensor(index) if isinstance(index, Traced) else index
 
 
 def _getitem(original: Any, self: torch.Tensor, index: Any) -> Any:
-    index = _as_tensors(index)
+    index = _as_index(index)
     found = _trace.get_item(self, index)
     return original(self, index) if found is NotImplemented else found
 
 
 def _setitem(original: Any, self: torch.Tensor, index: Any, value: Any) -> None:
-    index, value = _as_tensors(index), _as_tensors(value)
+    index = _as_index(index)
+    value = to_tensor(value) if isinstance(value, Traced) else value
     if not _trace.set_item(self, index, value):
         original(self, index, value)

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 from .._replacing import Patch
 from .arrays import Number as Number
+from .arrays import Traced as Traced
 from .arrays import TracedArray as TracedArray
 from .arrays import array_of as array_of
 from .arrays import attached as attached

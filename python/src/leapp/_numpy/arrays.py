@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import operator
 from types import ModuleType
 from typing import Any
 
@@ -21,18 +20,14 @@ import torch
 from .. import _state, _trace
 from .memory import backwards_in, covers, from_numpy, owner_of, quietly, torch_type
 
-#: Tensors over memory of NumPy's own that was written to, by address. They keep that memory known
-#: for the rest of the session: tensors made for single operations are gone before the next one.
-_written: dict[int, torch.Tensor] = {}
-
 #: By the id of an array that owns memory, the array and the tensor over it. All tensors over that
-#: memory share its storage, whichever part of it a node meets first.
+#: memory share its storage, whichever part of it a node meets first, and it stays known for the
+#: rest of the session: tensors made for single operations are gone before the next one.
 _owners: dict[int, tuple[np.ndarray[Any, Any], torch.Tensor]] = {}
 
 
 def reset() -> None:
     """Forget the memory of the former session."""
-    _written.clear()
     _owners.clear()
 
 
@@ -48,8 +43,7 @@ class Traced:
         return _calls().function(func, args, kwargs)
 
     def __format__(self, spec: str) -> str:
-        value = plain(self)
-        return format(value[()] if np.ndim(value) == 0 else value, spec)
+        return format(plain(self), spec)
 
     def __repr__(self) -> str:
         return repr(plain(self))
@@ -64,7 +58,7 @@ class Traced:
 class TracedArray(Traced, np.ndarray[Any, Any]):
     """A NumPy array in traced memory: behaves like any other, and its use is recorded."""
 
-    #: The tensor over exactly these elements, where it is known.
+    #: The tensor over these elements, where it is known; see to_tensor().
     _tensor: torch.Tensor | None = None
 
     def __getitem__(self, index: Any) -> Any:
@@ -162,24 +156,17 @@ class Number(Traced, np.lib.mixins.NDArrayOperatorsMixin):
     __copy__ = __deepcopy__
 
 
-def _with_tensors(name: str, reflected: str) -> Any:
+def _unless_tensor(of_arrays: Any) -> Any:
     """Return an operator that leaves it to PyTorch where the other operand is a tensor."""
-    of_arrays = getattr(np.lib.mixins.NDArrayOperatorsMixin, f"__{reflected}{name}__")
-    of_tensors = getattr(operator, name)
 
     def compute(self: Number, other: Any) -> Any:
-        if not isinstance(other, torch.Tensor):
-            return of_arrays(self, other)
-        own = to_tensor(self) if _state.is_active() else plain(self).item()
-        return of_tensors(other, own) if reflected else of_tensors(own, other)
+        return NotImplemented if isinstance(other, torch.Tensor) else of_arrays(self, other)
 
     return compute
 
 
 for _name in "add sub mul truediv floordiv mod pow lt le eq ne gt ge".split():
-    setattr(Number, f"__{_name}__", _with_tensors(_name, ""))
-    if hasattr(Number, f"__r{_name}__"):
-        setattr(Number, f"__r{_name}__", _with_tensors(_name, "r"))
+    setattr(Number, f"__{_name}__", _unless_tensor(getattr(Number, f"__{_name}__")))
 
 
 def _method(name: str) -> Any:
@@ -254,11 +241,10 @@ def traced_view(tensor: torch.Tensor) -> TracedArray:
     return attached(torch._C.TensorBase.numpy(tensor.detach()), tensor)
 
 
-def attached(array: np.ndarray[Any, Any], tensor: torch.Tensor | None) -> TracedArray:
-    """Return the array as a traced one. The tensor counts if it is over exactly these elements."""
+def attached(array: np.ndarray[Any, Any], tensor: torch.Tensor | None = None) -> TracedArray:
+    """Return the array as a traced one. The tensor counts while it is over these elements."""
     view = np.ndarray.view(array, TracedArray)
-    if tensor is not None and covers(tensor, array):
-        view._tensor = tensor
+    view._tensor = tensor
     return view
 
 
@@ -281,10 +267,8 @@ def to_tensor(value: Any) -> torch.Tensor:
 
 def to_written_tensor(value: Any) -> torch.Tensor:
     """Return a tensor over the array's memory that is about to be written to."""
-    tensor = to_tensor(value)
-    if not isinstance(owner_of(value), torch.Tensor):
-        _written[torch._C.TensorBase.data_ptr(tensor)] = tensor
-    return tensor
+    _keep(value)
+    return to_tensor(value)
 
 
 def kept(array: np.ndarray[Any, Any]) -> TracedArray:
@@ -292,12 +276,17 @@ def kept(array: np.ndarray[Any, Any]) -> TracedArray:
 
     It has one tensor for good, so that passes can tell whether they met the same array.
     """
-    owner = owner_of(array)
-    # It may be of a type or layout that PyTorch does not have.
-    with quietly(unobserved=True), contextlib.suppress(TypeError, ValueError):
-        if isinstance(owner, np.ndarray) and id(owner) not in _owners:
-            _owners[id(owner)] = (owner, from_numpy(owner))
+    _keep(array)
     return attached(array, _in_known_memory(array))
+
+
+def _keep(array: np.ndarray[Any, Any]) -> None:
+    """Keep a tensor over the memory that an array of NumPy's own lies in."""
+    owner = owner_of(array)
+    if isinstance(owner, np.ndarray) and id(owner) not in _owners:
+        # It may be of a type or layout that PyTorch does not have.
+        with quietly(unobserved=True), contextlib.suppress(TypeError, ValueError):
+            _owners[id(owner)] = (owner, from_numpy(owner))
 
 
 def fresh(array: Any) -> Any:
@@ -318,21 +307,26 @@ def fresh(array: Any) -> Any:
     return view
 
 
+def tensor_or_none(value: Any) -> torch.Tensor | None:
+    """Return a tensor over the array's memory, if PyTorch has such a type and layout."""
+    try:
+        return to_tensor(value)
+    except (TypeError, ValueError):
+        return None
+
+
 def is_traced(value: Any) -> bool:
     """Whether the value is a tensor or an array that the session knows."""
     if not isinstance(value, (torch.Tensor, np.ndarray, Number)):
         return False
-    try:
-        return _trace.is_traced(to_tensor(value))
-    except TypeError:  # a type that PyTorch does not have
-        return False
+    tensor = tensor_or_none(value)
+    return tensor is not None and _trace.is_traced(tensor)
 
 
 def note_escape(value: Any, how: str, reason: str = "", *, pickled: bool = False) -> None:
     """Warn that a value leaves the graph, if it is traced or turns out to be state."""
-    try:
-        tensor = to_tensor(value)
-    except TypeError:  # a type that PyTorch does not have
+    tensor = tensor_or_none(value)
+    if tensor is None:
         return
     _trace.note_escape(
         tensor,

@@ -22,16 +22,18 @@ from .arrays import (
     Number,
     Traced,
     TracedArray,
+    array_of,
     attached,
     fresh,
     is_traced,
     note_escape,
     plain,
+    tensor_or_none,
     to_tensor,
     to_written_tensor,
     traced_view,
 )
-from .lists import apply_along_axis, as_array, as_arrays, holds_traced, leaves
+from .lists import apply_along_axis, as_array, as_arrays, holds_traced, leaves, like, mapped
 from .memory import backwards_in, from_numpy, laid_out_alike, new_array, torch_type
 from .table import NOT_VALUES, WRITERS, numpy_of_torch, torch_function, torch_method
 
@@ -47,27 +49,17 @@ def ufunc(function: Any, method: str, inputs: tuple[Any, ...], kwargs: dict[str,
     """Call a ufunc or one of its methods."""
     call = getattr(function, method)
     if not _state.is_active():
-        return call(*_map(plain, inputs), **_map(plain, kwargs))
+        return _with_each(plain, call, inputs, kwargs)
     name = f"np.{function.__name__}" + ("" if method == "__call__" else f".{method}")
     if method == "at":
-        return _Call(name, call, None, inputs, kwargs).write()
+        return Call(name, call, None, inputs, kwargs).write()
     inputs = tuple(map(as_array, inputs))
-    if method == "__call__" and kwargs.get("where", True) is not True:
-        return _where(name, function, inputs, kwargs)
-    return _Call(name, call, torch_function(function, method), inputs, kwargs).compute()
-
-
-def _where(name: str, function: Any, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Call a ufunc everywhere, and keep what ``out=`` holds where ``where=`` says so."""
-    rest = {key: value for key, value in kwargs.items() if key not in ("out", "where")}
-    with np.errstate(all="ignore"):
-        found = _Call(name, function, torch_function(function), inputs, rest).compute()
-    results = found if isinstance(found, tuple) else (found,)
-    written = []
-    for target, value in zip(kwargs.get("out", (None,) * len(results)), results, strict=True):
-        target = np.zeros_like(value) if target is None else target  # NumPy leaves it undefined
-        written.append(_put_out(name, target, np.where(kwargs["where"], value, target)))
-    return tuple(written) if isinstance(found, tuple) else written[0]
+    where = kwargs.pop("where", True) if method == "__call__" else True
+    twice = Call(name, call, torch_function(function, method), inputs, kwargs)
+    if where is True:
+        return twice.compute()
+    with np.errstate(all="ignore"):  # elsewhere, anything may be
+        return twice.compute(where)
 
 
 def of_torch(call: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -78,34 +70,34 @@ def of_torch(call: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
             return value
         return to_tensor(value) if _state.is_active() else plain(value).item()
 
-    return call(*_map(given, args), **_map(given, kwargs))
+    return _with_each(given, call, args, kwargs)
 
 
 def function(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     if not _state.is_active() or func in NOT_VALUES:
-        return func(*_map(plain, args), **_map(plain, kwargs))
+        return _with_each(plain, func, args, kwargs)
     if func.__name__ == "empty_like":
-        return fresh(func(*_map(plain, args), **_map(plain, kwargs)))
+        return fresh(_with_each(plain, func, args, kwargs))
     if func.__name__ == "apply_along_axis":
         return apply_along_axis(*args, **kwargs)
     name = f"{func.__module__}.{func.__name__}".replace("numpy", "np", 1)
-    call = _Call(name, func, torch_function(func), as_arrays(func, args), kwargs)
+    call = Call(name, func, torch_function(func), as_arrays(func, args), kwargs)
     return call.write() if func in WRITERS else call.compute()
 
 
 def method(name: str, args: Any, kwargs: dict[str, Any]) -> Any:
     original = getattr(np.ndarray, name)
     if not _state.is_active():
-        return original(*_map(plain, args), **_map(plain, kwargs))
+        return _with_each(plain, original, args, kwargs)
     if name != "choose":
         args = tuple(map(as_array, args))
-    call = _Call(f".{name}()", original, torch_method(name), args, kwargs)
+    call = Call(f".{name}()", original, torch_method(name), args, kwargs)
     return call.write() if name in ("fill", "partition", "put", "sort") else call.compute()
 
 
 def get_item(array: TracedArray, index: Any) -> Any:
     """Index an array; an element comes back as a number, which later writes do not change."""
-    at = _map(plain, index)
+    at = mapped(_numpy_value, index)
     result = plain(array)[at]
     if not _state.is_active():
         return result
@@ -116,45 +108,38 @@ def get_item(array: TracedArray, index: Any) -> Any:
         try:
             return attached(result, to_tensor(array)[at])
         except (IndexError, TypeError, ValueError):  # a negative step, which PyTorch has not
-            return attached(result, None)
+            return attached(result)
 
     def get(of: Any, at: Any) -> Any:
         return of[at].copy()  # not a view: which part it is of may vary
 
-    return _Call("indexing", get, _get, (array, index), {}).compute()
+    return Call("indexing", get, _get, (array, index), {}).compute()
 
 
 def _get(array: Any, index: Any) -> Any:
     """Index an array of PyTorch's, also by numbers that may vary."""
-    found = _trace.get_item(array.tensor, _map(_inner, index))
+    found = _trace.get_item(array.tensor, mapped(_inner, index))
     return array[index] if found is NotImplemented else found
 
 
 def set_item(array: TracedArray, index: Any, value: Any) -> None:
     if not _state.is_active():
-        plain(array)[_map(plain, index)] = plain(value)
+        plain(array)[mapped(plain, index)] = plain(value)
         return
-    if _goes_backwards(index):  # PyTorch has no such views; writes to NumPy's are recorded
-        array, index = get_item(array, index), ...
+    part = plain(array)[mapped(_numpy_value, index)]
+    if isinstance(part, np.ndarray) and backwards_in(part) and not holds_traced(index):
+        array, index = get_item(array, index), ...  # PyTorch has no such views, we have
     args = (array, index, as_array(value))
-    _Call("item assignment", operator.setitem, _set, args, {}).write()
+    Call("item assignment", operator.setitem, _set, args, {}).write()
 
 
 def _set(array: Any, index: Any, value: Any) -> None:
     """Write to an array of PyTorch's, also where numbers say that may vary."""
-    if not _trace.set_item(array.tensor, _map(_inner, index), _inner(value)):
+    if not _trace.set_item(array.tensor, mapped(_inner, index), _inner(value)):
         array[index] = value
 
 
-def _goes_backwards(index: Any) -> bool:
-    """Whether an index is of slices and numbers, with a negative step among them."""
-    parts = index if isinstance(index, tuple) else (index,)
-    if not all(isinstance(part, (slice, int, np.integer, type(None), type(...))) for part in parts):
-        return False
-    return any(isinstance(part, slice) and (part.step or 1) < 0 for part in parts)
-
-
-class _Call(NamedTuple):
+class Call(NamedTuple):
     """A call of NumPy's, with what does the same on PyTorch if there is such a thing."""
 
     name: str
@@ -163,55 +148,66 @@ class _Call(NamedTuple):
     args: tuple[Any, ...]
     kwargs: dict[str, Any]
 
-    def compute(self) -> Any:
-        """Call NumPy, and PyTorch beside it; return NumPy's values in memory PyTorch recorded."""
-        out = self.kwargs.get("out")
-        if out is None:
-            return self._computed()
-        targets = out if isinstance(out, tuple) else (out,)
+    def compute(self, where: Any = True) -> Any:
+        """Call NumPy, and PyTorch beside it; return NumPy's values in memory PyTorch recorded.
+
+        They are written to ``out=`` if that is given; elsewhere than where, it keeps what it holds.
+        """
         rest = {key: value for key, value in self.kwargs.items() if key != "out"}
         result = self._replace(kwargs=rest)._computed()
+        out = self.kwargs.get("out")
+        if out is None and where is True:
+            return result
         results = result if isinstance(result, tuple) else (result,)
-        written = tuple(
-            value if target is None else _put_out(self.name, target, value)
-            for target, value in zip(targets, results, strict=True)
-        )
-        return written if isinstance(result, tuple) else written[0]
+        targets = out if isinstance(out, tuple) else (out,) * len(results)
+
+        def written(value: Any, target: Any) -> Any:
+            if where is not True:
+                target = np.zeros_like(value) if target is None else target  # NumPy: undefined
+                value = np.where(where, value, target)
+            return value if target is None else _put_out(self.name, target, value)
+
+        values = tuple(map(written, results, targets))
+        return values if isinstance(result, tuple) else values[0]
 
     def _computed(self) -> Any:
         args, kwargs = self.args, self.kwargs
-        expected = self.on_numpy(*_map(_numpy_value, args), **_map(_numpy_value, kwargs))
+        given = mapped(_numpy_value, args)
+        expected = self.on_numpy(*given, **mapped(_numpy_value, kwargs))
+        if args and isinstance(args[0], TracedArray) and expected is given[0]:
+            return args[0]
         traced = holds_traced((args, kwargs))
         if not traced and not _trace.any_open():
-            return _map(_untraced, expected)
+            return mapped(_untraced, expected)
 
         # What is not traced may be state that is in its first pass: it is recorded in any, so that
         # passes can be compared.
         def record(on_torch: Callable[..., Any]) -> Any:
-            found = on_torch(*_map(_torch_value, args), **_map(_torch_value, kwargs))
+            found = _with_each(_torch_value, on_torch, args, kwargs)
             return _reconciled(expected, found, args)
 
         found, reason = self._recorded(record)
         if not reason:
             return found
         if isinstance(expected, np.ndarray) and _is_view(expected, args):
-            return attached(expected, None)
+            return attached(expected)
         self._note_escape(reason)
-        return expected if traced else _map(fresh, expected)
+        return expected if traced else mapped(fresh, expected)
 
     def write(self) -> None:
         """Do what writes to the first argument, so that the write is recorded."""
         target, kwargs = self.args[0], self.kwargs
-        rest = [value.copy() if _overlaps(value, target) else value for value in self.args[1:]]
+        rest = [  # NumPy reads views of the target before it writes
+            value.copy() if isinstance(value, TracedArray) and _is_view(value, target) else value
+            for value in self.args[1:]
+        ]
         expected = new_array(plain(target))
-        self.on_numpy(expected, *_map(_numpy_value, rest), **_map(_numpy_value, kwargs))
+        _with_each(_numpy_value, self.on_numpy, (expected, *rest), kwargs)
 
         def record(on_torch: Callable[..., Any]) -> None:
             work = to_written_tensor(target)
             with torch.no_grad():
-                on_torch(
-                    _torch_value(work), *_map(_torch_value, rest), **_map(_torch_value, kwargs)
-                )
+                _with_each(_torch_value, on_torch, (work, *rest), kwargs)
             if not _agree(expected, work):
                 raise _DisagreementError("its PyTorch equivalent gives other values")
             if not np.array_equal(plain(target), expected, equal_nan=True):
@@ -245,17 +241,7 @@ class _Call(NamedTuple):
 
 def _untraced(value: Any) -> Any:
     """Return what was computed between nodes as an array whose use in one is recorded."""
-    if type(value) is not np.ndarray:
-        return value
-    try:
-        return attached(value, to_tensor(value))
-    except TypeError:  # a type that PyTorch does not have
-        return attached(value, None)
-
-
-def _overlaps(value: Any, target: Any) -> bool:
-    """Whether an array is a view of what is written to; NumPy reads it before it writes."""
-    return isinstance(value, TracedArray) and np.may_share_memory(plain(value), plain(target))
+    return attached(value, tensor_or_none(value)) if type(value) is np.ndarray else value
 
 
 def _assign(target: Any, value: Any) -> None:
@@ -286,20 +272,17 @@ def _reconciled(expected: Any, found: Any, args: Any) -> Any:
         if not isinstance(found, (list, tuple)) or len(found) != len(expected):
             raise _DisagreementError("its PyTorch equivalent gives another number of results")
         pairs = zip(expected, found, strict=True)
-        return _like(expected, [_reconciled(*pair, args) for pair in pairs])
+        return like(expected, [_reconciled(*pair, args) for pair in pairs])
     if not isinstance(expected, (np.ndarray, np.generic)):
         raise _DisagreementError(f"it returns a {type(expected).__name__}")
     values = new_array(expected)
     tensor = _tensor_of(found)
     if isinstance(expected, np.ndarray) and _is_view(expected, args):
         return attached(expected, tensor)
-    if tensor is not None and tuple(tensor.shape) != values.shape:
-        with _trace.Unobserved():
-            squeezed = tuple(tensor.squeeze().shape)
-        if squeezed == np.squeeze(values).shape:
-            tensor = tensor.reshape(values.shape)  # they differ on dimensions of one element
-    if tensor is None or tuple(tensor.shape) != values.shape:
+    if tensor is None or _sizes(tensor) != _sizes(values):
         raise _DisagreementError("its PyTorch equivalent gives another shape")
+    if tuple(tensor.shape) != values.shape:
+        tensor = tensor.reshape(values.shape)
     dtype = torch_type(values.dtype)
     if tensor.dtype != dtype:
         tensor = tensor.to(dtype)
@@ -316,11 +299,18 @@ def _reconciled(expected: Any, found: Any, args: Any) -> Any:
     return Number(array) if isinstance(expected, np.generic) else array
 
 
+def _sizes(value: Any) -> list[int]:
+    """Return a shape without dimensions of one element, on which NumPy and PyTorch differ."""
+    return [size for size in value.shape if size != 1]
+
+
 def _agree(values: np.ndarray[Any, Any], tensor: torch.Tensor) -> bool:
     """Whether the tensor holds NumPy's values, but for rounding."""
     found = _numpy_value(tensor)
+    if np.array_equal(values, found):  # most often, and quick to see
+        return True
     if values.dtype.kind not in "fc":
-        return bool(np.array_equal(values, found))
+        return False
     rtol = _RTOL.get(values.dtype, 1e-6)
     finite = np.abs(values[np.isfinite(values)])
     scale = float(finite.max()) if finite.size else 1.0
@@ -331,8 +321,13 @@ def _is_view(result: np.ndarray[Any, Any], args: Any) -> bool:
     """Whether the result lies in the memory of an argument."""
     return any(
         isinstance(value, np.ndarray) and np.may_share_memory(result, plain(value))
-        for value in leaves(args)
+        for value in map(array_of, leaves(args))
     )
+
+
+def _with_each(change: Any, function: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+    """Call a function with every leaf of its arguments changed."""
+    return function(*mapped(change, args), **mapped(change, kwargs))
 
 
 def _numpy_value(value: Any) -> Any:
@@ -366,19 +361,3 @@ def _tensor_of(value: Any) -> torch.Tensor | None:
     if isinstance(inner, torch.Tensor):
         return inner
     return torch.tensor(inner) if isinstance(inner, (bool, int, float, complex)) else None
-
-
-def _map(change: Callable[[Any], Any], value: Any) -> Any:
-    """Apply the function to every leaf of nested lists, tuples and dicts."""
-    if isinstance(value, (list, tuple)):
-        return _like(value, [_map(change, item) for item in value])
-    if isinstance(value, dict):
-        return {key: _map(change, item) for key, item in value.items()}
-    return change(value)
-
-
-def _like(value: Any, items: list[Any]) -> Any:
-    """Return items in a list or tuple like that one; named tuples keep their fields."""
-    if isinstance(value, list):
-        return items
-    return type(value)(*items) if hasattr(value, "_fields") else tuple(items)

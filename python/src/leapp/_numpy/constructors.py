@@ -7,7 +7,7 @@ constants that they make inside a node lie in memory that the node knows as its 
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -17,25 +17,24 @@ from .. import _detect, _trace
 from .._replacing import Patch, replaced
 from .arrays import (
     Number,
+    Traced,
     TracedArray,
+    array_of,
     attached,
     fresh,
     is_traced,
     note_escape,
     plain,
     to_tensor,
-    traced_view,
 )
-from .lists import LISTS, holds_traced, leaves, may_hold_traced
-from .memory import from_numpy
-
-#: The order of elements in memory that a constructor stands for.
-_ORDERS = {"ascontiguousarray": "C", "asfortranarray": "F"}
+from .calls import Call
+from .lists import LISTS, leaves, mapped, may_hold_traced
+from .memory import backwards_in
 
 
 def patches() -> Iterator[Patch]:
-    yield replaced(np, "array asarray asanyarray", _array_constructor)
-    yield replaced(np, " ".join(_ORDERS), _array_constructor)
+    constructors = "array asarray asanyarray ascontiguousarray asfortranarray"
+    yield replaced(np, constructors, _array_constructor)
     yield replaced(np, "asarray_chkfinite frombuffer nditer require", _reader)
     yield replaced(np, "zeros ones empty eye identity arange linspace", _constant_constructor)
     yield replaced(np, "full", _full_constructor)
@@ -53,50 +52,23 @@ def _array_constructor(original: Any, *args: Any, **options: Any) -> Any:
         made = original(*args, **options)
         # What has an __array__ or __array_interface__ may lend traced memory.
         lent = type(made) is np.ndarray and not made.flags.owndata and is_traced(made)
-        return attached(made, None) if lent else fresh(made)
-    if isinstance(data, LISTS):
-        return _array_of(data, original(_numbers(data), *args[1:], **options))
-    if isinstance(data, Number):
-        data = data._array
+        return attached(made) if lent else fresh(made)
     if isinstance(data, torch.Tensor):
         if not _trace.any_open() and not is_traced(data):
             return original(*args, **options)
         data = data.numpy()
-    dtype = args[1] if len(args) > 1 else options.get("dtype")
-    result = data if dtype is None else data.astype(dtype, copy=False)
-    order = _ORDERS.get(original.__name__) or (args[2] if len(args) > 2 else options.get("order"))
-    copies = options.get("copy", original.__name__ == "array")
-    laid_out = order not in ("C", "F") or result.flags[f"{order}_CONTIGUOUS"]
-    if not laid_out or (result is data and copies in (True, np._CopyMode.ALWAYS)):
-        result = result.copy(order=order or "K")
-    while result.ndim < options.get("ndmin", int(original.__name__ in _ORDERS)):
-        result = result[None]
-    return result
+    name = "An array made of a list" if isinstance(data, LISTS) else f"np.{original.__name__}"
+    args = (array_of(data), *args[1:])
+    # What becomes of type, order and dimensions is seen in what NumPy makes.
+    return Call(name, original, lambda data, *_, **__: _stack(data), args, options).compute()
 
 
 def _reader(original: Any, data: Any, /, *args: Any, **options: Any) -> Any:
     """Call what reads memory by itself; traced values that it reads are named."""
     for value in leaves(data):
-        if isinstance(value, (TracedArray, Number)):
+        if isinstance(value, Traced):
             note_escape(value, f"np.{original.__name__}")
     return original(data, *args, **options)
-
-
-def _array_of(data: Sequence[Any], made: np.ndarray[Any, Any]) -> Any:
-    """Return the array NumPy made of a list, put together out of the traced values in it."""
-    if not _trace.any_open() and not holds_traced(data):
-        return made
-    try:
-        stacked = _stacked(data, from_numpy(made))
-    except TypeError:  # a type that PyTorch does not have
-        stacked = None
-    if stacked is not None:
-        return traced_view(stacked)
-    for value in leaves(data):
-        if is_traced(value):
-            note_escape(value, "An array made of a list")
-            return made
-    return fresh(made)
 
 
 def _constant_constructor(original: Any, *args: Any, **options: Any) -> Any:
@@ -109,8 +81,9 @@ def _constant_constructor(original: Any, *args: Any, **options: Any) -> Any:
 def _full_constructor(
     original: Any, shape: Any, fill_value: Any, dtype: Any = None, **options: Any
 ) -> Any:
-    if not isinstance(fill_value, (TracedArray, Number)) and not is_traced(fill_value):
+    if not isinstance(fill_value, Traced) and not is_traced(fill_value):
         return fresh(original(shape, fill_value, dtype, **options))
+    fill_value = np.asarray(fill_value)  # a tensor has no type of NumPy's
     result = np.empty(shape, fill_value.dtype if dtype is None else dtype, **options)
     result[...] = fill_value
     return result
@@ -121,35 +94,31 @@ def _tensor_constructor(original: Any, *args: Any, **options: Any) -> Any:
     data = args[0] if args else options.get("data")
     if _trace.any_open() and isinstance(data, (np.ndarray, np.generic)):
         _detect.drawn()
-    if isinstance(data, (TracedArray, Number)):
-        made = to_tensor(data).to(dtype=options.get("dtype"), device=options.get("device"))
-        if original.__name__ == "as_tensor":
-            return made
-        made = made.detach().clone()
-        return made.requires_grad_() if options.get("requires_grad") else made
-    if not isinstance(data, LISTS) or not may_hold_traced(data):
+    # Elements of arrays may be state that is in its first pass.
+    if (
+        isinstance(data, torch.Tensor)
+        or not may_hold_traced(data)
+        or not any(isinstance(leaf, Traced) or is_traced(leaf) for leaf in leaves(data))
+    ):
         made = original(*args, **options)
         if isinstance(data, np.ndarray) and not _trace.any_open():
             _trace.note_made(made)
         return made
-    # Elements of arrays may be state that is in its first pass.
-    elements = any(isinstance(leaf, (TracedArray, Number)) for leaf in leaves(data))
-    if not elements and not holds_traced(data):
-        return original(*args, **options)
     with _trace.Unobserved():  # raises what it would raise without LEAPP
         options.pop("data", None)
-        made = original(_numbers(data), *args[1:], **options)
+        made = original(mapped(_number, data), *args[1:], **options)
     stacked = _stacked(data, made)
     if stacked is None:
         return original(data, *args[1:], **options)  # reads numbers, each with its warning
-    stacked = stacked.to(made.device)
+    if original.__name__ == "tensor" and isinstance(data, Traced):
+        stacked = stacked.detach().clone()
     return stacked.requires_grad_() if options.get("requires_grad") else stacked
 
 
 def _from_numpy(original: Any, array: Any) -> Any:
     if _trace.any_open():
         _detect.drawn()
-        if isinstance(array, TracedArray) and min(array.strides, default=0) >= 0:
+        if isinstance(array, TracedArray) and not backwards_in(array):
             return to_tensor(array).detach()  # which the recorder sees being made
         return original(array)
     made = original(array)
@@ -164,23 +133,21 @@ def _from_dlpack(original: Any, given: Any, /, **options: Any) -> Any:
     return array
 
 
-def _numbers(data: Any) -> Any:
-    """Return nested lists with NumPy's own numbers where elements of traced arrays were."""
-    if isinstance(data, LISTS):
-        return [_numbers(item) for item in data]
-    return plain(data)[()] if isinstance(data, (TracedArray, Number)) else data
+def _number(value: Any) -> Any:
+    """Return NumPy's own number where an element of a traced array was."""
+    return plain(value)[()] if isinstance(value, Traced) else value
 
 
-def _stacked(data: Sequence[Any], made: torch.Tensor) -> torch.Tensor | None:
-    """Return what was made of a list, put together out of its values; None if that fails."""
+def _stacked(data: Any, made: torch.Tensor) -> torch.Tensor | None:
+    """Return what was made of a list or array, out of the values in it; None if that fails."""
     try:
-        found = _stack(data).to(made.dtype)
+        found = _stack(data).to(made.dtype).to(made.device)
         if found.shape != made.shape:
             found = found.reshape(made.shape)
     except (RuntimeError, TypeError):
         return None
     with _trace.Unobserved():
-        same = torch.allclose(found.detach().cpu(), made.detach().cpu(), equal_nan=True)
+        same = torch.allclose(found.detach(), made.detach(), equal_nan=True)
     return found if same else None
 
 
@@ -189,6 +156,6 @@ def _stack(data: Any) -> torch.Tensor:
         items = [_stack(item) for item in data]
         dtype = functools.reduce(torch.promote_types, (item.dtype for item in items))
         return torch.stack([i if i.dtype == dtype else i.to(dtype) for i in items])
-    if isinstance(data, (np.ndarray, Number)):
-        return to_tensor(data)
-    return data if isinstance(data, torch.Tensor) else torch.scalar_tensor(data)
+    data = getattr(data, "tensor", data)  # of arrays of PyTorch's
+    known = isinstance(data, (torch.Tensor, np.ndarray, Number))
+    return to_tensor(data) if known else torch.scalar_tensor(data)

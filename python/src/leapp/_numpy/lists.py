@@ -24,31 +24,17 @@ from .table import NOT_VALUES, TAKE_LISTS, TAKE_OTHER_LISTS
 #: What NumPy takes for a list of items.
 LISTS = (list, tuple, collections.deque)
 
-_LEFT_ALONE = NOT_VALUES | TAKE_OTHER_LISTS
-
 
 def patches() -> Iterator[Patch]:
     """Yield what to replace: all of NumPy that takes lists."""
-    for module, table in _of_modules():
-        now = vars(module)
-        # But not in the place of what someone else has put there.
-        yield module, {name: new for name, (old, new) in table.items() if now.get(name) is old}
-    yield replaced(np.vectorize, "__call__", _of_vectorize)
-
-
-@functools.cache
-def _of_modules() -> list[tuple[Any, dict[str, tuple[Any, Any]]]]:
-    """Return the modules, and by name what they hold and what takes its place."""
-    found: list[tuple[Any, dict[str, tuple[Any, Any]]]] = []
+    left_alone = NOT_VALUES | TAKE_OTHER_LISTS
     for module in (np, np.linalg, np.fft):
-        table: dict[str, tuple[Any, Any]] = {}
-        for name, original in vars(module).items():
-            if isinstance(original, np.ufunc):
-                table[name] = (original, _Ufunc(original))
-            elif hasattr(original, "_implementation") and original not in _LEFT_ALONE:
-                table[name] = (original, _of_function(original))
-        found.append((module, table))
-    return found
+        found = vars(module).items()
+        ufuncs = {name: _Ufunc(it) for name, it in found if isinstance(it, np.ufunc)}
+        dispatched = {name: it for name, it in found if hasattr(it, "_implementation")}
+        functions = {n: _of_function(it) for n, it in dispatched.items() if it not in left_alone}
+        yield module, ufuncs | functions
+    yield replaced(np.vectorize, "__call__", _of_vectorize)
 
 
 def holds_traced(value: Any) -> bool:
@@ -73,6 +59,22 @@ def leaves(value: Any, items_of: Callable[[Any], Sequence[Any]] = list) -> list[
     return found
 
 
+def mapped(change: Callable[[Any], Any], value: Any) -> Any:
+    """Apply the function to every leaf of nested lists, tuples and dicts."""
+    if isinstance(value, LISTS):
+        return like(value, [mapped(change, item) for item in value])
+    if isinstance(value, dict):
+        return {key: mapped(change, item) for key, item in value.items()}
+    return change(value)
+
+
+def like(value: Any, items: list[Any]) -> Any:
+    """Return items in a tuple or list, like that; named tuples keep their fields."""
+    if not isinstance(value, tuple):
+        return items
+    return type(value)(*items) if hasattr(value, "_fields") else tuple(items)
+
+
 def may_hold_traced(data: Any) -> bool:
     """Whether a traced value may be in there; quick for numbers."""
     if isinstance(data, LISTS):
@@ -93,9 +95,7 @@ def as_arrays(function: Any, args: tuple[Any, ...]) -> tuple[Any, ...]:
     """Return a function's arguments with arrays where lists are that hold traced values."""
     if function in TAKE_LISTS:
         return tuple(
-            (tuple if isinstance(value, tuple) else list)(map(as_array, value))
-            if type(value) in LISTS and may_hold_traced(value)
-            else value
+            like(value, [*map(as_array, value)]) if type(value) in LISTS else value
             for value in args
         )
     return args if function in TAKE_OTHER_LISTS else tuple(map(as_array, args))

@@ -91,11 +91,7 @@ def torch_function(function: Any, method: str = "__call__") -> Callable[..., Any
 
 def torch_method(name: str) -> Callable[..., Any] | None:
     """Return the PyTorch equivalent of that method of ``numpy.ndarray``, or None."""
-    found: Callable[..., Any] | None = getattr(numpy_of_torch().ndarray, name, None)
-    if name == "astype" and found is not None:
-        convert = found
-        return lambda a, dtype, *_, **__: convert(a, dtype)  # how to copy is NumPy's business
-    return _own[name] if name == "copy" else found
+    return _own.get(name) or getattr(numpy_of_torch().ndarray, name, None)
 
 
 def _on_tensors(*tensors: str, name: str = "") -> Callable[[Callable[..., Any]], None]:
@@ -227,6 +223,7 @@ _on_tensors("a", name="nanmean")(
 _on_tensors("x", "bins", name="digitize")(
     lambda x, bins, right=False: torch.searchsorted(bins, x.contiguous(), right=not right)
 )
+_own["astype"] = lambda a, dtype, *_, **__: a.astype(dtype)  # how to copy is NumPy's business
 _own["modf"] = lambda x: (numpy_of_torch().fmod(x, 1), numpy_of_torch().trunc(x))
 _own["vector_norm"] = _own["norm"]
 for _name, _fill in {"sum": 0.0, "cumsum": 0.0, "prod": 1.0, "max": -np.inf, "min": np.inf}.items():
