@@ -57,9 +57,10 @@ class Program:
             self._visit_items(index)
         self._follow()
 
-    def snapshot(self) -> Snapshot:
-        """Return what everything holds now."""
-        _trace.refresh(self._holders, self._copies)
+    def snapshot(self, as_seen: bool = False) -> Snapshot:
+        """Return what everything holds now, or held when it was last looked through."""
+        if not as_seen:
+            _trace.refresh(self._holders, self._copies)
         return Snapshot(self._holders, self._copies)
 
     def visit_frames(self) -> None:

@@ -94,9 +94,10 @@ class Watch:
         self.program.visit_frames()
         for value in expected:
             self.program.visit(value, type(value).__name__)
+        before = len(self._replaced)
         self._replace_values()
         if is_first:
-            self.before[node] = self.program.snapshot()
+            self.before[node] = self.program.snapshot(as_seen=len(self._replaced) == before)
 
     def _replace_values(self) -> None:
         """Put traced arrays in the places of arrays, and own tensors in those of shared ones."""
