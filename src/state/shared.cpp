@@ -49,28 +49,17 @@ void start_anew(NodeStates& states, State& state) {
 // left, and a constant that it starts from where that is set anew.
 void settle(NodeStates& states, State& state, Findings& findings) {
   const Node& node = *states.node;
-  bool anew = is_scratch(node, state.slot.before);
-  bool otherwise = false;
-  bool strange = false;
-  const at::Tensor first = state.per_pass.front().before;
+  Persistence found;
   for (std::size_t k = 1; k < state.per_pass.size(); ++k) {
     const at::Tensor& before = state.per_pass[k].before;
     const at::Tensor& left = state.per_pass[k - 1].after;
-    if (!before.defined() || !left.defined()) continue;
-    const bool as_left = trace::same_value(before, left);
-    const bool as_first = trace::same_value(before, first);
-    anew |= as_first && !as_left;
-    otherwise |= !as_first;
-    strange |= !as_first && !as_left;
+    if (before.defined() && left.defined()) found.add(before, left, state.per_pass.front().before);
   }
-  if (anew && !otherwise) start_anew(states, state);
-  if (!strange) return;
-  findings.push_back(warning(
-      Code::kForeignWrite, node.passes.front().opened_at, node.name,
-      "node '" + node.name +
-          "' writes to memory that another node reads, so that it is exported as state; but a "
-          "later pass found something there that the pass before had not left. If it changes from "
-          "outside, pass it through annotate.input_tensors()."));
+  if (found.is_set_anew() || is_scratch(node, state.slot.before)) start_anew(states, state);
+  if (!found.strange) return;
+  findings.push_back(warning(Code::kForeignWrite, node.passes.front().opened_at, node.name,
+                             "node '" + node.name + "' writes to memory that another node reads" +
+                                 kForeignWriteText));
 }
 
 // A node's memory in its first pass.
@@ -175,19 +164,16 @@ State::Values Sharing::values_of(const Use& use, const WrittenPass& pass,
 // Whether later passes found there what the first one did, and not what another node had left: the
 // program sets it anew.
 bool Sharing::is_set_anew(const Use& use) const {
-  bool anew = false;
+  Persistence found;
   for (const WrittenPass& pass : written_[use.node]) {
     const MemoryUse* now = find_in(use, pass);
     if (&pass == &written_[use.node].front() || now == nullptr || !now->writer) continue;
     const auto writer = find_writer(*now);
     if (!writer) continue;
     const MemoryUse* left = find_in(*writer, written_[writer->node].at(now->writer->pass));
-    const bool as_left = trace::same_value(now->value_before(), left->value_after());
-    const bool as_first = trace::same_value(now->value_before(), use.memory->value_before());
-    if (!as_first) return false;
-    anew |= !as_left;
+    found.add(now->value_before(), left->value_after(), use.memory->value_before());
   }
-  return anew;
+  return found.is_set_anew();
 }
 
 // The state that the use is, made when there is none.

@@ -1,5 +1,7 @@
 #include "state/written.h"
 
+#include "trace/constant.h"
+
 namespace leapp::state {
 namespace {
 
@@ -95,6 +97,14 @@ std::vector<State> more_written(const NodeStates& states) {
     }
   }
   return more;
+}
+
+void Persistence::add(const at::Tensor& before, const at::Tensor& left, const at::Tensor& first) {
+  const bool as_left = trace::same_value(before, left);
+  const bool as_first = trace::same_value(before, first);
+  continued |= as_left && !as_first;
+  renewed |= as_first && !as_left;
+  strange |= !as_first && !as_left;
 }
 
 std::set<trace::StoreId> stores_of(const Pass& pass, const std::vector<State>& states) {

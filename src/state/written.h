@@ -34,6 +34,22 @@ std::vector<State> find_written(const std::vector<WrittenPass>& passes, std::siz
 /// show it by themselves.
 bool is_scratch(const Node& node, VarId var);
 
+/// What passes after the first found in memory that is written to.
+struct Persistence {
+  bool continued = false;  ///< what was left there
+  bool renewed = false;    ///< what the first pass found, and not that
+  bool strange = false;    ///< something else
+
+  void add(const at::Tensor& before, const at::Tensor& left, const at::Tensor& first);
+  /// Whether the program sets it anew for every pass: no state.
+  bool is_set_anew() const { return renewed && !continued && !strange; }
+};
+
+/// What is said, behind how it is used, of memory in which something strange was found.
+inline constexpr const char* kForeignWriteText =
+    ", so that it is exported as state; but a later pass found something there that the pass "
+    "before had not left. If it changes from outside, pass it through annotate.input_tensors().";
+
 /// The memory that a pass reads states from.
 std::set<trace::StoreId> stores_of(const Pass& pass, const std::vector<State>& states);
 
