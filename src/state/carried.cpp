@@ -303,7 +303,7 @@ void CarriedFinder::connect(const Needed& needed) {
 
 Carried find_carried(const Node& node, const std::vector<WrittenPass>& passes, std::size_t base,
                      std::span<const Node* const> nodes, const Paths& paths) {
-  std::vector<State> written = find_written(passes, base);
+  std::vector<State> written = find_written(node, passes[base]);
   for (;;) {
     Carried carried =
         CarriedFinder(node, base, follow(node, passes, base, written), nodes, paths).run();

@@ -14,7 +14,7 @@ using Lines = std::vector<std::string>;
 
 Followed followed(const NodeWriter& writer, std::size_t base = 0) {
   const std::vector<WrittenPass> passes = written_in(writer.node);
-  return follow(writer.node, passes, base, find_written(passes, base));
+  return follow(writer.node, passes, base, find_written(writer.node, passes[base]));
 }
 
 // "h: h2": a variable; "h: #1": what is read on another trail; "h: x@2": of two passes ago; "h: ?": no
