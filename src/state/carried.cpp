@@ -62,7 +62,7 @@ class CarriedFinder {
   void drop_renewed();
   std::optional<Source> source_of(const Trail& trail) const;
   bool is_doubtful(const Trail& trail) const;
-  const Needed* find_needed(std::int32_t trail) const;
+  const Needed* needed_at(std::int32_t trail) const;
   bool find_needed();
   bool need(std::int32_t number);
   bool check_memory();
@@ -98,8 +98,7 @@ void CarriedFinder::drop_renewed() {
     if (trail.memory.is_set_anew()) {
       renewed.push_back(trail.written);
     } else if (trail.memory.strange) {
-      say(Code::kForeignWrite, trail,
-          std::string(" and writes to it") + kForeignWriteText);
+      say(Code::kForeignWrite, trail, std::string(" and writes to it") + kForeignWriteText);
     }
   }
   for (const State& state : states()) {
@@ -149,7 +148,7 @@ bool CarriedFinder::is_doubtful(const Trail& trail) const {
          });
 }
 
-const CarriedFinder::Needed* CarriedFinder::find_needed(std::int32_t trail) const {
+const CarriedFinder::Needed* CarriedFinder::needed_at(std::int32_t trail) const {
   const auto it = std::ranges::find(needed_, trail, &Needed::trail);
   return it == needed_.end() ? nullptr : &*it;
 }
@@ -170,10 +169,9 @@ bool CarriedFinder::find_needed() {
     for (std::size_t i = 0; i < followed_.trails.size(); ++i) {
       const auto number = static_cast<std::int32_t>(i);
       const Trail& trail = followed_.trails[i];
-      if (find_needed(number) != nullptr) continue;
+      if (needed_at(number) != nullptr) continue;
       // Written memory is there because something depends on it, if not on this first look at it.
-      const bool reached =
-          trail.written != kNobody || std::ranges::any_of(trail.sites, is_run);
+      const bool reached = trail.written != kNobody || std::ranges::any_of(trail.sites, is_run);
       if (!reached && (asked_for_.count(number) == 0 || !trail.changed)) continue;
       if (!trail.changed && !is_doubtful(trail)) continue;
       if (!need(number)) return false;
@@ -234,8 +232,7 @@ bool CarriedFinder::check_feeds() {
     const PortId& port = each.source.port;
     if (port.node == kNobody || port.node == node_.id) continue;
     const Node* from = find_node(nodes_, port.node);
-    if (from != nullptr &&
-        holds_outputs_of(*from, port.port, node_, trail_at(each.trail).found)) {
+    if (from != nullptr && holds_outputs_of(*from, port.port, node_, trail_at(each.trail).found)) {
       continue;
     }
     done_.findings.push_back(
@@ -284,7 +281,7 @@ void CarriedFinder::add_state(Needed& needed) {
 void CarriedFinder::connect(const Needed& needed) {
   State& state = states()[needed.taken];
   const Source& source = needed.source;
-  if (const Needed* other = find_needed(source.trail)) {
+  if (const Needed* other = needed_at(source.trail)) {
     state.slot.same_as = other->read;
   } else if (source.trail >= 0) {
     state.slot.after = trail_at(source.trail).initial();

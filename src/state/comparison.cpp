@@ -158,8 +158,8 @@ bool Comparison::has_the_same_content(VarId was, VarId is) const {
   const at::Tensor before = old_tape_.content(was);
   const at::Tensor now = new_tape_.content(is);
   // A weight, which need not be read.
-  const bool in_place = before.has_storage() && now.has_storage() &&
-                        before.const_data_ptr() == now.const_data_ptr();
+  const bool in_place =
+      before.has_storage() && now.has_storage() && before.const_data_ptr() == now.const_data_ptr();
   return in_place || trace::same_value(before, now);
 }
 

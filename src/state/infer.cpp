@@ -54,8 +54,8 @@ void check_undecided(const NodeStates& states) {
   const trace::Tape& tape = states.exported().tape();
   std::set<VarId> kept;  // as the pass reads them
   for (const State& state : states.states) {
-    if (state.slot.is_left()) kept.insert(state.slot.before);
-    for (const trace::Site& site : state.slot.sites) kept.insert(trace::variable_at(tape, site));
+    const bool found = !state.slot.sites.empty();
+    if (found || state.slot.is_left()) kept.insert(states.read_as(state));
   }
   const auto varies = [&](VarId var) {
     return tape.variable(var).origin == trace::Variable::Origin::kInput || kept.count(var) > 0;

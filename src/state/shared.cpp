@@ -56,9 +56,9 @@ void settle(NodeStates& states, State& state, Findings& findings) {
   }
   if (found.is_set_anew() || is_scratch(node, state.slot.before)) start_anew(states, state);
   if (!found.strange) return;
-  findings.push_back(warning(Code::kForeignWrite, node.passes.front().opened_at, node.name,
-                             "node '" + node.name + "' writes to memory that another node reads" +
-                                 kForeignWriteText));
+  findings.push_back(warning(
+      Code::kForeignWrite, node.passes.front().opened_at, node.name,
+      "node '" + node.name + "' writes to memory that another node reads" + kForeignWriteText));
 }
 
 // Memory that a node uses in its first pass, and has in each of them.
@@ -209,7 +209,7 @@ void Sharing::feed(const Memory& memory, Findings& findings) {
 
 std::vector<NodeStates> Sharing::run(Findings& findings) && {
   for (const Memory& memory : memories_) {
-    if (nodes_[memory.node].base != 0) continue;  // it uses no memory of others
+    if (nodes_[memory.node].base != 0) continue;        // it uses no memory of others
     if (memory.first().before) feed(memory, findings);  // else an input that the user declared
   }
   for (NodeStates& states : nodes_) {

@@ -58,6 +58,8 @@ class Follower {
   const Pass& first_;
   std::vector<std::int32_t> first_calls_;
   std::size_t pass_ = 0;  // that is looked at
+  // The trails on which a pass, counted from the base, reads a variable.
+  std::map<std::pair<std::size_t, VarId>, std::vector<std::int32_t>> readers_;
   Followed followed_;
 };
 
@@ -150,6 +152,9 @@ void Follower::merge() {
     const auto [it, is_new] = known.try_emplace(trail.reads, merged.size());
     if (is_new) {
       merged.push_back(std::move(trail));
+      const auto number = static_cast<std::int32_t>(it->second);
+      const std::vector<VarId>& reads = merged.back().reads;
+      for (std::size_t k = 0; k < reads.size(); ++k) readers_[{k, reads[k]}].push_back(number);
     } else {
       merged[it->second].sites.push_back(trail.sites.front());
     }
@@ -172,9 +177,9 @@ std::set<Source> Follower::sources_of(VarId var, const Tape::Match& known) const
   // What the pass before wrote to is not what it read there.
   if (known.same_object &&
       !previous.tape().written_since(known.var, previous.recording.first_call)) {
-    for (std::size_t i = 0; i < followed_.trails.size(); ++i) {
-      if (followed_.trails[i].reads[pass_ - 1 - base_] != known.var) continue;
-      sources.insert({.trail = static_cast<std::int32_t>(i)});
+    const auto readers = readers_.find({pass_ - 1 - base_, known.var});
+    if (readers != readers_.end()) {
+      for (const std::int32_t trail : readers->second) sources.insert({.trail = trail});
     }
   }
   // What the first pass computed without its inputs is a value of its own as well.

@@ -17,8 +17,8 @@ Followed followed(const NodeWriter& writer, std::size_t base = 0) {
   return follow(writer.node, passes, base, find_written(writer.node, passes[base]));
 }
 
-// "h: h2": a variable; "h: #1": what is read on another trail; "h: x@2": of two passes ago; "h: ?": no
-// pass has shown any.
+// "h: h2": a variable; "h: #1": what is read on another trail; "h: x@2": of two passes ago; "h: ?":
+// no pass has shown any.
 std::string told(const NodeWriter& writer, const Trail& trail, std::size_t base) {
   std::string text = writer.name(trail.initial(), base) + ":";
   if (!trail.sources) return text + " ?";
