@@ -2,7 +2,7 @@
 // other nodes that a node was not given, random draws.
 #pragma once
 
-#include "state/sites.h"
+#include "state/trails.h"
 
 namespace leapp::state {
 

@@ -33,7 +33,7 @@ class CarriedFinder {
     drop_renewed();
     const auto differs = [](const Trail& trail) { return trail.changed || trail.moved; };
     if (!followed_.apart && std::ranges::any_of(followed_.trails, differs)) {
-      done_.in_doubt = !find_needed() || !check_memory() || !check_feeds();
+      done_.in_doubt = !find_needed() || !check_memory();
       if (!done_.in_doubt) {
         for (Needed& each : needed_) add_state(each);
         for (const Needed& each : needed_) connect(each);
@@ -66,7 +66,7 @@ class CarriedFinder {
   bool find_needed();
   bool need(std::int32_t number);
   bool check_memory();
-  bool check_feeds();
+  bool check_feed(const PortId& port, const std::vector<at::Tensor>& found);
   void add_state(Needed& needed);
   void connect(const Needed& needed);
 
@@ -208,7 +208,7 @@ bool CarriedFinder::need(std::int32_t number) {
   needed_.push_back({number, *source});
   if (source->var != kNobody) roots_.push_back(source->var);
   if (source->trail >= 0) asked_for_.insert(source->trail);
-  return true;
+  return check_feed(source->port, trail.found);
 }
 
 // Whether what the outputs and the states depend on has the same names in every pass.
@@ -226,24 +226,18 @@ bool CarriedFinder::check_memory() {
   return false;
 }
 
-// Whether outputs of other nodes that are carried are always those of the tick before.
-bool CarriedFinder::check_feeds() {
-  for (const Needed& each : needed_) {
-    const PortId& port = each.source.port;
-    if (port.node == kNobody || port.node == node_.id) continue;
-    const Node* from = find_node(nodes_, port.node);
-    if (from != nullptr && holds_outputs_of(*from, port.port, node_, trail_at(each.trail).found)) {
-      continue;
-    }
-    done_.findings.push_back(
-        warning(Code::kForeignOutput, pass().opened_at, node_.name,
-                "node '" + node_.name +
-                    "' reads an output of another node that is not among its inputs, and not "
-                    "always that of the tick before: its first value is exported as a constant. "
-                    "Pass it through annotate.input_tensors()."));
-    return false;
-  }
-  return true;
+// Whether an output of another node that is carried is always that of the tick before.
+bool CarriedFinder::check_feed(const PortId& port, const std::vector<at::Tensor>& found) {
+  if (port.node == kNobody || port.node == node_.id) return true;
+  const Node* from = find_node(nodes_, port.node);
+  if (from != nullptr && holds_outputs_of(*from, port.port, node_, found)) return true;
+  done_.findings.push_back(
+      warning(Code::kForeignOutput, pass().opened_at, node_.name,
+              "node '" + node_.name +
+                  "' reads an output of another node that is not among its inputs, and not always "
+                  "that of the tick before: its first value is exported as a constant. Pass it "
+                  "through annotate.input_tensors()."));
+  return false;
 }
 
 // The state that is read on a trail. One that takes its value from several passes back is a chain:

@@ -50,7 +50,6 @@ NodeStates infer_alone(const Node& node, const std::vector<WrittenPass>& passes,
 // By now it is known what is state: outputs that depend on none, nor on an input, are constants.
 void check_undecided(const NodeStates& states) {
   const Node& node = *states.node;
-  if (node.undecided.empty()) return;
   const trace::Tape& tape = states.exported().tape();
   std::set<VarId> kept;  // as the pass reads them
   for (const State& state : states.states) {

@@ -1,4 +1,4 @@
-#include "state/sites.h"
+#include "state/trails.h"
 
 #include <gmock/gmock.h>
 
@@ -38,7 +38,7 @@ Lines told(const NodeWriter& writer, const Followed& all, std::size_t base = 0) 
   return lines;
 }
 
-TEST(SitesTest, WhatEveryPassAllowsAsTheSourceOfATrail) {
+TEST(TrailsTest, WhatEveryPassAllowsAsTheSourceOfATrail) {
   const struct {
     const char* what;
     Lines lines;
@@ -71,7 +71,7 @@ TEST(SitesTest, WhatEveryPassAllowsAsTheSourceOfATrail) {
   }
 }
 
-TEST(SitesTest, WhatChangedIsKeptPassByPass) {
+TEST(TrailsTest, WhatChangedIsKeptPassByPass) {
   const NodeWriter writer =
       tape_of({.passes = 3, .lines = {"h2 = add(h, x)", "y = mul(h2, w)", "h := h2", "return y"}});
   const Followed all = followed(writer);
@@ -83,7 +83,7 @@ TEST(SitesTest, WhatChangedIsKeptPassByPass) {
   EXPECT_FALSE(all.changes(writer.var("w")));
 }
 
-TEST(SitesTest, SitesThatAlwaysReadOneTensorAreOneTrail) {
+TEST(TrailsTest, SitesThatAlwaysReadOneTensorAreOneTrail) {
   const struct {
     const char* what;
     Lines lines;
@@ -106,7 +106,7 @@ TEST(SitesTest, SitesThatAlwaysReadOneTensorAreOneTrail) {
   }
 }
 
-TEST(SitesTest, WrittenMemoryIsContinuedOrRenewedOrStrange) {
+TEST(TrailsTest, WrittenMemoryIsContinuedOrRenewedOrStrange) {
   const Lines body = {"add_(m, x)", "y = mul(m, x)", "return y"};
   const struct {
     const char* then;
@@ -126,7 +126,7 @@ TEST(SitesTest, WrittenMemoryIsContinuedOrRenewedOrStrange) {
   }
 }
 
-TEST(SitesTest, APassExplainsWhatItReadAsLongAsAllRanTheSame) {
+TEST(TrailsTest, APassExplainsWhatItReadAsLongAsAllRanTheSame) {
   NodeWriter writer =
       tape_of({.passes = 2,
                .lines = {"3: e = tanh(x)", "3: k := e", "h2 = mul(h, x)", "h := h2", "return h2"}});
@@ -141,7 +141,7 @@ TEST(SitesTest, APassExplainsWhatItReadAsLongAsAllRanTheSame) {
   EXPECT_FALSE(three.passes[1].explains(writer.var("h", 2)));
 }
 
-TEST(SitesTest, AnAddedCallCountsWhereItsResultIsUsedOrKept) {
+TEST(TrailsTest, AnAddedCallCountsWhereItsResultIsUsedOrKept) {
   const struct {
     const char* what;
     Lines lines;
@@ -158,7 +158,7 @@ TEST(SitesTest, AnAddedCallCountsWhereItsResultIsUsedOrKept) {
   }
 }
 
-TEST(SitesTest, ALaterPassMayBeTheBase) {
+TEST(TrailsTest, ALaterPassMayBeTheBase) {
   const NodeWriter writer = tape_of(
       {.passes = 4, .lines = {"1: h2 = neg(x)", "2+: h2 = mul(h, x)", "h := h2", "return h2"}});
   const Followed all = followed(writer, 1);

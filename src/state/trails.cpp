@@ -1,4 +1,4 @@
-#include "state/sites.h"
+#include "state/trails.h"
 
 #include <algorithm>
 #include <map>
