@@ -30,35 +30,11 @@ bool is_again(const WrittenPass& first, const MemoryUse& use, const WrittenPass&
   return place ? place == place_of(first, use) : are_same(use, again);
 }
 
-// The memory that a state is in; null where it is in none.
-const MemoryUse* use_of(const State& state, const Pass& first) {
-  const bool is_read = state.slot.before != kNobody || state.origin == Origin::kCarried;
-  const VarId var = is_read ? state.slot.before : state.slot.after;
-  return var == kNobody ? nullptr : first.find_memory(var);
-}
-
 // Lets the node begin each tick with what the first pass found there.
 void start_anew(NodeStates& states, State& state) {
   if (state.slot.before == kNobody) return;
   states.renewed.push_back(std::exchange(state.slot.before, kNobody));
   state.slot.value = state.per_pass.front().before;
-}
-
-// What a node writes for others, where nobody gives it its value: state if the node finds what it
-// left, and a constant that it starts from where that is set anew.
-void settle(NodeStates& states, State& state, Findings& findings) {
-  const Node& node = *states.node;
-  Persistence found;
-  for (std::size_t k = 1; k < state.per_pass.size(); ++k) {
-    const at::Tensor& before = state.per_pass[k].before;
-    const at::Tensor& left = state.per_pass[k - 1].after;
-    if (before.defined() && left.defined()) found.add(before, left, state.per_pass.front().before);
-  }
-  if (found.is_set_anew() || is_scratch(node, state.slot.before)) start_anew(states, state);
-  if (!found.strange) return;
-  findings.push_back(warning(
-      Code::kForeignWrite, node.passes.front().opened_at, node.name,
-      "node '" + node.name + "' writes to memory that another node reads" + kForeignWriteText));
 }
 
 // Memory that a node uses in its first pass, and has in each of them.
@@ -87,10 +63,11 @@ class Sharing {
   const Memory* find_writer(const MemoryUse& reader) const;
   const Memory* find_last_writer(const Memory& memory) const;
   const Memory* source_of(const Memory& memory) const;
-  bool is_set_anew(const Memory& memory) const;
+  Persistence persistence_of(const Memory& memory) const;
   std::vector<State>::iterator find_state(const Memory& memory);
   std::size_t state_of(const Memory& memory, const Memory* source);
   void feed(const Memory& memory, Findings& findings);
+  void settle(const Memory& memory, Findings& findings);
 
   std::vector<NodeStates> nodes_;
   std::vector<Memory> memories_;  // in the order of the nodes
@@ -142,23 +119,26 @@ const Memory* Sharing::source_of(const Memory& memory) const {
   return alone ? find_last_writer(memory) : nullptr;
 }
 
-// Whether later passes found there what the first one did, and not what another node had left: the
-// program sets it anew.
-bool Sharing::is_set_anew(const Memory& memory) const {
+// What later passes found there: left by who wrote it last, as far as that is known, or by the pass
+// before.
+Persistence Sharing::persistence_of(const Memory& memory) const {
   Persistence found;
-  for (const MemoryUse* use : memory.uses) {
-    const bool later = use != nullptr && use != &memory.first();
-    const Memory* writer = later && use->writer ? find_writer(*use) : nullptr;
-    if (writer == nullptr) continue;
-    found.add(use->value_before(), writer->uses[use->writer->pass]->value_after(),
-              memory.first().value_before());
+  for (std::size_t k = 1; k < memory.uses.size(); ++k) {
+    const MemoryUse* use = memory.uses[k];
+    const MemoryUse* left = memory.uses[k - 1];
+    const Memory* writer = use != nullptr && use->writer ? find_writer(*use) : nullptr;
+    if (writer != nullptr) left = writer->uses[use->writer->pass];
+    if (use == nullptr || left == nullptr) continue;
+    found.add(use->value_before(), left->value_after(), memory.first().value_before());
   }
-  return found.is_set_anew();
+  return found;
 }
 
 std::vector<State>::iterator Sharing::find_state(const Memory& memory) {
   return std::ranges::find_if(nodes_[memory.node].states, [&](const State& state) {
-    return use_of(state, first_pass(memory.node)) == &memory.first();
+    const bool is_read = state.slot.before != kNobody || state.origin == Origin::kCarried;
+    const VarId var = is_read ? state.slot.before : state.slot.after;
+    return var != kNobody && first_pass(memory.node).find_memory(var) == &memory.first();
   });
 }
 
@@ -188,7 +168,7 @@ void Sharing::feed(const Memory& memory, Findings& findings) {
   NodeStates& reader = nodes_[memory.node];
   const Memory* source = source_of(memory);
   if (source == nullptr || source->node == memory.node) return;
-  if (is_set_anew(memory)) {
+  if (persistence_of(memory).is_set_anew()) {
     const auto state = find_state(memory);
     if (state != reader.states.end()) start_anew(reader, *state);
     return;
@@ -207,17 +187,28 @@ void Sharing::feed(const Memory& memory, Findings& findings) {
   reader.states[read].fed_by = State::Feed{from.id, {}, written};
 }
 
+// What a node writes for others, where nobody gives it its value: state if the node finds what it
+// left, and a constant that it starts from where that is set anew.
+void Sharing::settle(const Memory& memory, Findings& findings) {
+  NodeStates& states = nodes_[memory.node];
+  const Node& node = *states.node;
+  const auto state = find_state(memory);
+  if (state == states.states.end() || state->origin != Origin::kShared) return;
+  if (state->fed_by || !state->slot.is_left()) return;
+  const Persistence found = persistence_of(memory);
+  if (found.is_set_anew() || is_scratch(node, state->slot.before)) start_anew(states, *state);
+  if (!found.strange) return;
+  findings.push_back(warning(
+      Code::kForeignWrite, first_pass(memory.node).opened_at, node.name,
+      "node '" + node.name + "' writes to memory that another node reads" + kForeignWriteText));
+}
+
 std::vector<NodeStates> Sharing::run(Findings& findings) && {
   for (const Memory& memory : memories_) {
     if (nodes_[memory.node].base != 0) continue;        // it uses no memory of others
     if (memory.first().before) feed(memory, findings);  // else an input that the user declared
   }
-  for (NodeStates& states : nodes_) {
-    for (State& state : states.states) {
-      if (state.origin != Origin::kShared || state.fed_by || !state.slot.is_left()) continue;
-      settle(states, state, findings);
-    }
-  }
+  for (const Memory& memory : memories_) settle(memory, findings);
   return std::move(nodes_);
 }
 
