@@ -4,6 +4,7 @@
 #include <ATen/ops/zeros_like.h>
 
 #include <algorithm>
+#include <ranges>
 
 #include "state/carried.h"
 
@@ -16,13 +17,12 @@ bool is_given(const State& state) {
   return state.origin == Origin::kExplicit || state.origin == Origin::kDeclared;
 }
 
-// What a pass declares, which comes first among what it writes.
-std::vector<std::pair<Origin, std::string>> given_in(const WrittenPass& pass) {
-  std::vector<std::pair<Origin, std::string>> given;
-  for (const State& state : pass.states) {
-    if (is_given(state)) given.emplace_back(state.origin, state.slot.name);
-  }
-  return given;
+// Whether two passes declare the same states, which come first among what they write.
+bool declare_the_same(const WrittenPass& a, const WrittenPass& b) {
+  const auto given = std::views::filter(is_given);
+  return std::ranges::equal(a.states | given, b.states | given, [](const State& x, const State& y) {
+    return x.origin == y.origin && x.slot.name == y.slot.name;
+  });
 }
 
 // Whether another node reads or writes memory that this one does.
@@ -52,7 +52,7 @@ bool may_be_first_tick(const Node& node, std::span<const Node* const> nodes,
   if (passes.size() < 3 || node.read_values) return false;
   // Where nothing but a constant differs, more likely it changes now and then.
   if (std::ranges::any_of(differences, &Difference::constant)) return false;
-  return given_in(passes[0]) == given_in(passes[1]) && !shares_memory(node, nodes);
+  return declare_the_same(passes[0], passes[1]) && !shares_memory(node, nodes);
 }
 
 // What a tensor from outside that the second pass read was in the first.
