@@ -12,13 +12,8 @@ namespace {
 // Whether what a variable from outside holds changes from pass to pass.
 bool changes(const Node& node, std::size_t number, VarId var) {
   const Pass& pass = node.passes[number];
-  const trace::Variable& variable = pass.tape().variable(var);
-  if (variable.origin != trace::Variable::Origin::kOutside || variable.store == kNobody) {
-    return false;
-  }
-  const trace::Store& store = pass.tape().store(variable.store);
-  if (store.fresh) return false;
-  if (store.last_write >= pass.recording.first_call) return true;
+  if (!trace::is_from_outside(pass.tape(), var)) return false;
+  if (pass.tape().written_since(var, pass.recording.first_call)) return true;
   // Or the pass before computed it from its inputs.
   const session::OutsideRead* read = pass.find_outside(var);
   const VarId former = number == 0 || read == nullptr ? kNobody : read->known.at(number - 1).var;

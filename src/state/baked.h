@@ -3,7 +3,7 @@
 #pragma once
 
 #include "state/names.h"
-#include "state/sites.h"
+#include "state/trails.h"
 
 namespace leapp::state {
 

@@ -17,20 +17,21 @@ std::string name_at(const trace::Tape& tape, std::int32_t index) {
   return index < 0 ? "" : c10::toString(tape.call(index).op.operator_name());
 }
 
-// One later pass against the base.
+// One later pass against the base, in what computes outputs and states.
 class Comparison {
  public:
-  Comparison(const Node& node, WrittenPass first, WrittenPass again, const FollowedPass& followed,
-             const Paths& paths)
+  Comparison(const Node& node, const WrittenPass& first, const WrittenPass& again,
+             const FollowedPass& followed, const std::vector<State>& states, const Paths& paths)
       : node_(node),
-        first_(std::move(first)),
-        again_(std::move(again)),
+        first_(first),
+        again_(again),
         old_tape_(first_.pass->tape()),
         new_tape_(again_.pass->tape()),
-        aligned_(trace::align({old_tape_, first_.calls}, {new_tape_, again_.calls})),
         followed_(followed),
         paths_(paths),
-        compared_(old_tape_.variable_count(), false) {}
+        compared_(old_tape_.variable_count(), false) {
+    align(states);
+  }
 
   std::vector<Difference> run() && {
     for (const auto& [old_index, new_index] : aligned_.pairs) compare_calls(old_index, new_index);
@@ -40,13 +41,11 @@ class Comparison {
   }
 
  private:
+  void align(const std::vector<State>& states);
   void compare_calls(std::int32_t old_index, std::int32_t new_index);
-  bool compare_forms(const trace::Call& a, const trace::Call& b);
-  void compare_values(const trace::Call& a, const trace::Call& b, std::size_t parameter);
   void compare_tensors(const trace::Site& first_site, VarId was, const trace::Site& site, VarId is);
   bool has_the_same_content(VarId was, VarId is) const;
   bool is_own(VarId var) const;
-  bool is_written(VarId var) const;
   void note_unpaired_state();
   void note_control_flow();
   void note_own(const trace::Site& site);
@@ -55,61 +54,67 @@ class Comparison {
   }
 
   const Node& node_;
-  WrittenPass first_;
-  WrittenPass again_;
+  const WrittenPass& first_;
+  const WrittenPass& again_;
   const trace::Tape& old_tape_;
   const trace::Tape& new_tape_;
-  trace::Alignment aligned_;
   const FollowedPass& followed_;
   const Paths& paths_;
+  std::vector<std::int32_t> new_calls_;
+  trace::Alignment aligned_;
   std::vector<bool> compared_;  // variables of the first pass
   std::set<VarId> noted_;       // of the later one
   std::vector<Difference> differences_;
 };
 
+void Comparison::align(const std::vector<State>& states) {
+  std::vector<StateSlot> there = slots_of(first_.states);
+  std::vector<StateSlot> here = slots_of(again_.states);
+  for (const State& state : states) {
+    const VarId after = state.slot.after;
+    if (after == kNobody) continue;
+    const VarId counterpart = followed_.counterpart(after);
+    const bool computed =
+        state.origin == State::Origin::kCarried && trace::depends_on_inputs(old_tape_, after);
+    if (counterpart == kNobody && !computed) continue;
+    there.push_back({.after = after});
+    here.push_back({.after = counterpart});
+  }
+  const std::vector<std::int32_t> old_calls = trace::calls_for(first_.pass->recording, there);
+  new_calls_ = trace::calls_for(again_.pass->recording, here);
+  aligned_ = trace::align({old_tape_, old_calls}, {new_tape_, new_calls_});
+}
+
 void Comparison::compare_calls(std::int32_t old_index, std::int32_t new_index) {
   const trace::Call& a = old_tape_.call(old_index);
   const trace::Call& b = new_tape_.call(new_index);
-  if (!compare_forms(a, b)) return;
-  for (std::size_t k = 0; k < a.op.schema().arguments().size(); ++k) {
-    if (old_tape_.args_of(a)[k].kind == trace::Arg::Kind::kValue) compare_values(a, b, k);
+  const c10::FunctionSchema& schema = a.op.schema();
+  for (std::size_t k = 0; k < schema.arguments().size(); ++k) {
+    const trace::Arg& was = old_tape_.args_of(a)[k];
+    const trace::Arg& is = new_tape_.args_of(b)[k];
+    const std::string& name = schema.arguments()[k].name();
+    // A number, a tensor, or as many tensors?
+    if (was.kind != is.kind || was.list_size != is.list_size) {
+      note(schema.name() + " got " + trace::text_of(is) + " for " + name + ", where it got " +
+               trace::text_of(was) +
+               " before. If it is state, let it begin with a tensor of the shape it will have, or "
+               "with as many of them",
+           b.frame);
+      return;
+    }
+    if (was.kind != trace::Arg::Kind::kValue || trace::same_argument(was.value, is.value)) continue;
+    const bool number = is.value.isScalar() || is.value.isTensor();
+    note(schema.name() + " got " + name + "=" + trace::text_of(is.value) + ", which was " +
+             trace::text_of(was.value) + " before" +
+             (number ? ". A number that changes has to be a tensor to become state (self.count = "
+                       "torch.zeros(()), say), or an input"
+                     : ""),
+         b.frame, true);
   }
   trace::for_each_site(old_tape_, old_index, [&](const trace::Site& site, VarId was) {
     const trace::Site there = {new_index, site.arg, site.item};
     compare_tensors(site, was, there, trace::variable_at(new_tape_, there));
   });
-}
-
-// Whether both took a number, a tensor, or as many tensors in each place.
-bool Comparison::compare_forms(const trace::Call& a, const trace::Call& b) {
-  const trace::Arg* old_args = old_tape_.args_of(a);
-  const trace::Arg* new_args = new_tape_.args_of(b);
-  const auto& declared = a.op.schema().arguments();
-  for (std::size_t k = 0; k < declared.size(); ++k) {
-    if (old_args[k].kind == new_args[k].kind && old_args[k].list_size == new_args[k].list_size) {
-      continue;
-    }
-    note(a.op.schema().name() + " got " + trace::text_of(new_args[k]) + " for " +
-             declared[k].name() + ", where it got " + trace::text_of(old_args[k]) +
-             " before. If it is state, let it begin with a tensor of the shape it will have, or "
-             "with as many of them",
-         b.frame);
-    return false;
-  }
-  return true;
-}
-
-void Comparison::compare_values(const trace::Call& a, const trace::Call& b, std::size_t parameter) {
-  const c10::IValue& was = old_tape_.args_of(a)[parameter].value;
-  const c10::IValue& is = new_tape_.args_of(b)[parameter].value;
-  if (trace::same_argument(was, is)) return;
-  const bool number = is.isScalar() || is.isTensor();
-  note(a.op.schema().name() + " got " + a.op.schema().arguments()[parameter].name() + "=" +
-           trace::text_of(is) + ", which was " + trace::text_of(was) + " before" +
-           (number ? ". A number that changes has to be a tensor to become state (self.count = "
-                     "torch.zeros(()), say), or an input"
-                   : ""),
-       b.frame, true);
 }
 
 void Comparison::compare_tensors(const trace::Site& first_site, VarId was, const trace::Site& site,
@@ -134,7 +139,9 @@ void Comparison::compare_tensors(const trace::Site& first_site, VarId was, const
   if (std::ranges::any_of(first_.states, is_before)) return;
   // Scratch memory: what the pass reads there it wrote itself.
   if (old_tape_.written_since(was, first_.pass->recording.first_call)) return;
-  if (is_written(is) || has_the_same_content(was, is)) return;
+  // What a node wrote is wired as shared state.
+  const session::OutsideRead* read = again_.pass->find_outside(is);
+  if ((read != nullptr && read->writer) || has_the_same_content(was, is)) return;
   noted_.insert(is);
   if (is_own(is)) {
     note_own(site);
@@ -150,24 +157,17 @@ void Comparison::compare_tensors(const trace::Site& first_site, VarId was, const
 bool Comparison::has_the_same_content(VarId was, VarId is) const {
   const at::Tensor before = old_tape_.content(was);
   const at::Tensor now = new_tape_.content(is);
-  if (before.is_same(now)) return true;
-  if (before.has_storage() && now.has_storage() &&
-      before.const_data_ptr() == now.const_data_ptr()) {
-    return true;
-  }
-  return trace::same_value(before, now);
+  // A weight, which need not be read.
+  const bool in_place =
+      before.has_storage() && now.has_storage() && before.const_data_ptr() == now.const_data_ptr();
+  return in_place || trace::same_value(before, now);
 }
 
-// Whether this node computed the value of a variable from outside in an earlier pass.
+// Whether this node computed the value of a variable from outside in an earlier pass, and no node
+// wrote it there.
 bool Comparison::is_own(VarId var) const {
   const session::OutsideRead* read = again_.pass->find_outside(var);
-  return read != nullptr && read->from == node_.id;
-}
-
-// Whether a node wrote what this memory holds: it is wired as shared state then.
-bool Comparison::is_written(VarId var) const {
-  const session::OutsideRead* read = again_.pass->find_outside(var);
-  return read != nullptr && read->writer;
+  return read != nullptr && read->from == node_.id && !read->writer;
 }
 
 void Comparison::note_own(const trace::Site& site) {
@@ -188,12 +188,12 @@ void Comparison::note_unpaired_state() {
     });
   };
   auto pair = aligned_.pairs.begin();
-  for (const std::int32_t index : again_.calls) {
+  for (const std::int32_t index : new_calls_) {
     while (pair != aligned_.pairs.end() && pair->second < index) ++pair;
     if (pair != aligned_.pairs.end() && pair->second == index) continue;
     trace::for_each_site(new_tape_, index, [&](const trace::Site& site, VarId var) {
       if (var == kNobody || !is_own(var) || followed_.explains(var) || is_state(var)) return;
-      if (!is_written(var) && noted_.insert(var).second) note_own(site);
+      if (noted_.insert(var).second) note_own(site);
     });
   }
 }
@@ -212,25 +212,6 @@ void Comparison::note_control_flow() {
        now.empty() ? old_tape_.call(old_index).frame : new_tape_.call(new_index).frame);
 }
 
-// Adds the calls that compute the states to those of two passes.
-void add_calls(const std::vector<State>& states, const FollowedPass& shown, WrittenPass& first,
-               WrittenPass& again) {
-  std::vector<StateSlot> there = slots_of(first.states);
-  std::vector<StateSlot> here = slots_of(again.states);
-  for (const State& state : states) {
-    const VarId after = state.slot.after;
-    if (after == kNobody) continue;
-    const VarId counterpart = shown.counterpart(after);
-    const bool computed = state.origin == State::Origin::kCarried &&
-                          trace::depends_on_inputs(first.pass->tape(), after);
-    if (counterpart == kNobody && !computed) continue;
-    there.push_back({.after = after});
-    if (counterpart != kNobody) here.push_back({.after = counterpart});
-  }
-  first.calls = trace::calls_for(first.pass->recording, there);
-  again.calls = trace::calls_for(again.pass->recording, here);
-}
-
 }  // namespace
 
 std::vector<Difference> compare_passes(const Node& node, const std::vector<WrittenPass>& passes,
@@ -238,11 +219,8 @@ std::vector<Difference> compare_passes(const Node& node, const std::vector<Writt
                                        const std::vector<State>& states, const Paths& paths) {
   std::vector<Difference> found;
   for (std::size_t i = base + 1; i < passes.size(); ++i) {
-    const FollowedPass& shown = followed.passes[i - base - 1];
-    WrittenPass first = passes[base];
-    WrittenPass again = passes[i];
-    add_calls(states, shown, first, again);
-    Comparison comparison(node, std::move(first), std::move(again), shown, paths);
+    Comparison comparison(node, passes[base], passes[i], followed.passes[i - base - 1], states,
+                          paths);
     for (Difference& each : std::move(comparison).run()) {
       // A call that is our own stands for the node.
       if (each.where.code == nullptr) each.where = passes[i].pass->opened_at;

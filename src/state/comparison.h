@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "state/names.h"
-#include "state/sites.h"
+#include "state/trails.h"
 
 namespace leapp::state {
 

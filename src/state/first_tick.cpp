@@ -4,6 +4,7 @@
 #include <ATen/ops/zeros_like.h>
 
 #include <algorithm>
+#include <ranges>
 
 #include "state/carried.h"
 
@@ -16,13 +17,12 @@ bool is_given(const State& state) {
   return state.origin == Origin::kExplicit || state.origin == Origin::kDeclared;
 }
 
-// What a pass declares, which comes first among what it writes.
-std::vector<std::pair<Origin, std::string>> given_in(const WrittenPass& pass) {
-  std::vector<std::pair<Origin, std::string>> given;
-  for (const State& state : pass.states) {
-    if (is_given(state)) given.emplace_back(state.origin, state.slot.name);
-  }
-  return given;
+// Whether two passes declare the same states, which come first among what they write.
+bool declare_the_same(const WrittenPass& a, const WrittenPass& b) {
+  const auto given = std::views::filter(is_given);
+  return std::ranges::equal(a.states | given, b.states | given, [](const State& x, const State& y) {
+    return x.origin == y.origin && x.slot.name == y.slot.name;
+  });
 }
 
 // Whether another node reads or writes memory that this one does.
@@ -52,7 +52,7 @@ bool may_be_first_tick(const Node& node, std::span<const Node* const> nodes,
   if (passes.size() < 3 || node.read_values) return false;
   // Where nothing but a constant differs, more likely it changes now and then.
   if (std::ranges::any_of(differences, &Difference::constant)) return false;
-  return given_in(passes[0]) == given_in(passes[1]) && !shares_memory(node, nodes);
+  return declare_the_same(passes[0], passes[1]) && !shares_memory(node, nodes);
 }
 
 // What a tensor from outside that the second pass read was in the first.
@@ -76,8 +76,8 @@ bool open_found(NodeStates& done, State& state) {
   return true;
 }
 
-// Values of the first pass that later ones read and never replace, such as an offset that is taken
-// once.
+// Adds values of the first pass that later ones read and never replace, such as an offset that is
+// taken once.
 void keep_from_first_pass(NodeStates& done) {
   const Node& node = *done.node;
   const trace::Recording second = recording_of(done);
@@ -91,13 +91,8 @@ void keep_from_first_pass(NodeStates& done) {
       const VarId made = left_by_first_pass(node, var);
       if (made == kNobody || !trace::depends_on_inputs(node.passes[0].tape(), made)) return;
       const at::Tensor value = trace::copy_of(tape.content(var));
-      const at::Tensor nothing = at::zeros_like(value);
-      State& kept = done.states.emplace_back();
-      kept.origin = Origin::kCarried;
-      kept.slot.before = kept.slot.after = var;
-      kept.per_pass.assign(node.passes.size(), {value, value});
-      kept.per_pass[0].before = nothing;
-      done.opening.push_back({.value = nothing, .after = made});
+      done.states.push_back({.origin = Origin::kCarried, .slot = {.before = var, .after = var}});
+      done.states.back().per_pass.assign(node.passes.size(), {value, value});
     });
   }
 }
@@ -130,6 +125,7 @@ std::optional<NodeStates> find_first_tick(const Node& node, std::span<const Node
       !compare_passes(node, passes, 1, carried.followed, done.states, paths).empty()) {
     return std::nullopt;
   }
+  keep_from_first_pass(done);
   for (std::size_t i = 0; i < done.states.size(); ++i) {
     if (is_given(done.states[i])) {
       done.opening.push_back(passes[0].states[i].slot);
@@ -137,7 +133,6 @@ std::optional<NodeStates> find_first_tick(const Node& node, std::span<const Node
       return std::nullopt;
     }
   }
-  keep_from_first_pass(done);
   add_flag(done);
   return std::move(done);
 }

@@ -51,12 +51,11 @@ NodeStates infer_alone(const Node& node, const std::vector<WrittenPass>& passes,
 // By now it is known what is state: outputs that depend on none, nor on an input, are constants.
 void check_undecided(const NodeStates& states) {
   const Node& node = *states.node;
-  if (node.undecided.empty()) return;
   const trace::Tape& tape = states.exported().tape();
   std::set<VarId> kept;  // as the pass reads them
   for (const State& state : states.states) {
-    if (state.slot.is_left()) kept.insert(state.slot.before);
-    for (const trace::Site& site : state.slot.sites) kept.insert(trace::variable_at(tape, site));
+    const bool found = !state.slot.sites.empty();
+    if (found || state.slot.is_left()) kept.insert(states.read_as(state));
   }
   const auto varies = [&](VarId var) {
     return tape.variable(var).origin == trace::Variable::Origin::kInput || kept.count(var) > 0;

@@ -1,7 +1,7 @@
 // From recorded passes to states: the one question that this folder answers.
 //
 //   written    what a pass writes: declared, or memory from outside        find_written()
-//   sites      what later passes read in the place of constants            follow()
+//   trails     what later passes read in the place of constants            follow()
 //   carried    what of that is state, and where its value comes from       find_carried()
 //   first_tick where the first pass is of its own kind                     find_first_tick()
 //   shared     memory that travels between nodes                           find_shared()

@@ -22,20 +22,12 @@ std::optional<std::size_t> place_of(const WrittenPass& pass, const MemoryUse& us
   return std::nullopt;
 }
 
-// Whether a later pass has its use where the first one has this: by the name it was declared with,
-// by its place among what the pass writes, or by its memory.
-bool are_same(const WrittenPass& first, const MemoryUse& use, const WrittenPass& later,
+// Whether a later pass has its use where the first one has this: by its place among what the pass
+// writes, or where it is the same.
+bool is_again(const WrittenPass& first, const MemoryUse& use, const WrittenPass& later,
               const MemoryUse& again) {
-  if (!use.declared.empty() || !again.declared.empty()) return use.declared == again.declared;
   const auto place = place_of(later, again);
-  return place ? place == place_of(first, use) : memory_of(use.found) == memory_of(again.found);
-}
-
-// The memory that a state is in; null where it is in none.
-const MemoryUse* use_of(const State& state, const Pass& first) {
-  const bool is_read = state.slot.before != kNobody || state.origin == Origin::kCarried;
-  const VarId var = is_read ? state.slot.before : state.slot.after;
-  return var == kNobody ? nullptr : first.find_memory(var);
+  return place ? place == place_of(first, use) : are_same(use, again);
 }
 
 // Lets the node begin each tick with what the first pass found there.
@@ -45,202 +37,178 @@ void start_anew(NodeStates& states, State& state) {
   state.slot.value = state.per_pass.front().before;
 }
 
-// What a node writes for others, where nobody gives it its value: state if the node finds what it
-// left, and a constant that it starts from where that is set anew.
-void settle(NodeStates& states, State& state, Findings& findings) {
-  const Node& node = *states.node;
-  bool anew = is_scratch(node, state.slot.before);
-  bool otherwise = false;
-  bool strange = false;
-  const at::Tensor first = state.per_pass.front().before;
-  for (std::size_t k = 1; k < state.per_pass.size(); ++k) {
-    const at::Tensor& before = state.per_pass[k].before;
-    const at::Tensor& left = state.per_pass[k - 1].after;
-    if (!before.defined() || !left.defined()) continue;
-    const bool as_left = trace::same_value(before, left);
-    const bool as_first = trace::same_value(before, first);
-    anew |= as_first && !as_left;
-    otherwise |= !as_first;
-    strange |= !as_first && !as_left;
-  }
-  if (anew && !otherwise) start_anew(states, state);
-  if (!strange) return;
-  findings.push_back(warning(
-      Code::kForeignWrite, node.passes.front().opened_at, node.name,
-      "node '" + node.name +
-          "' writes to memory that another node reads, so that it is exported as state; but a "
-          "later pass found something there that the pass before had not left. If it changes from "
-          "outside, pass it through annotate.input_tensors()."));
-}
+// Memory that a node uses in its first pass, and has in each of them.
+struct Memory {
+  std::size_t node = 0;                     // among the nodes
+  std::vector<const MemoryUse*> uses = {};  // by pass; null where it is not used
 
-// A node's memory in its first pass.
-struct Use {
-  std::size_t node = 0;  // among the nodes
-  const MemoryUse* memory = nullptr;
-
-  bool operator==(const Use&) const = default;
+  const MemoryUse& first() const { return *uses.front(); }
 };
 
 class Sharing {
  public:
   Sharing(std::vector<NodeStates> nodes, const std::vector<std::vector<WrittenPass>>& written)
-      : nodes_(std::move(nodes)), written_(written) {}
+      : nodes_(std::move(nodes)) {
+    for (std::size_t i = 0; i < nodes_.size(); ++i) {
+      for (const MemoryUse& use : written[i].front().pass->memory) add(i, use, written[i]);
+    }
+  }
 
   std::vector<NodeStates> run(Findings& findings) &&;
 
  private:
-  const Node& node_at(std::size_t node) const { return *nodes_[node].node; }
-  const std::vector<MemoryUse>& memory_at(std::size_t node) const {
-    return node_at(node).passes.front().memory;
-  }
+  const Pass& first_pass(std::size_t node) const { return nodes_[node].node->passes.front(); }
 
-  const MemoryUse* find_in(const Use& use, const WrittenPass& pass) const;
-  std::optional<Use> find_writer(const MemoryUse& reader) const;
-  std::optional<Use> find_last_writer(const Use& use) const;
-  std::optional<Use> source_of(const Use& use) const;
-  State::Values values_of(const Use& use, const WrittenPass& pass,
-                          const std::optional<Use>& source) const;
-  bool is_set_anew(const Use& use) const;
-  std::size_t state_of(const Use& use, const std::optional<Use>& source);
+  void add(std::size_t node, const MemoryUse& use, const std::vector<WrittenPass>& passes);
+  const Memory* find_writer(const MemoryUse& reader) const;
+  const Memory* find_last_writer(const Memory& memory) const;
+  const Memory* source_of(const Memory& memory) const;
+  Persistence persistence_of(const Memory& memory) const;
+  std::vector<State>::iterator find_state(const Memory& memory);
+  std::size_t state_of(const Memory& memory, const Memory* source);
+  void feed(const Memory& memory, Findings& findings);
+  void settle(const Memory& memory, Findings& findings);
 
   std::vector<NodeStates> nodes_;
-  const std::vector<std::vector<WrittenPass>>& written_;  // by node, then by pass
+  std::vector<Memory> memories_;  // in the order of the nodes
 };
 
-const MemoryUse* Sharing::find_in(const Use& use, const WrittenPass& pass) const {
-  const WrittenPass& first = written_[use.node].front();
-  const auto it = std::ranges::find_if(pass.pass->memory, [&](const MemoryUse& again) {
-    return are_same(first, *use.memory, pass, again);
-  });
-  return it == pass.pass->memory.end() ? nullptr : &*it;
-}
-
-// Who left behind what a use found, in the writer's first pass.
-std::optional<Use> Sharing::find_writer(const MemoryUse& reader) const {
-  for (std::size_t i = 0; i < nodes_.size(); ++i) {
-    if (node_at(i).id != reader.writer->node) continue;
-    const WrittenPass& pass = written_[i].at(reader.writer->pass);
-    for (const MemoryUse& first : memory_at(i)) {
-      const MemoryUse* use = find_in({i, &first}, pass);
-      if (use == nullptr || !use->after || memory_of(use->left) != memory_of(reader.found))
-        continue;
-      return Use{i, &first};
-    }
+void Sharing::add(std::size_t node, const MemoryUse& use, const std::vector<WrittenPass>& passes) {
+  Memory& memory = memories_.emplace_back(Memory{node, {&use}});
+  for (std::size_t k = 1; k < passes.size(); ++k) {
+    const std::vector<MemoryUse>& there = passes[k].pass->memory;
+    const auto it = std::ranges::find_if(there, [&](const MemoryUse& again) {
+      return is_again(passes.front(), use, passes[k], again);
+    });
+    memory.uses.push_back(it == there.end() ? nullptr : &*it);
   }
-  return std::nullopt;
 }
 
-// Who of the nodes behind is the last to change what the use leaves, for the next tick to find.
-std::optional<Use> Sharing::find_last_writer(const Use& use) const {
-  const auto* memory = memory_of(use.memory->after ? use.memory->left : use.memory->found);
-  std::optional<Use> last;
-  for (std::size_t i = use.node + 1; i < nodes_.size(); ++i) {
-    for (const MemoryUse& other : memory_at(i)) {
-      if (!other.after || memory_of(other.found) != memory) continue;
-      // A buffer that is replaced is the same one where it has the same name.
-      if (memory_of(other.left) != memory && other.declared != use.memory->declared) continue;
-      memory = memory_of(other.left);
-      last = {i, &other};
-      break;
-    }
+// Who left behind what a use found; null where that cannot be told.
+const Memory* Sharing::find_writer(const MemoryUse& reader) const {
+  const auto it = std::ranges::find_if(memories_, [&](const Memory& memory) {
+    if (nodes_[memory.node].node->id != reader.writer->node) return false;
+    const MemoryUse* use = memory.uses.at(reader.writer->pass);
+    return use != nullptr && use->after && memory_of(use->left) == memory_of(reader.found);
+  });
+  return it == memories_.end() ? nullptr : &*it;
+}
+
+// Who of the nodes behind is the last to change what a node leaves, for the next tick to find.
+const Memory* Sharing::find_last_writer(const Memory& memory) const {
+  const MemoryUse& use = memory.first();
+  const auto* left = memory_of(use.after ? use.left : use.found);
+  const Memory* last = nullptr;
+  for (const Memory& other : memories_) {
+    const MemoryUse& then = other.first();
+    if (other.node <= memory.node || !then.after || memory_of(then.found) != left) continue;
+    // A buffer that is replaced is the same one where it has the same name.
+    if (memory_of(then.left) != left && then.declared != use.declared) continue;
+    left = memory_of(then.left);
+    last = &other;
   }
   return last;
 }
 
-std::optional<Use> Sharing::source_of(const Use& use) const {
-  for (const WrittenPass& pass : written_[use.node]) {
-    const MemoryUse* now = find_in(use, pass);
-    if (now != nullptr && now->writer) return find_writer(*now);
+const Memory* Sharing::source_of(const Memory& memory) const {
+  for (const MemoryUse* use : memory.uses) {
+    if (use != nullptr && use->writer) return find_writer(*use);
   }
   // With several passes, one would have found what another node wrote.
-  const bool alone = written_[use.node].size() == 1 && !use.memory->let_go;
-  return alone ? find_last_writer(use) : std::nullopt;
+  const bool alone = memory.uses.size() == 1 && !memory.first().let_go;
+  return alone ? find_last_writer(memory) : nullptr;
 }
 
-// What a pass has where the first has the use: the same memory, or, where that is made anew in
-// every pass, what the source left.
-State::Values Sharing::values_of(const Use& use, const WrittenPass& pass,
-                                 const std::optional<Use>& source) const {
-  const MemoryUse* now = find_in(use, pass);
-  if (now == nullptr && source) {
-    const auto& memory = pass.pass->memory;
-    const auto it = std::ranges::find_if(memory, [&](const MemoryUse& other) {
-      return other.writer && find_writer(other) == source;
-    });
-    if (it != memory.end()) now = &*it;
+// What later passes found there: left by who wrote it last, as far as that is known, or by the pass
+// before.
+Persistence Sharing::persistence_of(const Memory& memory) const {
+  Persistence found;
+  for (std::size_t k = 1; k < memory.uses.size(); ++k) {
+    const MemoryUse* use = memory.uses[k];
+    const MemoryUse* left = memory.uses[k - 1];
+    const Memory* writer = use != nullptr && use->writer ? find_writer(*use) : nullptr;
+    if (writer != nullptr) left = writer->uses[use->writer->pass];
+    if (use == nullptr || left == nullptr) continue;
+    found.add(use->value_before(), left->value_after(), memory.first().value_before());
   }
-  return now == nullptr ? State::Values{} : State::Values{now->value_before(), now->value_after()};
+  return found;
 }
 
-// Whether later passes found there what the first one did, and not what another node had left: the
-// program sets it anew.
-bool Sharing::is_set_anew(const Use& use) const {
-  bool anew = false;
-  for (const WrittenPass& pass : written_[use.node]) {
-    const MemoryUse* now = find_in(use, pass);
-    if (&pass == &written_[use.node].front() || now == nullptr || !now->writer) continue;
-    const auto writer = find_writer(*now);
-    if (!writer) continue;
-    const MemoryUse* left = find_in(*writer, written_[writer->node].at(now->writer->pass));
-    const bool as_left = trace::same_value(now->value_before(), left->value_after());
-    const bool as_first = trace::same_value(now->value_before(), use.memory->value_before());
-    if (!as_first) return false;
-    anew |= !as_left;
-  }
-  return anew;
+std::vector<State>::iterator Sharing::find_state(const Memory& memory) {
+  return std::ranges::find_if(nodes_[memory.node].states, [&](const State& state) {
+    const bool is_read = state.slot.before != kNobody || state.origin == Origin::kCarried;
+    const VarId var = is_read ? state.slot.before : state.slot.after;
+    return var != kNobody && first_pass(memory.node).find_memory(var) == &memory.first();
+  });
 }
 
-// The state that the use is, made when there is none.
-std::size_t Sharing::state_of(const Use& use, const std::optional<Use>& source) {
-  std::vector<State>& states = nodes_[use.node].states;
-  const Pass& first = node_at(use.node).passes.front();
-  const auto known = std::ranges::find_if(
-      states, [&](const State& state) { return use_of(state, first) == use.memory; });
+// The state that is in the memory, made when there is none.
+std::size_t Sharing::state_of(const Memory& memory, const Memory* source) {
+  std::vector<State>& states = nodes_[memory.node].states;
+  const auto known = find_state(memory);
   if (known != states.end()) return static_cast<std::size_t>(known - states.begin());
-  const VarId var = use.memory->var;
+  const VarId var = memory.first().var;
   State state = {.origin = Origin::kShared,
-                 .slot = {.before = var, .after = use.memory->after ? var : kNobody}};
-  for (const WrittenPass& pass : written_[use.node]) {
-    state.per_pass.push_back(values_of(use, pass, source));
+                 .slot = {.before = var, .after = memory.first().after ? var : kNobody}};
+  for (std::size_t k = 0; k < memory.uses.size(); ++k) {
+    const MemoryUse* use = memory.uses[k];
+    // Where it is made anew in every pass, it is what the source left.
+    for (const MemoryUse& other : nodes_[memory.node].node->passes[k].memory) {
+      if (use != nullptr || source == nullptr) break;
+      if (other.writer && find_writer(other) == source) use = &other;
+    }
+    state.per_pass.push_back(use == nullptr ? State::Values{} : values_of(*use));
   }
   states.push_back(std::move(state));
   return states.size() - 1;
 }
 
+// Gives a node what another one leaves in memory that both use.
+void Sharing::feed(const Memory& memory, Findings& findings) {
+  NodeStates& reader = nodes_[memory.node];
+  const Memory* source = source_of(memory);
+  if (source == nullptr || source->node == memory.node) return;
+  if (persistence_of(memory).is_set_anew()) {
+    const auto state = find_state(memory);
+    if (state != reader.states.end()) start_anew(reader, *state);
+    return;
+  }
+  const Node& from = *nodes_[source->node].node;
+  if (!trace::same_type(memory.first().found, source->first().left)) {
+    findings.push_back(warning(
+        Code::kSharedShape, first_pass(memory.node).opened_at, reader.node->name,
+        "node '" + reader.node->name + "' reads memory that node '" + from.name +
+            "' writes, in another shape: its present value is exported as a constant. Pass it "
+            "through annotate.input_tensors()."));
+    return;
+  }
+  const std::size_t read = state_of(memory, source);
+  const std::size_t written = state_of(*source, nullptr);
+  reader.states[read].fed_by = State::Feed{from.id, {}, written};
+}
+
+// What a node writes for others, where nobody gives it its value: state if the node finds what it
+// left, and a constant that it starts from where that is set anew.
+void Sharing::settle(const Memory& memory, Findings& findings) {
+  NodeStates& states = nodes_[memory.node];
+  const Node& node = *states.node;
+  const auto state = find_state(memory);
+  if (state == states.states.end() || state->origin != Origin::kShared) return;
+  if (state->fed_by || !state->slot.is_left()) return;
+  const Persistence found = persistence_of(memory);
+  if (found.is_set_anew() || is_scratch(node, state->slot.before)) start_anew(states, *state);
+  if (!found.strange) return;
+  findings.push_back(warning(
+      Code::kForeignWrite, first_pass(memory.node).opened_at, node.name,
+      "node '" + node.name + "' writes to memory that another node reads" + kForeignWriteText));
+}
+
 std::vector<NodeStates> Sharing::run(Findings& findings) && {
-  for (std::size_t i = 0; i < nodes_.size(); ++i) {
-    if (nodes_[i].base != 0) continue;  // it uses no memory of others
-    for (const MemoryUse& memory : memory_at(i)) {
-      const Use use = {i, &memory};
-      if (!memory.before) continue;  // an input that the user declared
-      const auto source = source_of(use);
-      if (!source || source->node == i) continue;
-      if (is_set_anew(use)) {
-        for (State& state : nodes_[i].states) {
-          if (use_of(state, node_at(i).passes.front()) == &memory) start_anew(nodes_[i], state);
-        }
-        continue;
-      }
-      const Node& from = node_at(source->node);
-      if (!trace::same_type(memory.found, source->memory->left)) {
-        findings.push_back(warning(
-            Code::kSharedShape, node_at(i).passes.front().opened_at, node_at(i).name,
-            "node '" + node_at(i).name + "' reads memory that node '" + from.name +
-                "' writes, in another shape: its present value is exported as a constant. Pass it "
-                "through annotate.input_tensors()."));
-        continue;
-      }
-      const std::size_t read = state_of(use, source);
-      const std::size_t written = state_of(*source, std::nullopt);
-      nodes_[i].states[read].fed_by = State::Feed{from.id, {}, written};
-    }
+  for (const Memory& memory : memories_) {
+    if (nodes_[memory.node].base != 0) continue;        // it uses no memory of others
+    if (memory.first().before) feed(memory, findings);  // else an input that the user declared
   }
-  for (NodeStates& states : nodes_) {
-    for (State& state : states.states) {
-      if (state.origin != Origin::kShared || state.fed_by || !state.slot.is_left()) continue;
-      settle(states, state, findings);
-    }
-  }
+  for (const Memory& memory : memories_) settle(memory, findings);
   return std::move(nodes_);
 }
 

@@ -9,6 +9,10 @@ VarId NodeStates::read_as(const State& state) const {
   return trace::variable_at(exported().tape(), state.slot.sites.front());
 }
 
+std::vector<State>::iterator find_state(std::vector<State>& states, VarId before) {
+  return std::ranges::find(states, before, [](const State& state) { return state.slot.before; });
+}
+
 std::vector<StateSlot> slots_of(const std::vector<State>& states) {
   std::vector<StateSlot> slots;
   slots.reserve(states.size());

@@ -1,5 +1,9 @@
 #include "state/written.h"
 
+#include <algorithm>
+
+#include "trace/constant.h"
+
 namespace leapp::state {
 namespace {
 
@@ -22,31 +26,24 @@ void add_memory(const Pass& pass, std::vector<State>& states, std::set<trace::St
   }
 }
 
-// What a pass held in the memory that a variable of another one is in; undefined where it did not
-// use it.
-State::Values memory_in(const Pass& pass, const Pass& other, VarId var) {
-  if (&pass == &other) return values_in(pass, var);
-  const session::MemoryUse* use = other.find_memory(var);
+// What a state of `own` held in a pass; undefined where that neither declared nor used it.
+State::Values held_in(const Pass& pass, const Pass& own, const State& state) {
+  if (state.origin == Origin::kExplicit) {
+    const auto it = std::ranges::find(pass.states, state.slot.name, &session::DeclaredState::name);
+    return it == pass.states.end() ? State::Values{} : State::Values{it->initial, it->updated};
+  }
+  if (&pass == &own) return values_in(pass, state.slot.before);
+  const session::MemoryUse* use = own.find_memory(state.slot.before);
   for (const session::MemoryUse& there : pass.memory) {
-    if (use == nullptr || !there.found.is_alias_of(use->found)) continue;
-    return {there.value_before(), there.value_after()};
+    if (use != nullptr && are_same(*use, there)) return values_of(there);
   }
   return {};
 }
 
-// What a declared state held in a pass; undefined where that did not declare it.
-State::Values declared_in(const WrittenPass& written, const State& state) {
-  for (const session::DeclaredState& each : written.pass->states) {
-    if (state.origin == Origin::kExplicit && each.name == state.slot.name) {
-      return {each.initial, each.updated};
-    }
+void add_values(const Node& node, const Pass& own, std::vector<State>& states) {
+  for (State& state : states) {
+    for (const Pass& pass : node.passes) state.per_pass.push_back(held_in(pass, own, state));
   }
-  for (const State& other : written.states) {
-    if (other.origin == Origin::kDeclared && other.slot.name == state.slot.name) {
-      return values_in(*written.pass, other.slot.before);
-    }
-  }
-  return {};
 }
 
 }  // namespace
@@ -89,12 +86,16 @@ std::vector<State> more_written(const NodeStates& states) {
   std::vector<State> all = states.states;
   add_memory(pass, all, std::move(known));
   std::vector<State> more(all.begin() + std::ssize(states.states), all.end());
-  for (State& state : more) {
-    for (const Pass& other : states.node->passes) {
-      state.per_pass.push_back(memory_in(other, pass, state.slot.before));
-    }
-  }
+  add_values(*states.node, pass, more);
   return more;
+}
+
+void Persistence::add(const at::Tensor& before, const at::Tensor& left, const at::Tensor& first) {
+  const bool as_left = trace::same_value(before, left);
+  const bool as_first = trace::same_value(before, first);
+  continued |= as_left && !as_first;
+  renewed |= as_first && !as_left;
+  strange |= !as_first && !as_left;
 }
 
 std::set<trace::StoreId> stores_of(const Pass& pass, const std::vector<State>& states) {
@@ -105,23 +106,24 @@ std::set<trace::StoreId> stores_of(const Pass& pass, const std::vector<State>& s
   return stores;
 }
 
+bool are_same(const session::MemoryUse& a, const session::MemoryUse& b) {
+  if (!a.declared.empty() || !b.declared.empty()) return a.declared == b.declared;
+  return trace::memory_of(a.found) == trace::memory_of(b.found);
+}
+
+State::Values values_of(const session::MemoryUse& use) {
+  return {use.value_before(), use.value_after()};
+}
+
 State::Values values_in(const Pass& pass, VarId var) {
-  if (const session::MemoryUse* use = pass.find_memory(var)) {
-    return {use->value_before(), use->value_after()};
-  }
+  if (const session::MemoryUse* use = pass.find_memory(var)) return values_of(*use);
   const at::Tensor content = trace::copy_of(pass.tape().content(var));
   return {content, content};
 }
 
-std::vector<State> find_written(const std::vector<WrittenPass>& passes, std::size_t base) {
-  std::vector<State> states = passes[base].states;
-  for (State& state : states) {
-    for (const WrittenPass& pass : passes) {
-      state.per_pass.push_back(state.origin == Origin::kWritten
-                                   ? memory_in(*pass.pass, *passes[base].pass, state.slot.before)
-                                   : declared_in(pass, state));
-    }
-  }
+std::vector<State> find_written(const Node& node, const WrittenPass& base) {
+  std::vector<State> states = base.states;
+  add_values(node, *base.pass, states);
   return states;
 }
 

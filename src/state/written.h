@@ -25,19 +25,38 @@ std::vector<WrittenPass> written_in(const Node& node);  ///< each of its passes
 /// as it is not among them. What it writes there may depend on more such memory.
 std::vector<State> more_written(const NodeStates& states);
 
-/// What the pass `base` writes, with what each pass held there: told by the name that it was
-/// declared with, or by the memory.
-std::vector<State> find_written(const std::vector<WrittenPass>& passes, std::size_t base);
+/// What the pass `base` of a node writes, with what each pass held there.
+std::vector<State> find_written(const Node& node, const WrittenPass& base);
 
 /// Whether memory is taken for scratch, made anew for every tick, after a single pass: the program
 /// made it during the session and has let go of it, and no other node wrote to it. Several passes
 /// show it by themselves.
 bool is_scratch(const Node& node, VarId var);
 
+/// What passes after the first found in memory that is written to.
+struct Persistence {
+  bool continued = false;  ///< what was left there
+  bool renewed = false;    ///< what the first pass found, and not that
+  bool strange = false;    ///< something else
+
+  void add(const at::Tensor& before, const at::Tensor& left, const at::Tensor& first);
+  /// Whether the program sets it anew for every pass: no state.
+  bool is_set_anew() const { return renewed && !continued && !strange; }
+};
+
+/// What is said, behind how it is used, of memory in which something strange was found.
+inline constexpr const char* kForeignWriteText =
+    ", so that it is exported as state; but a later pass found something there that the pass "
+    "before had not left. If it changes from outside, pass it through annotate.input_tensors().";
+
 /// The memory that a pass reads states from.
 std::set<trace::StoreId> stores_of(const Pass& pass, const std::vector<State>& states);
 
-/// What memory from outside held before a pass and after it, by a variable that is in it.
+/// Whether two passes used the same: told by the name that it was declared with, or by the memory.
+bool are_same(const session::MemoryUse& a, const session::MemoryUse& b);
+
+/// What memory from outside held before a pass and after it; by a variable that is in it.
+State::Values values_of(const session::MemoryUse& use);
 State::Values values_in(const Pass& pass, VarId var);
 
 }  // namespace leapp::state

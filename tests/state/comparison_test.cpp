@@ -17,7 +17,8 @@ using Lines = std::vector<std::string>;
 
 std::vector<Difference> differences(const NodeWriter& writer, std::size_t base = 0) {
   const std::vector<WrittenPass> passes = written_in(writer.node);
-  const Followed followed = follow(writer.node, passes, base, find_written(passes, base));
+  const Followed followed =
+      follow(writer.node, passes, base, find_written(writer.node, passes[base]));
   return compare_passes(writer.node, passes, base, followed, {}, {});
 }
 

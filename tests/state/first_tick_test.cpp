@@ -16,7 +16,7 @@ using Lines = std::vector<std::string>;
 
 std::optional<NodeStates> first_tick(const NodeWriter& writer) {
   const std::vector<WrittenPass> passes = written_in(writer.node);
-  const Followed followed = follow(writer.node, passes, 0, find_written(passes, 0));
+  const Followed followed = follow(writer.node, passes, 0, find_written(writer.node, passes[0]));
   const Node* const nodes[] = {&writer.node};
   return find_first_tick(writer.node, nodes, passes,
                          compare_passes(writer.node, passes, 0, followed, {}, {}), {});

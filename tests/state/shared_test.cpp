@@ -37,7 +37,8 @@ class SharedTest : public ::testing::Test {
     std::vector<std::vector<WrittenPass>> written;
     for (const NodeWriter* writer : {a_.get(), b_.get()}) {
       written.push_back(written_in(writer->node));
-      alone.push_back({.node = &writer->node, .states = find_written(written.back(), 0)});
+      alone.push_back(
+          {.node = &writer->node, .states = find_written(writer->node, written.back().front())});
     }
     findings_.clear();
     found_ = find_shared(std::move(alone), written, findings_);

@@ -73,7 +73,7 @@ TEST(WrittenTest, EachPassHasItsValues) {
   };
   for (const auto& line : table) {
     const NodeWriter writer = tape_of({.passes = 3, .lines = line.lines});
-    const std::vector<State> states = find_written(written_in(writer.node), 0);
+    const std::vector<State> states = find_written(writer.node, written_in(writer.node.passes[0]));
     ASSERT_EQ(states.size(), 1) << line.what;
     EXPECT_EQ(before(states[0]), line.before) << line.what;
     std::vector<at::Tensor> after;
@@ -86,7 +86,7 @@ TEST(WrittenTest, FoundMemoryIsToldByWhereItIs) {
   const NodeWriter writer =
       tape_of({.passes = 2,
                .lines = {"add_(m, x)", "add_(n, m)", "z = add(m, n)", "return z", "m := new"}});
-  const std::vector<State> states = find_written(written_in(writer.node), 0);
+  const std::vector<State> states = find_written(writer.node, written_in(writer.node.passes[0]));
   ASSERT_EQ(told(writer, states), (Lines{"written m <- m", "written n <- n"}));
   EXPECT_EQ(before(states[0]), "1 -");  // another one
   EXPECT_EQ(before(states[1]), "1 2.5");

@@ -20,34 +20,34 @@
 
 namespace leapp::state {
 
-/// Where a value came from: a variable of the first pass, what another site read, or an output.
+/// Where a value came from: a variable of the first pass, what is read on another trail, or an
+/// output.
 struct Source {
   VarId var = kNobody;
-  std::int32_t site = -1;
+  std::int32_t trail = -1;
   PortId port = {};
   std::int32_t delay = 1;  ///< how many passes ago
 
   auto operator<=>(const Source&) const = default;
 };
 
-/// A place where the first pass reads something that depends on none of its inputs.
-struct FollowedSite {
-  trace::Site at;
-  VarId initial = kNobody;                       ///< what the first pass reads there
+/// A tensor that depends on none of the first pass's inputs, followed from where that reads it: all
+/// the sites that read one and the same tensor in every pass.
+struct Trail {
+  std::vector<trace::Site> sites;
+  std::vector<VarId> reads;  ///< from the base on; kNobody where a pass reads nothing from outside
   std::optional<std::set<Source>> sources = {};  ///< what every pass so far allows
   bool changed = false;                          ///< a later pass read another value
   /// A later pass read another tensor, of the same value, that the program had before: a constant,
   /// or the first values of a queue.
   bool moved = false;
-  std::vector<at::Tensor> found = {};  ///< once it has changed: what each pass read
-  std::int32_t like = -1;  ///< the first site that has read the same tensor in every pass
+  std::vector<at::Tensor> found = {};  ///< where it has changed: what each pass read
 
-  /// The written state whose memory the first pass first touches here, or -1.
-  std::int32_t written = -1;
-  bool continued = false;                ///< a pass found there what the pass before had left
-  bool renewed = false;                  ///< a pass found what the first one did, and not that
-  bool strange = false;                  ///< a pass found something else
-  std::vector<State::Values> held = {};  ///< there, in each pass from the base on
+  /// What the written state was found as whose memory the first pass first touches here.
+  VarId written = kNobody;
+  Persistence memory = {};  ///< of that state, as far as nobody else wrote there
+
+  VarId initial() const { return reads.front(); }  ///< what the first pass reads
 };
 
 /// What one later pass showed.
@@ -64,7 +64,8 @@ struct FollowedPass {
 };
 
 struct Followed {
-  std::vector<FollowedSite> sites;
+  std::vector<Trail> trails;
+  std::vector<State> written;          ///< with what each pass held where the first has them
   std::vector<FollowedPass> passes;    ///< from the one after the base on
   bool apart = false;                  ///< the passes ran different operators
   std::vector<trace::Site> torn = {};  ///< names for one tensor came or went, see find_torn()
@@ -76,6 +77,6 @@ struct Followed {
 /// Follows what the pass `base` of a node reads through the passes after it. `written` is what
 /// find_written() returned for that pass.
 Followed follow(const Node& node, const std::vector<WrittenPass>& passes, std::size_t base,
-                const std::vector<State>& written);
+                std::vector<State> written);
 
 }  // namespace leapp::state

@@ -1,4 +1,4 @@
-#include "state/sites.h"
+#include "state/trails.h"
 
 #include <gmock/gmock.h>
 
@@ -14,16 +14,16 @@ using Lines = std::vector<std::string>;
 
 Followed followed(const NodeWriter& writer, std::size_t base = 0) {
   const std::vector<WrittenPass> passes = written_in(writer.node);
-  return follow(writer.node, passes, base, find_written(passes, base));
+  return follow(writer.node, passes, base, find_written(writer.node, passes[base]));
 }
 
-// "h: h2": a variable; "h: #1": what another site read; "h: x@2": of two passes ago; "h: ?": no
-// pass has shown any.
-std::string told(const NodeWriter& writer, const FollowedSite& site, std::size_t base) {
-  std::string text = writer.name(site.initial, base) + ":";
-  if (!site.sources) return text + " ?";
-  for (const Source& source : *site.sources) {
-    text += source.site >= 0 ? " #" + std::to_string(source.site)
+// "h: h2": a variable; "h: #1": what is read on another trail; "h: x@2": of two passes ago; "h: ?":
+// no pass has shown any.
+std::string told(const NodeWriter& writer, const Trail& trail, std::size_t base) {
+  std::string text = writer.name(trail.initial(), base) + ":";
+  if (!trail.sources) return text + " ?";
+  for (const Source& source : *trail.sources) {
+    text += source.trail >= 0 ? " #" + std::to_string(source.trail)
             : source.port.node != kNobody
                 ? " " + std::to_string(source.port.node) + "/" + source.port.port
                 : " " + writer.name(source.var, base);
@@ -34,11 +34,11 @@ std::string told(const NodeWriter& writer, const FollowedSite& site, std::size_t
 
 Lines told(const NodeWriter& writer, const Followed& all, std::size_t base = 0) {
   Lines lines;
-  for (const FollowedSite& site : all.sites) lines.push_back(told(writer, site, base));
+  for (const Trail& trail : all.trails) lines.push_back(told(writer, trail, base));
   return lines;
 }
 
-TEST(SitesTest, WhatEveryPassAllowsAsTheSourceOfASite) {
+TEST(TrailsTest, WhatEveryPassAllowsAsTheSourceOfATrail) {
   const struct {
     const char* what;
     Lines lines;
@@ -51,7 +51,7 @@ TEST(SitesTest, WhatEveryPassAllowsAsTheSourceOfASite) {
       {"a tensor that is replaced", {"h2 = mul(h, x)", "h := h2", "return h2"}, {"h: h2"}},
       {"one that is read twice",
        {"g = mul(h, x)", "h2 = add(h, g)", "h := h2", "return h2"},
-       {"h: h2", "h: h2"}},
+       {"h: h2"}},
       {"a queue", {"y = cat(a, b, x)", "a := b", "b := x", "return y"}, {"a: #1", "b: x"}},
       {"a queue of which only the end is read",
        {"y = mul(a, x)", "a := b", "b := x", "return y"},
@@ -71,29 +71,42 @@ TEST(SitesTest, WhatEveryPassAllowsAsTheSourceOfASite) {
   }
 }
 
-TEST(SitesTest, WhatChangedIsKeptPassByPass) {
+TEST(TrailsTest, WhatChangedIsKeptPassByPass) {
   const NodeWriter writer =
       tape_of({.passes = 3, .lines = {"h2 = add(h, x)", "y = mul(h2, w)", "h := h2", "return y"}});
   const Followed all = followed(writer);
-  ASSERT_EQ(all.sites.size(), 2);
-  EXPECT_TRUE(all.sites[0].changed);
-  EXPECT_EQ(numbers(all.sites[0].found), "1 1.5 3");
-  EXPECT_FALSE(all.sites[1].changed);
+  ASSERT_EQ(all.trails.size(), 2);
+  EXPECT_TRUE(all.trails[0].changed);
+  EXPECT_EQ(numbers(all.trails[0].found), "1 1.5 3");
+  EXPECT_FALSE(all.trails[1].changed);
   EXPECT_TRUE(all.changes(writer.var("h")));
   EXPECT_FALSE(all.changes(writer.var("w")));
 }
 
-TEST(SitesTest, SitesThatAlwaysReadOneTensorAreAlike) {
-  const NodeWriter writer = tape_of(
-      {.passes = 3,
-       .lines = {"g = mul(h, x)", "h2 = add(h, g)", "y = mul(k, h2)", "h := h2", "return y"}});
-  const Followed all = followed(writer);
-  ASSERT_EQ(all.sites.size(), 3);
-  EXPECT_EQ(all.sites[1].like, 0);
-  EXPECT_EQ(all.sites[2].like, 2);
+TEST(TrailsTest, SitesThatAlwaysReadOneTensorAreOneTrail) {
+  const struct {
+    const char* what;
+    Lines lines;
+    std::vector<std::size_t> sites;  // of each trail
+  } table[] = {
+      {"a tensor that is read twice",
+       {"g = mul(h, x)", "h2 = add(h, g)", "y = mul(k, h2)", "h := h2", "return y"},
+       {2, 1}},
+      {"one that later is another in the second and third of three places",
+       {"g = mul(h, x)", "f = add(k, g)", "y = add(k, f)", "k := y", "return y"},
+       {1, 2}},
+  };
+  for (const auto& line : table) {
+    const auto world = std::make_shared<testing::World>();
+    world->tensors["h"] = world->tensors["k"] = at::ones({3});
+    const NodeWriter writer(world, {.passes = 3, .lines = line.lines});
+    std::vector<std::size_t> sites;
+    for (const Trail& trail : followed(writer).trails) sites.push_back(trail.sites.size());
+    EXPECT_EQ(sites, line.sites) << line.what;
+  }
 }
 
-TEST(SitesTest, WrittenMemoryIsContinuedOrRenewedOrStrange) {
+TEST(TrailsTest, WrittenMemoryIsContinuedOrRenewedOrStrange) {
   const Lines body = {"add_(m, x)", "y = mul(m, x)", "return y"};
   const struct {
     const char* then;
@@ -104,16 +117,16 @@ TEST(SitesTest, WrittenMemoryIsContinuedOrRenewedOrStrange) {
     lines.emplace_back(line.then);
     const NodeWriter writer = tape_of({.passes = 3, .lines = lines});
     const Followed all = followed(writer);
-    ASSERT_EQ(all.sites.size(), 1) << line.then;
-    const FollowedSite& site = all.sites[0];
-    EXPECT_EQ(site.written, 0) << line.then;
-    EXPECT_EQ(site.continued, line.found == std::string("continued")) << line.then;
-    EXPECT_EQ(site.renewed, line.found == std::string("renewed")) << line.then;
-    EXPECT_EQ(site.strange, line.found == std::string("strange")) << line.then;
+    ASSERT_EQ(all.trails.size(), 1) << line.then;
+    EXPECT_EQ(all.trails[0].written, writer.var("m")) << line.then;
+    const Persistence& memory = all.trails[0].memory;
+    EXPECT_EQ(memory.continued, line.found == std::string("continued")) << line.then;
+    EXPECT_EQ(memory.renewed, line.found == std::string("renewed")) << line.then;
+    EXPECT_EQ(memory.strange, line.found == std::string("strange")) << line.then;
   }
 }
 
-TEST(SitesTest, APassExplainsWhatItReadAsLongAsAllRanTheSame) {
+TEST(TrailsTest, APassExplainsWhatItReadAsLongAsAllRanTheSame) {
   NodeWriter writer =
       tape_of({.passes = 2,
                .lines = {"3: e = tanh(x)", "3: k := e", "h2 = mul(h, x)", "h := h2", "return h2"}});
@@ -128,7 +141,7 @@ TEST(SitesTest, APassExplainsWhatItReadAsLongAsAllRanTheSame) {
   EXPECT_FALSE(three.passes[1].explains(writer.var("h", 2)));
 }
 
-TEST(SitesTest, AnAddedCallCountsWhereItsResultIsUsedOrKept) {
+TEST(TrailsTest, AnAddedCallCountsWhereItsResultIsUsedOrKept) {
   const struct {
     const char* what;
     Lines lines;
@@ -145,7 +158,7 @@ TEST(SitesTest, AnAddedCallCountsWhereItsResultIsUsedOrKept) {
   }
 }
 
-TEST(SitesTest, ALaterPassMayBeTheBase) {
+TEST(TrailsTest, ALaterPassMayBeTheBase) {
   const NodeWriter writer = tape_of(
       {.passes = 4, .lines = {"1: h2 = neg(x)", "2+: h2 = mul(h, x)", "h := h2", "return h2"}});
   const Followed all = followed(writer, 1);
