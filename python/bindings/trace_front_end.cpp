@@ -88,6 +88,7 @@ void bind_front_end(py::module_& module) {
   module.def("was_input", unlocked_call(&front_end::was_input), tensor);
   module.def("was_declared", unlocked_call(&front_end::was_declared), tensor);
   module.def("outside_of", unlocked_call(&front_end::outside_of), tensor);
+  module.def("await_ends", unlocked_call(&front_end::await_ends));
   module.def("note_made", unlocked_call(&front_end::note_made), tensor);
   module.def("note_size", unlocked_call(&note_size), tensor);
   module.def("note_escape", &note_escape, tensor, py::arg("text"), py::arg("pickled") = false);

@@ -45,15 +45,14 @@ py::handle function_of_detect(const char* name) {
   return function.release();
 }
 
-void opened(const std::string& node, int pass) {
+bool opened(const std::string& node, int pass) {
   const py::gil_scoped_acquire acquire;
   static const py::handle function = function_of_detect("opened");
-  function(node, pass);
+  return function(node, pass).cast<bool>();
 }
-void closed(const std::string& node, int pass) {
+void closed(const std::string& node) {
   const py::gil_scoped_acquire acquire;
-  static const py::handle function = function_of_detect("closed");
-  function(node, pass);
+  function_of_detect("closed")(node);
 }
 bool keeps(const std::vector<at::Tensor>& outputs) {
   const py::gil_scoped_acquire acquire;

@@ -218,7 +218,7 @@ std::vector<at::Tensor> output_tensors(const std::string& node, const NamedTenso
   std::vector<std::vector<at::Tensor>> current;
   for (const auto& each : asked) current.push_back(each.current());
   if (!independent.empty() && !hooks.keeps(session::refs_of(independent))) independent.clear();
-  const int pass = session::locked(frame, [&](session::Live& live) {
+  const bool awaited = session::locked(frame, [&](session::Live& live) {
     session::LiveNode& open = live.open_node(node, "output_tensors");
     for (const TensorSemantics& kept : independent) open.undecided.insert(kept.name);
     for (std::size_t i = 0; i < asked.size(); ++i) {
@@ -226,10 +226,11 @@ std::vector<at::Tensor> output_tensors(const std::string& node, const NamedTenso
         open.pass.buffers.at(asked[i].first + k) = current[i].at(k);
       }
     }
+    const bool awaited_now = open.pass.awaited;
     live.complete(open, tensors, options, frame);
-    return open.completed;
+    return awaited_now;
   });
-  if (session::is_watched(pass) && hooks.closed) hooks.closed(node, pass);
+  if (awaited && hooks.closed) hooks.closed(node);
   return session::refs_of(tensors);
 }
 

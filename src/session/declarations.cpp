@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "bundle/port_rules.h"
+#include "session/front_end.h"
 #include "session/hooks.h"
 #include "session/live.h"
 
@@ -243,7 +244,9 @@ std::vector<at::Tensor> input_tensors(const std::string& node, const NamedTensor
     return added;
   };
   auto handles = session::annotated(where, &Shadowing::inputs, node, tensors, work);
-  if (session::is_watched(begun) && hooks().opened) hooks().opened(node, begun);
+  if (session::is_watched(begun) && hooks().opened && hooks().opened(node, begun)) {
+    front_end::await_ends();
+  }
   return handles;
 }
 

@@ -78,6 +78,9 @@ struct CodeIn {
 };
 LEAPP_EXPORT std::vector<CodeIn> code_in(const std::string& node);
 
+/// Has Hooks::closed told when the passes that are open end.
+LEAPP_EXPORT void await_ends();
+
 /// The program made this tensor outside of nodes, and no operator showed it.
 LEAPP_EXPORT void note_made(const at::Tensor& tensor);
 

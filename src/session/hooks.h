@@ -29,11 +29,11 @@ using TensorNames = std::unordered_map<const void*, TensorName>;
 struct Hooks {
   /// Asked once per compile_graph(); may be empty.
   std::function<TensorNames()> tensor_names;
-  /// Told when a pass of a node has begun and when it has ended, in its first and second pass only
-  /// (`pass` is 1 or 2): later ones are the program's control loop. Called without the session's
-  /// lock. May be empty, like all that follow.
-  std::function<void(const std::string& node, int pass)> opened;
-  std::function<void(const std::string& node, int pass)> closed;
+  /// Told when a pass of a node has begun, in its first and second pass only (`pass` is 1 or 2):
+  /// later ones are the program's control loop. Returns whether `closed` is to be told when it has
+  /// ended. Called without the session's lock. May be empty, like all that follow.
+  std::function<bool(const std::string& node, int pass)> opened;
+  std::function<void(const std::string& node)> closed;
   /// Asked about outputs that depend on no input: whether each depends on something that the
   /// program replaces as it goes, so that later passes may show it to be state. Called without the
   /// session's lock; without it such outputs are errors.

@@ -36,6 +36,7 @@ struct OpenPass {
 
   bool open = false;
   bool recorded = false;  ///< operators are logged; else only inputs and outputs are kept
+  bool awaited = false;   ///< the front end is told when it ends
   TagRef inside = {};     ///< of what it computes and does not put out
   std::thread::id thread = {};
   Pass made = {};  ///< so far; an input that was not given yet has no name

@@ -55,17 +55,17 @@ def include(*objects: Any) -> None:
     _watch.expected = objects
 
 
-def opened(node: str, number: int) -> None:
-    """A pass of a node has begun: its first or second."""
+def opened(node: str, number: int) -> bool:
+    """A pass of a node has begun: its first or second. Return whether to be told when it ends."""
     _watch.opened(node, number)
     for generator, name in _watch.program.generators:
         _watch.random_numbers.follow(generator, name)
+    return number == 1 and bool(_watch.program.generators)
 
 
-def closed(node: str, number: int) -> None:
-    """A pass of a node has ended: its first or second."""
-    if number == 1:
-        _watch.random_numbers.drawn(f"while node '{node}' was open")
+def closed(node: str) -> None:
+    """A pass of a node that holds generators has ended."""
+    _watch.random_numbers.drawn(f"while node '{node}' was open")
 
 
 def keeps(outputs: Iterable[torch.Tensor]) -> bool:

@@ -52,6 +52,7 @@ class RandomNumbers:
         generator = original(*args, **options)
         if in_node():
             self.follow(generator, "np.random.default_rng()")
+            _trace.await_ends()
         return generator
 
     def _counting(self, original: Any, *args: Any) -> Any:
