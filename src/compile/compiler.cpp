@@ -137,10 +137,7 @@ void Compiler::check_nodes() {
 
 void Compiler::take_between() {
   state::Findings findings;
-  const auto has_graph = [](const Node& node) {
-    return node.traced && session::parse_backend(node.export_with) != Backend::kNone;
-  };
-  changed_ = compile::take_between(recorded_, has_graph, findings);
+  changed_ = compile::take_between(recorded_, findings);
   say(findings);
   for (const Node*& node : recorded_) {
     if (const auto it = changed_.find(node->id); it != changed_.end()) node = &it->second;
@@ -169,14 +166,14 @@ std::vector<Draft> Compiler::draft() {
 void Compiler::infer(std::vector<Draft>& drafts) {
   std::vector<const Node*> exported;
   for (const Draft& draft : drafts) {
-    if (draft.has_graph()) exported.push_back(draft.node);
+    if (draft.node->has_graph()) exported.push_back(draft.node);
   }
   state::Inference inference =
       state::infer_states(exported, recorded_, names_by(&session::TensorName::path));
   say(inference.findings);
   auto next = inference.nodes.begin();
   for (Draft& draft : drafts) {
-    if (draft.has_graph()) draft.states = std::move(*next++);
+    if (draft.node->has_graph()) draft.states = std::move(*next++);
   }
 }
 
@@ -222,13 +219,13 @@ void Compiler::compile(std::vector<Draft>& drafts) {
   for (std::size_t i = 0; i < drafts.size(); ++i) {
     Draft& draft = drafts[i];
     if (options_.progress) options_.progress(i, 2 * drafts.size(), draft.node->name);
-    if (!draft.has_graph()) continue;
+    if (!draft.node->has_graph()) continue;
     draft.pure = purify(draft, name);
     if (const auto reason = fall_back(draft, name)) say(*reason);
   }
   choose_states(drafts);
   for (Draft& draft : drafts) {
-    if (!draft.has_graph()) {
+    if (!draft.node->has_graph()) {
       nodes_.push_back(compile_own(draft));
       continue;
     }
@@ -246,7 +243,7 @@ void Compiler::write_models(std::vector<Draft>& drafts, Bundle& bundle) {
     Draft& draft = drafts[i];
     const std::size_t done = drafts.size() + i;
     if (options_.progress) options_.progress(done, 2 * drafts.size(), draft.node->name);
-    if (draft.has_graph() && !dry_run_) {
+    if (draft.node->has_graph() && !dry_run_) {
       write_model(draft.backend, draft.pure.graph, staged_.path(),
                   options_.torch_version.value_or(TORCH_VERSION), nodes_[i]);
       bundle.models[i] = nodes_[i].model;

@@ -230,7 +230,6 @@ void choose_states(std::vector<Draft>& drafts) {
   for (bool again = true; again;) {
     again = false;
     for (Draft& draft : drafts) {
-      if (!draft.has_graph()) continue;
       StateChoice choice = choose_states(draft.states.states, draft.pure, wanted_of(draft, drafts));
       again |= choice != draft.choice;
       draft.choice = std::move(choice);

@@ -23,8 +23,6 @@ struct Draft {
   state::NodeStates states = {};
   trace::Purified pure = {};
   StateChoice choice = {};
-
-  bool has_graph() const { return node->traced && backend != session::Backend::kNone; }
 };
 
 /// The name of a tensor of the program, for a constant; may be "".

@@ -50,10 +50,11 @@ class DraftTest : public leapp::testing::Tracing {
 
 TEST_F(DraftTest, HasAGraphWhenItIsTracedAndExported) {
   Node node;
-  EXPECT_TRUE((Draft{.node = &node, .backend = Backend::kOnnx}.has_graph()));
-  EXPECT_FALSE((Draft{.node = &node}.has_graph()));
+  EXPECT_FALSE(node.has_graph());
+  node.export_with = "onnx";
+  EXPECT_TRUE(node.has_graph());
   node.traced = false;
-  EXPECT_FALSE((Draft{.node = &node, .backend = Backend::kOnnx}.has_graph()));
+  EXPECT_FALSE(node.has_graph());
 }
 
 TEST_F(DraftTest, RandomNumbersCountWhereAnOutputDependsOnThem) {
