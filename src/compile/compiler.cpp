@@ -61,9 +61,8 @@ class Compiler {
   void take_between();
   Backend backend_of(const Node& node);
   std::vector<Draft> draft();
-  void infer(std::vector<Draft>& drafts);
   void compile(std::vector<Draft>& drafts);
-  ExportedNode compile_own(const Draft& draft);
+  ExportedNode compile_own(const Node& node);
   void write_models(std::vector<Draft>& drafts, Bundle& bundle);
   std::future<void> draw_beside(const Bundle& bundle) const;
   void finish_drawing(std::future<void>& drawing);
@@ -156,32 +155,28 @@ Backend Compiler::backend_of(const Node& node) {
   return Backend::kOnnx;  // the same format, so that the pipeline is exported all the same
 }
 
+// The nodes with their states, in order of completion.
 std::vector<Draft> Compiler::draft() {
-  std::vector<Draft> drafts;
-  for (const Node* node : recorded_) drafts.push_back({.node = node, .backend = backend_of(*node)});
-  std::ranges::sort(drafts, {}, [](const Draft& draft) { return draft.node->completion; });
-  return drafts;
-}
-
-void Compiler::infer(std::vector<Draft>& drafts) {
-  std::vector<const Node*> exported;
-  for (const Draft& draft : drafts) {
-    if (draft.node->has_graph()) exported.push_back(draft.node);
-  }
+  std::vector<const Node*> nodes = recorded_;
+  std::ranges::sort(nodes, {}, &Node::completion);
+  std::vector<const Node*> exported = nodes;
+  std::erase_if(exported, [](const Node* node) { return !node->has_graph(); });
   state::Inference inference =
       state::infer_states(exported, recorded_, names_by(&session::TensorName::path));
   say(inference.findings);
+  std::vector<Draft> drafts;
   auto next = inference.nodes.begin();
-  for (Draft& draft : drafts) {
-    if (draft.node->has_graph()) draft.states = std::move(*next++);
+  for (const Node* node : nodes) {
+    drafts.push_back({node->has_graph() ? std::move(*next++) : state::NodeStates{.node = node},
+                      backend_of(*node)});
   }
+  return drafts;
 }
 
 // A node without a graph of ours: with a model of the user's own, or with none.
-ExportedNode Compiler::compile_own(const Draft& draft) {
-  const Node& node = *draft.node;
+ExportedNode Compiler::compile_own(const Node& node) {
   ExportedNode compiled = describe_only(node);
-  if (draft.backend != Backend::kNone) return compiled;
+  if (node.export_with) return compiled;
   const auto given = session::text_param(node.backend_params, "model_path");
   const std::set<std::string> unused = unused_inputs(node);
   if (given) {
@@ -218,22 +213,22 @@ void Compiler::compile(std::vector<Draft>& drafts) {
   const auto name = names_by(&session::TensorName::name);
   for (std::size_t i = 0; i < drafts.size(); ++i) {
     Draft& draft = drafts[i];
-    if (options_.progress) options_.progress(i, 2 * drafts.size(), draft.node->name);
-    if (!draft.node->has_graph()) continue;
+    if (options_.progress) options_.progress(i, 2 * drafts.size(), draft.node().name);
+    if (!draft.node().has_graph()) continue;
     draft.pure = purify(draft, name);
     if (const auto reason = fall_back(draft, name)) say(*reason);
   }
   choose_states(drafts);
   for (Draft& draft : drafts) {
-    if (!draft.node->has_graph()) {
-      nodes_.push_back(compile_own(draft));
+    if (!draft.node().has_graph()) {
+      nodes_.push_back(compile_own(draft.node()));
       continue;
     }
     state::Findings findings;
     nodes_.push_back(finish(draft, recorded_, findings));
     say(findings);
     log(LogLevel::kDebug,
-        "Graph of node '" + draft.node->name + "':\n" + ir::to_text(draft.pure.graph));
+        "Graph of node '" + nodes_.back().model.name + "':\n" + ir::to_text(draft.pure.graph));
     if (!dry_run_) nodes_.back().model.backend = format_of(draft.backend);
   }
 }
@@ -241,12 +236,12 @@ void Compiler::compile(std::vector<Draft>& drafts) {
 void Compiler::write_models(std::vector<Draft>& drafts, Bundle& bundle) {
   for (std::size_t i = 0; i < drafts.size(); ++i) {
     Draft& draft = drafts[i];
-    const std::size_t done = drafts.size() + i;
-    if (options_.progress) options_.progress(done, 2 * drafts.size(), draft.node->name);
-    if (draft.node->has_graph() && !dry_run_) {
+    ExportedNode& node = nodes_[i];
+    if (options_.progress) options_.progress(drafts.size() + i, 2 * drafts.size(), node.model.name);
+    if (node.ours && !dry_run_) {
       write_model(draft.backend, draft.pure.graph, staged_.path(),
-                  options_.torch_version.value_or(TORCH_VERSION), nodes_[i]);
-      bundle.models[i] = nodes_[i].model;
+                  options_.torch_version.value_or(TORCH_VERSION), node);
+      bundle.models[i] = node.model;
     }
     draft.pure = {};  // a large model's constants need not be held until the last one is written
   }
@@ -339,7 +334,6 @@ std::vector<NodeOutcome> Compiler::run() {
   take_between();
   if (session::hooks().tensor_names) names_ = session::hooks().tensor_names();
   std::vector<Draft> drafts = draft();
-  infer(drafts);
   end_phase("state");
   compile(drafts);
   end_phase("graphs");

@@ -18,11 +18,12 @@ using rehearse::ExportedNode;
 using session::Node;
 
 struct Draft {
-  const Node* node = nullptr;
+  state::NodeStates states;  ///< only the node, where that has no graph
   session::Backend backend = session::Backend::kNone;
-  state::NodeStates states = {};
   trace::Purified pure = {};
   StateChoice choice = {};
+
+  const Node& node() const { return *states.node; }
 };
 
 /// The name of a tensor of the program, for a constant; may be "".

@@ -28,8 +28,7 @@ class DraftTest : public leapp::testing::Tracing {
     state::Inference inference = state::infer_states(nodes_, nodes_, no_path);
     std::vector<Draft> drafts;
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
-      drafts.push_back({.node = nodes_[i], .backend = backend});
-      drafts.back().states = std::move(inference.nodes[i]);
+      drafts.push_back({std::move(inference.nodes[i]), backend});
       drafts.back().pure = purify(drafts.back(), no_path);
     }
     choose_states(drafts);
@@ -88,8 +87,7 @@ TEST_F(DraftTest, NamesConstantsAsTheProgramDoes) {
   out("n", in("n", at::ones({2})) * weight);
   stop();
   nodes_ = session::Session::instance().nodes();
-  Draft made{.node = nodes_[0], .backend = Backend::kOnnx};
-  made.states.node = nodes_[0];
+  const Draft made{{.node = nodes_[0]}, Backend::kOnnx};
   const ir::Graph graph = purify(made, [&](const Tensor& tensor) {
                             return std::string(tensor.is_alias_of(weight) ? "gain" : "");
                           }).graph;
@@ -115,7 +113,7 @@ TEST_F(DraftTest, WhatOneNodeReadsAnotherPutsOut) {
   EXPECT_EQ(drafts[1].choice.in, std::vector<bool>{true});
   const ExportedNode b = finish(drafts, 1);
   ASSERT_EQ(b.states.states.size(), 1U);
-  EXPECT_EQ(b.states.states[0].fed_by, (state::State::Feed{drafts[0].node->id, {}, 0}));
+  EXPECT_EQ(b.states.states[0].fed_by, (state::State::Feed{drafts[0].node().id, {}, 0}));
 }
 
 TEST_F(DraftTest, OnnxHasOneNameForEachPort) {
