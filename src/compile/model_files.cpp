@@ -1,8 +1,7 @@
 #include "compile/model_files.h"
 
-#include <fstream>
-
 #include "base/check.h"
+#include "bundle/staging.h"
 #include "bundle/verified_files.h"
 #include "export/cpp/cpp_export.h"
 #include "export/torchscript/torchscript.h"
@@ -94,13 +93,6 @@ Files write_files(Backend backend, const ir::Graph& graph, const std::filesystem
 }
 
 }  // namespace
-
-void write_bytes(const std::filesystem::path& file, const std::string& bytes) {
-  std::ofstream stream(file, std::ios::binary);
-  stream.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-  stream.close();
-  require(stream.good(), Code::kIo, file.string() + " could not be written");
-}
 
 std::string format_of(Backend backend) {
   if (backend == Backend::kCpp) return "cpp";
