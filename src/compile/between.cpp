@@ -74,7 +74,8 @@ class Taker {
   std::span<const Node* const> recorded_;
   state::Findings& findings_;
   std::map<NodeId, Node> changed_;
-  std::map<std::pair<const BetweenCall*, std::size_t>, std::string> put_out_;  // and its name
+  // Results of calls that nodes put out by now, with the names of the outputs.
+  std::map<std::pair<const BetweenCall*, std::size_t>, std::string> put_out_;
 };
 
 std::string Taker::why_not(const Gap& gap, const Node& writer) const {
@@ -130,7 +131,7 @@ void Taker::add_source(const PortId& source, trace::FrameRef where, Node& writer
   input.name = state::unused_name(writer, {}, source.port);
   input.is_between = input.is_static = false;
   input.source = source;
-  for (int i = 0; i < static_cast<int>(known.size()); ++i) {
+  for (std::size_t i = 0; i < known.size(); ++i) {
     Pass& pass = writer.passes[i];
     trace::Recording& recording = pass.recording;
     const at::Tensor value = from.passes[i].outputs[output];
@@ -144,7 +145,8 @@ void Taker::add_source(const PortId& source, trace::FrameRef where, Node& writer
     known[i][source] = {value, var};
     recording.inputs.insert(recording.inputs.begin() + at, {input.name, var});
     pass.inputs.insert(pass.inputs.begin() + at, value);
-    input.age.add({i, i, i + 1, where});
+    const auto number = static_cast<int>(i);
+    input.age.add({number, number, number + 1, where});
   }
   if (!is_own) writer.inputs.push_back(std::move(input));
 }

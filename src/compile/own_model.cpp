@@ -111,7 +111,7 @@ void check_torchscript(const std::string& where, const fs::path& source,
 
 void copy_into(const fs::path& from, const fs::path& to) {
   std::error_code failed;
-  if (to.has_parent_path()) fs::create_directories(to.parent_path(), failed);
+  fs::create_directories(to.parent_path(), failed);
   fs::copy_file(from, to, failed);
   require(!failed, Code::kIo,
           from.string() + " could not be copied to " + to.string() + ": " + failed.message());
@@ -199,6 +199,10 @@ void take_own_model(const OwnModel& own, const fs::path& folder,
   const std::string where = "node '" + model.name + "': " + source.string();
   std::error_code ignored;
   const fs::path whole = fs::absolute(source, ignored);
+  const auto bring = [&](const fs::path& file, const std::string& name) {
+    if (own.copy) copy_into(file, folder / name);
+    return own.copy ? name : fs::absolute(file, ignored).string();
+  };
   if (model.backend == "jit") {
     check_torchscript(where, source, unused, model);
   } else {
@@ -211,20 +215,15 @@ void take_own_model(const OwnModel& own, const fs::path& folder,
       const fs::path file = whole.parent_path() / inside;
       require(fs::is_regular_file(file, ignored), Code::kNotFound,
               where + " keeps weights in " + file.string() + ", which was not found");
-      if (own.copy) copy_into(file, folder / location);
-      model.external_data.push_back({own.copy ? location : file.string(), "", sha256_file(file)});
+      model.external_data.push_back({bring(file, location), "", sha256_file(file)});
     }
     for (const onnx::Opset& opset : found.opsets) {
       if (opset.domain.empty()) model.opset_version = static_cast<int>(opset.version);
     }
   }
   const Checksums sums = hash_file(source);
-  std::string path = whole.string();
-  if (own.copy) {
-    path = model.name + (model.backend == "onnx" ? ".onnx" : ".pt");
-    copy_into(source, folder / path);
-  }
-  model.file = FileEntry{path, sums.md5, sums.sha256};
+  const std::string name = model.name + (model.backend == "onnx" ? ".onnx" : ".pt");
+  model.file = FileEntry{bring(source, name), sums.md5, sums.sha256};
 }
 
 }  // namespace leapp::compile
