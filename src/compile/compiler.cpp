@@ -51,6 +51,7 @@ class Compiler {
       : session_(session),
         options_(options),
         dry_run_(options.dry_run || session.options().dry_run),
+        tolerance_{options.rtol, options.atol},
         recorded_(session.nodes()),
         staged_(session.folder()) {}
 
@@ -103,6 +104,7 @@ class Compiler {
   Session& session_;
   const CompileOptions& options_;
   bool dry_run_;
+  Tolerance tolerance_;
   std::vector<const Node*> recorded_;
   std::map<NodeId, Node> changed_;  // those that took in computing between nodes
   StagedDirectory staged_;
@@ -215,8 +217,7 @@ void Compiler::compile(std::vector<Draft>& drafts) {
     Draft& draft = drafts[i];
     if (options_.progress) options_.progress(i, 2 * drafts.size(), draft.node().name);
     if (!draft.node().has_graph()) continue;
-    draft.pure = purify(draft, name);
-    if (const auto reason = fall_back(draft, name)) say(*reason);
+    if (const auto reason = purify(draft, name)) say(*reason);
   }
   choose_states(drafts);
   for (Draft& draft : drafts) {
@@ -283,15 +284,14 @@ void Compiler::write_golden(Bundle& bundle) {
   require(options_.golden >= 0, Code::kWrongValue,
           "compile_graph(golden=..) is a number of ticks, not " + std::to_string(options_.golden));
   if (options_.golden == 0 || dry_run_) return;
-  auto fewer =
-      rehearse::write_golden(nodes_, static_cast<std::size_t>(options_.golden),
-                             {options_.rtol, options_.atol}, staged("_golden.safetensors"), bundle);
+  auto fewer = rehearse::write_golden(nodes_, static_cast<std::size_t>(options_.golden), tolerance_,
+                                      staged("_golden.safetensors"), bundle);
   if (fewer) say(std::move(*fewer));
 }
 
 void Compiler::try_unseen_inputs(rehearse::Rollout& rollout) {
   const rehearse::CounterExampleOptions trials =
-      rehearse::trials_for({options_.rtol, options_.atol}, options_.thorough, began_);
+      rehearse::trials_for(tolerance_, options_.thorough, began_);
   for (Diagnostic& each :
        rehearse::try_unseen_inputs(nodes_, rollout.engines, trials, rollout.outcomes)) {
     // The line at which a value left the graph says more than the one that put out what came of it.
@@ -310,16 +310,15 @@ std::vector<NodeOutcome> Compiler::validate(const Bundle& bundle) {
     return outcomes;
   }
   const std::filesystem::path log_path = session_.folder() / "log.txt";
-  rehearse::Rollout rollout = rehearse::roll_out(nodes_, bundle.pipeline, staged_.path(), log_path,
-                                                 {options_.rtol, options_.atol});
+  rehearse::Rollout rollout =
+      rehearse::roll_out(nodes_, bundle.pipeline, staged_.path(), log_path, tolerance_);
   try_unseen_inputs(rollout);
   log_validation_summary(rollout.outcomes);
   const std::string failures = describe_failures(rollout.outcomes);
   const bool written = failures.empty() || !options_.strict;
   std::ofstream report((written ? staged_.path() : session_.folder()) / "validation.json",
                        std::ios::binary);
-  report << validation_json(rollout.outcomes, {options_.rtol, options_.atol},
-                            sha256_file(staged(".yaml")))
+  report << validation_json(rollout.outcomes, tolerance_, sha256_file(staged(".yaml")))
          << std::flush;
   require(written, Code::kValidationFailed,
           failures + ". " + first_sign(rollout.outcomes) + "Nothing was written; " +

@@ -189,20 +189,7 @@ std::string why_not_cpp(const std::string& node, const trace::Purified& pure) {
   return {};
 }
 
-}  // namespace
-
-std::optional<Diagnostic> fall_back(Draft& draft, const NameOf& name_of) {
-  const bool may = draft.backend == Backend::kCpp &&
-                   session::text_param(draft.node().backend_params, "fallback").has_value();
-  const std::string reason = may ? why_not_cpp(draft.node().name, draft.pure) : "";
-  if (reason.empty()) return std::nullopt;
-  draft.backend = Backend::kOnnx;
-  draft.pure = purify(draft, name_of);
-  return state::warning(Code::kCppFallback, {}, draft.node().name,
-                        "node '" + draft.node().name + "' becomes ONNX: " + reason);
-}
-
-trace::Purified purify(const Draft& draft, const NameOf& name_of) {
+trace::Purified purified(const Draft& draft, const NameOf& name_of) {
   const std::vector<trace::StateSlot> slots = state::slots_of(draft.states.states);
   trace::Purified rest = purify_pass(draft, draft.states.base, slots, name_of);
   if (draft.states.opening.empty()) return rest;
@@ -220,6 +207,21 @@ trace::Purified purify(const Draft& draft, const NameOf& name_of) {
   rest.outputs.assign(chosen.begin(), end_of_outputs);
   rest.after.assign(end_of_outputs, chosen.end());
   return rest;
+}
+
+}  // namespace
+
+std::optional<Diagnostic> purify(Draft& draft, const NameOf& name_of) {
+  draft.pure = purified(draft, name_of);
+  const bool may_fall_back =
+      draft.backend == Backend::kCpp &&
+      session::text_param(draft.node().backend_params, "fallback").has_value();
+  const std::string reason = may_fall_back ? why_not_cpp(draft.node().name, draft.pure) : "";
+  if (reason.empty()) return std::nullopt;
+  draft.backend = Backend::kOnnx;
+  draft.pure = purified(draft, name_of);
+  return state::warning(Code::kCppFallback, {}, draft.node().name,
+                        "node '" + draft.node().name + "' becomes ONNX: " + reason);
 }
 
 void choose_states(std::vector<Draft>& drafts) {

@@ -29,7 +29,7 @@ class DraftTest : public leapp::testing::Tracing {
     std::vector<Draft> drafts;
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
       drafts.push_back({std::move(inference.nodes[i]), backend});
-      drafts.back().pure = purify(drafts.back(), no_path);
+      purify(drafts.back(), no_path);
     }
     choose_states(drafts);
     return drafts;
@@ -87,10 +87,11 @@ TEST_F(DraftTest, NamesConstantsAsTheProgramDoes) {
   out("n", in("n", at::ones({2})) * weight);
   stop();
   nodes_ = session::Session::instance().nodes();
-  const Draft made{{.node = nodes_[0]}, Backend::kOnnx};
-  const ir::Graph graph = purify(made, [&](const Tensor& tensor) {
-                            return std::string(tensor.is_alias_of(weight) ? "gain" : "");
-                          }).graph;
+  Draft made{{.node = nodes_[0]}, Backend::kOnnx};
+  purify(made, [&](const Tensor& tensor) {
+    return std::string(tensor.is_alias_of(weight) ? "gain" : "");
+  });
+  const ir::Graph& graph = made.pure.graph;
   std::vector<std::string> names;
   for (std::size_t i = 0; i < graph.value_count(); ++i) {
     const ir::Value& value = graph.value(static_cast<ir::ValueId>(i));
