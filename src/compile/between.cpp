@@ -179,12 +179,13 @@ std::string Taker::add_output(const Gap& gap, Node& writer) const {
 
 void Taker::say(const Gap& gap, LogLevel level, const std::string& what) {
   const Between& example = gap.example();
+  const PortId& from = example.route.port;
   const std::size_t more = example.detours.size() - 1;
   findings_.push_back(state::finding(
       Code::kUntracedCompute, level, trace::resolve_source(example.detours.front().frame),
       gap.reader->name,
-      gap.reader->name + "/" + gap.port().name + " comes from " + node_at(example.from.node).name +
-          "/" + example.from.port + " through " + example.detours.front().op +
+      gap.reader->name + "/" + gap.port().name + " comes from " + node_at(from.node).name + "/" +
+          from.port + " through " + example.detours.front().op +
           (more > 0 ? " and " + std::to_string(more) + " more" : "") +
           ", which is in no node: " + what));
 }
