@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <fstream>
 #include <random>
 #include <set>
 #include <system_error>
@@ -296,6 +297,13 @@ void StagedDirectory::move_in() {
   if (const std::error_code failed = remove_tree(path_)) {
     fail(path_, "cannot be removed", failed.value());
   }
+}
+
+void write_bytes(const fs::path& file, std::string_view bytes) {
+  std::ofstream stream(file, std::ios::binary);
+  stream.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  stream.close();
+  require(stream.good(), Code::kIo, file.string() + " could not be written");
 }
 
 }  // namespace leapp

@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <string>
+#include <string_view>
 
 #include "leapp/visibility.h"
 
@@ -60,5 +61,8 @@ class LEAPP_EXPORT StagedDirectory {
   std::filesystem::path path_;
   int lock_ = -1;  // held on path_, so that others can tell it is in use
 };
+
+/// Writes one file of an export. Throws Error(kIo).
+LEAPP_EXPORT void write_bytes(const std::filesystem::path& file, std::string_view bytes);
 
 }  // namespace leapp

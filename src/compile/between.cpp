@@ -20,8 +20,6 @@ using session::NodePort;
 using session::Pass;
 using session::PortId;
 using session::Route;
-using trace::Tape;
-using trace::VarId;
 
 constexpr const char* kNotKept =
     "it reads an input of a node or outputs of several passes, writes to part of a tensor, or "
@@ -31,15 +29,6 @@ bool are_same(const at::Tensor& a, const at::Tensor& b) {
   const bool rounds = a.is_floating_point() || a.is_complex();
   return trace::same_type(a, b) &&
          (rounds ? at::allclose(a, b, 1e-5, 1e-6, true) : at::equal(a, b));
-}
-
-// Whether the route leads from these outputs to that value.
-bool gives(const Route& route, Rerun::Sources sources, const at::Tensor& value) {
-  try {
-    return are_same(Rerun(std::move(sources)).value_of(route).tensor, value);
-  } catch (const c10::Error&) {  // calls that do not fit together: something else happened between
-    return false;
-  }
 }
 
 std::size_t position_of(const std::vector<NodePort>& ports, const std::string& name) {
@@ -56,13 +45,15 @@ struct Gap {
   const NodePort& port() const { return reader->inputs[input]; }
   const Between& example() const { return *received.front(); }
   const Route& route() const { return example().route; }
+  std::string pass_text(std::size_t i) const {
+    return "in pass " + std::to_string(first + i + 1) + " of node '" + reader->name + "' ";
+  }
 };
 
 class Taker {
  public:
-  Taker(std::span<const Node* const> recorded, const std::function<bool(const Node&)>& can_take,
-        state::Findings& findings)
-      : recorded_(recorded), can_take_(can_take), findings_(findings) {}
+  Taker(std::span<const Node* const> recorded, state::Findings& findings)
+      : recorded_(recorded), findings_(findings) {}
 
   void take(const Gap& gap);
   std::map<NodeId, Node> finish() && { return std::move(changed_); }
@@ -72,63 +63,26 @@ class Taker {
     const auto it = changed_.find(id);
     return it != changed_.end() ? it->second : *session::find_node(recorded_, id);
   }
-  Node& changing(NodeId id) {
-    return changed_.try_emplace(id, *session::find_node(recorded_, id)).first->second;
-  }
+  std::string try_to_take(const Gap& gap);
   std::string why_not(const Gap& gap, const Node& writer) const;
-  std::string check_passes(const Gap& gap, const Node& writer) const;
-  at::Tensor value_of(const PortId& source, std::size_t pass) const;
-  std::string add_output(const Gap& gap, Node& writer);
-  std::map<PortId, std::string> add_inputs(const Gap& gap, Node& writer);
-  void append(const Gap& gap, const std::map<PortId, std::string>& inputs, const std::string& name,
-              Node& writer, std::size_t pass) const;
+  std::string add_output(const Gap& gap, Node& writer) const;
+  void add_source(const PortId& source, trace::FrameRef where, Node& writer,
+                  std::vector<Rerun::Sources>& known) const;
+  void connect(const Gap& gap, const PortId& source);
   void say(const Gap& gap, LogLevel level, const std::string& what);
 
   std::span<const Node* const> recorded_;
-  const std::function<bool(const Node&)>& can_take_;
   state::Findings& findings_;
   std::map<NodeId, Node> changed_;
-  std::map<std::pair<const BetweenCall*, std::size_t>, PortId> put_out_;
+  // Results of calls that nodes put out by now, with the names of the outputs.
+  std::map<std::pair<const BetweenCall*, std::size_t>, std::string> put_out_;
 };
-
-at::Tensor Taker::value_of(const PortId& source, std::size_t pass) const {
-  const Node& node = node_at(source.node);
-  return node.passes[pass].outputs[position_of(node.outputs, source.port)];
-}
-
-// Whether the first of the calls explain what every pass received.
-std::string Taker::check_passes(const Gap& gap, const Node& writer) const {
-  const std::vector<PortId> sources = session::sources_of(gap.route());
-  for (std::size_t i = 0; i < gap.received.size(); ++i) {
-    const Between& between = *gap.received[i];
-    const std::string where =
-        "in pass " + std::to_string(gap.first + i + 1) + " of node '" + gap.reader->name + "' ";
-    if (!between.route.call) return where + kNotKept;
-    if (session::sources_of(between.route) != sources) return where + "it reads other outputs";
-    const int pass = between.route.call->passes.at(writer.id);
-    for (const auto& [node, other] : between.route.call->passes) {
-      if (other != pass) return where + "it reads outputs of different passes";
-      if (node_at(node).passes.size() <= static_cast<std::size_t>(pass)) {
-        return where + "it reads values of passes that were not kept";
-      }
-    }
-    Rerun::Sources values;
-    for (const PortId& source : sources) {
-      values[source] = {value_of(source, static_cast<std::size_t>(pass))};
-    }
-    if (!gives(gap.route(), std::move(values),
-               gap.reader->passes[gap.first + i].inputs[gap.input])) {
-      return where + "it gives something else";
-    }
-  }
-  return {};
-}
 
 std::string Taker::why_not(const Gap& gap, const Node& writer) const {
   if (gap.first + gap.received.size() != gap.reader->passes.size() || gap.port().source) {
     return "not every pass of node '" + gap.reader->name + "' receives it";
   }
-  if (!can_take_(writer)) return "node '" + writer.name + "' has no graph of LEAPP's";
+  if (!writer.has_graph()) return "node '" + writer.name + "' has no graph of LEAPP's";
   for (const auto& [node, pass] : gap.route().call->passes) {
     if (node_at(node).passes.size() < writer.passes.size()) {
       return "node '" + node_at(node).name + "' has fewer passes than node '" + writer.name + "'";
@@ -138,121 +92,149 @@ std::string Taker::why_not(const Gap& gap, const Node& writer) const {
     return "one pass does not show whether the tensors that it reads besides are constants: trace "
            "another one";
   }
-  return check_passes(gap, writer);
+  return {};
 }
 
-// Outputs of other nodes, as inputs of the node that takes the computing in.
-std::map<PortId, std::string> Taker::add_inputs(const Gap& gap, Node& writer) {
-  std::map<PortId, std::string> names;
-  for (const PortId& source : session::sources_of(gap.route())) {
-    if (source.node == writer.id) continue;
-    const Node& from = node_at(source.node);
-    NodePort port = from.outputs[position_of(from.outputs, source.port)];
-    port.name = state::unused_name(writer, {}, source.port);
-    port.is_between = port.is_static = false;
-    port.source = source;
-    const std::size_t at = writer.inputs.size();
-    for (std::size_t i = 0; i < writer.passes.size(); ++i) {
-      Pass& pass = writer.passes[i];
-      const auto number = static_cast<int>(i);
-      port.age.add({number, number, number + 1, gap.example().received_at});
-      const auto offset = static_cast<std::ptrdiff_t>(at);
-      pass.recording.inputs.insert(pass.recording.inputs.begin() + offset, {port.name});
-      pass.inputs.insert(pass.inputs.begin() + offset, value_of(source, i));
-    }
-    names[source] = port.name;
-    writer.inputs.push_back(std::move(port));
-  }
-  return names;
-}
-
-void Taker::append(const Gap& gap, const std::map<PortId, std::string>& inputs,
-                   const std::string& name, Node& writer, std::size_t index) const {
-  Pass& pass = writer.passes[index];
-  // What was recorded stays as it is; a copy of it is written on by everything that is taken in.
-  if (pass.recording.tape.use_count() > 1) {
-    pass.recording.tape = std::make_shared<Tape>(pass.tape());
-  }
-  Tape& tape = *pass.recording.tape;
-  const std::size_t computed = pass.recording.outputs.size();  // constants follow
-  Rerun::Sources sources;
-  for (const PortId& source : session::sources_of(gap.route())) {
-    const at::Tensor value = value_of(source, index);
-    if (const auto input = inputs.find(source); input != inputs.end()) {
-      const VarId var = tape.add_input(value, writer.id);
-      for (auto& port : pass.recording.inputs) {
-        if (port.name == input->second) port.var = var;
+// Where a pass received something else than the writer put out under that name, and what.
+std::string difference(const Gap& gap, const Node& writer, const std::string& output) {
+  const std::vector<PortId> sources = session::sources_of(gap.route());
+  const std::size_t position = position_of(writer.outputs, output);
+  for (std::size_t i = 0; i < gap.received.size(); ++i) {
+    const std::string where = gap.pass_text(i);
+    const Route& route = gap.received[i]->route;
+    if (!route.call) return where + kNotKept;
+    if (session::sources_of(route) != sources) return where + "it reads other outputs";
+    const auto pass = static_cast<std::size_t>(route.call->passes.at(writer.id));
+    for (const auto& [node, other] : route.call->passes) {
+      if (static_cast<std::size_t>(other) != pass) {
+        return where + "it reads outputs of different passes";
       }
-      sources[source] = {value, var};
-    } else {
-      const std::size_t at = position_of(writer.outputs, source.port);
-      sources[source] = {
-          value, at < computed ? pass.recording.outputs[at].var : tape.add_outside(value, true)};
+    }
+    if (writer.passes.size() <= pass) return where + "it reads values of passes that were not kept";
+    if (!are_same(writer.passes[pass].outputs[position],
+                  gap.reader->passes[gap.first + i].inputs[gap.input])) {
+      return where + "it gives something else";
     }
   }
-  const Rerun::Known made = Rerun(std::move(sources), tape, writer.id).value_of(gap.route());
-  pass.recording.outputs.push_back({name, made.var});
-  pass.recording.end_call = tape.call_count();
-  pass.outputs.insert(pass.outputs.begin() + static_cast<std::ptrdiff_t>(computed),
-                      trace::copy_of(made.tensor));
+  return {};
+}
+
+// What the calls begin with, in each pass of the node that takes them in: an output of its own, or
+// one more input for that of another node.
+void Taker::add_source(const PortId& source, trace::FrameRef where, Node& writer,
+                       std::vector<Rerun::Sources>& known) const {
+  const Node& from = node_at(source.node);
+  const std::size_t output = position_of(from.outputs, source.port);
+  const bool is_own = source.node == writer.id;
+  const std::ptrdiff_t at = std::ssize(writer.inputs);
+  NodePort input = from.outputs[output];
+  input.name = state::unused_name(writer, {}, source.port);
+  input.is_between = input.is_static = false;
+  input.source = source;
+  for (std::size_t i = 0; i < known.size(); ++i) {
+    Pass& pass = writer.passes[i];
+    trace::Recording& recording = pass.recording;
+    const at::Tensor value = from.passes[i].outputs[output];
+    if (is_own) {
+      const bool is_constant = output >= recording.outputs.size();  // those come last
+      known[i][source] = {value, is_constant ? recording.tape->add_outside(value, true)
+                                             : recording.outputs[output].var};
+      continue;
+    }
+    const trace::VarId var = recording.tape->add_input(value, writer.id);
+    known[i][source] = {value, var};
+    recording.inputs.insert(recording.inputs.begin() + at, {input.name, var});
+    pass.inputs.insert(pass.inputs.begin() + at, value);
+    const auto number = static_cast<int>(i);
+    input.age.add({number, number, number + 1, where});
+  }
+  if (!is_own) writer.inputs.push_back(std::move(input));
 }
 
 // Puts out what the calls give; the name of the output.
-std::string Taker::add_output(const Gap& gap, Node& writer) {
+std::string Taker::add_output(const Gap& gap, Node& writer) const {
   NodePort port = gap.port();
   port.name = state::unused_name(writer, {}, port.name);
   port.is_between = true;
   port.age = {};
-  const std::map<PortId, std::string> inputs = add_inputs(gap, writer);
-  for (std::size_t i = 0; i < writer.passes.size(); ++i) {
-    append(gap, inputs, port.name, writer, i);
+  for (Pass& pass : writer.passes) {  // what was recorded stays as it is
+    pass.recording.tape = std::make_shared<trace::Tape>(pass.tape());
   }
-  const auto computed = static_cast<std::ptrdiff_t>(writer.passes.front().recording.outputs.size());
-  std::string name = port.name;
-  writer.outputs.insert(writer.outputs.begin() + computed - 1, std::move(port));
-  return name;
+  std::vector<Rerun::Sources> known(writer.passes.size());
+  for (const PortId& source : session::sources_of(gap.route())) {
+    add_source(source, gap.example().received_at, writer, known);
+  }
+  const std::ptrdiff_t at = std::ssize(writer.passes.front().recording.outputs);
+  for (std::size_t i = 0; i < known.size(); ++i) {
+    Pass& pass = writer.passes[i];
+    trace::Recording& recording = pass.recording;
+    const Rerun::Known made =
+        Rerun(std::move(known[i]), *recording.tape, writer.id).value_of(gap.route());
+    recording.outputs.push_back({port.name, made.var});
+    recording.end_call = recording.tape->call_count();
+    pass.outputs.insert(pass.outputs.begin() + at, trace::copy_of(made.tensor));
+  }
+  return writer.outputs.insert(writer.outputs.begin() + at, std::move(port))->name;
 }
 
 void Taker::say(const Gap& gap, LogLevel level, const std::string& what) {
   const Between& example = gap.example();
+  const PortId& from = example.route.port;
   const std::size_t more = example.detours.size() - 1;
   findings_.push_back(state::finding(
       Code::kUntracedCompute, level, trace::resolve_source(example.detours.front().frame),
       gap.reader->name,
-      gap.reader->name + "/" + gap.port().name + " comes from " + node_at(example.from.node).name +
-          "/" + example.from.port + " through " + example.detours.front().op +
+      gap.reader->name + "/" + gap.port().name + " comes from " + node_at(from.node).name + "/" +
+          from.port + " through " + example.detours.front().op +
           (more > 0 ? " and " + std::to_string(more) + " more" : "") +
           ", which is in no node: " + what));
 }
 
-void Taker::take(const Gap& gap) {
-  const Route& route = gap.route();
-  const Node* last = nullptr;  // of those whose outputs it reads
-  for (const auto& [node, pass] : route.call ? route.call->passes : std::map<NodeId, int>()) {
-    const Node& from = node_at(node);
-    if (last == nullptr || from.completion > last->completion) last = &from;
-  }
-  const std::string reason = route.call ? why_not(gap, *last) : kNotKept;
-  if (!reason.empty()) {
-    say(gap, LogLevel::kWarning,
-        "the exported pipeline will not run it, since " + reason +
-            ". Move it into a node, unless it stands for the world around them, a simulator say.");
-    return;
-  }
-  const auto key = std::pair(route.call.get(), route.result);
-  if (put_out_.count(key) == 0) {
-    Node& writer = changing(last->id);
-    put_out_[key] = {writer.id, add_output(gap, writer)};
-  }
-  const PortId& source = put_out_.at(key);
-  NodePort& port = changing(gap.reader->id).inputs[gap.input];
+// The input receives that output.
+void Taker::connect(const Gap& gap, const PortId& source) {
+  Node& reader = changed_.try_emplace(gap.reader->id, *gap.reader).first->second;
+  NodePort& port = reader.inputs[gap.input];
   port.source = source;
   for (std::size_t i = 0; i < gap.received.size(); ++i) {
     const Between& between = *gap.received[i];
     port.age.add({static_cast<int>(gap.first + i), between.route.call->passes.at(source.node),
                   between.completed.at(source.node), between.received_at});
   }
-  const bool doubtful = route.call->reads_constants;
+}
+
+// Why the calls cannot be part of a node; empty where they have become one.
+std::string Taker::try_to_take(const Gap& gap) {
+  const Route& route = gap.route();
+  if (!route.call) return kNotKept;
+  Node writer;  // the last of those whose outputs it reads
+  for (const auto& [node, pass] : route.call->passes) {
+    if (node_at(node).completion > writer.completion) writer = node_at(node);
+  }
+  if (std::string reason = why_not(gap, writer); !reason.empty()) return reason;
+  const auto key = std::pair(route.call.get(), route.result);
+  PortId source = {writer.id, {}};
+  try {
+    source.port = put_out_.contains(key) ? put_out_.at(key) : add_output(gap, writer);
+  } catch (const c10::Error&) {  // calls that do not fit together: something else happened between
+    return gap.pass_text(0) + "it gives something else";
+  }
+  if (std::string reason = difference(gap, writer, source.port); !reason.empty()) return reason;
+  put_out_[key] = source.port;
+  changed_[writer.id] = std::move(writer);
+  connect(gap, source);
+  return {};
+}
+
+void Taker::take(const Gap& gap) {
+  const std::string reason = try_to_take(gap);
+  if (!reason.empty()) {
+    say(gap, LogLevel::kWarning,
+        "the exported pipeline will not run it, since " + reason +
+            ". Move it into a node, unless it stands for the world around them, a simulator say.");
+    return;
+  }
+  const bool doubtful = gap.route().call->reads_constants;
+  const PortId& source = *node_at(gap.reader->id).inputs[gap.input].source;
   say(gap, doubtful ? LogLevel::kWarning : LogLevel::kInfo,
       "it is exported as part of node '" + node_at(source.node).name + "'" +
           (doubtful ? ", and the tensors that it reads besides as constants. Where they change, "
@@ -279,10 +261,9 @@ std::vector<Gap> gaps_of(const Node& reader) {
 }  // namespace
 
 std::map<NodeId, Node> take_between(std::span<const Node* const> recorded,
-                                    const std::function<bool(const Node&)>& can_take,
                                     state::Findings& findings) {
   const at::NoGradGuard no_grad;
-  Taker taker(recorded, can_take, findings);
+  Taker taker(recorded, findings);
   for (const Node* node : recorded) {
     for (const Gap& gap : gaps_of(*node)) taker.take(gap);
   }

@@ -10,7 +10,6 @@
 // input stays one of the pipeline's, and is warned about.
 #pragma once
 
-#include <functional>
 #include <map>
 #include <span>
 
@@ -22,10 +21,8 @@ using session::Node;
 using session::NodeId;
 
 /// The nodes that change by it, as if they had been recorded so; the recorded ones stay as they
-/// are. `can_take` says which nodes have a graph of ours. What there is to say is added to
-/// `findings`.
+/// are. What there is to say is added to `findings`.
 std::map<NodeId, Node> take_between(std::span<const Node* const> recorded,
-                                    const std::function<bool(const Node&)>& can_take,
                                     state::Findings& findings);
 
 }  // namespace leapp::compile

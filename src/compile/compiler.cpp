@@ -51,6 +51,7 @@ class Compiler {
       : session_(session),
         options_(options),
         dry_run_(options.dry_run || session.options().dry_run),
+        tolerance_{options.rtol, options.atol},
         recorded_(session.nodes()),
         staged_(session.folder()) {}
 
@@ -61,9 +62,8 @@ class Compiler {
   void take_between();
   Backend backend_of(const Node& node);
   std::vector<Draft> draft();
-  void infer(std::vector<Draft>& drafts);
   void compile(std::vector<Draft>& drafts);
-  ExportedNode compile_own(const Draft& draft);
+  ExportedNode compile_own(const Node& node);
   void write_models(std::vector<Draft>& drafts, Bundle& bundle);
   std::future<void> draw_beside(const Bundle& bundle) const;
   void finish_drawing(std::future<void>& drawing);
@@ -104,6 +104,7 @@ class Compiler {
   Session& session_;
   const CompileOptions& options_;
   bool dry_run_;
+  Tolerance tolerance_;
   std::vector<const Node*> recorded_;
   std::map<NodeId, Node> changed_;  // those that took in computing between nodes
   StagedDirectory staged_;
@@ -137,10 +138,7 @@ void Compiler::check_nodes() {
 
 void Compiler::take_between() {
   state::Findings findings;
-  const auto has_graph = [](const Node& node) {
-    return node.traced && session::parse_backend(node.export_with) != Backend::kNone;
-  };
-  changed_ = compile::take_between(recorded_, has_graph, findings);
+  changed_ = compile::take_between(recorded_, findings);
   say(findings);
   for (const Node*& node : recorded_) {
     if (const auto it = changed_.find(node->id); it != changed_.end()) node = &it->second;
@@ -159,32 +157,28 @@ Backend Compiler::backend_of(const Node& node) {
   return Backend::kOnnx;  // the same format, so that the pipeline is exported all the same
 }
 
+// The nodes with their states, in order of completion.
 std::vector<Draft> Compiler::draft() {
-  std::vector<Draft> drafts;
-  for (const Node* node : recorded_) drafts.push_back({.node = node, .backend = backend_of(*node)});
-  std::ranges::sort(drafts, {}, [](const Draft& draft) { return draft.node->completion; });
-  return drafts;
-}
-
-void Compiler::infer(std::vector<Draft>& drafts) {
-  std::vector<const Node*> exported;
-  for (const Draft& draft : drafts) {
-    if (draft.has_graph()) exported.push_back(draft.node);
-  }
+  std::vector<const Node*> nodes = recorded_;
+  std::ranges::sort(nodes, {}, &Node::completion);
+  std::vector<const Node*> exported = nodes;
+  std::erase_if(exported, [](const Node* node) { return !node->has_graph(); });
   state::Inference inference =
       state::infer_states(exported, recorded_, names_by(&session::TensorName::path));
   say(inference.findings);
+  std::vector<Draft> drafts;
   auto next = inference.nodes.begin();
-  for (Draft& draft : drafts) {
-    if (draft.has_graph()) draft.states = std::move(*next++);
+  for (const Node* node : nodes) {
+    drafts.push_back({node->has_graph() ? std::move(*next++) : state::NodeStates{.node = node},
+                      backend_of(*node)});
   }
+  return drafts;
 }
 
 // A node without a graph of ours: with a model of the user's own, or with none.
-ExportedNode Compiler::compile_own(const Draft& draft) {
-  const Node& node = *draft.node;
+ExportedNode Compiler::compile_own(const Node& node) {
   ExportedNode compiled = describe_only(node);
-  if (draft.backend != Backend::kNone) return compiled;
+  if (node.export_with) return compiled;
   const auto given = session::text_param(node.backend_params, "model_path");
   const std::set<std::string> unused = unused_inputs(node);
   if (given) {
@@ -221,22 +215,21 @@ void Compiler::compile(std::vector<Draft>& drafts) {
   const auto name = names_by(&session::TensorName::name);
   for (std::size_t i = 0; i < drafts.size(); ++i) {
     Draft& draft = drafts[i];
-    if (options_.progress) options_.progress(i, 2 * drafts.size(), draft.node->name);
-    if (!draft.has_graph()) continue;
-    draft.pure = purify(draft, name);
-    if (const auto reason = fall_back(draft, name)) say(*reason);
+    if (options_.progress) options_.progress(i, 2 * drafts.size(), draft.node().name);
+    if (!draft.node().has_graph()) continue;
+    if (const auto reason = purify(draft, name)) say(*reason);
   }
   choose_states(drafts);
   for (Draft& draft : drafts) {
-    if (!draft.has_graph()) {
-      nodes_.push_back(compile_own(draft));
+    if (!draft.node().has_graph()) {
+      nodes_.push_back(compile_own(draft.node()));
       continue;
     }
     state::Findings findings;
     nodes_.push_back(finish(draft, recorded_, findings));
     say(findings);
     log(LogLevel::kDebug,
-        "Graph of node '" + draft.node->name + "':\n" + ir::to_text(draft.pure.graph));
+        "Graph of node '" + nodes_.back().model.name + "':\n" + ir::to_text(draft.pure.graph));
     if (!dry_run_) nodes_.back().model.backend = format_of(draft.backend);
   }
 }
@@ -244,12 +237,12 @@ void Compiler::compile(std::vector<Draft>& drafts) {
 void Compiler::write_models(std::vector<Draft>& drafts, Bundle& bundle) {
   for (std::size_t i = 0; i < drafts.size(); ++i) {
     Draft& draft = drafts[i];
-    const std::size_t done = drafts.size() + i;
-    if (options_.progress) options_.progress(done, 2 * drafts.size(), draft.node->name);
-    if (draft.has_graph() && !dry_run_) {
+    ExportedNode& node = nodes_[i];
+    if (options_.progress) options_.progress(drafts.size() + i, 2 * drafts.size(), node.model.name);
+    if (node.ours && !dry_run_) {
       write_model(draft.backend, draft.pure.graph, staged_.path(),
-                  options_.torch_version.value_or(TORCH_VERSION), nodes_[i]);
-      bundle.models[i] = nodes_[i].model;
+                  options_.torch_version.value_or(TORCH_VERSION), node);
+      bundle.models[i] = node.model;
     }
     draft.pure = {};  // a large model's constants need not be held until the last one is written
   }
@@ -291,15 +284,14 @@ void Compiler::write_golden(Bundle& bundle) {
   require(options_.golden >= 0, Code::kWrongValue,
           "compile_graph(golden=..) is a number of ticks, not " + std::to_string(options_.golden));
   if (options_.golden == 0 || dry_run_) return;
-  auto fewer =
-      rehearse::write_golden(nodes_, static_cast<std::size_t>(options_.golden),
-                             {options_.rtol, options_.atol}, staged("_golden.safetensors"), bundle);
+  auto fewer = rehearse::write_golden(nodes_, static_cast<std::size_t>(options_.golden), tolerance_,
+                                      staged("_golden.safetensors"), bundle);
   if (fewer) say(std::move(*fewer));
 }
 
 void Compiler::try_unseen_inputs(rehearse::Rollout& rollout) {
   const rehearse::CounterExampleOptions trials =
-      rehearse::trials_for({options_.rtol, options_.atol}, options_.thorough, began_);
+      rehearse::trials_for(tolerance_, options_.thorough, began_);
   for (Diagnostic& each :
        rehearse::try_unseen_inputs(nodes_, rollout.engines, trials, rollout.outcomes)) {
     // The line at which a value left the graph says more than the one that put out what came of it.
@@ -318,16 +310,15 @@ std::vector<NodeOutcome> Compiler::validate(const Bundle& bundle) {
     return outcomes;
   }
   const std::filesystem::path log_path = session_.folder() / "log.txt";
-  rehearse::Rollout rollout = rehearse::roll_out(nodes_, bundle.pipeline, staged_.path(), log_path,
-                                                 {options_.rtol, options_.atol});
+  rehearse::Rollout rollout =
+      rehearse::roll_out(nodes_, bundle.pipeline, staged_.path(), log_path, tolerance_);
   try_unseen_inputs(rollout);
   log_validation_summary(rollout.outcomes);
   const std::string failures = describe_failures(rollout.outcomes);
   const bool written = failures.empty() || !options_.strict;
   std::ofstream report((written ? staged_.path() : session_.folder()) / "validation.json",
                        std::ios::binary);
-  report << validation_json(rollout.outcomes, {options_.rtol, options_.atol},
-                            sha256_file(staged(".yaml")))
+  report << validation_json(rollout.outcomes, tolerance_, sha256_file(staged(".yaml")))
          << std::flush;
   require(written, Code::kValidationFailed,
           failures + ". " + first_sign(rollout.outcomes) + "Nothing was written; " +
@@ -342,7 +333,6 @@ std::vector<NodeOutcome> Compiler::run() {
   take_between();
   if (session::hooks().tensor_names) names_ = session::hooks().tensor_names();
   std::vector<Draft> drafts = draft();
-  infer(drafts);
   end_phase("state");
   compile(drafts);
   end_phase("graphs");

@@ -25,7 +25,7 @@ using state::State;
 
 trace::Purified purify_pass(const Draft& draft, std::size_t pass,
                             const std::vector<trace::StateSlot>& slots, const NameOf& name_of) {
-  trace::Recording recording = draft.node->passes[pass].recording;
+  trace::Recording recording = draft.node().passes[pass].recording;
   recording.calls = trace::calls_for(recording, slots);
   trace::PurifyOptions options;
   options.name = name_of;
@@ -35,7 +35,7 @@ trace::Purified purify_pass(const Draft& draft, std::size_t pass,
     const std::string name = c10::toString(op.operator_name());
     return backend == Backend::kCpp ? cpp_export::can_generate(name) : can_convert_to_onnx(name);
   };
-  return trace::purify(recording, slots, draft.node->passes.front().inputs, options);
+  return trace::purify(recording, slots, draft.node().passes.front().inputs, options);
 }
 
 // Which states of a draft others take in.
@@ -44,7 +44,7 @@ std::vector<bool> wanted_of(const Draft& draft, const std::vector<Draft>& drafts
   for (const Draft& reader : drafts) {
     for (std::size_t i = 0; i < reader.choice.in.size(); ++i) {
       const auto& feed = reader.states.states[i].fed_by;
-      if (reader.choice.in[i] && feed && feed->state && feed->node == draft.node->id) {
+      if (reader.choice.in[i] && feed && feed->state && feed->node == draft.node().id) {
         wanted[*feed->state] = true;
       }
     }
@@ -63,41 +63,36 @@ Diagnostic remark_on(const Node& node, const State& state, std::span<const Node*
                  "state of node '" + node.name + "': '" + state.slot.name + "', which " + how);
 }
 
+std::vector<std::string> input_names(const ir::Graph& graph) {
+  std::vector<std::string> names;
+  for (const ir::ValueId id : graph.inputs()) names.push_back(graph.value(id).name);
+  return names;
+}
+
 // What is left out, and what was found.
-void say_states(const Draft& draft, const std::vector<bool>& used,
-                std::span<const Node* const> nodes, state::Findings& findings) {
-  const auto& inputs = draft.states.exported().recording.inputs;
-  for (std::size_t i = 0; i < used.size(); ++i) {
-    if (!used[i]) findings.push_back(unused_input(*draft.node, inputs[i].name));
+void say_states(const Draft& draft, std::span<const Node* const> nodes, state::Findings& findings) {
+  const std::vector<std::string> used = input_names(draft.pure.graph);
+  for (const trace::Recording::Port& input : draft.states.exported().recording.inputs) {
+    if (std::ranges::count(used, input.name) > 0) continue;
+    findings.push_back(unused_input(draft.node(), input.name));
   }
   for (std::size_t i = 0; i < draft.choice.in.size(); ++i) {
     const State& state = draft.states.states[i];
     if (!draft.choice.in[i] || state.origin == State::Origin::kExplicit) continue;
-    findings.push_back(remark_on(*draft.node, state, nodes));
+    findings.push_back(remark_on(draft.node(), state, nodes));
   }
 }
 
 // Gives the graph a pass-through for each link.
 void add_delays(Draft& draft, std::span<const Node* const> nodes, state::Findings& findings) {
   ir::Graph& graph = draft.pure.graph;
-  std::vector<std::string> used;
-  for (const ir::ValueId id : graph.inputs()) used.push_back(graph.value(id).name);
-  std::ranges::move(state::add_delays(draft.states, used, nodes), std::back_inserter(findings));
+  std::ranges::move(state::add_delays(draft.states, input_names(graph), nodes),
+                    std::back_inserter(findings));
   for (const State& state : draft.states.states) {
     if (state.origin != State::Origin::kDelayed) continue;
     const std::string& name = state.slot.name;
     graph.add_output(name, graph.add_input(name, interop::type_of(state.slot.value)));
   }
-}
-
-// Outputs, state, static outputs: the order in which readers of model files expect them.
-void put_static_last(const Node& node, ir::Graph& graph) {
-  std::vector<ir::Graph::Output> outputs = graph.outputs();
-  std::ranges::stable_partition(outputs, [&](const ir::Graph::Output& output) {
-    const NodePort* port = session::find_port(node.outputs, output.name);
-    return port == nullptr || !port->is_static;
-  });
-  graph.set_outputs(std::move(outputs));
 }
 
 void simplify(ir::Graph& graph, Backend backend) {
@@ -159,15 +154,16 @@ void add_ports(const Draft& draft, ExportedNode& made) {
   };
   for (const ir::ValueId id : graph.inputs()) {
     const ir::Value& value = graph.value(id);
-    made.model.inputs.push_back(port(draft.node->inputs, value.name, value.type));
+    made.model.inputs.push_back(port(draft.node().inputs, value.name, value.type));
     made.input_names.push_back(value.name);
   }
   for (const ir::Graph::Output& output : graph.outputs()) {
-    made.model.outputs.push_back(port(draft.node->outputs, output.name, graph.type(output.value)));
+    made.model.outputs.push_back(port(draft.node().outputs, output.name, graph.type(output.value)));
     made.output_names.push_back(output.name);
   }
   made.output_precisions = ir::output_precisions(graph);
-  if (session::text_param(draft.node->backend_params, "weights").value_or("float32") != "float32") {
+  if (session::text_param(draft.node().backend_params, "weights").value_or("float32") !=
+      "float32") {
     // Results are as exact as the weights are.
     std::ranges::fill(made.output_precisions, DType::kBFloat16);
   }
@@ -193,20 +189,7 @@ std::string why_not_cpp(const std::string& node, const trace::Purified& pure) {
   return {};
 }
 
-}  // namespace
-
-std::optional<Diagnostic> fall_back(Draft& draft, const NameOf& name_of) {
-  const bool may = draft.backend == Backend::kCpp &&
-                   session::text_param(draft.node->backend_params, "fallback").has_value();
-  const std::string reason = may ? why_not_cpp(draft.node->name, draft.pure) : "";
-  if (reason.empty()) return std::nullopt;
-  draft.backend = Backend::kOnnx;
-  draft.pure = purify(draft, name_of);
-  return state::warning(Code::kCppFallback, {}, draft.node->name,
-                        "node '" + draft.node->name + "' becomes ONNX: " + reason);
-}
-
-trace::Purified purify(const Draft& draft, const NameOf& name_of) {
+trace::Purified purified(const Draft& draft, const NameOf& name_of) {
   const std::vector<trace::StateSlot> slots = state::slots_of(draft.states.states);
   trace::Purified rest = purify_pass(draft, draft.states.base, slots, name_of);
   if (draft.states.opening.empty()) return rest;
@@ -226,11 +209,25 @@ trace::Purified purify(const Draft& draft, const NameOf& name_of) {
   return rest;
 }
 
+}  // namespace
+
+std::optional<Diagnostic> purify(Draft& draft, const NameOf& name_of) {
+  draft.pure = purified(draft, name_of);
+  const bool may_fall_back =
+      draft.backend == Backend::kCpp &&
+      session::text_param(draft.node().backend_params, "fallback").has_value();
+  const std::string reason = may_fall_back ? why_not_cpp(draft.node().name, draft.pure) : "";
+  if (reason.empty()) return std::nullopt;
+  draft.backend = Backend::kOnnx;
+  draft.pure = purified(draft, name_of);
+  return state::warning(Code::kCppFallback, {}, draft.node().name,
+                        "node '" + draft.node().name + "' becomes ONNX: " + reason);
+}
+
 void choose_states(std::vector<Draft>& drafts) {
   for (bool again = true; again;) {
     again = false;
     for (Draft& draft : drafts) {
-      if (!draft.has_graph()) continue;
       StateChoice choice = choose_states(draft.states.states, draft.pure, wanted_of(draft, drafts));
       again |= choice != draft.choice;
       draft.choice = std::move(choice);
@@ -239,13 +236,19 @@ void choose_states(std::vector<Draft>& drafts) {
 }
 
 ExportedNode finish(Draft& draft, std::span<const Node* const> nodes, state::Findings& findings) {
-  say_states(draft, close_graph(draft.states, draft.choice, draft.pure), nodes, findings);
+  const trace::Recording& recording = draft.states.exported().recording;
+  close_graph(draft.states, draft.choice, draft.pure);
+  say_states(draft, nodes, findings);
   add_delays(draft, nodes, findings);
-  put_static_last(*draft.node, draft.pure.graph);
+  // Outputs, state, static outputs: the order in which readers of model files expect them.
+  auto constant = draft.pure.outputs.begin() + std::ssize(recording.outputs);
+  for (const trace::Recording::Constant& each : recording.static_outputs) {
+    draft.pure.graph.add_output(each.name, *constant++);
+  }
   simplify(draft.pure.graph, draft.backend);
   ExportedNode made{.states = {}, .ours = true};
-  made.model.name = draft.node->name;
-  made.random = say_operators(*draft.node, draft.pure, findings);
+  made.model.name = draft.node().name;
+  made.random = say_operators(draft.node(), draft.pure, findings);
   add_ports(draft, made);
   if (format_of(draft.backend) == "onnx") rename_for_onnx(made.model);
   made.states = std::move(draft.states);

@@ -18,25 +18,21 @@ using rehearse::ExportedNode;
 using session::Node;
 
 struct Draft {
-  const Node* node = nullptr;
+  state::NodeStates states;  ///< only the node, where that has no graph
   session::Backend backend = session::Backend::kNone;
-  state::NodeStates states = {};
   trace::Purified pure = {};
   StateChoice choice = {};
 
-  bool has_graph() const { return node->traced && backend != session::Backend::kNone; }
+  const Node& node() const { return *states.node; }
 };
 
 /// The name of a tensor of the program, for a constant; may be "".
 using NameOf = std::function<std::string(const at::Tensor&)>;
 
 /// Replays the exported pass as a pure graph. Where the first tick is of its own kind, a flag
-/// chooses between it and the others: the last state.
-trace::Purified purify(const Draft& draft, const NameOf& name_of);
-
-/// A node that may become ONNX where it cannot be C++ does so: its backend and graph change.
-/// Returns the reason then.
-std::optional<Diagnostic> fall_back(Draft& draft, const NameOf& name_of);
+/// chooses between it and the others: the last state. A node that may become ONNX where it cannot
+/// be C++ does so: its backend changes, and the reason is returned.
+std::optional<Diagnostic> purify(Draft& draft, const NameOf& name_of);
 
 /// Chooses what each node takes in and puts out of its state. What one node needs may make another
 /// one put it out, and so need more itself.

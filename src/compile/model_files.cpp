@@ -1,8 +1,7 @@
 #include "compile/model_files.h"
 
-#include <fstream>
-
 #include "base/check.h"
+#include "bundle/staging.h"
 #include "bundle/verified_files.h"
 #include "export/cpp/cpp_export.h"
 #include "export/torchscript/torchscript.h"
@@ -13,31 +12,31 @@ namespace leapp::compile {
 namespace {
 
 using session::Backend;
+using session::Node;
+using Files = std::vector<FileEntry>;  // the model first, then what it keeps beside it
 
-void write_torchscript(const ir::Graph& graph, const std::filesystem::path& folder,
-                       ExportedNode& exported) {
-  const session::Node& node = exported.node();
+Files write_torchscript(const ir::Graph& graph, const std::filesystem::path& folder,
+                        const Node& node) {
   const auto file = folder / (node.name + ".pt");
   torchscript::write(
       graph, file,
       {.optimize = session::bool_param(node.backend_params, "optimize").value_or(false)});
-  exported.model.file = entry_of(file);
+  return {entry_of(file)};
 }
 
-void write_onnx(const ir::Graph& graph, const std::filesystem::path& folder,
-                ExportedNode& exported) {
-  const Metadata::Map& params = exported.node().backend_params;
-  OnnxExportOptions options;
-  options.opset_version =
-      static_cast<int>(session::int_param(params, "opset_version").value_or(options.opset_version));
-  options.optimize = session::bool_param(params, "optimize").value_or(true);
-  options.external_data = session::bool_param(params, "external_data").value_or(false);
-  options.graph_name = exported.node().name;
-  OnnxExport written = export_onnx(graph, folder / (exported.node().name + ".onnx"), options);
-  Model& model = exported.model;
-  model.file = std::move(written.files.front());
-  model.external_data.assign(written.files.begin() + 1, written.files.end());
-  model.opset_version = options.opset_version;
+int opset_of(const Node& node) {
+  const int usual = OnnxExportOptions().opset_version;
+  return static_cast<int>(session::int_param(node.backend_params, "opset_version").value_or(usual));
+}
+
+Files write_onnx(const ir::Graph& graph, const std::filesystem::path& folder, const Node& node) {
+  const Metadata::Map& params = node.backend_params;
+  return export_onnx(graph, folder / (node.name + ".onnx"),
+                     {.opset_version = opset_of(node),
+                      .optimize = session::bool_param(params, "optimize").value_or(true),
+                      .external_data = session::bool_param(params, "external_data").value_or(false),
+                      .graph_name = node.name})
+      .files;
 }
 
 // The bridge names ports by the model's names, which differ from the graph's where ONNX needs it.
@@ -51,53 +50,49 @@ ir::Graph with_names_of(const Model& model, ir::Graph graph) {
   return graph;
 }
 
-void write_bridged(Backend backend, const ir::Graph& graph, const std::filesystem::path& folder,
-                   const std::string& torch_version, ExportedNode& exported) {
-  const session::Node& node = exported.node();
+Files write_bridged(const ir::Graph& graph, const std::filesystem::path& folder,
+                    const ExportedNode& exported) {
+  const Node& node = exported.node();
   require(static_cast<bool>(session::hooks().bridge), Code::kNeedsPython,
           "node '" + node.name + "': export_with='" + *node.export_with +
               "' goes through PyTorch's Python exporters. Export from Python, or use 'onnx' or "
               "'jit'.");
-  const bool onnx = backend == Backend::kBridgedOnnx;
+  const bool onnx = session::parse_backend(node.export_with) == Backend::kBridgedOnnx;
   const auto file = folder / (node.name + (onnx ? ".onnx" : ".pt2"));
   session::hooks().bridge(*node.export_with, with_names_of(exported.model, graph), file,
                           node.backend_params);
-  Model& model = exported.model;
-  model.file = entry_of(file);
-  if (!onnx) {
-    model.torch_version = torch_version;
-    return;
-  }
-  model.opset_version = session::int_param(node.backend_params, "opset_version").value_or(20);
+  Files files = {entry_of(file)};
   const std::filesystem::path data = file.string() + ".data";
   std::error_code ignored;
-  if (std::filesystem::exists(data, ignored)) model.external_data.push_back(entry_of(data));
+  if (std::filesystem::exists(data, ignored)) files.push_back(entry_of(data));
+  return files;
 }
 
-void write_cpp(const ir::Graph& graph, const std::filesystem::path& folder,
-               ExportedNode& exported) {
-  Model& model = exported.model;
+Files write_cpp(const ir::Graph& graph, const std::filesystem::path& folder, const Node& node) {
   const std::string format =
-      session::text_param(exported.node().backend_params, "weights").value_or("float32");
+      session::text_param(node.backend_params, "weights").value_or("float32");
   const cpp_export::CppSource code =
-      cpp_export::generate(graph, model.name, cpp_export::parse_weight_format(format));
-  const auto file = folder / (model.name + ".cpp");
-  write_bytes(file, code.source);
-  model.file = entry_of(file);
-  if (code.weights.empty()) return;
-  const auto weights = folder / (model.name + ".weights");
-  write_bytes(weights, code.weights);
-  model.external_data.push_back(entry_of(weights));
+      cpp_export::generate(graph, node.name, cpp_export::parse_weight_format(format));
+  Files files;
+  const auto write = [&](const char* suffix, const std::string& bytes) {
+    const auto file = folder / (node.name + suffix);
+    write_bytes(file, bytes);
+    files.push_back(entry_of(file));
+  };
+  write(".cpp", code.source);
+  if (!code.weights.empty()) write(".weights", code.weights);
+  return files;
+}
+
+Files write_files(Backend backend, const ir::Graph& graph, const std::filesystem::path& folder,
+                  const ExportedNode& exported) {
+  if (backend == Backend::kTorchScript) return write_torchscript(graph, folder, exported.node());
+  if (backend == Backend::kOnnx) return write_onnx(graph, folder, exported.node());
+  if (backend == Backend::kCpp) return write_cpp(graph, folder, exported.node());
+  return write_bridged(graph, folder, exported);
 }
 
 }  // namespace
-
-void write_bytes(const std::filesystem::path& file, const std::string& bytes) {
-  std::ofstream stream(file, std::ios::binary);
-  stream.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-  stream.close();
-  require(stream.good(), Code::kIo, file.string() + " could not be written");
-}
 
 std::string format_of(Backend backend) {
   if (backend == Backend::kCpp) return "cpp";
@@ -107,15 +102,12 @@ std::string format_of(Backend backend) {
 
 void write_model(Backend backend, const ir::Graph& graph, const std::filesystem::path& folder,
                  const std::string& torch_version, ExportedNode& exported) {
-  if (backend == Backend::kTorchScript) {
-    write_torchscript(graph, folder, exported);
-  } else if (backend == Backend::kOnnx) {
-    write_onnx(graph, folder, exported);
-  } else if (backend == Backend::kCpp) {
-    write_cpp(graph, folder, exported);
-  } else {
-    write_bridged(backend, graph, folder, torch_version, exported);
-  }
+  const Files files = write_files(backend, graph, folder, exported);
+  Model& model = exported.model;
+  model.file = files.front();
+  model.external_data.assign(files.begin() + 1, files.end());
+  if (format_of(backend) == "onnx") model.opset_version = opset_of(exported.node());
+  if (backend == Backend::kExportedProgram) model.torch_version = torch_version;
 }
 
 }  // namespace leapp::compile

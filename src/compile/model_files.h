@@ -15,9 +15,6 @@ using rehearse::ExportedNode;
 /// What a backend writes, as the YAML calls it: "jit", "onnx", "pt2" or "cpp".
 std::string format_of(session::Backend backend);
 
-/// Throws Error where the file cannot be written.
-void write_bytes(const std::filesystem::path& file, const std::string& bytes);
-
 /// Writes the graph with the backend, and fills in what the model says of its file.
 /// `torch_version` goes into torch.export's programs.
 void write_model(session::Backend backend, const ir::Graph& graph,

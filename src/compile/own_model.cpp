@@ -67,25 +67,21 @@ void check_side(const std::string& where, const std::vector<Port>& declared,
 }
 
 /// What the program does not read, and the file does not take either.
-void drop_unused(const std::set<std::string>& unused, const std::set<std::string>& taken,
-                 Model& declared) {
+void drop_unused(const std::set<std::string>& unused, const auto& taken, Model& declared) {
   std::erase_if(declared.inputs, [&](const Port& port) {
-    return unused.contains(port.name) && !taken.contains(port.name);
+    return unused.contains(port.name) &&
+           std::ranges::none_of(taken, [&](const auto& each) { return each.name == port.name; });
   });
 }
 
 void check_onnx(const std::string& where, const onnx::Model& found,
                 const std::set<std::string>& unused, Model& declared) {
-  std::set<std::string> weights;  // files of old list their weights among the inputs
-  for (const onnx::Tensor& tensor : found.graph.initializers) weights.insert(tensor.name);
-  std::vector<onnx::ValueInfo> inputs;
-  std::set<std::string> taken;
-  for (const onnx::ValueInfo& info : found.graph.inputs) {
-    if (weights.contains(info.name)) continue;
-    inputs.push_back(info);
-    taken.insert(info.name);
+  std::vector<onnx::ValueInfo> inputs = found.graph.inputs;
+  // Files of old list their weights among the inputs.
+  for (const onnx::Tensor& weight : found.graph.initializers) {
+    std::erase_if(inputs, [&](const onnx::ValueInfo& info) { return info.name == weight.name; });
   }
-  drop_unused(unused, taken, declared);
+  drop_unused(unused, inputs, declared);
   check_side(where, declared.inputs, inputs, "input");
   check_side(where, declared.outputs, found.graph.outputs, "output");
   for (const onnx::ValueInfo& info : inputs) {
@@ -101,12 +97,8 @@ void check_torchscript(const std::string& where, const fs::path& source,
     const auto parameters = torchscript::parameters_of(source);
     require(parameters.has_value(), Code::kOwnModel, where + ": the module has no forward()");
     const auto needed = std::ranges::count(*parameters, true, &torchscript::Parameter::needed);
-    if (declared.inputs.size() >
-        parameters->size()) {  // they go by position, unless there are more
-      std::set<std::string> taken;
-      for (const torchscript::Parameter& parameter : *parameters) taken.insert(parameter.name);
-      drop_unused(unused, taken, declared);
-    }
+    // They go by position, unless there are more.
+    if (declared.inputs.size() > parameters->size()) drop_unused(unused, *parameters, declared);
     const auto ports = std::ssize(declared.inputs);
     require(needed <= ports && ports <= std::ssize(*parameters), Code::kOwnModel,
             where + ": forward() takes " + std::to_string(parameters->size()) +
@@ -119,7 +111,7 @@ void check_torchscript(const std::string& where, const fs::path& source,
 
 void copy_into(const fs::path& from, const fs::path& to) {
   std::error_code failed;
-  if (to.has_parent_path()) fs::create_directories(to.parent_path(), failed);
+  fs::create_directories(to.parent_path(), failed);
   fs::copy_file(from, to, failed);
   require(!failed, Code::kIo,
           from.string() + " could not be copied to " + to.string() + ": " + failed.message());
@@ -161,26 +153,22 @@ std::set<std::string> unused_inputs(const Node& node) {
   if (node.passes.empty() || !node.passes.front().recording.tape) return {};
   const session::Pass& pass = node.passes.front();
   const trace::Tape& tape = pass.tape();
-  std::vector<trace::VarId> live;
-  for (const trace::Recording::Port& output : pass.recording.outputs) live.push_back(output.var);
+  std::vector<trace::VarId> left;
+  for (const trace::Recording::Port& output : pass.recording.outputs) left.push_back(output.var);
   for (const session::MemoryUse& use : pass.memory) {
-    if (use.left.defined()) live.push_back(use.var);
+    if (use.left.defined()) left.push_back(use.var);
   }
-  for (const session::DeclaredState& state : pass.states) live.push_back(state.after);
-  for (const session::DeclaredBuffer& buffer : pass.buffers) live.push_back(buffer.after);
-  for (const std::int32_t index : trace::slice(tape, live)) {
-    trace::for_each_variable(tape, tape.call(index),
-                             [&](trace::VarId var) { live.push_back(var); });
-  }
-  const auto is_read = [&](trace::VarId input) {
-    return std::ranges::any_of(live, [&](trace::VarId var) {
-      return var != trace::kNobody && tape.same_memory(input, var);
-    });
-  };
+  for (const session::DeclaredState& state : pass.states) left.push_back(state.after);
+  for (const session::DeclaredBuffer& buffer : pass.buffers) left.push_back(buffer.after);
+  std::erase(left, trace::kNobody);
   std::set<std::string> unused;
   for (const trace::Recording::Port& input : pass.recording.inputs) {
+    const auto reaches = [&](trace::VarId var) {
+      return trace::depends_on(tape, var,
+                               [&](trace::VarId id) { return tape.same_memory(input.var, id); });
+    };
     const bool is_port = session::find_port(node.inputs, input.name) != nullptr;
-    if (is_port && !is_read(input.var)) unused.insert(input.name);
+    if (is_port && std::ranges::none_of(left, reaches)) unused.insert(input.name);
   }
   return unused;
 }
@@ -211,6 +199,10 @@ void take_own_model(const OwnModel& own, const fs::path& folder,
   const std::string where = "node '" + model.name + "': " + source.string();
   std::error_code ignored;
   const fs::path whole = fs::absolute(source, ignored);
+  const auto bring = [&](const fs::path& file, const std::string& name) {
+    if (own.copy) copy_into(file, folder / name);
+    return own.copy ? name : fs::absolute(file, ignored).string();
+  };
   if (model.backend == "jit") {
     check_torchscript(where, source, unused, model);
   } else {
@@ -223,20 +215,15 @@ void take_own_model(const OwnModel& own, const fs::path& folder,
       const fs::path file = whole.parent_path() / inside;
       require(fs::is_regular_file(file, ignored), Code::kNotFound,
               where + " keeps weights in " + file.string() + ", which was not found");
-      if (own.copy) copy_into(file, folder / location);
-      model.external_data.push_back({own.copy ? location : file.string(), "", sha256_file(file)});
+      model.external_data.push_back({bring(file, location), "", sha256_file(file)});
     }
     for (const onnx::Opset& opset : found.opsets) {
       if (opset.domain.empty()) model.opset_version = static_cast<int>(opset.version);
     }
   }
   const Checksums sums = hash_file(source);
-  std::string path = whole.string();
-  if (own.copy) {
-    path = model.name + (model.backend == "onnx" ? ".onnx" : ".pt");
-    copy_into(source, folder / path);
-  }
-  model.file = FileEntry{path, sums.md5, sums.sha256};
+  const std::string name = model.name + (model.backend == "onnx" ? ".onnx" : ".pt");
+  model.file = FileEntry{bring(source, name), sums.md5, sums.sha256};
 }
 
 }  // namespace leapp::compile

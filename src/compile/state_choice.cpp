@@ -46,33 +46,23 @@ StateChoice choose_states(const std::vector<State>& candidates, const Purified& 
   return choice;
 }
 
-std::vector<bool> close_graph(const state::NodeStates& states, const StateChoice& choice,
-                              Purified& purified) {
+void close_graph(const state::NodeStates& states, const StateChoice& choice, Purified& purified) {
   const trace::Recording& recording = states.exported().recording;
   ir::Graph& graph = purified.graph;
-  std::size_t next = 0;
-  for (const trace::Recording::Port& port : recording.outputs) {
-    graph.add_output(port.name, purified.outputs[next++]);
-  }
-  for (const trace::Recording::Constant& constant : recording.static_outputs) {
-    graph.add_output(constant.name, purified.outputs[next++]);
+  for (std::size_t i = 0; i < recording.outputs.size(); ++i) {
+    graph.add_output(recording.outputs[i].name, purified.outputs[i]);
   }
   for (std::size_t i = 0; i < choice.out.size(); ++i) {
     if (choice.out[i]) graph.add_output(states.states[i].slot.name, purified.after[i]);
   }
   const std::vector<bool> reached = ir::needed_for(graph, roots_of(purified, choice.out));
-  std::vector<bool> used;
-  std::vector<ir::ValueId> inputs;
-  for (std::size_t i = 0; i < recording.inputs.size(); ++i) {
-    const ir::ValueId id = graph.inputs()[i];
-    used.push_back(reached[static_cast<std::size_t>(id)]);
-    if (used.back()) inputs.push_back(id);
-  }
+  std::vector<ir::ValueId> inputs = graph.inputs();
+  inputs.resize(recording.inputs.size());
+  std::erase_if(inputs, [&](ir::ValueId id) { return !reached[static_cast<std::size_t>(id)]; });
   for (std::size_t i = 0; i < choice.in.size(); ++i) {
     if (choice.in[i]) inputs.push_back(purified.before[i]);
   }
   graph.set_inputs(std::move(inputs));
-  return used;
 }
 
 }  // namespace leapp::compile

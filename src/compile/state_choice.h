@@ -25,9 +25,9 @@ struct StateChoice {
 StateChoice choose_states(const std::vector<state::State>& states, const trace::Purified& purified,
                           const std::vector<bool>& wanted);
 
-/// Gives the graph its final inputs (used ports, then chosen states) and outputs (ports, then
-/// chosen states). Returns which recorded inputs reach an output.
-std::vector<bool> close_graph(const state::NodeStates& states, const StateChoice& choice,
-                              trace::Purified& purified);
+/// Gives the graph its inputs, ports that reach an output and then chosen states, and its outputs,
+/// ports that are no constants and then chosen states.
+void close_graph(const state::NodeStates& states, const StateChoice& choice,
+                 trace::Purified& purified);
 
 }  // namespace leapp::compile

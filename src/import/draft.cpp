@@ -1,9 +1,7 @@
 #include "import/draft.h"
 
 #include <algorithm>
-#include <fstream>
 
-#include "base/check.h"
 #include "bundle/initial_values.h"
 #include "bundle/staging.h"
 #include "onnx/writer.h"
@@ -71,11 +69,7 @@ void Draft::write_files(const std::filesystem::path& folder, const std::string& 
         write_initial_values(folder / (name + "_initial_values.safetensors"), values);
   }
   check(bundle_);
-  const std::filesystem::path yaml = folder / (name + ".yaml");
-  std::ofstream stream(yaml, std::ios::binary);
-  stream << to_yaml(bundle_);
-  stream.close();
-  require(stream.good(), Code::kIo, yaml.string() + " could not be written");
+  write_bytes(folder / (name + ".yaml"), to_yaml(bundle_));
 }
 
 Bundle Draft::write(const std::filesystem::path& target) {

@@ -57,27 +57,16 @@ void note_arguments(Live& live, PendingCall& call) {
   call.noted.resize(call.traits.writes.size());
   for (std::size_t i = 0; i < call.noted.size(); ++i) {
     const c10::IValue& value = call.arguments()[i];
-    const auto note = [&](const at::Tensor& tensor) {
+    call.noted[i] = live.tape->argument_of(value, [&](const at::Tensor& tensor) {
+      // A number in a tensor's clothes.
+      if (value.isTensor() && tensor.unsafeGetTensorImpl()->is_wrapped_number()) return kNobody;
       const VarId var = note_argument(live, call, tensor, call.traits.overwrites[i]);
       if (call.traits.writes[i]) {
         call.written.push_back(var);
         call.written_tensors.push_back(tensor);
       }
       return var;
-    };
-    if (value.isTensorList() || value.isOptionalTensorList()) {
-      std::vector<VarId> list;
-      for (const c10::IValue& item : value.toListRef()) {
-        const bool there = item.isTensor() && item.toTensor().defined();
-        list.push_back(there ? note(item.toTensor()) : kNobody);
-      }
-      call.noted[i] = live.tape->list_of(list);
-    } else if (value.isTensor() && value.toTensor().defined() &&
-               !value.toTensor().unsafeGetTensorImpl()->is_wrapped_number()) {
-      call.noted[i] = {.kind = trace::Arg::Kind::kTensor, .var = note(value.toTensor())};
-    } else {  // also numbers in a tensor's clothes, and tensors without memory
-      call.noted[i].value = value;
-    }
+    });
   }
 }
 

@@ -30,7 +30,7 @@ void refuse_open_value(Live& live, const LiveNode& node, const NodePort& port,
 // Whether it becomes part of a node shows when all passes are known.
 void keep_route(Live& live, LiveNode& node, const NodePort& port, const TagRef& tag,
                 trace::FrameRef frame) {
-  Between between{port.name, {tag->node, tag->port}, tag->detours, tag->route(), frame, {}};
+  Between between{port.name, tag->detours, tag->route(), frame, {}};
   for (const auto& [id, pass] : tag->call ? tag->call->passes : std::map<NodeId, int>()) {
     between.completed[id] = live.at(id).completed;
   }

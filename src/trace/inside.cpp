@@ -29,13 +29,7 @@ class InsideRecorder final : public Observer {
   bool complete() const { return complete_; }
 
  private:
-  struct Argument {
-    c10::IValue value;
-    bool is_list = false;
-    std::vector<VarId> vars;
-  };
-  Argument note(const c10::IValue& value, bool writes);
-  void append(const c10::OperatorHandle& op, const std::vector<Argument>& arguments);
+  Arg note(const c10::IValue& value, bool writes);
   void add_results(const c10::OperatorHandle& op, const c10::IValue* results, bool declared);
 
   Tape& tape_;
@@ -48,41 +42,18 @@ class InsideRecorder final : public Observer {
   std::vector<StoreId> read_;   // memory of its arguments
 };
 
-InsideRecorder::Argument InsideRecorder::note(const c10::IValue& value, bool writes) {
-  Argument argument{value, value.isTensorList() || value.isOptionalTensorList(), {}};
-  const auto add = [&](const c10::IValue& item) {
-    if (!item.isTensor() || !item.toTensor().defined() || is_wrapped_number(item)) {
-      if (argument.is_list) argument.vars.push_back(kNobody);
-      return;
-    }
-    const VarId var = tape_.use(item.toTensor());
-    argument.vars.push_back(var);
+Arg InsideRecorder::note(const c10::IValue& value, bool writes) {
+  return tape_.argument_of(value, [&](const at::Tensor& tensor) {
+    if (is_wrapped_number(tensor)) return kNobody;
+    const VarId var = tape_.use(tensor);
     node_ = std::max(node_, tape_.variable(var).node);
     read_.push_back(tape_.variable(var).store);
-    if (!writes) return;
-    captures_.before_write(item.toTensor());
-    written_.push_back(var);
-  };
-  if (argument.is_list) {
-    for (const c10::IValue& item : value.toListRef()) add(item);
-  } else {
-    add(value);
-  }
-  return argument;
-}
-
-void InsideRecorder::append(const c10::OperatorHandle& op, const std::vector<Argument>& arguments) {
-  tape_.begin_call(op, frame_, node_);
-  for (const Argument& argument : arguments) {
-    if (argument.is_list) {
-      tape_.add_tensor_list(argument.vars);
-    } else if (argument.vars.empty()) {
-      tape_.add_value(argument.value);
-    } else {
-      tape_.add_tensor(argument.vars.front());
+    if (writes) {
+      captures_.before_write(tensor);
+      written_.push_back(var);
     }
-  }
-  for (const VarId var : written_) tape_.note_write(var, node_);
+    return var;
+  });
 }
 
 void InsideRecorder::add_results(const c10::OperatorHandle& op, const c10::IValue* results,
@@ -115,7 +86,7 @@ void InsideRecorder::on_call(const c10::OperatorHandle& op, c10::DispatchKeySet 
   node_ = kNobody;
   written_.clear();
   read_.clear();
-  std::vector<Argument> arguments;
+  std::vector<Arg> arguments;
   const std::size_t first = stack->size() - traits.writes.size();
   for (std::size_t i = 0; i < traits.writes.size(); ++i) {
     arguments.push_back(note((*stack)[first + i], traits.writes[i]));
@@ -132,7 +103,9 @@ void InsideRecorder::on_call(const c10::OperatorHandle& op, c10::DispatchKeySet 
     for (const at::Tensor& made : tensors_in(results, returns)) tape_.add_outside(made, true);
     return;
   }
-  append(op, arguments);
+  tape_.begin_call(op, frame_, node_);
+  for (Arg& argument : arguments) tape_.add_argument(std::move(argument));
+  for (const VarId var : written_) tape_.note_write(var, node_);
   add_results(op, results, traits.aliases);
 }
 

@@ -294,6 +294,21 @@ Arg Tape::list_of(const std::vector<VarId>& vars) {
           .list_size = static_cast<std::int32_t>(vars.size())};
 }
 
+Arg Tape::argument_of(const c10::IValue& value,
+                      c10::function_ref<VarId(const at::Tensor&)> var_of) {
+  const auto var = [&](const c10::IValue& item) {
+    return item.isTensor() && item.toTensor().defined() ? var_of(item.toTensor()) : kNobody;
+  };
+  if (value.isTensorList() || value.isOptionalTensorList()) {
+    std::vector<VarId> vars;
+    for (const c10::IValue& item : value.toListRef()) vars.push_back(var(item));
+    return list_of(vars);
+  }
+  const VarId single = var(value);
+  if (single == kNobody) return {.value = value};
+  return {.kind = Arg::Kind::kTensor, .var = single};
+}
+
 VarId Tape::result_variable(const at::Tensor& tensor) {
   if (!tensor.defined()) return kNobody;
   const auto it = by_impl_.find(tensor.unsafeGetTensorImpl());

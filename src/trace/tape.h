@@ -13,6 +13,7 @@
 #include <ATen/core/Tensor.h>
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/core/ivalue.h>
+#include <c10/util/FunctionRef.h>
 #include <c10/util/SmallVector.h>
 #include <c10/util/flat_hash_map.h>
 
@@ -133,6 +134,9 @@ class Tape {
   void add_argument(Arg argument) { args_.push_back(std::move(argument)); }
   /// An argument that is a list, for a call to come.
   Arg list_of(const std::vector<VarId>& vars);
+  /// Any argument, likewise. `var_of` names each tensor in it; kNobody: one that is a value, or
+  /// absent from its list.
+  Arg argument_of(const c10::IValue& value, c10::function_ref<VarId(const at::Tensor&)> var_of);
   /// A tensor, a list of tensors, or anything else, of which only the place is kept.
   void add_result(const c10::IValue& value);
 

@@ -84,6 +84,11 @@ class StagingTest : public testing::Test {
   test::TemporaryFolder folder_;
 };
 
+TEST_F(StagingTest, AFileThatCannotBeWrittenIsAnError) {
+  EXPECT_THAT(error_of(ErrorKind::kIo, [&] { write_bytes(folder_.path() / "none" / "f", ""); }),
+              HasSubstr("could not be written"));
+}
+
 TEST_F(StagingTest, b24_TheFirstExportAppearsAsAWhole) {
   StagedDirectory staged(target());
   write_export(staged.path(), {"a"});

@@ -28,9 +28,8 @@ class DraftTest : public leapp::testing::Tracing {
     state::Inference inference = state::infer_states(nodes_, nodes_, no_path);
     std::vector<Draft> drafts;
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
-      drafts.push_back({.node = nodes_[i], .backend = backend});
-      drafts.back().states = std::move(inference.nodes[i]);
-      drafts.back().pure = purify(drafts.back(), no_path);
+      drafts.push_back({std::move(inference.nodes[i]), backend});
+      purify(drafts.back(), no_path);
     }
     choose_states(drafts);
     return drafts;
@@ -50,10 +49,11 @@ class DraftTest : public leapp::testing::Tracing {
 
 TEST_F(DraftTest, HasAGraphWhenItIsTracedAndExported) {
   Node node;
-  EXPECT_TRUE((Draft{.node = &node, .backend = Backend::kOnnx}.has_graph()));
-  EXPECT_FALSE((Draft{.node = &node}.has_graph()));
+  EXPECT_FALSE(node.has_graph());
+  node.export_with = "onnx";
+  EXPECT_TRUE(node.has_graph());
   node.traced = false;
-  EXPECT_FALSE((Draft{.node = &node, .backend = Backend::kOnnx}.has_graph()));
+  EXPECT_FALSE(node.has_graph());
 }
 
 TEST_F(DraftTest, RandomNumbersCountWhereAnOutputDependsOnThem) {
@@ -87,11 +87,11 @@ TEST_F(DraftTest, NamesConstantsAsTheProgramDoes) {
   out("n", in("n", at::ones({2})) * weight);
   stop();
   nodes_ = session::Session::instance().nodes();
-  Draft made{.node = nodes_[0], .backend = Backend::kOnnx};
-  made.states.node = nodes_[0];
-  const ir::Graph graph = purify(made, [&](const Tensor& tensor) {
-                            return std::string(tensor.is_alias_of(weight) ? "gain" : "");
-                          }).graph;
+  Draft made{{.node = nodes_[0]}, Backend::kOnnx};
+  purify(made, [&](const Tensor& tensor) {
+    return std::string(tensor.is_alias_of(weight) ? "gain" : "");
+  });
+  const ir::Graph& graph = made.pure.graph;
   std::vector<std::string> names;
   for (std::size_t i = 0; i < graph.value_count(); ++i) {
     const ir::Value& value = graph.value(static_cast<ir::ValueId>(i));
@@ -114,7 +114,7 @@ TEST_F(DraftTest, WhatOneNodeReadsAnotherPutsOut) {
   EXPECT_EQ(drafts[1].choice.in, std::vector<bool>{true});
   const ExportedNode b = finish(drafts, 1);
   ASSERT_EQ(b.states.states.size(), 1U);
-  EXPECT_EQ(b.states.states[0].fed_by, (state::State::Feed{drafts[0].node->id, {}, 0}));
+  EXPECT_EQ(b.states.states[0].fed_by, (state::State::Feed{drafts[0].node().id, {}, 0}));
 }
 
 TEST_F(DraftTest, OnnxHasOneNameForEachPort) {

@@ -33,31 +33,52 @@ Route way(std::size_t half) {
   return call("aten::add_", "Scalar", {any, 1, 1}, {part});
 }
 
-TEST(RerunTest, ARouteLeadsToItsValueAndLeavesItsSourceAlone) {
+class RerunTest : public ::testing::Test {
+ protected:
+  Rerun rerun(const Tensor& y) { return {{{kSource, {y, tape_.add_input(y, 0)}}}, tape_, 0}; }
+  std::vector<std::string> operators() const {
+    std::vector<std::string> names;
+    for (const trace::Call& each : tape_.calls()) names.push_back(each.op.schema().name());
+    return names;
+  }
+
+  trace::CaptureTable captures_;
+  trace::Tape tape_{captures_};
+};
+
+TEST_F(RerunTest, ARouteLeadsToItsValueAndLeavesItsSourceAlone) {
   const Tensor y = at::arange(4, at::kFloat);
-  EXPECT_TRUE(at::equal(Rerun({{kSource, {y}}}).value_of(way(1)).tensor, at::tensor({5.0F, 7.0F})));
-  EXPECT_TRUE(at::equal(Rerun({{kSource, {y}}}).value_of(way(0)).tensor, at::tensor({1.0F, 3.0F})));
+  EXPECT_TRUE(at::equal(rerun(y).value_of(way(1)).tensor, at::tensor({5.0F, 7.0F})));
+  EXPECT_TRUE(at::equal(rerun(y).value_of(way(0)).tensor, at::tensor({1.0F, 3.0F})));
   EXPECT_TRUE(at::equal(y, at::arange(4, at::kFloat)));
-  EXPECT_TRUE(at::equal(Rerun({{kSource, {y}}}).value_of({kSource}).tensor, y));
+  EXPECT_TRUE(at::equal(rerun(y).value_of({kSource}).tensor, y));
 }
 
-TEST(RerunTest, CallsThatDoNotFitTheValuesThrow) {
-  EXPECT_THROW(Rerun({{kSource, {at::ones({3})}}}).value_of(way(0)), c10::Error);
+TEST_F(RerunTest, CallsThatDoNotFitTheValuesThrow) {
+  EXPECT_THROW(rerun(at::ones({3})).value_of(way(0)), c10::Error);
 }
 
-TEST(RerunTest, ATapeHasWhatRanOnce) {
-  trace::CaptureTable captures;
-  trace::Tape tape(captures);
-  const Tensor y = at::arange(4, at::kFloat);
-  const trace::VarId input = tape.add_input(y, 0);
-  Rerun rerun({{kSource, {y, input}}}, tape, 0);
+TEST_F(RerunTest, ATapeHasWhatRanOnce) {
+  Rerun made = rerun(at::arange(4, at::kFloat));
   const Route route = way(1);
-  const Rerun::Known value = rerun.value_of(route);
-  EXPECT_EQ(rerun.value_of(route).var, value.var);
-  std::vector<std::string> names;
-  for (const trace::Call& each : tape.calls()) names.push_back(each.op.schema().name());
-  EXPECT_THAT(names, ElementsAre("aten::mul", "aten::chunk", "aten::clone", "aten::add_"));
-  EXPECT_TRUE(trace::depends_on_inputs(tape, value.var));
+  const Rerun::Known value = made.value_of(route);
+  EXPECT_EQ(made.value_of(route).var, value.var);
+  EXPECT_THAT(operators(), ElementsAre("aten::mul", "aten::chunk", "aten::clone", "aten::add_"));
+  EXPECT_TRUE(trace::depends_on_inputs(tape_, value.var));
+}
+
+TEST_F(RerunTest, AnAbsentTensorStaysAbsent) {
+  const Tensor y = at::arange(6, at::kFloat).view({2, 3});
+  const Tensor columns = at::tensor({2, 0}, at::kLong);
+  const c10::List<std::optional<Tensor>> indices({std::nullopt, columns});
+  const Route route =
+      call("aten::index", "Tensor", {at::empty({0}), indices}, {Route{kSource}, std::nullopt});
+  const Rerun::Known value = rerun(y).value_of(route);
+  EXPECT_TRUE(at::equal(value.tensor, y.index({at::indexing::Slice(), columns})));
+  const trace::Call& made = tape_.call(tape_.variable(value.var).call);
+  const trace::Arg& list = tape_.args_of(made)[1];
+  ASSERT_EQ(list.list_size, 2);
+  EXPECT_EQ(tape_.list_item(list.list_begin), trace::kNobody);
 }
 
 }  // namespace

@@ -64,7 +64,7 @@ TEST_F(BetweenNodesTest, OtherOperatorsAreKept) {
     EXPECT_FALSE(is_wired(line.way)) << line.name;
     ASSERT_EQ(first_pass("b").between.size(), 1U) << line.name;
     const session::Between& between = first_pass("b").between[0];
-    EXPECT_EQ(between.from, (session::PortId{node("a").id, "y"})) << line.name;
+    EXPECT_EQ(between.route.port, (session::PortId{node("a").id, "y"})) << line.name;
     ASSERT_NE(between.route.call, nullptr) << line.name;
     EXPECT_EQ(between.route.call->calls, line.calls) << line.name;
     EXPECT_EQ(between.route.call->reads_constants, line.reads_constants) << line.name;
@@ -131,7 +131,7 @@ TEST_F(BetweenNodesTest, WhatWasTakenInIsFollowedAgainOnceTheNodeIsClosed) {
     out("c", in("c", x + 1) * 2);
   }
   ASSERT_EQ(first_pass("c").between.size(), 1U);
-  EXPECT_EQ(first_pass("c").between[0].from, (session::PortId{node("a").id, "y"}));
+  EXPECT_EQ(first_pass("c").between[0].route.port, (session::PortId{node("a").id, "y"}));
   EXPECT_THAT(codes(), IsEmpty());
 }
 

@@ -23,7 +23,7 @@ struct BetweenCall;
 
 /// Where a value comes from: an output of a node, or a result of a call between nodes.
 struct Route {
-  PortId port;  ///< the output; or
+  PortId port;  ///< the output, or one of those that the call comes from
   std::shared_ptr<const BetweenCall> call = {};
   std::size_t result = 0;  ///< among the tensors that the call returns
 };
@@ -47,7 +47,6 @@ struct Detour {
 /// What an input received through calls between nodes.
 struct Between {
   std::string input;
-  PortId from;                  ///< one of the outputs that it comes from
   std::vector<Detour> detours;  ///< the first of the calls on its way
   Route route;
   trace::FrameRef received_at;

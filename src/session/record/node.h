@@ -44,6 +44,8 @@ struct Node {
   std::vector<Pass> passes;
 
   bool complete() const noexcept { return completed > 0; }
+  /// Whether it is exported as what was recorded of it, and not as a model of the user's own.
+  bool has_graph() const noexcept { return traced && export_with.has_value(); }
 };
 
 /// What is said of an output that depends on no input.

@@ -7,6 +7,7 @@
 #include "base/cpp_symbol.h"
 #include "base/hash.h"
 #include "base/temporary_folder.h"
+#include "bundle/staging.h"
 #include "bundle/verified_files.h"
 #include "leapp/native.h"
 #include "runtime/engines/cpp/native_record.h"
@@ -38,12 +39,12 @@ void write_variant(const std::vector<const Model*>& models, const VerifiedFiles&
     const std::string symbol = cpp_symbol(model->name);
     const std::string name = symbol + ".cpp";
     const auto bytes = files.at(model->file->path).bytes();
-    write_native_file(file.parent_path() / name,
-                      {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+    write_bytes(file.parent_path() / name,
+                {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
     text += "#define " + symbol + " " + symbol + "_" + variant.name + "\n#include \"" + name +
             "\"\n#undef " + symbol + "\n";
   }
-  write_native_file(file, text);
+  write_bytes(file, text);
 }
 
 // One function a node, which gives out the table of the best variant.
@@ -87,7 +88,7 @@ fs::path compile_variants(const std::vector<const Model*>& models, const Verifie
     compile_sources({source}, objects.back(), {.compiler = compiler, .flags = words});
   }
   const fs::path chooser = folder / "chooser.cpp";
-  write_native_file(chooser, chooser_text(models, variants));
+  write_bytes(chooser, chooser_text(models, variants));
   objects.insert(objects.begin(), chooser);
   std::vector<std::string> words = {"-O2", "-Wl,--as-needed"};
   words.insert(words.end(), flags.begin(), flags.end());
@@ -121,7 +122,7 @@ NativeBuild build_native(const fs::path& yaml, const NativeOptions& options) {
                        native_variants(record.target, options.flags), folder.path());
   record.library = fs::path(record_file.filename()).replace_extension(".so").string();
   record.sha256 = sha256_file(library);
-  write_native_file(folder.path() / "record.json", to_json(record));
+  write_bytes(folder.path() / "record.json", to_json(record));
   std::error_code failed;
   fs::rename(library, target / record.library, failed);
   if (!failed) fs::rename(folder.path() / "record.json", record_file, failed);

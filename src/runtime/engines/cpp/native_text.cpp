@@ -1,9 +1,6 @@
 #include "runtime/engines/cpp/native_text.h"
 
 #include <algorithm>
-#include <fstream>
-
-#include "base/check.h"
 
 namespace leapp {
 
@@ -28,13 +25,6 @@ std::vector<std::string> native_flags() {
   return {
       "-O3",      "-fvisibility=hidden", "-fno-math-errno", "-fno-trapping-math", "-fno-exceptions",
       "-fno-rtti"};
-}
-
-void write_native_file(const std::filesystem::path& file, std::string_view text) {
-  std::ofstream stream(file, std::ios::binary);
-  stream.write(text.data(), static_cast<std::streamsize>(text.size()));
-  stream.close();
-  require(stream.good(), Code::kIo, file.string() + " could not be written");
 }
 
 }  // namespace leapp

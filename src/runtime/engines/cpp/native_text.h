@@ -1,9 +1,7 @@
-// How generated C++ is compiled: flags, variants for processors, files.
+// How generated C++ is compiled: flags, variants for processors.
 #pragma once
 
-#include <filesystem>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace leapp {
@@ -22,8 +20,5 @@ std::vector<NativeVariant> native_variants(const std::string& target,
 /// Optimised for speed. Nothing reads errno or the floating-point exception flags, and vectors need
 /// not keep them; the numbers are those of IEEE 754 all the same.
 std::vector<std::string> native_flags();
-
-/// Throws Error(kIo).
-void write_native_file(const std::filesystem::path& file, std::string_view text);
 
 }  // namespace leapp

@@ -3,6 +3,7 @@
 #include "base/check.h"
 #include "base/cpp_symbol.h"
 #include "bundle/initial_values.h"
+#include "bundle/staging.h"
 #include "bundle/verified_files.h"
 #include "leapp/native.h"
 #include "runtime/engines/cpp/native_text.h"
@@ -36,19 +37,19 @@ std::filesystem::path write_policy_source(const std::filesystem::path& yaml,
   std::filesystem::create_directories(folder, ignored);
   for (const Model& model : bundle.models) {
     const std::string symbol = cpp_symbol(model.name);
-    write_native_file(folder / (symbol + ".cpp"), text_of(files.at(model.file->path)));
+    write_bytes(folder / (symbol + ".cpp"), text_of(files.at(model.file->path)));
     if (model.external_data.empty()) continue;
-    write_native_file(folder / (symbol + ".weights"),
-                      text_of(files.at(model.external_data.front().path)));
+    write_bytes(folder / (symbol + ".weights"),
+                text_of(files.at(model.external_data.front().path)));
   }
   if (const std::string bytes = text.initial_bytes(); !bytes.empty()) {
-    write_native_file(folder / (text.name() + "_initial.bin"), bytes);
+    write_bytes(folder / (text.name() + "_initial.bin"), bytes);
   }
   const std::filesystem::path header = folder / (text.name() + "_policy.h");
-  write_native_file(header, text.header());
-  write_native_file(folder / (text.name() + "_policy.cpp"), text.policy());
-  write_native_file(folder / (text.name() + "_nodes.h"), text.nodes_header());
-  write_native_file(folder / (text.name() + "_nodes.cpp"), text.nodes());
+  write_bytes(header, text.header());
+  write_bytes(folder / (text.name() + "_policy.cpp"), text.policy());
+  write_bytes(folder / (text.name() + "_nodes.h"), text.nodes_header());
+  write_bytes(folder / (text.name() + "_nodes.cpp"), text.nodes());
   return header;
 }
 
