@@ -115,7 +115,7 @@ Findings find_undeclared(const NodeStates& states, std::span<const Node* const> 
       if (constants.count(var) == 0) return;
       const session::MemoryUse* use = states.exported().find_memory(var);
       if (!said.insert(use).second) return;
-      const std::string sensor = find_sensor(nodes, trace::memory_of(use->found));
+      const std::string sensor = find_sensor(nodes, place_of(use->found));
       if (!sensor.empty()) {
         say(Code::kForgottenInput, site,
             " that '" + sensor +

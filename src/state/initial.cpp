@@ -5,24 +5,28 @@
 namespace leapp::state {
 namespace {
 
-// The memory that an input was in, in the node's first pass; null where that is not known.
-const c10::StorageImpl* memory_at_first(const Node& node, const std::string& input) {
+// Where the elements of an input were in the node's first pass; null where that is not known.
+const void* place_at_first(const Node& node, const std::string& input) {
   if (node.passes.empty() || !node.passes.front().recording.tape) return nullptr;
   const Pass& first = node.passes.front();
   for (const trace::Recording::Port& port : first.recording.inputs) {
-    if (port.name == input) return trace::memory_of(first.tape().tensor(port.var));
+    if (port.name == input) return place_of(first.tape().tensor(port.var));
   }
   return nullptr;
 }
 
 }  // namespace
 
-std::string find_sensor(std::span<const Node* const> nodes, const c10::StorageImpl* memory) {
-  if (memory == nullptr) return "";
+const void* place_of(const at::Tensor& tensor) {
+  return trace::memory_of(tensor) == nullptr ? nullptr : tensor.const_data_ptr();
+}
+
+std::string find_sensor(std::span<const Node* const> nodes, const void* place) {
+  if (place == nullptr) return "";
   for (const Node* node : nodes) {
     for (const NodePort& input : node->inputs) {
       const bool from_outside = !input.source;
-      if (from_outside && memory_at_first(*node, input.name) == memory) {
+      if (from_outside && place_at_first(*node, input.name) == place) {
         return node->name + "/" + input.name;
       }
     }
@@ -35,7 +39,7 @@ Findings find_initial(std::span<const Node* const> nodes) {
   for (const Node* node : nodes) {
     for (const NodePort& input : node->inputs) {
       if (!input.source || input.age.reads() == 0 || input.age.first().pass == 0) continue;
-      const std::string sensor = find_sensor(nodes, memory_at_first(*node, input.name));
+      const std::string sensor = find_sensor(nodes, place_at_first(*node, input.name));
       if (sensor.empty()) continue;
       findings.push_back(warning(
           Code::kFirstTick, node->passes.front().opened_at, node->name,

@@ -12,11 +12,13 @@
 namespace leapp::state {
 
 /// One warning, with the user's line, for each input that receives an output of the tick before and
-/// began with the memory of an input from outside of the graph.
+/// began with the tensor of an input from outside of the graph.
 Findings find_initial(std::span<const Node* const> nodes);
 
-/// "pi/q", an input from outside of the graph that was in this memory in the first pass; "" where
-/// none was.
-std::string find_sensor(std::span<const Node* const> nodes, const c10::StorageImpl* memory);
+/// Where a tensor's elements begin; null for one without memory.
+const void* place_of(const at::Tensor& tensor);
+
+/// "pi/q", an input from outside of the graph that began there in the first pass; "" where none did.
+std::string find_sensor(std::span<const Node* const> nodes, const void* place);
 
 }  // namespace leapp::state

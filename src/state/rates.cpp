@@ -19,11 +19,6 @@ std::string beginning(const Node& to, const NodePort& input, const Node& from) {
          "'";
 }
 
-std::string counts(const Node& to, const Node& from) {
-  return "node '" + from.name + "' ran " + times(from.completed) + " and node '" + to.name + "' " +
-         times(to.completed) + " while tracing";
-}
-
 std::string consequence(const Node& to, const NodePort& input, const Node& from) {
   const bool forward = from.completion < to.completion;
   return ". A bundle runs every node once a tick: there '" + to.name + "/" + input.name +
@@ -43,7 +38,7 @@ std::string describe_varying(const Node& to, const NodePort& input, const Node& 
            " Choose between the new value and the old one inside a node, with torch.where() and "
            "annotate.state_tensors().";
   }
-  return text + ", but " + counts(to, from) + consequence(to, input, from) +
+  return text + ", but " + counts_of(to, from) + consequence(to, input, from) +
          " Run the slower node in a bundle of its own, or run it in every tick and keep its last "
          "result with torch.where() on a counter tensor; give a node that runs several times a "
          "tick, as for two cameras, a name for each of them.";
@@ -51,13 +46,19 @@ std::string describe_varying(const Node& to, const NodePort& input, const Node& 
 
 // Two inputs of nodes that ran once, which received different values of one output.
 std::string describe_double(const Node& to, const NodePort& input, const Node& from) {
-  return beginning(to, input, from) + " of another pass than other inputs do: " + counts(to, from) +
+  return beginning(to, input, from) +
+         " of another pass than other inputs do: " + counts_of(to, from) +
          consequence(to, input, from) +
          " Give a node that runs several times a tick, as for two cameras, a name for each of "
          "them.";
 }
 
 }  // namespace
+
+std::string counts_of(const Node& to, const Node& from) {
+  return "node '" + from.name + "' ran " + times(from.completed) + " and node '" + to.name + "' " +
+         times(to.completed) + " while tracing";
+}
 
 Findings find_rates(std::span<const Node* const> nodes) {
   Findings findings;

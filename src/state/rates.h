@@ -15,4 +15,7 @@ namespace leapp::state {
 /// other of varying age, and for each node that gave one tick of its reader two values.
 Findings find_rates(std::span<const Node* const> nodes);
 
+/// "node 'hi' ran twice and node 'lo' 4 times while tracing".
+std::string counts_of(const Node& to, const Node& from);
+
 }  // namespace leapp::state

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "state/rates.h"
 #include "trace/constant.h"
 
 namespace leapp::state {
@@ -44,6 +45,13 @@ struct Memory {
 
   const MemoryUse& first() const { return *uses.front(); }
 };
+
+// What a use left, as another one sees the memory: a row of it, say.
+at::Tensor left_for(const MemoryUse& reader, const MemoryUse& writer) {
+  const bool whole = trace::same_type(reader.found, writer.left) || !writer.after ||
+                     memory_of(reader.found) != memory_of(writer.left);
+  return whole ? writer.value_after() : trace::copy_of(writer.after->content(reader.found));
+}
 
 class Sharing {
  public:
@@ -129,7 +137,7 @@ Persistence Sharing::persistence_of(const Memory& memory) const {
     const Memory* writer = use != nullptr && use->writer ? find_writer(*use) : nullptr;
     if (writer != nullptr) left = writer->uses[use->writer->pass];
     if (use == nullptr || left == nullptr) continue;
-    found.add(use->value_before(), left->value_after(), memory.first().value_before());
+    found.add(use->value_before(), left_for(*use, *left), memory.first().value_before());
   }
   return found;
 }
@@ -185,6 +193,14 @@ void Sharing::feed(const Memory& memory, Findings& findings) {
   const std::size_t read = state_of(memory, source);
   const std::size_t written = state_of(*source, nullptr);
   reader.states[read].fed_by = State::Feed{from.id, {}, written};
+  // A loop may well observe once more than it acts.
+  if (std::abs(from.completed - reader.node->completed) <= 1) return;
+  findings.push_back(warning(
+      Code::kRates, first_pass(memory.node).opened_at, reader.node->name,
+      "node '" + reader.node->name + "' reads memory that node '" + from.name + "' writes, but " +
+          counts_of(*reader.node, from) +
+          ". A bundle runs every node once a tick. Run the slower node in a bundle of its own, or "
+          "run it in every tick and keep its last result with torch.where() on a counter tensor."));
 }
 
 // What a node writes for others, where nobody gives it its value: state if the node finds what it

@@ -22,8 +22,9 @@ const Lines kReader = {"y = mul(m, x)", "return y"};
 class SharedTest : public ::testing::Test {
  protected:
   // `between` runs before each tick, in no node.
+  // The second node runs in every `every`th tick.
   void run(const Lines& first, const Lines& second, int ticks,
-           const std::function<void()>& between = {}) {
+           const std::function<void()>& between = {}, int every = 1) {
     a_ = std::make_unique<NodeWriter>(world_,
                                       testing::Program{.name = "a", .passes = 0, .lines = first});
     b_ = std::make_unique<NodeWriter>(world_,
@@ -31,7 +32,7 @@ class SharedTest : public ::testing::Test {
     for (int tick = 0; tick < ticks; ++tick) {
       if (between) between();
       a_->run();
-      b_->run();
+      if (tick % every == 0) b_->run();
     }
     std::vector<NodeStates> alone;
     std::vector<std::vector<WrittenPass>> written;
@@ -153,6 +154,22 @@ TEST_F(SharedTest, WhatIsReadInAnotherShapeCannotTravel) {
   run(kWriter, {"y = mul(n, x)", "return y"}, 2);
   EXPECT_EQ(codes(findings_), Lines{"LP306"});
   EXPECT_EQ(states(), Lines{});
+}
+
+TEST_F(SharedTest, APartThatHasNotChangedYetIsReadInAnotherShapeAllTheSame) {
+  world_->tensors["m"] = at::zeros({2, 3});
+  world_->tensors["part"] = world_->tensors["m"][1];
+  world_->tensors["first"] = at::eye(2).narrow(1, 0, 1);
+  run({"k = mul(first, x)", "add_(m, k)", "return k"}, {"y = mul(part, x)", "return y"}, 3);
+  EXPECT_EQ(codes(findings_), Lines{"LP306"});
+}
+
+TEST_F(SharedTest, NodesThatShareMemoryAtDifferentRatesAreNamed) {
+  for (const auto& [every, lines] : {std::pair(1, Lines{}), std::pair(4, Lines{"LP309"})}) {
+    world_ = std::make_shared<World>();
+    run(kReader, kWriter, 4, {}, every);
+    EXPECT_EQ(codes(findings_), lines) << every;
+  }
 }
 
 TEST_F(SharedTest, ABufferThatBothReplaceGoesRoundAfterASinglePass) {
