@@ -274,6 +274,28 @@ def test_an_element_is_a_number_that_stays_traced(bench: Workbench) -> None:
     torch.testing.assert_close(bench.manager()({"n/x": fresh})["n/y"], compute(fresh))
 
 
+def test_a_number_that_the_program_keeps_is_one_of_numpys_afterwards(bench: Workbench) -> None:
+    class Policy:
+        def __init__(self) -> None:
+            self.ticks = np.float64(0)
+
+        def step(self, x: torch.Tensor) -> torch.Tensor:
+            x = annotate.input_tensors("n", {"x": x})
+            self.ticks += 1
+            y = x * torch.as_tensor(self.ticks).float()
+            return annotate.output_tensors("n", {"y": y}, export_with="jit")
+
+    policy = Policy()
+    with bench.trace():
+        for _ in range(3):
+            policy.step(torch.ones(2))
+    assert type(policy.ticks) is np.float64 and policy.ticks == 3
+    bench.compile()
+    manager = bench.manager()
+    for tick in (1, 2, 3):
+        assert manager({"n/x": torch.ones(2)})["n/y"].tolist() == [tick, tick]
+
+
 def test_an_address_that_is_taken_is_named(
     bench: Workbench, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -301,9 +301,18 @@ def write_backwards(a: np.ndarray) -> np.ndarray:
     return out
 
 
+def add_to_a_number(a: np.ndarray) -> np.ndarray:
+    number = first = a[0, 0]
+    number += a[0, 1]
+    count = (a > 0).sum()
+    count += 0.5
+    return a * number + first * count
+
+
 @pytest.mark.parametrize(
     "compute",
     [
+        add_to_a_number,
         write_backwards,
         write_to_new_memory,
         write_to_out,

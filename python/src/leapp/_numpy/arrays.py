@@ -114,7 +114,7 @@ class TracedArray(Traced, np.ndarray[Any, Any]):
         return self.copy(order="K")
 
 
-class Number(Traced, np.lib.mixins.NDArrayOperatorsMixin):
+class Number(Traced):
     """An element of a traced array, or what was reduced to one: a number that stays traced.
 
     NumPy reads the memory of an array without asking it, whatever its class, so that
@@ -159,14 +159,20 @@ class Number(Traced, np.lib.mixins.NDArrayOperatorsMixin):
 def _unless_tensor(of_arrays: Any) -> Any:
     """Return an operator that leaves it to PyTorch where the other operand is a tensor."""
 
-    def compute(self: Number, other: Any) -> Any:
-        return NotImplemented if isinstance(other, torch.Tensor) else of_arrays(self, other)
+    def compute(self: Number, *other: Any) -> Any:
+        if other and isinstance(other[0], torch.Tensor):
+            return NotImplemented
+        return of_arrays(self, *other)
 
     return compute
 
 
-for _name in "add sub mul truediv floordiv mod pow lt le eq ne gt ge".split():
-    setattr(Number, f"__{_name}__", _unless_tensor(getattr(Number, f"__{_name}__")))
+#: NumPy's operators on what it computes with. Numbers do not change: they have none in place.
+_operators = vars(np.lib.mixins.NDArrayOperatorsMixin)
+_in_place = {f"__i{_name[2:]}" for _name in _operators}
+for _name, _operator in _operators.items():
+    if callable(_operator) and _name not in _in_place:
+        setattr(Number, _name, _unless_tensor(_operator))
 
 
 def _method(name: str) -> Any:
