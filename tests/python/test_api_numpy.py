@@ -222,6 +222,8 @@ np.asfortranarray(a) * 2
 np.array(a.T).ravel(order="K")
 a.view(np.ndarray) + 1
 np.array([round(v) for v in a[0]])
+np.array([a[0, 0].astype(np.float64), 0.1])
+np.deg2rad([30, 60, 90])[a[0].argsort()]
 """.strip().splitlines()
 
 
@@ -285,6 +287,15 @@ def write_to_new_memory(a: np.ndarray) -> np.ndarray:
     return b + c
 
 
+def write_to_what_functions_make(a: np.ndarray) -> np.ndarray:
+    tiled, diagonal, joined = np.tile([0.0, 1.0, 2.0], (2, 1)), np.diag([1.0, 2.0, 3.0]), np.tri(2)
+    alike, (grid, _) = np.zeros_like([0.0] * 3), np.meshgrid([0.0, 1.0, 2.0], [0.0, 1.0])
+    joined = np.concatenate([joined, [[1.0], [2.0]]], axis=1)
+    tiled[:] = grid[:] = a > 2
+    diagonal[0] = alike[1:] = joined[:, 1] = a[0, 1]
+    return (tiled + grid + joined) @ diagonal * alike * a
+
+
 def write_to_out(a: np.ndarray) -> np.ndarray:
     out = np.empty((2, 3), dtype=np.float32)
     np.add(a, 1, out=out)
@@ -315,6 +326,7 @@ def add_to_a_number(a: np.ndarray) -> np.ndarray:
         add_to_a_number,
         write_backwards,
         write_to_new_memory,
+        write_to_what_functions_make,
         write_to_out,
         write_item,
         write_in_place,
@@ -353,6 +365,20 @@ def test_back_to_torch(bench: Workbench, back: Callable[[np.ndarray], torch.Tens
         return back(x.numpy() * 2) + 1
 
     check_tensors(bench, compute)
+
+
+def test_lists_keep_every_digit(bench: Workbench) -> None:
+    def compute(time: torch.Tensor) -> torch.Tensor:
+        made = np.array([time.numpy()[0], 1])
+        return torch.from_numpy(made) + torch.tensor([time[0], 1]) + torch.tensor([made[0], 2])
+
+    time = torch.tensor([1_763_430_000_123_456_789])
+    with bench.trace():
+        given = annotate.input_tensors("n", {"time": time})
+        sums = annotate.output_tensors("n", {"y": compute(given)}, export_with="jit")
+    assert sums.tolist() == compute(time).tolist()
+    bench.compile()
+    assert bench.manager()({"n/time": time + 1})["n/y"].tolist() == compute(time + 1).tolist()
 
 
 def test_tensors_in_a_list_stay_traced(bench: Workbench) -> None:
