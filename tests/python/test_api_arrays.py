@@ -39,6 +39,28 @@ def test_array_between_nodes_keeps_its_wire(bench: Workbench) -> None:
     assert bench.yaml()["pipeline"]["data_flow"] == {"n/y": ["m/z"]}
 
 
+@pytest.mark.parametrize(
+    "part",
+    [
+        lambda y: y[:, ::-1],
+        lambda y: y[::-1][:1].copy(),
+        np.flip,
+        lambda y: y[:, ::-1] * 2,
+        lambda y: np.lib.stride_tricks.as_strided(y, (3,), (8,)),
+    ],
+)
+def test_views_that_pytorch_does_not_have_keep_the_wire(bench: Workbench, part: Any) -> None:
+    with bench.trace():
+        for _ in range(2):
+            x = annotate.input_tensors("n", {"x": TRACED.copy()})
+            y = annotate.output_tensors("n", {"y": x * 2}, export_with="jit")
+            z = annotate.input_tensors("m", {"z": part(y)})
+            annotate.output_tensors("m", {"w": z + 1}, export_with="jit")
+    bench.compile()
+    found = bench.manager()({"n/x": torch.from_numpy(TRACED * 3)})["m/w"]
+    assert np.array_equal(found.numpy(), part(TRACED * 6) + 1)
+
+
 def test_mirrored_array_keeps_its_wire(bench: Workbench) -> None:
     with bench.trace():
         x = annotate.input_tensors("n", {"x": TRACED.copy()})

@@ -18,7 +18,7 @@ import numpy as np
 import torch
 
 from .. import _state, _trace
-from .memory import backwards_in, covers, from_numpy, owner_of, quietly, torch_type
+from .memory import backwards_in, covers, from_numpy, layout_in, owner_of, quietly, torch_type
 
 #: By the id of an array that owns memory, the array and the tensor over it. All tensors over that
 #: memory share its storage, whichever part of it a node meets first, and it stays known for the
@@ -58,7 +58,8 @@ class Traced:
 class TracedArray(Traced, np.ndarray[Any, Any]):
     """A NumPy array in traced memory: behaves like any other, and its use is recorded."""
 
-    #: The tensor over these elements, where it is known; see to_tensor().
+    #: The tensor over these elements, or over what they are a part of, where it is known; see
+    #: to_tensor().
     _tensor: torch.Tensor | None = None
 
     def __getitem__(self, index: Any) -> Any:
@@ -260,10 +261,19 @@ def to_tensor(value: Any) -> torch.Tensor:
         return value
     value = array_of(value)
     array, is_known = plain(value), isinstance(value, TracedArray)
-    if is_known and value._tensor is not None and covers(value._tensor, array):
-        return value._tensor  # type: ignore[no-any-return]
+    over: torch.Tensor | None = value._tensor if is_known else None
+    if over is not None and covers(over, array):
+        return over
     if backwards := backwards_in(array):  # PyTorch knows no negative strides
-        return torch.flip(to_tensor(np.flip(array, backwards)), backwards)
+        forwards = np.flip(array, backwards)
+        return torch.flip(to_tensor(attached(forwards, over) if is_known else forwards), backwards)
+    if (
+        over is not None
+        and not _trace.any_open()
+        and over.dtype == torch_type(array.dtype)
+        and (layout := layout_in(over, array))
+    ):
+        return over.as_strided(*layout)  # nodes meet memory, but wires come from tensors
     if (known := _in_known_memory(array)) is not None:
         return known
     # Traced memory is met as it is, by whatever works on it.
@@ -354,17 +364,12 @@ def _in_known_memory(array: np.ndarray[Any, Any]) -> torch.Tensor | None:
     owner = owner_of(array)
     if not isinstance(owner, torch.Tensor):
         owner = _owners.get(id(owner), (None, None))[1]
-    size = array.itemsize
-    if owner is None or not size or any(step < 0 or step % size for step in array.strides):
+    if owner is None or (layout := layout_in(owner, array)) is None:
         return None
+    shape, steps, begin = layout
     with _trace.Unobserved():
-        memory = owner.untyped_storage()
-        distance = array.__array_interface__["data"][0] - memory.data_ptr()
-        if distance < 0 or distance % size:
-            return None
         made = torch.empty(0, dtype=torch_type(array.dtype))
-        steps = [step // size for step in array.strides]
-        return made.set_(memory, distance // size, array.shape, steps)
+        return made.set_(owner.untyped_storage(), begin, shape, steps)
 
 
 def _calls() -> ModuleType:

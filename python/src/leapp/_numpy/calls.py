@@ -9,6 +9,7 @@ constant.
 
 from __future__ import annotations
 
+import contextlib
 import operator
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -34,7 +35,7 @@ from .arrays import (
     traced_view,
 )
 from .lists import apply_along_axis, as_array, as_arrays, holds_traced, leaves, like, mapped
-from .memory import backwards_in, from_numpy, laid_out_alike, new_array, torch_type
+from .memory import backwards_in, covers, from_numpy, laid_out_alike, new_array, torch_type
 from .table import NOT_VALUES, WRITERS, numpy_of_torch, torch_function, torch_method
 
 #: How far NumPy and PyTorch may be apart before they count as different functions.
@@ -105,10 +106,11 @@ def get_item(array: TracedArray, index: Any) -> Any:
         at = (*(at if isinstance(at, tuple) else (at,)), ...)
         return Number(traced_view(to_tensor(array)[at].clone()))
     if np.may_share_memory(result, plain(array)) and not holds_traced(index):
-        try:
-            return attached(result, to_tensor(array)[at])
-        except (IndexError, TypeError, ValueError):  # a negative step, which PyTorch has not
-            return attached(result)
+        over = array._tensor
+        # PyTorch has no negative steps.
+        with contextlib.suppress(IndexError, TypeError, ValueError):
+            over = over if backwards_in(array) else to_tensor(array)[at]
+        return attached(result, over)
 
     def get(of: Any, at: Any) -> Any:
         return of[at].copy()  # not a view: which part it is of may vary
@@ -189,8 +191,8 @@ class Call(NamedTuple):
         found, reason = self._recorded(record)
         if not reason:
             return found
-        if isinstance(expected, np.ndarray) and _is_view(expected, args):
-            return attached(expected)
+        if isinstance(expected, np.ndarray) and (of := _viewed(expected, args)) is not None:
+            return attached(expected, getattr(of, "_tensor", None))
         self._note_escape(reason)
         return expected if traced else mapped(fresh, expected)
 
@@ -198,7 +200,9 @@ class Call(NamedTuple):
         """Do what writes to the first argument, so that the write is recorded."""
         target, kwargs = self.args[0], self.kwargs
         rest = [  # NumPy reads views of the target before it writes
-            value.copy() if isinstance(value, TracedArray) and _is_view(value, target) else value
+            value
+            if not isinstance(value, TracedArray) or _viewed(value, target) is None
+            else value.copy()
             for value in self.args[1:]
         ]
         expected = new_array(plain(target))
@@ -277,8 +281,9 @@ def _reconciled(expected: Any, found: Any, args: Any) -> Any:
         raise _DisagreementError(f"it returns a {type(expected).__name__}")
     values = new_array(expected)
     tensor = _tensor_of(found)
-    if isinstance(expected, np.ndarray) and _is_view(expected, args):
-        return attached(expected, tensor)
+    if isinstance(expected, np.ndarray) and (of := _viewed(expected, args)) is not None:
+        known = tensor is not None and covers(tensor, expected)
+        return attached(expected, tensor if known else getattr(of, "_tensor", None))
     if tensor is None or _sizes(tensor) != _sizes(values):
         raise _DisagreementError("its PyTorch equivalent gives another shape")
     if tuple(tensor.shape) != values.shape:
@@ -286,7 +291,7 @@ def _reconciled(expected: Any, found: Any, args: Any) -> Any:
     dtype = torch_type(values.dtype)
     if tensor.dtype != dtype:
         tensor = tensor.to(dtype)
-    elif tensor.requires_grad or _is_view(_numpy_value(tensor), args):
+    elif tensor.requires_grad or _viewed(_numpy_value(tensor), args) is not None:
         tensor = tensor.detach().clone()
     if not laid_out_alike(tensor, values):
         outermost_first = sorted(range(values.ndim), key=lambda axis: -values.strides[axis])
@@ -317,12 +322,12 @@ def _agree(values: np.ndarray[Any, Any], tensor: torch.Tensor) -> bool:
     return bool(np.allclose(values, found, rtol=rtol, atol=rtol * 1e-2 * scale, equal_nan=True))
 
 
-def _is_view(result: np.ndarray[Any, Any], args: Any) -> bool:
-    """Whether the result lies in the memory of an argument."""
-    return any(
-        isinstance(value, np.ndarray) and np.may_share_memory(result, plain(value))
-        for value in map(array_of, leaves(args))
-    )
+def _viewed(result: np.ndarray[Any, Any], args: Any) -> Any:
+    """Return the array among the arguments in whose memory the result lies, if there is one."""
+    for value in map(array_of, leaves(args)):
+        if isinstance(value, np.ndarray) and np.may_share_memory(result, plain(value)):
+            return value
+    return None
 
 
 def _with_each(change: Any, function: Any, args: Any, kwargs: dict[str, Any]) -> Any:

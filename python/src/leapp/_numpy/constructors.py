@@ -51,15 +51,17 @@ def _array_constructor(original: Any, *args: Any, **options: Any) -> Any:
     data = args[0]
     if not may_hold_traced(data):
         made = original(*args, **options)
-        # What has an __array__ or __array_interface__ may lend traced memory.
-        lent = type(made) is np.ndarray and not made.flags.owndata and is_traced(made)
-        return attached(made) if lent else fresh(made)
+        # What has an __array__ or __array_interface__ may lend traced memory, as as_strided() does.
+        if type(made) is not np.ndarray or made.flags.owndata:
+            return fresh(made)
+        over = getattr(getattr(data, "base", None), "_tensor", None)
+        return made if over is None and not is_traced(made) else attached(made, over)
     if isinstance(data, torch.Tensor):
         if not _trace.any_open() and not is_traced(data):
             return original(*args, **options)
         data = data.numpy()
     name = "An array made of a list" if isinstance(data, LISTS) else f"np.{original.__name__}"
-    made: Any = None
+    made = None
 
     def construct(*args: Any, **options: Any) -> Any:
         nonlocal made
