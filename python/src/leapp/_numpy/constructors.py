@@ -48,6 +48,7 @@ def _array_constructor(original: Any, *args: Any, **options: Any) -> Any:
     """Call NumPy's ``array`` or a relative of it; traced values stay traced."""
     if not args or type(args[0]) is np.ndarray:
         return original(*args, **options)
+    made: Any
     data = args[0]
     if not may_hold_traced(data):
         made = original(*args, **options)
@@ -61,7 +62,6 @@ def _array_constructor(original: Any, *args: Any, **options: Any) -> Any:
             return original(*args, **options)
         data = data.numpy()
     name = "An array made of a list" if isinstance(data, LISTS) else f"np.{original.__name__}"
-    made = None
 
     def construct(*args: Any, **options: Any) -> Any:
         nonlocal made
