@@ -343,6 +343,39 @@ def test_write_stays_in_the_model(
 
 
 @pytest.mark.parametrize(
+    "compute",
+    [
+        lambda a: np.convolve(a[0], np.ones(3) / 3),
+        lambda a: np.polyval([1, 2, 3], a),
+        lambda a: np.average(a, axis=1, weights=[1, 2, 3]),
+        lambda a: np.interp([0.1, 0.2], [0, 1, 2], a[0]),
+        np.cov,
+        lambda a: a[0, 0] * np.float64(0.1),
+    ],
+)
+def test_float64_is_computed_in_float64(
+    bench: Workbench, compute: Callable[[np.ndarray], np.ndarray]
+) -> None:
+    with bench.trace():
+        x = annotate.input_tensors("n", {"x": torch.from_numpy(TRACED.copy())})
+        annotate.output_tensors("n", {"y": compute(x.numpy())}, export_with="jit")
+    bench.compile()
+    found = bench.manager()({"n/x": torch.from_numpy(FRESH / 3)})["n/y"]
+    np.testing.assert_allclose(found.numpy(), compute(FRESH / 3), rtol=1e-12)
+
+
+def test_nothing_but_nan_is_nan(bench: Workbench) -> None:
+    with bench.trace():
+        x = annotate.input_tensors("n", {"x": torch.from_numpy(TRACED.copy())}).numpy()
+        y = np.nanmin(x, axis=1) + np.nanmax(x, axis=1)
+        annotate.output_tensors("n", {"y": y}, export_with="jit")
+    bench.compile()
+    fresh = torch.tensor([[torch.nan, 1.0, 3.0], [torch.nan] * 3])
+    found = bench.manager()({"n/x": fresh})["n/y"]
+    assert np.array_equal(found.numpy(), [4.0, np.nan], equal_nan=True)
+
+
+@pytest.mark.parametrize(
     "back",
     [
         torch.from_numpy,

@@ -42,6 +42,15 @@ from .table import NOT_VALUES, WRITERS, numpy_of_torch, torch_function, torch_me
 _RTOL = {np.dtype(np.float16): 2e-2, np.dtype(np.float32): 1e-3, np.dtype(np.complex64): 1e-3}
 
 
+#: The types of most digits, and what PyTorch's types with fewer are then.
+_WIDE = (np.dtype(np.float64), np.dtype(np.complex128))
+_WIDER = {
+    torch.float16: torch.float64,
+    torch.float32: torch.float64,
+    torch.complex64: torch.complex128,
+}
+
+
 class _DisagreementError(Exception):
     """PyTorch's result is not NumPy's."""
 
@@ -185,8 +194,9 @@ class Call(NamedTuple):
         # What is not traced may be state that is in its first pass: it is recorded in any, so that
         # passes can be compared.
         def record(on_torch: Callable[..., Any]) -> Any:
-            found = _with_each(_torch_value, on_torch, args, kwargs)
-            return _reconciled(expected, found, args)
+            is_wide = isinstance(expected, (np.ndarray, np.generic)) and expected.dtype in _WIDE
+            value_of = _wide_value if is_wide else _torch_value
+            return _reconciled(expected, _with_each(value_of, on_torch, args, kwargs), args)
 
         found, reason = self._recorded(record)
         if not reason:
@@ -353,6 +363,15 @@ def _torch_value(value: Any) -> Any:
     if isinstance(value, np.dtype) or (isinstance(value, type) and issubclass(value, np.generic)):
         return tnp.dtype(np.dtype(value).name)
     return value
+
+
+def _wide_value(value: Any) -> Any:
+    """Return that with all digits: where NumPy's types mix, PyTorch's may not."""
+    value = _torch_value(value)
+    tensor = _inner(value)
+    if not isinstance(tensor, torch.Tensor) or tensor.dtype not in _WIDER:
+        return value
+    return numpy_of_torch().ndarray(tensor.to(_WIDER[tensor.dtype]))
 
 
 def _inner(value: Any) -> Any:

@@ -15,6 +15,8 @@ from typing import Any
 import numpy as np
 import torch
 
+from .memory import from_numpy, new_array
+
 
 def _functions(names: str) -> frozenset[Any]:
     return frozenset(getattr(np, name) for name in names.split())
@@ -118,7 +120,7 @@ def _tensors_in(value: Any) -> Any:
     ndarray = numpy_of_torch().ndarray
     if isinstance(value, list) and any(isinstance(item, ndarray) for item in value):
         return [_tensors_in(item) for item in value]
-    return value.tensor if isinstance(value, ndarray) else torch.as_tensor(value)
+    return value.tensor if isinstance(value, ndarray) else from_numpy(new_array(value))
 
 
 @_on_tensors("target", "source", "where")
@@ -204,11 +206,15 @@ def _trapezoid(y: Any, x: Any = None, dx: float = 1.0, axis: int = -1) -> Any:
 
 
 def _without_nan(name: str, fill: float) -> Callable[..., Any]:
-    """Return a function that takes another number in the place of NaN."""
+    """Return a function that takes another number in the place of NaN, but for nothing else."""
 
     def call(a: Any, axis: Any = None, **options: Any) -> Any:
         tnp = numpy_of_torch()
-        return getattr(tnp, name)(tnp.where(tnp.isnan(a), fill, a), axis=axis, **options)
+        missing = tnp.isnan(a)
+        result = getattr(tnp, name)(tnp.where(missing, fill, a), axis=axis, **options)
+        if np.isfinite(fill):
+            return result
+        return tnp.where(tnp.all(missing, axis=axis, **options), np.nan, result)
 
     return call
 
