@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from .memory import from_numpy, new_array
+from .memory import new_array, torch_type
 
 
 def _functions(names: str) -> frozenset[Any]:
@@ -120,7 +120,9 @@ def _tensors_in(value: Any) -> Any:
     ndarray = numpy_of_torch().ndarray
     if isinstance(value, list) and any(isinstance(item, ndarray) for item in value):
         return [_tensors_in(item) for item in value]
-    return value.tensor if isinstance(value, ndarray) else from_numpy(new_array(value))
+    if isinstance(value, ndarray):
+        return value.tensor
+    return torch.as_tensor(value, dtype=torch_type(new_array(value).dtype))
 
 
 @_on_tensors("target", "source", "where")
