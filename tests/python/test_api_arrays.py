@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import pickle
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -294,6 +294,20 @@ def test_an_element_is_a_number_that_stays_traced(bench: Workbench) -> None:
     bench.compile()
     fresh = torch.from_numpy(TRACED[::-1].copy() * 0.5)
     torch.testing.assert_close(bench.manager()({"n/x": fresh})["n/y"], compute(fresh))
+
+
+def test_an_element_passes_for_a_number_of_its_type(bench: Workbench) -> None:
+    with bench.trace():
+        x = annotate.input_tensors("n", {"x": TRACED.copy()})
+        element, wide, index = x[0, 0], x.astype(np.float64)[0, 0], x.argmax()
+        assert isinstance(element, np.float32) and not isinstance(element, float)
+        assert isinstance(wide, float) and isinstance(index, np.integer) and np.isscalar(index)
+        assert not hasattr(element, "cpu") and not isinstance(element, Iterable)
+        zeros = [0] * index if wide.is_integer() else []
+        annotate.output_tensors("n", {"y": x * element + len(zeros)}, export_with="jit")
+    assert zeros == [0] * 5
+    said = [each.text.partition(" takes")[0] for each in leapp.diagnostics()]
+    assert said == [".is_integer", "use as an index"]
 
 
 def test_a_number_that_the_program_keeps_is_one_of_numpys_afterwards(bench: Workbench) -> None:

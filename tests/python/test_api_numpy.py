@@ -224,6 +224,7 @@ a.view(np.ndarray) + 1
 np.array([round(v) for v in a[0]])
 np.array([a[0, 0].astype(np.float64), 0.1])
 np.deg2rad([30, 60, 90])[a[0].argsort()]
+round(a[0, 0]) * a
 """.strip().splitlines()
 
 

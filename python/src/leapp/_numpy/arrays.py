@@ -128,6 +128,10 @@ class Number(Traced):
     def __init__(self, array: TracedArray) -> None:
         self._array = array
 
+    #: It passes for a number of NumPy's: programs choose by the types of values.
+    __class__ = property(lambda self: self._array.dtype.type)
+    __iter__ = None
+
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
         array = left(self, "A NumPy number or array made of a traced element")
         return array.astype(dtype or array.dtype)
@@ -139,13 +143,16 @@ class Number(Traced):
         return self if index == () else self._array[index]
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("__") or name in ("data", "ctypes"):
-            raise AttributeError(f"'{type(self).__name__}' object has no attribute {name!r}")
-        return getattr(self._array, name)
+        kind = self.__class__
+        if name.startswith("__") or name in ("data", "ctypes") or not hasattr(kind, name):
+            raise AttributeError(f"'{kind.__name__}' object has no attribute {name!r}")
+        if hasattr(np.ndarray, name):
+            return getattr(self._array, name)
+        return getattr(left(self, f".{name}")[()], name)
 
     def __round__(self, digits: int | None = None) -> Any:
-        rounded = self.round(digits or 0)
-        return rounded.astype(np.int64) if digits is None else rounded
+        rounded = self._array.round(digits or 0)
+        return Integer(array_of(rounded.astype(np.int64))) if digits is None else rounded
 
     @classmethod
     def __torch_function__(cls, call: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
@@ -157,11 +164,18 @@ class Number(Traced):
     __copy__ = __deepcopy__
 
 
-def _unless_tensor(of_arrays: Any) -> Any:
-    """Return an operator that leaves it to PyTorch where the other operand is a tensor."""
+class Integer(Number):
+    """What ``round()`` makes of an element: a number of Python's, with no say in types."""
+
+    __slots__ = ()
+    __class__ = property(lambda self: int)
+
+
+def _unless(others: Any, of_arrays: Any) -> Any:
+    """Return an operator that leaves it to the other operand where it is one of these."""
 
     def compute(self: Number, *other: Any) -> Any:
-        if other and isinstance(other[0], torch.Tensor):
+        if other and isinstance(other[0], others):
             return NotImplemented
         return of_arrays(self, *other)
 
@@ -173,7 +187,8 @@ _operators = vars(np.lib.mixins.NDArrayOperatorsMixin)
 _in_place = {f"__i{_name[2:]}" for _name in _operators}
 for _name, _operator in _operators.items():
     if callable(_operator) and _name not in _in_place:
-        setattr(Number, _name, _unless_tensor(_operator))
+        _repeated = (list, tuple, str) if _name in ("__mul__", "__rmul__") else ()
+        setattr(Number, _name, _unless((torch.Tensor, *_repeated), _operator))
 
 
 def _method(name: str) -> Any:
@@ -239,7 +254,8 @@ def array_of(value: Any) -> Any:
 def plain(value: Any) -> Any:
     """Return the array or number without its class; anything else as it is."""
     if isinstance(value, Number):
-        return np.ndarray.view(value._array, np.ndarray)[()]
+        number = np.ndarray.view(value._array, np.ndarray)[()]
+        return int(number) if type(value) is Integer else number
     return np.ndarray.view(value, np.ndarray) if isinstance(value, TracedArray) else value
 
 

@@ -78,7 +78,7 @@ def of_torch(call: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     def given(value: Any) -> Any:
         if not isinstance(value, Number):
             return value
-        return to_tensor(value) if _state.is_active() else plain(value).item()
+        return to_tensor(value) if _state.is_active() else plain(value._array).item()
 
     return _with_each(given, call, args, kwargs)
 
@@ -184,7 +184,11 @@ class Call(NamedTuple):
     def _computed(self) -> Any:
         args, kwargs = self.args, self.kwargs
         given = mapped(_numpy_value, args)
-        expected = self.on_numpy(*given, **mapped(_numpy_value, kwargs))
+        try:
+            expected = self.on_numpy(*given, **mapped(_numpy_value, kwargs))
+        except (ArithmeticError, IndexError, np.linalg.LinAlgError) as error:
+            self._note_escape(f"it raises {type(error).__name__}, which the program may go by")
+            raise
         if args and isinstance(args[0], TracedArray) and expected is given[0]:
             return args[0]
         traced = holds_traced((args, kwargs))
@@ -276,7 +280,7 @@ def _put_out(name: str, target: Any, value: Any) -> Any:
             f"Cannot cast {name} output from {value.dtype!r} to {target.dtype!r} with casting rule "
             f"'same_kind'"
         )
-    _assign(target, new_array(value) if isinstance(value, np.generic) else value)
+    _assign(target, value if isinstance(value, Traced) else new_array(value))
     return target
 
 

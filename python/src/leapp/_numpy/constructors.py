@@ -23,7 +23,6 @@ from .arrays import (
     fresh,
     is_traced,
     note_escape,
-    plain,
     to_tensor,
 )
 from .calls import Call
@@ -144,7 +143,7 @@ def _from_dlpack(original: Any, given: Any, /, **options: Any) -> Any:
 
 def _number(value: Any) -> Any:
     """Return NumPy's own number where an element of a traced array was."""
-    return plain(value)[()] if isinstance(value, Traced) else value
+    return np.ndarray.view(array_of(value), np.ndarray)[()] if isinstance(value, Traced) else value
 
 
 def _stacked(data: Any, made: torch.Tensor) -> torch.Tensor | None:
