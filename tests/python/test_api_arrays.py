@@ -94,6 +94,18 @@ def test_constants_of_numpy_are_the_same_in_every_pass(bench: Workbench, make: A
     assert leapp.diagnostics() == []
 
 
+def test_an_error_that_comes_of_values_is_named(bench: Workbench) -> None:
+    with bench.trace():
+        x = annotate.input_tensors("n", {"x": np.ones((2, 2))})
+        try:
+            y = np.linalg.inv(x)
+        except np.linalg.LinAlgError:
+            y = x * 0
+        annotate.output_tensors("n", {"y": y}, export_with="jit")
+    (said,) = leapp.diagnostics()
+    assert said.code == "LP202" and "np.linalg.inv" in said.text and "LinAlgError" in said.text
+
+
 def test_a_masked_array_is_named_with_its_line(bench: Workbench) -> None:
     with bench.trace():
         x = annotate.input_tensors("n", {"x": np.array([-1.0, 2.0, 4.0])})
