@@ -225,6 +225,18 @@ np.array([round(v) for v in a[0]])
 np.array([a[0, 0].astype(np.float64), 0.1])
 np.deg2rad([30, 60, 90])[a[0].argsort()]
 round(a[0, 0]) * a
+np.delete(a, 1, axis=1)
+np.insert(a, 1, a[:, 0], axis=1)
+np.insert(a[0], 1, 0.5)
+np.compress([True, False, True], a, axis=1)
+np.pad(a, 1, mode="edge")
+np.r_[a[0, 0], a[1]]
+a.ravel("F")
+np.sum(a, where=a > 2)
+np.max(a, axis=0, initial=3)
+a.min(where=a > 2, initial=9)
+np.add.reduce(a, where=a > 2, axis=1)
+np.cumsum(a > 2)
 """.strip().splitlines()
 
 

@@ -19,7 +19,7 @@ import torch
 
 from .. import _trace
 from .._replacing import Patch, replaced
-from .arrays import Number, Traced, TracedArray, fresh, is_traced, note_escape
+from .arrays import Number, Traced, TracedArray, array_of, fresh, is_traced, note_escape
 from .memory import new_array
 from .table import NOT_VALUES, TAKE_LISTS, TAKE_OTHER_LISTS
 
@@ -37,6 +37,7 @@ def patches() -> Iterator[Patch]:
         functions = {n: _of_function(it) for n, it in dispatched.items() if it not in left_alone}
         yield module, ufuncs | functions
     yield replaced(np.vectorize, "__call__", _of_vectorize)
+    yield replaced(type(np.r_).__base__, "__getitem__", _of_concatenator)  # also np.c_
 
 
 def holds_traced(value: Any) -> bool:
@@ -177,6 +178,12 @@ class _Ufunc:
 
     def __reduce__(self) -> tuple[Any, tuple[str]]:
         return pkgutil.resolve_name, (f"numpy:{self._ufunc.__name__}",)
+
+
+def _of_concatenator(original: Any, self: Any, key: Any) -> Any:
+    if _trace.any_open() and isinstance(key, tuple):
+        key = tuple(array_of(as_array(item)) for item in key)
+    return original(self, key)
 
 
 def _of_vectorize(original: Any, self: Any, /, *args: Any, **options: Any) -> Any:

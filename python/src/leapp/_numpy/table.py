@@ -84,9 +84,11 @@ def torch_function(function: Any, method: str = "__call__") -> Callable[..., Any
     if known is None:
         return None
 
+    call = _own.get(known) or getattr(tnp, known)
+
     def along_axis(a: Any, axis: Any = 0, **options: Any) -> Any:
         given = {key: value for key, value in options.items() if value is not None}
-        return getattr(tnp, known)(a, axis=axis, **given)
+        return call(a, axis=axis, **given)
 
     return along_axis
 
@@ -221,6 +223,51 @@ def _without_nan(name: str, fill: float) -> Callable[..., Any]:
     return call
 
 
+def _reduction(name: str, ufunc: str, identity: Any) -> Callable[..., Any]:
+    """Return a reduction that takes ``initial=`` and ``where=``, too."""
+
+    def call(a: Any, *args: Any, initial: Any = None, where: Any = None, **options: Any) -> Any:
+        tnp = numpy_of_torch()
+        if where is not None:
+            a = tnp.where(where, a, identity if initial is None else initial)
+        result = getattr(tnp, name)(a, *args, **options)
+        return result if initial is None else getattr(tnp, ufunc)(result, initial)
+
+    return call
+
+
+def _running(name: str) -> Callable[..., Any]:
+    """Return a running sum or product, of truth values too."""
+
+    def call(a: Any, *args: Any, **options: Any) -> Any:
+        tnp = numpy_of_torch()
+        return getattr(tnp, name)(a.astype(int) if a.dtype == bool else a, *args, **options)
+
+    return call
+
+
+def _moving(function: Callable[..., Any], *parameters: str) -> Callable[..., Any]:
+    """Return what does to tensors what a function does that only moves elements.
+
+    It is asked for the places of elements: those of all of its parameters are numbered.
+    """
+    signature = inspect.signature(function)
+
+    def call(*args: Any, **options: Any) -> Any:
+        bound = signature.bind(*args, **options)
+        found = {name: _tensors_in(bound.arguments[name]) for name in parameters}
+        count = 0
+        for name, tensor in found.items():
+            places = np.arange(count, count + tensor.numel()).reshape(tensor.shape)
+            bound.arguments[name] = places
+            count += tensor.numel()
+        places = function(*bound.args, **bound.kwargs)
+        elements = torch.cat([tensor.reshape(-1) for tensor in found.values()])
+        return numpy_of_torch().ndarray(elements[torch.tensor(places.tolist(), dtype=torch.int64)])
+
+    return call
+
+
 _on_tensors("x", name="cbrt")(lambda x: x.sign() * x.abs().pow(1.0 / 3.0))
 _on_tensors("a", name="copy")(lambda a, order="K", subok=False: a.clone())
 _on_tensors("x", name="matrix_transpose")(lambda x: x.transpose(-1, -2))
@@ -236,3 +283,27 @@ _own["modf"] = lambda x: (numpy_of_torch().fmod(x, 1), numpy_of_torch().trunc(x)
 _own["vector_norm"] = _own["norm"]
 for _name, _fill in {"sum": 0.0, "cumsum": 0.0, "prod": 1.0, "max": -np.inf, "min": np.inf}.items():
     _own[f"nan{_name}"] = _without_nan(_name, _fill)
+_pad_by_moving = _moving(np.pad, "array")
+
+
+def _pad(array: Any, pad_width: Any, mode: Any = "constant", **options: Any) -> Any:
+    moves = mode in ("edge", "reflect", "symmetric", "wrap")
+    pad = _pad_by_moving if moves else numpy_of_torch().pad
+    return pad(array, pad_width, mode, **options)
+
+
+def _flat(a: Any, order: str = "C") -> Any:
+    return a.T.ravel() if order == "F" else a.ravel(order)
+
+
+_own |= {"pad": _pad, "ravel": _flat, "flatten": _flat}
+_own |= {"cumsum": _running("cumsum"), "cumprod": _running("cumprod")}
+for _name, _parameters in {"delete": "arr", "insert": "arr values", "compress": "a"}.items():
+    _own[_name] = _moving(getattr(np, _name), *_parameters.split())
+for _name, _ufunc, _identity in (
+    ("sum", "add", 0),
+    ("prod", "multiply", 1),
+    ("max", "maximum", -np.inf),
+    ("min", "minimum", np.inf),
+):
+    _own[_name] = _own[f"a{_name}"] = _reduction(_name, _ufunc, _identity)
