@@ -84,11 +84,11 @@ def torch_function(function: Any, method: str = "__call__") -> Callable[..., Any
     if known is None:
         return None
 
-    call = _own.get(known) or getattr(tnp, known)
+    along: Any = _own.get(known) or getattr(tnp, known)
 
     def along_axis(a: Any, axis: Any = 0, **options: Any) -> Any:
         given = {key: value for key, value in options.items() if value is not None}
-        return call(a, axis=axis, **given)
+        return along(a, axis=axis, **given)
 
     return along_axis
 
