@@ -61,6 +61,29 @@ def test_views_that_pytorch_does_not_have_keep_the_wire(bench: Workbench, part: 
     assert np.array_equal(found.numpy(), part(TRACED * 6) + 1)
 
 
+def test_a_part_of_a_backwards_view_is_written_first(bench: Workbench) -> None:
+    class Policy:
+        def __init__(self) -> None:
+            self.history = np.zeros(4, np.float32)
+            self.newest = self.history[::-1]
+
+        def step(self, x: np.ndarray) -> np.ndarray:
+            self.newest[:2] = x
+            self.history *= np.float32(0.5)
+            return self.history + 0
+
+    policy, manual = Policy(), Policy()
+    with bench.trace():
+        for _ in range(2):
+            x = annotate.input_tensors("n", {"x": np.ones(2, np.float32)})
+            annotate.output_tensors("n", {"y": policy.step(x)}, export_with="jit")
+    bench.compile()
+    manager = bench.manager()
+    for tick in np.arange(6, dtype=np.float32).reshape(3, 2):
+        found = manager({"n/x": torch.from_numpy(tick)})["n/y"]
+        assert np.array_equal(found.numpy(), manual.step(tick))
+
+
 def test_mirrored_array_keeps_its_wire(bench: Workbench) -> None:
     with bench.trace():
         x = annotate.input_tensors("n", {"x": TRACED.copy()})

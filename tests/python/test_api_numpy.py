@@ -305,6 +305,7 @@ def write_to_what_functions_make(a: np.ndarray) -> np.ndarray:
     alike, (grid, _) = np.zeros_like([0.0] * 3), np.meshgrid([0.0, 1.0, 2.0], [0.0, 1.0])
     joined = np.concatenate([joined, [[1.0], [2.0]]], axis=1)
     tiled[:] = grid[:] = a > 2
+    tiled[np.triu_indices(2, 1)] = a[1, 1]
     diagonal[0] = alike[1:] = joined[:, 1] = a[0, 1]
     return (tiled + grid + joined) @ diagonal * alike * a
 

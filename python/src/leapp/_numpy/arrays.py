@@ -327,8 +327,10 @@ def fresh(array: Any) -> Any:
     Traced values written to it are seen then, and its content is not mistaken for state. It is
     what the array holds when it is first used: NumPy's generators fill theirs after asking for it.
     """
-    if type(array) is not np.ndarray or not _trace.any_open() or not array.flags.owndata:
+    if type(array) is not np.ndarray or not _trace.any_open():
         return array
+    if not array.flags.owndata:  # a view of memory that nobody else has
+        array = array.copy()
     try:
         dtype = torch_type(array.dtype)
         steps = [step // array.itemsize for step in array.strides]

@@ -115,11 +115,10 @@ def get_item(array: TracedArray, index: Any) -> Any:
         at = (*(at if isinstance(at, tuple) else (at,)), ...)
         return Number(traced_view(to_tensor(array)[at].clone()))
     if np.may_share_memory(result, plain(array)) and not holds_traced(index):
-        over = array._tensor
-        # PyTorch has no negative steps.
         with contextlib.suppress(IndexError, TypeError, ValueError):
-            over = over if backwards_in(array) else to_tensor(array)[at]
-        return attached(result, over)
+            tensor = to_tensor(array)  # nodes meet whole arrays before parts of them
+            return attached(result, array._tensor if backwards_in(array) else tensor[at])
+        return attached(result, array._tensor)  # PyTorch has no negative steps
 
     def get(of: Any, at: Any) -> Any:
         return of[at].copy()  # not a view: which part it is of may vary

@@ -35,8 +35,8 @@ def patches() -> Iterator[Patch]:
     yield replaced(np, constructors, _array_constructor)
     yield replaced(np, "asarray_chkfinite frombuffer nditer require", _reader)
     constants = "zeros ones empty eye identity tri arange indices fromfunction fromiter fromstring"
-    windows = "bartlett blackman hamming hanning kaiser"
-    yield replaced(np, f"{constants} {windows}", _constant_constructor)
+    constants += " bartlett blackman hamming hanning kaiser tril_indices triu_indices mask_indices"
+    yield replaced(np, constants, _constant_constructor)
     yield replaced(np, "full", _full_constructor)
     yield replaced(np, "from_dlpack", _from_dlpack)
     yield replaced(torch, "tensor as_tensor", _tensor_constructor)
@@ -83,7 +83,7 @@ def _reader(original: Any, data: Any, /, *args: Any, **options: Any) -> Any:
 
 
 def _constant_constructor(original: Any, *args: Any, **options: Any) -> Any:
-    return fresh(original(*args, **options))
+    return mapped(fresh, original(*args, **options))
 
 
 def _full_constructor(

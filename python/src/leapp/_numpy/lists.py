@@ -20,7 +20,6 @@ import torch
 from .. import _trace
 from .._replacing import Patch, replaced
 from .arrays import Number, Traced, TracedArray, array_of, fresh, is_traced, note_escape
-from .memory import new_array
 from .table import NOT_VALUES, TAKE_LISTS, TAKE_OTHER_LISTS
 
 #: What NumPy takes for a list of items.
@@ -140,7 +139,7 @@ def _own(original: Callable[..., Any], args: tuple[Any, ...], options: dict[str,
     def own(value: Any) -> Any:
         if type(value) is not np.ndarray or any(np.may_share_memory(value, it) for it in given):
             return value
-        return fresh(value if value.flags.owndata else new_array(value))
+        return fresh(value)
 
     return mapped(own, result)
 
