@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import pickle
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -39,6 +39,51 @@ def test_array_between_nodes_keeps_its_wire(bench: Workbench) -> None:
     assert bench.yaml()["pipeline"]["data_flow"] == {"n/y": ["m/z"]}
 
 
+@pytest.mark.parametrize(
+    "part",
+    [
+        lambda y: y[:, ::-1],
+        lambda y: y[::-1][:1].copy(),
+        np.flip,
+        lambda y: y[:, ::-1] * 2,
+        lambda y: np.lib.stride_tricks.as_strided(y, (3,), (8,)),
+    ],
+)
+def test_views_that_pytorch_does_not_have_keep_the_wire(bench: Workbench, part: Any) -> None:
+    with bench.trace():
+        for _ in range(2):
+            x = annotate.input_tensors("n", {"x": TRACED.copy()})
+            y = annotate.output_tensors("n", {"y": x * 2}, export_with="jit")
+            z = annotate.input_tensors("m", {"z": part(y)})
+            annotate.output_tensors("m", {"w": z + 1}, export_with="jit")
+    bench.compile()
+    found = bench.manager()({"n/x": torch.from_numpy(TRACED * 3)})["m/w"]
+    assert np.array_equal(found.numpy(), part(TRACED * 6) + 1)
+
+
+def test_a_part_of_a_backwards_view_is_written_first(bench: Workbench) -> None:
+    class Policy:
+        def __init__(self) -> None:
+            self.history = np.zeros(4, np.float32)
+            self.newest = self.history[::-1]
+
+        def step(self, x: np.ndarray) -> np.ndarray:
+            self.newest[:2] = x
+            self.history *= np.float32(0.5)
+            return self.history + 0
+
+    policy, manual = Policy(), Policy()
+    with bench.trace():
+        for _ in range(2):
+            x = annotate.input_tensors("n", {"x": np.ones(2, np.float32)})
+            annotate.output_tensors("n", {"y": policy.step(x)}, export_with="jit")
+    bench.compile()
+    manager = bench.manager()
+    for tick in np.arange(6, dtype=np.float32).reshape(3, 2):
+        found = manager({"n/x": torch.from_numpy(tick)})["n/y"]
+        assert np.array_equal(found.numpy(), manual.step(tick))
+
+
 def test_mirrored_array_keeps_its_wire(bench: Workbench) -> None:
     with bench.trace():
         x = annotate.input_tensors("n", {"x": TRACED.copy()})
@@ -70,6 +115,18 @@ def test_constants_of_numpy_are_the_same_in_every_pass(bench: Workbench, make: A
             annotate.output_tensors("n", {"y": make() * x}, export_with="jit")
     bench.compile()
     assert leapp.diagnostics() == []
+
+
+def test_an_error_that_comes_of_values_is_named(bench: Workbench) -> None:
+    with bench.trace():
+        x = annotate.input_tensors("n", {"x": np.ones((2, 2))})
+        try:
+            y = np.linalg.inv(x)
+        except np.linalg.LinAlgError:
+            y = x * 0
+        annotate.output_tensors("n", {"y": y}, export_with="jit")
+    (said,) = leapp.diagnostics()
+    assert said.code == "LP202" and "np.linalg.inv" in said.text and "LinAlgError" in said.text
 
 
 def test_a_masked_array_is_named_with_its_line(bench: Workbench) -> None:
@@ -272,6 +329,42 @@ def test_an_element_is_a_number_that_stays_traced(bench: Workbench) -> None:
     bench.compile()
     fresh = torch.from_numpy(TRACED[::-1].copy() * 0.5)
     torch.testing.assert_close(bench.manager()({"n/x": fresh})["n/y"], compute(fresh))
+
+
+def test_an_element_passes_for_a_number_of_its_type(bench: Workbench) -> None:
+    with bench.trace():
+        x = annotate.input_tensors("n", {"x": TRACED.copy()})
+        element, wide, index = x[0, 0], x.astype(np.float64)[0, 0], x.argmax()
+        assert isinstance(element, np.float32) and not isinstance(element, float)
+        assert isinstance(wide, float) and isinstance(index, np.integer) and np.isscalar(index)
+        assert not hasattr(element, "cpu") and not isinstance(element, Iterable)
+        zeros = [0] * index if wide.is_integer() else []
+        annotate.output_tensors("n", {"y": x * element + len(zeros)}, export_with="jit")
+    assert zeros == [0] * 5
+    said = [each.text.partition(" takes")[0] for each in leapp.diagnostics()]
+    assert said == [".is_integer", "use as an index"]
+
+
+def test_a_number_that_the_program_keeps_is_one_of_numpys_afterwards(bench: Workbench) -> None:
+    class Policy:
+        def __init__(self) -> None:
+            self.ticks = np.float64(0)
+
+        def step(self, x: torch.Tensor) -> torch.Tensor:
+            x = annotate.input_tensors("n", {"x": x})
+            self.ticks += 1
+            y = x * torch.as_tensor(self.ticks).float()
+            return annotate.output_tensors("n", {"y": y}, export_with="jit")
+
+    policy = Policy()
+    with bench.trace():
+        for _ in range(3):
+            policy.step(torch.ones(2))
+    assert type(policy.ticks) is np.float64 and policy.ticks == 3
+    bench.compile()
+    manager = bench.manager()
+    for tick in (1, 2, 3):
+        assert manager({"n/x": torch.ones(2)})["n/y"].tolist() == [tick, tick]
 
 
 def test_an_address_that_is_taken_is_named(

@@ -222,6 +222,21 @@ np.asfortranarray(a) * 2
 np.array(a.T).ravel(order="K")
 a.view(np.ndarray) + 1
 np.array([round(v) for v in a[0]])
+np.array([a[0, 0].astype(np.float64), 0.1])
+np.deg2rad([30, 60, 90])[a[0].argsort()]
+round(a[0, 0]) * a
+np.delete(a, 1, axis=1)
+np.insert(a, 1, a[:, 0], axis=1)
+np.insert(a[0], 1, 0.5)
+np.compress([True, False, True], a, axis=1)
+np.pad(a, 1, mode="edge")
+np.r_[a[0, 0], a[1]]
+a.ravel("F")
+np.sum(a, where=a > 2)
+np.max(a, axis=0, initial=3)
+a.min(where=a > 2, initial=9)
+np.add.reduce(a, where=a > 2, axis=1)
+np.cumsum(a > 2)
 """.strip().splitlines()
 
 
@@ -285,6 +300,16 @@ def write_to_new_memory(a: np.ndarray) -> np.ndarray:
     return b + c
 
 
+def write_to_what_functions_make(a: np.ndarray) -> np.ndarray:
+    tiled, diagonal, joined = np.tile([0.0, 1.0, 2.0], (2, 1)), np.diag([1.0, 2.0, 3.0]), np.tri(2)
+    alike, (grid, _) = np.zeros_like([0.0] * 3), np.meshgrid([0.0, 1.0, 2.0], [0.0, 1.0])
+    joined = np.concatenate([joined, [[1.0], [2.0]]], axis=1)
+    tiled[:] = grid[:] = a > 2
+    tiled[np.triu_indices(2, 1)] = a[1, 1]
+    diagonal[0] = alike[1:] = joined[:, 1] = a[0, 1]
+    return (tiled + grid + joined) @ diagonal * alike * a
+
+
 def write_to_out(a: np.ndarray) -> np.ndarray:
     out = np.empty((2, 3), dtype=np.float32)
     np.add(a, 1, out=out)
@@ -301,11 +326,21 @@ def write_backwards(a: np.ndarray) -> np.ndarray:
     return out
 
 
+def add_to_a_number(a: np.ndarray) -> np.ndarray:
+    number = first = a[0, 0]
+    number += a[0, 1]
+    count = (a > 0).sum()
+    count += 0.5
+    return a * number + first * count
+
+
 @pytest.mark.parametrize(
     "compute",
     [
+        add_to_a_number,
         write_backwards,
         write_to_new_memory,
+        write_to_what_functions_make,
         write_to_out,
         write_item,
         write_in_place,
@@ -319,6 +354,39 @@ def test_write_stays_in_the_model(
     bench: Workbench, compute: Callable[[np.ndarray], np.ndarray]
 ) -> None:
     check(bench, compute)
+
+
+@pytest.mark.parametrize(
+    "compute",
+    [
+        lambda a: np.convolve(a[0], np.ones(3) / 3),
+        lambda a: np.polyval([1, 2, 3], a),
+        lambda a: np.average(a, axis=1, weights=[1, 2, 3]),
+        lambda a: np.interp([0.1, 0.2], [0, 1, 2], a[0]),
+        np.cov,
+        lambda a: a[0, 0] * np.float64(0.1),
+    ],
+)
+def test_float64_is_computed_in_float64(
+    bench: Workbench, compute: Callable[[np.ndarray], np.ndarray]
+) -> None:
+    with bench.trace():
+        x = annotate.input_tensors("n", {"x": torch.from_numpy(TRACED.copy())})
+        annotate.output_tensors("n", {"y": compute(x.numpy())}, export_with="jit")
+    bench.compile()
+    found = bench.manager()({"n/x": torch.from_numpy(FRESH / 3)})["n/y"]
+    np.testing.assert_allclose(found.numpy(), compute(FRESH / 3), rtol=1e-12)
+
+
+def test_nothing_but_nan_is_nan(bench: Workbench) -> None:
+    with bench.trace():
+        x = annotate.input_tensors("n", {"x": torch.from_numpy(TRACED.copy())}).numpy()
+        y = np.nanmin(x, axis=1) + np.nanmax(x, axis=1)
+        annotate.output_tensors("n", {"y": y}, export_with="jit")
+    bench.compile()
+    fresh = torch.tensor([[torch.nan, 1.0, 3.0], [torch.nan] * 3])
+    found = bench.manager()({"n/x": fresh})["n/y"]
+    assert np.array_equal(found.numpy(), [4.0, np.nan], equal_nan=True)
 
 
 @pytest.mark.parametrize(
@@ -344,6 +412,20 @@ def test_back_to_torch(bench: Workbench, back: Callable[[np.ndarray], torch.Tens
         return back(x.numpy() * 2) + 1
 
     check_tensors(bench, compute)
+
+
+def test_lists_keep_every_digit(bench: Workbench) -> None:
+    def compute(time: torch.Tensor) -> torch.Tensor:
+        made = np.array([time.numpy()[0], 1])
+        return torch.from_numpy(made) + torch.tensor([time[0], 1]) + torch.tensor([made[0], 2])
+
+    time = torch.tensor([1_763_430_000_123_456_789])
+    with bench.trace():
+        given = annotate.input_tensors("n", {"time": time})
+        sums = annotate.output_tensors("n", {"y": compute(given)}, export_with="jit")
+    assert sums.tolist() == compute(time).tolist()
+    bench.compile()
+    assert bench.manager()({"n/time": time + 1})["n/y"].tolist() == compute(time + 1).tolist()
 
 
 def test_tensors_in_a_list_stay_traced(bench: Workbench) -> None:

@@ -114,7 +114,7 @@ class Snapshot:
     def places(self) -> Iterator[Place]:
         """Yield every value, of lists the numbers: else they are looked at where they are held."""
         for place in self.items():
-            if not isinstance(place.holder.values, LISTS) or isinstance(place.value, NUMBERS):
+            if not isinstance(place.holder.values, LISTS) or issubclass(type(place.value), NUMBERS):
                 yield place
 
     def new_places(self) -> Iterator[Place]:
@@ -141,7 +141,7 @@ def leaves_of(value: Any, copies: Mapping[int, Any] = NOW) -> list[Any]:
 
 def size_of(value: Any, copies: Mapping[int, Any] = NOW) -> Any:
     """Return a number as it is, a list as its length and anything else as None."""
-    if isinstance(value, NUMBERS):
+    if issubclass(type(value), NUMBERS):
         return value
     copy = copies.get(id(value))
     return f"of length {(copy or copy_of(value))[0]}" if isinstance(value, _MUTABLE) else None
@@ -150,4 +150,4 @@ def size_of(value: Any, copies: Mapping[int, Any] = NOW) -> Any:
 def holds_numbers(value: Any) -> bool:
     """Whether a value is a number or a list of them."""
     items = value if isinstance(value, _MUTABLE) else [value]
-    return all(isinstance(item, NUMBERS) for item in items)
+    return all(issubclass(type(item), NUMBERS) for item in items)

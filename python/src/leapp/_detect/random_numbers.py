@@ -98,7 +98,7 @@ def _position(generator: Any) -> Any:
 
 def _step(value: Any, depth: int = 16) -> tuple[Any, ...]:
     """Return the numbers that tell how far an iterator has come, with those it takes from."""
-    if isinstance(value, (int, float)):
+    if issubclass(type(value), (int, float)):
         return (value,)
     if depth == 0:  # they may go round in a circle
         return ()

@@ -128,7 +128,7 @@ def _is_replaced(place: Place) -> bool:
 def _kept_state(snapshot: Snapshot) -> Iterator[tuple[Place, list[Any]]]:
     """Yield the places that may hold state, with the tensors and arrays they held."""
     for place in snapshot.places():
-        is_number = isinstance(place.value, NUMBERS)
+        is_number = issubclass(type(place.value), NUMBERS)
         if not is_number or _source.may_be_rebound(place.holder.of, place.key):
             yield place, leaves_of(place.value, snapshot.by_id)
 

@@ -22,7 +22,7 @@ import numpy as np
 import torch
 
 from .. import _source, _trace
-from .._numpy import Number, kept, new_array
+from .._numpy import Number, kept, new_array, plain
 from .._program import Program
 from .._snapshot import Place, Snapshot, leaves_of
 from .random_numbers import RandomNumbers
@@ -70,11 +70,13 @@ class Watch:
         self._at_start = self.program.snapshot()
 
     def restore(self) -> None:
-        """Put back what was replaced, where that still is."""
+        """Put back what was replaced, where that still is, and numbers that came of it."""
         while self._replaced:
             place, other = self._replaced.pop()
-            if place.now() is other:
+            if (now := place.now()) is other:
                 place.put(place.value)
+            elif isinstance(now, Number):
+                place.put(plain(now))
 
     def opened(self, node: str, number: int) -> None:
         """Look around: in the first pass of a node, and shortly in the second."""

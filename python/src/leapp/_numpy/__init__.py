@@ -18,6 +18,7 @@ from .arrays import attached as attached
 from .arrays import is_traced as is_traced
 from .arrays import kept as kept
 from .arrays import note_escape as note_escape
+from .arrays import plain as plain
 from .arrays import reset as reset
 from .arrays import to_tensor as to_tensor
 from .arrays import traced_view as traced_view

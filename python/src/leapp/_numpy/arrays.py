@@ -18,7 +18,7 @@ import numpy as np
 import torch
 
 from .. import _state, _trace
-from .memory import backwards_in, covers, from_numpy, owner_of, quietly, torch_type
+from .memory import backwards_in, covers, from_numpy, layout_in, owner_of, quietly, torch_type
 
 #: By the id of an array that owns memory, the array and the tensor over it. All tensors over that
 #: memory share its storage, whichever part of it a node meets first, and it stays known for the
@@ -58,7 +58,8 @@ class Traced:
 class TracedArray(Traced, np.ndarray[Any, Any]):
     """A NumPy array in traced memory: behaves like any other, and its use is recorded."""
 
-    #: The tensor over these elements, where it is known; see to_tensor().
+    #: The tensor over these elements, or over what they are a part of, where it is known; see
+    #: to_tensor().
     _tensor: torch.Tensor | None = None
 
     def __getitem__(self, index: Any) -> Any:
@@ -114,7 +115,7 @@ class TracedArray(Traced, np.ndarray[Any, Any]):
         return self.copy(order="K")
 
 
-class Number(Traced, np.lib.mixins.NDArrayOperatorsMixin):
+class Number(Traced):
     """An element of a traced array, or what was reduced to one: a number that stays traced.
 
     NumPy reads the memory of an array without asking it, whatever its class, so that
@@ -127,6 +128,10 @@ class Number(Traced, np.lib.mixins.NDArrayOperatorsMixin):
     def __init__(self, array: TracedArray) -> None:
         self._array = array
 
+    #: It passes for a number of NumPy's: programs choose by the types of values.
+    __class__ = property(lambda self: self._array.dtype.type)
+    __iter__ = None
+
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
         array = left(self, "A NumPy number or array made of a traced element")
         return array.astype(dtype or array.dtype)
@@ -138,13 +143,16 @@ class Number(Traced, np.lib.mixins.NDArrayOperatorsMixin):
         return self if index == () else self._array[index]
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("__") or name in ("data", "ctypes"):
-            raise AttributeError(f"'{type(self).__name__}' object has no attribute {name!r}")
-        return getattr(self._array, name)
+        kind = self.__class__
+        if name.startswith("__") or name in ("data", "ctypes") or not hasattr(kind, name):
+            raise AttributeError(f"'{kind.__name__}' object has no attribute {name!r}")
+        if hasattr(np.ndarray, name):
+            return getattr(self._array, name)
+        return getattr(left(self, f".{name}")[()], name)
 
     def __round__(self, digits: int | None = None) -> Any:
-        rounded = self.round(digits or 0)
-        return rounded.astype(np.int64) if digits is None else rounded
+        rounded = self._array.round(digits or 0)
+        return Integer(array_of(rounded.astype(np.int64))) if digits is None else rounded
 
     @classmethod
     def __torch_function__(cls, call: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
@@ -156,17 +164,31 @@ class Number(Traced, np.lib.mixins.NDArrayOperatorsMixin):
     __copy__ = __deepcopy__
 
 
-def _unless_tensor(of_arrays: Any) -> Any:
-    """Return an operator that leaves it to PyTorch where the other operand is a tensor."""
+class Integer(Number):
+    """What ``round()`` makes of an element: a number of Python's, with no say in types."""
 
-    def compute(self: Number, other: Any) -> Any:
-        return NotImplemented if isinstance(other, torch.Tensor) else of_arrays(self, other)
+    __slots__ = ()
+    __class__ = property(lambda self: int)
+
+
+def _unless(others: Any, of_arrays: Any) -> Any:
+    """Return an operator that leaves it to the other operand where it is one of these."""
+
+    def compute(self: Number, *other: Any) -> Any:
+        if other and isinstance(other[0], others):
+            return NotImplemented
+        return of_arrays(self, *other)
 
     return compute
 
 
-for _name in "add sub mul truediv floordiv mod pow lt le eq ne gt ge".split():
-    setattr(Number, f"__{_name}__", _unless_tensor(getattr(Number, f"__{_name}__")))
+#: NumPy's operators on what it computes with. Numbers do not change: they have none in place.
+_operators = vars(np.lib.mixins.NDArrayOperatorsMixin)
+_in_place = {f"__i{_name[2:]}" for _name in _operators}
+for _name, _operator in _operators.items():
+    if callable(_operator) and _name not in _in_place:
+        _repeated = (list, tuple, str) if _name in ("__mul__", "__rmul__") else ()
+        setattr(Number, _name, _unless((torch.Tensor, *_repeated), _operator))
 
 
 def _method(name: str) -> Any:
@@ -232,7 +254,8 @@ def array_of(value: Any) -> Any:
 def plain(value: Any) -> Any:
     """Return the array or number without its class; anything else as it is."""
     if isinstance(value, Number):
-        return np.ndarray.view(value._array, np.ndarray)[()]
+        number = np.ndarray.view(value._array, np.ndarray)[()]
+        return int(number) if type(value) is Integer else number
     return np.ndarray.view(value, np.ndarray) if isinstance(value, TracedArray) else value
 
 
@@ -254,10 +277,19 @@ def to_tensor(value: Any) -> torch.Tensor:
         return value
     value = array_of(value)
     array, is_known = plain(value), isinstance(value, TracedArray)
-    if is_known and value._tensor is not None and covers(value._tensor, array):
-        return value._tensor  # type: ignore[no-any-return]
+    over: torch.Tensor | None = value._tensor if is_known else None
+    if over is not None and covers(over, array):
+        return over
     if backwards := backwards_in(array):  # PyTorch knows no negative strides
-        return torch.flip(to_tensor(np.flip(array, backwards)), backwards)
+        forwards = np.flip(array, backwards)
+        return torch.flip(to_tensor(attached(forwards, over) if is_known else forwards), backwards)
+    if (
+        over is not None
+        and not _trace.any_open()
+        and over.dtype == torch_type(array.dtype)
+        and (layout := layout_in(over, array))
+    ):
+        return over.as_strided(*layout)  # nodes meet memory, but wires come from tensors
     if (known := _in_known_memory(array)) is not None:
         return known
     # Traced memory is met as it is, by whatever works on it.
@@ -295,8 +327,10 @@ def fresh(array: Any) -> Any:
     Traced values written to it are seen then, and its content is not mistaken for state. It is
     what the array holds when it is first used: NumPy's generators fill theirs after asking for it.
     """
-    if type(array) is not np.ndarray or not _trace.any_open() or not array.flags.owndata:
+    if type(array) is not np.ndarray or not _trace.any_open():
         return array
+    if not array.flags.owndata:  # a view of memory that nobody else has
+        array = array.copy()
     try:
         dtype = torch_type(array.dtype)
         steps = [step // array.itemsize for step in array.strides]
@@ -348,17 +382,12 @@ def _in_known_memory(array: np.ndarray[Any, Any]) -> torch.Tensor | None:
     owner = owner_of(array)
     if not isinstance(owner, torch.Tensor):
         owner = _owners.get(id(owner), (None, None))[1]
-    size = array.itemsize
-    if owner is None or not size or any(step < 0 or step % size for step in array.strides):
+    if owner is None or (layout := layout_in(owner, array)) is None:
         return None
+    shape, steps, begin = layout
     with _trace.Unobserved():
-        memory = owner.untyped_storage()
-        distance = array.__array_interface__["data"][0] - memory.data_ptr()
-        if distance < 0 or distance % size:
-            return None
         made = torch.empty(0, dtype=torch_type(array.dtype))
-        steps = [step // size for step in array.strides]
-        return made.set_(memory, distance // size, array.shape, steps)
+        return made.set_(owner.untyped_storage(), begin, shape, steps)
 
 
 def _calls() -> ModuleType:

@@ -9,6 +9,7 @@ constant.
 
 from __future__ import annotations
 
+import contextlib
 import operator
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -34,11 +35,20 @@ from .arrays import (
     traced_view,
 )
 from .lists import apply_along_axis, as_array, as_arrays, holds_traced, leaves, like, mapped
-from .memory import backwards_in, from_numpy, laid_out_alike, new_array, torch_type
+from .memory import backwards_in, covers, from_numpy, laid_out_alike, new_array, torch_type
 from .table import NOT_VALUES, WRITERS, numpy_of_torch, torch_function, torch_method
 
 #: How far NumPy and PyTorch may be apart before they count as different functions.
 _RTOL = {np.dtype(np.float16): 2e-2, np.dtype(np.float32): 1e-3, np.dtype(np.complex64): 1e-3}
+
+
+#: The types of most digits, and what PyTorch's types with fewer are then.
+_WIDE = (np.dtype(np.float64), np.dtype(np.complex128))
+_WIDER = {
+    torch.float16: torch.float64,
+    torch.float32: torch.float64,
+    torch.complex64: torch.complex128,
+}
 
 
 class _DisagreementError(Exception):
@@ -68,7 +78,7 @@ def of_torch(call: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     def given(value: Any) -> Any:
         if not isinstance(value, Number):
             return value
-        return to_tensor(value) if _state.is_active() else plain(value).item()
+        return to_tensor(value) if _state.is_active() else plain(value._array).item()
 
     return _with_each(given, call, args, kwargs)
 
@@ -105,10 +115,10 @@ def get_item(array: TracedArray, index: Any) -> Any:
         at = (*(at if isinstance(at, tuple) else (at,)), ...)
         return Number(traced_view(to_tensor(array)[at].clone()))
     if np.may_share_memory(result, plain(array)) and not holds_traced(index):
-        try:
-            return attached(result, to_tensor(array)[at])
-        except (IndexError, TypeError, ValueError):  # a negative step, which PyTorch has not
-            return attached(result)
+        with contextlib.suppress(IndexError, TypeError, ValueError):
+            tensor = to_tensor(array)  # nodes meet whole arrays before parts of them
+            return attached(result, array._tensor if backwards_in(array) else tensor[at])
+        return attached(result, array._tensor)  # PyTorch has no negative steps
 
     def get(of: Any, at: Any) -> Any:
         return of[at].copy()  # not a view: which part it is of may vary
@@ -173,7 +183,11 @@ class Call(NamedTuple):
     def _computed(self) -> Any:
         args, kwargs = self.args, self.kwargs
         given = mapped(_numpy_value, args)
-        expected = self.on_numpy(*given, **mapped(_numpy_value, kwargs))
+        try:
+            expected = self.on_numpy(*given, **mapped(_numpy_value, kwargs))
+        except (ArithmeticError, IndexError, np.linalg.LinAlgError) as error:
+            self._note_escape(f"it raises {type(error).__name__}, which the program may go by")
+            raise
         if args and isinstance(args[0], TracedArray) and expected is given[0]:
             return args[0]
         traced = holds_traced((args, kwargs))
@@ -183,14 +197,15 @@ class Call(NamedTuple):
         # What is not traced may be state that is in its first pass: it is recorded in any, so that
         # passes can be compared.
         def record(on_torch: Callable[..., Any]) -> Any:
-            found = _with_each(_torch_value, on_torch, args, kwargs)
-            return _reconciled(expected, found, args)
+            is_wide = isinstance(expected, (np.ndarray, np.generic)) and expected.dtype in _WIDE
+            value_of = _wide_value if is_wide else _torch_value
+            return _reconciled(expected, _with_each(value_of, on_torch, args, kwargs), args)
 
         found, reason = self._recorded(record)
         if not reason:
             return found
-        if isinstance(expected, np.ndarray) and _is_view(expected, args):
-            return attached(expected)
+        if isinstance(expected, np.ndarray) and (of := _viewed(expected, args)) is not None:
+            return attached(expected, getattr(of, "_tensor", None))
         self._note_escape(reason)
         return expected if traced else mapped(fresh, expected)
 
@@ -198,7 +213,9 @@ class Call(NamedTuple):
         """Do what writes to the first argument, so that the write is recorded."""
         target, kwargs = self.args[0], self.kwargs
         rest = [  # NumPy reads views of the target before it writes
-            value.copy() if isinstance(value, TracedArray) and _is_view(value, target) else value
+            value
+            if not isinstance(value, TracedArray) or _viewed(value, target) is None
+            else value.copy()
             for value in self.args[1:]
         ]
         expected = new_array(plain(target))
@@ -262,7 +279,7 @@ def _put_out(name: str, target: Any, value: Any) -> Any:
             f"Cannot cast {name} output from {value.dtype!r} to {target.dtype!r} with casting rule "
             f"'same_kind'"
         )
-    _assign(target, new_array(value) if isinstance(value, np.generic) else value)
+    _assign(target, value if isinstance(value, Traced) else new_array(value))
     return target
 
 
@@ -277,8 +294,9 @@ def _reconciled(expected: Any, found: Any, args: Any) -> Any:
         raise _DisagreementError(f"it returns a {type(expected).__name__}")
     values = new_array(expected)
     tensor = _tensor_of(found)
-    if isinstance(expected, np.ndarray) and _is_view(expected, args):
-        return attached(expected, tensor)
+    if isinstance(expected, np.ndarray) and (of := _viewed(expected, args)) is not None:
+        known = tensor is not None and covers(tensor, expected)
+        return attached(expected, tensor if known else getattr(of, "_tensor", None))
     if tensor is None or _sizes(tensor) != _sizes(values):
         raise _DisagreementError("its PyTorch equivalent gives another shape")
     if tuple(tensor.shape) != values.shape:
@@ -286,7 +304,7 @@ def _reconciled(expected: Any, found: Any, args: Any) -> Any:
     dtype = torch_type(values.dtype)
     if tensor.dtype != dtype:
         tensor = tensor.to(dtype)
-    elif tensor.requires_grad or _is_view(_numpy_value(tensor), args):
+    elif tensor.requires_grad or _viewed(_numpy_value(tensor), args) is not None:
         tensor = tensor.detach().clone()
     if not laid_out_alike(tensor, values):
         outermost_first = sorted(range(values.ndim), key=lambda axis: -values.strides[axis])
@@ -317,12 +335,12 @@ def _agree(values: np.ndarray[Any, Any], tensor: torch.Tensor) -> bool:
     return bool(np.allclose(values, found, rtol=rtol, atol=rtol * 1e-2 * scale, equal_nan=True))
 
 
-def _is_view(result: np.ndarray[Any, Any], args: Any) -> bool:
-    """Whether the result lies in the memory of an argument."""
-    return any(
-        isinstance(value, np.ndarray) and np.may_share_memory(result, plain(value))
-        for value in map(array_of, leaves(args))
-    )
+def _viewed(result: np.ndarray[Any, Any], args: Any) -> Any:
+    """Return the array among the arguments in whose memory the result lies, if there is one."""
+    for value in map(array_of, leaves(args)):
+        if isinstance(value, np.ndarray) and np.may_share_memory(result, plain(value)):
+            return value
+    return None
 
 
 def _with_each(change: Any, function: Any, args: Any, kwargs: dict[str, Any]) -> Any:
@@ -348,6 +366,15 @@ def _torch_value(value: Any) -> Any:
     if isinstance(value, np.dtype) or (isinstance(value, type) and issubclass(value, np.generic)):
         return tnp.dtype(np.dtype(value).name)
     return value
+
+
+def _wide_value(value: Any) -> Any:
+    """Return that with all digits: where NumPy's types mix, PyTorch's may not."""
+    value = _torch_value(value)
+    tensor = _inner(value)
+    if not isinstance(tensor, torch.Tensor) or tensor.dtype not in _WIDER:
+        return value
+    return numpy_of_torch().ndarray(tensor.to(_WIDER[tensor.dtype]))
 
 
 def _inner(value: Any) -> Any:

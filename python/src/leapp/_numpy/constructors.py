@@ -6,7 +6,6 @@ constants that they make inside a node lie in memory that the node knows as its 
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Iterator
 from typing import Any
 
@@ -24,19 +23,20 @@ from .arrays import (
     fresh,
     is_traced,
     note_escape,
-    plain,
     to_tensor,
 )
 from .calls import Call
 from .lists import LISTS, leaves, mapped, may_hold_traced
-from .memory import backwards_in
+from .memory import backwards_in, torch_type
 
 
 def patches() -> Iterator[Patch]:
     constructors = "array asarray asanyarray ascontiguousarray asfortranarray"
     yield replaced(np, constructors, _array_constructor)
     yield replaced(np, "asarray_chkfinite frombuffer nditer require", _reader)
-    yield replaced(np, "zeros ones empty eye identity arange linspace", _constant_constructor)
+    constants = "zeros ones empty eye identity tri arange indices fromfunction fromiter fromstring"
+    constants += " bartlett blackman hamming hanning kaiser tril_indices triu_indices mask_indices"
+    yield replaced(np, constants, _constant_constructor)
     yield replaced(np, "full", _full_constructor)
     yield replaced(np, "from_dlpack", _from_dlpack)
     yield replaced(torch, "tensor as_tensor", _tensor_constructor)
@@ -47,20 +47,31 @@ def _array_constructor(original: Any, *args: Any, **options: Any) -> Any:
     """Call NumPy's ``array`` or a relative of it; traced values stay traced."""
     if not args or type(args[0]) is np.ndarray:
         return original(*args, **options)
+    made: Any
     data = args[0]
     if not may_hold_traced(data):
         made = original(*args, **options)
-        # What has an __array__ or __array_interface__ may lend traced memory.
-        lent = type(made) is np.ndarray and not made.flags.owndata and is_traced(made)
-        return attached(made) if lent else fresh(made)
+        # What has an __array__ or __array_interface__ may lend traced memory, as as_strided() does.
+        if type(made) is not np.ndarray or made.flags.owndata:
+            return fresh(made)
+        over = getattr(getattr(data, "base", None), "_tensor", None)
+        return made if over is None and not is_traced(made) else attached(made, over)
     if isinstance(data, torch.Tensor):
         if not _trace.any_open() and not is_traced(data):
             return original(*args, **options)
         data = data.numpy()
     name = "An array made of a list" if isinstance(data, LISTS) else f"np.{original.__name__}"
-    args = (array_of(data), *args[1:])
-    # What becomes of type, order and dimensions is seen in what NumPy makes.
-    return Call(name, original, lambda data, *_, **__: _stack(data), args, options).compute()
+
+    def construct(*args: Any, **options: Any) -> Any:
+        nonlocal made
+        made = original(*args, **options)
+        return made
+
+    def stack(data: Any, *_: Any, **__: Any) -> torch.Tensor:
+        # What becomes of type, order and dimensions is seen in what NumPy makes.
+        return _stack(data, torch_type(made.dtype))
+
+    return Call(name, construct, stack, (array_of(data), *args[1:]), options).compute()
 
 
 def _reader(original: Any, data: Any, /, *args: Any, **options: Any) -> Any:
@@ -72,10 +83,7 @@ def _reader(original: Any, data: Any, /, *args: Any, **options: Any) -> Any:
 
 
 def _constant_constructor(original: Any, *args: Any, **options: Any) -> Any:
-    made = original(*args, **options)
-    # What linspace() returns is a view of memory that nobody else has.
-    is_view = type(made) is np.ndarray and not made.flags.owndata
-    return fresh(made.copy() if is_view else made)
+    return mapped(fresh, original(*args, **options))
 
 
 def _full_constructor(
@@ -135,27 +143,29 @@ def _from_dlpack(original: Any, given: Any, /, **options: Any) -> Any:
 
 def _number(value: Any) -> Any:
     """Return NumPy's own number where an element of a traced array was."""
-    return plain(value)[()] if isinstance(value, Traced) else value
+    return np.ndarray.view(array_of(value), np.ndarray)[()] if isinstance(value, Traced) else value
 
 
 def _stacked(data: Any, made: torch.Tensor) -> torch.Tensor | None:
     """Return what was made of a list or array, out of the values in it; None if that fails."""
     try:
-        found = _stack(data).to(made.dtype).to(made.device)
+        found = _stack(data, made.dtype).to(made.dtype).to(made.device)
         if found.shape != made.shape:
             found = found.reshape(made.shape)
     except (RuntimeError, TypeError):
         return None
     with _trace.Unobserved():
-        same = torch.allclose(found.detach(), made.detach(), equal_nan=True)
+        same = torch.allclose(found.detach(), made.detach(), rtol=0, atol=0, equal_nan=True)
     return found if same else None
 
 
-def _stack(data: Any) -> torch.Tensor:
+def _stack(data: Any, dtype: torch.dtype) -> torch.Tensor:
+    """Return what a list or array holds, for a tensor of that type."""
     if isinstance(data, LISTS):
-        items = [_stack(item) for item in data]
-        dtype = functools.reduce(torch.promote_types, (item.dtype for item in items))
-        return torch.stack([i if i.dtype == dtype else i.to(dtype) for i in items])
+        items = [_stack(item, dtype) for item in data]
+        if len({item.dtype for item in items}) > 1:
+            items = [item.to(dtype) for item in items]
+        return torch.stack(items)
     data = getattr(data, "tensor", data)  # of arrays of PyTorch's
     known = isinstance(data, (torch.Tensor, np.ndarray, Number))
-    return to_tensor(data) if known else torch.scalar_tensor(data)
+    return to_tensor(data) if known else torch.scalar_tensor(data, dtype=dtype)

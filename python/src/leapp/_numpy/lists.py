@@ -10,6 +10,7 @@ from __future__ import annotations
 import collections
 import functools
 import pkgutil
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -18,7 +19,7 @@ import torch
 
 from .. import _trace
 from .._replacing import Patch, replaced
-from .arrays import Number, TracedArray, is_traced, note_escape
+from .arrays import Number, Traced, TracedArray, array_of, fresh, is_traced, note_escape
 from .table import NOT_VALUES, TAKE_LISTS, TAKE_OTHER_LISTS
 
 #: What NumPy takes for a list of items.
@@ -35,6 +36,7 @@ def patches() -> Iterator[Patch]:
         functions = {n: _of_function(it) for n, it in dispatched.items() if it not in left_alone}
         yield module, ufuncs | functions
     yield replaced(np.vectorize, "__call__", _of_vectorize)
+    yield replaced(type(np.r_).__base__, "__getitem__", _of_concatenator)  # also np.c_
 
 
 def holds_traced(value: Any) -> bool:
@@ -118,11 +120,28 @@ def apply_along_axis(function: Any, axis: int, array: Any, *args: Any, **options
 def _of_function(original: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(original)
     def call(*args: Any, **options: Any) -> Any:
-        if _trace.any_open():
-            args = as_arrays(original, args)
-        return original(*args, **options)
+        if not _trace.any_open():
+            return original(*args, **options)
+        return _own(original, as_arrays(original, args), options)
 
     return call
+
+
+def _own(original: Callable[..., Any], args: tuple[Any, ...], options: dict[str, Any]) -> Any:
+    """Call a function of NumPy's in a node: what it makes for the program is the node's own."""
+    result = original(*args, **options)
+    if isinstance(result, Traced) or not _trace.is_user_code(sys._getframe(2).f_code):
+        return result
+    given = [value for value in leaves((args, options)) if isinstance(value, (np.ndarray, Traced))]
+    if any(isinstance(value, Traced) for value in given):  # they know what becomes of them
+        return result
+
+    def own(value: Any) -> Any:
+        if type(value) is not np.ndarray or any(np.may_share_memory(value, it) for it in given):
+            return value
+        return fresh(value)
+
+    return mapped(own, result)
 
 
 class _Ufunc:
@@ -137,9 +156,9 @@ class _Ufunc:
     __class__ = property(lambda self: np.ufunc)
 
     def __call__(self, *args: Any, **options: Any) -> Any:
-        if _trace.any_open():
-            args = tuple(map(as_array, args))
-        return self._ufunc(*args, **options)
+        if not _trace.any_open():
+            return self._ufunc(*args, **options)
+        return _own(self._ufunc, tuple(map(as_array, args)), options)
 
     def __getattr__(self, name: str) -> Any:
         found = getattr(self._ufunc, name)
@@ -158,6 +177,12 @@ class _Ufunc:
 
     def __reduce__(self) -> tuple[Any, tuple[str]]:
         return pkgutil.resolve_name, (f"numpy:{self._ufunc.__name__}",)
+
+
+def _of_concatenator(original: Any, self: Any, key: Any) -> Any:
+    if _trace.any_open() and isinstance(key, tuple):
+        key = tuple(array_of(as_array(item)) for item in key)
+    return original(self, key)
 
 
 def _of_vectorize(original: Any, self: Any, /, *args: Any, **options: Any) -> Any:

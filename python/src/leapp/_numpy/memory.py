@@ -64,3 +64,18 @@ def laid_out_alike(tensor: torch.Tensor, array: np.ndarray[Any, Any]) -> bool:
         stride * array.itemsize == step or size == 1
         for stride, step, size in zip(tensor.stride(), array.strides, array.shape, strict=True)
     )
+
+
+def layout_in(
+    tensor: torch.Tensor, array: np.ndarray[Any, Any]
+) -> tuple[tuple[int, ...], list[int], int] | None:
+    """Return shape, steps and beginning of an array in a tensor's memory; None if it is not."""
+    size = array.itemsize
+    if not size or any(step < 0 or step % size for step in array.strides):
+        return None
+    with _trace.Unobserved():
+        memory = tensor.untyped_storage()
+        distance = array.__array_interface__["data"][0] - memory.data_ptr()
+        if not 0 <= distance < max(memory.nbytes(), 1) or distance % size:
+            return None
+    return array.shape, [step // size for step in array.strides], distance // size

@@ -15,6 +15,8 @@ from typing import Any
 import numpy as np
 import torch
 
+from .memory import new_array, torch_type
+
 
 def _functions(names: str) -> frozenset[Any]:
     return frozenset(getattr(np, name) for name in names.split())
@@ -82,9 +84,11 @@ def torch_function(function: Any, method: str = "__call__") -> Callable[..., Any
     if known is None:
         return None
 
+    along: Any = _own.get(known) or getattr(tnp, known)
+
     def along_axis(a: Any, axis: Any = 0, **options: Any) -> Any:
         given = {key: value for key, value in options.items() if value is not None}
-        return getattr(tnp, known)(a, axis=axis, **given)
+        return along(a, axis=axis, **given)
 
     return along_axis
 
@@ -118,7 +122,9 @@ def _tensors_in(value: Any) -> Any:
     ndarray = numpy_of_torch().ndarray
     if isinstance(value, list) and any(isinstance(item, ndarray) for item in value):
         return [_tensors_in(item) for item in value]
-    return value.tensor if isinstance(value, ndarray) else torch.as_tensor(value)
+    if isinstance(value, ndarray):
+        return value.tensor
+    return torch.as_tensor(value, dtype=torch_type(new_array(value).dtype))
 
 
 @_on_tensors("target", "source", "where")
@@ -204,11 +210,60 @@ def _trapezoid(y: Any, x: Any = None, dx: float = 1.0, axis: int = -1) -> Any:
 
 
 def _without_nan(name: str, fill: float) -> Callable[..., Any]:
-    """Return a function that takes another number in the place of NaN."""
+    """Return a function that takes another number in the place of NaN, but for nothing else."""
 
     def call(a: Any, axis: Any = None, **options: Any) -> Any:
         tnp = numpy_of_torch()
-        return getattr(tnp, name)(tnp.where(tnp.isnan(a), fill, a), axis=axis, **options)
+        missing = tnp.isnan(a)
+        result = getattr(tnp, name)(tnp.where(missing, fill, a), axis=axis, **options)
+        if np.isfinite(fill):
+            return result
+        return tnp.where(tnp.all(missing, axis=axis, **options), np.nan, result)
+
+    return call
+
+
+def _reduction(name: str, ufunc: str, identity: Any) -> Callable[..., Any]:
+    """Return a reduction that takes ``initial=`` and ``where=``, too."""
+
+    def call(a: Any, *args: Any, initial: Any = None, where: Any = None, **options: Any) -> Any:
+        tnp = numpy_of_torch()
+        if where is not None:
+            a = tnp.where(where, a, identity if initial is None else initial)
+        result = getattr(tnp, name)(a, *args, **options)
+        return result if initial is None else getattr(tnp, ufunc)(result, initial)
+
+    return call
+
+
+def _running(name: str) -> Callable[..., Any]:
+    """Return a running sum or product, of truth values too."""
+
+    def call(a: Any, *args: Any, **options: Any) -> Any:
+        tnp = numpy_of_torch()
+        return getattr(tnp, name)(a.astype(int) if a.dtype == bool else a, *args, **options)
+
+    return call
+
+
+def _moving(function: Callable[..., Any], *parameters: str) -> Callable[..., Any]:
+    """Return what does to tensors what a function does that only moves elements.
+
+    It is asked for the places of elements: those of all of its parameters are numbered.
+    """
+    signature = inspect.signature(function)
+
+    def call(*args: Any, **options: Any) -> Any:
+        bound = signature.bind(*args, **options)
+        found = {name: _tensors_in(bound.arguments[name]) for name in parameters}
+        count = 0
+        for name, tensor in found.items():
+            places = np.arange(count, count + tensor.numel()).reshape(tensor.shape)
+            bound.arguments[name] = places
+            count += tensor.numel()
+        places = function(*bound.args, **bound.kwargs)
+        elements = torch.cat([tensor.reshape(-1) for tensor in found.values()])
+        return numpy_of_torch().ndarray(elements[torch.tensor(places.tolist(), dtype=torch.int64)])
 
     return call
 
@@ -228,3 +283,27 @@ _own["modf"] = lambda x: (numpy_of_torch().fmod(x, 1), numpy_of_torch().trunc(x)
 _own["vector_norm"] = _own["norm"]
 for _name, _fill in {"sum": 0.0, "cumsum": 0.0, "prod": 1.0, "max": -np.inf, "min": np.inf}.items():
     _own[f"nan{_name}"] = _without_nan(_name, _fill)
+_pad_by_moving = _moving(np.pad, "array")
+
+
+def _pad(array: Any, pad_width: Any, mode: Any = "constant", **options: Any) -> Any:
+    moves = mode in ("edge", "reflect", "symmetric", "wrap")
+    pad = _pad_by_moving if moves else numpy_of_torch().pad
+    return pad(array, pad_width, mode, **options)
+
+
+def _flat(a: Any, order: str = "C") -> Any:
+    return a.T.ravel() if order == "F" else a.ravel(order)
+
+
+_own |= {"pad": _pad, "ravel": _flat, "flatten": _flat}
+_own |= {"cumsum": _running("cumsum"), "cumprod": _running("cumprod")}
+for _name, _parameters in {"delete": "arr", "insert": "arr values", "compress": "a"}.items():
+    _own[_name] = _moving(getattr(np, _name), *_parameters.split())
+for _name, _ufunc, _identity in (
+    ("sum", "add", 0),
+    ("prod", "multiply", 1),
+    ("max", "maximum", -np.inf),
+    ("min", "minimum", np.inf),
+):
+    _own[_name] = _own[f"a{_name}"] = _reduction(_name, _ufunc, _identity)
