@@ -59,7 +59,8 @@ TagRef TagTable::find(const at::Tensor& tensor) const {
   const auto by_impl = by_impl_.find(tensor.unsafeGetTensorImpl());
   if (by_impl != by_impl_.end()) {
     const Entry& entry = *by_impl->second;
-    if (entry.holds_for(tensor) && tensor.sizes() == c10::IntArrayRef(entry.sizes)) return entry.tag;
+    if (entry.holds_for(tensor) && tensor.sizes() == c10::IntArrayRef(entry.sizes))
+      return entry.tag;
   }
   const auto region = region_of(tensor);
   if (!region) return nullptr;

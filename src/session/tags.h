@@ -1,10 +1,11 @@
 // Where a tensor came from: which node put it out, and what happened to it since.
 //
-// The tag of an output belongs to the data, not to a tensor object: to the object itself, and, for a
-// contiguous tensor, to the bytes it covers. So it survives views, detach() and NumPy round trips
+// The tag of an output belongs to the data, not to a tensor object: to the object itself, and, for
+// a contiguous tensor, to the bytes it covers. So it survives views, detach() and NumPy round trips
 // without a rule for any of them; copies (clone, to, copy_) carry it over explicitly. What a node
-// only computed is known by the object: there is much of it, and it seldom leaves the node. An operator that
-// changes the value leaves a tag that remembers the detour, so that the gap can be named.
+// only computed is known by the object: there is much of it, and it seldom leaves the node. An
+// operator that changes the value leaves a tag that remembers the detour, so that the gap can be
+// named.
 //
 // Not thread-safe: the session's lock guards it.
 #pragma once

@@ -151,9 +151,9 @@ TEST_F(BetweenNodesTest, ABranchIsNamedOnceANodeTakesInWhatDecidedIt) {
 }
 
 TEST_F(BetweenNodesTest, AnOutputThatIsOverwrittenIsGone) {
-  for (Tensor (*way)(Tensor) : {+[](Tensor y) { return y.copy_(at::zeros({2})); },
-                                +[](Tensor y) { return y.zero_(); },
-                                +[](Tensor y) { return y.fill_(1); }}) {
+  for (Tensor (*way)(Tensor) :
+       {+[](Tensor y) { return y.copy_(at::zeros({2})); }, +[](Tensor y) { return y.zero_(); },
+        +[](Tensor y) { return y.fill_(1); }}) {
     EXPECT_FALSE(is_wired(way));
     EXPECT_THAT(first_pass("b").between, IsEmpty());
     EXPECT_THAT(codes(), IsEmpty());
