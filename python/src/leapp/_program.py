@@ -11,11 +11,19 @@ from __future__ import annotations
 
 import collections
 import functools
+import os
 import queue
 import random
 import sys
 from collections.abc import Iterator
-from types import FunctionType, MappingProxyType, ModuleType, SimpleNamespace
+from types import (
+    CodeType,
+    FunctionType,
+    MappingProxyType,
+    MemberDescriptorType,
+    ModuleType,
+    SimpleNamespace,
+)
 from typing import Any
 
 import numpy as np
@@ -24,13 +32,15 @@ import torch
 from . import _trace
 from ._held import attributes_of, behind, cells_of
 from ._numpy import Number, TracedArray
-from ._snapshot import LISTS, NUMBERS, PASSIVE, Copy, Holder, Place, Snapshot, copy_of, items_in
+from ._snapshot import LISTS, PASSIVE, Copy, Holder, Place, Snapshot, copy_of, items_in
+from ._source import files_of
 
 Generator = np.random.Generator | np.random.RandomState | random.Random
 
 #: How many objects are looked at from the innermost frame: enough for a policy, a moment for a
 #: simulator. Each frame outwards has half of that of the one inside.
 _MOST_OBJECTS = 1000
+_METHODS = (staticmethod, classmethod, MemberDescriptorType)
 
 
 class Program:
@@ -57,6 +67,16 @@ class Program:
             self._visit_items(index)
         self._follow()
 
+    def files_named_by(self, code: CodeType) -> set[str]:
+        """Return the files of the program's modules, functions and classes that code names."""
+        files: set[str] = set()
+        for holder in self._holders:
+            if holder.of == code.co_filename:
+                for value in map(holder.values.get, code.co_names):
+                    is_module = isinstance(value, ModuleType)
+                    files |= files_of(getattr(value, "__file__", None) if is_module else value)
+        return {file for file in files if _trace.is_user_code(file)}
+
     def snapshot(self) -> Snapshot:
         """Return what everything holds now."""
         _trace.refresh(self._holders, self._copies)
@@ -68,6 +88,9 @@ class Program:
             for name, value in variables.items():
                 self._meet(value, name)
             self._visit_module(module)
+            for value in list(module.values()):
+                if isinstance(value, ModuleType) and _is_beside(value, module):
+                    self._visit_module(vars(value))
             self._follow(_MOST_OBJECTS >> distance)
 
     def visit(self, value: Any, name: str) -> None:
@@ -113,9 +136,9 @@ class Program:
             self.modules.append(value)
         if issubclass(kind, Generator) or is_iterator(value):
             self.generators.append((value, name))
-        elif kind is dict or issubclass(kind, LISTS):
+        elif issubclass(kind, (dict, *LISTS)):
             self._hold(name, value)
-        elif issubclass(kind, FunctionType):
+        if issubclass(kind, FunctionType):
             self._visit_function(value)
         elif issubclass(kind, queue.Queue):
             self._meet(value.queue, name)
@@ -139,7 +162,8 @@ class Program:
         for item in list(vars(kind).values()):
             if isinstance(item, FunctionType) and self._is_new(item):
                 self._visit_function(item)
-        if any(isinstance(item, (*NUMBERS, list, dict)) for item in vars(kind).values()):
+        items = [item for name, item in vars(kind).items() if not name.startswith("__")]
+        if not all(isinstance(item, (FunctionType, str, property, *_METHODS)) for item in items):
             self._hold(kind.__name__, vars(kind), kind)
 
     def _visit_function(self, function: FunctionType) -> None:
@@ -201,6 +225,16 @@ def _is_programs_class(kind: type) -> bool:
         return True
     file = _variables_around(kind).get("__file__")
     return isinstance(file, str) and _trace.is_user_code(file)
+
+
+def _is_beside(module: ModuleType, variables: dict[str, Any]) -> bool:
+    """Whether a module is of the program and beside the one whose variables are given."""
+    file, other = getattr(module, "__file__", None), variables.get("__file__")
+    if not isinstance(file, str) or not isinstance(other, str) or not _trace.is_user_code(file):
+        return False
+    package = (variables.get("__package__") or "").partition(".")[0]
+    is_near = os.path.dirname(file) == os.path.dirname(other)
+    return module.__name__.partition(".")[0] == package if package else is_near
 
 
 def _variables_around(kind: type) -> dict[str, Any]:
