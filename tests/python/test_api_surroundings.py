@@ -23,6 +23,7 @@ import weakref
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from time import monotonic
 from types import SimpleNamespace
 from typing import Any
 
@@ -130,6 +131,15 @@ class _Clock(_Policy):
 def test_a_clock_is_named_when_only_one_pass_was_traced(bench: Workbench) -> None:
     assert "time.time() is read while node 'node' is open" in _trace(bench, _Clock())
     assert "time.time()" not in _trace(bench, _Clock(), passes=2)
+
+
+def test_a_clock_that_is_chosen_by_is_named_after_any_number_of_passes(bench: Workbench) -> None:
+    class Policy(_Policy):
+        def function(self, x: torch.Tensor) -> torch.Tensor:
+            return -x if monotonic() > self.end else x
+
+    log = _trace(bench, Policy(end=1e9), passes=2)
+    assert "time.monotonic() is read while node 'node' is open, and the program chooses" in log
 
 
 class _Counter(_Policy):
@@ -877,6 +887,10 @@ class _Frozen:
     t: int = 0
 
 
+class _Registry:
+    seen: list[int] = []  # noqa: RUF012
+
+
 class _Kinds(_Policy):
     shared = _Ticks()
 
@@ -888,13 +902,21 @@ class _Kinds(_Policy):
         self.last = [number + 1 for number in self.last]
         self.counts["n"] += 1
         self.seen.add(len(self.seen))
+        _Registry.seen.append(1)
+        self.made["n"] += 1
         used = self.mode, self.name, self.pair, self.frozen, self.last, self.counts["n"]
-        return x * (2 if used is None or len(self.seen) > 9 or self.shared.read() > 9 else 1)
+        lengths = len(self.seen), len(_Registry.seen), self.made["n"]
+        return x * (2 if used is None or max(lengths) > 9 or self.shared.read() > 9 else 1)
 
 
 def test_values_of_many_kinds_are_compared(bench: Workbench) -> None:
     given = {"mode": _Mode.STAND, "name": "stand", "pair": (0, "x"), "frozen": _Frozen()}
-    containers = {"last": [0, 0], "counts": collections.Counter(n=0), "seen": set[int]()}
+    containers: dict[str, Any] = {
+        "last": [0, 0],
+        "counts": collections.Counter(n=0),
+        "seen": set[int](),
+    }
+    containers["made"] = collections.defaultdict(int)
     log = _trace(bench, _Kinds(**given, **containers), passes=2)
     for text in (
         "'policy.mode' went from _Mode.STAND to _Mode.WALK",
@@ -905,6 +927,8 @@ def test_values_of_many_kinds_are_compared(bench: Workbench) -> None:
         "'policy.counts['n']' went from 0 to 2",
         "'policy.seen' went from length 0 to length 2",
         "'_Kinds.shared.n' went from 0 to 2",
+        "'_Registry.seen' went from length 0 to length 2",
+        "'policy.made['n']' went from 1 to 2",
     ):
         assert text in log
 

@@ -10,12 +10,13 @@ what the copies mean is worked out by the detectors when the session ends.
 from __future__ import annotations
 
 import collections
+import enum
 import functools
 import os
 import queue
 import random
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from types import (
     CodeType,
     FunctionType,
@@ -40,7 +41,8 @@ Generator = np.random.Generator | np.random.RandomState | random.Random
 #: How many objects are looked at from the innermost frame: enough for a policy, a moment for a
 #: simulator. Each frame outwards has half of that of the one inside.
 _MOST_OBJECTS = 1000
-_METHODS = (staticmethod, classmethod, MemberDescriptorType)
+#: Types of what a class has that is not data, or does not change.
+_MEMBERS = (FunctionType, staticmethod, classmethod, property, MemberDescriptorType, str)
 
 
 class Program:
@@ -77,6 +79,20 @@ class Program:
                     files |= files_of(getattr(value, "__file__", None) if is_module else value)
         return {file for file in files if _trace.is_user_code(file)}
 
+    def imports_of(self, wrapped: Iterable[Any]) -> Iterator[tuple[ModuleType, dict[str, Any]]]:
+        """Yield modules that imported functions by name, with what wraps these instead.
+
+        As ``from time import monotonic`` does.
+        """
+        others = {id(other.__wrapped__): other for other in wrapped}
+        for holder in self._holders:
+            if isinstance(holder.of, str) and not holder.name:
+                module = sys.modules.get(holder.values.get("__name__", ""))
+                items = [(name, others.get(id(value))) for name, value in holder.values.items()]
+                found = {name: other for name, other in items if other is not None}
+                if module is not None and vars(module) is holder.values and found:
+                    yield module, found
+
     def snapshot(self) -> Snapshot:
         """Return what everything holds now."""
         _trace.refresh(self._holders, self._copies)
@@ -110,7 +126,9 @@ class Program:
     def _meet(self, value: Any, name: str, holder: Holder | None = None, key: Any = None) -> None:
         """Note a value; `holder` has it under that key, or is None where it cannot be replaced."""
         kind = type(value)
-        if kind in PASSIVE or issubclass(kind, (type, TracedArray, Number)):
+        if kind in PASSIVE or issubclass(kind, (TracedArray, Number)):
+            return
+        if issubclass(kind, type) and not _holds_data(value):
             return
         if not issubclass(kind, (np.ndarray, np.generic, torch.Tensor)):
             if id(value) not in self._seen:
@@ -132,6 +150,9 @@ class Program:
     def _look_into(self, value: Any, name: str) -> None:
         """Meet what an object holds."""
         kind = type(value)
+        if issubclass(kind, type):
+            self._look_into_class(value)
+            return
         if issubclass(kind, torch.nn.Module):
             self.modules.append(value)
         if issubclass(kind, Generator) or is_iterator(value):
@@ -146,7 +167,8 @@ class Program:
             for attributes in attributes_of(value):
                 self._hold(name, attributes, kind)
             for part in kind.__mro__:
-                self._visit_class(part)
+                if _is_programs_class(part) and self._is_new(part):
+                    self._look_into_class(part)
             self._visit_module(_variables_around(kind))
         elif issubclass(kind, torch.nn.Module):
             for inner, item in value.named_children():
@@ -155,15 +177,12 @@ class Program:
             for item in behind(value):
                 self._meet(item, name)
 
-    def _visit_class(self, kind: type) -> None:
+    def _look_into_class(self, kind: type) -> None:
         """Hold what a class of the program's has that may change, and look at its functions."""
-        if not _is_programs_class(kind) or not self._is_new(kind):
-            return
         for item in list(vars(kind).values()):
             if isinstance(item, FunctionType) and self._is_new(item):
                 self._visit_function(item)
-        items = [item for name, item in vars(kind).items() if not name.startswith("__")]
-        if not all(isinstance(item, (FunctionType, str, property, *_METHODS)) for item in items):
+        if _holds_data(kind):
             self._hold(kind.__name__, vars(kind), kind)
 
     def _visit_function(self, function: FunctionType) -> None:
@@ -225,6 +244,15 @@ def _is_programs_class(kind: type) -> bool:
         return True
     file = _variables_around(kind).get("__file__")
     return isinstance(file, str) and _trace.is_user_code(file)
+
+
+@functools.cache
+def _holds_data(kind: type) -> bool:
+    """Whether a class of the program's has more than methods."""
+    if not _is_programs_class(kind) or issubclass(kind, enum.Enum):
+        return False
+    items = [item for name, item in vars(kind).items() if not name.startswith("__")]
+    return not all(isinstance(item, _MEMBERS) for item in items)
 
 
 def _is_beside(module: ModuleType, variables: dict[str, Any]) -> bool:

@@ -30,7 +30,7 @@ NUMBERS = (bool, int, float, np.integer, np.floating, np.bool_)
 #: Types of values that hold nothing.
 PASSIVE = frozenset(
     (
-        bool, int, float, str, bytes, NoneType, BuiltinFunctionType, ModuleType, type, torch.dtype,
+        bool, int, float, str, bytes, NoneType, BuiltinFunctionType, ModuleType, torch.dtype,
         torch.device, torch.Size,
     )
 )  # fmt: skip
@@ -156,6 +156,8 @@ def plain(value: Any) -> Any:
     if isinstance(value, tuple) and 0 < len(value) <= _MOST_ITEMS:
         items = tuple(map(plain, value))
         return None if any(item is None for item in items) else items
+    if isinstance(value, functools.partial):
+        return plain((*value.args, *value.keywords.values()))
     parameters = getattr(type(value), "__dataclass_params__", None)
     if parameters is not None and parameters.frozen:
         return plain(tuple(getattr(value, field.name) for field in dataclasses.fields(value)))

@@ -41,7 +41,7 @@ def files_of(owner: Any) -> set[str]:
     kinds = owner.__mro__ if isinstance(owner, type) else ()
     items = [owner, *(item for kind in kinds for item in vars(kind).values())]
     functions = [inspect.unwrap(item) for item in items if isinstance(item, FunctionType)]
-    code = {function.__code__ for function in functions}
+    code = {each.__code__ for each in functions if isinstance(each, FunctionType)}
     return {each.co_filename for each in code if _trace.is_user_code(each)}
 
 

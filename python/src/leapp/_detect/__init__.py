@@ -34,8 +34,9 @@ def start() -> Iterator[Patch]:
     restore()
     _watch.begin()
     yield threads.patch()
-    yield clocks.patch(_watch)
-    yield from _watch.random_numbers.patches()
+    for patch in (clocks.patch(_watch), *_watch.random_numbers.patches()):
+        yield patch
+        yield from _watch.program.imports_of(patch[1].values())
 
 
 def rehearse() -> None:

@@ -65,9 +65,13 @@ def _has_changed(before: Any, now: Any) -> bool:
 def _of_places(watch: Watch, node: str, once: bool) -> Iterator[_Change]:
     """Yield what changed in the places that the program holds."""
     snapshot = watch.before.get(node, Snapshot([], []))
-    for place in snapshot.places():
+    second = watch.after.get(node, Snapshot([], []))
+    came_up = (place._replace(value=second.find(place)) for place in snapshot.new_places())
+    for place in (*snapshot.places(), *came_up):
         other = place.now()
         is_other = other is not place.value
+        if is_other and is_unordered(place.value):
+            continue
         before = size_of(place.value, snapshot.by_id, whole=is_other)
         now = size_of(other, whole=is_other)
         if _has_changed(before, now):
