@@ -207,6 +207,7 @@ def test_arrays_go_in_as_arrays(bench: Workbench) -> None:
 class Stateful:
     """Everything that a call may change."""
 
+    gain = 1
     log: list[int] = []  # noqa: RUF012
     peak = torch.zeros(())
 
@@ -238,7 +239,7 @@ class Stateful:
         self.log.append(self.calls)
         Stateful.peak = torch.maximum(self.peak, x.max())
         Stateful.latest = x  # type: ignore[attr-defined]
-        y = x * self.twice * self.same(1)
+        y = x * self.twice * self.same(self.gain)
         return y
 
     def count(self) -> None:

@@ -41,6 +41,8 @@ Generator = np.random.Generator | np.random.RandomState | random.Random
 #: How many objects are looked at from the innermost frame: enough for a policy, a moment for a
 #: simulator. Each frame outwards has half of that of the one inside.
 _MOST_OBJECTS = 1000
+#: What every module has that is PyTorch's: hooks, for one.
+_OF_MODULES = vars(torch.nn.Module()).keys() - {"_parameters", "_buffers", "_modules"}
 #: Types of what a class has that is not data, or does not change.
 _MEMBERS = (FunctionType, staticmethod, classmethod, property, MemberDescriptorType, str)
 
@@ -103,10 +105,9 @@ class Program:
         for distance, (module, variables) in enumerate(self._frames.unseen()):
             for name, value in variables.items():
                 self._meet(value, name)
-            self._visit_module(module)
-            for value in list(module.values()):
-                if isinstance(value, ModuleType) and _is_beside(value, module):
-                    self._visit_module(vars(value))
+            modules = [] if id(module) in self._seen else _modules_beside(module)
+            for each in (module, *modules):
+                self._visit_module(each)
             self._follow(_MOST_OBJECTS >> distance)
 
     def visit(self, value: Any, name: str) -> None:
@@ -217,7 +218,7 @@ class Program:
         hidden = is_class or isinstance(holder.of, str)
         inside = None if is_class or isinstance(holder.values, tuple) else holder
         for key, value in items_in(self._copies[index]):
-            if hidden and key.startswith("__"):
+            if (hidden and key.startswith("__")) or key in _OF_MODULES:
                 continue  # __builtins__ and the like are Python's
             if type(value) not in PASSIVE and id(value) not in self._seen:
                 self._meet(value, holder.label(key), inside, key)
@@ -255,14 +256,19 @@ def _holds_data(kind: type) -> bool:
     return not all(isinstance(item, _MEMBERS) for item in items)
 
 
-def _is_beside(module: ModuleType, variables: dict[str, Any]) -> bool:
-    """Whether a module is of the program and beside the one whose variables are given."""
-    file, other = getattr(module, "__file__", None), variables.get("__file__")
-    if not isinstance(file, str) or not isinstance(other, str) or not _trace.is_user_code(file):
-        return False
+def _modules_beside(variables: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the variables of modules that a module imports of its own package, or folder."""
     package = (variables.get("__package__") or "").partition(".")[0]
-    is_near = os.path.dirname(file) == os.path.dirname(other)
-    return module.__name__.partition(".")[0] == package if package else is_near
+    folder = os.path.dirname(str(variables.get("__file__")))
+    found: list[dict[str, Any]] = []
+    for value in list(variables.values()):
+        if isinstance(value, ModuleType):
+            file = str(getattr(value, "__file__", None))
+            of_package = value.__name__.partition(".")[0] == package
+            is_near = of_package if package else os.path.dirname(file) == folder
+            if is_near and _trace.is_user_code(file):
+                found.append(vars(value))
+    return found
 
 
 def _variables_around(kind: type) -> dict[str, Any]:

@@ -172,7 +172,7 @@ class Reach:
             value
             for kind in self._classes
             for name, value in vars(kind).items()
-            if id(value) not in self._seen
+            if id(value) not in self._seen and not isinstance(value, _PASSIVE)
             if name in used or (_is_dunder(name) and isinstance(value, functions))
             if isinstance(value, functions) or not _is_stock_descriptor(value)
         ]

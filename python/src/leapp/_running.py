@@ -17,8 +17,8 @@ from ._snapshot import plain
 #: How far outwards frames are looked at, whoever's they are; the innermost are LEAPP's own.
 _MOST_FRAMES = 16
 
-#: By code, and how many calls of the same code are further in: values by the names of variables.
-Running = dict[tuple[CodeType, int], dict[str, Any]]
+#: By the id of code, and how many calls of it are further in: the code, and values by names.
+Running = dict[tuple[int, int], tuple[CodeType, dict[str, Any]]]
 
 
 def look() -> Running:
@@ -30,8 +30,8 @@ def look() -> Running:
             break
         code = frame.f_code
         if code.co_flags & inspect.CO_OPTIMIZED and _trace.is_user_code(code):
-            further_in = sum(1 for known, _ in found if known is code)
-            found[code, further_in] = _plain_in(frame)
+            further_in = sum(1 for known, _ in found.values() if known is code)
+            found[id(code), further_in] = code, _plain_in(frame)
         frame = frame.f_back
     return found
 

@@ -10,7 +10,7 @@ import enum
 import fractions
 import functools
 import itertools
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import BuiltinFunctionType, ModuleType, NoneType
 from typing import Any, NamedTuple
 
@@ -147,21 +147,33 @@ def leaves_of(value: Any, copies: Mapping[int, Any] = NOW) -> list[Any]:
     return [array_of(leaf) for leaf in leaves(value, items_of) if isinstance(leaf, ARRAYS)]
 
 
+@functools.cache
+def way_to_compare(kind: type) -> Callable[[Any], Any] | None:
+    """Return what makes something to compare and show of values that never change."""
+    if issubclass(kind, _PLAIN):
+        return lambda value: value
+    if issubclass(kind, str):
+        return lambda value: repr(value) if len(value) <= _MOST_ITEMS else None
+    if issubclass(kind, tuple):
+        return _plain_items
+    if issubclass(kind, functools.partial):
+        return lambda value: _plain_items((*value.args, *value.keywords.values()))
+    parameters = getattr(kind, "__dataclass_params__", None)
+    if parameters is not None and parameters.frozen:
+        names = [field.name for field in dataclasses.fields(kind)]  # type: ignore[arg-type]
+        return lambda value: _plain_items([getattr(value, name) for name in names])
+    return None
+
+
+def _plain_items(values: Sequence[Any]) -> tuple[Any, ...] | None:
+    items = tuple(map(plain, values[:_MOST_ITEMS]))
+    return None if not items or any(item is None for item in items) else items
+
+
 def plain(value: Any) -> Any:
     """Return a value that never changes as something to compare and show; of others, None."""
-    if isinstance(value, _PLAIN):
-        return value
-    if isinstance(value, str):
-        return repr(value)
-    if isinstance(value, tuple) and 0 < len(value) <= _MOST_ITEMS:
-        items = tuple(map(plain, value))
-        return None if any(item is None for item in items) else items
-    if isinstance(value, functools.partial):
-        return plain((*value.args, *value.keywords.values()))
-    parameters = getattr(type(value), "__dataclass_params__", None)
-    if parameters is not None and parameters.frozen:
-        return plain(tuple(getattr(value, field.name) for field in dataclasses.fields(value)))
-    return None
+    way = way_to_compare(type(value))  # type: ignore[arg-type]
+    return None if way is None else way(value)
 
 
 def size_of(value: Any, copies: Mapping[int, Any] = NOW, *, whole: bool = False) -> Any:

@@ -98,8 +98,9 @@ def _of_variables(watch: Watch, node: str) -> Iterator[_Change]:
     """Yield what changed in the variables of functions, from one pass to the next or around it."""
     first, latest = watch.running.get(node, ({}, {}))
     for key in first.keys() & latest.keys():
-        reading = _reading.variables_in(_trace.code_in(node), key[0])
-        for name, before in first[key].items():
-            now = latest[key].get(name)
+        code, values = first[key]
+        reading = _reading.variables_in(_trace.code_in(node), code)
+        for name, before in values.items():
+            now = latest[key][1].get(name)
             if name in reading.read and _has_changed(before, now):
                 yield _Change(name, before, now, True, name in reading.chosen)

@@ -53,6 +53,8 @@ class Watch:
         self.clocks: dict[str, dict[tuple[str, str], None]] = {}
         self.random_numbers = RandomNumbers()
         self._at_start = Snapshot([], [])
+        #: The memory of tensors at the start, by their ids: `h.data = ..` gives them another.
+        self._memory: dict[int, int] = {}
         #: What the next node to open will use.
         self.expected: Sequence[Any] = ()
         #: Where arrays and tensors were, and what is there instead.
@@ -71,6 +73,12 @@ class Watch:
         self.before.clear()
         self.running.clear()
         self._at_start = self.program.snapshot()
+        self._memory = {
+            id(leaf): leaf.untyped_storage()._cdata
+            for place in self._at_start.places()
+            for leaf in leaves_of(place.value)
+            if type(leaf) is torch.Tensor and leaf.layout is torch.strided
+        }
 
     def restore(self) -> None:
         """Put back what was replaced, where that still is."""
@@ -138,6 +146,11 @@ class Watch:
             for leaf in leaves_of(place.value)
             if isinstance(leaf, torch.Tensor)
         }
+
+    def has_other_memory(self, value: Any) -> bool:
+        """Whether a tensor has been given other memory than it had when the session began."""
+        before = self._memory.get(id(value))
+        return before is not None and value.untyped_storage()._cdata != before
 
     def is_another_than_at_start(self, place: Place) -> bool:
         """Whether a place held another tensor when the session began."""
