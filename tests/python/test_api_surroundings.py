@@ -286,6 +286,15 @@ def test_a_tensor_that_was_replaced_is_named_after_one_pass(bench: Workbench, fi
     assert "'policy.h' was replaced while node 'node'" in _trace(bench, _Replaced(h=first))
 
 
+def test_a_tensor_that_was_given_other_memory_is_named_after_one_pass(bench: Workbench) -> None:
+    class Policy(_Policy):
+        def function(self, x: torch.Tensor) -> torch.Tensor:
+            self.h.data = 0.5 * self.h + x
+            return self.h * 2
+
+    assert "'policy.h' was replaced while node 'node'" in _trace(bench, Policy(h=torch.zeros(3)))
+
+
 def test_a_declared_state_is_not_suspected(bench: Workbench) -> None:
     class Policy(_Policy):
         def function(self, x: torch.Tensor) -> torch.Tensor:
