@@ -54,7 +54,7 @@ bool begins_with(const py::handle& list, const py::handle& items) {
   return true;
 }
 
-// Replaces the copy of what a list, tuple or deque held: its length, and the first items.
+// Replaces the copy of what a list, tuple, deque or set held: its length, and the first items.
 void refresh_list(const py::object& list, py::list copies, std::size_t at) {
   if (PyTuple_Check(list.ptr())) return;  // which do not change
   const Py_ssize_t length = PyObject_Size(list.ptr());
@@ -63,7 +63,8 @@ void refresh_list(const py::object& list, py::list copies, std::size_t at) {
     const py::tuple known = copies[at];
     if (known[0].cast<Py_ssize_t>() == length && begins_with(list, known[1])) return;
   }
-  copies[at] = py::make_tuple(length, items_of(list, std::min(length, kMostItems)));
+  const Py_ssize_t most = PyAnySet_Check(list.ptr()) ? 0 : kMostItems;  // which have no order
+  copies[at] = py::make_tuple(length, items_of(list, std::min(length, most)));
 }
 
 py::list refresh(const py::list& holders, const py::list& copies) {
@@ -74,7 +75,7 @@ py::list refresh(const py::list& holders, const py::list& copies) {
       refresh_list(held, copies, i);
       continue;
     }
-    const bool is_dict = PyDict_CheckExact(held.ptr());
+    const bool is_dict = PyDict_Check(held.ptr());
     py::object now = is_dict ? held : py::dict(held);
     if (hold_the_same(now.ptr(), py::object(copies[i]).ptr())) continue;
     if (is_dict) now = py::reinterpret_steal<py::object>(PyDict_Copy(held.ptr()));

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import collections
 import copy
+import dataclasses
+import enum
 import functools
 import importlib
 import importlib.util
@@ -12,6 +14,7 @@ import os
 import pickle
 import queue
 import random
+import runpy
 import shutil
 import sys
 import sysconfig
@@ -20,6 +23,7 @@ import weakref
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from time import monotonic
 from types import SimpleNamespace
 from typing import Any
 
@@ -127,6 +131,15 @@ class _Clock(_Policy):
 def test_a_clock_is_named_when_only_one_pass_was_traced(bench: Workbench) -> None:
     assert "time.time() is read while node 'node' is open" in _trace(bench, _Clock())
     assert "time.time()" not in _trace(bench, _Clock(), passes=2)
+
+
+def test_a_clock_that_is_chosen_by_is_named_after_any_number_of_passes(bench: Workbench) -> None:
+    class Policy(_Policy):
+        def function(self, x: torch.Tensor) -> torch.Tensor:
+            return -x if monotonic() > self.end else x
+
+    log = _trace(bench, Policy(end=1e9), passes=2)
+    assert "time.monotonic() is read while node 'node' is open, and the program chooses" in log
 
 
 class _Counter(_Policy):
@@ -271,6 +284,15 @@ class _Replaced(_Policy):
 @pytest.mark.parametrize("first", [None, torch.zeros(3)])
 def test_a_tensor_that_was_replaced_is_named_after_one_pass(bench: Workbench, first: Any) -> None:
     assert "'policy.h' was replaced while node 'node'" in _trace(bench, _Replaced(h=first))
+
+
+def test_a_tensor_that_was_given_other_memory_is_named_after_one_pass(bench: Workbench) -> None:
+    class Policy(_Policy):
+        def function(self, x: torch.Tensor) -> torch.Tensor:
+            self.h.data = 0.5 * self.h + x
+            return self.h * 2
+
+    assert "'policy.h' was replaced while node 'node'" in _trace(bench, Policy(h=torch.zeros(3)))
 
 
 def test_a_declared_state_is_not_suspected(bench: Workbench) -> None:
@@ -714,6 +736,220 @@ def test_what_is_done_around_a_node_is_not_done_in_it(bench: Workbench, passes: 
         watchdog.tick(torch.randn(3))
     leapp.stop()
     assert leapp.diagnostics() == []
+
+
+def _loop_with_counter(passes: int) -> None:
+    for t in range(passes):
+        x = annotate.input_tensors("node", {"x": torch.randn(3)})
+        y = -x if t >= 6 else x
+        annotate.output_tensors("node", {"y": y}, export_with="jit")
+
+
+def _loop_of_calls(passes: int) -> None:
+    def step(x: torch.Tensor, time: float) -> None:
+        x = annotate.input_tensors("node", {"x": x})
+        y = x * (1.0 if time < 0.1 else 2.0)
+        annotate.output_tensors("node", {"y": y}, export_with="jit")
+
+    time = 0.0
+    for _ in range(passes):
+        step(torch.randn(3), time)
+        time += 0.02
+
+
+def _loop_of_a_generator(passes: int) -> None:
+    def controller() -> Iterator[None]:
+        mode = "stand"
+        while True:
+            x = annotate.input_tensors("node", {"x": torch.randn(3)})
+            y = x * (1.0 if mode == "trot" else 2.0)
+            annotate.output_tensors("node", {"y": y}, export_with="jit")
+            mode = "walk" if mode == "stand" else "trot"
+            yield
+
+    for _ in zip(range(passes), controller(), strict=False):
+        pass
+
+
+@tells_positions
+@pytest.mark.parametrize(
+    ("loop", "text"),
+    [
+        (_loop_with_counter, "'t' went from 0 to 1"),
+        (_loop_of_calls, "'time' went from 0.0 to 0.02"),
+        (_loop_of_a_generator, "'mode' went from 'stand' to 'walk'"),
+    ],
+)
+def test_a_variable_of_a_running_function_is_named(bench: Workbench, loop: Any, text: str) -> None:
+    leapp.start("g", save_path=str(bench.folder))
+    loop(2)
+    leapp.stop()
+    (said,) = leapp.diagnostics()
+    assert said.code == "LP218" and text in said.text and "chooses by" in said.text
+
+
+@tells_positions
+def test_a_variable_that_is_used_around_the_node_is_not_named(bench: Workbench) -> None:
+    layers, data, kept = [torch.nn.Tanh()] * 4, torch.randn(3, 3), [torch.empty(0)] * 3
+    for i in range(2):
+        assert layers[i]
+    leapp.start("g", save_path=str(bench.folder))
+    for t in range(3):
+        x = annotate.input_tensors("node", {"x": data[t]})
+        for i in range(4):
+            x = layers[i](x)
+        x = x + sum(t for t in range(3))
+        kept[t] = annotate.output_tensors("node", {"y": x}, export_with="jit")
+    leapp.stop()
+    assert leapp.diagnostics() == []
+
+
+@tells_positions
+def test_a_tensor_of_a_running_function_is_not_held(bench: Workbench) -> None:
+    leapp.start("g", save_path=str(bench.folder))
+    for _ in range(2):
+        x = annotate.input_tensors("node", {"x": torch.randn(3)})
+        y = annotate.output_tensors("node", {"y": x * 2}, export_with="jit")
+    gone = weakref.ref(x)
+    del x, y
+    leapp.stop()
+    assert gone() is None
+
+
+_SCRIPT = """
+from leapp import annotate
+tick = 0
+for x in observations:
+    x = annotate.input_tensors("node", {"x": x})
+    y = -x if tick > 5 else x
+    tick += 1
+    annotate.output_tensors("node", {"y": y}, export_with="jit")
+"""
+
+
+@tells_positions
+def test_a_variable_of_a_script_is_named(bench: Workbench, tmp_path: Path) -> None:
+    (tmp_path / "script.py").write_text(_SCRIPT)
+    leapp.start("g", save_path=str(bench.folder))
+    given = {"observations": [torch.randn(3)] * 2}
+    runpy.run_path(str(tmp_path / "script.py"), init_globals=given)
+    leapp.stop()
+    assert "'tick' went from 0 to 2" in bench.log()
+
+
+class _Called:
+    def __init__(self) -> None:
+        self.k = 0
+
+    def __call__(self, x: torch.Tensor) -> torch.Tensor:
+        self.k += 1
+        return x if self.k < 6 else x.clamp(-1, 1)
+
+
+class _Passed(torch.nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.k = 0
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        self.k += 1
+        return x if self.k < 6 else x.clamp(-1, 1)
+
+
+class _Limits(_Policy):
+    def function(self, x: torch.Tensor) -> torch.Tensor:
+        y: torch.Tensor = self.limit(x * 2)
+        return y
+
+
+class _Scheduled(_Policy):
+    def __init__(self) -> None:
+        self.ticks = 0
+        self.gain = lambda: 0.5 if self.ticks > 6 else 2.0
+
+    def function(self, x: torch.Tensor) -> torch.Tensor:
+        self.ticks += 1
+        return x * self.gain()
+
+
+@pytest.mark.parametrize(
+    ("make", "name"),
+    [
+        (lambda: _Limits(limit=_Called()), "policy.limit.k"),
+        (lambda: _Limits(limit=_Passed()), "policy.limit.k"),
+        (_Scheduled, "policy.ticks"),
+    ],
+)
+def test_what_is_read_by_code_that_is_not_named_is_named(
+    bench: Workbench, make: Any, name: str
+) -> None:
+    assert f"'{name}' went from 0 to 2" in _trace(bench, make(), passes=2)
+
+
+class _Mode(enum.Enum):
+    STAND = 0
+    WALK = 1
+
+
+@dataclasses.dataclass(frozen=True)
+class _Frozen:
+    t: int = 0
+
+
+class _Registry:
+    seen: list[int] = []  # noqa: RUF012
+
+
+class _Kinds(_Policy):
+    shared = _Ticks()
+
+    def function(self, x: torch.Tensor) -> torch.Tensor:
+        self.mode = _Mode.WALK
+        self.name = "walk"
+        self.pair = (self.pair[0] + 1, "x")
+        self.frozen = dataclasses.replace(self.frozen, t=self.frozen.t + 1)
+        self.last = [number + 1 for number in self.last]
+        self.counts["n"] += 1
+        self.seen.add(len(self.seen))
+        _Registry.seen.append(1)
+        self.made["n"] += 1
+        used = self.mode, self.name, self.pair, self.frozen, self.last, self.counts["n"]
+        lengths = len(self.seen), len(_Registry.seen), self.made["n"]
+        return x * (2 if used is None or max(lengths) > 9 or self.shared.read() > 9 else 1)
+
+
+def test_values_of_many_kinds_are_compared(bench: Workbench) -> None:
+    given = {"mode": _Mode.STAND, "name": "stand", "pair": (0, "x"), "frozen": _Frozen()}
+    containers: dict[str, Any] = {
+        "last": [0, 0],
+        "counts": collections.Counter(n=0),
+        "seen": set[int](),
+    }
+    containers["made"] = collections.defaultdict(int)
+    log = _trace(bench, _Kinds(**given, **containers), passes=2)
+    for text in (
+        "'policy.mode' went from _Mode.STAND to _Mode.WALK",
+        "'policy.name' went from 'stand' to 'walk'",
+        "'policy.pair' went from (0, \"'x'\") to (2, \"'x'\")",
+        "'policy.frozen' went from (0,) to (2,)",
+        "'policy.last' went from (0, 0) to (2, 2)",
+        "'policy.counts['n']' went from 0 to 2",
+        "'policy.seen' went from length 0 to length 2",
+        "'_Kinds.shared.n' went from 0 to 2",
+        "'_Registry.seen' went from length 0 to length 2",
+        "'policy.made['n']' went from 1 to 2",
+    ):
+        assert text in log
+
+
+def test_a_cache_that_grows_is_not_named(bench: Workbench) -> None:
+    class Policy(_Policy):
+        def function(self, x: torch.Tensor) -> torch.Tensor:
+            if x.shape not in self.cache:
+                self.cache[x.shape] = torch.arange(3.0)
+            return x + self.cache[x.shape]
+
+    assert "[WARNING]" not in _trace(bench, Policy(cache={}), passes=2)
 
 
 def test_what_was_said_is_there_as_data(bench: Workbench) -> None:

@@ -6,6 +6,7 @@ import functools
 import random
 import socket
 from collections.abc import Callable, Iterator
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -206,6 +207,10 @@ def test_arrays_go_in_as_arrays(bench: Workbench) -> None:
 class Stateful:
     """Everything that a call may change."""
 
+    gain = 1
+    log: list[int] = []  # noqa: RUF012
+    peak = torch.zeros(())
+
     def __init__(self) -> None:
         self.calls = 0
         self.seen: list[float] = []
@@ -231,7 +236,10 @@ class Stateful:
         self.draws[0].random()
         self.draws[1].random()
         self.bound()
-        y = x * self.twice * self.same(1)
+        self.log.append(self.calls)
+        Stateful.peak = torch.maximum(self.peak, x.max())
+        Stateful.latest = x  # type: ignore[attr-defined]
+        y = x * self.twice * self.same(self.gain)
         return y
 
     def count(self) -> None:
@@ -253,10 +261,13 @@ def test_the_program_does_not_notice(bench: Workbench) -> None:
     policy = Stateful()
     trace(bench, lambda: policy.act(torch.rand(3)))
     before = dict(vars(policy), seen=list(policy.seen), last=dict(policy.last))
+    before |= {"log": list(policy.log), "peak": policy.peak}
+    del Stateful.latest  # type: ignore[attr-defined]
     contents = (policy.buffer.clone(), policy.array.copy(), policy.generator.get_state())
     torch_state, python_state = torch.get_rng_state(), random.getstate()
     drawn = policy.drawn()
     bench.compile()
+    assert not hasattr(Stateful, "latest")
     assert not [each for each in leapp.diagnostics() if each.code == "LP948"]
     assert policy.drawn() == drawn
     for name, value in before.items():
@@ -265,6 +276,24 @@ def test_the_program_does_not_notice(bench: Workbench) -> None:
     assert torch.equal(policy.buffer, contents[0]) and np.array_equal(policy.array, contents[1])
     assert torch.equal(policy.generator.get_state(), contents[2])
     assert torch.equal(torch.get_rng_state(), torch_state) and random.getstate() == python_state
+
+
+def test_a_function_is_called_again_as_it_was_in_inference_mode(bench: Workbench) -> None:
+    policy = SimpleNamespace(net=torch.nn.Linear(3, 3), calls=0, h=torch.zeros(3), made=None)
+    policy.made = policy.net(torch.zeros(3))  # which is no leaf: to ask for its .grad is a warning
+
+    @annotate.method(export_with="onnx")
+    def pi(x: torch.Tensor) -> torch.Tensor:
+        policy.h.copy_(x)
+        y = policy.net(x) * (2 if x.sum() > 0 else 1)
+        return y
+
+    with torch.inference_mode():
+        policy.h = torch.zeros(3)
+        trace(bench, lambda: pi(torch.rand(3) + 0.1))
+    h = policy.h.clone()
+    bench.compile()
+    assert torch.equal(policy.h, h) and said("LP948")
 
 
 def test_what_cannot_be_undone_is_not_called(bench: Workbench, capfd: Any) -> None:

@@ -17,7 +17,7 @@ import torch
 
 from . import _trace
 from ._payload import Flat
-from ._reach import Reach, UnknownReachError
+from ._reach import Reach
 from .semantics import is_ndarray
 
 
@@ -26,6 +26,7 @@ class _Call:
 
     def __init__(self, stage: Any, bound: inspect.BoundArguments) -> None:
         self.stage, self.bound = stage, bound
+        self.inference = torch.is_inference_mode_enabled()
         #: Why it is not to be made; None where nothing is known against it.
         self.refused = "it ran under autocast" if torch.is_autocast_enabled("cpu") else None
 
@@ -63,7 +64,7 @@ def call(node: str, inputs: Mapping[str, torch.Tensor]) -> dict[str, torch.Tenso
         reach.follow(found.stage.function)
         for value in found.bound.arguments.values():
             reach.follow(value)
-    except UnknownReachError as error:
+    except Exception as error:  # UnknownReachError, or what a class of the program's raises
         found.refused = str(error)
         text = f"the function of node '{node}' was not called on other inputs: {found.refused}"
         _trace.diagnose("LP948", text, node, aloud=False)
@@ -71,6 +72,7 @@ def call(node: str, inputs: Mapping[str, torch.Tensor]) -> dict[str, torch.Tenso
     with _trace.Unobserved(), reach.put_back(), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # such inputs overflow
         try:
-            return found.make(inputs)
+            with torch.inference_mode(found.inference):
+                return found.make(inputs)
         except Exception:  # the program refuses such inputs
             return {}

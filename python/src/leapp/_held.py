@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import contextlib
 import functools
 import random
@@ -79,6 +80,8 @@ def behind(value: Any) -> list[Any]:
             return [value.__func__, value.__self__]
         case partial():
             return [value.func, value.args, value.keywords]
+        case collections.ChainMap():
+            return [value.maps]
         case weakref.ReferenceType():
             return [value()]
         case staticmethod() | classmethod():

@@ -10,12 +10,21 @@ what the copies mean is worked out by the detectors when the session ends.
 from __future__ import annotations
 
 import collections
+import enum
 import functools
+import os
 import queue
 import random
 import sys
-from collections.abc import Iterator
-from types import FunctionType, MappingProxyType, ModuleType, SimpleNamespace
+from collections.abc import Iterable, Iterator
+from types import (
+    CodeType,
+    FunctionType,
+    MappingProxyType,
+    MemberDescriptorType,
+    ModuleType,
+    SimpleNamespace,
+)
 from typing import Any
 
 import numpy as np
@@ -24,13 +33,18 @@ import torch
 from . import _trace
 from ._held import attributes_of, behind, cells_of
 from ._numpy import Number, TracedArray
-from ._snapshot import LISTS, NUMBERS, PASSIVE, Copy, Holder, Place, Snapshot, copy_of, items_in
+from ._snapshot import LISTS, PASSIVE, Copy, Holder, Place, Snapshot, copy_of, items_in
+from ._source import files_of
 
 Generator = np.random.Generator | np.random.RandomState | random.Random
 
 #: How many objects are looked at from the innermost frame: enough for a policy, a moment for a
 #: simulator. Each frame outwards has half of that of the one inside.
 _MOST_OBJECTS = 1000
+#: What every module has that is PyTorch's: hooks, for one.
+_OF_MODULES = vars(torch.nn.Module()).keys() - {"_parameters", "_buffers", "_modules"}
+#: Types of what a class has that is not data, or does not change.
+_MEMBERS = (FunctionType, staticmethod, classmethod, property, MemberDescriptorType, str)
 
 
 class Program:
@@ -57,6 +71,30 @@ class Program:
             self._visit_items(index)
         self._follow()
 
+    def files_named_by(self, code: CodeType) -> set[str]:
+        """Return the files of the program's modules, functions and classes that code names."""
+        files: set[str] = set()
+        for holder in self._holders:
+            if holder.of == code.co_filename:
+                for value in map(holder.values.get, code.co_names):
+                    is_module = isinstance(value, ModuleType)
+                    files |= files_of(getattr(value, "__file__", None) if is_module else value)
+        return {file for file in files if _trace.is_user_code(file)}
+
+    def imports_of(self, wrapped: Iterable[Any]) -> Iterator[tuple[ModuleType, dict[str, Any]]]:
+        """Yield modules that imported functions by name, with what wraps these instead.
+
+        As ``from time import monotonic`` does.
+        """
+        others = {id(other.__wrapped__): other for other in wrapped}
+        for holder in self._holders:
+            if isinstance(holder.of, str) and not holder.name:
+                module = sys.modules.get(holder.values.get("__name__", ""))
+                items = [(name, others.get(id(value))) for name, value in holder.values.items()]
+                found = {name: other for name, other in items if other is not None}
+                if module is not None and vars(module) is holder.values and found:
+                    yield module, found
+
     def snapshot(self, as_seen: bool = False) -> Snapshot:
         """Return what everything holds now, or held when it was last looked through."""
         if not as_seen:
@@ -68,7 +106,9 @@ class Program:
         for distance, (module, variables) in enumerate(self._frames.unseen()):
             for name, value in variables.items():
                 self._meet(value, name)
-            self._visit_module(module)
+            modules = [] if id(module) in self._seen else _modules_beside(module)
+            for each in (module, *modules):
+                self._visit_module(each)
             self._follow(_MOST_OBJECTS >> distance)
 
     def visit(self, value: Any, name: str) -> None:
@@ -88,7 +128,9 @@ class Program:
     def _meet(self, value: Any, name: str, holder: Holder | None = None, key: Any = None) -> None:
         """Note a value; `holder` has it under that key, or is None where it cannot be replaced."""
         kind = type(value)
-        if kind in PASSIVE or issubclass(kind, (type, TracedArray, Number)):
+        if kind in PASSIVE or issubclass(kind, (TracedArray, Number)):
+            return
+        if issubclass(kind, type) and not _holds_data(value):
             return
         if not issubclass(kind, (np.ndarray, np.generic, torch.Tensor)):
             if id(value) not in self._seen:
@@ -110,13 +152,16 @@ class Program:
     def _look_into(self, value: Any, name: str) -> None:
         """Meet what an object holds."""
         kind = type(value)
+        if issubclass(kind, type):
+            self._look_into_class(value)
+            return
         if issubclass(kind, torch.nn.Module):
             self.modules.append(value)
         if issubclass(kind, Generator) or is_iterator(value):
             self.generators.append((value, name))
-        elif kind is dict or issubclass(kind, LISTS):
+        elif issubclass(kind, (dict, *LISTS)):
             self._hold(name, value)
-        elif issubclass(kind, FunctionType):
+        if issubclass(kind, FunctionType):
             self._visit_function(value)
         elif issubclass(kind, queue.Queue):
             self._meet(value.queue, name)
@@ -124,7 +169,8 @@ class Program:
             for attributes in attributes_of(value):
                 self._hold(name, attributes, kind)
             for part in kind.__mro__:
-                self._visit_class(part)
+                if _is_programs_class(part) and self._is_new(part):
+                    self._look_into_class(part)
             self._visit_module(_variables_around(kind))
         elif issubclass(kind, torch.nn.Module):
             for inner, item in value.named_children():
@@ -133,14 +179,12 @@ class Program:
             for item in behind(value):
                 self._meet(item, name)
 
-    def _visit_class(self, kind: type) -> None:
+    def _look_into_class(self, kind: type) -> None:
         """Hold what a class of the program's has that may change, and look at its functions."""
-        if not _is_programs_class(kind) or not self._is_new(kind):
-            return
         for item in list(vars(kind).values()):
             if isinstance(item, FunctionType) and self._is_new(item):
                 self._visit_function(item)
-        if any(isinstance(item, (*NUMBERS, list, dict)) for item in vars(kind).values()):
+        if _holds_data(kind):
             self._hold(kind.__name__, vars(kind), kind)
 
     def _visit_function(self, function: FunctionType) -> None:
@@ -175,7 +219,7 @@ class Program:
         hidden = is_class or isinstance(holder.of, str)
         inside = None if is_class or isinstance(holder.values, tuple) else holder
         for key, value in items_in(self._copies[index]):
-            if hidden and key.startswith("__"):
+            if (hidden and key.startswith("__")) or key in _OF_MODULES:
                 continue  # __builtins__ and the like are Python's
             if type(value) not in PASSIVE and id(value) not in self._seen:
                 self._meet(value, holder.label(key), inside, key)
@@ -202,6 +246,30 @@ def _is_programs_class(kind: type) -> bool:
         return True
     file = _variables_around(kind).get("__file__")
     return isinstance(file, str) and _trace.is_user_code(file)
+
+
+@functools.cache
+def _holds_data(kind: type) -> bool:
+    """Whether a class of the program's has more than methods."""
+    if not _is_programs_class(kind) or issubclass(kind, enum.Enum):
+        return False
+    items = [item for name, item in vars(kind).items() if not name.startswith("__")]
+    return not all(isinstance(item, _MEMBERS) for item in items)
+
+
+def _modules_beside(variables: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the variables of modules that a module imports of its own package, or folder."""
+    package = (variables.get("__package__") or "").partition(".")[0]
+    folder = os.path.dirname(str(variables.get("__file__")))
+    found: list[dict[str, Any]] = []
+    for value in list(variables.values()):
+        if isinstance(value, ModuleType):
+            file = str(getattr(value, "__file__", None))
+            of_package = value.__name__.partition(".")[0] == package
+            is_near = of_package if package else os.path.dirname(file) == folder
+            if is_near and _trace.is_user_code(file):
+                found.append(vars(value))
+    return found
 
 
 def _variables_around(kind: type) -> dict[str, Any]:

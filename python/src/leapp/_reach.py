@@ -69,7 +69,7 @@ class Reach:
                 todo.extend(self._look_at(todo.pop()))
                 if len(self._seen) > _MOST_OBJECTS:
                     raise UnknownReachError(f"it reaches more than {_MOST_OBJECTS} objects")
-            todo.extend(self._methods())
+            todo.extend(self._members())
 
     @contextlib.contextmanager
     def put_back(self) -> Iterator[None]:
@@ -118,9 +118,8 @@ class Reach:
         plain = (torch.Tensor, torch.nn.Parameter, torch.nn.Buffer)
         if value.layout is not torch.strided or type(value) not in plain:
             raise UnknownReachError(f"it reaches a {type(value).__name__}")
-        former, version = value.detach().clone(), value._version
-        self._undo.append(lambda: value._version == version or value.data.copy_(former))
-        return [] if value.grad is None else [value.grad]
+        self._undo.append(partial(_rewrite, value, value.detach().clone(), _version_of(value)))
+        return [value.grad] if value.is_leaf and value.grad is not None else []
 
     def _keep_container(self, value: Any) -> list[Any]:
         former = dict(value) if isinstance(value, (dict, Fields)) else list(value)
@@ -146,9 +145,7 @@ class Reach:
     def _look_at_class(self, kind: type) -> list[Any]:
         if not _is_known(kind.__module__) and not hasattr(builtins, kind.__name__):
             self._classes[kind] = None
-            for name, value in list(vars(kind).items()):
-                if isinstance(value, (bool, int, float)):
-                    self._undo.append(partial(setattr, kind, name, value))
+            self._undo.append(partial(_reset_class, kind, dict(vars(kind))))
         return list(kind.__bases__) if kind not in (object, type) else []
 
     def _look_at_object(self, value: Any) -> list[Any]:
@@ -167,21 +164,34 @@ class Reach:
             raise UnknownReachError(f"it reaches a {kind.__qualname__}")
         return [kind, *attributes]
 
-    def _methods(self) -> list[Any]:
-        """Return methods of classes met so far that the code met so far may call."""
-        called = self._names | {"forward"}
+    def _members(self) -> list[Any]:
+        """Return what classes met so far have that the code met so far may call or use."""
+        used = self._names | {"forward"}
+        functions = (types.FunctionType, staticmethod, classmethod, property)
         return [
             value
             for kind in self._classes
             for name, value in vars(kind).items()
-            if name in called or (name.startswith("__") and name.endswith("__"))
-            if isinstance(value, (types.FunctionType, staticmethod, classmethod, property))
-            if id(value) not in self._seen
+            if id(value) not in self._seen and not isinstance(value, _PASSIVE)
+            if name in used or (_is_dunder(name) and isinstance(value, functions))
+            if isinstance(value, functions) or not _is_stock_descriptor(value)
         ]
 
 
 def _is_known(module: str | None) -> bool:
     return (module or "").partition(".")[0] in _KNOWN_MODULES
+
+
+def _is_dunder(name: str) -> bool:
+    return name.startswith("__") and name.endswith("__")
+
+
+def _is_stock_descriptor(value: Any) -> bool:
+    """Whether a member of a class is of a kind that Python gives it, and holds nothing itself."""
+    kind = type(value)
+    return hasattr(kind, "__get__") and (
+        kind.__module__ == "builtins" or _is_known(kind.__module__)
+    )
 
 
 def _names_in(code: types.CodeType) -> set[str]:
@@ -200,3 +210,25 @@ def _refill(value: Any, former: Any) -> None:
         return
     value.clear()
     value.extend(former) if isinstance(value, (list, collections.deque)) else value.update(former)
+
+
+def _reset_class(kind: type, former: dict[str, Any]) -> None:
+    """Let a class have the members it had."""
+    for name, value in list(vars(kind).items()):
+        if name not in former and not _is_dunder(name):
+            delattr(kind, name)
+        elif value is not former.get(name, value):
+            setattr(kind, name, former[name])
+    for name in former.keys() - vars(kind).keys():
+        setattr(kind, name, former[name])
+
+
+def _version_of(value: torch.Tensor) -> int | None:
+    return None if value.is_inference() else value._version  # those do not count writes
+
+
+def _rewrite(value: torch.Tensor, former: torch.Tensor, version: int | None) -> None:
+    """Let a tensor hold what it held, unless nothing was written there since."""
+    if version is None or value._version != version:
+        with torch.inference_mode(version is None):
+            value.data.copy_(former)

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import array
 import collections
+import dataclasses
+import datetime
+import enum
+import fractions
 import functools
 import itertools
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import BuiltinFunctionType, ModuleType, NoneType
 from typing import Any, NamedTuple
 
@@ -25,19 +30,21 @@ NUMBERS = (bool, int, float, np.integer, np.floating, np.bool_)
 #: Types of values that hold nothing.
 PASSIVE = frozenset(
     (
-        bool, int, float, str, bytes, NoneType, BuiltinFunctionType, ModuleType, type, torch.dtype,
+        bool, int, float, str, bytes, NoneType, BuiltinFunctionType, ModuleType, torch.dtype,
         torch.device, torch.Size,
     )
 )  # fmt: skip
-_MUTABLE = (list, collections.deque)
-LISTS = (*_MUTABLE, tuple)
+_PLAIN = (*NUMBERS, complex, bytes, enum.Enum, fractions.Fraction, datetime.timedelta)
+_MUTABLE = (list, collections.deque, bytearray, array.array)
+_UNORDERED = (dict, set)
+LISTS = (*_MUTABLE, tuple, set)
 ARRAYS = (torch.Tensor, np.ndarray, Number)
 
 
 def copy_of(values: Any) -> Copy:
     """Return what a holder's dict or list has in it now."""
     if isinstance(values, LISTS):
-        return len(values), _first_of(values)
+        return len(values), [] if isinstance(values, set) else _first_of(values)
     return dict(values)
 
 
@@ -79,8 +86,9 @@ class Place(NamedTuple):
 
     def now(self) -> Any:
         """Return what is there now; None where the program has let go of the place."""
+        values = self.holder.values
         try:
-            return self.holder.values[self.key]
+            return dict.get(values, self.key) if isinstance(values, dict) else values[self.key]
         except (KeyError, IndexError):
             return None
 
@@ -112,9 +120,9 @@ class Snapshot:
                 yield Place(holder, key, value)
 
     def places(self) -> Iterator[Place]:
-        """Yield every value, of lists the numbers: else they are looked at where they are held."""
+        """Yield every value, of lists the plain: others are looked at where they are held."""
         for place in self.items():
-            if not isinstance(place.holder.values, LISTS) or issubclass(type(place.value), NUMBERS):
+            if not isinstance(place.holder.values, LISTS) or plain(place.value) is not None:
                 yield place
 
     def new_places(self) -> Iterator[Place]:
@@ -139,15 +147,56 @@ def leaves_of(value: Any, copies: Mapping[int, Any] = NOW) -> list[Any]:
     return [array_of(leaf) for leaf in leaves(value, items_of) if isinstance(leaf, ARRAYS)]
 
 
-def size_of(value: Any, copies: Mapping[int, Any] = NOW) -> Any:
-    """Return a number as it is, a list as its length and anything else as None."""
-    if issubclass(type(value), NUMBERS):
-        return value
-    copy = copies.get(id(value))
-    return f"of length {(copy or copy_of(value))[0]}" if isinstance(value, _MUTABLE) else None
+@functools.cache
+def way_to_compare(kind: type) -> Callable[[Any], Any] | None:
+    """Return what makes something to compare and show of values that never change."""
+    if issubclass(kind, _PLAIN):
+        return lambda value: value
+    if issubclass(kind, str):
+        return lambda value: repr(value) if len(value) <= _MOST_ITEMS else None
+    if issubclass(kind, tuple):
+        return _plain_items
+    if issubclass(kind, functools.partial):
+        return lambda value: _plain_items((*value.args, *value.keywords.values()))
+    parameters = getattr(kind, "__dataclass_params__", None)
+    if parameters is not None and parameters.frozen:
+        names = [field.name for field in dataclasses.fields(kind)]  # type: ignore[arg-type]
+        return lambda value: _plain_items([getattr(value, name) for name in names])
+    return None
+
+
+def _plain_items(values: Sequence[Any]) -> tuple[Any, ...] | None:
+    items = tuple(map(plain, values[:_MOST_ITEMS]))
+    return None if not items or any(item is None for item in items) else items
+
+
+def plain(value: Any) -> Any:
+    """Return a value that never changes as something to compare and show; of others, None."""
+    way = way_to_compare(type(value))  # type: ignore[arg-type]
+    return None if way is None else way(value)
+
+
+def size_of(value: Any, copies: Mapping[int, Any] = NOW, *, whole: bool = False) -> Any:
+    """Return a plain value as it is, a container as its length and anything else as None.
+
+    A short list is asked for as a whole where another took its place.
+    """
+    if not isinstance(value, (*_MUTABLE, *_UNORDERED)):
+        return plain(value)
+    copy = copies.get(id(value), None)
+    copy = copy_of(value) if copy is None else copy
+    if isinstance(copy, dict):
+        return f"of length {len(copy)}"
+    items = plain(tuple(copy[1])) if whole and copy[0] == len(copy[1]) else None
+    return f"of length {copy[0]}" if items is None else items
+
+
+def is_unordered(value: Any) -> bool:
+    """Whether a value is a dict or a set, of which the length is all that is compared."""
+    return isinstance(value, _UNORDERED)
 
 
 def holds_numbers(value: Any) -> bool:
-    """Whether a value is a number or a list of them."""
+    """Whether a value is plain, or a list of such values."""
     items = value if isinstance(value, _MUTABLE) else [value]
-    return all(issubclass(type(item), NUMBERS) for item in items)
+    return all(plain(item) is not None for item in items)

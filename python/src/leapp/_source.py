@@ -12,24 +12,17 @@ import inspect
 import itertools
 import linecache
 import textwrap
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from types import CodeType, FunctionType
-from typing import Any, NamedTuple
+from typing import Any
 
 from . import _trace
 
 _ASKING_METHODS = ("get", "pop", "setdefault")
 _ASKING_FUNCTIONS = ("getattr", "hasattr")
-_ADDING_METHODS = ("add", "append", "appendleft", "clear", "extend", "insert", "update")
 #: Functions that show values, to which nothing else comes of it.
-_SHOWING = ("print", "debug", "info", "warning", "error", "add_scalar", "add_scalars")
+SHOWING = ("print", "debug", "info", "warning", "error", "add_scalar", "add_scalars")
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
-
-#: A function that ran in a node, and the instructions that opened and closed it, if it did that.
-CodeIn = tuple[CodeType, tuple[int, int] | None]
-
-#: Stands for every name, where code reads attributes by names that it computes.
-ANY = "*"
 
 
 @functools.cache
@@ -48,7 +41,7 @@ def files_of(owner: Any) -> set[str]:
     kinds = owner.__mro__ if isinstance(owner, type) else ()
     items = [owner, *(item for kind in kinds for item in vars(kind).values())]
     functions = [inspect.unwrap(item) for item in items if isinstance(item, FunctionType)]
-    code = {function.__code__ for function in functions}
+    code = {each.__code__ for each in functions if isinstance(each, FunctionType)}
     return {each.co_filename for each in code if _trace.is_user_code(each)}
 
 
@@ -110,56 +103,14 @@ def _questions(tree: ast.AST) -> tuple[frozenset[Any], frozenset[str]]:
             case ast.Call(ast.Name(asks), [of, key, *_]) if asks in _ASKING_FUNCTIONS:
                 found.append((key, of))
     keys = frozenset(key.value for key, _ in found if isinstance(key, ast.Constant))
-    return keys, frozenset(name for _, of in found for name in [_last_name(of)] if name)
+    return keys, frozenset(name for _, of in found for name in [last_name(of)] if name)
 
 
-def _last_name(part: ast.AST) -> str:
+def last_name(part: ast.AST) -> str:
     return getattr(part, "attr", "") or getattr(part, "id", "")
 
 
-class Reading(NamedTuple):
-    """The variables, attributes and keys that code reads.
-
-    Among them is ANY where it reads attributes by names that it computes.
-    """
-
-    read: frozenset[str]
-    chosen: frozenset[str]  # those that it chooses by
-
-
-def reading_in(functions: Sequence[CodeIn], trees: Iterable[ast.AST]) -> Reading:
-    """Return what functions read inside a node, with all that they call by name in these trees."""
-    found = [_tree_in(*function) for function in functions]
-    todo = [tree for tree in found if tree is not None]
-    ran = {code.co_name for code, _ in functions}  # others of these names did not
-    known = [_functions_in(tree) for tree in trees]
-    read = {ANY} if None in found else set[str]()
-    chosen: set[str] = set()
-    while todo:
-        reading = _reading_of(todo.pop())
-        for name in reading.read - read - ran:
-            todo += [function for table in known for function in table.get(name, ())]
-        read |= reading.read
-        chosen |= reading.chosen
-    return Reading(frozenset(read), frozenset(chosen))
-
-
-@functools.cache
-def _tree_in(code: CodeType, between: tuple[int, int] | None) -> ast.AST | None:
-    """Return what code does inside a node: all of it, or what stands between two instructions.
-
-    That is what follows the statement that opens the node, up to the one that closes it.
-    """
-    tree = _tree_of_code(code)
-    opened, closed = (_span_in(code, offset) for offset in between or (-1, -1))
-    if tree is None or opened is None or closed is None or opened >= closed:
-        return tree
-    statements = (part for part in ast.walk(tree) if isinstance(part, ast.stmt))
-    inside = [part for part in statements if opened[::2] < _span_of(part)[::2] <= closed[::2]]
-    return ast.Module(inside, [])
-
-
-def _span_in(code: CodeType, offset: int) -> tuple[int, int, int, int] | None:
+def span_in(code: CodeType, offset: int) -> tuple[int, int, int, int] | None:
     """Return where the text of an instruction begins and ends: lines, then columns."""
     if offset < 0 or not hasattr(code, "co_positions"):  # before Python 3.11
         return None
@@ -168,13 +119,13 @@ def _span_in(code: CodeType, offset: int) -> tuple[int, int, int, int] | None:
 
 
 @functools.cache
-def _tree_of_code(code: CodeType) -> ast.AST | None:
+def tree_of_code(code: CodeType) -> ast.AST | None:
     """Return the definition that code was compiled from; None where the source does not show it."""
     tree: Any = tree_of_file(code.co_filename)
     if not tree.body or code.co_name == "<module>":
         return tree if tree.body else None
     line = code.co_firstlineno
-    around = [part for each in _functions_in(tree).values() for part in each if _holds(part, line)]
+    around = [part for each in functions_in(tree).values() for part in each if _holds(part, line)]
     found: Any = max(around, key=lambda part: part.lineno, default=tree)
     # A lambda or a comprehension is part of the function around it. The file may have changed.
     named = not code.co_name.startswith("<")
@@ -187,7 +138,7 @@ def _holds(part: Any, line: int) -> bool:
 
 
 @functools.cache
-def _functions_in(tree: ast.AST) -> dict[str, list[ast.FunctionDef]]:
+def functions_in(tree: ast.AST) -> dict[str, list[ast.FunctionDef]]:
     found: dict[str, list[ast.FunctionDef]] = {}
     for part in ast.walk(tree):
         if isinstance(part, ast.FunctionDef):
@@ -195,94 +146,32 @@ def _functions_in(tree: ast.AST) -> dict[str, list[ast.FunctionDef]]:
     return found
 
 
-@functools.cache
-def _reading_of(tree: ast.AST) -> Reading:
-    parts = list(ast.walk(tree))
-    unused = {id(named) for part in parts for named in _not_used_in(part)}
-    read = _names_in(part for part in parts if id(part) not in unused)
-    if any(_is_computed_access(part) for part in parts):
-        read |= {ANY}
-    chosen = (named for part in parts for named in _chosen_by(part) if id(named) not in unused)
-    return Reading(read, _names_in(chosen))
-
-
-def _names_in(parts: Iterable[ast.AST]) -> frozenset[str]:
-    found: set[str] = set()
-    for part in parts:
-        if isinstance(part, (ast.Attribute, ast.Name)) and not isinstance(part.ctx, ast.Store):
-            found.add(_last_name(part))
-        elif isinstance(part, ast.Constant) and isinstance(part.value, str):
-            found.add(part.value)
-    return frozenset(found)
-
-
-def _chosen_by(part: ast.AST) -> Iterator[ast.AST]:
-    """Yield what a part goes by when it takes one of several ways."""
-    match part:
-        case ast.If(by) | ast.While(by) | ast.IfExp(by) | ast.Match(by) | (ast.Compare() as by):
-            yield from ast.walk(by)
-
-
-def _not_used_in(part: ast.AST) -> Iterator[ast.AST]:
-    """Yield what a part names without using its value.
-
-    That is what ``n += 1`` and ``counts['n'].append(x)`` change, what ``print(n)`` shows, and what
-    says whether to show something or to go on.
-    """
-    match part:
-        case ast.Assert(by) | ast.If(by) if _only_shows(part):
-            yield from ast.walk(by)
-            return
-        case ast.Call(function, args, keywords) if _last_name(function) in _SHOWING:
-            for argument in (*args, *keywords):
-                yield from ast.walk(argument)
-            return
-        case ast.AugAssign(target):
-            receiver: ast.AST = target
-        case ast.Expr(ast.Call(ast.Attribute(of, name))) if name in _ADDING_METHODS:
-            receiver = of
-        case _:
-            return
-    while isinstance(receiver, ast.Subscript):
-        if isinstance(receiver.slice, ast.Constant):
-            yield receiver.slice
-        receiver = receiver.value
-    yield receiver
-
-
-def _only_shows(part: ast.stmt) -> bool:
+def only_shows(part: ast.stmt) -> bool:
     """Whether a statement changes nothing but what the program shows, or that it goes on."""
     match part:
         case ast.Assert() | ast.Raise() | ast.Pass():
             return True
         case ast.Expr(ast.Call(function)):
-            return _last_name(function) in _SHOWING
+            return last_name(function) in SHOWING
+        case ast.If(_, [ast.Expr(ast.Call(ast.Attribute(_, "abandon"))), *_], []):
+            return True  # the pass does not count
         case ast.If(_, body, other):
-            return all(map(_only_shows, (*body, *other)))
-    return False
-
-
-def _is_computed_access(part: ast.AST) -> bool:
-    match part:
-        case ast.Attribute(attr="__dict__") | ast.Call(ast.Name("vars")):
-            return True
-        case ast.Call(ast.Name("getattr"), [_, name, *_]):
-            return not isinstance(name, ast.Constant)
+            return all(map(only_shows, (*body, *other)))
     return False
 
 
 def only_shown(code: CodeType, offset: int) -> bool:
     """Whether what an instruction computes is printed, logged or asserted, and nothing else."""
     tree = tree_of_file(code.co_filename)
-    span = _span_in(code, offset)
+    span = span_in(code, offset)
     if span is None:
         return False
     parents = _parents_in(tree)
-    found = [part for part in parents if _span_of(part) == span]
+    found = [part for part in parents if span_of(part) == span]
     return bool(found) and all(_is_only_shown(part, parents) for part in found)
 
 
-def _span_of(part: Any) -> tuple[Any, ...]:
+def span_of(part: Any) -> tuple[Any, ...]:
     names = ("lineno", "end_lineno", "col_offset", "end_col_offset")
     return tuple(getattr(part, name, None) for name in names)
 
@@ -301,11 +190,11 @@ def _is_only_shown(
     """
     while not isinstance(part, ast.stmt):
         inside, part = part, parents[part]
-        if isinstance(part, ast.Call) and _last_name(part.func) in _SHOWING:
+        if isinstance(part, ast.Call) and last_name(part.func) in SHOWING:
             return inside is not part.func
     match part:
         case ast.Assert() | ast.If():  # if not torch.isfinite(x).all(): raise ..
-            return _only_shows(part)
+            return only_shows(part)
         case ast.Assign([ast.Name(name)]):
             if name in asked:
                 return True

@@ -12,8 +12,8 @@ from torch import Tensor
 from typing_extensions import Self
 
 from ._payload import Meaning
+from ._reading import CodeIn
 from ._snapshot import Copy, Holder
-from ._source import CodeIn
 
 _Entries = Sequence[tuple[str, Tensor, Meaning | None]]
 

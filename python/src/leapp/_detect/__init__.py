@@ -34,8 +34,9 @@ def start() -> Iterator[Patch]:
     restore()
     _watch.begin()
     yield threads.patch()
-    yield clocks.patch(_watch)
-    yield from _watch.random_numbers.patches()
+    for patch in (clocks.patch(_watch), *_watch.random_numbers.patches()):
+        yield patch
+        yield from _watch.program.imports_of(patch[1].values())
 
 
 def rehearse() -> None:
@@ -85,6 +86,8 @@ def drawn() -> None:
 def finish() -> None:
     """Say what only further passes could have decided, at the end of a session."""
     _names.remember_paths(_watch.before.values())
+    for node in _watch.nodes:
+        _watch.look_at_running(node)
     for find in _FINDERS:
         for node in _watch.nodes:
             _say(node, list(find(_watch, node)))

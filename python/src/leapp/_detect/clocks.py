@@ -5,9 +5,13 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 
-from .. import _trace
+from .. import _reading, _trace
 from .._replacing import Patch, announced
 from .watch import Finding, Watch
+
+_CLOCKS = (
+    "monotonic monotonic_ns perf_counter perf_counter_ns process_time process_time_ns time time_ns"
+)
 
 
 def patch(watch: Watch) -> Patch:
@@ -17,16 +21,26 @@ def patch(watch: Watch) -> Patch:
         for node in _trace.open_nodes():
             watch.clocks.setdefault(node, {})[_trace.user_location(), function] = None
 
-    return announced(time, "monotonic perf_counter process_time time time_ns", note)
+    return announced(time, _CLOCKS, note)
 
 
 def findings(watch: Watch, node: str) -> Iterator[Finding]:
-    """Name what was read in the only pass of a node."""
-    for where, function in watch.clocks.get(node, ()) if _trace.pass_of(node) == 1 else ():
+    """Name what was read in the only pass of a node, and what the program chooses by in any."""
+    once = _trace.pass_of(node) == 1
+    read = watch.clocks.get(node, {})
+    if read and not once:
+        chosen = _reading.reading_in(_trace.code_in(node), watch.trees_around(node, "")).chosen
+        read = {clock: None for clock in read if clock[1] in chosen}
+    for where, function in read:
         yield Finding(
             "LP216",
             f"time.{function}() is read while node '{node}' is open, which was traced once. "
             f"What it computes with it is exported as a constant: pass it through "
-            f"annotate.input_tensors(), or trace a second pass to find out.",
+            f"annotate.input_tensors(), or trace a second pass to find out."
+            if once
+            else f"time.{function}() is read while node '{node}' is open, and the program chooses "
+            f"by it: what none of its passes did is not exported. Pass it through "
+            f"annotate.input_tensors(), and choose with torch.where().",
             where,
+            settled_by_another_pass=once,
         )

@@ -1,40 +1,37 @@
-"""Numbers of the program's that change, and that a node may compute with or choose by."""
+"""Values of the program's that change, and that a node may compute with or choose by."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
+from typing import Any, NamedTuple
 
-from .. import _source, _trace
-from .._snapshot import holds_numbers, size_of
+from .. import _reading, _source, _trace
+from .._snapshot import Place, Snapshot, holds_numbers, is_unordered, size_of
 from .watch import Finding, Watch
+
+#: So much of a value is shown.
+_MOST_SHOWN = 60
+
+
+class _Change(NamedTuple):
+    """A plain value, or the length of a container, that is another one now."""
+
+    name: str
+    before: Any
+    now: Any
+    matters: bool  # code inside the node uses it
+    is_chosen_by: bool
 
 
 def findings(watch: Watch, node: str) -> Iterator[Finding]:
-    """Compare numbers, and the lengths of lists, with what they were when a node first opened.
+    """Compare what there is with what it was when a node first opened.
 
-    Those that code inside the node does not read are the program's own business: statistics, say.
+    What code inside the node does not read is the program's own business: statistics, say.
     """
-    snapshot = watch.before.get(node)
-    if snapshot is None:
-        return
     once = _trace.pass_of(node) == 1
-    for place in snapshot.places():
-        before, now = size_of(place.value, snapshot.by_id), size_of(place.now())
-        # By what they look like, for NaN is not equal to itself.
-        if now is None or type(now) is not type(before) or repr(now) == repr(before):
-            continue
-        of, name = place.holder.of, place.name
-        if not _source.may_be_rebound(of, place.key):
-            continue
-        # The last name in a label like agent.counts['n'], and its keys.
-        words = {_source.ANY, *re.findall(r"[A-Za-z_]\w*", name.rpartition(".")[2])}
-        reading = watch.reading_in(node, of)
-        if holds_numbers(place.value):
-            matters = not words.isdisjoint(reading.read)
-        else:  # what a list of tensors holds is looked at elsewhere
-            matters = not once and not words.isdisjoint(reading.chosen)
-        if not matters:
+    for change in (*_of_places(watch, node, once), *_of_variables(watch, node)):
+        name, before, now = change.name, _shown(change.before), _shown(change.now)
+        if not change.matters:
             continue
         if once:
             yield Finding(
@@ -44,12 +41,66 @@ def findings(watch: Watch, node: str) -> Iterator[Finding]:
                 f"tensor to make it state, or trace a second pass to find out.",
             )
         else:
-            before, now = (str(size).removeprefix("of ") for size in (before, now))
+            before, now = (size.removeprefix("of ") for size in (before, now))
             yield Finding(
                 "LP218",
                 f"'{name}' went from {before} to {now} over the passes of node '{node}', and "
-                f"the program {'reads' if words.isdisjoint(reading.chosen) else 'chooses by'} "
-                f"it: what none of these passes did is not exported. Keep it in a tensor, and "
-                f"choose with torch.where().",
+                f"the program {'chooses by' if change.is_chosen_by else 'reads'} it: what none "
+                f"of these passes did is not exported. Keep it in a tensor, and choose with "
+                f"torch.where().",
                 settled_by_another_pass=False,
             )
+
+
+def _shown(size: Any) -> str:
+    text = str(size)
+    return text if len(text) <= _MOST_SHOWN else f"{text[: _MOST_SHOWN - 3]}..."
+
+
+def _has_changed(before: Any, now: Any) -> bool:
+    # By what they look like, for NaN is not equal to itself.
+    return now is not None and type(now) is type(before) and repr(now) != repr(before)
+
+
+def _of_places(watch: Watch, node: str, once: bool) -> Iterator[_Change]:
+    """Yield what changed in the places that the program holds."""
+    snapshot = watch.before.get(node, Snapshot([], []))
+    second = watch.after.get(node, Snapshot([], []))
+    came_up = (place._replace(value=second.find(place)) for place in snapshot.new_places())
+    for place in (*snapshot.places(), *came_up):
+        other = place.now()
+        is_other = other is not place.value
+        if is_other and is_unordered(place.value):
+            continue
+        before = size_of(place.value, snapshot.by_id, whole=is_other)
+        now = size_of(other, whole=is_other)
+        if _has_changed(before, now):
+            reading, words = _reading_of(watch, node, place)
+            is_chosen_by = not words.isdisjoint(reading.chosen)
+            if is_unordered(place.value):
+                matters = not words.isdisjoint(reading.measured)
+            elif holds_numbers(place.value):
+                matters = not words.isdisjoint(reading.read)
+            else:  # what a list of tensors holds is looked at elsewhere
+                matters = not once and is_chosen_by
+            yield _Change(place.name, before, now, matters, is_chosen_by)
+
+
+def _reading_of(watch: Watch, node: str, place: Place) -> tuple[_reading.Reading, set[str]]:
+    """Return what the node reads where the place is, and what that is called."""
+    of = place.holder.of
+    if not _source.may_be_rebound(of, place.key):
+        return _reading.variables_in(_trace.code_in(node), of), {place.key}
+    return watch.reading_in(node, place.holder), {_reading.ANY, *_reading.words(place.name)}
+
+
+def _of_variables(watch: Watch, node: str) -> Iterator[_Change]:
+    """Yield what changed in the variables of functions, from one pass to the next or around it."""
+    first, latest = watch.running.get(node, ({}, {}))
+    for key in first.keys() & latest.keys():
+        code, values = first[key]
+        reading = _reading.variables_in(_trace.code_in(node), code)
+        for name, before in values.items():
+            now = latest[key][1].get(name)
+            if name in reading.read and _has_changed(before, now):
+                yield _Change(name, before, now, True, name in reading.chosen)

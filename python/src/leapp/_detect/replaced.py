@@ -45,9 +45,11 @@ def _once(watch: Watch, node: str) -> Iterator[Finding]:
     snapshot = watch.before[node]
     for place, before in (*_kept_state(snapshot), *_made_places(watch, node, snapshot)):
         known = set(map(id, before))
-        new = [value for value in leaves_of(place.now()) if id(value) not in known]
+        leaves = leaves_of(place.now())
+        new = [leaf for leaf in leaves if id(leaf) not in known or watch.has_other_memory(leaf)]
         if before:
-            suspicious = any(not _was_declared(value) and _was_read(value) for value in before)
+            read = [value for value in before if _was_read(value) or watch.has_other_memory(value)]
+            suspicious = not all(map(_was_declared, read))
         else:  # nothing was there yet
             new = [value for value in new if not _was_declared(value) and _is_value(value)]
             suspicious = True

@@ -21,10 +21,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 
-from .. import _source, _trace
+from .. import _reading, _running, _source, _trace
 from .._numpy import Number, kept, new_array, plain
 from .._program import Program
-from .._snapshot import Place, Snapshot, leaves_of
+from .._snapshot import Holder, Place, Snapshot, leaves_of
 from .random_numbers import RandomNumbers
 
 
@@ -45,12 +45,16 @@ class Watch:
         #: What there was when a node's first pass began, and when its second did.
         self.before: dict[str, Snapshot] = {}
         self.after: dict[str, Snapshot] = {}
+        #: The variables of running functions when a node's first pass began, and when last seen.
+        self.running: dict[str, tuple[_running.Running, _running.Running]] = {}
         #: Names of all nodes, in order.
         self.nodes: dict[str, None] = {}
         #: By node, (line, function) of clocks that were read, in order.
         self.clocks: dict[str, dict[tuple[str, str], None]] = {}
         self.random_numbers = RandomNumbers()
         self._at_start = Snapshot([], [])
+        #: The memory of tensors at the start, by their ids: `h.data = ..` gives them another.
+        self._memory: dict[int, int] = {}
         #: What the next node to open will use.
         self.expected: Sequence[Any] = ()
         #: Where arrays and tensors were, and what is there instead.
@@ -67,7 +71,14 @@ class Watch:
         self.opened("start", 1)
         self.nodes.clear()
         self.before.clear()
+        self.running.clear()
         self._at_start = self.program.snapshot()
+        self._memory = {
+            id(leaf): leaf.untyped_storage()._cdata
+            for place in self._at_start.places()
+            for leaf in leaves_of(place.value)
+            if type(leaf) is torch.Tensor and leaf.layout is torch.strided
+        }
 
     def restore(self) -> None:
         """Put back what was replaced, where that still is, and numbers that came of it."""
@@ -84,10 +95,12 @@ class Watch:
         if not self._has_begun:
             return
         if number > 1:
+            self.look_at_running(node)
             if node in self.before and node not in self.after:
                 self.after[node] = self.program.snapshot()
             return
         self.nodes[node] = None
+        self.running[node] = _running.look(), {}
         if self.after:  # others are in their second pass: what was found before their first is old
             self.program = Program()
         is_first = not self.before or bool(self.after)
@@ -100,6 +113,11 @@ class Watch:
         self._replace_values()
         if is_first:
             self.before[node] = self.program.snapshot(as_seen=len(self._replaced) == before)
+
+    def look_at_running(self, node: str) -> None:
+        """See what variables of running functions are now."""
+        if node in self.running:
+            self.running[node][1].update(_running.look())
 
     def _replace_values(self) -> None:
         """Put traced arrays in the places of arrays, and own tensors in those of shared ones."""
@@ -132,6 +150,11 @@ class Watch:
             if isinstance(leaf, torch.Tensor)
         }
 
+    def has_other_memory(self, value: Any) -> bool:
+        """Whether a tensor has been given other memory than it had when the session began."""
+        before = self._memory.get(id(value))
+        return before is not None and value.untyped_storage()._cdata != before
+
     def is_another_than_at_start(self, place: Place) -> bool:
         """Whether a place held another tensor when the session began."""
         before = self._at_start.find(place)
@@ -139,9 +162,18 @@ class Watch:
 
     def trees_around(self, node: str, of: Any) -> list[ast.AST]:
         """Return the source around a node: the files it runs in, and those of an owner."""
-        files = {code.co_filename for code, _ in _trace.code_in(node)} | _source.files_of(of)
+        codes = [code for code, _ in _trace.code_in(node)]
+        files = {code.co_filename for code in codes} | _source.files_of(of)
+        files.update(file for code in codes for file in self.program.files_named_by(code))
         return [_source.tree_of_file(file) for file in sorted(files)]
 
-    def reading_in(self, node: str, of: Any) -> _source.Reading:
-        """Return what the code inside a node reads, with what it calls around there."""
-        return _source.reading_in(_trace.code_in(node), self.trees_around(node, of))
+    def reading_in(self, node: str, holder: Holder) -> _reading.Reading:
+        """Return what the code inside a node reads, with what it calls around there.
+
+        What uses an object may call methods of it that it does not name.
+        """
+        functions, trees = _trace.code_in(node), self.trees_around(node, holder.of)
+        reading = _reading.reading_in(functions, trees)
+        if not isinstance(holder.of, type) or reading.read.isdisjoint(_reading.words(holder.name)):
+            return reading
+        return _reading.reading_in([*functions, *_reading.unnamed_in(holder.of)], trees)
