@@ -6,6 +6,7 @@ go of it.
 
 from __future__ import annotations
 
+import functools
 import inspect
 import sys
 from types import CodeType, FrameType
@@ -29,11 +30,17 @@ def look() -> Running:
         if frame is None:
             break
         code = frame.f_code
-        if code.co_flags & inspect.CO_OPTIMIZED and _trace.is_user_code(code):
+        if _has_variables(code):
             further_in = sum(1 for known, _ in found.values() if known is code)
             found[id(code), further_in] = code, _plain_in(frame)
         frame = frame.f_back
     return found
+
+
+@functools.cache
+def _has_variables(code: CodeType) -> bool:
+    """Whether code is a function of the program's; others have their variables elsewhere."""
+    return bool(code.co_flags & inspect.CO_OPTIMIZED) and _trace.is_user_code(code)
 
 
 def _plain_in(frame: FrameType) -> dict[str, Any]:

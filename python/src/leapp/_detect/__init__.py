@@ -86,7 +86,7 @@ def drawn() -> None:
 def finish() -> None:
     """Say what only further passes could have decided, at the end of a session."""
     _names.remember_paths(_watch.before.values())
-    for node in _watch.nodes:
+    for node in _watch.before:
         _watch.look_at_running(node)
     for find in _FINDERS:
         for node in _watch.nodes:

@@ -95,17 +95,21 @@ class Watch:
         if not self._has_begun:
             return
         if number > 1:
-            self.look_at_running(node)
             if node in self.before and node not in self.after:
+                self.look_at_running(node)
                 self.after[node] = self.program.snapshot()
             return
-        self.nodes[node] = None
-        self.running[node] = _running.look(), {}
         if self.after:  # others are in their second pass: what was found before their first is old
             self.program = Program()
         is_first = not self.before or bool(self.after)
+        # The dict keeps the order: the last one is of the same look.
+        latest = next(reversed(self.nodes), node)
+        self.nodes[node] = None
         if is_first:
+            self.running[node] = _running.look(), {}
             self.program.look_again()
+        else:
+            self.running[node] = self.running[latest]
         self.program.visit_frames()
         for value in expected:
             self.program.visit(value, type(value).__name__)
@@ -116,8 +120,7 @@ class Watch:
 
     def look_at_running(self, node: str) -> None:
         """See what variables of running functions are now."""
-        if node in self.running:
-            self.running[node][1].update(_running.look())
+        self.running[node][1].update(_running.look())
 
     def _replace_values(self) -> None:
         """Put traced arrays in the places of arrays, and own tensors in those of shared ones."""
