@@ -1,6 +1,7 @@
 #include "state/baked.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "state/initial.h"
@@ -99,33 +100,36 @@ Findings find_undeclared(const NodeStates& states, std::span<const Node* const> 
   if (states.node->completed > 1) return findings;  // passes that differ show it by themselves
   const std::string& name = states.node->name;
   const trace::Tape& tape = states.exported().tape();
+  std::map<trace::StoreId, std::pair<Code, std::string>> suspects;
+  for (const session::MemoryUse& use : states.exported().memory) {
+    const trace::StoreId store = tape.variable(use.var).store;
+    const std::string sensor = find_sensor(nodes, place_of(use.found));
+    if (!sensor.empty()) {
+      suspects[store] = {Code::kForgottenInput,
+                         " that '" + sensor +
+                             "' received, and that is not among its inputs: its present value is "
+                             "exported as a constant."};
+    } else if (was_overwritten(use)) {
+      suspects[store] = {Code::kReplaced,
+                         " that the program wrote to after the only pass of the node: what it held "
+                         "in that pass is exported as a constant."};
+    }
+  }
+  if (suspects.empty()) return findings;  // as for nearly every node
   const std::set<VarId> constants = constants_of(states);
-  std::set<const session::MemoryUse*> said = {nullptr};
-  const auto say = [&](Code code, const trace::Site& site, const std::string& why) {
-    const at::Tensor read = tape.tensor(trace::variable_at(tape, site));
-    findings.push_back(warning(code, tape.call(site.call).frame, name,
-                               "node '" + name + "': " + describe_read(tape, site, read, paths) +
-                                   why +
-                                   " Pass it through annotate.input_tensors(), or trace a "
-                                   "second pass to see whether it is state."));
-    findings.back().settled_by_another_pass = true;
-  };
   for (const std::int32_t index : recording_of(states).calls) {
     trace::for_each_site(tape, index, [&](const trace::Site& site, VarId var) {
       if (constants.count(var) == 0) return;
-      const session::MemoryUse* use = states.exported().find_memory(var);
-      if (!said.insert(use).second) return;
-      const std::string sensor = find_sensor(nodes, place_of(use->found));
-      if (!sensor.empty()) {
-        say(Code::kForgottenInput, site,
-            " that '" + sensor +
-                "' received, and that is not among its inputs: its present value "
-                "is exported as a constant.");
-      } else if (was_overwritten(*use)) {
-        say(Code::kReplaced, site,
-            " that the program wrote to after the only pass of the node: what it held in that "
-            "pass is exported as a constant.");
-      }
+      const auto suspect = suspects.find(tape.variable(var).store);
+      if (suspect == suspects.end()) return;
+      const auto& [code, why] = suspect->second;
+      findings.push_back(warning(
+          code, tape.call(index).frame, name,
+          "node '" + name + "': " + describe_read(tape, site, tape.tensor(var), paths) + why +
+              " Pass it through annotate.input_tensors(), or trace a second pass to see "
+              "whether it is state."));
+      findings.back().settled_by_another_pass = true;
+      suspects.erase(suspect);
     });
   }
   return findings;

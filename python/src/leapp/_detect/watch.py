@@ -47,6 +47,8 @@ class Watch:
         self.after: dict[str, Snapshot] = {}
         #: The variables of running functions when a node's first pass began, and when last seen.
         self.running: dict[str, tuple[_running.Running, _running.Running]] = {}
+        #: That of the nodes that share a look.
+        self._look: tuple[_running.Running, _running.Running] = {}, {}
         #: Names of all nodes, in order.
         self.nodes: dict[str, None] = {}
         #: By node, (line, function) of clocks that were read, in order.
@@ -102,14 +104,11 @@ class Watch:
         if self.after:  # others are in their second pass: what was found before their first is old
             self.program = Program()
         is_first = not self.before or bool(self.after)
-        # The dict keeps the order: the last one is of the same look.
-        latest = next(reversed(self.nodes), node)
         self.nodes[node] = None
         if is_first:
-            self.running[node] = _running.look(), {}
+            self._look = _running.look(), {}
             self.program.look_again()
-        else:
-            self.running[node] = self.running[latest]
+        self.running[node] = self._look
         self.program.visit_frames()
         for value in expected:
             self.program.visit(value, type(value).__name__)
