@@ -63,6 +63,7 @@ class CarriedFinder {
   std::optional<Source> source_of(const Trail& trail) const;
   bool is_doubtful(const Trail& trail) const;
   const Needed* needed_at(std::int32_t trail) const;
+  std::set<std::int32_t> needed_calls() const;
   bool find_needed();
   bool need(std::int32_t number);
   bool check_memory();
@@ -153,6 +154,12 @@ const CarriedFinder::Needed* CarriedFinder::needed_at(std::int32_t trail) const 
   return it == needed_.end() ? nullptr : &*it;
 }
 
+// Those that the outputs and the states depend on, as far as they are known.
+std::set<std::int32_t> CarriedFinder::needed_calls() const {
+  const std::vector<std::int32_t> calls = trace::slice(pass().tape(), roots_);
+  return {calls.begin(), calls.end()};
+}
+
 // The trails that the outputs and the states depend on, until no state needs another one. False
 // with a finding where one of them cannot be told.
 bool CarriedFinder::find_needed() {
@@ -162,10 +169,8 @@ bool CarriedFinder::find_needed() {
   for (const State& state : states()) roots_.push_back(state.slot.after);
   for (bool again = true; again;) {
     again = false;
-    const std::vector<std::int32_t> calls = trace::slice(pass().tape(), roots_);
-    const auto is_run = [&](const trace::Site& site) {
-      return std::ranges::binary_search(calls, site.call);
-    };
+    const std::set<std::int32_t> calls = needed_calls();
+    const auto is_run = [&](const trace::Site& site) { return calls.count(site.call) > 0; };
     for (std::size_t i = 0; i < followed_.trails.size(); ++i) {
       const auto number = static_cast<std::int32_t>(i);
       const Trail& trail = followed_.trails[i];
@@ -214,10 +219,9 @@ bool CarriedFinder::need(std::int32_t number) {
 // Whether what the outputs and the states depend on has the same names in every pass.
 bool CarriedFinder::check_memory() {
   if (followed_.torn.empty()) return true;
-  const std::vector<std::int32_t> calls = trace::slice(pass().tape(), roots_);
-  const auto torn = std::ranges::find_if(followed_.torn, [&](const trace::Site& site) {
-    return std::ranges::binary_search(calls, site.call);
-  });
+  const std::set<std::int32_t> calls = needed_calls();
+  const auto torn = std::ranges::find_if(
+      followed_.torn, [&](const trace::Site& site) { return calls.count(site.call) > 0; });
   if (torn == followed_.torn.end()) return true;
   say(Code::kUnknownSource, {.sites = {*torn}, .reads = {variable_at(pass().tape(), *torn)}},
       " that the program also has under another name in some passes, and not in others, and it "

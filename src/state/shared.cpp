@@ -4,6 +4,7 @@
 
 #include "state/rates.h"
 #include "trace/constant.h"
+#include "trace/geometry.h"
 
 namespace leapp::state {
 namespace {
@@ -97,7 +98,7 @@ const Memory* Sharing::find_writer(const MemoryUse& reader) const {
   const auto it = std::ranges::find_if(memories_, [&](const Memory& memory) {
     if (nodes_[memory.node].node->id != reader.writer->node) return false;
     const MemoryUse* use = memory.uses.at(reader.writer->pass);
-    return use != nullptr && use->after && memory_of(use->left) == memory_of(reader.found);
+    return use != nullptr && use->after && trace::share_elements(use->left, reader.found);
   });
   return it == memories_.end() ? nullptr : &*it;
 }
@@ -105,14 +106,15 @@ const Memory* Sharing::find_writer(const MemoryUse& reader) const {
 // Who of the nodes behind is the last to change what a node leaves, for the next tick to find.
 const Memory* Sharing::find_last_writer(const Memory& memory) const {
   const MemoryUse& use = memory.first();
-  const auto* left = memory_of(use.after ? use.left : use.found);
+  at::Tensor left = use.after ? use.left : use.found;
   const Memory* last = nullptr;
   for (const Memory& other : memories_) {
     const MemoryUse& then = other.first();
-    if (other.node <= memory.node || !then.after || memory_of(then.found) != left) continue;
+    if (other.node <= memory.node || !then.after) continue;
+    if (!trace::share_elements(then.found, left)) continue;
     // A buffer that is replaced is the same one where it has the same name.
-    if (memory_of(then.left) != left && then.declared != use.declared) continue;
-    left = memory_of(then.left);
+    if (memory_of(then.left) != memory_of(left) && then.declared != use.declared) continue;
+    left = then.left;
     last = &other;
   }
   return last;

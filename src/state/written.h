@@ -13,7 +13,7 @@ namespace leapp::state {
 struct WrittenPass {
   const Pass* pass = nullptr;
   std::vector<State> states;        ///< without values
-  std::vector<std::int32_t> calls;  ///< indices into its tape, ascending
+  std::vector<std::int32_t> calls;  ///< indices into its tape, as they run
 };
 
 /// Explicit states, declared buffers that changed, then memory that was merely found: written by

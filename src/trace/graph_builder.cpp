@@ -189,19 +189,50 @@ at::Tensor GraphBuilder::filled(const at::Tensor& like, const c10::IValue& value
 // sizes, strides and offset.
 at::Tensor GraphBuilder::strided(const at::Tensor& self, const at::Tensor& source,
                                  const c10::IValue* geometry, const ir::SourceLocation& where) {
+  const std::vector<std::int64_t> sizes = geometry[0].toIntVector();
+  const std::vector<std::int64_t> strides = geometry[1].toIntVector();
+  const std::int64_t offset = geometry[2].isNone() ? self.storage_offset() : geometry[2].toInt();
+  if (const auto ranges = slices_of(self, sizes, strides, offset)) {
+    return sliced(self, source, *ranges, sizes, where);
+  }
   const std::vector<std::int64_t> all = {-1};
-  const at::Tensor positions =
-      logical_positions(self, geometry[0].toIntVector(), geometry[1].toIntVector(),
-                        geometry[2].isNone() ? self.storage_offset() : geometry[2].toInt());
+  const at::Tensor positions = logical_positions(self, sizes, strides, offset);
   at::Tensor flat = call("aten::reshape", "", {self, all}, where);
   if (!source.defined()) {
     flat = call("aten::index_select", "", {flat, std::int64_t{0}, positions}, where);
-    return call("aten::reshape", "", {flat, geometry[0]}, where);
+    return call("aten::reshape", "", {flat, sizes}, where);
   }
   const at::Tensor values = call("aten::reshape", "", {source, all}, where);
   const c10::List<std::optional<at::Tensor>> indices({positions});
   flat = call("aten::index_put", "", {flat, indices, values, false}, where);
   return call("aten::reshape", "", {flat, self.sizes().vec()}, where);
+}
+
+// The same where slices do.
+at::Tensor GraphBuilder::sliced(const at::Tensor& self, const at::Tensor& source,
+                                const std::vector<Range>& ranges,
+                                const std::vector<std::int64_t>& sizes,
+                                const ir::SourceLocation& where) {
+  std::vector<std::pair<at::Tensor, std::int64_t>> around;  // what each slice is of, and along what
+  at::Tensor part = self;
+  for (std::int64_t d = 0; d < self.dim(); ++d) {
+    const Range& range = ranges[static_cast<std::size_t>(d)];
+    if (range.count == self.size(d)) continue;
+    around.emplace_back(part, d);
+    part = call("aten::slice", "Tensor", {part, d, range.begin, range.end(), range.step}, where);
+  }
+  const auto shaped = [&](const at::Tensor& tensor, at::IntArrayRef shape) {
+    return tensor.sizes() == shape ? tensor
+                                   : call("aten::reshape", "", {tensor, shape.vec()}, where);
+  };
+  if (!source.defined()) return shaped(part, sizes);
+  at::Tensor result = shaped(source, part.sizes());
+  for (auto it = around.rbegin(); it != around.rend(); ++it) {
+    const Range& range = ranges[static_cast<std::size_t>(it->second)];
+    result = call("aten::slice_scatter", "",
+                  {it->first, result, it->second, range.begin, range.end(), range.step}, where);
+  }
+  return result;
 }
 
 // Functionalised writes name the tensor they overwrite even where nothing of it is left. Leaving it

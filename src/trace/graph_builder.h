@@ -21,6 +21,7 @@
 
 #include "ir/graph.h"
 #include "trace/source.h"
+#include "trace/strided.h"
 #include "trace/varying.h"
 
 namespace leapp::trace {
@@ -72,6 +73,9 @@ class GraphBuilder {
                     const ir::SourceLocation& where);
   at::Tensor strided(const at::Tensor& self, const at::Tensor& source, const c10::IValue* geometry,
                      const ir::SourceLocation& where);
+  at::Tensor sliced(const at::Tensor& self, const at::Tensor& source,
+                    const std::vector<Range>& ranges, const std::vector<std::int64_t>& sizes,
+                    const ir::SourceLocation& where);
   void compute(const c10::OperatorHandle& op, torch::jit::Stack* stack);
   Varying dynamic_dims_of(const at::Tensor& tensor) const;
   std::vector<Varying> dynamic_arguments(const c10::OperatorHandle& op,

@@ -23,20 +23,29 @@ class Slicer {
   }
 
   std::vector<std::int32_t> run() {
-    std::vector<std::int32_t> chosen;
+    std::vector<std::int32_t> first;
     for (std::int32_t i = tape_.call_count() - 1; i >= 0; --i) {
-      const Call& call = tape_.call(i);
-      if (!defines_live(call, i)) continue;
-      chosen.push_back(i);
-      for_each_site(tape_, i, [&](const Site& site, VarId var) {
-        if (given_.empty() || given_.count(site) == 0) mark_live(var);
-      });
+      if (tape_.call(i).comes_first) {
+        first.push_back(i);
+      } else {
+        choose(i);
+      }
     }
-    std::reverse(chosen.begin(), chosen.end());
-    return chosen;
+    // A part of a part was found before the whole: the newest of them runs first of all.
+    std::for_each(first.rbegin(), first.rend(), [&](std::int32_t i) { choose(i); });
+    std::reverse(chosen_.begin(), chosen_.end());
+    return std::move(chosen_);
   }
 
  private:
+  void choose(std::int32_t index) {
+    if (!defines_live(tape_.call(index), index)) return;
+    chosen_.push_back(index);
+    for_each_site(tape_, index, [&](const Site& site, VarId var) {
+      if (given_.empty() || given_.count(site) == 0) mark_live(var);
+    });
+  }
+
   template <typename Visit>
   void for_each_tensor_argument(const Call& call, Visit&& visit) const {
     const OpTraits& traits = traits_of(call.op);
@@ -74,6 +83,7 @@ class Slicer {
   const std::set<Site>& given_;
   std::vector<bool> vars_;
   std::vector<bool> stores_;
+  std::vector<std::int32_t> chosen_;  // last first
 };
 
 }  // namespace

@@ -26,7 +26,7 @@ struct Recording {
   std::shared_ptr<Tape> tape;
   std::int32_t first_call = 0;      ///< of the pass, on the tape
   std::int32_t end_call = 0;        ///< one past its last
-  std::vector<std::int32_t> calls;  ///< what computes it: indices into the tape, ascending
+  std::vector<std::int32_t> calls;  ///< what computes it: indices into the tape, as they run
   std::vector<Port> inputs;
   std::vector<Port> outputs;
   std::vector<Constant> static_outputs;  ///< outputs that are constants, after the others
@@ -59,8 +59,8 @@ struct StateSlot {
 };
 
 /// Chooses, by walking backwards, the calls that `roots` depend on: producers, and every write to
-/// memory that is read later. What is read at a site in `given` comes from elsewhere. Conservative:
-/// what is superfluous falls away in the pure graph.
+/// memory that is read later. What is read at a site in `given` comes from elsewhere. They are in
+/// the order in which to run them. Conservative: what is superfluous falls away in the pure graph.
 std::vector<std::int32_t> slice(const Tape& tape, const std::vector<VarId>& roots,
                                 const std::set<Site>& given = {});
 

@@ -2,32 +2,59 @@
 
 #include <ATen/ops/tensor.h>
 
+#include <algorithm>
+#include <numeric>
 #include <unordered_map>
 
 #include "base/check.h"
+#include "trace/geometry.h"
 
 namespace leapp::trace {
 namespace {
 
-// Calls `visit(offset)` for each element of a tensor with these strides, in logical order.
-template <typename Visit>
-void for_each_offset(at::IntArrayRef sizes, at::IntArrayRef strides, std::int64_t start,
-                     Visit&& visit) {
-  std::vector<std::int64_t> at(sizes.size(), 0);
-  const std::int64_t count = c10::multiply_integers(sizes);
-  std::int64_t offset = start;
-  for (std::int64_t i = 0; i < count; ++i) {
-    visit(offset);
-    for (std::size_t d = sizes.size(); d-- > 0;) {
-      offset += strides[d];
-      if (++at[d] < sizes[d]) break;
-      offset -= strides[d] * sizes[d];
-      at[d] = 0;
-    }
+// Where in each dimension the element is that lies so far behind the first one.
+std::optional<std::vector<Range>> element_at(const at::Tensor& self, std::int64_t distance) {
+  std::vector<std::int64_t> outermost_first(static_cast<std::size_t>(self.dim()));
+  std::iota(outermost_first.begin(), outermost_first.end(), 0);
+  std::ranges::stable_sort(outermost_first, std::greater<>(),
+                           [&](std::int64_t d) { return self.stride(d); });
+  std::vector<Range> element(outermost_first.size());
+  for (const std::int64_t d : outermost_first) {
+    if (self.size(d) == 1) continue;
+    element[static_cast<std::size_t>(d)].begin = distance / self.stride(d);
+    distance %= self.stride(d);
   }
+  if (distance != 0) return std::nullopt;
+  return element;
 }
 
 }  // namespace
+
+std::optional<std::vector<Range>> slices_of(const at::Tensor& self, at::IntArrayRef sizes,
+                                            at::IntArrayRef strides, std::int64_t offset) {
+  const std::int64_t distance = offset - self.storage_offset();
+  const bool empty = self.numel() == 0 || c10::multiply_integers(sizes) == 0;
+  if (empty || distance < 0 || !self.is_non_overlapping_and_dense()) return std::nullopt;
+  std::optional<std::vector<Range>> ranges = element_at(self, distance);
+  if (!ranges) return std::nullopt;
+  std::int64_t d = 0;  // dimensions of the result are those of the tensor, in order
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    if (sizes[i] == 1) continue;
+    const auto is_along = [&](std::int64_t dim) {
+      return self.size(dim) > 1 && strides[i] >= self.stride(dim) &&
+             strides[i] % self.stride(dim) == 0;
+    };
+    while (d < self.dim() && !is_along(d)) ++d;
+    if (d == self.dim()) return std::nullopt;
+    Range& range = (*ranges)[static_cast<std::size_t>(d)];
+    range = {range.begin, sizes[i], strides[i] / self.stride(d)};
+    ++d;
+  }
+  for (d = 0; d < self.dim(); ++d) {
+    if ((*ranges)[static_cast<std::size_t>(d)].end() > self.size(d)) return std::nullopt;
+  }
+  return ranges;
+}
 
 at::Tensor logical_positions(const at::Tensor& self, at::IntArrayRef sizes, at::IntArrayRef strides,
                              std::int64_t offset) {

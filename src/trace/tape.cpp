@@ -1,6 +1,9 @@
 #include "trace/tape.h"
 
+#include <algorithm>
+
 #include "base/check.h"
+#include "trace/geometry.h"
 
 namespace leapp::trace {
 namespace {
@@ -13,12 +16,6 @@ const c10::OperatorHandle& alias_op() {
 const c10::OperatorHandle& as_strided_op() {
   static const auto op = c10::Dispatcher::singleton().findSchemaOrThrow("aten::as_strided", "");
   return op;
-}
-
-bool same_geometry(const at::Tensor& a, const at::Tensor& b) {
-  return a.scalar_type() == b.scalar_type() && a.sizes() == b.sizes() &&
-         a.strides() == b.strides() && a.const_data_ptr() == b.const_data_ptr() &&
-         a.is_conj() == b.is_conj() && a.is_neg() == b.is_neg();
 }
 
 const std::byte* address_of(const c10::Storage& storage) {
@@ -199,6 +196,37 @@ VarId Tape::add_input(const at::Tensor& tensor, NodeId node) {
   return id;
 }
 
+// The part of the memory that was met first becomes a view of one that also has the tensor.
+void Tape::widen(StoreId memory, const at::Tensor& tensor) {
+  const VarId part = store(memory).variables.front();
+  if (variable(part).origin != Variable::Origin::kOutside || !store(memory).capture) return;
+  const at::Tensor alive(variable(part).impl.lock());
+  const at::Tensor whole = whole_of(tensor, alive.defined() ? alive : variable(part).held);
+  if (!whole.defined()) return;
+  const VarId id = new_variable(whole, Variable::Origin::kOutside, memory);
+  variable(id).held = alias_of(whole);
+  variable(id).node = variable(part).node;
+  auto& variables = store(memory).variables;
+  std::rotate(variables.begin(), variables.end() - 1, variables.end());
+  store(memory).root = begin_of(whole);
+  begin_view(id, variable(part).held, begin_of(whole), kNobody);
+  calls_.back().comes_first = true;
+  results_.push_back({.is_tensor = true, .is_list = false, .var = part});
+  variable(part).origin = Variable::Origin::kResult;
+  variable(part).call = call_count() - 1;
+}
+
+// Begins the call that makes a tensor of one that begins there.
+void Tape::begin_view(VarId of, const at::Tensor& tensor, const std::byte* begin, NodeId node) {
+  begin_call(as_strided_op(), FrameRef{}, node);
+  add_tensor(of);
+  add_value(tensor.sizes().vec());
+  add_value(tensor.strides().vec());
+  add_value((begin_of(tensor) - begin) / static_cast<std::int64_t>(tensor.element_size()));
+  calls_.back().relative = true;
+  calls_.back().found_in_memory = true;
+}
+
 VarId Tape::add_alias(const at::Tensor& tensor, StoreId memory) {
   // A tensor object seen for the first time in memory that is known: express it by what is known.
   // The newest variable of the same geometry is the one whose node the user means.
@@ -211,9 +239,14 @@ VarId Tape::add_alias(const at::Tensor& tensor, StoreId memory) {
     if (same == kNobody && same_geometry(known, tensor)) same = *it;
     if (known.scalar_type() == tensor.scalar_type()) root = *it;
   }
+  if (same == kNobody && root == candidates.front() && !covers(this->tensor(root), tensor)) {
+    widen(memory, tensor);
+    root = store(memory).variables.front();
+    if (variable(root).impl._unsafe_get_target() == tensor.unsafeGetTensorImpl()) return root;
+  }
   const std::byte* begin = store(memory).root;
   if (root != kNobody) {
-    begin = static_cast<const std::byte*>(this->tensor(root).const_data_ptr());
+    begin = begin_of(this->tensor(root));
   } else if (same == kNobody && store(memory).dtype == tensor.scalar_type()) {
     root = candidates.front();  // gone, but its memory lives on: `tensor.data = result`
   }
@@ -221,19 +254,16 @@ VarId Tape::add_alias(const at::Tensor& tensor, StoreId memory) {
 
   const VarId base = same != kNobody ? same : root;
   const NodeId node = variable(base).node != kNobody ? variable(base).node : store(memory).node;
-  begin_call(same != kNobody ? alias_op() : as_strided_op(), FrameRef{}, node);
-  add_tensor(base);
   if (same == kNobody) {
-    const auto distance = static_cast<const std::byte*>(tensor.const_data_ptr()) - begin;
-    add_value(tensor.sizes().vec());
-    add_value(tensor.strides().vec());
-    add_value(static_cast<std::int64_t>(distance) / tensor.element_size());
-    calls_.back().relative = true;
+    begin_view(root, tensor, begin, node);
+  } else {
+    begin_call(alias_op(), FrameRef{}, node);
+    add_tensor(same);
+    calls_.back().found_in_memory = true;
   }
-  calls_.back().found_in_memory = true;
   const VarId id = new_variable(tensor, Variable::Origin::kResult, memory);
   variable(id).node = node;
-  variable(id).call = static_cast<std::int32_t>(calls_.size()) - 1;
+  variable(id).call = call_count() - 1;
   // What it holds is asked for when it may be gone, as what autograd unpacks is.
   if (node == kNobody && store(memory).capture) variable(id).held = alias_of(tensor);
   results_.push_back({.is_tensor = true, .is_list = false, .var = id});

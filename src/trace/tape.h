@@ -5,7 +5,8 @@
 // storage it shares (`x.data`, a view made earlier), the address of memory shared with NumPy.
 // Results are referred to weakly, and released soon after they expired, so that a long tape works
 // in the memory of an eager run. Tensors from outside are kept alive, but their elements are copied
-// only when something is about to write to them.
+// only when something is about to write to them. Where a part of such a tensor is met first, and
+// then another part or the whole, the tape goes on as if the whole had been met first.
 //
 // Not thread-safe: the session's lock guards it. It never calls into Python.
 #pragma once
@@ -90,6 +91,7 @@ struct Call {
   bool hidden_alias = false;  ///< a result aliases an argument, which the schema does not declare
   bool relative = false;      ///< as_strided of ours: the offset counts from its argument's start
   bool found_in_memory = false;  ///< ours: an alias of memory already known, first seen here
+  bool comes_first = false;      ///< ours: a part, met before the whole that it is a part of
   bool passed_over = false;      ///< a view whose reader was given what it is a view of
 };
 
@@ -181,6 +183,8 @@ class Tape {
   StoreId find_store(const at::Tensor& tensor) const;
   StoreId find_shared_memory(const at::Tensor& tensor);
   VarId add_alias(const at::Tensor& tensor, StoreId store);
+  void begin_view(VarId of, const at::Tensor& tensor, const std::byte* begin, NodeId node);
+  void widen(StoreId store, const at::Tensor& tensor);
   VarId result_variable(const at::Tensor& tensor);
 
   CaptureTable& captures_;

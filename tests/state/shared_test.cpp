@@ -148,6 +148,18 @@ TEST_F(SharedTest, WhatChangesBeforeEachTickIsNamed) {
   EXPECT_EQ(codes(findings_), Lines{"LP304"});
 }
 
+TEST_F(SharedTest, PartsOfOneMemoryThatShareNoElementAreNotShared) {
+  world_->tensors["both"] = at::ones({3, 2});
+  world_->tensors["m"] = world_->tensors["both"].select(1, 0);
+  world_->tensors["n"] = world_->tensors["both"].select(1, 1);
+  for (const int ticks : {1, 3}) {
+    run({"add_(m, x)", "y = mul(m, x)", "return y"}, {"add_(n, x)", "y = mul(n, x)", "return y"},
+        ticks);
+    EXPECT_EQ(states(), (Lines{"a: written m <- m", "b: written n <- n"})) << ticks;
+    EXPECT_THAT(findings_, ::testing::IsEmpty()) << ticks;
+  }
+}
+
 TEST_F(SharedTest, WhatIsReadInAnotherShapeCannotTravel) {
   world_->tensors["m"] = at::ones({3});
   world_->tensors["n"] = world_->tensors["m"].view({3, 1});

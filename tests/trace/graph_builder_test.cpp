@@ -59,6 +59,7 @@ TEST_F(GraphBuilderTest, SaysMemoryInTermsOfValues) {
   const at::Tensor scratch = at::ones({2, 3});
   const std::vector<std::int64_t> sizes = {2};
   const std::vector<std::int64_t> strides = {3};
+  const std::vector<std::int64_t> diagonal = {4};
   const at::Tensor column = x_.select(1, 0);
   builder_.add_input("column", column);
   const struct {
@@ -74,13 +75,18 @@ TEST_F(GraphBuilderTest, SaysMemoryInTermsOfValues) {
       {"aten::zero", "", {x_}, {}},
       {"aten::slice_scatter", "", {scratch, x_, 0, c10::IValue(), c10::IValue(), 1}, {}},
       {"aten::slice_scatter", "", {scratch, x_.slice(0, 0, 1), 0, 0, 1, 1}, {}},
-      {"aten::as_strided",
-       "",
-       {x_, sizes, strides, 0},
-       {"aten::reshape", "aten::index_select", "aten::reshape"}},
+      {"aten::as_strided", "", {x_, sizes, strides, 0}, {"aten::slice.Tensor", "aten::reshape"}},
       {"aten::as_strided_scatter",
        "",
        {x_, column, sizes, strides, 0},
+       {"aten::slice.Tensor", "aten::reshape", "aten::slice_scatter"}},
+      {"aten::as_strided",
+       "",
+       {x_, sizes, diagonal, 0},
+       {"aten::reshape", "aten::index_select", "aten::reshape"}},
+      {"aten::as_strided_scatter",
+       "",
+       {x_, column, sizes, diagonal, 0},
        {"aten::reshape", "aten::reshape", "aten::index_put", "aten::reshape"}},
       {"aten::view", "", {x_, std::vector<std::int64_t>{6}}, {"aten::reshape"}},
   };

@@ -51,6 +51,21 @@ TEST_F(RecordingTest, ASliceHasProducersAndWritesToMemoryThatIsRead) {
     EXPECT_EQ(slice(*writer_.tape, line.vars), line.calls) << line.roots;
 }
 
+// A part, a larger part, the whole: each is a view of the next, which was met later.
+TEST(SliceTest, WhatAPartIsOfRunsFirst) {
+  testing::TapeWriter writer;
+  const at::Tensor whole = at::ones({8});
+  const at::Tensor larger = whole.slice(0, 0, 6);
+  const at::Tensor part = whole.slice(0, 2, 4);
+  writer.input(part.clone());
+  const at::Tensor y = writer.mul(part, part);      // 0
+  const at::Tensor z = writer.mul(larger, larger);  // 1: part, of larger; 2
+  const at::Tensor all = writer.mul(whole, whole);  // 3: larger, of whole; 4
+  EXPECT_EQ(slice(*writer.tape, {writer.var(y)}), (Calls{3, 1, 0}));
+  EXPECT_EQ(slice(*writer.tape, {writer.var(z)}), (Calls{3, 2}));
+  EXPECT_EQ(slice(*writer.tape, {writer.var(all)}), (Calls{4}));
+}
+
 TEST_F(RecordingTest, DependenciesGoThroughCallsAndMemory) {
   const struct {
     const char* question;

@@ -36,6 +36,48 @@ TEST(StridedTest, PositionsAreThoseOfAsStrided) {
   }
 }
 
+at::Tensor slice(const at::Tensor& tensor, const std::vector<Range>& ranges) {
+  at::Tensor part = tensor;
+  for (std::int64_t d = 0; d < tensor.dim(); ++d) {
+    const Range& range = ranges[static_cast<std::size_t>(d)];
+    part = part.slice(d, range.begin, range.end(), range.step);
+  }
+  return part;
+}
+
+TEST(StridedTest, SlicesHaveTheElementsOfAsStrided) {
+  const at::Tensor rows = at::arange(12).view({3, 4});
+  const struct {
+    const char* what;
+    at::Tensor self, view;
+    bool found;
+  } table[] = {
+      {"all", rows, rows, true},
+      {"columns", rows, rows.slice(1, 1, 3), true},
+      {"every other column of the last rows", rows, rows.slice(0, 1).slice(1, 1, 4, 2), true},
+      {"a row", rows, rows[1], true},
+      {"a column", rows, rows.select(1, 2), true},
+      {"an element", rows, rows[2][3], true},
+      {"with dimensions of one", rows, rows.slice(1, 1, 2).unsqueeze(0), true},
+      {"of a transposed tensor", rows.t(), rows.t().slice(0, 1, 3), true},
+      {"of rows", rows.slice(0, 1), rows.slice(0, 2).slice(1, 0, 2), true},
+      {"a diagonal, which no slices have", rows, rows.diagonal(), false},
+      {"in another order", rows, rows.t(), false},
+      {"expanded", rows, rows.slice(1, 0, 1).expand({3, 4}), false},
+      {"flat", rows, rows.view({12}), false},
+      {"before the tensor", rows.slice(0, 1), rows[0], false},
+      {"nothing", rows, rows.slice(0, 3), false},
+  };
+  for (const auto& line : table) {
+    const auto ranges =
+        slices_of(line.self, line.view.sizes(), line.view.strides(), line.view.storage_offset());
+    ASSERT_EQ(ranges.has_value(), line.found) << line.what;
+    if (!ranges) continue;
+    EXPECT_TRUE(at::equal(slice(line.self, *ranges).reshape(line.view.sizes()), line.view))
+        << line.what;
+  }
+}
+
 TEST(StridedTest, MemoryOutsideTheTensorIsRefused) {
   const at::Tensor slice = at::arange(12).slice(0, 4, 8);
   EXPECT_THROW(logical_positions(slice, {2}, {1}, 0), Error);

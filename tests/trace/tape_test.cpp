@@ -43,6 +43,31 @@ TEST_F(TapeTest, MemoryLentToAnotherLibraryIsKnownByItsAddress) {
   EXPECT_EQ(tape_.variable(*found).store, tape_.variable(var).store);
 }
 
+TEST_F(TapeTest, APartThatWasMetFirstIsAViewOfTheWhole) {
+  const at::Tensor whole = at::ones({2, 4});
+  const at::Tensor part = whole.slice(1, 0, 2);
+  const VarId part_var = tape_.use(part);
+  EXPECT_EQ(tape_.variable(part_var).origin, Variable::Origin::kOutside);
+  const VarId whole_var = tape_.use(whole);
+  EXPECT_EQ(tape_.variable(whole_var).origin, Variable::Origin::kOutside);
+  EXPECT_EQ(tape_.variable(part_var).origin, Variable::Origin::kResult);
+  EXPECT_TRUE(tape_.call(tape_.variable(part_var).call).comes_first);
+  EXPECT_EQ(tape_.store(tape_.variable(part_var).store).variables.front(), whole_var);
+  EXPECT_EQ(tape_.find(part), part_var);
+}
+
+TEST_F(TapeTest, PartsOfOneTensorAreViewsOfIt) {
+  const at::Tensor whole = at::ones({2, 4});
+  const VarId left = tape_.use(whole.slice(1, 0, 2));
+  const VarId right = tape_.use(whole.slice(1, 2, 4));
+  const auto known = tape_.find(whole);
+  ASSERT_TRUE(known.has_value());
+  EXPECT_EQ(tape_.variable(*known).origin, Variable::Origin::kOutside);
+  for (const VarId part : {left, right}) {
+    EXPECT_EQ(tape_.args_of(tape_.call(tape_.variable(part).call))[0].var, *known);
+  }
+}
+
 TEST_F(TapeTest, ALongTapeReleasesExpiredResultsAndKeepsTheOthers) {
   const at::Tensor x = at::ones({2});
   const VarId var = tape_.add_input(x, 0);

@@ -80,6 +80,7 @@ def normal(rng: torch.Generator, *shape: int, scale: float = 1.0) -> torch.Tenso
 for _module in (
     "locomotion",
     "memory",
+    "views",
     "carried",
     "first_tick",
     "recurrent",

@@ -1,0 +1,47 @@
+// Where the elements of tensors lie in memory.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace leapp::trace {
+
+/// The first element.
+const std::byte* begin_of(const at::Tensor& tensor);
+
+/// Whether two tensors are the same elements in the same order.
+bool same_geometry(const at::Tensor& a, const at::Tensor& b);
+
+/// Whether `whole` has every element of a tensor in the same memory. False where it has gaps: what
+/// lies in them is not its own.
+bool covers(const at::Tensor& whole, const at::Tensor& part);
+
+/// Whether two tensors have an element in common.
+bool share_elements(const at::Tensor& a, const at::Tensor& b);
+
+/// A tensor that has the elements of two in the same memory: one of them, what either is a view of,
+/// or all of the memory. Undefined where there is none of the type of `a`.
+at::Tensor whole_of(const at::Tensor& a, const at::Tensor& b);
+
+/// Calls `visit(offset)` for each element of a tensor with these strides, in logical order.
+template <typename Visit>
+void for_each_offset(at::IntArrayRef sizes, at::IntArrayRef strides, std::int64_t start,
+                     Visit&& visit) {
+  std::vector<std::int64_t> at(sizes.size(), 0);
+  const std::int64_t count = c10::multiply_integers(sizes);
+  std::int64_t offset = start;
+  for (std::int64_t i = 0; i < count; ++i) {
+    visit(offset);
+    for (std::size_t d = sizes.size(); d-- > 0;) {
+      offset += strides[d];
+      if (++at[d] < sizes[d]) break;
+      offset -= strides[d] * sizes[d];
+      at[d] = 0;
+    }
+  }
+}
+
+}  // namespace leapp::trace
