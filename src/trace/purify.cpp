@@ -37,6 +37,7 @@ class Purifier final : public Observer, private Replayer {
   void bind(VarId var, const std::string& name, const at::Tensor& value);
   void bind(const StateSlot& slot);
   void replay(std::int32_t index);
+  [[noreturn]] void refuse_alias(std::int32_t index) const;
   void run_whole(const c10::OperatorHandle& op, torch::jit::Stack* stack);
   std::optional<Inside> inside_of(const c10::OperatorHandle& op, torch::jit::Stack args);
   bool open_up(const c10::OperatorHandle& op, torch::jit::Stack* stack);
@@ -78,6 +79,7 @@ void Purifier::replay(std::int32_t index) {
   try {
     call.op.callBoxed(&stack);
   } catch (const Error&) {
+    if (call.found_in_memory) refuse_alias(index);
     throw;
   } catch (const std::exception& error) {
     // PyTorch appends where in its own sources an error was raised, and advice for its own tools.
@@ -92,6 +94,25 @@ void Purifier::replay(std::int32_t index) {
   }
   const CallResult* results = tape_.results_of(call);
   for (std::size_t i = 0; i < stack.size(); ++i) assign(results[i], stack[i]);
+}
+
+// What lies around an input is no part of it: nobody says what it will be.
+void Purifier::refuse_alias(std::int32_t index) const {
+  const Call& alias = tape_.call(index);
+  const VarId found = tape_.results_of(alias)->var;
+  FrameRef where;
+  for (const std::int32_t later : recording_.calls) {
+    const Call& call = tape_.call(later);
+    const bool is_known = where.code != nullptr;
+    for_each_variable(tape_, call, [&](VarId var) {
+      if (var == found && !is_known) where = call.frame;
+    });
+  }
+  throw Error(Code::kNotPure,
+              line_prefix(where) + "the node uses a tensor of shape " +
+                  c10::str(at::IntArrayRef(tape_.args_of(alias)[1].value.toIntVector())) +
+                  " that lies in the memory around one of its inputs, which is a view of it. Pass "
+                  "it through annotate.input_tensors(), too.");
 }
 
 void Purifier::on_call(const c10::OperatorHandle& op, c10::DispatchKeySet keys,

@@ -37,7 +37,8 @@ class PurifyTest : public ::testing::Test {
   }
 
   testing::TapeWriter writer_;
-  const at::Tensor x_ = at::ones({2, 2});
+  const at::Tensor around_ = at::ones({3, 2});
+  const at::Tensor x_ = around_.slice(0, 0, 2);
   const VarId input_ = writer_.input(x_);
   const at::Tensor weight_ = at::ones({2, 2});
 };
@@ -90,6 +91,18 @@ TEST_F(PurifyTest, AConstantThatIsReadAtASiteBecomesAState) {
   const Purified pure = run(y, {slot});
   EXPECT_EQ(std::get<ir::ValueRef>(pure.graph.ops()[0].arguments[1]).id, pure.before[0]);
   EXPECT_EQ(pure.after, pure.before);
+}
+
+TEST_F(PurifyTest, MemoryAroundAnInputIsRefused) {
+  const at::Tensor y = writer_.mul(x_, around_[2]);
+  try {
+    run(y);
+    FAIL() << "memory that nobody gives was exported";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), Code::kNotPure);
+    EXPECT_THAT(error.what(), HasSubstr("a tensor of shape [2] that lies in the memory around one "
+                                        "of its inputs"));
+  }
 }
 
 TEST_F(PurifyTest, AWriteAfterTracingIsAnError) {
