@@ -15,10 +15,13 @@ bool changes(const Node& node, std::size_t number, VarId var) {
   const Pass& pass = node.passes[number];
   if (!trace::is_from_outside(pass.tape(), var)) return false;
   if (pass.tape().written_since(var, pass.recording.first_call)) return true;
-  // Or the pass before computed it from its inputs.
+  // Or the pass before computed it from its inputs, or the program wrote to it since.
   const session::OutsideRead* read = pass.find_outside(var);
   const VarId former = number == 0 || read == nullptr ? kNobody : read->known.at(number - 1).var;
-  return former != kNobody && trace::depends_on_inputs(node.passes[number - 1].tape(), former);
+  if (former == kNobody) return false;
+  const trace::Tape& before = node.passes[number - 1].tape();
+  return trace::depends_on_inputs(before, former) ||
+         !trace::same_value(before.content(former), pass.tape().content(var));
 }
 
 // The variables that the exported pass reads and that are no state.

@@ -7,8 +7,8 @@
 
 namespace leapp::state {
 
-/// Numbers and choices that no input decides, but memory that the node writes to, or what it
-/// computed in the pass before. `followed` is that of the first pass.
+/// Numbers and choices that no input decides, but memory that the node or the program around it
+/// writes to, or what the node computed in the pass before. `followed` is that of the first pass.
 Findings find_escapes(const Node& node, const Followed& followed);
 
 /// Values of other nodes and random draws that end up as constants of the exported pass.

@@ -49,6 +49,22 @@ TEST(BakedTest, AnEscapeIsSaidWhereItsValueVaries) {
   }
 }
 
+TEST(BakedTest, AnEscapeIsSaidWhereTheProgramWritesToItsMemoryBetweenPasses) {
+  for (const bool written : {false, true}) {
+    const auto world = std::make_shared<testing::World>();
+    NodeWriter writer(world, {.passes = 1, .lines = {"k = neg(w)", "return x"}});
+    at::Tensor& counter = world->tensors.at("w");
+    world->captures.before_write(counter);
+    if (written) counter.add_(1);
+    writer.run();
+    writer.node.passes[1].escapes = {
+        {writer.var("k", 1), {"program.py", -7}, Code::kBranch, "it was read"}};
+    const std::vector<WrittenPass> passes = written_in(writer.node);
+    const Findings found = find_escapes(writer.node, follow(writer.node, passes, 0, {}));
+    EXPECT_EQ(codes(found), written ? Lines{"LP201"} : Lines{});
+  }
+}
+
 TEST(BakedTest, MemoryThatIsWrittenAfterTheOnlyPassIsSaid) {
   const struct {
     const char* what;

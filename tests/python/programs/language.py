@@ -36,6 +36,24 @@ class ScriptedModule(_Net):
         return scripted_filter(self.net(obs), 3)
 
 
+@torch.jit.script
+def scripted_indexing(x: torch.Tensor, rows: torch.Tensor) -> torch.Tensor:
+    left = x[:, [1, 0, 3]].clone()
+    left[x[:, 0] > 0.0] = 0.5
+    return torch.cat([left, x[:, rows]], dim=-1)
+
+
+@program()
+class ScriptedIndexing(_Net):
+    """A scripted function that indexes by lists, masks and tensors."""
+
+    def build(self) -> None:
+        self.rows = torch.tensor([5, 2])
+
+    def forward(self, obs: torch.Tensor) -> torch.Tensor:
+        return scripted_indexing(obs, self.rows)
+
+
 @program()
 class TracedModule(_Net):
     """A module frozen by torch.jit.trace."""
