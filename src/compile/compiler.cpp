@@ -10,6 +10,7 @@
 
 #include "base/check.h"
 #include "base/hash.h"
+#include "base/join.h"
 #include "bundle/staging.h"
 #include "compile/between.h"
 #include "compile/bundle_files.h"
@@ -113,21 +114,19 @@ class Compiler {
 };
 
 void Compiler::check_nodes() {
-  std::string known;
   for (const Node* node : recorded_) {
     require(node->complete(), Code::kIncomplete,
             "node '" + node->name +
                 "' was created but never completed: every pass of it was abandoned. Let one of "
                 "them reach annotate.output_tensors('" +
                 node->name + "', ..).");
-    known += (known.empty() ? "'" : ", '") + node->name + "'";
   }
   // A name in non_traced that no node has is most often a misspelt one.
   for (const std::string& name : session_.options().non_traced) {
     if (std::ranges::count(recorded_, name, &Node::name) > 0) continue;
     warn(Code::kUnknownNode, "",
          "leapp.start(non_traced=..) names '" + name +
-             "', but there was no such node; there were: " + (known.empty() ? "none" : known));
+             "', but there was no such node; there were: " + join_quoted(recorded_, &Node::name));
   }
   if (recorded_.empty()) {
     warn(Code::kNoNodes, "",
