@@ -45,9 +45,9 @@ std::string find_dense_fault(const at::Tensor& tensor) {
   return what.str();
 }
 
-void require_contract(const NodePort& port) {
+void require_contract(const Port& port) {
   if (port.semantics.extra.empty()) return;
-  const auto fault = find_contract_fault({port.name, port.dtype, port.shape, port.semantics});
+  const auto fault = find_contract_fault(port);
   if (!fault) return;
   refuse(Code::kWrongValue, "port '" + port.name + "': " + fault->key + ": " + fault->what + " (" +
                                 to_string(fault->code) + " of the bundle format).");
@@ -100,11 +100,8 @@ NodePort describe(const TensorSemantics& entry) {
   if (const std::string fault = find_dense_fault(entry.ref); !fault.empty()) {
     refuse(Code::kNotDense, "port '" + entry.name + "' is " + fault);
   }
-  NodePort port;
-  port.name = entry.name;
-  port.semantics = entry.semantics;
-  port.dtype = interop::to_dtype(entry.ref.scalar_type());
-  port.shape = entry.ref.sizes().vec();
+  NodePort port = {{entry.name, interop::to_dtype(entry.ref.scalar_type()), entry.ref.sizes().vec(),
+                    entry.semantics}};
   require_contract(port);
   if (port.semantics.element_names) drop_leading_axes(*port.semantics.element_names);
   return port;
