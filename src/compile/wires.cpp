@@ -1,26 +1,15 @@
 #include "compile/wires.h"
 
 #include <algorithm>
-#include <map>
-#include <ranges>
 #include <set>
 
+#include "bundle/wiring.h"
 #include "state/delayed.h"
 
 namespace leapp::compile {
 namespace {
 
 using state::State;
-
-// By the text of the source, or by node: the YAML's pipeline section is sorted by key.
-using Wires = std::map<std::string, Wire>;
-using Ports = std::map<std::string, NodePorts>;
-
-template <typename Value>
-std::vector<Value> sorted(const std::map<std::string, Value>& by_key) {
-  const auto values = std::views::values(by_key);
-  return {values.begin(), values.end()};
-}
 
 // The port of the bundle that was annotated with the name, if the model kept it.
 std::optional<PortRef> port_called(const ExportedNode& node, const std::vector<std::string>& names,
@@ -36,16 +25,14 @@ class Wiring {
   explicit Wiring(const std::vector<ExportedNode>& nodes) : nodes_(nodes) {}
 
   void add_inputs(const ExportedNode& to);
-  Pipeline finish() &&;
+  Bundle finish() &&;
 
  private:
   void wire(const ExportedNode& to, const std::string& input, const State::Feed& feed,
             bool last_tick);
 
   const std::vector<ExportedNode>& nodes_;
-  Wires forward_;
-  Wires feedback_;
-  std::set<PortRef> fed_;     // inputs that have a source
+  Bundle bundle_;
   std::set<PortRef> hidden_;  // outputs that the program does not have
 };
 
@@ -59,10 +46,8 @@ void Wiring::wire(const ExportedNode& to, const std::string& input, const State:
   const auto target = port_called(to, to.input_names, to.model.inputs, input);
   if (!source || !target) return;
   const bool is_forward = !last_tick && from->node().completion < to.node().completion;
-  Wire& wire = (is_forward ? forward_ : feedback_)[to_string(*source)];
-  wire.source = *source;
-  wire.targets.push_back(*target);
-  fed_.insert(*target);
+  Pipeline& pipeline = bundle_.pipeline;
+  add_wire(is_forward ? pipeline.data_flow : pipeline.feedback_flow, *source, *target);
   const session::NodePort* port = session::find_port(from->node().outputs, output);
   if (feed.state || (port != nullptr && port->is_between)) hidden_.insert(*source);
 }
@@ -87,35 +72,15 @@ void Wiring::add_inputs(const ExportedNode& to) {
   add_states(false);
 }
 
-Pipeline Wiring::finish() && {
-  Ports inputs;
-  Ports outputs;
-  const auto add = [](Ports& ports, const PortRef& ref) {
-    NodePorts& node = ports[ref.node];
-    node.node = ref.node;
-    node.ports.push_back(ref.port);
-  };
-  for (const ExportedNode& node : nodes_) {
-    for (const Port& port : node.model.inputs) {
-      const PortRef ref{node.model.name, port.name};
-      if (!fed_.contains(ref)) add(inputs, ref);
-    }
-    for (const Port& port : node.model.outputs) {
-      const PortRef ref{node.model.name, port.name};
-      if (!forward_.contains(to_string(ref)) && !hidden_.contains(ref)) add(outputs, ref);
-    }
-  }
-  Pipeline pipeline;
-  pipeline.data_flow = sorted(forward_);
-  pipeline.feedback_flow = sorted(feedback_);
-  pipeline.inputs = sorted(inputs);
-  pipeline.outputs = sorted(outputs);
-  return pipeline;
+Bundle Wiring::finish() && {
+  for (const ExportedNode& node : nodes_) bundle_.models.push_back(node.model);
+  list_open_ports(bundle_, hidden_);
+  return std::move(bundle_);
 }
 
 }  // namespace
 
-Pipeline connect(const std::vector<ExportedNode>& nodes) {
+Bundle connect(const std::vector<ExportedNode>& nodes) {
   Wiring wiring(nodes);
   for (const ExportedNode& node : nodes) wiring.add_inputs(node);
   return std::move(wiring).finish();
