@@ -1,7 +1,5 @@
 #include "session/log_file.h"
 
-#include <unistd.h>
-
 #include <cerrno>
 #include <cstring>
 
@@ -19,11 +17,12 @@ void LogFile::open(const std::filesystem::path& path) {
   const std::lock_guard lock(mutex_);
   write_pending();
   path_.clear();
-  file_.reset(std::fopen(path.c_str(), "a"));  // whether it can be written
-  require(file_ != nullptr, Code::kIo,
+  file_.close();
+  file_.open(path, std::ios::app);  // whether it can be written
+  require(file_.is_open(), Code::kIo,
           "the log " + path.string() + " cannot be written: " + std::strerror(errno) +
               ". Give leapp.start() a save_path you may write to.");
-  file_.reset();
+  file_.close();
   path_ = path;
 }
 
@@ -41,15 +40,14 @@ void LogFile::flush() {
 
 void LogFile::write_pending() {
   if (pending_.empty()) return;
-  if (!file_) {
+  if (!file_.is_open()) {
     // Not emptied but replaced: on ext4 an emptied file goes to the disk when it is closed.
-    ::unlink(path_.c_str());
-    file_.reset(std::fopen(path_.c_str(), "w"));
+    std::error_code ignored;
+    std::filesystem::remove(path_, ignored);
+    file_.open(path_);
   }
-  if (file_) {
-    std::fwrite(pending_.data(), 1, pending_.size(), file_.get());
-    std::fflush(file_.get());
-  }
+  file_.clear();  // of an earlier failure
+  file_ << pending_ << std::flush;
   pending_.clear();
 }
 

@@ -1,9 +1,8 @@
 // log.txt: everything a session says, whatever the console shows.
 #pragma once
 
-#include <cstdio>
 #include <filesystem>
-#include <memory>
+#include <fstream>
 #include <mutex>
 #include <string>
 #include <string_view>
@@ -26,13 +25,10 @@ class LogFile {
   void flush();
 
  private:
-  struct Close {
-    void operator()(std::FILE* file) const noexcept { std::fclose(file); }
-  };
   void write_pending();
 
   std::mutex mutex_;
-  std::unique_ptr<std::FILE, Close> file_;
+  std::ofstream file_;
   std::string pending_;
   std::filesystem::path path_;
 };
