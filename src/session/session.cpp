@@ -138,34 +138,29 @@ Live& Live::instance() {
 }
 
 Lock::~Lock() {
-  std::vector<Live::Message> messages;
-  messages.swap(live_.messages);
+  std::vector<std::function<void()>> lines;
+  lines.swap(live_.lines);
   unseen_.reset();
   live_.mutex.unlock();
-  for (const Live::Message& message : messages) live_.emit(message);
+  for (const auto& say : lines) say();
 }
 
-void Live::emit(const Message& message) {
-  if (!message.code) {
-    log(LogLevel::kInfo, message.text);
-    return;
-  }
-  const bool escapes = message.code == Code::kNumber || message.code == Code::kBranch;
-  if (escapes && trace::only_shown(message.where)) return;
-  diagnostics_.add({.code = *message.code,
-                    .level = LogLevel::kWarning,
-                    .where = trace::resolve_source(message.where).to_string(),
-                    .node = message.node,
-                    .text = message.text});
+void Live::remark(const std::string& text) {
+  lines.push_back([text] { log(LogLevel::kInfo, text); });
 }
 
-void Live::remark(std::string text) {
-  messages.push_back({std::nullopt, {}, std::move(text), {}});
-}
-
-void Live::warn(Code code, const std::string& node, std::string text, trace::FrameRef where) {
+void Live::warn(Code code, const std::string& node, const std::string& text,
+                trace::FrameRef where) {
   if (!queued.emplace(code, where.code, where.position, text).second) return;
-  messages.push_back({code, node, std::move(text), where});
+  lines.push_back([=, this] {
+    const bool escapes = code == Code::kNumber || code == Code::kBranch;
+    if (escapes && trace::only_shown(where)) return;
+    diagnostics_.add({.code = code,
+                      .level = LogLevel::kWarning,
+                      .where = trace::resolve_source(where).to_string(),
+                      .node = node,
+                      .text = text});
+  });
 }
 
 void Live::reset() {
@@ -240,13 +235,13 @@ void Live::warm_up() {
     const Lock lock;
     demand(nodes.empty(), "the recorder is warmed up after nodes were opened");
     x = add_inputs("start", {{"x", one}}, {}).front();
-    messages.clear();
+    lines.clear();
   }
   const at::Tensor y = at::add(at::mul(x, one), one);
   const Lock lock;
   const bool seen = owner_of(y) != kNobody;  // not inside a transform of functorch, say
   if (seen) complete(nodes.front(), {{"y", y}}, {}, {});
-  messages.clear();
+  lines.clear();
   reset();
 }
 
