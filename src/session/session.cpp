@@ -201,11 +201,13 @@ void Live::start(const StartOptions& options) {
           "max_cached_io must not be negative, found " + std::to_string(options.max_cached_io));
   const std::filesystem::path folder =
       name.is_absolute() ? name : expand_home(options.save_path) / name;
+  const auto require_possible = [](const std::error_code& failure, const std::string& what) {
+    require(!failure, Code::kIo,
+            what + ": " + failure.message() + ". Give leapp.start() a save_path you may write to.");
+  };
   std::error_code failure;
   std::filesystem::create_directories(folder, failure);
-  require(!failure, Code::kIo,
-          "the folder " + folder.string() + " cannot be made: " + failure.message() +
-              ". Give leapp.start() a save_path you may write to.");
+  require_possible(failure, "the folder " + folder.string() + " cannot be made");
   const trace::FrameRef frame = trace::capture_source();
   const bool was_active = active();
   const Lock lock;
@@ -213,7 +215,8 @@ void Live::start(const StartOptions& options) {
   options_ = options;
   folder_ = folder;
   diagnostics_.clear();
-  log_file_.open(folder_ / "log.txt");
+  const std::filesystem::path log_path = folder_ / "log.txt";
+  require_possible(log_file_.open(log_path), "the log " + log_path.string() + " cannot be written");
   set_log_record([this](LogLevel level, std::string_view text) { log_file_.write(level, text); });
   started_once_ = true;
   active_ = true;

@@ -1,11 +1,8 @@
-#include "session/log_file.h"
+#include "base/log_file.h"
 
 #include <cerrno>
-#include <cstring>
 
-#include "base/check.h"
-
-namespace leapp::session {
+namespace leapp {
 namespace {
 
 // Lines that nobody needs on the disk yet are kept up to this.
@@ -13,17 +10,16 @@ constexpr std::size_t kMostPending = 1 << 16;
 
 }  // namespace
 
-void LogFile::open(const std::filesystem::path& path) {
+std::error_code LogFile::open(const std::filesystem::path& path) {
   const std::lock_guard lock(mutex_);
   write_pending();
   path_.clear();
   file_.close();
   file_.open(path, std::ios::app);  // whether it can be written
-  require(file_.is_open(), Code::kIo,
-          "the log " + path.string() + " cannot be written: " + std::strerror(errno) +
-              ". Give leapp.start() a save_path you may write to.");
+  if (!file_.is_open()) return {errno, std::generic_category()};
   file_.close();
   path_ = path;
+  return {};
 }
 
 void LogFile::write(LogLevel level, std::string_view text) {
@@ -51,4 +47,4 @@ void LogFile::write_pending() {
   pending_.clear();
 }
 
-}  // namespace leapp::session
+}  // namespace leapp

@@ -1,4 +1,4 @@
-// log.txt: everything a session says, whatever the console shows.
+// A file for every line that is logged, whatever the console shows.
 #pragma once
 
 #include <filesystem>
@@ -6,21 +6,24 @@
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <system_error>
 
 #include "base/log.h"
+#include "leapp/visibility.h"
 
-namespace leapp::session {
+namespace leapp {
 
 /// Thread-safe. Warnings and errors are in the file when write() returns, so that a crash loses
-/// none; other lines at the latest at flush() or when the program ends. A file that cannot be
-/// written is an Error(kIo) from open(); once open, failures to write are ignored.
+/// none; other lines at the latest at flush() or when the program ends. Once it is open, failures
+/// to write are ignored.
 ///
 /// An older file is replaced with the first lines that go into the new one: that takes longer than
-/// all else that start() does, and leaves the processor's caches to the file system.
-class LogFile {
+/// all else that begins with it, and leaves the processor's caches to the file system.
+class LEAPP_EXPORT LogFile {
  public:
   ~LogFile() { flush(); }
-  void open(const std::filesystem::path& path);
+  /// Returns why the file cannot be written; no error where it can.
+  [[nodiscard]] std::error_code open(const std::filesystem::path& path);
   void write(LogLevel level, std::string_view text);
   void flush();
 
@@ -33,4 +36,4 @@ class LogFile {
   std::filesystem::path path_;
 };
 
-}  // namespace leapp::session
+}  // namespace leapp
