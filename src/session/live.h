@@ -196,7 +196,7 @@ class Lock {
 };
 
 /// An error found while the lock is held. Turning its place into text may need Python's lock, so
-/// that waits until ours is released: see placed().
+/// that waits until ours is released: see locked().
 struct PlacedError {
   Code code = Code::kUsage;
   std::string text;
@@ -210,25 +210,17 @@ struct PlacedError {
   refuse(Code::kNewSignature, "Reentering " + node.name + " with new i/o: " + what);
 }
 
-/// Runs `work` and turns a PlacedError into an Error that begins with the user's line, which is
-/// `frame` where the error has none.
+/// Runs `work` under the lock and turns a PlacedError into an Error that begins with the user's
+/// line, which is `frame` where the error has none.
 template <typename Work>
-auto placed(trace::FrameRef frame, Work&& work) {
+auto locked(trace::FrameRef frame, Work&& work) {
   try {
-    return work();
+    const Lock live;
+    return work(*live);
   } catch (const PlacedError& error) {
     const bool has_place = error.where.code != nullptr;
     throw Error(error.code, trace::line_prefix(has_place ? error.where : frame) + error.text);
   }
-}
-
-/// Runs `work` under the lock.
-template <typename Work>
-auto locked(trace::FrameRef frame, Work&& work) {
-  return placed(frame, [&] {
-    const Lock live;
-    return work(*live);
-  });
 }
 
 /// What every annotation begins with: a shadow run is told of it, or the session is ready for it.
