@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
-#include <fstream>
 #include <future>
 
 #include "base/check.h"
@@ -202,11 +201,10 @@ ExportedNode Compiler::compile_own(const Node& node) {
       log(LogLevel::kInfo, "node '" + node.name + "' is listed in non_traced: it gets no model");
     }
   }
-  std::erase_if(compiled.input_names, [&](const std::string& name) {
-    if (compiled.model.find_input(name) != nullptr) return false;
-    say(unused_input(node, name));
-    return true;
-  });
+  for (const std::string& name : compiled.input_names) {
+    if (compiled.model.find_input(name) == nullptr) say(unused_input(node, name));
+  }
+  compiled.keep_names();
   return compiled;
 }
 
@@ -315,10 +313,8 @@ std::vector<NodeOutcome> Compiler::validate(const Bundle& bundle) {
   log_validation_summary(rollout.outcomes);
   const std::string failures = describe_failures(rollout.outcomes);
   const bool written = failures.empty() || !options_.strict;
-  std::ofstream report((written ? staged_.path() : session_.folder()) / "validation.json",
-                       std::ios::binary);
-  report << validation_json(rollout.outcomes, tolerance_, sha256_file(staged(".yaml")))
-         << std::flush;
+  write_bytes((written ? staged_.path() : session_.folder()) / "validation.json",
+              validation_json(rollout.outcomes, tolerance_, sha256_file(staged(".yaml"))));
   require(written, Code::kValidationFailed,
           failures + ". " + first_sign(rollout.outcomes) + "Nothing was written; " +
               log_path.string() +
