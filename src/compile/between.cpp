@@ -97,13 +97,12 @@ std::string Taker::why_not(const Gap& gap, const Node& writer) const {
 
 // Where a pass received something else than the writer put out under that name, and what.
 std::string difference(const Gap& gap, const Node& writer, const std::string& output) {
-  const std::vector<PortId> sources = session::sources_of(gap.route());
   const std::size_t position = position_of(writer.outputs, output);
   for (std::size_t i = 0; i < gap.received.size(); ++i) {
     const std::string where = gap.pass_text(i);
     const Route& route = gap.received[i]->route;
     if (!route.call) return where + kNotKept;
-    if (session::sources_of(route) != sources) return where + "it reads other outputs";
+    if (route.call->sources != gap.route().call->sources) return where + "it reads other outputs";
     const auto pass = static_cast<std::size_t>(route.call->passes.at(writer.id));
     for (const auto& [node, other] : route.call->passes) {
       if (static_cast<std::size_t>(other) != pass) {
@@ -161,7 +160,7 @@ std::string Taker::add_output(const Gap& gap, Node& writer) const {
     pass.recording.tape = std::make_shared<trace::Tape>(pass.tape());
   }
   std::vector<Rerun::Sources> known(writer.passes.size());
-  for (const PortId& source : session::sources_of(gap.route())) {
+  for (const PortId& source : gap.route().call->sources) {
     add_source(source, gap.example().received_at, writer, known);
   }
   const std::ptrdiff_t at = std::ssize(writer.passes.front().recording.outputs);

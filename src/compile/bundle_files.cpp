@@ -41,9 +41,7 @@ Metadata number(double value) {
 }  // namespace
 
 Bundle describe_bundle(const std::vector<ExportedNode>& nodes, const CompileOptions& options) {
-  Bundle bundle;
-  for (const ExportedNode& node : nodes) bundle.models.push_back(node.model);
-  bundle.pipeline = connect(nodes);
+  Bundle bundle = connect(nodes);
   if (options.graph_configs) {
     Metadata::Map& configs = bundle.pipeline.configs;
     if (const auto frequency = options.graph_configs->frequency) {

@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
-#include <fstream>
 #include <future>
 
 #include "base/check.h"
 #include "base/hash.h"
+#include "base/join.h"
 #include "bundle/staging.h"
 #include "compile/between.h"
 #include "compile/bundle_files.h"
@@ -113,21 +113,19 @@ class Compiler {
 };
 
 void Compiler::check_nodes() {
-  std::string known;
   for (const Node* node : recorded_) {
     require(node->complete(), Code::kIncomplete,
             "node '" + node->name +
                 "' was created but never completed: every pass of it was abandoned. Let one of "
                 "them reach annotate.output_tensors('" +
                 node->name + "', ..).");
-    known += (known.empty() ? "'" : ", '") + node->name + "'";
   }
   // A name in non_traced that no node has is most often a misspelt one.
   for (const std::string& name : session_.options().non_traced) {
     if (std::ranges::count(recorded_, name, &Node::name) > 0) continue;
     warn(Code::kUnknownNode, "",
          "leapp.start(non_traced=..) names '" + name +
-             "', but there was no such node; there were: " + (known.empty() ? "none" : known));
+             "', but there was no such node; there were: " + join_quoted(recorded_, &Node::name));
   }
   if (recorded_.empty()) {
     warn(Code::kNoNodes, "",
@@ -203,11 +201,10 @@ ExportedNode Compiler::compile_own(const Node& node) {
       log(LogLevel::kInfo, "node '" + node.name + "' is listed in non_traced: it gets no model");
     }
   }
-  std::erase_if(compiled.input_names, [&](const std::string& name) {
-    if (compiled.model.find_input(name) != nullptr) return false;
-    say(unused_input(node, name));
-    return true;
-  });
+  for (const std::string& name : compiled.input_names) {
+    if (compiled.model.find_input(name) == nullptr) say(unused_input(node, name));
+  }
+  compiled.keep_names();
   return compiled;
 }
 
@@ -316,10 +313,8 @@ std::vector<NodeOutcome> Compiler::validate(const Bundle& bundle) {
   log_validation_summary(rollout.outcomes);
   const std::string failures = describe_failures(rollout.outcomes);
   const bool written = failures.empty() || !options_.strict;
-  std::ofstream report((written ? staged_.path() : session_.folder()) / "validation.json",
-                       std::ios::binary);
-  report << validation_json(rollout.outcomes, tolerance_, sha256_file(staged(".yaml")))
-         << std::flush;
+  write_bytes((written ? staged_.path() : session_.folder()) / "validation.json",
+              validation_json(rollout.outcomes, tolerance_, sha256_file(staged(".yaml"))));
   require(written, Code::kValidationFailed,
           failures + ". " + first_sign(rollout.outcomes) + "Nothing was written; " +
               log_path.string() +

@@ -155,12 +155,11 @@ void add_ports(const Draft& draft, ExportedNode& made) {
   for (const ir::ValueId id : graph.inputs()) {
     const ir::Value& value = graph.value(id);
     made.model.inputs.push_back(port(draft.node().inputs, value.name, value.type));
-    made.input_names.push_back(value.name);
   }
   for (const ir::Graph::Output& output : graph.outputs()) {
     made.model.outputs.push_back(port(draft.node().outputs, output.name, graph.type(output.value)));
-    made.output_names.push_back(output.name);
   }
+  made.keep_names();
   made.output_precisions = ir::output_precisions(graph);
   if (session::text_param(draft.node().backend_params, "weights").value_or("float32") !=
       "float32") {

@@ -9,6 +9,7 @@
 
 #include "base/check.h"
 #include "base/hash.h"
+#include "base/join.h"
 #include "export/torchscript/torchscript.h"
 #include "onnx/reader.h"
 
@@ -16,18 +17,7 @@ namespace leapp::compile {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string names_of(const std::vector<onnx::ValueInfo>& infos) {
-  std::string names;
-  for (const onnx::ValueInfo& info : infos) names += (names.empty() ? "" : ", ") + info.name;
-  return names.empty() ? "none" : names;
-}
-
-std::string dtype_text(onnx::ElementType type) {
-  const std::optional<DType> dtype = onnx::dtype_of(type);
-  return dtype ? std::string(name_of(*dtype))
-               : "ONNX type " + std::to_string(static_cast<int>(type));
-}
+using session::NodePort;
 
 bool fits(const Shape& shape, const std::vector<onnx::Dimension>& dimensions) {
   return std::equal(shape.begin(), shape.end(), dimensions.begin(), dimensions.end(),
@@ -37,17 +27,6 @@ bool fits(const Shape& shape, const std::vector<onnx::Dimension>& dimensions) {
                     });
 }
 
-std::string shape_text(const std::vector<onnx::Dimension>& dimensions) {
-  std::string text;
-  for (const onnx::Dimension& dimension : dimensions) {
-    const auto* fixed = std::get_if<std::int64_t>(&dimension);
-    const std::string& name = fixed == nullptr ? std::get<std::string>(dimension) : "";
-    text += (text.empty() ? "" : ", ") +
-            (fixed != nullptr ? std::to_string(*fixed) : (name.empty() ? "?" : name));
-  }
-  return "[" + text + "]";
-}
-
 /// Every declared port in the file, and nothing else that would have to be fed.
 void check_side(const std::string& where, const std::vector<Port>& declared,
                 const std::vector<onnx::ValueInfo>& found, const char* side) {
@@ -55,14 +34,14 @@ void check_side(const std::string& where, const std::vector<Port>& declared,
     const std::string what = where + ": the " + side + " '" + port.name + "' ";
     const auto match = std::ranges::find(found, port.name, &onnx::ValueInfo::name);
     require(match != found.end(), Code::kOwnModel,
-            what + "is declared, but the model has " + names_of(found) +
+            what + "is declared, but the model has " + join(found, &onnx::ValueInfo::name) +
                 ". Rename the port, or the model's " + side);
     require(match->type == onnx::element_type_of(port.dtype), Code::kOwnModel,
             what + "is declared as " + std::string(name_of(port.dtype)) + ", but the model has " +
-                dtype_text(match->type));
+                onnx::text_of(match->type));
     require(!match->shape || fits(port.shape, *match->shape), Code::kOwnModel,
             what + "is declared with shape " + to_string(port.shape) + ", but the model has " +
-                shape_text(*match->shape));
+                onnx::text_of(*match->shape));
   }
 }
 
@@ -76,11 +55,7 @@ void drop_unused(const std::set<std::string>& unused, const auto& taken, Model& 
 
 void check_onnx(const std::string& where, const onnx::Model& found,
                 const std::set<std::string>& unused, Model& declared) {
-  std::vector<onnx::ValueInfo> inputs = found.graph.inputs;
-  // Files of old list their weights among the inputs.
-  for (const onnx::Tensor& weight : found.graph.initializers) {
-    std::erase_if(inputs, [&](const onnx::ValueInfo& info) { return info.name == weight.name; });
-  }
+  const std::vector<onnx::ValueInfo> inputs = onnx::fed_inputs(found.graph);
   drop_unused(unused, inputs, declared);
   check_side(where, declared.inputs, inputs, "input");
   check_side(where, declared.outputs, found.graph.outputs, "output");
@@ -121,23 +96,18 @@ void copy_into(const fs::path& from, const fs::path& to) {
 
 ExportedNode describe_only(const Node& node) {
   ExportedNode made{.states = {.node = &node}};
-  made.model.name = node.name;
-  const auto add = [](std::vector<Port>& ports, std::vector<std::string>& names,
-                      const session::NodePort& port) {
-    ports.push_back({port.name, port.dtype, port.shape, port.semantics});
-    names.push_back(port.name);
-  };
+  Model& model = made.model;
+  model.name = node.name;
+  model.inputs.assign(node.inputs.begin(), node.inputs.end());
   const auto add_outputs = [&](bool is_static) {
-    for (const session::NodePort& port : node.outputs) {
-      if (port.is_static == is_static) add(made.model.outputs, made.output_names, port);
-    }
+    std::ranges::copy_if(node.outputs, std::back_inserter(model.outputs),
+                         [&](const NodePort& port) { return port.is_static == is_static; });
   };
-  for (const session::NodePort& port : node.inputs) add(made.model.inputs, made.input_names, port);
   add_outputs(false);
   for (std::size_t i = 0; i < node.states.size(); ++i) {
-    add(made.model.inputs, made.input_names, node.states[i]);
+    model.inputs.push_back(node.states[i]);
     if (node.passes.empty() || !node.passes.front().states[i].updated.defined()) continue;
-    add(made.model.outputs, made.output_names, node.states[i]);
+    model.outputs.push_back(node.states[i]);
     state::State& state = made.states.states.emplace_back();
     state.origin = state::State::Origin::kExplicit;
     state.slot.name = node.states[i].name;
@@ -146,6 +116,7 @@ ExportedNode describe_only(const Node& node) {
     }
   }
   add_outputs(true);
+  made.keep_names();
   return made;
 }
 
@@ -217,9 +188,7 @@ void take_own_model(const OwnModel& own, const fs::path& folder,
               where + " keeps weights in " + file.string() + ", which was not found");
       model.external_data.push_back({bring(file, location), "", sha256_file(file)});
     }
-    for (const onnx::Opset& opset : found.opsets) {
-      if (opset.domain.empty()) model.opset_version = static_cast<int>(opset.version);
-    }
+    model.opset_version = onnx::opset_of(found);
   }
   const Checksums sums = hash_file(source);
   const std::string name = model.name + (model.backend == "onnx" ? ".onnx" : ".pt");

@@ -1,26 +1,15 @@
 #include "compile/wires.h"
 
 #include <algorithm>
-#include <map>
-#include <ranges>
 #include <set>
 
+#include "bundle/wiring.h"
 #include "state/delayed.h"
 
 namespace leapp::compile {
 namespace {
 
 using state::State;
-
-// By the text of the source, or by node: the YAML's pipeline section is sorted by key.
-using Wires = std::map<std::string, Wire>;
-using Ports = std::map<std::string, NodePorts>;
-
-template <typename Value>
-std::vector<Value> sorted(const std::map<std::string, Value>& by_key) {
-  const auto values = std::views::values(by_key);
-  return {values.begin(), values.end()};
-}
 
 // The port of the bundle that was annotated with the name, if the model kept it.
 std::optional<PortRef> port_called(const ExportedNode& node, const std::vector<std::string>& names,
@@ -30,95 +19,62 @@ std::optional<PortRef> port_called(const ExportedNode& node, const std::vector<s
   return PortRef{node.model.name, ports[static_cast<std::size_t>(it - names.begin())].name};
 }
 
-// Ports go by the names they were annotated with.
-class Wiring {
- public:
-  explicit Wiring(const std::vector<ExportedNode>& nodes) : nodes_(nodes) {}
-
-  void add_inputs(const ExportedNode& to);
-  Pipeline finish() &&;
-
- private:
-  void wire(const ExportedNode& to, const std::string& input, const State::Feed& feed,
-            bool last_tick);
-
-  const std::vector<ExportedNode>& nodes_;
-  Wires forward_;
-  Wires feedback_;
-  std::set<PortRef> fed_;     // inputs that have a source
-  std::set<PortRef> hidden_;  // outputs that the program does not have
+// What an input receives; ports go by the names they were annotated with.
+struct Inlet {
+  std::string input;
+  State::Feed feed;
+  bool last_tick = false;  // of the tick before, whichever node comes first
 };
 
-// Nothing when either port is not in its model.
-void Wiring::wire(const ExportedNode& to, const std::string& input, const State::Feed& feed,
-                  bool last_tick) {
-  const ExportedNode* from = find_node(nodes_, feed.node);
-  if (from == nullptr) return;
-  const std::string& output = feed.state ? from->states.states[*feed.state].slot.name : feed.output;
-  const auto source = port_called(*from, from->output_names, from->model.outputs, output);
-  const auto target = port_called(to, to.input_names, to.model.inputs, input);
-  if (!source || !target) return;
-  const bool is_forward = !last_tick && from->node().completion < to.node().completion;
-  Wire& wire = (is_forward ? forward_ : feedback_)[to_string(*source)];
-  wire.source = *source;
-  wire.targets.push_back(*target);
-  fed_.insert(*target);
-  const session::NodePort* port = session::find_port(from->node().outputs, output);
-  if (feed.state || (port != nullptr && port->is_between)) hidden_.insert(*source);
-}
-
-void Wiring::add_inputs(const ExportedNode& to) {
+std::vector<Inlet> inlets_of(const ExportedNode& to, const std::vector<ExportedNode>& nodes) {
   const session::NodeId self = to.node().id;
+  std::vector<Inlet> inlets;
   for (const session::NodePort& port : to.node().inputs) {
-    const ExportedNode* from = port.source ? find_node(nodes_, port.source->node) : nullptr;
+    const ExportedNode* from = port.source ? find_node(nodes, port.source->node) : nullptr;
     if (from == nullptr || to.states.received.count(port.name) > 0) continue;
-    wire(to, port.name, {port.source->node, port.source->port},
-         state::delay_of(to.node(), port, from->node()) > 0);
+    inlets.push_back({port.name,
+                      {port.source->node, port.source->port},
+                      state::delay_of(to.node(), port, from->node()) > 0});
   }
   const auto add_states = [&](bool links) {
     for (std::size_t i = 0; i < to.states.states.size(); ++i) {
       const State& state = to.states.states[i];
       if ((state.origin == State::Origin::kDelayed) != links) continue;
-      wire(to, state.slot.name, state.fed_by.value_or(State::Feed{self, {}, i}), links);
+      inlets.push_back({state.slot.name, state.fed_by.value_or(State::Feed{self, {}, i}), links});
     }
   };
   add_states(true);
-  for (const auto& [input, link] : to.states.received) wire(to, input, {self, {}, link}, true);
-  add_states(false);
-}
-
-Pipeline Wiring::finish() && {
-  Ports inputs;
-  Ports outputs;
-  const auto add = [](Ports& ports, const PortRef& ref) {
-    NodePorts& node = ports[ref.node];
-    node.node = ref.node;
-    node.ports.push_back(ref.port);
-  };
-  for (const ExportedNode& node : nodes_) {
-    for (const Port& port : node.model.inputs) {
-      const PortRef ref{node.model.name, port.name};
-      if (!fed_.contains(ref)) add(inputs, ref);
-    }
-    for (const Port& port : node.model.outputs) {
-      const PortRef ref{node.model.name, port.name};
-      if (!forward_.contains(to_string(ref)) && !hidden_.contains(ref)) add(outputs, ref);
-    }
+  for (const auto& [input, link] : to.states.received) {
+    inlets.push_back({input, {self, {}, link}, true});
   }
-  Pipeline pipeline;
-  pipeline.data_flow = sorted(forward_);
-  pipeline.feedback_flow = sorted(feedback_);
-  pipeline.inputs = sorted(inputs);
-  pipeline.outputs = sorted(outputs);
-  return pipeline;
+  add_states(false);
+  return inlets;
 }
 
 }  // namespace
 
-Pipeline connect(const std::vector<ExportedNode>& nodes) {
-  Wiring wiring(nodes);
-  for (const ExportedNode& node : nodes) wiring.add_inputs(node);
-  return std::move(wiring).finish();
+Bundle connect(const std::vector<ExportedNode>& nodes) {
+  Bundle bundle;
+  std::set<PortRef> hidden;  // outputs that the program does not have
+  for (const ExportedNode& to : nodes) {
+    bundle.models.push_back(to.model);
+    for (const auto& [input, feed, last_tick] : inlets_of(to, nodes)) {
+      const ExportedNode* from = find_node(nodes, feed.node);
+      if (from == nullptr) continue;
+      const std::string& output =
+          feed.state ? from->states.states[*feed.state].slot.name : feed.output;
+      const auto source = port_called(*from, from->output_names, from->model.outputs, output);
+      const auto target = port_called(to, to.input_names, to.model.inputs, input);
+      if (!source || !target) continue;  // one of them is not in its model
+      const bool is_forward = !last_tick && from->node().completion < to.node().completion;
+      Pipeline& pipeline = bundle.pipeline;
+      add_wire(is_forward ? pipeline.data_flow : pipeline.feedback_flow, *source, *target);
+      const session::NodePort* port = session::find_port(from->node().outputs, output);
+      if (feed.state || (port != nullptr && port->is_between)) hidden.insert(*source);
+    }
+  }
+  list_open_ports(bundle, hidden);
+  return bundle;
 }
 
 std::vector<std::string> statistics(const Bundle& bundle) {

@@ -1,4 +1,4 @@
-// From the sources that inputs were seen to have to the pipeline section of the bundle.
+// From the sources that inputs were seen to have to the wires of the bundle.
 #pragma once
 
 #include <string>
@@ -10,8 +10,9 @@ namespace leapp::compile {
 
 using rehearse::ExportedNode;
 
-/// Wires, graph inputs and graph outputs. `nodes` are in order of completion.
-Pipeline connect(const std::vector<ExportedNode>& nodes);
+/// The models of the nodes, which are in order of completion, with their wires and with what goes
+/// in and comes out.
+Bundle connect(const std::vector<ExportedNode>& nodes);
 
 /// "Computation nodes: 2" and so on, for the log.
 std::vector<std::string> statistics(const Bundle& bundle);

@@ -31,12 +31,9 @@ class Draft {
   Bundle write(const std::filesystem::path& target);
 
  private:
-  void list_ports();
   void write_files(const std::filesystem::path& folder, const std::string& name);
 
   std::vector<Part> parts_;
-  std::set<PortRef> fed_;
-  std::set<PortRef> taken_;
   std::set<PortRef> hidden_;
   std::vector<std::pair<PortRef, Tensor>> initial_;
   Bundle bundle_;

@@ -99,17 +99,13 @@ PolicyModel read_policy(const std::filesystem::path& path) {
   policy.model = onnx::read_model(path);
   onnx::load_external_data(policy.model, path.parent_path());
   const std::string file = path.string();
-  for (const onnx::Opset& opset : policy.model.opsets) {
-    if (opset.domain.empty() || opset.domain == "ai.onnx") policy.opset = opset.version;
-  }
+  policy.opset = onnx::opset_of(policy.model).value_or(0);
   require(policy.opset >= kOldestOpset, Code::kPolicyMismatch,
           file + ": the model is of opset " + std::to_string(policy.opset) + ", expected " +
               std::to_string(kOldestOpset) +
               " or newer: export the policy again, or convert it with onnx.version_converter");
-  std::unordered_set<std::string> weights;
-  for (const onnx::Tensor& tensor : policy.model.graph.initializers) weights.insert(tensor.name);
-  for (const onnx::ValueInfo& info : policy.model.graph.inputs) {
-    if (!weights.contains(info.name)) policy.inputs.push_back(port_of(info, file));
+  for (const onnx::ValueInfo& info : onnx::fed_inputs(policy.model.graph)) {
+    policy.inputs.push_back(port_of(info, file));
   }
   for (const onnx::ValueInfo& info : policy.model.graph.outputs) {
     policy.outputs.push_back(port_of(info, file));

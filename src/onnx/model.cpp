@@ -42,11 +42,44 @@ std::optional<DType> dtype_of(ElementType type) noexcept {
   return std::nullopt;
 }
 
+std::string text_of(ElementType type) {
+  const std::optional<DType> dtype = dtype_of(type);
+  return dtype ? std::string(name_of(*dtype))
+               : "ONNX type " + std::to_string(static_cast<int>(type));
+}
+
+std::string text_of(const std::vector<Dimension>& shape) {
+  std::string text;
+  for (const Dimension& dimension : shape) {
+    const auto* fixed = std::get_if<std::int64_t>(&dimension);
+    const std::string& name = fixed == nullptr ? std::get<std::string>(dimension) : "";
+    text += (text.empty() ? "" : ", ") +
+            (fixed != nullptr ? std::to_string(*fixed) : (name.empty() ? "?" : name));
+  }
+  return "[" + text + "]";
+}
+
 Bytes Bytes::copy_of(const void* data, std::size_t size) {
   std::shared_ptr<std::byte[]> copy(new std::byte[size]);
   if (size > 0) std::memcpy(copy.get(), data, size);
   const std::byte* first = copy.get();
   return {std::shared_ptr<const std::byte>(std::move(copy), first), size};
+}
+
+std::optional<std::int64_t> opset_of(const Model& model) {
+  std::optional<std::int64_t> version;
+  for (const Opset& opset : model.opsets) {
+    if (opset.domain.empty() || opset.domain == "ai.onnx") version = opset.version;
+  }
+  return version;
+}
+
+std::vector<ValueInfo> fed_inputs(const Graph& graph) {
+  std::set<std::string> weights;
+  for (const Tensor& tensor : graph.initializers) weights.insert(tensor.name);
+  std::vector<ValueInfo> inputs = graph.inputs;
+  std::erase_if(inputs, [&](const ValueInfo& info) { return weights.contains(info.name); });
+  return inputs;
 }
 
 std::set<std::string> external_locations(const Model& model) {

@@ -47,6 +47,8 @@ enum class ElementType : std::int32_t {
 LEAPP_EXPORT ElementType element_type_of(DType dtype) noexcept;
 /// Our type for ONNX's, or empty where we have none (strings, 4 bit types, ..).
 LEAPP_EXPORT std::optional<DType> dtype_of(ElementType type) noexcept;
+/// "float32"; "ONNX type 8" where we have none.
+LEAPP_EXPORT std::string text_of(ElementType type);
 
 /// Bytes that several owners share. `data` keeps alive what it points into.
 struct Bytes {
@@ -107,6 +109,9 @@ struct Node {
 /// A size, or the name of a size that is only known when running ("" when not even named).
 using Dimension = std::variant<std::int64_t, std::string>;
 
+/// "[batch, 4]", with "?" for a size without a name.
+LEAPP_EXPORT std::string text_of(const std::vector<Dimension>& shape);
+
 struct ValueInfo {
   std::string name;
   ElementType type = ElementType::kUndefined;   ///< kUndefined when it is no tensor
@@ -146,6 +151,12 @@ struct Model {
   std::string unread;  ///< functions among others
   bool has_functions = false;
 };
+
+/// The version of ONNX's own operators; none where the model does not say.
+LEAPP_EXPORT std::optional<std::int64_t> opset_of(const Model& model);
+
+/// What has to be fed: files of old list their weights among the inputs.
+LEAPP_EXPORT std::vector<ValueInfo> fed_inputs(const Graph& graph);
 
 /// The files that hold weights of a model, as it names them, also inside loops and branches.
 LEAPP_EXPORT std::set<std::string> external_locations(const Model& model);

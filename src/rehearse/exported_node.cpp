@@ -1,6 +1,7 @@
 #include "rehearse/exported_node.h"
 
 #include <algorithm>
+#include <ranges>
 
 namespace leapp::rehearse {
 namespace {
@@ -17,6 +18,15 @@ State::Values values_of(const State* state, std::size_t pass) {
 }
 
 }  // namespace
+
+void ExportedNode::keep_names() {
+  const auto names_of = [](const std::vector<Port>& ports) {
+    const auto names = std::views::transform(ports, &Port::name);
+    return std::vector<std::string>(names.begin(), names.end());
+  };
+  input_names = names_of(model.inputs);
+  output_names = names_of(model.outputs);
+}
 
 const std::string& ExportedNode::input_name(const std::string& port) const {
   return annotated(model.inputs, input_names, port);

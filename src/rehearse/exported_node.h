@@ -30,6 +30,8 @@ struct ExportedNode {
   bool random = false;  ///< it draws random numbers
 
   const Node& node() const { return *states.node; }
+  /// Takes the names that the ports of the model have now for those they were annotated with.
+  void keep_names();
   /// The name that a port of the model was annotated with.
   const std::string& input_name(const std::string& port) const;
   const std::string& output_name(const std::string& port) const;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "base/join.h"
 #include "runtime/golden_replay.h"
 #include "runtime/inspector.h"
 #include "runtime/loader.h"

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "base/join.h"
 
 namespace leapp {
 namespace {
@@ -29,15 +30,6 @@ std::unordered_map<std::string, std::size_t> index_of(const std::vector<std::str
 }
 
 }  // namespace
-
-std::string join(const std::vector<std::string>& names) {
-  std::string text;
-  for (const std::string& name : names) {
-    if (!text.empty()) text += ", ";
-    text += name;
-  }
-  return text.empty() ? "none" : text;
-}
 
 PortNames::PortNames(const Bundle& bundle, const Plan& plan)
     : bundle_(bundle),

@@ -45,7 +45,4 @@ class PortNames {
   Index outputs_;
 };
 
-/// "policy/obs, policy/goal", or "none".
-std::string join(const std::vector<std::string>& names);
-
 }  // namespace leapp

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/check.h"
+#include "base/join.h"
 #include "leapp/onnx_export.h"
 
 namespace leapp::session {
@@ -26,12 +27,6 @@ const std::map<std::string, Backend>& backends() {
   return known;
 }
 
-std::string join(const auto& names) {
-  std::string text;
-  for (const std::string& name : names) text += (text.empty() ? "'" : ", '") + name + "'";
-  return text;
-}
-
 template <typename T>
 std::optional<T> param(const Metadata::Map& params, const std::string& key, const char* type) {
   for (const auto& [name, value] : params) {
@@ -50,9 +45,10 @@ Backend parse_backend(const std::optional<std::string>& export_with) {
   if (!export_with) return Backend::kNone;
   const auto it = backends().find(*export_with);
   if (it != backends().end()) return it->second;
-  throw Error(Code::kUnknownBackend,
-              "export_with='" + *export_with + "' is no backend. There are " +
-                  join(std::views::keys(backends())) + ", and None for a node without a model.");
+  throw Error(Code::kUnknownBackend, "export_with='" + *export_with +
+                                         "' is no backend. There are " +
+                                         join_quoted(std::views::keys(backends())) +
+                                         ", and None for a node without a model.");
 }
 
 void check_backend_params(Backend backend, const Metadata::Map& params) {
@@ -71,7 +67,7 @@ void check_backend_params(Backend backend, const Metadata::Map& params) {
   for (const auto& [name, value] : params) {
     require(known.at(backend).count(name) > 0, Code::kUnknownBackend,
             "backend parameter '" + name + "' is unknown to this backend. It takes " +
-                (known.at(backend).empty() ? "none" : join(known.at(backend))) + ".");
+                join_quoted(known.at(backend)) + ".");
   }
   // Of the right type here, where the caller's line is known.
   const std::int64_t opset = int_param(params, "opset_version").value_or(kMaxOnnxOpset);

@@ -34,6 +34,9 @@ bool follow(BetweenCall& call, const Tag& tag) {
   if (tag.call) {
     call.calls += tag.call->calls;
     call.reads_constants |= tag.call->reads_constants;
+    call.sources.insert(tag.call->sources.begin(), tag.call->sources.end());
+  } else {
+    call.sources.insert({tag.node, tag.port});
   }
   return repeatable;
 }

@@ -150,18 +150,10 @@ struct Live final : Session, trace::Observer {
   void note_escape(VarId var, NodeId owner, trace::FrameRef frame, Code code,
                    const std::string& text);
 
-  void remark(std::string text);
+  // What is said once the lock is released: the place of a warning is turned into text then.
+  void remark(const std::string& text);
   /// Once for each place and text.
-  void warn(Code code, const std::string& node, std::string text, trace::FrameRef where);
-
-  // A line that waits for the lock to be released; its place is turned into text then.
-  struct Message {
-    std::optional<Code> code;  ///< of a warning; none: a remark for the log
-    std::string node;
-    std::string text;
-    trace::FrameRef where;
-  };
-  void emit(const Message& message);
+  void warn(Code code, const std::string& node, const std::string& text, trace::FrameRef where);
 
   std::mutex mutex;
   std::atomic<int> open = 0;           ///< passes under way
@@ -183,12 +175,12 @@ struct Live final : Session, trace::Observer {
   ByMemory<MemoryUse::Writer> writers;  ///< who last left its state in which memory
   ByMemory<std::int32_t> made;  ///< what was made outside of nodes, after how many recorded passes
   std::int32_t passes = 0;      ///< that were recorded
-  std::vector<Message> messages;
+  std::vector<std::function<void()>> lines;  ///< what is said once the lock is released
   std::set<std::tuple<Code, const void*, int, std::string>> queued;  ///< warnings: each once
 };
 
 /// The session with its mutex held, and with our own operators unseen: one that were seen would
-/// wait for the mutex. Hands out the queued messages after releasing it.
+/// wait for the mutex. Says the queued lines after releasing it.
 class Lock {
  public:
   Lock() { live_.mutex.lock(); }
@@ -204,7 +196,7 @@ class Lock {
 };
 
 /// An error found while the lock is held. Turning its place into text may need Python's lock, so
-/// that waits until ours is released: see placed().
+/// that waits until ours is released: see locked().
 struct PlacedError {
   Code code = Code::kUsage;
   std::string text;
@@ -218,25 +210,17 @@ struct PlacedError {
   refuse(Code::kNewSignature, "Reentering " + node.name + " with new i/o: " + what);
 }
 
-/// Runs `work` and turns a PlacedError into an Error that begins with the user's line, which is
-/// `frame` where the error has none.
+/// Runs `work` under the lock and turns a PlacedError into an Error that begins with the user's
+/// line, which is `frame` where the error has none.
 template <typename Work>
-auto placed(trace::FrameRef frame, Work&& work) {
+auto locked(trace::FrameRef frame, Work&& work) {
   try {
-    return work();
+    const Lock live;
+    return work(*live);
   } catch (const PlacedError& error) {
     const bool has_place = error.where.code != nullptr;
     throw Error(error.code, trace::line_prefix(has_place ? error.where : frame) + error.text);
   }
-}
-
-/// Runs `work` under the lock.
-template <typename Work>
-auto locked(trace::FrameRef frame, Work&& work) {
-  return placed(frame, [&] {
-    const Lock live;
-    return work(*live);
-  });
 }
 
 /// What every annotation begins with: a shadow run is told of it, or the session is ready for it.

@@ -297,10 +297,7 @@ void Live::on_call(const c10::OperatorHandle& op, c10::DispatchKeySet keys,
   if (recording.load(std::memory_order_relaxed) > 0 || traits.mutates || !tags.empty()) {
     call.frame = trace::capture_source();
     try {
-      placed(call.frame, [&] {
-        const Lock lock;
-        before_call(*this, call);
-      });
+      locked(call.frame, [&](Live& live) { before_call(live, call); });
     } catch (const Error& error) {
       if (hooks().rethrow) hooks().rethrow(error);
       throw;

@@ -45,9 +45,9 @@ std::string find_dense_fault(const at::Tensor& tensor) {
   return what.str();
 }
 
-void require_contract(const NodePort& port) {
+void require_contract(const Port& port) {
   if (port.semantics.extra.empty()) return;
-  const auto fault = find_contract_fault({port.name, port.dtype, port.shape, port.semantics});
+  const auto fault = find_contract_fault(port);
   if (!fault) return;
   refuse(Code::kWrongValue, "port '" + port.name + "': " + fault->key + ": " + fault->what + " (" +
                                 to_string(fault->code) + " of the bundle format).");
@@ -100,11 +100,8 @@ NodePort describe(const TensorSemantics& entry) {
   if (const std::string fault = find_dense_fault(entry.ref); !fault.empty()) {
     refuse(Code::kNotDense, "port '" + entry.name + "' is " + fault);
   }
-  NodePort port;
-  port.name = entry.name;
-  port.semantics = entry.semantics;
-  port.dtype = interop::to_dtype(entry.ref.scalar_type());
-  port.shape = entry.ref.sizes().vec();
+  NodePort port = {{entry.name, interop::to_dtype(entry.ref.scalar_type()), entry.ref.sizes().vec(),
+                    entry.semantics}};
   require_contract(port);
   if (port.semantics.element_names) drop_leading_axes(*port.semantics.element_names);
   return port;
@@ -141,34 +138,29 @@ Live& Live::instance() {
 }
 
 Lock::~Lock() {
-  std::vector<Live::Message> messages;
-  messages.swap(live_.messages);
+  std::vector<std::function<void()>> lines;
+  lines.swap(live_.lines);
   unseen_.reset();
   live_.mutex.unlock();
-  for (const Live::Message& message : messages) live_.emit(message);
+  for (const auto& say : lines) say();
 }
 
-void Live::emit(const Message& message) {
-  if (!message.code) {
-    log(LogLevel::kInfo, message.text);
-    return;
-  }
-  const bool escapes = message.code == Code::kNumber || message.code == Code::kBranch;
-  if (escapes && trace::only_shown(message.where)) return;
-  diagnostics_.add({.code = *message.code,
-                    .level = LogLevel::kWarning,
-                    .where = trace::resolve_source(message.where).to_string(),
-                    .node = message.node,
-                    .text = message.text});
+void Live::remark(const std::string& text) {
+  lines.push_back([text] { log(LogLevel::kInfo, text); });
 }
 
-void Live::remark(std::string text) {
-  messages.push_back({std::nullopt, {}, std::move(text), {}});
-}
-
-void Live::warn(Code code, const std::string& node, std::string text, trace::FrameRef where) {
+void Live::warn(Code code, const std::string& node, const std::string& text,
+                trace::FrameRef where) {
   if (!queued.emplace(code, where.code, where.position, text).second) return;
-  messages.push_back({code, node, std::move(text), where});
+  lines.push_back([=, this] {
+    const bool escapes = code == Code::kNumber || code == Code::kBranch;
+    if (escapes && trace::only_shown(where)) return;
+    diagnostics_.add({.code = code,
+                      .level = LogLevel::kWarning,
+                      .where = trace::resolve_source(where).to_string(),
+                      .node = node,
+                      .text = text});
+  });
 }
 
 void Live::reset() {
@@ -209,11 +201,13 @@ void Live::start(const StartOptions& options) {
           "max_cached_io must not be negative, found " + std::to_string(options.max_cached_io));
   const std::filesystem::path folder =
       name.is_absolute() ? name : expand_home(options.save_path) / name;
+  const auto require_possible = [](const std::error_code& failure, const std::string& what) {
+    require(!failure, Code::kIo,
+            what + ": " + failure.message() + ". Give leapp.start() a save_path you may write to.");
+  };
   std::error_code failure;
   std::filesystem::create_directories(folder, failure);
-  require(!failure, Code::kIo,
-          "the folder " + folder.string() + " cannot be made: " + failure.message() +
-              ". Give leapp.start() a save_path you may write to.");
+  require_possible(failure, "the folder " + folder.string() + " cannot be made");
   const trace::FrameRef frame = trace::capture_source();
   const bool was_active = active();
   const Lock lock;
@@ -221,7 +215,8 @@ void Live::start(const StartOptions& options) {
   options_ = options;
   folder_ = folder;
   diagnostics_.clear();
-  log_file_.open(folder_ / "log.txt");
+  const std::filesystem::path log_path = folder_ / "log.txt";
+  require_possible(log_file_.open(log_path), "the log " + log_path.string() + " cannot be written");
   set_log_record([this](LogLevel level, std::string_view text) { log_file_.write(level, text); });
   started_once_ = true;
   active_ = true;
@@ -243,13 +238,13 @@ void Live::warm_up() {
     const Lock lock;
     demand(nodes.empty(), "the recorder is warmed up after nodes were opened");
     x = add_inputs("start", {{"x", one}}, {}).front();
-    messages.clear();
+    lines.clear();
   }
   const at::Tensor y = at::add(at::mul(x, one), one);
   const Lock lock;
   const bool seen = owner_of(y) != kNobody;  // not inside a transform of functorch, say
   if (seen) complete(nodes.front(), {{"y", y}}, {}, {});
-  messages.clear();
+  lines.clear();
   reset();
 }
 

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "base/diagnostic.h"
+#include "base/log_file.h"
 #include "leapp/leapp.h"
-#include "session/log_file.h"
 #include "session/record/node.h"
 
 namespace leapp::session {

@@ -30,7 +30,7 @@ struct Chain {
 
 TEST(WiresTest, OutputsFlowToTheInputsThatReceivedThem) {
   const Chain chain;
-  const Pipeline pipeline = connect(chain.compiled());
+  const Pipeline pipeline = connect(chain.compiled()).pipeline;
   EXPECT_EQ(pipeline.data_flow, (Wires{{{"policy", "action"}, {{"drive", "action"}}},
                                        {{"pre", "features"}, {{"policy", "features"}}}}));
   EXPECT_TRUE(pipeline.feedback_flow.empty());
@@ -41,7 +41,7 @@ TEST(WiresTest, OutputsFlowToTheInputsThatReceivedThem) {
 TEST(WiresTest, WhatComesFromALaterNodeIsFeedbackAndStaysAnOutput) {
   Chain chain;
   wire(chain.policy.inputs[1], 2, "torque", 2, 1);
-  const Pipeline pipeline = connect(chain.compiled());
+  const Pipeline pipeline = connect(chain.compiled()).pipeline;
   EXPECT_EQ(pipeline.feedback_flow, (Wires{{{"drive", "torque"}, {{"policy", "last"}}}}));
   EXPECT_EQ(pipeline.inputs, (Ports{{"pre", {"obs"}}}));
   EXPECT_EQ(pipeline.outputs, (Ports{{"drive", {"torque"}}, {"policy", {"value"}}}));
@@ -53,14 +53,14 @@ TEST(WiresTest, WhatAnEarlierNodePutOutInTheTickBeforeIsFeedback) {
   // Received though the source had completed a newer one.
   chain.policy.inputs[1].age = {};
   for (int pass = 1; pass < 4; ++pass) chain.policy.inputs[1].age.add({pass, pass - 1, pass + 1});
-  const Pipeline pipeline = connect(chain.compiled());
+  const Pipeline pipeline = connect(chain.compiled()).pipeline;
   EXPECT_EQ(pipeline.feedback_flow, (Wires{{{"pre", "features"}, {{"policy", "last"}}}}));
 }
 
 TEST(WiresTest, OneOutputMayFeedMany) {
   Chain chain;
   wire(chain.drive.inputs[0], 0, "features");
-  const Pipeline pipeline = connect(chain.compiled());
+  const Pipeline pipeline = connect(chain.compiled()).pipeline;
   EXPECT_EQ(pipeline.data_flow,
             (Wires{{{"pre", "features"}, {{"policy", "features"}, {"drive", "action"}}}}));
 }
@@ -76,7 +76,7 @@ TEST(WiresTest, StateIsNoOutputUnlessItIsOneInItsOwnRight) {
     std::vector<ExportedNode> nodes = chain.compiled();
     nodes[1].states.states =
         states_fed_by(only_state ? State::Feed{1, {}, 1} : State::Feed{1, "value", {}});
-    const Pipeline pipeline = connect(nodes);
+    const Pipeline pipeline = connect(nodes).pipeline;
     EXPECT_EQ(pipeline.feedback_flow, (Wires{{{"policy", "value"}, {{"policy", "last"}}}}));
     EXPECT_EQ(pipeline.outputs.size(), only_state ? 1U : 2U);
   }
@@ -87,7 +87,7 @@ TEST(WiresTest, AStateThatNobodyFeedsIsItsOwnSource) {
   std::vector<ExportedNode> nodes = chain.compiled();
   nodes[1].states.states = {{.slot = {.name = "last"}}};
   nodes[1].output_names[1] = "last";
-  const Pipeline pipeline = connect(nodes);
+  const Pipeline pipeline = connect(nodes).pipeline;
   EXPECT_EQ(pipeline.feedback_flow, (Wires{{{"policy", "value"}, {{"policy", "last"}}}}));
 }
 
@@ -95,7 +95,7 @@ TEST(WiresTest, PortsHaveTheNamesOfTheModel) {
   Chain chain;
   std::vector<ExportedNode> nodes = chain.compiled();
   nodes[1].model.inputs[0].name = "features_in";
-  EXPECT_EQ(connect(nodes).data_flow.back().targets,
+  EXPECT_EQ(connect(nodes).pipeline.data_flow.back().targets,
             (std::vector<PortRef>{{"policy", "features_in"}}));
 }
 
@@ -105,7 +105,7 @@ TEST(WiresTest, WhatAModelLeftOutIsNotWired) {
   nodes[1].model.inputs.erase(nodes[1].model.inputs.begin());
   nodes[1].input_names.erase(nodes[1].input_names.begin());
   nodes.erase(nodes.begin() + 2);
-  const Pipeline pipeline = connect(nodes);
+  const Pipeline pipeline = connect(nodes).pipeline;
   EXPECT_TRUE(pipeline.data_flow.empty());
   EXPECT_EQ(pipeline.outputs, (Ports{{"policy", {"action", "value"}}, {"pre", {"features"}}}));
 }
@@ -126,7 +126,7 @@ TEST(WiresTest, AnInputThatLinksDelayIsNotWiredTwice) {
     drive.input_names.push_back(name);
     drive.output_names.push_back(name);
   }
-  const Pipeline pipeline = connect(nodes);
+  const Pipeline pipeline = connect(nodes).pipeline;
   EXPECT_EQ(pipeline.data_flow.size(), 1U);
   EXPECT_EQ(pipeline.feedback_flow,
             (Wires{{{"drive", "one_out"}, {{"drive", "two_in"}, {"drive", "action"}}},
@@ -135,12 +135,8 @@ TEST(WiresTest, AnInputThatLinksDelayIsNotWiredTwice) {
 
 TEST(WiresTest, CountsNodesPortsAndEdges) {
   const Chain chain;
-  Bundle bundle;
-  const std::vector<ExportedNode> nodes = chain.compiled();
-  for (const ExportedNode& node : nodes) bundle.models.push_back(node.model);
-  bundle.pipeline = connect(nodes);
   EXPECT_EQ(
-      statistics(bundle),
+      statistics(connect(chain.compiled())),
       (std::vector<std::string>{"Computation nodes: 3", "Dangling inputs: 2", "Dangling outputs: 2",
                                 "Internal connections: 2", "Total edges: 6"}));
 }

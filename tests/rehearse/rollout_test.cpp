@@ -116,7 +116,7 @@ TEST_F(RolloutTest, AStateThatWasFoundIsRolledOn) {
                                       .fed_by = State::Feed{0, "y", {}},
                                       .per_pass = {{row(1), row(4)}, {row(4), {}}}});
     const std::vector<ExportedNode> nodes = {compiled};
-    return roll_out(nodes, connect(nodes), leapp::testing::model_file(""), "log.txt", {});
+    return roll_out(nodes, connect(nodes).pipeline, leapp::testing::model_file(""), "log.txt", {});
   };
   EXPECT_TRUE(rolled(7).outcomes.at(0).passed);
   EXPECT_EQ(rolled(9).outcomes.at(0).difference, "'y' differs in pass 2");
@@ -125,7 +125,7 @@ TEST_F(RolloutTest, AStateThatWasFoundIsRolledOn) {
 std::optional<Diagnostic> difference(const std::vector<const Node*>& nodes) {
   std::vector<ExportedNode> compiled;
   for (const Node* node : nodes) compiled.push_back(describe_only(*node));
-  return roll_out(compiled, connect(compiled), "", "log.txt", {}).difference;
+  return roll_out(compiled, connect(compiled).pipeline, "", "log.txt", {}).difference;
 }
 
 // Two nodes in a row, of which the second took those values in.

@@ -73,6 +73,16 @@ TEST_F(BetweenNodesTest, OtherOperatorsAreKept) {
   }
 }
 
+TEST_F(BetweenNodesTest, ACallKnowsTheOutputsThatItWorksOn) {
+  start({.name = "g", .save_path = folder_.string()});
+  const Tensor y = pass("a");
+  const Tensor z = pass("c");
+  out("b", in("b", (y + 1) * z + y) * 2);
+  ASSERT_EQ(first_pass("b").between.size(), 1U);
+  EXPECT_THAT(first_pass("b").between[0].route.call->sources,
+              ElementsAre(session::PortId{node("a").id, "y"}, session::PortId{node("c").id, "y"}));
+}
+
 TEST_F(BetweenNodesTest, WhatCannotBeRepeatedIsNot) {
   static Tensor former;
   const std::pair<const char*, Tensor (*)(Tensor)> table[] = {

@@ -11,6 +11,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -33,9 +34,10 @@ struct BetweenCall {
   trace::FrameRef where;
   std::vector<c10::IValue> arguments;        ///< with any tensor in place of one that has a route
   std::vector<std::optional<Route>> routes;  ///< of the tensors among them; nullopt: a constant
-  std::map<NodeId, int> passes;  ///< the passes that put out what it works on: one of each node
-  std::size_t calls = 1;         ///< it and those that lead to it
-  bool reads_constants = false;  ///< it, or one that leads to it
+  std::map<NodeId, int> passes;   ///< the passes that put out what it works on: one of each node
+  std::size_t calls = 1;          ///< it and those that lead to it
+  bool reads_constants = false;   ///< it, or one that leads to it
+  std::set<PortId> sources = {};  ///< the outputs that it works on, also through those
 };
 
 /// An operator by its name, and its line.
@@ -52,8 +54,5 @@ struct Between {
   trace::FrameRef received_at;
   std::map<NodeId, int> completed;  ///< passes that each of the nodes had completed by then
 };
-
-/// The outputs that a route begins with, each once.
-std::vector<PortId> sources_of(const Route& route);
 
 }  // namespace leapp::session

@@ -7,24 +7,20 @@
 #include <string>
 #include <vector>
 
-#include "leapp/dtype.h"
+#include "leapp/bundle.h"
 #include "leapp/metadata.h"
-#include "leapp/semantics.h"
 #include "session/record/age.h"
 #include "session/record/pass.h"
 
 namespace leapp::session {
 
-struct NodePort {
-  std::string name;
-  Semantics semantics;
-  DType dtype = DType::kFloat32;
-  Shape shape;
-  std::optional<PortId> source;   ///< input: the output it receives, once one is known
-  Age age;                        ///< input: how old what it receives from its source is
-  std::optional<Age::Read> read;  ///< input: what the pass under way received from its source
-  bool is_static = false;         ///< output: a constant
-  bool is_between = false;        ///< output: made by computing behind the node, which took it in
+/// A port as it was annotated, and where what it receives comes from.
+struct NodePort : Port {
+  std::optional<PortId> source = {};   ///< input: the output it receives, once one is known
+  Age age = {};                        ///< input: how old what it receives from its source is
+  std::optional<Age::Read> read = {};  ///< input: what the pass under way received from its source
+  bool is_static = false;              ///< output: a constant
+  bool is_between = false;  ///< output: made by computing behind the node, which took it in
 };
 
 struct Node {

@@ -1,9 +1,7 @@
-// Element types: LEAPP's to ONNX Runtime's.
+// Element types: LEAPP's to ONNX Runtime's, which has the numbers of onnx::ElementType.
 #pragma once
 
 #include <onnxruntime_c_api.h>
-
-#include <optional>
 
 #include "leapp/dtype.h"
 
@@ -47,14 +45,6 @@ constexpr ONNXTensorElementDataType to_onnxruntime(DType dtype) noexcept {
       return ONNX_TENSOR_ELEMENT_DATA_TYPE_COMPLEX128;
   }
   return ONNX_TENSOR_ELEMENT_DATA_TYPE_UNDEFINED;
-}
-
-/// Empty for types that LEAPP does not have (strings, 4-bit integers, ..).
-constexpr std::optional<DType> from_onnxruntime(ONNXTensorElementDataType type) noexcept {
-  for (int i = 0; i <= static_cast<int>(DType::kComplex128); ++i) {
-    if (to_onnxruntime(static_cast<DType>(i)) == type) return static_cast<DType>(i);
-  }
-  return std::nullopt;
 }
 
 }  // namespace leapp

@@ -34,11 +34,6 @@ struct Signature {
   bool has_shape = false;  // whether the file states the number of dimensions
 };
 
-std::string dtype_text(ONNXTensorElementDataType type) {
-  const std::optional<DType> dtype = from_onnxruntime(type);
-  return dtype ? std::string(name_of(*dtype)) : "ONNX type " + std::to_string(type);
-}
-
 class OnnxEngine;
 
 class OnnxBinding final : public Binding {
@@ -252,7 +247,8 @@ class OnnxEngine final : public Engine {
       if (match->type != to_onnxruntime(port.dtype)) {
         throw Error(Code::kModelMismatch,
                     where + " is declared as " + std::string(name_of(port.dtype)) +
-                        ", but its ONNX model has " + dtype_text(match->type));
+                        ", but its ONNX model has " +
+                        onnx::text_of(static_cast<onnx::ElementType>(match->type)));
       }
       if (match->has_shape && !fits(port.shape, match->shape)) {
         throw Error(Code::kModelMismatch, where + " is declared with shape " +

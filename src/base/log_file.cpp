@@ -1,13 +1,8 @@
-#include "session/log_file.h"
-
-#include <unistd.h>
+#include "base/log_file.h"
 
 #include <cerrno>
-#include <cstring>
 
-#include "base/check.h"
-
-namespace leapp::session {
+namespace leapp {
 namespace {
 
 // Lines that nobody needs on the disk yet are kept up to this.
@@ -15,16 +10,16 @@ constexpr std::size_t kMostPending = 1 << 16;
 
 }  // namespace
 
-void LogFile::open(const std::filesystem::path& path) {
+std::error_code LogFile::open(const std::filesystem::path& path) {
   const std::lock_guard lock(mutex_);
   write_pending();
   path_.clear();
-  file_.reset(std::fopen(path.c_str(), "a"));  // whether it can be written
-  require(file_ != nullptr, Code::kIo,
-          "the log " + path.string() + " cannot be written: " + std::strerror(errno) +
-              ". Give leapp.start() a save_path you may write to.");
-  file_.reset();
+  file_.close();
+  file_.open(path, std::ios::app);  // whether it can be written
+  if (!file_.is_open()) return {errno, std::generic_category()};
+  file_.close();
   path_ = path;
+  return {};
 }
 
 void LogFile::write(LogLevel level, std::string_view text) {
@@ -41,16 +36,15 @@ void LogFile::flush() {
 
 void LogFile::write_pending() {
   if (pending_.empty()) return;
-  if (!file_) {
+  if (!file_.is_open()) {
     // Not emptied but replaced: on ext4 an emptied file goes to the disk when it is closed.
-    ::unlink(path_.c_str());
-    file_.reset(std::fopen(path_.c_str(), "w"));
+    std::error_code ignored;
+    std::filesystem::remove(path_, ignored);
+    file_.open(path_);
   }
-  if (file_) {
-    std::fwrite(pending_.data(), 1, pending_.size(), file_.get());
-    std::fflush(file_.get());
-  }
+  file_.clear();  // of an earlier failure
+  file_ << pending_ << std::flush;
   pending_.clear();
 }
 
-}  // namespace leapp::session
+}  // namespace leapp
