@@ -110,16 +110,17 @@ void Live::hand_on(const SeenCall& call, const TagRef& tag,
                    const std::shared_ptr<const BetweenCall>& kept) {
   if (!call.traits.returns_tensors) return;
   const bool inside = tag->port.empty();  // of one value as of another, whatever is done to it
-  const bool moves = tag->exact() && call.traits.only_copies;
-  const NodePort* port = inside ? nullptr : find_port(at(tag->node).outputs, tag->port);
+  const bool moves = tag->has_route() && call.traits.only_copies;
+  const NodePort* port = tag->exact() ? find_port(at(tag->node).outputs, tag->port) : nullptr;
+  const Shape& shape = port != nullptr ? port->shape : tag->shape;
+  const at::ScalarType dtype = port != nullptr ? interop::to_scalar_type(port->dtype) : tag->dtype;
   std::size_t index = 0;
   trace::for_each_tensor(call.results(), [&](const at::Tensor& tensor) {
     const std::size_t which = index++;
     // A view of the very same bytes keeps the tag it finds there.
     if (const TagRef there = inside ? nullptr : tags.find(tensor); there && there->exact()) return;
-    const bool same_elements = port != nullptr &&
-                               interop::to_scalar_type(port->dtype) == tensor.scalar_type() &&
-                               element_count(port->shape) == tensor.numel();
+    const bool same_elements =
+        dtype == tensor.scalar_type() && element_count(shape) == tensor.numel();
     if (inside || (moves && same_elements)) {
       tags.set(tensor, tag);
     } else {

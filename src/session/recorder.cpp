@@ -245,11 +245,24 @@ void before_call(Live& live, PendingCall& call) {
   }
 }
 
+// What a copy to a view makes of the tensor that it is a view of: obs[:, 3:6] = velocity.
+void note_copy_to_part(Live& live, const PendingCall& call) {
+  if (!call.tag || call.tag->port.empty() || !call.traits.only_copies) return;
+  for (const at::Tensor& part : call.written_tensors) {
+    if (!part.is_view()) continue;
+    const at::Tensor whole(part._base());
+    if (whole.numel() > part.numel()) {
+      live.tags.detour(*call.tag, whole, call.detour(), nullptr, 0);
+    }
+  }
+}
+
 void after_call(Live& live, PendingCall& call) {
   if (call.node == kNobody) {
     for (const auto& [tensor, tag] : call.partly_written) {
       live.tags.detour(*tag, tensor, call.detour(), nullptr, 0);
     }
+    note_copy_to_part(live, call);
     if (call.tag) live.hand_on(call, call.tag, call.kept);
   }
   if (call.recorded) {

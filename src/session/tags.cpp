@@ -79,6 +79,7 @@ void TagTable::detour(const Tag& source, const at::Tensor& result, Detour detour
   tag->call = std::move(call);
   tag->result = index;
   tag->shape = result.sizes().vec();
+  tag->dtype = result.scalar_type();
   set(result, std::move(tag));
 }
 

@@ -35,6 +35,7 @@ struct Tag {
   std::shared_ptr<const BetweenCall> call = {};
   std::size_t result = 0;  ///< which of the tensors that the call returned
   Shape shape = {};        ///< of that tensor
+  at::ScalarType dtype = at::kFloat;
 
   bool exact() const noexcept { return detours.empty() && !port.empty(); }
   bool has_route() const noexcept { return exact() || call != nullptr; }

@@ -54,7 +54,9 @@ TEST_F(BetweenNodesTest, OtherOperatorsAreKept) {
   } table[] = {
       {"add", [](Tensor y) { return y + 1; }, 1, false},
       {"add_", [](Tensor y) { return y.add_(1); }, 1, false},
-      {"two", [](Tensor y) { return (y + 1).clone(); }, 2, false},
+      {"two", [](Tensor y) { return (y + 1).neg(); }, 2, false},
+      {"a copy of it", [](Tensor y) { return (y + 1).clone(); }, 1, false},
+      {"a copy to a buffer", [](Tensor y) { return at::zeros({2}).copy_(y + 1); }, 1, false},
       {"a constant", [](Tensor y) { return y * scale; }, 1, true},
       {"a parameter", [](Tensor y) { return y * scale.clone().requires_grad_(); }, 1, false},
       {"another type and back", [](Tensor y) { return y.to(at::kDouble).to(at::kFloat); }, 2,
@@ -86,6 +88,12 @@ TEST_F(BetweenNodesTest, ACallKnowsTheOutputsThatItWorksOn) {
 TEST_F(BetweenNodesTest, WhatCannotBeRepeatedIsNot) {
   static Tensor former;
   const std::pair<const char*, Tensor (*)(Tensor)> table[] = {
+      {"a part of a buffer",
+       [](Tensor y) {
+         const Tensor buffer = at::zeros({2});
+         buffer.slice(0, 0, 1).copy_(y.slice(0, 0, 1));
+         return buffer;
+       }},
       {"one element written",
        [](Tensor y) {
          y[0] = 0;
