@@ -8,6 +8,7 @@
 #include <set>
 
 #include "compile/rerun.h"
+#include "interop/convert.h"
 #include "state/names.h"
 #include "trace/constant.h"
 
@@ -35,14 +36,25 @@ std::size_t position_of(const std::vector<NodePort>& ports, const std::string& n
   return static_cast<std::size_t>(std::ranges::find(ports, name, &NodePort::name) - ports.begin());
 }
 
-/// What one input received through calls between nodes, pass by pass.
+/// What one input, or undeclared read, received through calls between nodes, pass by pass.
 struct Gap {
   const Node* reader = nullptr;
-  std::size_t input = 0;
+  NodePort port = {};                         // the input, or one like what is read
   std::size_t first = 0;                      // the pass that first received something
   std::vector<const Between*> received = {};  // from that pass on
+  std::vector<at::Tensor> values = {};        // likewise
+  std::vector<trace::VarId> reads = {};       // likewise; empty for an input
 
-  const NodePort& port() const { return reader->inputs[input]; }
+  bool is_declared() const { return reads.empty(); }
+  std::string name() const {
+    return is_declared() ? reader->name + "/" + port.name
+                         : "what node '" + reader->name + "' reads undeclared";
+  }
+  void add(std::size_t pass, const Between& between, at::Tensor value) {
+    if (received.empty()) first = pass;
+    received.push_back(&between);
+    values.push_back(std::move(value));
+  }
   const Between& example() const { return *received.front(); }
   const Route& route() const { return example().route; }
   std::string pass_text(std::size_t i) const {
@@ -63,7 +75,7 @@ class Taker {
     const auto it = changed_.find(id);
     return it != changed_.end() ? it->second : *session::find_node(recorded_, id);
   }
-  std::string try_to_take(const Gap& gap);
+  std::string try_to_take(const Gap& gap, std::string& taken_by);
   std::string why_not(const Gap& gap, const Node& writer) const;
   std::string add_output(const Gap& gap, Node& writer) const;
   void add_source(const PortId& source, trace::FrameRef where, Node& writer,
@@ -79,7 +91,7 @@ class Taker {
 };
 
 std::string Taker::why_not(const Gap& gap, const Node& writer) const {
-  if (gap.first + gap.received.size() != gap.reader->passes.size() || gap.port().source) {
+  if (gap.first + gap.received.size() != gap.reader->passes.size() || gap.port.source) {
     return "not every pass of node '" + gap.reader->name + "' receives it";
   }
   if (!writer.has_graph()) return "node '" + writer.name + "' has no graph of LEAPP's";
@@ -110,8 +122,7 @@ std::string difference(const Gap& gap, const Node& writer, const std::string& ou
       }
     }
     if (writer.passes.size() <= pass) return where + "it reads values of passes that were not kept";
-    if (!are_same(writer.passes[pass].outputs[position],
-                  gap.reader->passes[gap.first + i].inputs[gap.input])) {
+    if (!are_same(writer.passes[pass].outputs[position], gap.values[i])) {
       return where + "it gives something else";
     }
   }
@@ -152,7 +163,7 @@ void Taker::add_source(const PortId& source, trace::FrameRef where, Node& writer
 
 // Puts out what the calls give; the name of the output.
 std::string Taker::add_output(const Gap& gap, Node& writer) const {
-  NodePort port = gap.port();
+  NodePort port = gap.port;
   port.name = state::unused_name(writer, {}, port.name);
   port.is_between = true;
   port.age = {};
@@ -183,16 +194,22 @@ void Taker::say(const Gap& gap, LogLevel level, const std::string& what) {
   findings_.push_back(state::finding(
       Code::kUntracedCompute, level, trace::resolve_source(example.detours.front().frame),
       gap.reader->name,
-      gap.reader->name + "/" + gap.port().name + " comes from " + node_at(from.node).name + "/" +
-          from.port + " through " + example.detours.front().op +
-          (more > 0 ? " and " + std::to_string(more) + " more" : "") +
+      gap.name() + " comes from " + node_at(from.node).name + "/" + from.port + " through " +
+          example.detours.front().op + (more > 0 ? " and " + std::to_string(more) + " more" : "") +
           ", which is in no node: " + what));
 }
 
-// The input receives that output.
+// The input, or the read, receives that output.
 void Taker::connect(const Gap& gap, const PortId& source) {
   Node& reader = changed_.try_emplace(gap.reader->id, *gap.reader).first->second;
-  NodePort& port = reader.inputs[gap.input];
+  for (std::size_t i = 0; i < gap.reads.size(); ++i) {
+    std::vector<session::OutsideRead>& outside = reader.passes[gap.first + i].outside;
+    const auto read = std::ranges::find(outside, gap.reads[i], &session::OutsideRead::var);
+    read->source = source;
+    read->source_pass = gap.received[i]->route.call->passes.at(source.node);
+  }
+  if (!gap.is_declared()) return;
+  NodePort& port = reader.inputs[position_of(reader.inputs, gap.port.name)];
   port.source = source;
   for (std::size_t i = 0; i < gap.received.size(); ++i) {
     const Between& between = *gap.received[i];
@@ -201,8 +218,8 @@ void Taker::connect(const Gap& gap, const PortId& source) {
   }
 }
 
-// Why the calls cannot be part of a node; empty where they have become one.
-std::string Taker::try_to_take(const Gap& gap) {
+// Why the calls cannot be part of a node; empty where they have become one, of that name.
+std::string Taker::try_to_take(const Gap& gap, std::string& taken_by) {
   const Route& route = gap.route();
   if (!route.call) return kNotKept;
   Node writer;  // the last of those whose outputs it reads
@@ -219,13 +236,16 @@ std::string Taker::try_to_take(const Gap& gap) {
   }
   if (std::string reason = difference(gap, writer, source.port); !reason.empty()) return reason;
   put_out_[key] = source.port;
+  taken_by = writer.name;
   changed_[writer.id] = std::move(writer);
   connect(gap, source);
   return {};
 }
 
 void Taker::take(const Gap& gap) {
-  const std::string reason = try_to_take(gap);
+  std::string taken_by;
+  const std::string reason = try_to_take(gap, taken_by);
+  if (!reason.empty() && !gap.is_declared()) return;  // then passes differ, which is said
   if (!reason.empty()) {
     say(gap, LogLevel::kWarning,
         "the exported pipeline will not run it, since " + reason +
@@ -233,9 +253,8 @@ void Taker::take(const Gap& gap) {
     return;
   }
   const bool doubtful = gap.route().call->reads_constants;
-  const PortId& source = *node_at(gap.reader->id).inputs[gap.input].source;
   say(gap, doubtful ? LogLevel::kWarning : LogLevel::kInfo,
-      "it is exported as part of node '" + node_at(source.node).name + "'" +
+      "it is exported as part of node '" + taken_by + "'" +
           (doubtful ? ", and the tensors that it reads besides as constants. Where they change, "
                       "pass them through annotate.input_tensors() of a node that does this"
                     : ""));
@@ -244,15 +263,37 @@ void Taker::take(const Gap& gap) {
 std::vector<Gap> gaps_of(const Node& reader) {
   std::vector<Gap> gaps;
   for (std::size_t input = 0; input < reader.inputs.size(); ++input) {
-    Gap gap{.reader = &reader, .input = input, .first = reader.passes.size()};
+    Gap gap{.reader = &reader, .port = reader.inputs[input]};
     for (std::size_t i = 0; i < reader.passes.size(); ++i) {
       for (const Between& between : reader.passes[i].between) {
-        if (between.input != reader.inputs[input].name) continue;
-        gap.first = std::min(gap.first, i);
-        gap.received.push_back(&between);
+        if (between.input != gap.port.name) continue;
+        gap.add(i, between, reader.passes[i].inputs[input]);
       }
     }
     if (!gap.received.empty()) gaps.push_back(std::move(gap));
+  }
+  return gaps;
+}
+
+// The same of what is read undeclared: the first such read of every pass, the second, ..
+std::vector<Gap> undeclared_gaps_of(const Node& reader) {
+  std::vector<Gap> gaps;
+  for (std::size_t i = 0; i < reader.passes.size(); ++i) {
+    std::size_t number = 0;
+    for (const session::OutsideRead& read : reader.passes[i].outside) {
+      if (!read.between) continue;
+      const at::Tensor value = reader.passes[i].tape().content(read.var);
+      if (number == gaps.size()) {
+        NodePort port;
+        port.name = read.between->route.port.port;
+        port.dtype = interop::to_dtype(value.scalar_type());
+        port.shape = value.sizes().vec();
+        gaps.push_back({.reader = &reader, .port = std::move(port)});
+      }
+      gaps[number].add(i, *read.between, value);
+      gaps[number].reads.push_back(read.var);
+      ++number;
+    }
   }
   return gaps;
 }
@@ -265,6 +306,7 @@ std::map<NodeId, Node> take_between(std::span<const Node* const> recorded,
   Taker taker(recorded, findings);
   for (const Node* node : recorded) {
     for (const Gap& gap : gaps_of(*node)) taker.take(gap);
+    for (const Gap& gap : undeclared_gaps_of(*node)) taker.take(gap);
   }
   return std::move(taker).finish();
 }

@@ -80,6 +80,14 @@ TagRef Live::with_shape_of(const at::Tensor& tensor, const TagRef& tag,
   return reshaped;
 }
 
+Between Live::between(const std::string& input, const Tag& tag, trace::FrameRef frame) const {
+  Between between{input, tag.detours, tag.route(), frame, {}};
+  for (const auto& [id, pass] : tag.call ? tag.call->passes : std::map<NodeId, int>()) {
+    between.completed[id] = nodes[static_cast<std::size_t>(id)].completed;
+  }
+  return between;
+}
+
 std::shared_ptr<const BetweenCall> Live::keep_call(const SeenCall& seen) const {
   constexpr std::size_t kMostCalls = 256;
   constexpr std::int64_t kSmall = 4096;  // the program may have let go of what is kept here

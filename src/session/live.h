@@ -132,6 +132,8 @@ struct Live final : Session, trace::Observer {
   void hand_on(const SeenCall& call, const TagRef& tag,
                const std::shared_ptr<const BetweenCall>& kept);
   TagRef with_shape_of(const at::Tensor& tensor, const TagRef& tag, trace::FrameRef frame) const;
+  /// How what has the tag came to an input.
+  Between between(const std::string& input, const Tag& tag, trace::FrameRef frame) const;
 
   // What is known of a tensor.
   /// Its variable, if there is a tape and it is known there.

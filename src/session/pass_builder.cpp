@@ -96,6 +96,9 @@ OutsideRead outside_read(Live& live, const LiveNode& node, VarId var) {
   if (!variable.held.defined() && tensor.defined()) variable.held = trace::alias_of(tensor);
   if (const auto tag = live.tags.find(tensor); tag && tag->exact()) {
     read.source = PortId{tag->node, tag->port};
+    read.source_pass = tag->pass;
+  } else if (tag && tag->call && tensor.sizes() == tag->shape) {
+    read.between = live.between("", *tag, node.pass.made.opened_at);
   }
   const auto baked = live.baked.find(var);
   if (baked != live.baked.end()) read.from = baked->second.source.node;

@@ -27,16 +27,6 @@ void refuse_open_value(Live& live, const LiveNode& node, const NodePort& port,
              "of two nested functions alone be a node.");
 }
 
-// Whether it becomes part of a node shows when all passes are known.
-void keep_route(Live& live, LiveNode& node, const NodePort& port, const TagRef& tag,
-                trace::FrameRef frame) {
-  Between between{port.name, tag->detours, tag->route(), frame, {}};
-  for (const auto& [id, pass] : tag->call ? tag->call->passes : std::map<NodeId, int>()) {
-    between.completed[id] = live.at(id).completed;
-  }
-  node.pass.made.between.push_back(std::move(between));
-}
-
 // What the node gets may be what a branch left of it.
 void warn_of_branches(Live& live, const LiveNode& node, const Tag& tag) {
   const auto [first, last] = live.branches.equal_range(tag.node);
@@ -77,7 +67,9 @@ std::optional<PortId> source_of(Live& live, LiveNode& node, NodePort& port,
     port.read = Age::Read{node.completed, tag->pass, from.completed, frame};
     return PortId{tag->node, tag->port};
   } else {
-    keep_route(live, node, port, live.with_shape_of(tensor, tag, frame), frame);
+    // Whether it becomes part of a node shows when all passes are known.
+    node.pass.made.between.push_back(
+        live.between(port.name, *live.with_shape_of(tensor, tag, frame), frame));
   }
   return std::nullopt;
 }

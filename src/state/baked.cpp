@@ -100,13 +100,14 @@ Findings find_baked(const NodeStates& states, std::span<const Node* const> nodes
 Findings find_undeclared(const NodeStates& states, std::span<const Node* const> nodes,
                          const Paths& paths) {
   Findings findings;
-  if (states.node->completed > 1) return findings;  // passes that differ show it by themselves
+  if (!states.differences.empty()) return findings;  // passes that differ show it by themselves
+  const bool once = states.node->completed == 1;
   const std::string& name = states.node->name;
   const trace::Tape& tape = states.exported().tape();
   std::map<trace::StoreId, std::pair<Code, std::string>> suspects;
   for (const session::MemoryUse& use : states.exported().memory) {
     const trace::StoreId store = tape.variable(use.var).store;
-    const std::string sensor = find_sensor(nodes, place_of(use.found));
+    const std::string sensor = once ? find_sensor(nodes, place_of(use.found)) : "";
     if (!sensor.empty()) {
       suspects[store] = {Code::kForgottenInput,
                          " that '" + sensor +
@@ -114,8 +115,8 @@ Findings find_undeclared(const NodeStates& states, std::span<const Node* const> 
                              "exported as a constant."};
     } else if (was_overwritten(use)) {
       suspects[store] = {Code::kReplaced,
-                         " that the program wrote to after the only pass of the node: what it held "
-                         "in that pass is exported as a constant."};
+                         " that the program wrote to after the last traced pass of the node: what "
+                         "it held until then is exported as a constant."};
     }
   }
   if (suspects.empty()) return findings;  // as for nearly every node
@@ -129,7 +130,7 @@ Findings find_undeclared(const NodeStates& states, std::span<const Node* const> 
       findings.push_back(warning(
           code, tape.call(index).frame, name,
           "node '" + name + "': " + describe_read(tape, site, tape.tensor(var), paths) + why +
-              " Pass it through annotate.input_tensors(), or trace a second pass to see "
+              " Pass it through annotate.input_tensors(), or trace another pass to see "
               "whether it is state."));
       findings.back().settled_by_another_pass = true;
       suspects.erase(suspect);

@@ -8,15 +8,16 @@
 namespace leapp::state {
 namespace {
 
-// Whether each pass found what the output of the other node was in the tick before.
-bool holds_outputs_of(const Node& from, const std::string& port, const Node& to,
+// Whether each pass found what the output of the other node was so many ticks ago.
+bool holds_outputs_of(const Node& from, const Source& source, const Node& to,
                       const std::vector<at::Tensor>& found) {
-  const NodePort* output = find_port(from.outputs, port);
+  const NodePort* output = find_port(from.outputs, source.port.port);
   if (output == nullptr || from.completion <= to.completion) return false;
   if (from.passes.size() + 1 < found.size()) return false;
   const auto index = static_cast<std::size_t>(output - from.outputs.data());
-  for (std::size_t k = 1; k < found.size(); ++k) {
-    if (!trace::same_value(from.passes[k - 1].outputs.at(index), found[k])) return false;
+  const auto delay = static_cast<std::size_t>(source.delay);
+  for (std::size_t k = delay; k < found.size(); ++k) {
+    if (!trace::same_value(from.passes[k - delay].outputs.at(index), found[k])) return false;
   }
   return true;
 }
@@ -67,7 +68,7 @@ class CarriedFinder {
   bool find_needed();
   bool need(std::int32_t number);
   bool check_memory();
-  bool check_feed(const PortId& port, const std::vector<at::Tensor>& found);
+  bool check_feed(const Source& source, const std::vector<at::Tensor>& found);
   void add_state(Needed& needed);
   void connect(const Needed& needed);
 
@@ -213,7 +214,7 @@ bool CarriedFinder::need(std::int32_t number) {
   needed_.push_back({number, *source});
   if (source->var != kNobody) roots_.push_back(source->var);
   if (source->trail >= 0) asked_for_.insert(source->trail);
-  return check_feed(source->port, trail.found);
+  return check_feed(*source, trail.found);
 }
 
 // Whether what the outputs and the states depend on has the same names in every pass.
@@ -230,11 +231,12 @@ bool CarriedFinder::check_memory() {
   return false;
 }
 
-// Whether an output of another node that is carried is always that of the tick before.
-bool CarriedFinder::check_feed(const PortId& port, const std::vector<at::Tensor>& found) {
+// Whether an output of another node that is carried is always that of as many ticks ago.
+bool CarriedFinder::check_feed(const Source& source, const std::vector<at::Tensor>& found) {
+  const PortId& port = source.port;
   if (port.node == kNobody || port.node == node_.id) return true;
   const Node* from = find_node(nodes_, port.node);
-  if (from != nullptr && holds_outputs_of(*from, port.port, node_, found)) return true;
+  if (from != nullptr && holds_outputs_of(*from, source, node_, found)) return true;
   done_.findings.push_back(
       warning(Code::kForeignOutput, pass().opened_at, node_.name,
               "node '" + node_.name +
@@ -285,7 +287,8 @@ void CarriedFinder::connect(const Needed& needed) {
     state.slot.after = trail_at(source.trail).initial();
   } else if (source.port.node == kNobody) {
     state.slot.after = source.var;
-  } else if (source.port.node != node_.id) {
+  } else if (const NodePort* own = find_port(node_.outputs, source.port.port);
+             source.port.node != node_.id || (own != nullptr && own->is_between)) {
     state.fed_by = State::Feed{source.port.node, source.port.port, {}};
   } else {
     const auto& outputs = pass().recording.outputs;

@@ -47,6 +47,8 @@ class Follower {
   void merge();
   void follow(std::int32_t number);
   std::set<Source> sources_of(VarId var, const Tape::Match& known) const;
+  bool is_rewritten(VarId var, const Tape::Match& known) const;
+  bool is_given(VarId var, const Tape::Match& known) const;
   std::set<Source> older_sources_of(VarId var) const;
   VarId made_by(std::size_t pass, VarId var) const;
   bool follow_memory(Trail& trail, VarId var, const std::set<Source>& sources);
@@ -174,8 +176,8 @@ VarId Follower::made_by(std::size_t pass, VarId var) const {
 std::set<Source> Follower::sources_of(VarId var, const Tape::Match& known) const {
   std::set<Source> sources;
   const Pass& previous = *passes_[pass_ - 1].pass;
-  // What the pass before wrote to is not what it read there.
-  if (known.same_object &&
+  // What the pass before wrote to is not what it read there, nor is what was copied there since.
+  if (known.same_object && !is_given(var, known) &&
       !previous.tape().written_since(known.var, previous.recording.first_call)) {
     const auto readers = readers_.find({pass_ - 1 - base_, known.var});
     if (readers != readers_.end()) {
@@ -185,9 +187,31 @@ std::set<Source> Follower::sources_of(VarId var, const Tape::Match& known) const
   // What the first pass computed without its inputs is a value of its own as well.
   const VarId made = made_by(pass_ - 1, var);
   if (made != kNobody) sources.insert({.var = made});
-  const session::OutsideRead& read = read_of(var);
-  if (sources.empty() && read.source && !read.writer) sources.insert({.port = *read.source});
+  if (sources.empty() && is_given(var, known)) {
+    const session::OutsideRead& read = read_of(var);
+    const auto ago = static_cast<std::int32_t>(pass_) - read.source_pass;
+    sources.insert({.port = *read.source, .delay = std::max(ago, 1)});
+  }
   return sources;
+}
+
+// Whether the program has written to the tensor since the pass before, if only what it held.
+bool Follower::is_rewritten(VarId var, const Tape::Match& known) const {
+  const auto capture_of = [](const Tape& tape, VarId id) {
+    const trace::StoreId store = tape.variable(id).store;
+    return store == kNobody ? nullptr : tape.store(store).capture;
+  };
+  return known.same_object && capture_of(passes_[pass_ - 1].pass->tape(), known.var) !=
+                                  capture_of(current().tape(), var);
+}
+
+// Whether the program has put an output of a node there since the pass before.
+bool Follower::is_given(VarId var, const Tape::Match& known) const {
+  const session::OutsideRead& read = read_of(var);
+  if (!read.source || read.writer) return false;
+  return !known.same_object ||
+         !trace::same_value(passes_[pass_ - 1].pass->tape().content(known.var),
+                            current().tape().content(var));
 }
 
 // The same in passes further back: the end of a delay.
@@ -239,11 +263,12 @@ void Follower::follow(std::int32_t number) {
     const VarId var = trail.reads[pass_ - base_];
     if (var == kNobody) continue;
     const Tape::Match known = read_of(var).known.at(pass_ - 1);
-    const bool moved = !known.same_object || known.var != trail.reads[pass_ - 1 - base_];
+    const bool moved =
+        !known.same_object || known.var != trail.reads[pass_ - 1 - base_] || is_given(var, known);
     std::set<Source> sources = sources_of(var, known);
     if (trail.written != kNobody && !follow_memory(trail, var, sources)) continue;
     if (moved && sources.empty()) sources = older_sources_of(var);
-    const bool unknown = moved && sources.empty() && !trail.sources;
+    const bool unknown = !trail.sources && (moved ? sources.empty() : is_rewritten(var, known));
     if (!trail.sources) {
       // A delay shows first when all that was there at first has been used up.
       std::erase_if(sources, [&](const Source& s) { return s.delay != waited + 1; });

@@ -191,5 +191,32 @@ TEST(CarriedTest, AnotherNodesOutputIsCarriedFromTheTickBefore) {
   }
 }
 
+// The program copies what the writer put out to buffers of its own: c, and d a tick later.
+TEST(CarriedTest, AnotherNodesOutputIsCarriedInBuffersThatTheProgramWrites) {
+  const auto world = std::make_shared<World>();
+  NodeWriter reader(world, {.passes = 0, .lines = {"k = mul(c, d)", "y = mul(k, x)", "return y"}});
+  NodeWriter writer(world, {.passes = 0, .lines = {"z = tanh(x)", "kept := z", "return z"}});
+  world->tensors["c"] = at::ones({3});
+  world->tensors["d"] = at::ones({3});
+  const auto copy = [&](const std::string& to, const std::string& from, int pass) {
+    world->captures.before_write(world->tensors.at(to));
+    world->tensors.at(to).copy_(world->tensors.at(from));
+    if (pass >= 0) world->made.push_back({world->tensors.at(to), {writer.node.id, "z"}, pass});
+  };
+  for (int tick = 0; tick < 4; ++tick) {
+    reader.run();
+    writer.run();
+    copy("d", "c", tick - 1);
+    copy("c", "kept", tick);
+  }
+  const Node* nodes[] = {&reader.node, &writer.node};
+  const Carried found = carried(reader, nodes);
+  EXPECT_EQ(codes(found.findings), Lines{});
+  ASSERT_EQ(found.kept.states.size(), 3U);  // c, d, and what d will be
+  EXPECT_EQ(found.kept.states[0].fed_by, (State::Feed{writer.node.id, "z", {}}));
+  EXPECT_EQ(found.kept.states[1].slot.same_as, 2U);
+  EXPECT_EQ(found.kept.states[2].fed_by, (State::Feed{writer.node.id, "z", {}}));
+}
+
 }  // namespace
 }  // namespace leapp::state

@@ -63,7 +63,12 @@ struct World {
   trace::CaptureTable captures = {};
   std::map<const c10::StorageImpl*, session::MemoryUse::Writer> writers = {};
   /// Who computed what the program has kept; the port is empty for what is no output.
-  std::vector<std::pair<at::Tensor, session::PortId>> made = {};
+  struct Made {
+    at::Tensor tensor;
+    session::PortId source;
+    int pass = 0;
+  };
+  std::vector<Made> made = {};
   std::vector<at::Tensor> renewed = {};  ///< what `new` made
   trace::NodeId nodes = 0;
   double others = 10;  ///< the next value of `other`
@@ -294,10 +299,11 @@ class NodeWriter {
       read.made_since = std::any_of(
           world_->renewed.begin(), world_->renewed.end(),
           [&](const at::Tensor& tensor) { return tensor.is_alias_of(tape_->tensor(var)); });
-      for (const auto& [tensor, source] : world_->made) {
+      for (const auto& [tensor, source, number] : world_->made) {
         if (tensor.unsafeGetTensorImpl() != variable.impl._unsafe_get_target()) continue;
         read.from = source.node;
         if (!source.port.empty()) read.source = source;
+        read.source_pass = number;
       }
       for (const session::Pass& former : node.passes) {
         read.known.push_back(
@@ -318,7 +324,7 @@ class NodeWriter {
       variable.survives = std::any_of(world_->tensors.begin(), world_->tensors.end(), is_it);
       if (!variable.survives || variable.node != node.id) continue;
       const bool output = find_port(node.outputs, name) != nullptr;
-      world_->made.push_back({local, {node.id, output ? name : ""}});
+      world_->made.push_back({local, {node.id, output ? name : ""}, number_ - 1});
     }
   }
 

@@ -46,9 +46,9 @@ struct Detour {
   trace::FrameRef frame;
 };
 
-/// What an input received through calls between nodes.
+/// What an input, or a read of something undeclared, received through calls between nodes.
 struct Between {
-  std::string input;
+  std::string input;            ///< "" where it was undeclared
   std::vector<Detour> detours;  ///< the first of the calls on its way
   Route route;
   trace::FrameRef received_at;

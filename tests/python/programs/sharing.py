@@ -108,3 +108,65 @@ for _kind in (_WriterFirst, _ReaderFirst, _BothWrite, _BothReplace, _OneReplaces
     for _passes, _suffix in ((1, "OnePass"), (3, "ThreePasses")):
         _name = f"Shared{_kind.__name__[1:]}{_suffix}"
         program(ticks=100, traced=_passes)(type(_name, (_kind,), {"__doc__": _kind.__doc__}))
+
+
+class _Environment(Policy):
+    """Actions that an environment takes from the policy and keeps, undeclared, between its nodes."""
+
+    def build(self) -> None:
+        self.net = actor(4, 4)
+        self.actions, self.last_actions = torch.zeros(2, 4), torch.zeros(2, 4)
+
+    def sense(self, rng: torch.Generator) -> Ports:
+        return {"observe/joints": normal(rng, 2, 4)}
+
+    def step(self, inputs: Ports) -> Ports:
+        joints = annotate.input_tensors("observe", {"joints": inputs["observe/joints"]})
+        obs = joints + self.actions - 0.5 * self.last_actions
+        obs = annotate.output_tensors("observe", {"obs": obs}, export_with=self.backend)
+        obs = annotate.input_tensors("policy", {"obs": obs})
+        action = annotate.output_tensors(
+            "policy", {"action": self.net(obs)}, export_with=self.backend
+        )
+        self.take(action)
+        return {"policy/action": action}
+
+    def take(self, action: torch.Tensor) -> None:
+        raise NotImplementedError
+
+
+@program()
+class ActionsThatAreReplaced(_Environment):
+    """The clipped action becomes an attribute, and that of the tick before another one."""
+
+    def take(self, action: torch.Tensor) -> None:
+        self.last_actions = self.actions
+        self.actions = action.clip(-0.3, 0.3)
+
+
+@program()
+class ActionsInBuffers(_Environment):
+    """The same in memory of the environment's own."""
+
+    def take(self, action: torch.Tensor) -> None:
+        self.last_actions[:] = self.actions
+        self.actions[:] = torch.clip(action, -0.3, 0.3)
+
+
+@program()
+class ActionsOfOneNode(Policy):
+    """A node that reads what came of its own output."""
+
+    def build(self) -> None:
+        self.net = actor(4, 4)
+        self.actions = torch.zeros(2, 4)
+
+    def sense(self, rng: torch.Generator) -> Ports:
+        return {"policy/joints": normal(rng, 2, 4)}
+
+    def step(self, inputs: Ports) -> Ports:
+        joints = annotate.input_tensors("policy", {"joints": inputs["policy/joints"]})
+        action = self.net(joints + self.actions)
+        action = annotate.output_tensors("policy", {"action": action}, export_with=self.backend)
+        self.actions[:] = action.clip(-0.3, 0.3)
+        return {"policy/action": action}
