@@ -66,10 +66,7 @@ bool Live::is_input(const at::Tensor& tensor) const {
 TagRef Live::with_shape_of(const at::Tensor& tensor, const TagRef& tag,
                            trace::FrameRef frame) const {
   static const auto reshape = c10::Dispatcher::singleton().findSchemaOrThrow("aten::reshape", "");
-  if (!tag->has_route()) return tag;
-  const auto& outputs = nodes[static_cast<std::size_t>(tag->node)].outputs;
-  const Shape& shape = tag->exact() ? find_port(outputs, tag->port)->shape : tag->shape;
-  if (tensor.sizes() == shape) return tag;
+  if (!tag->has_route() || tensor.sizes() == tag->shape) return tag;
   auto call = std::make_shared<BetweenCall>(
       BetweenCall{reshape, frame, {at::empty({0}), tensor.sizes().vec()}, {}, {}});
   follow(*call, *tag);

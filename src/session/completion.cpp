@@ -142,8 +142,8 @@ void tag_outputs(Live& live, const LiveNode& node, const NamedTensors& tensors,
     }
   }
   for_each_output(tensors, options, [&](const TensorSemantics& entry, bool) {
-    live.tags.set(entry.ref,
-                  std::make_shared<const Tag>(Tag{node.id, entry.name, {}, node.completed}));
+    const Tag tag{node.id, entry.name, {}, node.completed, {}, 0, entry.ref.sizes().vec()};
+    live.tags.set(entry.ref, std::make_shared<const Tag>(tag));
   });
 }
 

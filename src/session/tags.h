@@ -34,7 +34,7 @@ struct Tag {
   /// The last call on its way, where all of them could be kept.
   std::shared_ptr<const BetweenCall> call = {};
   std::size_t result = 0;  ///< which of the tensors that the call returned
-  Shape shape = {};        ///< of that tensor
+  Shape shape = {};        ///< of that tensor, or of the output
 
   bool exact() const noexcept { return detours.empty() && !port.empty(); }
   bool has_route() const noexcept { return exact() || call != nullptr; }
