@@ -119,7 +119,7 @@ void rethrow(const Error& error) {
 }  // namespace
 
 void install_hooks() {
-  session::set_hooks({.tensor_names = tensor_names,
+  session::hooks() = {.tensor_names = tensor_names,
                       .opened = opened,
                       .closed = closed,
                       .keeps = keeps,
@@ -128,11 +128,11 @@ void install_hooks() {
                       .bridge = bridge,
                       .missing = missing,
                       .replay = replay,
-                      .call_again = call_again});
+                      .call_again = call_again};
 }
 
 void remove_hooks() {
-  session::set_hooks({});
+  session::hooks() = {};
 }
 
 }  // namespace leapp::python

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "session/front_end.h"
+#include "trace/picks.h"
 #include "trace_bind.h"
 
 namespace py = pybind11;
@@ -95,7 +96,7 @@ bool set_item(const py::object& tensor, const py::object& index, const py::objec
   }
   const auto what = value.cast<at::Tensor>();
   unlocked([&] {
-    front_end::put(view, found->places, found->numbers, what.to(view.scalar_type()).expand(shape));
+    trace::put(view, found->places, found->numbers, what.to(view.scalar_type()).expand(shape));
   });
   return true;
 }

@@ -20,13 +20,10 @@ std::string operating_system() {
   std::string name = "Linux";
   std::string version;
   for (std::string line; std::getline(file, line);) {
-    const auto value = [&] {
-      std::string text = line.substr(line.find('=') + 1);
-      std::erase(text, '"');
-      return text;
-    };
-    if (line.rfind("NAME=", 0) == 0) name = value();
-    if (line.rfind("VERSION_ID=", 0) == 0) version = value();
+    std::erase(line, '"');
+    const std::string value = line.substr(line.find('=') + 1);
+    if (line.starts_with("NAME=")) name = value;
+    if (line.starts_with("VERSION_ID=")) version = value;
   }
   return version.empty() ? name : name + " " + version;
 }

@@ -48,12 +48,7 @@ std::string in_seconds(std::chrono::duration<double> time) {
 class Compiler {
  public:
   Compiler(Session& session, const CompileOptions& options)
-      : session_(session),
-        options_(options),
-        dry_run_(options.dry_run || session.options().dry_run),
-        tolerance_{options.rtol, options.atol},
-        recorded_(session.nodes()),
-        staged_(session.folder()) {}
+      : session_(session), options_(options) {}
 
   std::vector<NodeOutcome> run();
 
@@ -103,11 +98,11 @@ class Compiler {
   std::string phases_;  // "state 0.02 s, graphs 0.31 s"
   Session& session_;
   const CompileOptions& options_;
-  bool dry_run_;
-  Tolerance tolerance_;
-  std::vector<const Node*> recorded_;
+  const bool dry_run_ = options_.dry_run || session_.options().dry_run;
+  const Tolerance tolerance_ = {options_.rtol, options_.atol};
+  std::vector<const Node*> recorded_ = session_.nodes();
   std::map<NodeId, Node> changed_;  // those that took in computing between nodes
-  StagedDirectory staged_;
+  StagedDirectory staged_{session_.folder()};
   session::TensorNames names_;
   std::vector<ExportedNode> nodes_;
 };

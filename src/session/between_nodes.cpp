@@ -66,10 +66,7 @@ bool Live::is_input(const at::Tensor& tensor) const {
 TagRef Live::with_shape_of(const at::Tensor& tensor, const TagRef& tag,
                            trace::FrameRef frame) const {
   static const auto reshape = c10::Dispatcher::singleton().findSchemaOrThrow("aten::reshape", "");
-  if (!tag->has_route()) return tag;
-  const auto& outputs = nodes[static_cast<std::size_t>(tag->node)].outputs;
-  const Shape& shape = tag->exact() ? find_port(outputs, tag->port)->shape : tag->shape;
-  if (tensor.sizes() == shape) return tag;
+  if (!tag->has_route() || tensor.sizes() == tag->shape) return tag;
   auto call = std::make_shared<BetweenCall>(
       BetweenCall{reshape, frame, {at::empty({0}), tensor.sizes().vec()}, {}, {}});
   follow(*call, *tag);
@@ -119,16 +116,13 @@ void Live::hand_on(const SeenCall& call, const TagRef& tag,
   if (!call.traits.returns_tensors) return;
   const bool inside = tag->port.empty();  // of one value as of another, whatever is done to it
   const bool moves = tag->has_route() && call.traits.only_copies;
-  const NodePort* port = tag->exact() ? find_port(at(tag->node).outputs, tag->port) : nullptr;
-  const Shape& shape = port != nullptr ? port->shape : tag->shape;
-  const at::ScalarType dtype = port != nullptr ? interop::to_scalar_type(port->dtype) : tag->dtype;
   std::size_t index = 0;
   trace::for_each_tensor(call.results(), [&](const at::Tensor& tensor) {
     const std::size_t which = index++;
     // A view of the very same bytes keeps the tag it finds there.
     if (const TagRef there = inside ? nullptr : tags.find(tensor); there && there->exact()) return;
     const bool same_elements =
-        dtype == tensor.scalar_type() && element_count(shape) == tensor.numel();
+        tag->dtype == tensor.scalar_type() && element_count(tag->shape) == tensor.numel();
     if (inside || (moves && same_elements)) {
       tags.set(tensor, tag);
     } else {

@@ -142,8 +142,12 @@ void tag_outputs(Live& live, const LiveNode& node, const NamedTensors& tensors,
     }
   }
   for_each_output(tensors, options, [&](const TensorSemantics& entry, bool) {
-    live.tags.set(entry.ref,
-                  std::make_shared<const Tag>(Tag{node.id, entry.name, {}, node.completed}));
+    const Tag tag{.node = node.id,
+                  .port = entry.name,
+                  .pass = node.completed,
+                  .shape = entry.ref.sizes().vec(),
+                  .dtype = entry.ref.scalar_type()};
+    live.tags.set(entry.ref, std::make_shared<const Tag>(tag));
   });
 }
 

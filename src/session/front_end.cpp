@@ -72,10 +72,6 @@ bool has_read(const Pass& pass, bool is_first, const c10::StorageImpl* memory) {
 
 }  // namespace
 
-void warm_up() {
-  Live::instance().warm_up();
-}
-
 bool any_open() noexcept {
   return Live::instance().open.load(std::memory_order_acquire) > 0;
 }
@@ -249,11 +245,6 @@ at::Tensor pick(const at::Tensor& of, const std::vector<std::int64_t>& places,
     live->picking = true;
   }
   return copy;
-}
-
-void put(const at::Tensor& of, const std::vector<std::int64_t>& places,
-         const std::vector<at::Tensor>& numbers, const at::Tensor& value) {
-  trace::put(of, places, numbers, value);
 }
 
 void put_back(const at::Tensor& copy, const at::Tensor& of,

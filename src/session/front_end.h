@@ -98,11 +98,8 @@ LEAPP_EXPORT void note_escape(const at::Tensor& tensor, Code code, const std::st
 /// view that plain indexing gives, until its node closes.
 LEAPP_EXPORT at::Tensor pick(const at::Tensor& of, const std::vector<std::int64_t>& places,
                              const std::vector<at::Tensor>& numbers);
-/// Writes to those elements.
-LEAPP_EXPORT void put(const at::Tensor& of, const std::vector<std::int64_t>& places,
-                      const std::vector<at::Tensor>& numbers, const at::Tensor& value);
-/// Says that a copy is about to be put where it came from, as `of[number] += 1` does, so that this
-/// need not happen twice.
+/// Says that a copy is about to be put where it came from (trace/picks.h), as `of[number] += 1`
+/// does, so that this need not happen twice.
 LEAPP_EXPORT void put_back(const at::Tensor& copy, const at::Tensor& of,
                            const std::vector<at::Tensor>& numbers);
 

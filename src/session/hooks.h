@@ -8,7 +8,6 @@
 #include <map>
 #include <string>
 #include <unordered_map>
-#include <utility>
 #include <vector>
 
 #include "ir/graph.h"
@@ -63,15 +62,7 @@ struct Hooks {
       call_again;
 };
 
-/// Whether front ends are told of a node's pass.
-constexpr bool is_watched(int pass) noexcept {
-  return pass == 1 || pass == 2;
-}
-
-/// Those of the whole process.
+/// Those of the whole process, for a front end to fill in.
 LEAPP_EXPORT Hooks& hooks() noexcept;
-inline void set_hooks(Hooks given) {
-  hooks() = std::move(given);
-}
 
 }  // namespace leapp::session

@@ -91,10 +91,6 @@ struct Live final : Session, trace::Observer {
 
   // session.cpp: its life, its nodes and their passes.
   void start(const StartOptions& options);
-  /// Runs one small pass that leaves nothing behind, before anything is traced. The code and the
-  /// tables it goes through are cold when a program starts tracing, and the user's first pass
-  /// should not pay for that.
-  void warm_up();
   void stop();
   void reset();
   LiveNode* find(const std::string& name);

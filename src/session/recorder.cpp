@@ -12,8 +12,6 @@
 namespace leapp::session {
 namespace {
 
-constexpr c10::DispatchKeySet kAutocast = c10::autocast_dispatch_keyset;
-
 // A call between the moment its arguments are known and the moment its results are.
 struct PendingCall : SeenCall {
   bool recorded = false;
@@ -285,7 +283,7 @@ void Live::on_call(const c10::OperatorHandle& op, c10::DispatchKeySet keys,
   const trace::OpTraits& own_traits = trace::traits_of(op);
   const trace::HiddenWrite hidden = own_traits.hidden_write(*stack);
   // The casts of autocast come back as operators of their own, as do parts of what is composed.
-  if (keys.has_any(kAutocast) || hidden == trace::HiddenWrite::kInside) {
+  if (keys.has_any(c10::autocast_dispatch_keyset) || hidden == trace::HiddenWrite::kInside) {
     trace::step_aside(op, keys, stack);
     return;
   }

@@ -7,12 +7,12 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <sstream>
 
 #include "base/check.h"
 #include "bundle/contract_rules.h"
 #include "bundle/port_rules.h"
 #include "interop/convert.h"
+#include "session/front_end.h"
 #include "session/hooks.h"
 #include "session/live.h"
 
@@ -20,15 +20,13 @@ namespace leapp::session {
 namespace {
 
 std::filesystem::path expand_home(const std::string& path) {
-  if (path.empty() || path.front() != '~') return path;
   const char* home = std::getenv("HOME");
-  if (home == nullptr || (path.size() > 1 && path[1] != '/')) return path;
-  std::string expanded = home;
-  return expanded.append(path, 1);
+  const bool is_there = path == "~" || path.starts_with("~/");
+  return home != nullptr && is_there ? home + path.substr(1) : path;
 }
 
 // Why a tensor has not a type, a shape and elements one after the other, as a port has; empty where
-// it does. Asked of every port in every pass: a stream is made for a fault alone.
+// it does. Asked of every port in every pass: text is made for a fault alone.
 std::string find_dense_fault(const at::Tensor& tensor) {
   if (trace::is_wrapped(tensor)) {
     return "a value inside of torch.vmap() or another transform of torch.func, which has no "
@@ -39,10 +37,9 @@ std::string find_dense_fault(const at::Tensor& tensor) {
     return "on the meta device, where tensors have no elements. Make it on a device that has.";
   }
   if (tensor.layout() == at::kStrided || tensor.layout() == at::kMkldnn) return {};
-  std::ostringstream what;
-  what << "a tensor of layout " << tensor.layout()
-       << "; only dense tensors can be ports. Pass .to_dense(), or its values and indices apart.";
-  return what.str();
+  return c10::str(
+      "a tensor of layout ", tensor.layout(),
+      "; only dense tensors can be ports. Pass .to_dense(), or its values and indices apart.");
 }
 
 void require_contract(const Port& port) {
@@ -56,9 +53,8 @@ void require_contract(const Port& port) {
 // Names that are fewer than the dimensions are those of the last ones. Where one dimension is named
 // every reader takes that form; some take no null before it.
 void drop_leading_axes(ElementNames& names) {
-  const auto named = std::find_if(names.begin(), names.end(), [](const auto& axis) {
-    return !std::holds_alternative<std::monostate>(axis);
-  });
+  const auto named = std::ranges::find_if_not(
+      names, [](const auto& axis) { return std::holds_alternative<std::monostate>(axis); });
   if (named == names.end() - 1 && std::holds_alternative<std::vector<std::string>>(*named)) {
     names.erase(names.begin(), named);
   }
@@ -213,12 +209,11 @@ void Live::start(const StartOptions& options) {
   const Lock lock;
   reset();
   options_ = options;
-  folder_ = folder;
   diagnostics_.clear();
-  const std::filesystem::path log_path = folder_ / "log.txt";
+  const std::filesystem::path log_path = folder / "log.txt";
   require_possible(log_file_.open(log_path), "the log " + log_path.string() + " cannot be written");
+  folder_ = folder;
   set_log_record([this](LogLevel level, std::string_view text) { log_file_.write(level, text); });
-  started_once_ = true;
   active_ = true;
   trace::set_observer(this);
   if (was_active) {
@@ -228,24 +223,6 @@ void Live::start(const StartOptions& options) {
          frame);
   }
   remark("Tracing '" + graph_name() + "' into " + folder_.string());
-}
-
-void Live::warm_up() {
-  const c10::impl::ExcludeDispatchKeyGuard own_operators_only(c10::python_ks);
-  const at::Tensor one(at::detail::empty_cpu({1}, at::TensorOptions(at::kFloat)));
-  at::Tensor x;
-  {
-    const Lock lock;
-    demand(nodes.empty(), "the recorder is warmed up after nodes were opened");
-    x = add_inputs("start", {{"x", one}}, {}).front();
-    lines.clear();
-  }
-  const at::Tensor y = at::add(at::mul(x, one), one);
-  const Lock lock;
-  const bool seen = owner_of(y) != kNobody;  // not inside a transform of functorch, say
-  if (seen) complete(nodes.front(), {{"y", y}}, {}, {});
-  lines.clear();
-  reset();
 }
 
 void Live::stop() {
@@ -368,11 +345,32 @@ namespace leapp {
 
 using session::Live;
 
+// One small pass that leaves nothing behind, before anything is traced: the code and the tables it
+// goes through are cold when a program starts tracing.
+void front_end::warm_up() {
+  const c10::impl::ExcludeDispatchKeyGuard own_operators_only(c10::python_ks);
+  const at::Tensor one(at::detail::empty_cpu({1}, at::TensorOptions(at::kFloat)));
+  at::Tensor x;
+  {
+    const session::Lock live;
+    demand(live->nodes.empty(), "the recorder is warmed up after nodes were opened");
+    x = live->add_inputs("start", {{"x", one}}, {}).front();
+    live->lines.clear();
+  }
+  const at::Tensor y = at::add(at::mul(x, one), one);
+  const session::Lock live;
+  const bool seen =
+      live->owner_of(y) != trace::kNobody;  // not inside a transform of functorch, say
+  if (seen) live->complete(live->nodes.front(), {{"y", y}}, {}, {});
+  live->lines.clear();
+  live->reset();
+}
+
 void start(const StartOptions& options) {
   require(session::shadowing == nullptr, Code::kNotShadowed,
           "leapp.start(): a shadow run is on, and annotations cannot serve both; end it first.");
   Live::instance().start(options);
-  Live::instance().warm_up();
+  front_end::warm_up();
 }
 void stop() {
   Live::instance().stop();

@@ -23,7 +23,7 @@ class Session {
   static Session& instance();
 
   bool active() const noexcept { return active_.load(std::memory_order_acquire); }
-  bool started_once() const noexcept { return started_once_; }
+  bool started_once() const noexcept { return !folder_.empty(); }
 
   // For compile_graph(), which runs after stop() and on one thread.
   std::vector<const Node*> nodes() const;
@@ -39,9 +39,8 @@ class Session {
   ~Session() = default;
 
   std::atomic<bool> active_ = false;
-  bool started_once_ = false;
   StartOptions options_;
-  std::filesystem::path folder_;
+  std::filesystem::path folder_;  // empty before the first start()
   LogFile log_file_;
   Diagnostics diagnostics_;
 };

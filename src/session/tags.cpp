@@ -25,8 +25,7 @@ TagTable::Region TagTable::extent_of(const at::Tensor& tensor) {
 
 std::optional<TagTable::Region> TagTable::region_of(const at::Tensor& tensor) {
   if (!tensor.has_storage() || !tensor.is_contiguous() || tensor.numel() == 0) return std::nullopt;
-  const auto begin = reinterpret_cast<std::uintptr_t>(tensor.const_data_ptr());
-  return Region{begin, begin + tensor.nbytes()};
+  return extent_of(tensor);
 }
 
 bool TagTable::Entry::is_in_storage_of(const at::Tensor& tensor) const {

@@ -28,14 +28,14 @@ namespace leapp::session {
 
 struct Tag {
   trace::NodeId node = trace::kNobody;
-  std::string port;             ///< empty: computed inside the node, but none of its outputs
-  std::vector<Detour> detours;  ///< empty: the very value the node put out
-  int pass = 0;                 ///< of the node, which put it out: 0 for its first
+  std::string port;                  ///< empty: computed inside the node, but none of its outputs
+  std::vector<Detour> detours = {};  ///< empty: the very value the node put out
+  int pass = 0;                      ///< of the node, which put it out: 0 for its first
   /// The last call on its way, where all of them could be kept.
   std::shared_ptr<const BetweenCall> call = {};
-  std::size_t result = 0;  ///< which of the tensors that the call returned
-  Shape shape = {};        ///< of that tensor
-  at::ScalarType dtype = at::kFloat;
+  std::size_t result = 0;             ///< which of the tensors that the call returned
+  Shape shape = {};                   ///< of that tensor, or of the output
+  at::ScalarType dtype = at::kFloat;  ///< likewise
 
   bool exact() const noexcept { return detours.empty() && !port.empty(); }
   bool has_route() const noexcept { return exact() || call != nullptr; }

@@ -15,6 +15,7 @@
 #include <optional>
 #include <vector>
 
+#include "leapp/visibility.h"
 #include "trace/tape.h"
 
 namespace leapp::trace {
@@ -24,8 +25,8 @@ at::Tensor take(const at::Tensor& of, const std::vector<std::int64_t>& places,
                 const std::vector<at::Tensor>& numbers);
 
 /// Writes `value` to those elements of `of`.
-void put(const at::Tensor& of, const std::vector<std::int64_t>& places,
-         const std::vector<at::Tensor>& numbers, const at::Tensor& value);
+LEAPP_EXPORT void put(const at::Tensor& of, const std::vector<std::int64_t>& places,
+                      const std::vector<at::Tensor>& numbers, const at::Tensor& value);
 
 class Picks {
  public:

@@ -43,7 +43,7 @@ class CompilerTest : public testing::Tracing {
                       const Metadata::Map&) {
       std::filesystem::copy_file(testing::model_file("affine.onnx"), file);
     };
-    session::set_hooks(hooks);
+    session::hooks() = hooks;
     begin();
     annotate::output_tensors("n", {{"y", in("n", at::ones({1, 4})) * 2}},
                              {.export_with = "onnx-dynamo"});
@@ -150,7 +150,7 @@ TEST_F(CompilerTest, ADryRunWritesNoModelAndComparesNothing) {
 TEST_F(CompilerTest, AnExporterThatIsNotInstalledIsReplacedByOurs) {
   session::Hooks hooks;
   hooks.missing = [](const std::string&) { return "onnxscript"; };
-  session::set_hooks(hooks);
+  session::hooks() = hooks;
   begin();
   annotate::output_tensors("n", {{"y", in("n", at::ones({2})) * 2}},
                            {.export_with = "onnx-dynamo"});
@@ -182,7 +182,7 @@ TEST_F(CompilerTest, AFrontEndNamesTheWeights) {
   hooks.tensor_names = [&] {
     return session::TensorNames{{weight.const_data_ptr(), {"encoder.weight", ""}}};
   };
-  session::set_hooks(hooks);
+  session::hooks() = hooks;
   begin();
   annotate::output_tensors("n", {{"y", in("n", at::ones({2})) * weight}}, {.export_with = "onnx"});
   stop();

@@ -21,7 +21,7 @@ class ModelFilesTest : public testing::FolderTest {
     graph_.add_output("y", add("aten::relu(self)", {ir::ValueRef{x}}));
   }
   void TearDown() override {
-    session::set_hooks({});
+    session::hooks() = {};
     FolderTest::TearDown();
   }
   ir::ValueId add(const std::string& schema, std::vector<ir::Argument> arguments) {
@@ -42,7 +42,7 @@ class ModelFilesTest : public testing::FolderTest {
       std::ofstream(file) << backend << " " << graph.value(graph.inputs()[0]).name;
       if (external_data) std::ofstream(file.string() + ".data") << "weights";
     };
-    session::set_hooks(hooks);
+    session::hooks() = hooks;
   }
 
   Node node_ = testing::make_node(0, "n", {"x"}, {"y"});

@@ -21,7 +21,7 @@ class CounterExamplesTest : public testing::Tracing {
                       const Metadata::Map&) {
       std::filesystem::copy_file(testing::model_file("affine.onnx"), file);
     };
-    session::set_hooks(hooks);
+    session::hooks() = hooks;
     begin();
     annotate::output_tensors("n", {{"y", compute(in("n", at::full({1, 4}, value)))}},
                              {.export_with = "onnx-dynamo"});

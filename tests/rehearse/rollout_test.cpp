@@ -22,7 +22,7 @@ using compile::testing::wire;
 class RolloutTest : public ::testing::Test {
  protected:
   static void SetUpTestSuite() { leapp::testing::find_libraries(); }
-  void TearDown() override { session::set_hooks({}); }
+  void TearDown() override { session::hooks() = {}; }
 
   // The node runs the file, which computes 2 x + 1.
   NodeOutcome validate(const Node& node, const std::string& file = "affine.onnx",
@@ -93,7 +93,7 @@ TEST_F(RolloutTest, AFrontEndRunsWhatOnlyItCan) {
     EXPECT_EQ(file.filename(), "net.pt2");
     return std::vector<at::Tensor>{inputs.at(0) * factor};
   };
-  session::set_hooks(hooks);
+  session::hooks() = hooks;
   EXPECT_TRUE(validate(node_, "net.pt2", "pt2").passed);
   EXPECT_EQ(validate(node_, "net.pt2", "pt2").not_compared, "");
   factor = 4;

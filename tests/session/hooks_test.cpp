@@ -21,7 +21,7 @@ TEST_F(HooksTest, AreToldOfTheFirstTwoPassesOfEndsTheyAwaitAndOfTheEnd) {
   };
   hooks.closed = [&](const std::string& node) { told.push_back("closed " + node); };
   hooks.stopping = [&] { told.push_back(is_active() ? "stopping" : "stopped"); };
-  session::set_hooks(hooks);
+  session::hooks() = hooks;
   begin();
   for (int i = 0; i < 4; ++i) pass();
   stop();
@@ -37,7 +37,7 @@ TEST_F(HooksTest, AreAskedAboutOutputsThatDependOnNoInput) {
     ++asked;
     return answer && outputs.size() == 1 && outputs[0].is_same(kept);
   };
-  session::set_hooks(hooks);
+  session::hooks() = hooks;
   begin();
   in("n", at::ones({2}));
   EXPECT_EQ(code_of([&] { out("n", kept); }), Code::kNotTraced);
@@ -52,7 +52,7 @@ TEST_F(HooksTest, AreAskedAboutOutputsThatDependOnNoInput) {
 TEST_F(HooksTest, ThatFailWhileStoppingDoNotKeepTheSessionAlive) {
   session::Hooks hooks;
   hooks.stopping = [] { throw std::runtime_error("not today"); };
-  session::set_hooks(hooks);
+  session::hooks() = hooks;
   begin();
   pass();
   EXPECT_THROW(stop(), std::runtime_error);
@@ -67,19 +67,12 @@ TEST_F(HooksTest, RethrowErrorsThatComeOutOfOperators) {
     seen.push_back(error.code());
     throw std::domain_error("as the front end likes it");
   };
-  session::set_hooks(hooks);
+  session::hooks() = hooks;
   begin();
   const Tensor a = in("a", at::ones({2}));
   const Tensor b = in("b", at::ones({2}));
   EXPECT_THROW(static_cast<void>(a + b), std::domain_error);
   EXPECT_THAT(seen, ElementsAre(Code::kMixedNodes));
-}
-
-TEST(HooksWatchTest, FrontEndsWatchTheFirstAndTheSecondPass) {
-  EXPECT_FALSE(session::is_watched(0));
-  EXPECT_TRUE(session::is_watched(1));
-  EXPECT_TRUE(session::is_watched(2));
-  EXPECT_FALSE(session::is_watched(3));
 }
 
 }  // namespace

@@ -38,7 +38,7 @@ class Tracing : public ::testing::Test {
               ("leapp_tracing_" + std::to_string(getpid()) + "_" + std::to_string(count++));
   }
   void TearDown() override {
-    session::set_hooks({});
+    session::hooks() = {};
     if (is_active()) end();
     std::filesystem::remove_all(folder_);
   }

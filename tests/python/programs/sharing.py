@@ -8,6 +8,7 @@ from torch import nn
 from leapp import annotate
 
 from . import Policy, Ports, normal, program
+from .helpers import actor
 
 
 class _Owner(nn.Module):
