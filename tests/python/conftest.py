@@ -53,6 +53,11 @@ class Workbench:
         return leapp.InferenceManager(str(self.path(name, f"{name}.yaml")), **options)
 
 
+def ports(bench: Workbench, node: str, side: str = "inputs") -> list[str]:
+    """The names of a node's ports, as the YAML lists them."""
+    return [port["name"] for port in bench.yaml()["models"][node][side]]
+
+
 def end_session() -> None:
     """Close what a program left open."""
     from leapp import _trace

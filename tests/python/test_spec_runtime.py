@@ -12,7 +12,6 @@ import torch
 import yaml
 from conftest import Workbench
 
-import leapp
 from leapp import InferenceManager, annotate
 
 
@@ -457,61 +456,3 @@ class TestRollBack:
         manager({"pre/obs": obs})
         manager.set_state(kept)
         assert torch.equal(manager({"pre/obs": obs})["policy/action"], first)
-
-
-def test_static_output_feeds_a_node(bench: Workbench, backend: str) -> None:
-    gains = torch.tensor([2.0, 3.0])
-    with bench.trace():
-        x = annotate.input_tensors("a", {"x": torch.ones(2)})
-        annotate.output_tensors(
-            "a", {"y": x + 1}, static_outputs={"gains": gains}, export_with=backend
-        )
-        y, g = annotate.input_tensors("b", {"y": torch.ones(2), "g": gains})
-        annotate.output_tensors("b", {"w": y * g}, export_with=backend)
-    bench.compile()
-    assert bench.yaml()["pipeline"]["data_flow"].get("a/gains") == ["b/g"]
-    manager = bench.manager()
-    result = manager({"a/x": torch.ones(2), "b/y": torch.full((2,), 5.0)})
-    assert torch.equal(result["b/w"], torch.tensor([10.0, 15.0]))
-
-
-def test_reentry_from_another_line(bench: Workbench) -> None:
-    with bench.trace():
-        x = annotate.input_tensors("n", {"x": torch.ones(2)})
-        annotate.output_tensors("n", {"y": x * 2}, export_with="jit")
-        x = annotate.input_tensors("n", {"x": torch.zeros(2)})
-        annotate.output_tensors("n", {"y": x * 2}, export_with="jit")
-    assert bench.compile() == {"n": True}
-
-
-def test_callers_tensor_keeps_its_class(bench: Workbench) -> None:
-    class Pose(torch.Tensor):
-        pass
-
-    raw = torch.ones(2)
-    special = torch.ones(2).as_subclass(Pose)
-    with bench.trace():
-        x, p = annotate.input_tensors("n", {"x": raw, "p": special})
-        annotate.output_tensors("n", {"y": x + p}, export_with="jit")
-    assert type(raw) is torch.Tensor
-    assert type(special) is Pose
-    assert torch.equal(raw, torch.ones(2))
-
-
-@pytest.mark.parametrize("exporter", ["jit", "onnx"])
-def test_unknown_backend_parameter(bench: Workbench, exporter: str) -> None:
-    leapp.start("g", save_path=str(bench.folder))
-    x = annotate.input_tensors("n", {"x": torch.ones(2)})
-    with pytest.raises(Exception, match="colour"):
-        annotate.output_tensors(
-            "n", {"y": x * 2}, export_with=exporter, backend_params={"colour": "blue"}
-        )
-        leapp.stop()
-        leapp.compile_graph(visualize=False)
-
-
-def test_unknown_keyword_of_output_tensors(bench: Workbench) -> None:
-    leapp.start("g", save_path=str(bench.folder))
-    x = annotate.input_tensors("n", {"x": torch.ones(2)})
-    with pytest.raises(TypeError, match="colour"):
-        annotate.output_tensors("n", {"y": x * 2}, export_with="jit", colour="blue")
