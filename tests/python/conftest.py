@@ -81,6 +81,24 @@ def backend(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
+@pytest.fixture
+def pair(bench: Workbench, backend: str) -> Workbench:
+    """The pipeline of pair_pipeline.py, by each exporter in turn."""
+    from pair_pipeline import export_pair
+
+    export_pair(bench, backend)
+    return bench
+
+
+@pytest.fixture
+def jit_pair(bench: Workbench) -> Workbench:
+    """The same, as TorchScript."""
+    from pair_pipeline import export_pair
+
+    export_pair(bench)
+    return bench
+
+
 @pytest.fixture(autouse=True)
 def _seeded() -> None:
     if torch is not None:
