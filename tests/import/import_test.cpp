@@ -1,5 +1,5 @@
 // The bundle that comes out, and what is left when nothing does. What it computes is tested where
-// there is a runtime: tests/python/test_import.py.
+// there is a runtime: tests/python/test_import_*.py.
 #include "leapp/import.h"
 
 #include <gmock/gmock.h>

@@ -53,6 +53,11 @@ class Workbench:
         return leapp.InferenceManager(str(self.path(name, f"{name}.yaml")), **options)
 
 
+def ports(bench: Workbench, node: str, side: str = "inputs") -> list[str]:
+    """The names of a node's ports, as the YAML lists them."""
+    return [port["name"] for port in bench.yaml()["models"][node][side]]
+
+
 def end_session() -> None:
     """Close what a program left open."""
     from leapp import _trace
@@ -74,6 +79,24 @@ def bench(tmp_path: Path) -> Iterator[Workbench]:
 def backend(request: pytest.FixtureRequest) -> str:
     """Each exporter in turn."""
     return str(request.param)
+
+
+@pytest.fixture
+def pair(bench: Workbench, backend: str) -> Workbench:
+    """The pipeline of pair_pipeline.py, by each exporter in turn."""
+    from pair_pipeline import export_pair
+
+    export_pair(bench, backend)
+    return bench
+
+
+@pytest.fixture
+def jit_pair(bench: Workbench) -> Workbench:
+    """The same, as TorchScript."""
+    from pair_pipeline import export_pair
+
+    export_pair(bench)
+    return bench
 
 
 @pytest.fixture(autouse=True)

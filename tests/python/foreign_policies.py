@@ -1,4 +1,4 @@
-"""ONNX files as other projects write them: a small policy, and metadata beside it."""
+"""Policies as other projects export them, in ONNX files with metadata, and how tests run them."""
 
 from __future__ import annotations
 
@@ -8,9 +8,15 @@ from typing import Any
 
 import numpy as np
 import onnx
+import yaml
 from onnx import TensorProto, helper, numpy_helper
 
+import leapp
+
 Array = Any
+TICKS = 50
+JOINTS = ["hip", "thigh", "calf"]
+POSE = [0.1, 0.8, -1.5]
 
 
 class Policy:
@@ -193,3 +199,39 @@ class Stack:
         else:
             parts = [frame for term in seen for frame in term]
         return np.concatenate(parts)[None]
+
+
+def run(bundle: Path) -> Any:
+    return leapp.InferenceManager(bundle, array="numpy")
+
+
+def sensed(rng: np.random.Generator, **sizes: int) -> dict[str, Array]:
+    """Random measurements of those sizes, by port of ``observe``."""
+    return {
+        f"observe/{name}": rng.standard_normal((1, size)).astype(np.float32)
+        for name, size in sizes.items()
+    }
+
+
+def port(bundle: Path, node: str, name: str) -> dict[str, Any]:
+    model = yaml.safe_load(bundle.read_text())["models"][node]
+    return next(one for one in [*model["inputs"], *model["outputs"]] if one["name"] == name)
+
+
+def mjlab_metadata(**other: str) -> dict[str, str]:
+    """Five terms of 3 joints: 3 + 3 x 3 + 3 + 2 x 3 + 3 = 24 values."""
+    return {
+        "run_path": "local",
+        "joint_names": csv(JOINTS),
+        "joint_stiffness": csv([20.0, 21.0, 22.0]),
+        "joint_damping": csv([0.5, 0.6, 0.7]),
+        "default_joint_pos": csv(POSE),
+        "command_names": csv(["twist"]),
+        "observation_names": csv(["base_ang_vel", "joint_pos", "joint_vel", "actions", "command"]),
+        "observation_terms_scale": csv([0.25, 1.0, 0.05, 1.0, [2.0, 2.0, 0.5]]),
+        "observation_terms_clip": csv([[-np.inf, np.inf], [-0.5, 0.6], *[[-np.inf, np.inf]] * 3]),
+        "observation_terms_history_length": csv([0, 3, 0, 2, 0]),
+        "observation_terms_flatten_history_dim": csv([True] * 5),
+        "action_scale": csv([0.25, 0.3, 0.35]),
+        **other,
+    }

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import torch
 from conftest import Workbench
-from test_api_numpy import TRACED
+from numpy_check import TRACED
 
 import leapp
 from leapp import annotate

@@ -5,43 +5,14 @@ from __future__ import annotations
 import copy
 import re
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import pytest
 import torch
 from conftest import Workbench
+from numpy_check import FRESH, TRACED, check
 
 from leapp import annotate
-
-TRACED = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 7.0]], dtype=np.float32)
-FRESH = np.array([[0.5, -1.25, 2.0], [3.0, 6.5, 0.75]], dtype=np.float32)
-
-
-def check_tensors(bench: Workbench, compute: Callable[[torch.Tensor], torch.Tensor]) -> None:
-    """Export a function of a tensor and compare on fresh values."""
-    with bench.trace():
-        x = annotate.input_tensors("n", {"x": torch.from_numpy(TRACED.copy())})
-        annotate.output_tensors("n", {"y": compute(x)}, export_with="jit")
-    bench.compile()
-    fresh = torch.from_numpy(FRESH.copy())
-    torch.testing.assert_close(bench.manager()({"n/x": fresh})["n/y"], compute(fresh))
-
-
-def check(bench: Workbench, compute: Callable[[np.ndarray], Any]) -> None:
-    """Trace NumPy code; on fresh input the model must give what NumPy gives."""
-    expected = np.asarray(compute(TRACED.copy()))
-    with bench.trace():
-        x = annotate.input_tensors("n", {"x": torch.from_numpy(TRACED.copy())})
-        y = compute(x.numpy())
-        assert np.array_equal(y.view(np.ndarray), expected, equal_nan=True)
-        assert y.dtype == expected.dtype
-        annotate.output_tensors("n", {"y": y}, export_with="jit")
-    bench.compile()
-    found = bench.manager()({"n/x": torch.from_numpy(FRESH.copy())})["n/y"]
-    fresh = np.asarray(compute(FRESH.copy()))
-    np.testing.assert_allclose(found.numpy(), fresh, rtol=1e-4, atol=1e-5)
-
 
 EXPRESSIONS = """
 a * 2
@@ -246,116 +217,6 @@ def test_expression_stays_in_the_model(bench: Workbench, expression: str) -> Non
     check(bench, lambda a: eval(code, {"np": np, "a": a, "copy": copy, "torch": torch}))
 
 
-def write_item(a: np.ndarray) -> np.ndarray:
-    b = a * 1
-    b[0] = 5
-    b[:, 1] = b[:, 0] + 1
-    b[1, 2] += 3
-    return b
-
-
-def write_in_place(a: np.ndarray) -> np.ndarray:
-    b = a.copy()
-    b += 1
-    b *= a
-    np.sin(b, out=b)
-    return b
-
-
-def write_through_a_view(a: np.ndarray) -> np.ndarray:
-    b = a * 1
-    row = b[1]
-    row[:] = a[0]
-    b[::-1][0, 0] = 9
-    return b
-
-
-def write_by_mask(a: np.ndarray) -> np.ndarray:
-    b = a * 1
-    b[a > 2] = -1
-    return b
-
-
-def write_by_function(a: np.ndarray) -> np.ndarray:
-    b = np.zeros_like(a)
-    np.copyto(b, a, where=a > 2)
-    np.putmask(b, a < 2, [7.0, 8.0])
-    b.sort(axis=1)
-    return b
-
-
-def fill(a: np.ndarray) -> np.ndarray:
-    b = a * 1
-    b.fill(3)
-    return b + a
-
-
-def write_to_new_memory(a: np.ndarray) -> np.ndarray:
-    b = np.zeros((3, 3), dtype=np.float32)
-    b[0] = a[1]
-    b[1, :2] = a[0, :2]
-    b[2] = np.full(3, a[0, 0])
-    c = np.array([1.0, 2.0, 3.0], dtype=np.float32)
-    c[1] = a[1, 1]
-    return b + c
-
-
-def write_to_what_functions_make(a: np.ndarray) -> np.ndarray:
-    tiled, diagonal, joined = np.tile([0.0, 1.0, 2.0], (2, 1)), np.diag([1.0, 2.0, 3.0]), np.tri(2)
-    alike, (grid, _) = np.zeros_like([0.0] * 3), np.meshgrid([0.0, 1.0, 2.0], [0.0, 1.0])
-    joined = np.concatenate([joined, [[1.0], [2.0]]], axis=1)
-    tiled[:] = grid[:] = a > 2
-    tiled[np.triu_indices(2, 1)] = a[1, 1]
-    diagonal[0] = alike[1:] = joined[:, 1] = a[0, 1]
-    return (tiled + grid + joined) @ diagonal * alike * a
-
-
-def write_to_out(a: np.ndarray) -> np.ndarray:
-    out = np.empty((2, 3), dtype=np.float32)
-    np.add(a, 1, out=out)
-    np.concatenate([a[:, :1], a[:, 1:]], axis=1, out=out[:, :])
-    a.sum(axis=0, out=out[1])
-    return out
-
-
-def write_backwards(a: np.ndarray) -> np.ndarray:
-    out = np.zeros((2, 6), dtype=np.float32)
-    out[::-1, 4::-2] = a
-    out[0, ::-1] += out[1] * 2
-    out[::-1][:1, 0] = a[0, 1]
-    return out
-
-
-def add_to_a_number(a: np.ndarray) -> np.ndarray:
-    number = first = a[0, 0]
-    number += a[0, 1]
-    count = (a > 0).sum()
-    count += 0.5
-    return a * number + first * count
-
-
-@pytest.mark.parametrize(
-    "compute",
-    [
-        add_to_a_number,
-        write_backwards,
-        write_to_new_memory,
-        write_to_what_functions_make,
-        write_to_out,
-        write_item,
-        write_in_place,
-        write_through_a_view,
-        write_by_mask,
-        write_by_function,
-        fill,
-    ],
-)
-def test_write_stays_in_the_model(
-    bench: Workbench, compute: Callable[[np.ndarray], np.ndarray]
-) -> None:
-    check(bench, compute)
-
-
 @pytest.mark.parametrize(
     "compute",
     [
@@ -390,88 +251,6 @@ def test_nothing_but_nan_is_nan(bench: Workbench) -> None:
 
 
 @pytest.mark.parametrize(
-    "back",
-    [
-        torch.from_numpy,
-        torch.as_tensor,
-        torch.tensor,
-        torch.asarray,
-        lambda a: torch.tensor(a, dtype=torch.float64),
-        lambda a: torch.stack([torch.from_numpy(row) for row in a]),
-        lambda a: torch.tensor([list(row) for row in a]),
-        lambda a: torch.from_numpy(np.asarray(a)),
-        lambda a: torch.from_numpy(a[:, 1:]),
-        lambda a: torch.from_numpy(a)[:, a[1].argmax()],
-        lambda a: torch.from_numpy(a)[:, [a[1].argmax(), 0]],
-        lambda a: torch.from_numpy(np.full(3, torch.from_numpy(a)[0, 0])),
-        lambda a: torch.clamp(torch.from_numpy(a), max=a[0, 0]),
-    ],
-)
-def test_back_to_torch(bench: Workbench, back: Callable[[np.ndarray], torch.Tensor]) -> None:
-    def compute(x: torch.Tensor) -> torch.Tensor:
-        return back(x.numpy() * 2) + 1
-
-    check_tensors(bench, compute)
-
-
-def test_lists_keep_every_digit(bench: Workbench) -> None:
-    def compute(time: torch.Tensor) -> torch.Tensor:
-        made = np.array([time.numpy()[0], 1])
-        return torch.from_numpy(made) + torch.tensor([time[0], 1]) + torch.tensor([made[0], 2])
-
-    time = torch.tensor([1_763_430_000_123_456_789])
-    with bench.trace():
-        given = annotate.input_tensors("n", {"time": time})
-        sums = annotate.output_tensors("n", {"y": compute(given)}, export_with="jit")
-    assert sums.tolist() == compute(time).tolist()
-    bench.compile()
-    assert bench.manager()({"n/time": time + 1})["n/y"].tolist() == compute(time + 1).tolist()
-
-
-def test_tensors_in_a_list_stay_traced(bench: Workbench) -> None:
-    def compute(x: torch.Tensor) -> torch.Tensor:
-        return torch.tensor([x[0, 0], 5.0, x[0, 1]]) * 2
-
-    check_tensors(bench, compute)
-
-
-def _write_all(x: torch.Tensor) -> torch.Tensor:
-    made = torch.zeros(x.shape)
-    made.numpy()[:] = x.numpy()
-    return made * 2
-
-
-def _write_one(x: torch.Tensor) -> torch.Tensor:
-    made = torch.zeros(x.shape)
-    made.numpy()[..., 1] = x.numpy()[..., 0]
-    return made + x
-
-
-def _write_row(x: torch.Tensor) -> torch.Tensor:
-    made = torch.zeros(2, *x.shape)
-    np.add(x.numpy(), 1, out=made[0].numpy())
-    return made.sum(0)
-
-
-@pytest.mark.parametrize("compute", [_write_all, _write_one, _write_row])
-def test_writes_to_a_tensor_through_its_array(
-    bench: Workbench, compute: Callable[[torch.Tensor], torch.Tensor]
-) -> None:
-    check_tensors(bench, compute)
-
-
-@pytest.mark.parametrize("copied", [copy.deepcopy, copy.copy], ids=["deepcopy", "copy"])
-def test_copied_tensor_stays_traced(
-    bench: Workbench, copied: Callable[[torch.Tensor], torch.Tensor]
-) -> None:
-    check_tensors(bench, lambda x: x + copied(x))
-
-
-def test_memory_that_a_tensor_takes_over_stays_traced(bench: Workbench) -> None:
-    check_tensors(bench, lambda x: x + torch.empty(0).set_(x.untyped_storage(), 0, x.shape))
-
-
-@pytest.mark.parametrize(
     ("text", "compute"),
     [
         (
@@ -491,24 +270,3 @@ def test_what_depends_on_more_than_operators_is_named(
         annotate.output_tensors("n", {"y": compute(x)}, export_with="jit")
     warning = next(line for line in bench.log().splitlines() if text in line)
     assert re.search(r"test_api_numpy\.py:\d+", warning)
-
-
-def test_constructors_take_what_they_always_take(bench: Workbench) -> None:
-    with bench.trace():
-        x = annotate.input_tensors("n", {"x": torch.ones(3)})
-        a = x.numpy()
-        assert np.array(object=[1.0]).tolist() == [1.0]
-        assert np.asarray([1, 2], np.float32).dtype == np.float32
-        assert np.array(["text", None], dtype=object).tolist() == ["text", None]
-        assert np.array([a, a], ndmin=3).shape == (1, 2, 3)
-        assert np.asarray(a) is a and np.array(a, copy=False) is a
-        assert (np.zeros(3, ">f4") + a).tolist() == [1.0, 1.0, 1.0]
-        assert torch.as_tensor([x[0], 2], dtype=torch.float64).dtype == torch.float64
-        assert torch.tensor(data=[1.0, 2.0]).tolist() == [1.0, 2.0]
-        with pytest.raises(ValueError, match="inhomogeneous"):
-            np.array([a, a[:2]])
-        with pytest.raises(ValueError, match="avoid copy"):
-            np.array(a, np.float64, copy=False)
-        with pytest.raises(ValueError, match="only one element tensors"):
-            torch.tensor([x, x])
-        annotate.output_tensors("n", {"y": x * 2}, export_with="jit")

@@ -9,8 +9,7 @@ import numpy as np
 import onnx
 import onnxruntime
 import pytest
-from foreign_policies import Policy, csv
-from test_import import JOINTS, POSE, mjlab_metadata
+from foreign_policies import JOINTS, POSE, Policy, csv, mjlab_metadata
 from test_inference_cli import COMMAND, asked
 from test_inference_cli import leapp as command
 

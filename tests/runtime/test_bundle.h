@@ -164,4 +164,11 @@ inline std::vector<float> floats(const TensorView& view) {
   return floats(Tensor(view));
 }
 
+/// For tests of InferenceManager, one noun in each file: a bundle to fill, and the engines found.
+class InferenceManagerTest : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() { find_libraries(); }
+  TestBundle test;
+};
+
 }  // namespace leapp::testing

@@ -1,0 +1,147 @@
+"""Tensors that the program replaces around a node that has run too seldom to show what they are."""
+
+from __future__ import annotations
+
+import collections
+from typing import Any
+
+import node_policy
+import numpy as np
+import pytest
+import torch
+from conftest import Workbench
+from node_policy import NodePolicy, only_warning, trace
+
+from leapp import annotate
+
+
+class _Replaced(NodePolicy):
+    def function(self, x: torch.Tensor) -> torch.Tensor:
+        self.h = x if self.h is None else 0.5 * self.h + x
+        return self.h
+
+
+@pytest.mark.parametrize("first", [None, torch.zeros(3)])
+def test_a_tensor_that_was_replaced_is_named_after_one_pass(bench: Workbench, first: Any) -> None:
+    assert "'policy.h' was replaced while node 'node'" in trace(bench, _Replaced(h=first))
+
+
+def test_a_tensor_that_was_given_other_memory_is_named_after_one_pass(bench: Workbench) -> None:
+    class Policy(NodePolicy):
+        def function(self, x: torch.Tensor) -> torch.Tensor:
+            self.h.data = 0.5 * self.h + x
+            return self.h * 2
+
+    assert "'policy.h' was replaced while node 'node'" in trace(bench, Policy(h=torch.zeros(3)))
+
+
+def test_a_declared_state_is_not_suspected(bench: Workbench) -> None:
+    class Policy(NodePolicy):
+        def function(self, x: torch.Tensor) -> torch.Tensor:
+            h = annotate.state_tensors("node", {"h": self.h})
+            self.h = annotate.update_state("node", {"h": 0.5 * h + x})
+            return self.h * 2
+
+    assert "[WARNING]" not in trace(bench, Policy(h=torch.zeros(3)))
+
+
+def test_a_delay_longer_than_the_passes_is_named(bench: Workbench) -> None:
+    class Policy(NodePolicy):
+        def function(self, x: torch.Tensor) -> torch.Tensor:
+            self.line.append(2 * x)
+            return self.line.popleft() + 0 * x
+
+    line = collections.deque([torch.zeros(3)] * 2)
+    assert "no later pass has read yet" in trace(bench, Policy(line=line), passes=2)
+
+
+class _Lazy(NodePolicy):
+    def function(self, x: torch.Tensor) -> torch.Tensor:
+        if not hasattr(self, "offset"):
+            self.offset = x.clone()
+        return x - self.offset
+
+
+class _Entry(NodePolicy):
+    def function(self, x: torch.Tensor) -> torch.Tensor:
+        self.parts["sum"] = self.parts.get("sum", 0) + x
+        total: torch.Tensor = self.parts["sum"]
+        return total * 2
+
+
+class _FromZero(NodePolicy):
+    def function(self, x: torch.Tensor) -> torch.Tensor:
+        self.mean = 0.9 * self.mean + 0.1 * x.mean()
+        return x - self.mean
+
+
+class _Default(NodePolicy):
+    def function(self, x: torch.Tensor, seen: list[torch.Tensor] = []) -> torch.Tensor:  # noqa: B006
+        seen.append(x)
+        return x + seen[0]
+
+
+class _ArrayInSlots(NodePolicy):
+    __slots__ = ("mean",)
+
+    def function(self, x: torch.Tensor) -> torch.Tensor:
+        self.mean = 0.5 * self.mean + x.numpy()
+        return torch.from_numpy(self.mean) * 2
+
+
+def _array_in_slots() -> NodePolicy:
+    policy = _ArrayInSlots()
+    policy.mean = np.zeros(3, np.float32)
+    return policy
+
+
+@pytest.mark.parametrize(
+    ("policy", "text"),
+    [
+        (_array_in_slots(), "'policy.mean' was replaced"),
+        (_Lazy(), "'policy.offset' was replaced"),
+        (_Entry(parts={}), "'policy.parts['sum']' was replaced"),
+        (_FromZero(mean=0.0), "'policy.mean' was replaced"),
+        (_Default(), "'_Default.function()['seen']' was replaced"),
+    ],
+)
+def test_what_one_pass_cannot_show_is_named(
+    bench: Workbench, policy: NodePolicy, text: str
+) -> None:
+    line = only_warning(bench, policy)
+    assert text in line
+    assert line.startswith("[WARNING]: " + node_policy.__file__)
+
+
+def test_a_command_that_is_not_declared_is_named_after_one_pass(bench: Workbench) -> None:
+    class Policy(NodePolicy):
+        def function(self, x: torch.Tensor) -> torch.Tensor:
+            result: torch.Tensor = x + self.command
+            return result
+
+        def step(self, x: torch.Tensor) -> torch.Tensor:
+            self.command = torch.ones(3)
+            return super().step(x)
+
+    log = trace(bench, Policy(command=torch.zeros(3)))
+    assert "uses 'policy.command', a tensor of shape [3] that was replaced during" in log
+
+
+def test_intermediate_values_that_are_kept_are_no_state(bench: Workbench) -> None:
+    class Policy(NodePolicy):
+        def function(self, x: torch.Tensor) -> torch.Tensor:
+            self.features = x * 2
+            self.extras["norm"] = x.norm()
+            return self.features + self.extras["norm"]
+
+    assert "[WARNING]" not in trace(bench, Policy(extras={}))
+
+
+def test_a_cache_that_grows_is_not_named(bench: Workbench) -> None:
+    class Policy(NodePolicy):
+        def function(self, x: torch.Tensor) -> torch.Tensor:
+            if x.shape not in self.cache:
+                self.cache[x.shape] = torch.arange(3.0)
+            return x + self.cache[x.shape]
+
+    assert "[WARNING]" not in trace(bench, Policy(cache={}), passes=2)

@@ -1,0 +1,88 @@
+// Memory of the caller's own that a manager reads and writes in place.
+#include <gmock/gmock.h>
+
+#include <array>
+#include <string>
+
+#include "leapp/inference_manager.h"
+#include "test_bundle.h"
+
+namespace leapp {
+namespace {
+
+using ::testing::Each;
+using ::testing::ElementsAre;
+using ::testing::FloatEq;
+using ::testing::HasSubstr;
+using namespace leapp::testing;
+
+TEST_F(InferenceManagerTest, BoundMemoryIsReadAndWrittenInPlace) {
+  test.node("pre", "affine.onnx", {port("x")}, {port("y")})
+      .node("post", "affine.onnx", {port("x")}, {port("y")})
+      .wire("pre/y", "post/x")
+      .input("pre/x")
+      .output("pre/y")
+      .output("post/y");
+  InferenceManager manager(test.write());
+  std::array<float, 4> x{1, 2, 3, 4};
+  std::array<float, 4> middle{};
+  std::array<float, 4> y{};
+  manager.bind_input(manager.input_port("pre/x"), x.data());
+  manager.bind_output(manager.output_port("pre/y"), middle.data());
+  manager.bind_output(manager.output_port("post/y"), y.data());
+  manager.tick().value();
+  EXPECT_THAT(middle, ElementsAre(3, 5, 7, 9));
+  EXPECT_THAT(y, ElementsAre(7, 11, 15, 19));
+  EXPECT_EQ(manager.output(manager.output_port("post/y")).data, y.data());
+  x = {0, 0, 0, 0};
+  manager.tick().value();
+  EXPECT_THAT(y, Each(3));
+  // Back to the manager's own memory.
+  manager.bind_output(manager.output_port("post/y"), nullptr);
+  x = {1, 1, 1, 1};
+  manager.tick().value();
+  EXPECT_THAT(y, Each(3));
+  EXPECT_THAT(floats(manager.output(manager.output_port("post/y"))), Each(7));
+}
+
+TEST_F(InferenceManagerTest, BoundOutputThatIsFedBackIsACopy) {
+  add_policy(test);
+  InferenceManager manager(test.write());
+  std::array<float, 4> action{};
+  manager.bind_output(manager.output_port("post/y"), action.data());
+  PolicyReference reference;
+  for (int tick = 0; tick < 5; ++tick) {
+    manager.run_policy({{"pre/x", row({-0.6f, -0.6f, -0.6f, -0.6f})}});
+    ASSERT_THAT(action, Each(FloatEq(reference.tick(-0.6f))));
+    action.fill(100);  // the caller's memory is the caller's
+  }
+}
+
+TEST_F(InferenceManagerTest, BoundInputIsNeverWritten) {
+  add_policy(test);
+  InferenceManager manager(test.write());
+  const std::array<float, 4> x{1, 2, 3, 4};
+  const InputPort port = manager.input_port("pre/x");
+  manager.bind_input(port, x.data());
+  manager.prepare();
+  EXPECT_THAT(message_of([&] {
+                manager.run_policy({{"pre/x", row({0, 0, 0, 0})}});
+              }),
+              HasSubstr("input pre/x is bound to the caller's memory"));
+  manager.set_input(port, row({0, 0, 0, 0}).data());
+  const Result<void> result = manager.tick();
+  EXPECT_THAT(std::string(result.failure().message()),
+              HasSubstr("input pre/x is bound to the caller's memory and cannot be set too"));
+  EXPECT_THAT(x, ElementsAre(1, 2, 3, 4));
+}
+
+TEST_F(InferenceManagerTest, BoundMemoryMustBeAligned) {
+  test.node("n", "affine.onnx", {port("x")}, {port("y")}).input("n/x").output("n/y");
+  InferenceManager manager(test.write());
+  alignas(float) std::array<char, 20> memory{};
+  EXPECT_THAT(message_of([&] { manager.bind_input(manager.input_port("n/x"), memory.data() + 1); }),
+              HasSubstr("is not aligned for float32"));
+}
+
+}  // namespace
+}  // namespace leapp

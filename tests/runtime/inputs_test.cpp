@@ -1,0 +1,136 @@
+// Inputs of a manager: which there are, what fits, and what is said of one that does not.
+#include <gmock/gmock.h>
+
+#include <array>
+#include <span>
+#include <vector>
+
+#include "leapp/inference_manager.h"
+#include "test_bundle.h"
+
+namespace leapp {
+namespace {
+
+using ::testing::Each;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using namespace leapp::testing;
+
+TEST_F(InferenceManagerTest, WrongInputsNameThePort) {
+  add_policy(test);
+  InferenceManager manager(test.write());
+  EXPECT_EQ(message_of([&] { manager.run_policy({}); }),
+            "input pre/x is missing; the pipeline takes: pre/x [LP604]");
+  EXPECT_EQ(message_of([&] {
+              manager.run_policy({{"pre/x", row({0, 0, 0, 0})}, {"pre/z", row({0, 0, 0, 0})}});
+            }),
+            "'pre/z' is no input of the pipeline, which takes: pre/x [LP601]");
+  EXPECT_EQ(message_of([&] {
+              manager.run_policy({{"policy/h", row({0, 0, 0, 0})}});
+            }),
+            "'policy/h' is no input of the pipeline (it is fed back: set_input_value() overrides "
+            "it), which takes: pre/x [LP601]");
+  EXPECT_EQ(message_of([&] {
+              manager.run_policy({{"pre/x", Tensor({1, 3}, {1.f, 2.f, 3.f})}});
+            }),
+            "input pre/x has shape [1, 3], expected [1, 4] [LP603]");
+  EXPECT_EQ(message_of([&] {
+              manager.run_policy({{"pre/x", Tensor({1, 4}, {1.0, 2.0, 3.0, 4.0})}});
+            }),
+            "input pre/x is float64, expected float32 [LP602]");
+}
+
+TEST_F(InferenceManagerTest, SetInputValueSaysWhatCannotBeSet) {
+  add_policy(test);
+  InferenceManager manager(test.write());
+  const Tensor value = row({0, 0, 0, 0});
+  EXPECT_EQ(message_of([&] { manager.set_input_value("policy", "x", value.view()); }),
+            "policy/x is computed by another node in every tick; only external and feedback "
+            "inputs can be set: pre/x; policy/h_in, post/b [LP601]");
+  EXPECT_EQ(message_of([&] { manager.set_input_value("policy", "z", value.view()); }),
+            "node 'policy' has no input 'z'; it has: x, h_in [LP601]");
+  EXPECT_EQ(message_of([&] { manager.set_input_value("nobody", "z", value.view()); }),
+            "there is no node 'nobody' [LP601]");
+  EXPECT_EQ(message_of([&] {
+              manager.set_input_value("policy", "h", Tensor(DType::kFloat32, {4}).view());
+            }),
+            "input policy/h has shape [4], expected [1, 4] [LP603]");
+}
+
+TEST_F(InferenceManagerTest, AnInputThatWasSetNeedNotBeGiven) {
+  test.node("sum", "clamp_sum.onnx", {port("a"), port("b")}, {port("y")})
+      .input("sum/a")
+      .input("sum/b")
+      .output("sum/y");
+  InferenceManager manager(test.write());
+  manager.set_input_value("sum", "b", row({0.5, 0.5, 0.5, 0.5}).view());
+  const TensorMap a = {{"sum/a", row({0.25, 0.25, 0.25, 0.25})}};
+  EXPECT_THAT(floats(manager.run_policy(a).at("sum/y")), Each(0.75));
+  EXPECT_THAT(floats(manager.run_policy(a).at("sum/y")), Each(0.75));
+  // Given once, it must be given again.
+  TensorMap both = a;
+  both.emplace("sum/b", row({0, 0, 0, 0}));
+  EXPECT_THAT(floats(manager.run_policy(both).at("sum/y")), Each(0.25));
+  EXPECT_THAT(message_of([&] { manager.run_policy(a); }), HasSubstr("input sum/b is missing"));
+}
+
+TEST_F(InferenceManagerTest, MockInputFitsAndRepeats) {
+  add_policy(test);
+  InferenceManager manager(test.write());
+  const TensorMap mock = manager.get_mock_input(3);
+  EXPECT_EQ(mock, manager.get_mock_input(3));
+  EXPECT_NE(mock, manager.get_mock_input(4));
+  EXPECT_NO_THROW(manager.run_policy(mock));
+}
+
+TEST_F(InferenceManagerTest, UnknownPortsListWhatThereIs) {
+  add_policy(test);
+  InferenceManager manager(test.write());
+  EXPECT_EQ(message_of([&] { manager.input_port("pre/y"); }),
+            "'pre/y' is no input of the pipeline, which takes: pre/x [LP601]");
+  EXPECT_EQ(message_of([&] { manager.output_port("pre/x"); }),
+            "'pre/x' is no output of the pipeline, which gives: post/y [LP601]");
+  EXPECT_EQ(message_of([&] { manager.value("policy", "z"); }),
+            "node 'policy' has no port 'z'; it has: x, h_in; y, h_out [LP601]");
+}
+
+TEST_F(InferenceManagerTest, ACallThatCannotFailMakesTheNextTickFail) {
+  test.node("n", "affine.onnx", {port("x")}, {port("y")}).input("n/x").output("n/y");
+  InferenceManager manager(test.write());
+  const InputPort x = manager.input_port("n/x");
+  manager.set_input(x, static_cast<const void*>(nullptr));
+  EXPECT_EQ(manager.tick().failure().code(), Code::kWrongValue);
+  manager.set_input(InputPort(), row({1, 1, 1, 1}).data());
+  EXPECT_EQ(manager.tick().failure().code(), Code::kUnknownPort);
+  manager.touch(InputPort());
+  EXPECT_EQ(manager.tick().failure().code(), Code::kUnknownPort);
+  EXPECT_EQ(manager.input(InputPort()).data, nullptr);
+  EXPECT_EQ(manager.output(OutputPort()).data, nullptr);
+  EXPECT_THROW(manager.bind_input(InputPort(), nullptr), Error);
+  EXPECT_THROW(manager.set_input_value("n", "x", ConstTensorView(nullptr, DType::kFloat32, {1, 4})),
+               Error);
+  EXPECT_EQ(manager.get_output(manager.output_port("n/y"), nullptr).failure().code(),
+            Code::kWrongValue);
+  manager.set_input(x, row({1, 1, 1, 1}).data());
+  EXPECT_TRUE(manager.tick());
+}
+
+TEST_F(InferenceManagerTest, ElementsComeTypedAndSized) {
+  test.node("n", "affine.onnx", {port("x")}, {port("y")}).input("n/x").output("n/y");
+  InferenceManager manager(test.write());
+  InputPort x;  // a member of the user's, say
+  x = manager.input_port("n/x");
+  const OutputPort y = manager.output_port("n/y");
+  ASSERT_TRUE(manager.set_input(x, std::vector<float>{1, 2, 3, 4}));
+  ASSERT_TRUE(manager.tick());
+  const std::span<const float> values = manager.output(y).values<float>();
+  EXPECT_THAT(values, ElementsAre(3, 5, 7, 9));
+  EXPECT_EQ(manager.set_input(x, std::array<float, 3>{}).failure().text(),
+            "input n/x has 3 elements, expected 4");
+  EXPECT_EQ(manager.set_input(x, std::vector<double>(4)).failure().text(),
+            "input n/x is float64, expected float32");
+  EXPECT_THROW(static_cast<void>(manager.output(y).values<double>()), Error);
+}
+
+}  // namespace
+}  // namespace leapp

@@ -1,0 +1,83 @@
+// The state of a manager: its initial values, set by hand, saved and put back.
+#include <gmock/gmock.h>
+
+#include "leapp/inference_manager.h"
+#include "test_bundle.h"
+
+namespace leapp {
+namespace {
+
+using ::testing::Each;
+using ::testing::ElementsAre;
+using namespace leapp::testing;
+
+TEST_F(InferenceManagerTest, InitialValuesComeFromTheBundleAndResetBringsThemBack) {
+  add_policy(test);
+  test.initial("policy/h_in", row({4, 4, 4, 4}));
+  InferenceManager manager(test.write(), {.merge = Merge::kOff});
+  for (int round = 0; round < 3; ++round) {
+    manager.run_policy({{"pre/x", row({0, 0, 0, 0})}});
+    EXPECT_THAT(floats(manager.value("policy", "y")), Each(5));  // 2 * 0 + 1 + 4
+    if (round == 1) manager.run_policy({{"pre/x", row({1, 1, 1, 1})}});
+    manager.reset();
+  }
+}
+
+TEST_F(InferenceManagerTest, SetInputValueOverridesTheStateOnce) {
+  add_policy(test);
+  InferenceManager manager(test.write());
+  const TensorMap obs = {{"pre/x", row({-0.5, -0.5, -0.5, -0.5})}};  // 2 obs + 1 = 0
+  manager.set_input_value("policy", "h_in", row({8, 4, 2, 0}).view());
+  manager.run_policy(obs);
+  EXPECT_THAT(floats(manager.state().at("policy/h_in")), ElementsAre(4, 2, 1, 0));
+  // The name as annotated serves too.
+  manager.set_input_value("policy", "h", row({2, 2, 2, 2}).view());
+  manager.run_policy(obs);
+  EXPECT_THAT(floats(manager.state().at("policy/h_in")), Each(1));
+}
+
+TEST_F(InferenceManagerTest, StateGoesBackATick) {
+  add_policy(test);
+  InferenceManager manager(test.write());
+  const TensorMap obs = {{"pre/x", row({0.1f, -0.2f, 0.3f, -0.9f})}};
+  manager.run_policy(obs);
+  const TensorMap saved = manager.state();
+  const TensorMap first = manager.run_policy(obs);
+  const TensorMap other = manager.run_policy(obs);
+  manager.set_state(saved);
+  EXPECT_EQ(manager.run_policy(obs), first);
+  EXPECT_EQ(manager.run_policy(obs), other);
+}
+
+TEST_F(InferenceManagerTest, WrongStateIsRefusedAsAWhole) {
+  add_policy(test);
+  InferenceManager manager(test.write());
+  const TensorMap saved = manager.state();
+  TensorMap incomplete = saved;
+  incomplete.erase("post/b");
+  incomplete.at("policy/h_in") = row({1, 1, 1, 1});
+  EXPECT_EQ(message_of([&] { manager.set_state(incomplete); }),
+            "the state lacks post/b; it needs: policy/h_in, post/b [LP604]");
+  TensorMap more = saved;
+  more.emplace("post/c", row({1, 1, 1, 1}));
+  EXPECT_EQ(message_of([&] { manager.set_state(more); }),
+            "'post/c' is no feedback input; they are: policy/h_in, post/b [LP601]");
+  EXPECT_EQ(manager.state(), saved);
+}
+
+TEST_F(InferenceManagerTest, PrepareLeavesNoTrace) {
+  add_policy(test);
+  test.initial("policy/h_in", row({4, 4, 4, 4}));
+  InferenceManager manager(test.write());
+  const TensorMap before = manager.state();
+  for (int ticks = 1; ticks <= 3; ++ticks) {
+    manager.prepare(ticks);
+    EXPECT_EQ(manager.state(), before);
+  }
+  const Result<void> result = manager.tick();  // its mock input must not count as input
+  EXPECT_EQ(result.failure().message(),
+            "input pre/x is missing; the pipeline takes: pre/x [LP604]");
+}
+
+}  // namespace
+}  // namespace leapp
