@@ -8,6 +8,7 @@
 #if PY_VERSION_HEX >= 0x030B0000 && PY_VERSION_HEX < 0x030E0000
 #define LEAPP_KNOWN_FRAMES 1
 #define Py_BUILD_CORE 1
+#include <internal/pycore_code.h>
 #include <internal/pycore_frame.h>
 #undef Py_BUILD_CORE
 #else
@@ -53,6 +54,20 @@ trace::FrameRef find_frame_of(PyThreadState* thread, bool (*is_wanted)(PyCodeObj
   }
   return {};
 }
+
+// What PyFrame_GetLocals() makes a dict of.
+py::list fast_variables(const _PyInterpreterFrame* frame, PyCodeObject* code) {
+  py::list found;
+  for (int i = 0; i < code->co_nlocalsplus; ++i) {
+    PyObject* value = frame->localsplus[i];
+    const _PyLocals_Kind kind = _PyLocals_GetKind(code->co_localspluskinds, i);
+    const bool is_shared = (kind & (CO_FAST_CELL | CO_FAST_FREE)) != 0;
+    if (is_shared && value != nullptr && PyCell_Check(value)) value = PyCell_GET(value);
+    if (value == nullptr) continue;
+    found.append(take(PyTuple_Pack(2, PyTuple_GET_ITEM(code->co_localsplusnames, i), value)));
+  }
+  return found;
+}
 #else
 trace::FrameRef find_frame_of(PyThreadState*, bool (*is_wanted)(PyCodeObject*)) {
   const PyGILState_STATE state = PyGILState_Ensure();
@@ -92,7 +107,7 @@ py::object caller_of(const py::object& frame) {
 py::object globals_of(const py::object& frame) {
   return take(PyFrame_GetGlobals(as_frame(frame)));
 }
-py::object variables_of(const py::object& frame) {
+py::object mapping_of(const py::object& frame) {
   return take(PyFrame_GetLocals(as_frame(frame)));
 }
 int position_of(const py::object& frame) {
@@ -102,13 +117,30 @@ int position_of(const py::object& frame) {
 py::object globals_of(const py::object& frame) {
   return frame.attr("f_globals");
 }
-py::object variables_of(const py::object& frame) {
+py::object mapping_of(const py::object& frame) {
   return frame.attr("f_locals");
 }
 int position_of(const py::object& frame) {
   return as_frame(frame)->f_lasti * 2;  // counted in instructions of two bytes
 }
 #endif
+
+py::list variables_of(const py::object& frame) {
+  const py::object held = code_of(frame);
+  auto* code = reinterpret_cast<PyCodeObject*>(held.ptr());
+  const bool is_function = (code->co_flags & CO_OPTIMIZED) != 0;
+#if LEAPP_KNOWN_FRAMES
+  if (is_function) return fast_variables(as_frame(frame)->f_frame, code);
+#endif
+  const py::object mapping = mapping_of(frame);
+  if (mapping.is(globals_of(frame))) return py::list();
+  const py::object items = take(PyMapping_Items(mapping.ptr()));
+  if (!items) throw py::error_already_set();
+  // Before Python 3.13 it is a dict that the frame keeps. The program may have it too: locals().
+  const bool is_kept = is_function && PyDict_CheckExact(mapping.ptr());
+  if (is_kept && Py_REFCNT(mapping.ptr()) <= 2) PyDict_Clear(mapping.ptr());
+  return items;
+}
 
 SequenceSlot::SequenceSlot(py::object type)
     : type_(std::move(type)), former_(as_type(type_)->tp_as_sequence->sq_item) {}

@@ -3,6 +3,7 @@
 #include <Python.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <set>
 #include <tuple>
 #include <unordered_map>
@@ -67,19 +68,26 @@ void refresh_list(const py::object& list, py::list copies, std::size_t at) {
   copies[at] = py::make_tuple(length, items_of(list, std::min(length, most)));
 }
 
+// What a dict-like holder has in it now: attributes may be those of a class, or Fields.
+py::object content_of(const py::object& held) {
+  if (PyDict_Check(held.ptr())) return held;
+  return Py_TYPE(held.ptr()) == &PyDictProxy_Type ? py::dict(held) : held.attr("now")();
+}
+
 py::list refresh(const py::list& holders, const py::list& copies) {
   py::list changed;
-  for (std::size_t i = 0; i < holders.size(); ++i) {
-    const py::object held = py::tuple(holders[i])[1];
-    if (PyTuple_Check(py::object(copies[i]).ptr())) {
-      refresh_list(held, copies, i);
+  for (Py_ssize_t i = 0; i < PyList_GET_SIZE(holders.ptr()); ++i) {
+    const py::handle holder = PyList_GET_ITEM(holders.ptr(), i);
+    const auto held = py::reinterpret_borrow<py::object>(PyTuple_GET_ITEM(holder.ptr(), 1));
+    const py::handle copy = PyList_GET_ITEM(copies.ptr(), i);
+    if (PyTuple_Check(copy.ptr())) {
+      refresh_list(held, copies, static_cast<std::size_t>(i));
       continue;
     }
-    const bool is_dict = PyDict_Check(held.ptr());
-    py::object now = is_dict ? held : py::dict(held);
-    if (hold_the_same(now.ptr(), py::object(copies[i]).ptr())) continue;
-    if (is_dict) now = py::reinterpret_steal<py::object>(PyDict_Copy(held.ptr()));
-    copies[i] = now;
+    py::object now = content_of(held);
+    if (hold_the_same(now.ptr(), copy.ptr())) continue;
+    if (now.is(held)) now = py::reinterpret_steal<py::object>(PyDict_Copy(held.ptr()));
+    copies[static_cast<std::size_t>(i)] = now;
     changed.append(i);
   }
   return changed;
@@ -90,6 +98,7 @@ struct KnownCode {
   py::object held;
   py::object first;  // the name of its first variable, usually `self`; None if it has none
   bool users = false;
+  bool has_variables = false;  // of its own, as a function; those of a module are its globals
 };
 
 const KnownCode& known_code(const py::object& frame) {
@@ -100,8 +109,70 @@ const KnownCode& known_code(const py::object& frame) {
   if (it != known.end()) return it->second;
   const py::tuple names = code.attr("co_varnames");
   const py::object first = names.empty() ? py::object(py::none()) : py::object(names[0]);
-  const bool users = is_user_code(reinterpret_cast<PyCodeObject*>(code.ptr()));
-  return known.emplace(code.ptr(), KnownCode{code, first, users}).first->second;
+  auto* object = reinterpret_cast<PyCodeObject*>(code.ptr());
+  const bool has_variables = (object->co_flags & CO_OPTIMIZED) != 0;
+  const KnownCode found{code, first, is_user_code(object), has_variables};
+  return known.emplace(code.ptr(), found).first->second;
+}
+
+py::handle name_of(const py::handle& variable) {
+  return PyTuple_GET_ITEM(variable.ptr(), 0);
+}
+py::handle value_of(const py::handle& variable) {
+  return PyTuple_GET_ITEM(variable.ptr(), 1);
+}
+
+// What the variable of that name holds; null where there is none.
+py::handle value_of(const py::list& variables, const py::handle& name) {
+  for (const py::handle variable : variables) {
+    if (name_of(variable).is(name)) return value_of(variable);
+  }
+  return {};
+}
+
+// What makes something to compare of values of a type, asked for once; None where nothing does.
+py::handle way_for(const py::handle& type, const py::object& way_to_compare) {
+  // Never destroyed, and holding the types: no other takes the place of one.
+  static auto& known = *new std::unordered_map<PyObject*, std::pair<py::object, py::object>>;
+  const auto it = known.find(type.ptr());
+  if (it != known.end()) return it->second.second;
+  py::object way = way_to_compare(type);
+  const std::pair held{py::reinterpret_borrow<py::object>(type), std::move(way)};
+  return known.emplace(type.ptr(), held).first->second.second;
+}
+
+// Adds what a variable holds to the values, if that never changes: as something to compare.
+void add_plain(const py::dict& values, const py::handle& variable,
+               const py::object& way_to_compare) {
+  const py::handle value = value_of(variable);
+  PyTypeObject* type = Py_TYPE(value.ptr());
+  if (value.is_none()) return;
+  py::object plain = py::reinterpret_borrow<py::object>(value);
+  if (type != &PyLong_Type && type != &PyFloat_Type && type != &PyBool_Type) {
+    const py::handle way = way_for(py::type::handle_of(value), way_to_compare);
+    plain = way.is_none() ? py::none() : way(value);
+  }
+  if (!plain.is_none()) values[name_of(variable)] = plain;
+}
+
+// What the functions around the caller have in their variables: values only, for a tensor must go
+// when the program lets go of it.
+py::dict running(const py::object& way_to_compare) {
+  py::dict found;
+  py::object frame = current_frame();
+  for (int depth = 0; frame && depth < kMostFrames; ++depth, frame = caller_of(frame)) {
+    const KnownCode& code = known_code(frame);
+    if (!code.users || !code.has_variables) continue;
+    py::dict values;
+    for (const py::handle variable : variables_of(frame)) {
+      add_plain(values, variable, way_to_compare);
+    }
+    const auto id = reinterpret_cast<std::uintptr_t>(code.held.ptr());
+    int further_in = 0;
+    while (found.contains(py::make_tuple(id, further_in))) ++further_in;
+    found[py::make_tuple(id, further_in)] = py::make_tuple(code.held, values);
+  }
+  return found;
 }
 
 class Frames {
@@ -114,9 +185,8 @@ class Frames {
       const KnownCode& code = known_code(frame);
       if (code.users) {
         if (std::exchange(innermost, false) && has_gone_on(frame, code)) break;
-        py::object variables = variables_of(frame);
-        const py::object owner =
-            code.first.is_none() ? code.first : variables.attr("get")(code.first);
+        py::list variables = variables_of(frame);
+        const py::handle owner = value_of(variables, code.first);
         // What lies outside of a known frame is known as well.
         if (!seen_.emplace(frame.ptr(), code.held.ptr(), owner.ptr()).second) break;
         found.append(py::make_tuple(globals_of(frame), std::move(variables)));
@@ -144,6 +214,7 @@ class Frames {
 
 void bind_program(py::module_& module) {
   module.def("refresh", &refresh, py::arg("holders"), py::arg("copies"));
+  module.def("running", &running, py::arg("way_to_compare"));
   py::class_<Frames>(module, "Frames").def(py::init<>()).def("unseen", &Frames::unseen);
 }
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from .errors import LeappTypeError, LeappValueError
+from .errors import LeappTypeError, LeappValueError, expect
 
 #: One number for all elements, or one for each element of the last dimension.
 Numbers = float | Sequence[float]
@@ -73,10 +73,9 @@ def numbers(what: str, value: Any) -> float | list[float]:
     raise LeappTypeError.of(value, f"{what} must be a number or a list of numbers")
 
 
-def text(what: str, value: object) -> str:
+def text(what: str, value: str) -> str:
     """Return the text, which is not empty."""
-    if not isinstance(value, str):
-        raise LeappTypeError.of(value, f"{what} must be text")
+    expect(str, value, f"{what} must be text")
     if not value:
         raise LeappValueError.coded("LP003", f"{what} must not be empty.")
     return value

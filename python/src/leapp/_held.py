@@ -5,6 +5,7 @@ from __future__ import annotations
 import collections
 import contextlib
 import functools
+import queue
 import random
 import weakref
 from collections.abc import Callable, Iterator, Mapping, MutableMapping
@@ -22,11 +23,21 @@ class Fields(MutableMapping[str, Any]):
     def __init__(self, fields: Mapping[str, tuple[Any, Any]]) -> None:
         self._fields = fields  # by name: the descriptor of it, and what has it
 
+    def now(self) -> dict[str, Any]:
+        """Return what they hold, those left out that are not filled yet."""
+        found: dict[str, Any] = {}
+        for name, (descriptor, owner) in self._fields.items():
+            try:
+                found[name] = descriptor.__get__(owner)
+            except (AttributeError, ValueError):
+                continue
+        return found
+
     def __iter__(self) -> Iterator[str]:
-        return (name for name in self._fields if name in self)  # others are not filled yet
+        return iter(self.now())
 
     def __len__(self) -> int:
-        return sum(1 for _ in self)
+        return len(self.now())
 
     def __getitem__(self, name: str) -> Any:
         descriptor, owner = self._fields[name]
@@ -73,22 +84,23 @@ def _slots_of(kind: type) -> dict[str, MemberDescriptorType]:
     return {name: item for name, item in items if isinstance(item, MemberDescriptorType)}
 
 
+#: By type: what objects merely stand for, as a method does for a function of an object.
+_BEHIND: dict[type, Callable[[Any], list[Any]]] = {
+    MethodType: lambda value: [value.__func__, value.__self__],
+    partial: lambda value: [value.func, value.args, value.keywords],
+    collections.ChainMap: lambda value: [value.maps],
+    queue.Queue: lambda value: [value.queue],
+    weakref.ReferenceType: lambda value: [value()],
+    staticmethod: lambda value: [value.__func__],
+    classmethod: lambda value: [value.__func__],
+    property: lambda value: [value.fget, value.fset],
+}
+STANDING = tuple(_BEHIND)
+
+
 def behind(value: Any) -> list[Any]:
-    """Return what an object merely stands for, as a method does for a function of an object."""
-    match value:
-        case MethodType():
-            return [value.__func__, value.__self__]
-        case partial():
-            return [value.func, value.args, value.keywords]
-        case collections.ChainMap():
-            return [value.maps]
-        case weakref.ReferenceType():
-            return [value()]
-        case staticmethod() | classmethod():
-            return [value.__func__]
-        case property():
-            return [value.fget, value.fset]
-    return []
+    """Return what an object merely stands for; nothing where it stands for itself."""
+    return next((of(value) for kind, of in _BEHIND.items() if isinstance(value, kind)), [])
 
 
 def state_of(generator: Any) -> tuple[Any, Callable[[Any], object]]:

@@ -11,18 +11,17 @@ from __future__ import annotations
 import sys
 import threading
 from collections.abc import Callable, Iterable
+from types import ModuleType
 from typing import Any
 
 import torch
 
 from . import _branches, _detect, _numpy, _tensor, _trace
-from ._replacing import replaced
+from ._replacing import replaced, wrapped
 from .patching import FunctionPatch
 
-#: What was replaced: (owner, name, what it had there itself, what was put there).
-_undo: list[tuple[Any, str, Any, Any]] = []
-#: What an owner has that inherits what was replaced.
-_NOTHING = object()
+#: What was replaced: (owner, what it had there itself, what was put there), both by name.
+_undo: list[tuple[Any, dict[str, Any], dict[str, Any]]] = []
 _stance: Any = None
 
 
@@ -30,25 +29,26 @@ def install(global_patching: bool, patching: Iterable[FunctionPatch]) -> None:
     """Patch for a session that has begun."""
     _run_compiled_functions_eagerly()
     if global_patching:
-        for patches in (_tensor.patches(), _branches.patches(), _numpy.patches(), _detect.start()):
+        for patches in (_detect.start(), _tensor.patches(), _branches.patches(), _numpy.patches()):
             for owner, values in patches:
                 _put(owner, values)
         _trace.restore_sequence_slot()
         for patch in patching:
-            _put(*replaced(patch.module, patch.function_name, _instead(patch)))
+            original = getattr(patch.module, patch.function_name)
+            _put(patch.module, {patch.function_name: wrapped(original, _instead(patch))})
 
 
 def restore() -> None:
     """Leave PyTorch, NumPy and the program as they were found; what others put there stays."""
     global _stance
     while _undo:
-        owner, name, former, put = _undo.pop()
-        if vars(owner).get(name) is not put:
-            continue
-        if former is _NOTHING:
-            delattr(owner, name)
-        else:
-            setattr(owner, name, former)
+        owner, former, put = _undo.pop()
+        own = vars(owner)
+        for name in (name for name in put if own.get(name) is put[name]):
+            if name in former:
+                setattr(owner, name, former[name])
+            else:
+                delattr(owner, name)
     _detect.restore()
     _trace.restore_sequence_slot()
     if _stance is not None:
@@ -57,28 +57,33 @@ def restore() -> None:
 
 
 def _put(owner: Any, values: dict[str, Any]) -> None:
+    own = vars(owner)
+    _undo.append((owner, {name: own[name] for name in values if name in own}, values))
+    if isinstance(owner, ModuleType):
+        own.update(values)
+        return
     for name, value in values.items():
-        _undo.append((owner, name, vars(owner).get(name, _NOTHING), value))
         setattr(owner, name, value)
 
 
 def _run_compiled_functions_eagerly() -> None:
     """Take the compiler aside, if there is one; importing it takes seconds."""
-
-    def force() -> None:
-        global _stance
-        if _stance is None:
-            _stance = torch.compiler.set_stance("force_eager")
-
-    def compile_later(original: Any, /, *args: Any, **kwargs: Any) -> Any:
-        result = original(*args, **kwargs)
-        force()
-        return result
-
     if "torch._dynamo" in sys.modules:
-        force()
+        _force_eager()
     else:
-        _put(*replaced(torch, "compile", compile_later))
+        _put(*replaced(torch, "compile", _compile_later))
+
+
+def _force_eager() -> None:
+    global _stance
+    if _stance is None:
+        _stance = torch.compiler.set_stance("force_eager")
+
+
+def _compile_later(original: Any, /, *args: Any, **kwargs: Any) -> Any:
+    result = original(*args, **kwargs)
+    _force_eager()
+    return result
 
 
 def _instead(patch: FunctionPatch) -> Callable[..., Any]:

@@ -16,7 +16,7 @@ import os
 import queue
 import random
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from types import (
     CodeType,
     FunctionType,
@@ -31,8 +31,9 @@ import numpy as np
 import torch
 
 from . import _trace
-from ._held import attributes_of, behind, cells_of
-from ._numpy import Number, TracedArray
+from ._held import STANDING, attributes_of, behind, cells_of
+from ._numpy import Number
+from ._replacing import Patch
 from ._snapshot import LISTS, PASSIVE, Copy, Holder, Place, Snapshot, copy_of, items_in
 from ._source import files_of
 
@@ -81,12 +82,13 @@ class Program:
                     files |= files_of(getattr(value, "__file__", None) if is_module else value)
         return {file for file in files if _trace.is_user_code(file)}
 
-    def imports_of(self, wrapped: Iterable[Any]) -> Iterator[tuple[ModuleType, dict[str, Any]]]:
-        """Yield modules that imported functions by name, with what wraps these instead.
+    def imports_of(self, patches: Iterable[Patch]) -> Iterator[Patch]:
+        """Yield modules that imported functions by name, with what is put in their place.
 
         As ``from time import monotonic`` does.
         """
-        others = {id(other.__wrapped__): other for other in wrapped}
+        put = [other for _, values in patches for other in values.values()]
+        others = {id(other.__wrapped__): other for other in put}
         for holder in self._holders:
             if isinstance(holder.of, str) and not holder.name:
                 module = sys.modules.get(holder.values.get("__name__", ""))
@@ -104,7 +106,7 @@ class Program:
     def visit_frames(self) -> None:
         """Look at the program's frames that were not looked at yet, from here outwards."""
         for distance, (module, variables) in enumerate(self._frames.unseen()):
-            for name, value in variables.items():
+            for name, value in variables:
                 self._meet(value, name)
             modules = [] if id(module) in self._seen else _modules_beside(module)
             for each in (module, *modules):
@@ -122,20 +124,21 @@ class Program:
         while self._todo and len(self._seen) < most:
             value, name = self._todo.popleft()
             if self._is_new(value):
-                self._look_into(value, name)
+                for look in _looks_into(type(value)):  # type: ignore[arg-type]
+                    look(self, value, name)
         self._todo.clear()
 
     def _meet(self, value: Any, name: str, holder: Holder | None = None, key: Any = None) -> None:
         """Note a value; `holder` has it under that key, or is None where it cannot be replaced."""
-        kind = type(value)
-        if kind in PASSIVE or issubclass(kind, (TracedArray, Number)):
-            return
-        if issubclass(kind, type) and not _holds_data(value):
-            return
-        if not issubclass(kind, (np.ndarray, np.generic, torch.Tensor)):
-            if id(value) not in self._seen:
+        kind: Any = type(value)
+        if _looks_into(kind):
+            if id(value) not in self._seen and (not issubclass(kind, type) or _holds_data(value)):
                 self._todo.append((value, name))
-        elif holder is not None and self._is_replaceable(value, name, (id(holder.values), key)):
+        elif (
+            holder is not None
+            and issubclass(kind, (np.ndarray, np.generic, torch.Tensor))
+            and self._is_replaceable(value, name, (id(holder.values), key))
+        ):
             self.replaceable.append(Place(holder, key, value))
 
     def _is_replaceable(self, value: Any, name: str, place: tuple[int, Any]) -> bool:
@@ -149,37 +152,24 @@ class Program:
         is_plain = type(value) is np.ndarray or isinstance(value, np.generic)
         return is_plain and value.dtype.kind in "fiub"
 
-    def _look_into(self, value: Any, name: str) -> None:
-        """Meet what an object holds."""
-        kind = type(value)
-        if issubclass(kind, type):
-            self._look_into_class(value)
-            return
-        if issubclass(kind, torch.nn.Module):
-            self.modules.append(value)
-        if issubclass(kind, Generator) or is_iterator(value):
-            self.generators.append((value, name))
-        elif issubclass(kind, (dict, *LISTS)):
-            self._hold(name, value)
-        if issubclass(kind, FunctionType):
-            self._visit_function(value)
-        elif issubclass(kind, queue.Queue):
-            self._meet(value.queue, name)
-        elif _is_programs_class(kind):  # type: ignore[arg-type]
-            for attributes in attributes_of(value):
-                self._hold(name, attributes, kind)
-            for part in kind.__mro__:
-                if _is_programs_class(part) and self._is_new(part):
-                    self._look_into_class(part)
-            self._visit_module(_variables_around(kind))
-        elif issubclass(kind, torch.nn.Module):
-            for inner, item in value.named_children():
-                self._meet(item, f"{name}.{inner}")
-        else:
-            for item in behind(value):
-                self._meet(item, name)
+    def _visit_children(self, value: torch.nn.Module, name: str) -> None:
+        for inner, item in value._modules.items():
+            self._meet(item, f"{name}.{inner}")
 
-    def _look_into_class(self, kind: type) -> None:
+    def _visit_behind(self, value: Any, name: str) -> None:
+        for item in behind(value):
+            self._meet(item, name)
+
+    def _visit_object(self, value: Any, name: str) -> None:
+        kind = type(value)
+        for attributes in attributes_of(value):
+            self._hold(name, attributes, kind)
+        for part in kind.__mro__:
+            if _is_programs_class(part) and self._is_new(part):
+                self._visit_class(part)
+        self._visit_module(_variables_around(kind))
+
+    def _visit_class(self, kind: type, name: str = "") -> None:
         """Hold what a class of the program's has that may change, and look at its functions."""
         for item in list(vars(kind).values()):
             if isinstance(item, FunctionType) and self._is_new(item):
@@ -187,7 +177,7 @@ class Program:
         if _holds_data(kind):
             self._hold(kind.__name__, vars(kind), kind)
 
-    def _visit_function(self, function: FunctionType) -> None:
+    def _visit_function(self, function: FunctionType, name: str = "") -> None:
         """Hold the variables around a function, its attributes, and what its parameters share.
 
         That is the lists and dicts that are those of every call that names no others.
@@ -231,9 +221,33 @@ class Program:
         return True
 
 
-def is_iterator(value: Any) -> bool:
-    """Whether a value is one of Python's own iterators, or a generator."""
-    kind = type(value)
+@functools.cache
+def _looks_into(kind: Any) -> tuple[Callable[[Program, Any, str], None], ...]:
+    """Return what looks into an object of that type; nothing for arrays and what holds nothing."""
+    if kind in PASSIVE or issubclass(kind, (np.ndarray, np.generic, torch.Tensor, Number)):
+        return ()
+    if issubclass(kind, type):
+        return (Program._visit_class,)
+    found: list[Callable[[Program, Any, str], None]] = []
+    if issubclass(kind, torch.nn.Module):
+        found.append(lambda program, value, _: program.modules.append(value))
+    if issubclass(kind, Generator) or iterates(kind):
+        found.append(lambda program, value, name: program.generators.append((value, name)))
+    elif issubclass(kind, (dict, *LISTS)):
+        found.append(lambda program, value, name: program._hold(name, value))
+    if issubclass(kind, FunctionType):
+        found.append(Program._visit_function)
+    elif _is_programs_class(kind) and not issubclass(kind, queue.Queue):
+        found.append(Program._visit_object)
+    elif issubclass(kind, torch.nn.Module):
+        found.append(Program._visit_children)
+    elif issubclass(kind, STANDING):
+        found.append(Program._visit_behind)
+    return tuple(found)
+
+
+def iterates(kind: type) -> bool:
+    """Whether values of a type are Python's own iterators, or generators."""
     return kind.__module__ in ("builtins", "itertools") and issubclass(kind, Iterator)
 
 

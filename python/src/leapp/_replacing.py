@@ -14,8 +14,11 @@ Patch = tuple[Any, dict[str, Any]]
 
 
 def replaced(owner: Any, names: str, instead: Callable[..., Any]) -> Patch:
-    """Return a patch that has functions replaced by :func:`wrapped` ones."""
-    return owner, {name: wrapped(getattr(owner, name), instead) for name in names.split()}
+    """Return a patch that has functions replaced by :func:`wrapped` ones.
+
+    Those are made once, for all sessions: `instead` is no function of a session.
+    """
+    return owner, {name: _lasting(getattr(owner, name), instead) for name in names.split()}
 
 
 def wrapped(original: Any, instead: Callable[..., Any]) -> Any:
@@ -28,15 +31,22 @@ def wrapped(original: Any, instead: Callable[..., Any]) -> Any:
     return call
 
 
+_lasting = functools.cache(wrapped)
+
+
 def announced(owner: Any, names: str, announce: Callable[[str], None]) -> Patch:
     """Return a patch that calls announce() with a function's name when a node calls it."""
+    return replaced(owner, names, _announcing(announce))
 
+
+@functools.cache
+def _announcing(announce: Callable[[str], None]) -> Callable[..., Any]:
     def call(original: Any, /, *args: Any, **options: Any) -> Any:
         if in_node():
             announce(original.__name__)
         return original(*args, **options)
 
-    return replaced(owner, names, call)
+    return call
 
 
 def in_node() -> bool:

@@ -12,7 +12,7 @@ from typing import Any
 
 from . import _console, _state, _untraced
 from ._annotate import Annotate
-from .errors import LeappError, LeappTypeError, LeappValidationError, LeappValueError
+from .errors import LeappError, LeappTypeError, LeappValidationError, LeappValueError, expect
 from .patching import FunctionPatch
 from .semantics import GraphConfigs
 
@@ -52,8 +52,7 @@ def start(
         non_traced = [non_traced]
     excluded = list(non_traced or ())
     for node in excluded:
-        if not isinstance(node, str):
-            raise LeappTypeError.of(node, "leapp.start(non_traced=..) takes names of nodes")
+        expect(str, node, "leapp.start(non_traced=..) takes names of nodes")
     _check("start", _FLAG, verbose=verbose, dry_run=dry_run, global_patching=global_patching)
     _check("start", ("__index__", "must be a whole number"), max_cached_io=max_cached_io)
     _state.load()
@@ -128,10 +127,8 @@ def compile_graph(
         For each node True, False, or the exception that running it met, when validating;
         otherwise True. The dict's ``report`` has every figure.
     """
-    if not isinstance(graph_configs, (GraphConfigs, type(None))):
-        raise LeappTypeError.of(
-            graph_configs, "compile_graph(graph_configs=..) expects GraphConfigs"
-        )
+    if graph_configs is not None:
+        expect(GraphConfigs, graph_configs, "compile_graph(graph_configs=..) expects GraphConfigs")
     _check(
         "compile_graph", _FLAG, visualize=visualize, verbose=verbose, validate=validate,
         dry_run=dry_run, strict=strict, thorough=thorough,
@@ -242,12 +239,10 @@ class ExportManager(Annotate):
         return _graph[1] if _graph else None
 
 
-def _split(name: object, save_path: object) -> tuple[str, str]:
+def _split(name: Any, save_path: Any) -> tuple[str, str]:
     """Return the graph's name and the folder its own folder goes into."""
-    if not isinstance(name, (str, os.PathLike)):
-        raise LeappTypeError.of(name, "leapp.start(name=..) must be a string")
-    if not isinstance(save_path, (str, os.PathLike)):
-        raise LeappTypeError.of(save_path, "leapp.start(save_path=..) must be a string")
+    expect((str, os.PathLike), name, "leapp.start(name=..) must be a string")
+    expect((str, os.PathLike), save_path, "leapp.start(save_path=..) must be a string")
     given = os.path.expanduser(os.fspath(name)).rstrip("/")
     folder, graph = os.path.split(os.path.join(os.path.expanduser(os.fspath(save_path)), given))
     if not os.path.basename(given) or graph in (".", ".."):
@@ -283,8 +278,7 @@ def _checked_patches(patching: Any) -> list[FunctionPatch]:
     patches = [patching] if isinstance(patching, FunctionPatch) else list(patching)
     targets: set[tuple[int, str]] = set()
     for patch in patches:
-        if not isinstance(patch, FunctionPatch):
-            raise LeappTypeError.of(patch, "leapp.start(patching=..) takes FunctionPatch objects")
+        expect(FunctionPatch, patch, "leapp.start(patching=..) takes FunctionPatch objects")
         target = (id(patch.module), patch.function_name)
         if target in targets:
             raise LeappValueError.at_caller(

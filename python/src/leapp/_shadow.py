@@ -8,7 +8,7 @@ import os
 from typing import Any, Literal
 
 from . import _console, _state, _untraced
-from .errors import LeappTypeError, LeappValueError
+from .errors import LeappValueError, expect
 
 
 @dataclasses.dataclass(frozen=True)
@@ -154,8 +154,7 @@ def shadow(
         trust: ``"code"`` lets models do whatever this program may do; see ``InferenceManager``.
         allow_outside_files: Let model files lie outside the bundle's folder.
     """
-    if not isinstance(bundle, (str, os.PathLike)):
-        raise LeappTypeError.of(bundle, "leapp.shadow() takes the path of a bundle's .yaml file")
+    expect((str, os.PathLike), bundle, "leapp.shadow() takes the path of a bundle's .yaml file")
     if trust not in (None, "code"):
         raise LeappValueError.coded("LP003", f"trust must be 'code' or None, not {trust!r}")
     return ShadowRun(os.fspath(bundle), rtol, atol, trust == "code", allow_outside_files)

@@ -38,6 +38,7 @@ _PLAIN = (*NUMBERS, complex, bytes, enum.Enum, fractions.Fraction, datetime.time
 _MUTABLE = (list, collections.deque, bytearray, array.array)
 _UNORDERED = (dict, set)
 LISTS = (*_MUTABLE, tuple, set)
+_NESTING = (dict, list, tuple, collections.deque)
 ARRAYS = (torch.Tensor, np.ndarray, Number)
 
 
@@ -139,6 +140,8 @@ class Snapshot:
 
 def leaves_of(value: Any, copies: Mapping[int, Any] = NOW) -> list[Any]:
     """Return the tensors and arrays in a value, which may be nested."""
+    if not isinstance(value, _NESTING):  # most often
+        return [array_of(value)] if isinstance(value, ARRAYS) else []
 
     def items_of(container: Any) -> list[Any]:
         items = copies[id(container)][1] if id(container) in copies else _first_of(container)

@@ -106,11 +106,19 @@ def restore_sequence_slot() -> None: ...
 def refresh(holders: list[Holder], copies: list[Copy]) -> list[int]:
     """Replace the copies of what holds something else now; return the indices of dicts that do."""
 
+def running(
+    way_to_compare: Callable[[type], Callable[[Any], Any] | None],
+) -> dict[tuple[int, int], tuple[CodeType, dict[str, Any]]]:
+    """Return the plain values in the variables of the program's functions around the caller."""
+
 class Frames:
     """The program's frames that were looked at."""
 
-    def unseen(self) -> list[tuple[dict[str, Any], Mapping[str, Any]]]:
-        """Return (globals, variables) of those that were not, from the caller outwards."""
+    def unseen(self) -> list[tuple[dict[str, Any], list[tuple[str, Any]]]]:
+        """Return globals, and names and values of variables, of those that were not.
+
+        From the caller outwards.
+        """
 
 class Unobserved:
     def __enter__(self) -> Self: ...

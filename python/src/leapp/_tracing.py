@@ -12,7 +12,7 @@ import torch
 from . import _detect, _names, _trace
 from ._numpy import kept, to_tensor, traced_view
 from ._payload import Flat, Meaning, flatten
-from .errors import LeappError, LeappTypeError, LeappValueError
+from .errors import LeappError, LeappTypeError, LeappValueError, expect
 from .semantics import is_array, is_ndarray
 
 _Entries = list[tuple[str, torch.Tensor, Meaning | None]]
@@ -62,12 +62,11 @@ def close_node(
     backend_params: dict[str, Any] | None,
 ) -> tuple[Any, ...]:
     """Hand the outputs over and return them, one value for each given."""
-    if export_with is not None and not isinstance(export_with, str):
-        raise LeappTypeError.of(
-            export_with, f"export_with of node '{node}' must be the name of a backend or None"
-        )
-    if backend_params is not None and not isinstance(backend_params, dict):
-        raise LeappTypeError.of(backend_params, f"backend_params of node '{node}' must be a dict")
+    if export_with is not None:
+        name = f"export_with of node '{node}' must be the name of a backend or None"
+        expect(str, export_with, name)
+    if backend_params is not None:
+        expect(dict, backend_params, f"backend_params of node '{node}' must be a dict")
     entries = _entries_of("output", node, flat)
     values = _trace.output_tensors(node, entries, static, export_with, backend_params or {})
     return _restored(flat, values, as_given=True)
@@ -167,9 +166,8 @@ def _bare(values: tuple[Any, ...]) -> Any:
     return values[0] if len(values) == 1 else values
 
 
-def _checked(node: object) -> str:
-    if not isinstance(node, str):
-        raise LeappTypeError.of(node, "A node's name must be a string")
+def _checked(node: str) -> str:
+    expect(str, node, "A node's name must be a string")
     return node
 
 

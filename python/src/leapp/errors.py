@@ -92,6 +92,12 @@ class LeappValidationError(LeappError):
     code = "LP409"
 
 
+def expect(kinds: type | tuple[type, ...], value: object, expected: str) -> None:
+    """Raise an error that says what was expected, unless the value is of these types."""
+    if not isinstance(value, kinds):
+        raise LeappTypeError.of(value, expected)
+
+
 def _callers_line() -> str:
     """Return ``"file.py:12 in function"`` of the nearest frame outside this package and PyTorch.
 

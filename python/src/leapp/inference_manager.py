@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from . import _console, _runtime
-from .errors import LeappError, LeappImportError, LeappTypeError, LeappValueError
+from .errors import LeappError, LeappImportError, LeappValueError, expect
 
 __all__ = ["InferenceManager", "Node", "Verification"]
 
@@ -190,10 +190,8 @@ class InferenceManager(_runtime.Manager):
         allow_native: bool = False,
         max_tensor_bytes: int = 1 << 30,
     ) -> None:
-        if not isinstance(model_path, (str, PathLike)):
-            raise LeappTypeError.of(
-                model_path, "InferenceManager() takes the path of a bundle's .yaml file"
-            )
+        expected = "InferenceManager() takes the path of a bundle's .yaml file"
+        expect((str, PathLike), model_path, expected)
         if trust not in (None, "code"):
             raise LeappValueError.coded("LP003", f"trust must be 'code' or None, not {trust!r}")
         find_onnxruntime()

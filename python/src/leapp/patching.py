@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from .errors import LeappTypeError, LeappValueError
+from .errors import LeappTypeError, LeappValueError, expect
 
 __all__ = ["FunctionPatch"]
 
@@ -27,10 +27,7 @@ class FunctionPatch:
 
     def __post_init__(self) -> None:
         name = getattr(self.module, "__name__", repr(self.module))
-        if not isinstance(self.function_name, str):
-            raise LeappTypeError.of(
-                self.function_name, "FunctionPatch function_name must be a string"
-            )
+        expect(str, self.function_name, "FunctionPatch function_name must be a string")
         if not callable(self.replacement):
             raise LeappTypeError.of(
                 self.replacement,

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from ._contract import History, Limits, Numbers, numbers, text
 from .enums import InputKindEnum, OutputKindEnum
-from .errors import LeappTypeError, LeappValueError
+from .errors import LeappTypeError, LeappValueError, expect
 
 __all__ = ["GraphConfigs", "History", "Limits", "TemporalAxis", "TensorSemantics"]
 
@@ -81,8 +81,7 @@ class GraphConfigs:
             given, what = getattr(self, field_name), f"GraphConfigs {field_name}"
             if given is None:
                 continue
-            if not isinstance(given, Mapping):
-                raise LeappTypeError.of(given, f"{what} must be a dict")
+            expect(Mapping, given, f"{what} must be a dict")
             result[field_name] = {
                 text(f"{what}: {of}", key): numbers(f"{what}[{key!r}]", value)
                 for key, value in given.items()
@@ -147,8 +146,9 @@ class TensorSemantics:
                 self.ref,
                 f"TensorSemantics 'ref' of {self.name!r} must be a torch.Tensor or a numpy.ndarray",
             )
-        if not isinstance(self.kind, (InputKindEnum, OutputKindEnum, str, type(None))):
-            raise LeappTypeError.of(
+        if self.kind is not None:
+            expect(
+                (InputKindEnum, OutputKindEnum, str),
                 self.kind,
                 f"TensorSemantics 'kind' of {self.name!r} must be an InputKindEnum, an "
                 f"OutputKindEnum or a string",
@@ -176,8 +176,7 @@ class TensorSemantics:
                 result[key] = text(what.format(key), value)
         for key, form in (("limits", Limits), ("history", History)):
             if (value := getattr(self, key)) is not None:
-                if not isinstance(value, form):
-                    raise LeappTypeError.of(value, f"{what.format(key)} must be {form.__name__}")
+                expect(form, value, f"{what.format(key)} must be {form.__name__}")
                 result[key] = value.to_metadata()
         if self.max_age_ms is not None:
             _check_positive(what.format("max_age_ms"), self.max_age_ms)
@@ -231,10 +230,9 @@ def _check_positive(what: str, value: object) -> None:
         raise LeappValueError.coded("LP003", f"{what} must be positive and finite, got {value}.")
 
 
-def _check_keys(what: str, mapping: object) -> None:
+def _check_keys(what: str, mapping: dict[str, Any]) -> None:
     """Refuse anything but a dict with text keys that a bundle can hold."""
-    if not isinstance(mapping, dict):
-        raise LeappTypeError.of(mapping, f"{what} must be a dict")
+    expect(dict, mapping, f"{what} must be a dict")
     for key in mapping:
         if not isinstance(key, str):
             raise LeappTypeError.at_caller(
@@ -266,16 +264,14 @@ def _check_size(what: str, mapping: dict[str, Any]) -> None:
         )
 
 
-def _per_dimension(name: str, given: object) -> tuple[list[AxisNames], float | None]:
+def _per_dimension(name: str, given: Any) -> tuple[list[AxisNames], float | None]:
     """Return one entry per named dimension, and the period of the time axis if there is one."""
     if isinstance(given, str):
         return [[given]], None
     if isinstance(given, TemporalAxis):
         given = [given]
-    if not isinstance(given, Sequence):
-        raise LeappTypeError.of(
-            given, f"TensorSemantics 'element_names' of {name!r} must be a string or a list"
-        )
+    expected = f"TensorSemantics 'element_names' of {name!r} must be a string or a list"
+    expect(Sequence, given, expected)
     if all(isinstance(entry, str) for entry in given):
         return [list(given)], None
     names: list[AxisNames] = []

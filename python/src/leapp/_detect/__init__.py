@@ -16,7 +16,7 @@ import torch
 
 from .. import _names, _trace
 from .._replacing import Patch
-from . import clocks, counters, replaced, threads
+from . import clocks, counters, random_numbers, replaced, threads
 from .watch import Finding, Watch
 
 #: So many sentences of one kind are said of a node; the others are in log.txt.
@@ -31,12 +31,10 @@ _watch = Watch()
 
 def start() -> Iterator[Patch]:
     """Begin to watch a session that has just started; yield what to replace."""
-    restore()
     _watch.begin()
-    yield threads.patch()
-    for patch in (clocks.patch(_watch), *_watch.random_numbers.patches()):
-        yield patch
-        yield from _watch.program.imports_of(patch[1].values())
+    patches = [threads.patch(), clocks.patch(), *random_numbers.patches()]
+    yield from patches
+    yield from _watch.program.imports_of(patches)
 
 
 def rehearse() -> None:
@@ -49,6 +47,8 @@ def restore() -> None:
     global _watch
     _watch.restore()
     _watch = Watch()
+    clocks.forget()
+    random_numbers.forget()
 
 
 def include(*objects: Any) -> None:
@@ -60,13 +60,13 @@ def opened(node: str, number: int) -> bool:
     """A pass of a node has begun: its first or second. Return whether to be told when it ends."""
     _watch.opened(node, number)
     for generator, name in _watch.program.generators:
-        _watch.random_numbers.follow(generator, name)
+        random_numbers.follow(generator, name)
     return number == 1 and bool(_watch.program.generators)
 
 
 def closed(node: str) -> None:
     """A pass of a node that holds generators has ended."""
-    _watch.random_numbers.drawn(f"while node '{node}' was open")
+    random_numbers.drawn(f"while node '{node}' was open")
 
 
 def keeps(outputs: Iterable[torch.Tensor]) -> bool:
@@ -80,7 +80,7 @@ def drawn() -> None:
     Where those are is known in the passes that are told of.
     """
     if any(_trace.pass_of(node) <= 2 for node in _trace.open_nodes()):
-        _watch.random_numbers.drawn()
+        random_numbers.drawn()
 
 
 def finish() -> None:
@@ -89,7 +89,7 @@ def finish() -> None:
     for node in _watch.before:
         _watch.look_at_running(node)
     for find in _FINDERS:
-        for node in _watch.nodes:
+        for node in _watch.running:
             _say(node, list(find(_watch, node)))
 
 

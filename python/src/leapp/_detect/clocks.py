@@ -14,20 +14,29 @@ _CLOCKS = (
 )
 
 
-def patch(watch: Watch) -> Patch:
+#: By node, (line, function) of clocks that were read, in order.
+_read: dict[str, dict[tuple[str, str], None]] = {}
+
+
+def patch() -> Patch:
     """Return what remembers where functions of ``time`` are called."""
+    return announced(time, _CLOCKS, _note)
 
-    def note(function: str) -> None:
-        for node in _trace.open_nodes():
-            watch.clocks.setdefault(node, {})[_trace.user_location(), function] = None
 
-    return announced(time, _CLOCKS, note)
+def _note(function: str) -> None:
+    for node in _trace.open_nodes():
+        _read.setdefault(node, {})[_trace.user_location(), function] = None
+
+
+def forget() -> None:
+    """Forget what was read in the former session."""
+    _read.clear()
 
 
 def findings(watch: Watch, node: str) -> Iterator[Finding]:
     """Name what was read in the only pass of a node, and what the program chooses by in any."""
     once = _trace.pass_of(node) == 1
-    read = watch.clocks.get(node, {})
+    read = _read.get(node, {})
     if read and not once:
         chosen = _reading.reading_in(_trace.code_in(node), watch.trees_around(node, "")).chosen
         read = {clock: None for clock in read if clock[1] in chosen}

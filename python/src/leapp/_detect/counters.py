@@ -14,12 +14,14 @@ _MOST_SHOWN = 60
 
 
 class _Change(NamedTuple):
-    """A plain value, or the length of a container, that is another one now."""
+    """A plain value, or the length of a container, that is another one now.
+
+    Code inside the node uses it.
+    """
 
     name: str
     before: Any
     now: Any
-    matters: bool  # code inside the node uses it
     is_chosen_by: bool
 
 
@@ -31,8 +33,6 @@ def findings(watch: Watch, node: str) -> Iterator[Finding]:
     once = _trace.pass_of(node) == 1
     for change in (*_of_places(watch, node, once), *_of_variables(watch, node)):
         name, before, now = change.name, _shown(change.before), _shown(change.now)
-        if not change.matters:
-            continue
         if once:
             yield Finding(
                 "LP217",
@@ -63,7 +63,7 @@ def _has_changed(before: Any, now: Any) -> bool:
 
 
 def _of_places(watch: Watch, node: str, once: bool) -> Iterator[_Change]:
-    """Yield what changed in the places that the program holds."""
+    """Yield what changed in the places that the program holds, if the node uses it."""
     snapshot = watch.before.get(node, Snapshot([], []))
     second = watch.after.get(node, Snapshot([], []))
     came_up = (place._replace(value=second.find(place)) for place in snapshot.new_places())
@@ -83,7 +83,8 @@ def _of_places(watch: Watch, node: str, once: bool) -> Iterator[_Change]:
                 matters = not words.isdisjoint(reading.read)
             else:  # what a list of tensors holds is looked at elsewhere
                 matters = not once and is_chosen_by
-            yield _Change(place.name, before, now, matters, is_chosen_by)
+            if matters:
+                yield _Change(place.name, before, now, is_chosen_by)
 
 
 def _reading_of(watch: Watch, node: str, place: Place) -> tuple[_reading.Reading, set[str]]:
@@ -103,4 +104,4 @@ def _of_variables(watch: Watch, node: str) -> Iterator[_Change]:
         for name, before in values.items():
             now = latest[key][1].get(name)
             if name in reading.read and _has_changed(before, now):
-                yield _Change(name, before, now, True, name in reading.chosen)
+                yield _Change(name, before, now, name in reading.chosen)

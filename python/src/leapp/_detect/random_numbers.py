@@ -7,10 +7,12 @@ while a node was open gave it values.
 
 from __future__ import annotations
 
+import functools
 import gc
+import itertools
 import random
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from types import GeneratorType
 from typing import Any
 
@@ -18,7 +20,7 @@ import numpy as np
 
 from .. import _trace
 from .._held import state_of
-from .._program import is_iterator
+from .._program import iterates
 from .._replacing import Patch, announced, in_node, replaced
 
 _NUMPY_DRAWS = (
@@ -32,54 +34,63 @@ _PYTHON_DRAWS = (
 _CURE = "If they are meant to change, pass them through annotate.input_tensors()."
 
 
-class RandomNumbers:
-    """Names the numbers that are drawn inside a node."""
-
-    def __init__(self) -> None:
-        #: By id: a generator or iterator, a name for it and the position it was last seen in.
-        self._followed: dict[int, tuple[Any, str, Any]] = {}
-        #: How often the system was asked for numbers, which come in no sequence.
-        self._asked = 0
-
-    def patches(self) -> Iterable[Patch]:
-        """Yield what to replace: the functions that draw, and what makes generators."""
-        yield announced(np.random, _NUMPY_DRAWS, _naming_draws("np.random"))
-        yield announced(random, _PYTHON_DRAWS, _naming_draws("random"))
-        yield replaced(np.random, "default_rng", self._following)
-        yield replaced(random.SystemRandom, "random getrandbits", self._counting)
-
-    def _following(self, original: Any, *args: Any, **options: Any) -> Any:
-        generator = original(*args, **options)
-        if in_node():
-            self.follow(generator, "np.random.default_rng()")
-            _trace.await_ends()
-        return generator
-
-    def _counting(self, original: Any, *args: Any) -> Any:
-        self._asked += 1
-        return original(*args)
-
-    def follow(self, generator: Any, name: str) -> None:
-        """Remember what the program holds, and how far it has come."""
-        of_system = isinstance(generator, random.SystemRandom)
-        position = self._asked if of_system else _position(generator)
-        self._followed[id(generator)] = (generator, name, position)
-
-    def drawn(self, when: str = "that come in here") -> None:
-        """Name what was used since it was last looked at."""
-        for generator, name, before in list(self._followed.values()):
-            self.follow(generator, name)
-            if self._followed[id(generator)][2] == before:
-                continue
-            iterates = is_iterator(generator)
-            what = "gave out values" if iterates else "drew random numbers"
-            _trace.diagnose(
-                "LP221" if iterates else "LP204",
-                f"{type(generator).__name__} '{name}' {what} {when}: what a node uses of them is "
-                f"exported as a constant. {_CURE}",
-            )
+#: By id: a generator or iterator, a name for it and the position it was last seen in.
+_followed: dict[int, tuple[Any, str, Any]] = {}
+#: How often the system was asked for numbers, which come in no sequence.
+_asked = itertools.count()
 
 
+def patches() -> list[Patch]:
+    """Return what to replace: the functions that draw, and what makes generators."""
+    return [
+        announced(np.random, _NUMPY_DRAWS, _naming_draws("np.random")),
+        announced(random, _PYTHON_DRAWS, _naming_draws("random")),
+        replaced(np.random, "default_rng", _following),
+        replaced(random.SystemRandom, "random getrandbits", _counting),
+    ]
+
+
+def forget() -> None:
+    """Let go of the generators of the former session."""
+    _followed.clear()
+
+
+def _following(original: Any, *args: Any, **options: Any) -> Any:
+    generator = original(*args, **options)
+    if in_node():
+        follow(generator, "np.random.default_rng()")
+        _trace.await_ends()
+    return generator
+
+
+def _counting(original: Any, *args: Any) -> Any:
+    next(_asked)
+    return original(*args)
+
+
+def follow(generator: Any, name: str) -> None:
+    """Remember what the program holds, and how far it has come."""
+    of_system = isinstance(generator, random.SystemRandom)
+    position = repr(_asked) if of_system else _position(generator)
+    _followed[id(generator)] = (generator, name, position)
+
+
+def drawn(when: str = "that come in here") -> None:
+    """Name what was used since it was last looked at."""
+    for generator, name, before in list(_followed.values()):
+        follow(generator, name)
+        if _followed[id(generator)][2] == before:
+            continue
+        gives = iterates(type(generator))
+        what = "gave out values" if gives else "drew random numbers"
+        _trace.diagnose(
+            "LP221" if gives else "LP204",
+            f"{type(generator).__name__} '{name}' {what} {when}: what a node uses of them is "
+            f"exported as a constant. {_CURE}",
+        )
+
+
+@functools.cache
 def _naming_draws(module: str) -> Callable[[str], None]:
     return lambda function: _trace.diagnose(
         "LP204",
@@ -90,7 +101,7 @@ def _naming_draws(module: str) -> Callable[[str], None]:
 
 def _position(generator: Any) -> Any:
     """Return where a generator is in its sequence, as something to compare."""
-    if is_iterator(generator):
+    if iterates(type(generator)):
         return _step(generator)
     with _trace.Unobserved():  # NumPy makes arrays to answer
         return repr(state_of(generator)[0])
@@ -109,7 +120,7 @@ def _step(value: Any, depth: int = 16) -> tuple[Any, ...]:
         if frame is None:
             return ()
         return (frame.f_lasti, *_step(tuple(frame.f_locals.values()), depth - 1))
-    if not is_iterator(value):
+    if not iterates(type(value)):
         return ()
     try:
         with warnings.catch_warnings():

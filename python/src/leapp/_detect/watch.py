@@ -16,16 +16,19 @@ from __future__ import annotations
 import ast
 import gc
 from collections.abc import Sequence
+from types import CodeType
 from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 
-from .. import _reading, _running, _source, _trace
+from .. import _reading, _source, _trace
 from .._numpy import Number, kept, new_array, plain
 from .._program import Program
-from .._snapshot import Holder, Place, Snapshot, leaves_of
-from .random_numbers import RandomNumbers
+from .._snapshot import Holder, Place, Snapshot, leaves_of, way_to_compare
+
+#: By the id of code, and how many calls of it are further in: the code, and values by names.
+Running = dict[tuple[int, int], tuple[CodeType, dict[str, Any]]]
 
 
 class Finding(NamedTuple):
@@ -45,15 +48,11 @@ class Watch:
         #: What there was when a node's first pass began, and when its second did.
         self.before: dict[str, Snapshot] = {}
         self.after: dict[str, Snapshot] = {}
-        #: The variables of running functions when a node's first pass began, and when last seen.
-        self.running: dict[str, tuple[_running.Running, _running.Running]] = {}
+        #: By node, in order: the variables of running functions when its first pass began, and when
+        #: last seen.
+        self.running: dict[str, tuple[Running, Running]] = {}
         #: That of the nodes that share a look.
-        self._look: tuple[_running.Running, _running.Running] = {}, {}
-        #: Names of all nodes, in order.
-        self.nodes: dict[str, None] = {}
-        #: By node, (line, function) of clocks that were read, in order.
-        self.clocks: dict[str, dict[tuple[str, str], None]] = {}
-        self.random_numbers = RandomNumbers()
+        self._look: tuple[Running, Running] = {}, {}
         self._at_start = Snapshot([], [])
         #: The memory of tensors at the start, by their ids: `h.data = ..` gives them another.
         self._memory: dict[int, int] = {}
@@ -70,17 +69,16 @@ class Watch:
         gc.collect(0)  # what was made here is due for it, and would have it in the first pass
 
     def rehearse(self) -> None:
-        self.opened("start", 1)
-        self.nodes.clear()
-        self.before.clear()
-        self.running.clear()
+        self._replace_values()
         self._at_start = self.program.snapshot()
         self._memory = {
-            id(leaf): leaf.untyped_storage()._cdata
-            for place in self._at_start.places()
-            for leaf in leaves_of(place.value)
-            if type(leaf) is torch.Tensor and leaf.layout is torch.strided
+            id(place.value): place.value.untyped_storage()._cdata
+            for place in self._at_start.items()
+            if type(place.value) is torch.Tensor and place.value.layout is torch.strided
         }
+        self.opened("start", 1)  # last, so that the first pass finds it in the caches
+        self.before.clear()
+        self.running.clear()
 
     def restore(self) -> None:
         """Put back what was replaced, where that still is, and numbers that came of it."""
@@ -104,26 +102,24 @@ class Watch:
         if self.after:  # others are in their second pass: what was found before their first is old
             self.program = Program()
         is_first = not self.before or bool(self.after)
-        self.nodes[node] = None
         if is_first:
-            self._look = _running.look(), {}
+            self._look = _trace.running(way_to_compare), {}
             self.program.look_again()
         self.running[node] = self._look
         self.program.visit_frames()
         for value in expected:
             self.program.visit(value, type(value).__name__)
-        before = len(self._replaced)
-        self._replace_values()
+        has_replaced = bool(self.program.replaceable) and self._replace_values()
         if is_first:
-            self.before[node] = self.program.snapshot(as_seen=len(self._replaced) == before)
+            self.before[node] = self.program.snapshot(as_seen=not has_replaced)
 
     def look_at_running(self, node: str) -> None:
         """See what variables of running functions are now."""
-        self.running[node][1].update(_running.look())
+        self.running[node][1].update(_trace.running(way_to_compare))
 
-    def _replace_values(self) -> None:
+    def _replace_values(self) -> bool:
         """Put traced arrays in the places of arrays, and own tensors in those of shared ones."""
-        places = self.program.replaceable
+        places, before = self.program.replaceable, len(self._replaced)
         while places:
             place = places.pop()
             value, other = place.value, place.now()
@@ -140,6 +136,7 @@ class Watch:
                 continue
             place.put(other)
             self._replaced.append((place, other))
+        return len(self._replaced) > before
 
     def held_now(self) -> dict[int, Place]:
         """Return the places that hold tensors, by the tensors' memory."""

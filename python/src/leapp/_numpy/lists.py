@@ -12,6 +12,7 @@ import functools
 import pkgutil
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -28,15 +29,19 @@ LISTS = (list, tuple, collections.deque)
 
 def patches() -> Iterator[Patch]:
     """Yield what to replace: all of NumPy that takes lists."""
-    left_alone = NOT_VALUES | TAKE_OTHER_LISTS
     for module in (np, np.linalg, np.fft):
-        found = vars(module).items()
-        ufuncs = {name: _Ufunc(it) for name, it in found if isinstance(it, np.ufunc)}
-        dispatched = {name: it for name, it in found if hasattr(it, "_implementation")}
-        functions = {n: _of_function(it) for n, it in dispatched.items() if it not in left_alone}
-        yield module, ufuncs | functions
+        yield module, {name: _of_function(vars(module)[name]) for name in _names_in(module)}
     yield replaced(np.vectorize, "__call__", _of_vectorize)
     yield replaced(type(np.r_).__base__, "__getitem__", _of_concatenator)  # also np.c_
+
+
+@functools.cache
+def _names_in(module: ModuleType) -> list[str]:
+    """Return the names of a module's ufuncs, and of other functions that ask arrays what to do."""
+    left_alone = NOT_VALUES | TAKE_OTHER_LISTS
+    dispatched = [(n, it) for n, it in vars(module).items() if hasattr(it, "_implementation")]
+    ufuncs = [name for name, it in vars(module).items() if isinstance(it, np.ufunc)]
+    return [*ufuncs, *(name for name, it in dispatched if it not in left_alone)]
 
 
 def holds_traced(value: Any) -> bool:
@@ -118,6 +123,9 @@ def apply_along_axis(function: Any, axis: int, array: Any, *args: Any, **options
 
 @functools.cache
 def _of_function(original: Callable[..., Any]) -> Callable[..., Any]:
+    if isinstance(original, np.ufunc):
+        return _Ufunc(original)
+
     @functools.wraps(original)
     def call(*args: Any, **options: Any) -> Any:
         if not _trace.any_open():
