@@ -41,7 +41,9 @@ bool hold_the_same(PyObject* now, PyObject* before) {
 py::list items_of(const py::handle& sequence, Py_ssize_t most) {
   py::list items;
   for (Py_ssize_t i = 0; i < most; ++i) {
-    PyObject* item = PySequence_GetItem(sequence.ptr(), i);
+    // A list's own: a subclass may load what is asked for.
+    PyObject* item = PyList_Check(sequence.ptr()) ? Py_NewRef(PyList_GET_ITEM(sequence.ptr(), i))
+                                                  : PySequence_GetItem(sequence.ptr(), i);
     if (item == nullptr) throw py::error_already_set();
     items.append(py::reinterpret_steal<py::object>(item));
   }
@@ -58,9 +60,10 @@ bool begins_with(const py::handle& list, const py::handle& items) {
 // Replaces the copy of what a list, tuple, deque or set held: its length, and the first items.
 void refresh_list(const py::object& list, py::list copies, std::size_t at) {
   if (PyTuple_Check(list.ptr())) return;  // which do not change
-  const Py_ssize_t length = PyObject_Size(list.ptr());
+  const bool is_list = PyList_Check(list.ptr());
+  const Py_ssize_t length = is_list ? PyList_GET_SIZE(list.ptr()) : PyObject_Size(list.ptr());
   if (length < 0) throw py::error_already_set();
-  if (PyList_Check(list.ptr())) {
+  if (is_list) {
     const py::tuple known = copies[at];
     if (known[0].cast<Py_ssize_t>() == length && begins_with(list, known[1])) return;
   }
@@ -72,6 +75,20 @@ void refresh_list(const py::object& list, py::list copies, std::size_t at) {
 py::object content_of(const py::object& held) {
   if (PyDict_Check(held.ptr())) return held;
   return Py_TYPE(held.ptr()) == &PyDictProxy_Type ? py::dict(held) : held.attr("now")();
+}
+
+// Without asking a subclass, which may load what it is asked for.
+py::dict copy_of(const py::handle& dict) {
+  if (PyDict_CheckExact(dict.ptr()))
+    return py::reinterpret_steal<py::dict>(PyDict_Copy(dict.ptr()));
+  py::dict copy;
+  Py_ssize_t position = 0;
+  PyObject* key = nullptr;
+  PyObject* value = nullptr;
+  while (PyDict_Next(dict.ptr(), &position, &key, &value) != 0) {
+    copy[py::handle(key)] = py::handle(value);
+  }
+  return copy;
 }
 
 py::list refresh(const py::list& holders, const py::list& copies) {
@@ -86,7 +103,7 @@ py::list refresh(const py::list& holders, const py::list& copies) {
     }
     py::object now = content_of(held);
     if (hold_the_same(now.ptr(), copy.ptr())) continue;
-    if (now.is(held)) now = py::reinterpret_steal<py::object>(PyDict_Copy(held.ptr()));
+    if (now.is(held)) now = copy_of(held);
     copies[static_cast<std::size_t>(i)] = now;
     changed.append(i);
   }

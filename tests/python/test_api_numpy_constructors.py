@@ -78,3 +78,16 @@ def test_constructors_take_what_they_always_take(bench: Workbench) -> None:
         with pytest.raises(ValueError, match="only one element tensors"):
             torch.tensor([x, x])
         annotate.output_tensors("n", {"y": x * 2}, export_with="jit")
+
+
+def _constant(x: torch.Tensor) -> torch.Tensor:
+    return x * torch.tensor(2.0) + torch.as_tensor(1.0)
+
+
+def test_functions_can_be_scripted_during_a_session(bench: Workbench) -> None:
+    with bench.trace():
+        x = annotate.input_tensors("n", {"x": torch.ones(3)})
+        y = torch.jit.script(_constant)(x)
+        annotate.output_tensors("n", {"y": y}, export_with="jit")
+    bench.compile()
+    assert bench.manager().run_policy({"n/x": torch.ones(3)})["n/y"].tolist() == [3.0] * 3

@@ -39,6 +39,33 @@ def test_a_number_that_is_none_has_not_changed(bench: Workbench) -> None:
     assert "'policy.limit'" not in trace(bench, Unset(limit=float("nan")))
 
 
+class _Logging(NodePolicy):
+    def function(self, x: torch.Tensor) -> torch.Tensor:
+        self.rewards.append(x.mean().item())
+        self.extras["log"]["largest"] = float(x.abs().max())
+        return x * 2
+
+    def logged(self) -> Any:
+        return self.rewards, self.extras
+
+
+class _Weighing(NodePolicy):
+    def function(self, x: torch.Tensor) -> torch.Tensor:
+        self.gains.append(x.mean().item())
+        return x * sum(self.gains)
+
+
+@tells_positions
+def test_a_number_that_is_only_kept_for_a_log_is_not_named(bench: Workbench) -> None:
+    logging = _Logging(rewards=[], extras={"log": {}})
+    assert "[WARNING]" not in trace(bench, logging, passes=2)
+    assert [len(each) for each in logging.logged()] == [2, 1]
+
+
+def test_a_number_that_is_kept_and_used_is_named(bench: Workbench) -> None:
+    assert "aten::item turns a traced tensor into a number" in trace(bench, _Weighing(gains=[]))
+
+
 @tells_positions
 def test_a_number_that_is_only_shown_is_not_named(
     bench: Workbench, capsys: pytest.CaptureFixture[str]

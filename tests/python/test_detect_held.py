@@ -9,6 +9,7 @@ import functools
 import math
 import queue
 import weakref
+from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any
 
@@ -199,3 +200,42 @@ def test_values_of_many_kinds_are_compared(bench: Workbench) -> None:
         "'policy.made['n']' went from 1 to 2",
     ):
         assert text in log
+
+
+class _Loading(dict[str, int]):
+    """A registry that loads what it is asked for, as of models by their names."""
+
+    def __iter__(self) -> Iterator[str]:
+        raise AssertionError("it was asked")
+
+    keys = values = items = __len__ = __iter__  # type: ignore[assignment]
+
+
+class _Growing(list[int]):
+    def __iter__(self) -> Iterator[int]:
+        raise AssertionError("it was asked")
+
+    __len__ = __getitem__ = __iter__  # type: ignore[assignment]
+
+
+class _Pretending:
+    """A proxy, which says that it is a dict."""
+
+    __class__ = property(lambda self: dict)  # type: ignore[assignment]
+
+
+@pytest.mark.parametrize("value", [_Loading(a=1), _Growing([1, 2]), _Pretending()])
+def test_containers_are_not_asked_for_what_they_hold(bench: Workbench, value: Any) -> None:
+    class Policy(NodePolicy):
+        def function(self, x: torch.Tensor) -> torch.Tensor:
+            return x * 2
+
+    assert "[WARNING]" not in trace(bench, Policy(value=value, values=[value]), passes=2)
+
+
+def test_a_module_without_parameters_yet_is_passed_over(bench: Workbench) -> None:
+    class Policy(NodePolicy):
+        def function(self, x: torch.Tensor) -> torch.Tensor:
+            return x * 2
+
+    assert "[WARNING]" not in trace(bench, Policy(critic=torch.nn.LazyLinear(1)), passes=2)

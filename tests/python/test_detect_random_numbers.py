@@ -57,6 +57,17 @@ def test_a_generator_used_between_nodes_is_no_matter_in_later_passes(bench: Work
     assert "[WARNING]" not in trace(bench, Policy(rng=np.random.default_rng(0)), passes=3)
 
 
+def test_numbers_that_are_drawn_from_the_second_pass_on_are_named(bench: Workbench) -> None:
+    class Policy(NodePolicy):
+        def function(self, x: torch.Tensor) -> torch.Tensor:
+            sticks = self.last is not None and self.rng.uniform() < 0
+            self.last = 1
+            return -x if sticks else x * 2
+
+    log = trace(bench, Policy(rng=np.random.default_rng(0), last=None), passes=3)
+    assert "Generator 'policy.rng' drew random numbers while node 'node' was open" in log
+
+
 @tells_positions
 def test_pythons_random_numbers_are_named_with_their_line(bench: Workbench) -> None:
     class Policy(NodePolicy):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import collections
+import dataclasses
+from types import SimpleNamespace
 from typing import Any
 
 import node_policy
@@ -24,6 +26,23 @@ class _Replaced(NodePolicy):
 @pytest.mark.parametrize("first", [None, torch.zeros(3)])
 def test_a_tensor_that_was_replaced_is_named_after_one_pass(bench: Workbench, first: Any) -> None:
     assert "'policy.h' was replaced while node 'node'" in trace(bench, _Replaced(h=first))
+
+
+@dataclasses.dataclass
+class _State:
+    h: Any
+
+
+class _WholeState(NodePolicy):
+    def function(self, x: torch.Tensor) -> torch.Tensor:
+        self.s = type(self.s)(h=[{"h": 0.5 * self.s.h[0]["h"] + x}])
+        return self.s.h[0]["h"] * 2
+
+
+@pytest.mark.parametrize("kind", [_State, SimpleNamespace])
+def test_an_object_that_was_replaced_is_named_after_one_pass(bench: Workbench, kind: Any) -> None:
+    log = trace(bench, _WholeState(s=kind(h=[{"h": torch.zeros(3)}])))
+    assert "'policy.s' was replaced while node 'node'" in log
 
 
 def test_a_tensor_that_was_given_other_memory_is_named_after_one_pass(bench: Workbench) -> None:

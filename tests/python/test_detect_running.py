@@ -83,6 +83,35 @@ def test_a_variable_that_is_used_around_the_node_is_not_named(bench: Workbench) 
     assert leapp.diagnostics() == []
 
 
+class _Scaled(torch.nn.Module):
+    def forward(self, x: torch.Tensor, t: int = 0) -> torch.Tensor:
+        return x * 2 if t < 5 else x
+
+
+@tells_positions
+@pytest.mark.parametrize("handed_on", [False, True])
+def test_a_variable_is_read_by_another_name_where_it_is_handed_on(
+    bench: Workbench, handed_on: bool
+) -> None:
+    scaled = _Scaled()
+
+    def apart() -> None:
+        for t in range(2):
+            x = torch.randn(3, generator=torch.Generator().manual_seed(t))
+            x = annotate.input_tensors("node", {"x": x})
+            annotate.output_tensors("node", {"y": scaled(x)}, export_with="jit")
+
+    def together() -> None:
+        for t in range(2):
+            x = annotate.input_tensors("node", {"x": torch.randn(3)})
+            annotate.output_tensors("node", {"y": scaled(x, t)}, export_with="jit")
+
+    leapp.start("g", save_path=str(bench.folder))
+    (together if handed_on else apart)()
+    leapp.stop()
+    assert [said.code for said in leapp.diagnostics()] == (["LP218"] if handed_on else [])
+
+
 @tells_positions
 def test_a_tensor_of_a_running_function_is_not_held(bench: Workbench) -> None:
     leapp.start("g", save_path=str(bench.folder))

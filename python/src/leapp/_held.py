@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import array
 import collections
 import contextlib
 import functools
@@ -57,6 +58,27 @@ class Fields(MutableMapping[str, Any]):
 
 #: Random generators.
 GENERATORS = (torch.Generator, np.random.Generator, np.random.RandomState, random.Random)
+
+
+#: Python's own lists, and what it has like them.
+LISTS = (list, collections.deque, bytearray, array.array, tuple, set)
+
+
+def is_a(value: Any, kinds: tuple[type, ...]) -> bool:
+    """Whether a value is of these types, whatever it says that its class is."""
+    return issubclass(type(value), kinds)
+
+
+def plain_kind(container: Any) -> Any:
+    """Return whose methods to call: Python's own, for a subclass may load what it is asked for."""
+    kinds = (kind for kind in (dict, *LISTS) if is_a(container, (kind,)))
+    return next(kinds, type(container))
+
+
+def items_of(container: Any) -> Iterator[Any]:
+    """Return what a list holds, or the keys of a dict."""
+    found: Iterator[Any] = plain_kind(container).__iter__(container)
+    return found
 
 
 def cells_of(function: FunctionType) -> Fields:

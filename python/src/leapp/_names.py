@@ -74,5 +74,5 @@ def _address(value: Any) -> int:
         return int(value.__array_interface__["data"][0])
     try:
         return torch._C.TensorBase.data_ptr(value)
-    except RuntimeError:  # lazy and fake tensors have no memory
+    except (RuntimeError, ValueError):  # lazy and fake tensors have no memory
         return 0

@@ -31,10 +31,10 @@ import numpy as np
 import torch
 
 from . import _trace
-from ._held import STANDING, attributes_of, behind, cells_of
+from ._held import LISTS, STANDING, attributes_of, behind, cells_of
 from ._numpy import Number
 from ._replacing import Patch
-from ._snapshot import LISTS, PASSIVE, Copy, Holder, Place, Snapshot, copy_of, items_in
+from ._snapshot import PASSIVE, Copy, Holder, Place, Snapshot, copy_of, items_in
 from ._source import files_of
 
 Generator = np.random.Generator | np.random.RandomState | random.Random

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import functools
 import os
 import re
@@ -11,14 +12,24 @@ from types import CodeType, FunctionType
 from typing import Any, NamedTuple
 
 from . import _trace
-from ._source import SHOWING, functions_in, last_name, only_shows, span_in, span_of, tree_of_code
+from ._source import (
+    ADDING_METHODS,
+    SHOWING,
+    functions_in,
+    last_name,
+    only_shows,
+    span_in,
+    span_of,
+    tree_of_code,
+)
 
-_ADDING_METHODS = ("add", "append", "appendleft", "clear", "extend", "insert", "update")
 #: Methods that do not take part in computing: they make objects, show them, or stand around code.
 _MANAGING = frozenset(
     "__init__ __new__ __post_init__ __init_subclass__ __del__ __enter__ __exit__ __repr__ __str__ "
     "__format__ __eq__ __ne__ __hash__ __setattr__ __getstate__ __setstate__ __reduce__".split()
 )
+
+_STOCK_MODULES = ("math", "np", "numpy", "random", "time", "torch")
 
 #: A function that ran in a node, and the instructions that opened and closed it, if it did that.
 CodeIn = tuple[CodeType, tuple[int, int] | None]
@@ -81,11 +92,40 @@ def variables_in(functions: Sequence[CodeIn], of: CodeType | str) -> Reading:
             if isinstance(of, str):
                 given = given & {*code.co_names}
             elif code is not of:
+                given = given & _handed_on_by(of)
                 given = given & {*code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]}
         reading = _reading_of(tree)
         read |= reading.read & given
         chosen |= reading.chosen & given
     return Reading(frozenset(read), frozenset(chosen))
+
+
+@functools.cache
+def _handed_on_by(code: CodeType) -> frozenset[str]:
+    """Return the variables that a function gives to other functions of the program's."""
+    tree = tree_of_code(code)
+    if tree is None:
+        return frozenset(code.co_varnames)
+    calls = [part for part in ast.walk(tree) if isinstance(part, ast.Call) and not _is_stock(part)]
+    given = (each for part in calls for each in (*part.args, *part.keywords))
+    return frozenset(name for each in given for name in _names_outside_calls(each))
+
+
+def _is_stock(call: ast.Call) -> bool:
+    """Whether a call is of Python, PyTorch or NumPy, which compute with what they are given."""
+    root: Any = call.func
+    while isinstance(root, (ast.Attribute, ast.Subscript, ast.Call)):
+        root = root.func if isinstance(root, ast.Call) else root.value
+    name = getattr(root, "id", "")
+    return name in _STOCK_MODULES or hasattr(builtins, name) or last_name(call.func) in SHOWING
+
+
+def _names_outside_calls(part: ast.AST) -> Iterator[str]:
+    if isinstance(part, ast.Name):
+        yield part.id
+    if not isinstance(part, ast.Call):
+        for child in ast.iter_child_nodes(part):
+            yield from _names_outside_calls(child)
 
 
 def _is_variable_of(part: ast.AST, file: str) -> bool:
@@ -226,9 +266,9 @@ def _not_used_in(part: ast.AST) -> Iterator[ast.AST]:
             for argument in (*args, *keywords):
                 yield from ast.walk(argument)
             return
-        case ast.AugAssign(target):
+        case ast.AugAssign(target) | ast.Assign([ast.Subscript() as target]):
             receiver: ast.AST = target
-        case ast.Expr(ast.Call(ast.Attribute(of, name))) if name in _ADDING_METHODS:
+        case ast.Expr(ast.Call(ast.Attribute(of, name))) if name in ADDING_METHODS:
             receiver = of
         case _:
             return

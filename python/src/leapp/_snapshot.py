@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 
+from ._held import LISTS, attributes_of, is_a, items_of, plain_kind
 from ._numpy import Number, array_of, leaves
 
 #: What a dict held, or a list: how much, and the first of it.
@@ -37,20 +38,20 @@ PASSIVE = frozenset(
 _PLAIN = (*NUMBERS, complex, bytes, enum.Enum, fractions.Fraction, datetime.timedelta)
 _MUTABLE = (list, collections.deque, bytearray, array.array)
 _UNORDERED = (dict, set)
-LISTS = (*_MUTABLE, tuple, set)
 _NESTING = (dict, list, tuple, collections.deque)
 ARRAYS = (torch.Tensor, np.ndarray, Number)
 
 
 def copy_of(values: Any) -> Copy:
     """Return what a holder's dict or list has in it now."""
-    if isinstance(values, LISTS):
-        return len(values), [] if isinstance(values, set) else _first_of(values)
-    return dict(values)
+    if is_a(values, LISTS):
+        length = plain_kind(values).__len__(values)
+        return length, [] if is_a(values, (set,)) else _first_of(values)
+    return dict(dict.items(values) if is_a(values, (dict,)) else values)
 
 
 def _first_of(values: Iterable[Any]) -> list[Any]:
-    return list(itertools.islice(values, _MOST_ITEMS))
+    return list(itertools.islice(items_of(values), _MOST_ITEMS))
 
 
 def items_in(copy: Copy) -> Iterable[tuple[Any, Any]]:
@@ -89,7 +90,9 @@ class Place(NamedTuple):
         """Return what is there now; None where the program has let go of the place."""
         values = self.holder.values
         try:
-            return dict.get(values, self.key) if isinstance(values, dict) else values[self.key]
+            if is_a(values, (dict,)):
+                return dict.get(values, self.key)  # makes no entry, as a defaultdict would
+            return plain_kind(values).__getitem__(values, self.key)
         except (KeyError, IndexError):
             return None
 
@@ -123,13 +126,13 @@ class Snapshot:
     def places(self) -> Iterator[Place]:
         """Yield every value, of lists the plain: others are looked at where they are held."""
         for place in self.items():
-            if not isinstance(place.holder.values, LISTS) or plain(place.value) is not None:
+            if not is_a(place.holder.values, LISTS) or plain(place.value) is not None:
                 yield place
 
     def new_places(self) -> Iterator[Place]:
         """Yield the places in dicts that came up since, without a value."""
         for holder, copy in self._copies:
-            for key in dict(holder.values) if isinstance(copy, dict) else ():
+            for key, _ in items_in(copy_of(holder.values)) if isinstance(copy, dict) else ():
                 if key not in copy:
                     yield Place(holder, key, None)
 
@@ -140,14 +143,27 @@ class Snapshot:
 
 def leaves_of(value: Any, copies: Mapping[int, Any] = NOW) -> list[Any]:
     """Return the tensors and arrays in a value, which may be nested."""
-    if not isinstance(value, _NESTING):  # most often
+    if not is_a(value, _NESTING):  # most often
         return [array_of(value)] if isinstance(value, ARRAYS) else []
 
-    def items_of(container: Any) -> list[Any]:
+    def look(container: Any) -> list[Any]:
         items = copies[id(container)][1] if id(container) in copies else _first_of(container)
         return [] if PASSIVE.issuperset(map(type, items)) else items
 
-    return [array_of(leaf) for leaf in leaves(value, items_of) if isinstance(leaf, ARRAYS)]
+    return [array_of(leaf) for leaf in leaves(value, look) if isinstance(leaf, ARRAYS)]
+
+
+def _values_in(attributes: Any) -> list[Any]:
+    return [value for _, value in items_in(copy_of(attributes))]
+
+
+def leaves_inside(value: Any, depth: int = 3) -> list[Any]:
+    """Return the tensors and arrays in a value or, where it has none, in what it is made of."""
+    found = leaves_of(value)
+    if found or depth == 0 or type(value) in PASSIVE:
+        return found
+    parts = [_first_of(value)] if is_a(value, LISTS) else map(_values_in, attributes_of(value))
+    return [leaf for part in parts for each in part for leaf in leaves_inside(each, depth - 1)]
 
 
 @functools.cache
@@ -184,7 +200,7 @@ def size_of(value: Any, copies: Mapping[int, Any] = NOW, *, whole: bool = False)
 
     A short list is asked for as a whole where another took its place.
     """
-    if not isinstance(value, (*_MUTABLE, *_UNORDERED)):
+    if not is_a(value, (*_MUTABLE, *_UNORDERED)):
         return plain(value)
     copy = copies.get(id(value), None)
     copy = copy_of(value) if copy is None else copy
@@ -196,10 +212,10 @@ def size_of(value: Any, copies: Mapping[int, Any] = NOW, *, whole: bool = False)
 
 def is_unordered(value: Any) -> bool:
     """Whether a value is a dict or a set, of which the length is all that is compared."""
-    return isinstance(value, _UNORDERED)
+    return is_a(value, _UNORDERED)
 
 
 def holds_numbers(value: Any) -> bool:
     """Whether a value is plain, or a list of such values."""
-    items = value if isinstance(value, _MUTABLE) else [value]
+    items = items_of(value) if is_a(value, _MUTABLE) else [value]
     return all(plain(item) is not None for item in items)

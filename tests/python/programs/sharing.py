@@ -112,7 +112,7 @@ for _kind in (_WriterFirst, _ReaderFirst, _BothWrite, _BothReplace, _OneReplaces
 
 
 class _Environment(Policy):
-    """Actions that an environment takes from the policy and keeps, undeclared, between its nodes."""
+    """Actions of the policy that an environment keeps between its nodes, undeclared."""
 
     def build(self) -> None:
         self.net = actor(4, 4)

@@ -61,7 +61,7 @@ def opened(node: str, number: int) -> bool:
     _watch.opened(node, number)
     for generator, name in _watch.program.generators:
         random_numbers.follow(generator, name)
-    return number == 1 and bool(_watch.program.generators)
+    return bool(_watch.program.generators)
 
 
 def closed(node: str) -> None:

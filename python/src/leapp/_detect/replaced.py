@@ -14,7 +14,7 @@ import torch
 
 from .. import _source, _trace
 from .._numpy import TracedArray, is_traced, to_tensor
-from .._snapshot import NUMBERS, Place, Snapshot, leaves_of
+from .._snapshot import NUMBERS, Place, Snapshot, leaves_inside, leaves_of
 from .watch import Finding, Watch
 
 
@@ -44,8 +44,10 @@ def _once(watch: Watch, node: str) -> Iterator[Finding]:
     """Yield what was replaced around the only pass of a node."""
     snapshot = watch.before[node]
     for place, before in (*_kept_state(snapshot), *_made_places(watch, node, snapshot)):
+        leaves = leaves_of(now := place.now())
+        if not before and now is not place.value:  # an object in the place of another
+            before, leaves = leaves_inside(place.value), leaves_inside(now)
         known = set(map(id, before))
-        leaves = leaves_of(place.now())
         new = [leaf for leaf in leaves if id(leaf) not in known or watch.has_other_memory(leaf)]
         if before:
             read = [value for value in before if _was_read(value) or watch.has_other_memory(value)]

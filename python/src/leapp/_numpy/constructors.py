@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from torch.jit import _builtins
 
 from .. import _detect, _trace
 from .._replacing import Patch, replaced
@@ -39,8 +40,16 @@ def patches() -> Iterator[Patch]:
     yield replaced(np, constants, _constant_constructor)
     yield replaced(np, "full", _full_constructor)
     yield replaced(np, "from_dlpack", _from_dlpack)
-    yield replaced(torch, "tensor as_tensor", _tensor_constructor)
-    yield replaced(torch, "from_numpy", _from_numpy)
+    yield _known_to_scripts(replaced(torch, "tensor as_tensor", _tensor_constructor))
+    yield _known_to_scripts(replaced(torch, "from_numpy", _from_numpy))
+
+
+def _known_to_scripts(patch: Patch) -> Patch:
+    """Let TorchScript take what replaces an operator for that, when it compiles a function."""
+    table: dict[int, str] = _builtins._get_builtin_table()  # type: ignore[no-untyped-call]
+    for call in patch[1].values():
+        table[id(call)] = table[id(call.__wrapped__)]
+    return patch
 
 
 def _array_constructor(original: Any, *args: Any, **options: Any) -> Any:

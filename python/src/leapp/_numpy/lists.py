@@ -19,6 +19,7 @@ import numpy as np
 import torch
 
 from .. import _trace
+from .._held import is_a, items_of
 from .._replacing import Patch, replaced
 from .arrays import Number, Traced, TracedArray, array_of, fresh, is_traced, note_escape
 from .table import NOT_VALUES, TAKE_LISTS, TAKE_OTHER_LISTS
@@ -49,20 +50,21 @@ def holds_traced(value: Any) -> bool:
     return any(map(is_traced, leaves(value)))
 
 
-def leaves(value: Any, items_of: Callable[[Any], Sequence[Any]] = list) -> list[Any]:
+def leaves(value: Any, look: Callable[[Any], Sequence[Any]] | None = None) -> list[Any]:
     """Return what nested lists, tuples and dicts hold, which may hold themselves.
 
-    `items_of` says what a list holds, or the values of a dict.
+    `look` says what a list holds, or the values of a dict.
     """
     found: list[Any] = []
     todo, seen = [value], set[int]()
     while todo:
         value = todo.pop()
-        if not isinstance(value, (dict, *LISTS)):
+        if not is_a(value, (dict, *LISTS)):
             found.append(value)
         elif id(value) not in seen:
             seen.add(id(value))
-            todo += reversed(items_of(value.values() if isinstance(value, dict) else value))
+            values = dict.values(value) if is_a(value, (dict,)) else value
+            todo += reversed(look(values) if look else [*items_of(values)])
     return found
 
 
