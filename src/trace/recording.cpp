@@ -111,11 +111,12 @@ bool depends_on_inputs(const Tape& tape, VarId var) {
 
 bool is_from_outside(const Tape& tape, VarId var) {
   const Variable& variable = tape.variable(var);
-  if (variable.store != kNobody && tape.store(variable.store).fresh) return false;
+  const Store* memory = variable.store == kNobody ? nullptr : &tape.store(variable.store);
+  if (memory != nullptr && memory->fresh) return false;
   if (variable.origin == Variable::Origin::kOutside) return true;
   if (variable.origin != Variable::Origin::kResult) return false;
   const Call& call = tape.call(variable.call);
-  return call.found_in_memory && call.node == kNobody;
+  return call.found_in_memory && call.node == kNobody && memory != nullptr && memory->capture;
 }
 
 VarId root_outside(const Tape& tape, VarId var) {

@@ -51,6 +51,16 @@ TEST_F(RecordingTest, ASliceHasProducersAndWritesToMemoryThatIsRead) {
     EXPECT_EQ(slice(*writer_.tape, line.vars), line.calls) << line.roots;
 }
 
+TEST(OutsideTest, AnAliasOfMemoryThatTheTapeMadeIsNotFromOutside) {
+  testing::TapeWriter writer;
+  const at::Tensor weight = at::ones({4});
+  const at::Tensor made = writer.mul(weight, weight);
+  const VarId of_weight = writer.tape->use(weight.slice(0, 1, 3));
+  const VarId of_made = writer.tape->use(made.slice(0, 1, 3));
+  EXPECT_TRUE(is_from_outside(*writer.tape, of_weight));
+  EXPECT_FALSE(is_from_outside(*writer.tape, of_made));
+}
+
 // A part, a larger part, the whole: each is a view of the next, which was met later.
 TEST(SliceTest, WhatAPartIsOfRunsFirst) {
   testing::TapeWriter writer;
