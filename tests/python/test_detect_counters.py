@@ -22,7 +22,7 @@ class _Counter(NodePolicy):
 
 def test_a_number_that_changed_is_named_after_any_number_of_passes(bench: Workbench) -> None:
     log = trace(bench, _Counter(count=0))
-    assert "'policy.count' was 0 when node 'node' was opened" in log
+    assert "'policy.count' was 0 before node 'node' was traced" in log
     assert "and is 1 now" in log
     # What is computed with it happens to be the same in both.
     log = trace(bench, _Counter(count=0), passes=2)
@@ -37,6 +37,21 @@ def test_a_number_that_is_none_has_not_changed(bench: Workbench) -> None:
             return x if math.isnan(self.limit) else x * 2
 
     assert "'policy.limit'" not in trace(bench, Unset(limit=float("nan")))
+
+
+class _Commanded(NodePolicy):
+    def function(self, x: torch.Tensor) -> torch.Tensor:
+        return x * self.speed + self.offsets[1]
+
+    def step(self, x: torch.Tensor) -> torch.Tensor:
+        self.speed, self.offsets = 1.5, [1.0, 2.0]
+        return super().step(x)
+
+
+def test_numbers_that_are_set_before_the_only_pass_are_named(bench: Workbench) -> None:
+    log = trace(bench, _Commanded(speed=0.0, offsets=[0.0, 0.0]))
+    assert "'policy.speed' was 0.0 before node 'node' was traced and is 1.5 now" in log
+    assert "'policy.offsets' was (0.0, 0.0) before node 'node'" in log
 
 
 class _Logging(NodePolicy):
@@ -116,7 +131,7 @@ def test_a_variable_of_the_module_is_named(bench: Workbench) -> None:
             _global_count += 1
             return x * (0.0 * _global_count + 1.0)
 
-    assert "'_global_count' was 0 when node 'node' was opened" in trace(bench, Policy())
+    assert "'_global_count' was 0 before node 'node' was traced" in trace(bench, Policy())
 
 
 def test_of_many_the_first_are_named(bench: Workbench) -> None:
@@ -127,7 +142,7 @@ def test_of_many_the_first_are_named(bench: Workbench) -> None:
             return x * 2
 
     log = trace(bench, Policy(**{f"count{i}": i for i in range(9)}))
-    assert log.count("when node 'node' was opened") == 9
+    assert log.count("before node 'node' was traced") == 9
     assert log.count("[WARNING]") == 6
     assert "the same holds for 4 others, which log.txt lists" in log
 

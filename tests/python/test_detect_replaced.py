@@ -45,6 +45,19 @@ def test_an_object_that_was_replaced_is_named_after_one_pass(bench: Workbench, k
     assert "'policy.s' was replaced while node 'node'" in log
 
 
+class _Drawing(NodePolicy):
+    def spread(self, x: torch.Tensor) -> None:
+        self.distribution = torch.distributions.Normal(x, x.abs() + 1)
+
+    def function(self, x: torch.Tensor) -> torch.Tensor:
+        self.spread(x)
+        return self.distribution.mean * 2
+
+
+def test_an_object_that_is_made_anew_is_not_suspected(bench: Workbench) -> None:
+    assert "[WARNING]" not in trace(bench, _Drawing(distribution=None))
+
+
 def test_a_tensor_that_was_given_other_memory_is_named_after_one_pass(bench: Workbench) -> None:
     class Policy(NodePolicy):
         def function(self, x: torch.Tensor) -> torch.Tensor:

@@ -137,8 +137,14 @@ class Snapshot:
                     yield Place(holder, key, None)
 
     def find(self, place: Place) -> Any:
-        """Return what a place in a dict of an earlier snapshot held at this one."""
-        return self.by_id.get(id(place.holder.values), {}).get(place.key)
+        """Return what a place in a dict, of another snapshot, held at this one."""
+        copy = self.by_id.get(id(place.holder.values))
+        return copy.get(place.key) if isinstance(copy, dict) else None
+
+    def former(self, place: Place) -> Place:
+        """Return a place as it was at this snapshot, which is an earlier one, if it was there."""
+        value = self.find(place)
+        return place if value is None else place._replace(value=value)
 
 
 def leaves_of(value: Any, copies: Mapping[int, Any] = NOW) -> list[Any]:

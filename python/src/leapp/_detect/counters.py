@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from .. import _reading, _source, _trace
@@ -26,7 +26,7 @@ class _Change(NamedTuple):
 
 
 def findings(watch: Watch, node: str) -> Iterator[Finding]:
-    """Compare what there is with what it was when a node first opened.
+    """Compare what there is with what it was when a node first opened, or when the session began.
 
     What code inside the node does not read is the program's own business: statistics, say.
     """
@@ -36,7 +36,7 @@ def findings(watch: Watch, node: str) -> Iterator[Finding]:
         if once:
             yield Finding(
                 "LP217",
-                f"'{name}' was {before} when node '{node}' was opened and is {now} now. If the "
+                f"'{name}' was {before} before node '{node}' was traced and is {now} now. If the "
                 f"node computes with it, its value is exported as a constant: keep it in a "
                 f"tensor to make it state, or trace a second pass to find out.",
             )
@@ -67,12 +67,16 @@ def _of_places(watch: Watch, node: str, once: bool) -> Iterator[_Change]:
     snapshot = watch.before.get(node, Snapshot([], []))
     second = watch.after.get(node, Snapshot([], []))
     came_up = (place._replace(value=second.find(place)) for place in snapshot.new_places())
-    for place in (*snapshot.places(), *came_up):
+    places: Iterable[Place] = snapshot.places()
+    copies = snapshot.by_id
+    if once:  # what was set before the only pass is as good as what is set after it
+        places, copies = map(watch.at_start.former, places), copies | watch.at_start.by_id
+    for place in (*places, *came_up):
         other = place.now()
         is_other = other is not place.value
         if is_other and is_unordered(place.value):
             continue
-        before = size_of(place.value, snapshot.by_id, whole=is_other)
+        before = size_of(place.value, copies, whole=is_other)
         now = size_of(other, whole=is_other)
         if _has_changed(before, now):
             reading, words = _reading_of(watch, node, place)

@@ -45,7 +45,7 @@ def _once(watch: Watch, node: str) -> Iterator[Finding]:
     snapshot = watch.before[node]
     for place, before in (*_kept_state(snapshot), *_made_places(watch, node, snapshot)):
         leaves = leaves_of(now := place.now())
-        if not before and now is not place.value:  # an object in the place of another
+        if not before and now is not place.value and _may_be_carried(place):
             before, leaves = leaves_inside(place.value), leaves_inside(now)
         known = set(map(id, before))
         new = [leaf for leaf in leaves if id(leaf) not in known or watch.has_other_memory(leaf)]
@@ -108,7 +108,7 @@ def forgotten(watch: Watch, node: str) -> Iterator[Finding]:
     held = watch.held_now() if raw else {}
     for tensor, where in raw:
         place = held.get(tensor.untyped_storage()._cdata)
-        if place is not None and not watch.is_another_than_at_start(place):
+        if place is not None and watch.at_start.former(place).value is place.value:
             continue  # made once, and kept
         what = "a tensor" if place is None else f"'{place.name}', a tensor"
         replaced = "" if place is None else "was replaced during the session and "
@@ -119,6 +119,14 @@ def forgotten(watch: Watch, node: str) -> Iterator[Finding]:
             f"pass it through annotate.input_tensors().",
             where,
         )
+
+
+def _may_be_carried(place: Place) -> bool:
+    """Whether an object has been put in the place of another, or of None that was read before.
+
+    What a policy makes anew in each pass, such as a distribution, is None at first as well.
+    """
+    return place.value is not None or _source.carries(place.holder.of, place.key)
 
 
 def _is_replaced(place: Place) -> bool:

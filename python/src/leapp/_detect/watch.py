@@ -53,7 +53,8 @@ class Watch:
         self.running: dict[str, tuple[Running, Running]] = {}
         #: That of the nodes that share a look.
         self._look: tuple[Running, Running] = {}, {}
-        self._at_start = Snapshot([], [])
+        #: What there was when the session began.
+        self.at_start = Snapshot([], [])
         #: The memory of tensors at the start, by their ids: `h.data = ..` gives them another.
         self._memory: dict[int, int] = {}
         #: What the next node to open will use.
@@ -70,10 +71,10 @@ class Watch:
 
     def rehearse(self) -> None:
         self._replace_values()
-        self._at_start = self.program.snapshot()
+        self.at_start = self.program.snapshot()
         self._memory = {
             id(place.value): place.value.untyped_storage()._cdata
-            for place in self._at_start.items()
+            for place in self.at_start.items()
             if type(place.value) is torch.Tensor and place.value.layout is torch.strided
         }
         self.opened("start", 1)  # last, so that the first pass finds it in the caches
@@ -153,11 +154,6 @@ class Watch:
         """Whether a tensor has been given other memory than it had when the session began."""
         before = self._memory.get(id(value))
         return before is not None and value.untyped_storage()._cdata != before
-
-    def is_another_than_at_start(self, place: Place) -> bool:
-        """Whether a place held another tensor when the session began."""
-        before = self._at_start.find(place)
-        return isinstance(before, torch.Tensor) and before is not place.value
 
     def trees_around(self, node: str, of: Any) -> list[ast.AST]:
         """Return the source around a node: the files it runs in, and those of an owner."""
