@@ -37,16 +37,10 @@ bool hold_the_same(PyObject* now, PyObject* before) {
   return true;
 }
 
-// The items of a list, tuple or deque, up to that many.
-py::list items_of(const py::handle& sequence, Py_ssize_t most) {
+// The first items of a list: its own, for a subclass may load what it is asked for.
+py::list items_of(const py::handle& list, Py_ssize_t count) {
   py::list items;
-  for (Py_ssize_t i = 0; i < most; ++i) {
-    // A list's own: a subclass may load what is asked for.
-    PyObject* item = PyList_Check(sequence.ptr()) ? Py_NewRef(PyList_GET_ITEM(sequence.ptr(), i))
-                                                  : PySequence_GetItem(sequence.ptr(), i);
-    if (item == nullptr) throw py::error_already_set();
-    items.append(py::reinterpret_steal<py::object>(item));
-  }
+  for (Py_ssize_t i = 0; i < count; ++i) items.append(py::handle(PyList_GET_ITEM(list.ptr(), i)));
   return items;
 }
 
@@ -60,15 +54,14 @@ bool begins_with(const py::handle& list, const py::handle& items) {
 // Replaces the copy of what a list, tuple, deque or set held: its length, and the first items.
 void refresh_list(const py::object& list, py::list copies, std::size_t at) {
   if (PyTuple_Check(list.ptr())) return;  // which do not change
-  const bool is_list = PyList_Check(list.ptr());
-  const Py_ssize_t length = is_list ? PyList_GET_SIZE(list.ptr()) : PyObject_Size(list.ptr());
-  if (length < 0) throw py::error_already_set();
-  if (is_list) {
-    const py::tuple known = copies[at];
-    if (known[0].cast<Py_ssize_t>() == length && begins_with(list, known[1])) return;
+  if (!PyList_Check(list.ptr())) {
+    copies[at] = py::module_::import("leapp._snapshot").attr("copy_of")(list);
+    return;
   }
-  const Py_ssize_t most = PyAnySet_Check(list.ptr()) ? 0 : kMostItems;  // which have no order
-  copies[at] = py::make_tuple(length, items_of(list, std::min(length, most)));
+  const Py_ssize_t length = PyList_GET_SIZE(list.ptr());
+  const py::tuple known = copies[at];
+  if (known[0].cast<Py_ssize_t>() == length && begins_with(list, known[1])) return;
+  copies[at] = py::make_tuple(length, items_of(list, std::min(length, kMostItems)));
 }
 
 // What a dict-like holder has in it now: attributes may be those of a class, or Fields.

@@ -94,11 +94,12 @@ OutsideRead outside_read(Live& live, const LiveNode& node, VarId var) {
   const at::Tensor tensor = object ? at::Tensor(std::move(object)) : variable.held;
   // What it holds is asked for when the program may have let go of it.
   if (!variable.held.defined() && tensor.defined()) variable.held = trace::alias_of(tensor);
-  if (const auto tag = live.tags.find(tensor); tag && tag->exact()) {
-    read.source = PortId{tag->node, tag->port};
+  TagRef tag = live.tags.find(tensor);
+  if (tag && tag->dtype == tensor.scalar_type()) {
+    tag = live.with_shape_of(tensor, tag, node.pass.made.opened_at);
+    if (tag->exact()) read.source = PortId{tag->node, tag->port};
+    if (tag->call) read.between = live.between("", *tag, node.pass.made.opened_at);
     read.source_pass = tag->pass;
-  } else if (tag && tag->call && tensor.sizes() == tag->shape) {
-    read.between = live.between("", *tag, node.pass.made.opened_at);
   }
   const auto baked = live.baked.find(var);
   if (baked != live.baked.end()) read.from = baked->second.source.node;

@@ -10,7 +10,7 @@
 
 namespace leapp::trace {
 
-/// Some calls of a tape, by index, ascending.
+/// Some calls of a tape, by index, as they run.
 struct CallList {
   const Tape& tape;
   const std::vector<std::int32_t>& calls;

@@ -1,5 +1,6 @@
 #include "trace/constant.h"
 
+#include <ATen/ops/allclose.h>
 #include <ATen/ops/equal.h>
 
 #include <map>
@@ -82,7 +83,9 @@ bool is_constant(const Tape& tape, VarId var) {
 }
 
 at::Tensor evaluate(const Tape& tape, VarId var) {
-  if (tape.variable(var).origin == Origin::kOutside) return copy_of(tape.content(var));
+  if (tape.variable(var).origin == Origin::kOutside || is_from_outside(tape, var)) {
+    return copy_of(tape.content(var));
+  }
   Evaluator evaluator(tape);
   for (const std::int32_t index : slice(tape, {var})) {
     if (!evaluator.run(tape.call(index))) return {};
@@ -91,11 +94,14 @@ at::Tensor evaluate(const Tape& tape, VarId var) {
 }
 
 bool same_type(const at::Tensor& a, const at::Tensor& b) {
-  return a.defined() && b.defined() && a.scalar_type() == b.scalar_type() && a.sizes() == b.sizes();
+  return a.defined() && b.defined() && a.scalar_type() == b.scalar_type() &&
+         a.sizes() == b.sizes() && a.device() == b.device();
 }
 
 bool same_value(const at::Tensor& a, const at::Tensor& b) {
-  return same_type(a, b) && at::equal(a, b);
+  if (!same_type(a, b)) return false;
+  const bool may_be_nan = a.is_floating_point() || a.is_complex();
+  return at::equal(a, b) || (may_be_nan && at::allclose(a, b, 0, 0, /*equal_nan=*/true));
 }
 
 }  // namespace leapp::trace

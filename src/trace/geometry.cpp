@@ -62,12 +62,15 @@ bool share_elements(const at::Tensor& a, const at::Tensor& b) {
 }
 
 at::Tensor whole_of(const at::Tensor& a, const at::Tensor& b) {
-  for (const at::Tensor& whole : {a, b, base_of(a), base_of(b), all_around(a)}) {
-    const bool is_alike =
-        whole.scalar_type() == a.scalar_type() && memory_of(whole) == memory_of(a);
-    if (is_alike && covers(whole, a) && covers(whole, b)) return whole;
+  const auto has_both = [&](const at::Tensor& whole) {
+    return whole.scalar_type() == a.scalar_type() && memory_of(whole) == memory_of(a) &&
+           covers(whole, a) && covers(whole, b);
+  };
+  for (const at::Tensor& whole : {a, b, base_of(a), base_of(b)}) {
+    if (has_both(whole)) return whole;
   }
-  return {};
+  const at::Tensor all = all_around(a);
+  return has_both(all) ? all : at::Tensor();
 }
 
 }  // namespace leapp::trace

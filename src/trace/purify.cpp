@@ -79,7 +79,9 @@ void Purifier::replay(std::int32_t index) {
   try {
     call.op.callBoxed(&stack);
   } catch (const Error&) {
-    if (call.found_in_memory) refuse_alias(index);
+    const VarId of = tape_.args_of(call)->var;
+    const bool is_around = call.relative && tape_.variable(of).origin == Variable::Origin::kInput;
+    if (is_around) refuse_alias(index);
     throw;
   } catch (const std::exception& error) {
     // PyTorch appends where in its own sources an error was raised, and advice for its own tools.

@@ -202,7 +202,8 @@ void Tape::widen(StoreId memory, const at::Tensor& tensor) {
   if (variable(part).origin != Variable::Origin::kOutside || !store(memory).capture) return;
   const at::Tensor alive(variable(part).impl.lock());
   const at::Tensor whole = whole_of(tensor, alive.defined() ? alive : variable(part).held);
-  if (!whole.defined()) return;
+  // What was there before is known of the storage that was met first, not of others over its bytes.
+  if (memory_of(whole) != memory_of(variable(part).held)) return;
   const VarId id = new_variable(whole, Variable::Origin::kOutside, memory);
   variable(id).held = alias_of(whole);
   variable(id).node = variable(part).node;
@@ -222,7 +223,8 @@ void Tape::begin_view(VarId of, const at::Tensor& tensor, const std::byte* begin
   add_tensor(of);
   add_value(tensor.sizes().vec());
   add_value(tensor.strides().vec());
-  add_value((begin_of(tensor) - begin) / static_cast<std::int64_t>(tensor.element_size()));
+  const auto distance = tensor.numel() == 0 ? 0 : begin_of(tensor) - begin;  // else anywhere
+  add_value(distance / static_cast<std::int64_t>(tensor.element_size()));
   calls_.back().relative = true;
   calls_.back().found_in_memory = true;
 }
@@ -243,6 +245,9 @@ VarId Tape::add_alias(const at::Tensor& tensor, StoreId memory) {
     widen(memory, tensor);
     root = store(memory).variables.front();
     if (variable(root).impl._unsafe_get_target() == tensor.unsafeGetTensorImpl()) return root;
+    const bool is_read_only =
+        variable(root).origin == Variable::Origin::kOutside && store(memory).last_write < 0;
+    if (is_read_only && !covers(this->tensor(root), tensor)) return add_outside(tensor);
   }
   const std::byte* begin = store(memory).root;
   if (root != kNobody) {

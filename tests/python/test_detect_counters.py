@@ -54,33 +54,6 @@ def test_numbers_that_are_set_before_the_only_pass_are_named(bench: Workbench) -
     assert "'policy.offsets' was (0.0, 0.0) before node 'node'" in log
 
 
-class _Logging(NodePolicy):
-    def function(self, x: torch.Tensor) -> torch.Tensor:
-        self.rewards.append(x.mean().item())
-        self.extras["log"]["largest"] = float(x.abs().max())
-        return x * 2
-
-    def logged(self) -> Any:
-        return self.rewards, self.extras
-
-
-class _Weighing(NodePolicy):
-    def function(self, x: torch.Tensor) -> torch.Tensor:
-        self.gains.append(x.mean().item())
-        return x * sum(self.gains)
-
-
-@tells_positions
-def test_a_number_that_is_only_kept_for_a_log_is_not_named(bench: Workbench) -> None:
-    logging = _Logging(rewards=[], extras={"log": {}})
-    assert "[WARNING]" not in trace(bench, logging, passes=2)
-    assert [len(each) for each in logging.logged()] == [2, 1]
-
-
-def test_a_number_that_is_kept_and_used_is_named(bench: Workbench) -> None:
-    assert "aten::item turns a traced tensor into a number" in trace(bench, _Weighing(gains=[]))
-
-
 @tells_positions
 def test_a_number_that_is_only_shown_is_not_named(
     bench: Workbench, capsys: pytest.CaptureFixture[str]

@@ -4,6 +4,8 @@
 #include <ATen/ops/ones.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "tape_writer.h"
 
 namespace leapp::trace {
@@ -66,6 +68,21 @@ TEST_F(ConstantTapeTest, MemoryFromOutsideIsWhatItHeldAtFirst) {
   const at::Tensor memory = at::ones({2});
   writer_.add_in_place(memory, weight_);
   EXPECT_TRUE(same_value(evaluate(*writer_.tape, writer_.var(memory)), at::ones({2})));
+}
+
+TEST_F(ConstantTapeTest, AViewOfMemoryFromOutsideIsWhatItHeldAtFirst) {
+  const at::Tensor rows = at::ones({2, 2});
+  const VarId first = writer_.tape->use(rows[0]);
+  const VarId second = writer_.tape->use(rows[1]);
+  for (const VarId row : {first, second}) {
+    EXPECT_TRUE(at::equal(evaluate(*writer_.tape, row), at::ones({2})));
+  }
+}
+
+TEST(SameTest, NaNIsNaN) {
+  const at::Tensor nan = at::full({2}, std::nan(""));
+  EXPECT_TRUE(same_value(nan, nan.clone()));
+  EXPECT_FALSE(same_value(nan, at::ones({2})));
 }
 
 TEST(SameTest, TypesAndValues) {

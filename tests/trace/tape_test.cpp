@@ -68,6 +68,24 @@ TEST_F(TapeTest, PartsOfOneTensorAreViewsOfIt) {
   }
 }
 
+TEST_F(TapeTest, AnotherStorageOverMoreOfTheSameBytesIsATensorOfItsOwn) {
+  const at::Tensor memory = at::ones({4});
+  const at::Tensor part = at::from_blob(memory.data_ptr<float>(), {2}, at::kFloat);
+  const at::Tensor whole = at::from_blob(memory.data_ptr<float>(), {4}, at::kFloat);
+  const VarId first = tape_.use(part);
+  const VarId second = tape_.use(whole);
+  EXPECT_EQ(tape_.variable(second).origin, Variable::Origin::kOutside);
+  EXPECT_NE(tape_.variable(second).store, tape_.variable(first).store);
+  EXPECT_EQ(tape_.content(second).numel(), 4);
+}
+
+TEST_F(TapeTest, AnEmptyViewBeginsNowhere) {
+  const at::Tensor whole = at::ones({4});
+  tape_.use(whole);
+  const VarId empty = tape_.use(whole.slice(0, 4));
+  EXPECT_EQ(tape_.args_of(tape_.call(tape_.variable(empty).call))[3].value.toInt(), 0);
+}
+
 TEST_F(TapeTest, ALongTapeReleasesExpiredResultsAndKeepsTheOthers) {
   const at::Tensor x = at::ones({2});
   const VarId var = tape_.add_input(x, 0);

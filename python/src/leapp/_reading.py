@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 
 from . import _trace
 from ._source import (
-    ADDING_METHODS,
     SHOWING,
     functions_in,
     last_name,
@@ -23,6 +22,7 @@ from ._source import (
     tree_of_code,
 )
 
+_ADDING_METHODS = ("add", "append", "appendleft", "clear", "extend", "insert", "update")
 #: Methods that do not take part in computing: they make objects, show them, or stand around code.
 _MANAGING = frozenset(
     "__init__ __new__ __post_init__ __init_subclass__ __del__ __enter__ __exit__ __repr__ __str__ "
@@ -268,7 +268,7 @@ def _not_used_in(part: ast.AST) -> Iterator[ast.AST]:
             return
         case ast.AugAssign(target) | ast.Assign([ast.Subscript() as target]):
             receiver: ast.AST = target
-        case ast.Expr(ast.Call(ast.Attribute(of, name))) if name in ADDING_METHODS:
+        case ast.Expr(ast.Call(ast.Attribute(of, name))) if name in _ADDING_METHODS:
             receiver = of
         case _:
             return

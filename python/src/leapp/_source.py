@@ -20,8 +20,6 @@ from . import _trace
 
 _ASKING_METHODS = ("get", "pop", "setdefault")
 _ASKING_FUNCTIONS = ("getattr", "hasattr")
-#: Methods that put values into a container.
-ADDING_METHODS = ("add", "append", "appendleft", "clear", "extend", "insert", "update")
 #: Functions that show values, to which nothing else comes of it.
 SHOWING = ("print", "debug", "info", "warning", "error", "add_scalar", "add_scalars")
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
@@ -197,10 +195,6 @@ def _is_only_shown(
     match part:
         case ast.Assert() | ast.If():  # if not torch.isfinite(x).all(): raise ..
             return only_shows(part)
-        case ast.Expr(ast.Call(ast.Attribute(of, method))) if method in ADDING_METHODS:
-            return _is_only_filled(of, parents)  # log.append(reward.item())
-        case ast.Assign([ast.Subscript(of)]):
-            return _is_only_filled(of, parents)
         case ast.Assign([ast.Name(name)]):
             if name in asked:
                 return True
@@ -213,28 +207,6 @@ def _is_only_shown(
     read = [use for use in uses if isinstance(getattr(use, "ctx", None), ast.Load)]
     asked |= {name}
     return bool(read) and all(_is_only_shown(use, parents, asked) for use in read)
-
-
-def _is_only_filled(container: ast.AST, parents: dict[ast.AST, ast.AST]) -> bool:
-    """Whether code only puts values into a container, or returns it: nothing there reads them."""
-    while isinstance(container, ast.Subscript):
-        container = container.value
-    name = last_name(container)
-
-    def fills(use: ast.AST) -> bool:
-        part = parents[use]
-        while isinstance(part, (ast.Subscript, ast.Tuple)) and not _is_stored(part):
-            part = parents[part]
-        if isinstance(part, ast.Attribute) and part.attr in ADDING_METHODS:
-            return isinstance(parents[parents[part]], ast.Expr)
-        return isinstance(part, ast.Return) or _is_stored(part)
-
-    uses = [part for part in parents if last_name(part) == name and not _is_stored(part)]
-    return bool(name) and all(map(fills, uses))
-
-
-def _is_stored(part: ast.AST) -> bool:
-    return isinstance(getattr(part, "ctx", None), ast.Store)
 
 
 def shown_returns(function: Callable[..., Any]) -> list[str | list[str | None] | None]:

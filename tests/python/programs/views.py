@@ -148,3 +148,32 @@ class NodesWithPartsOfTheirOwn(_Views):
         self.second.mul_(0.5).add_(y)
         z = annotate.output_tensors("act", {"z": self.second * 1}, export_with=self.backend)
         return {"act/z": z}
+
+
+@program()
+class RecurrentStateFromOneTensor(_Views):
+    """A hidden state and a cell that begin as rows of one tensor, and are replaced."""
+
+    def build(self) -> None:
+        self.cell = torch.nn.LSTMCell(8, 4)
+        self.state = tuple(torch.zeros(2, 3, 4))
+
+    def compute(self, x: torch.Tensor) -> torch.Tensor:
+        self.state = self.cell(x, self.state)
+        return self.state[0] * 2
+
+
+@program()
+class OutputInAnotherShape(_Views):
+    """A node that reads its own last output in another shape."""
+
+    def build(self) -> None:
+        self.last = torch.zeros(6, 4)
+
+    def compute(self, x: torch.Tensor) -> torch.Tensor:
+        return torch.tanh(x + self.last.reshape(3, 8))
+
+    def step(self, inputs: Ports) -> Ports:
+        done = super().step(inputs)
+        self.last = done["observe/y"].view(6, 4)
+        return done
