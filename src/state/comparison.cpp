@@ -203,8 +203,11 @@ void Comparison::note_control_flow() {
   if (!difference && followed_.added_call) difference = {-1, *followed_.added_call};
   if (!difference) return;
   const auto [old_index, new_index] = *difference;
-  const std::string then = name_at(old_tape_, old_index);
+  std::string then = name_at(old_tape_, old_index);
   const std::string now = name_at(new_tape_, new_index);
+  if (then == now) {
+    then = "that of " + trace::resolve_source(old_tape_.call(old_index).frame).to_string();
+  }
   std::string what = now + " ran where " + then + " ran before" + kFirstTick;
   if (then.empty()) what = now + " ran, which did not run before";
   if (now.empty()) what = then + " did not run, which ran before";

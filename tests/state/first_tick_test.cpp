@@ -49,6 +49,16 @@ TEST(FirstTickTest, WhatTheFirstPassTookOnceIsKept) {
   EXPECT_EQ(found->opening[0].after, writer.var("o", 0));
 }
 
+TEST(FirstTickTest, OperatorsOfOtherPlacesAreNotTakenForEachOther) {
+  const NodeWriter writer = tape_of(
+      {.passes = 3,
+       .lines = {"1: h := x", "1: y = mul(x, 2)", "2+: a = mul(h, 0.9)", "2+: b = mul(x, 0.1)",
+                 "2+: h2 = add(a, b)", "2+: y = mul(h2, 2)", "2+: h := h2", "return y"}});
+  const auto found = first_tick(writer);
+  ASSERT_TRUE(found);
+  EXPECT_EQ(told(writer, found->states, 1), (Lines{"carried h <- h2", "flag ? <- constant"}));
+}
+
 TEST(FirstTickTest, DeclaredStateIsReadInBoth) {
   const NodeWriter writer = tape_of({.passes = 3,
                                      .lines = {"state s", "1: s2 = tanh(x)", "2+: s2 = mul(s, x)",
