@@ -34,9 +34,9 @@ class Comparison {
   }
 
   std::vector<Difference> run() && {
+    note_control_flow();  // first: a constant may differ because another call reads it now
     for (const auto& [old_index, new_index] : aligned_.pairs) compare_calls(old_index, new_index);
     note_unpaired_state();
-    note_control_flow();
     return std::move(differences_);
   }
 

@@ -103,6 +103,14 @@ TEST(ComparisonTest, WhatDiffersIsSaidOnce) {
   }
 }
 
+TEST(ComparisonTest, AnOperatorThatRanComesBeforeAConstant) {
+  const std::vector<Difference> found = differences(tape_of(
+      {.passes = 2, .lines = {"y = mul(x, w)", "w := other", "2: y = tanh(y)", "return y"}}));
+  ASSERT_THAT(found, SizeIs(2));
+  EXPECT_THAT(found[0].text, HasSubstr("aten::tanh ran, which did not run before"));
+  EXPECT_THAT(found[1].text, HasSubstr("a tensor from outside that aten::mul reads"));
+}
+
 TEST(ComparisonTest, AnOperatorOfAnotherPlaceIsAnotherOne) {
   const std::vector<Difference> found =
       differences(tape_of({.passes = 2,
