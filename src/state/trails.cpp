@@ -97,8 +97,8 @@ void Follower::start() {
       if (state == nullptr && is_overwritten(index, var)) return;
       if (state != nullptr) {
         // Where it was declared with its value, there is nothing to follow.
-        const bool given = state->origin == State::Origin::kExplicit;
-        if (given || !met.insert(state->slot.before).second) return;
+        if (state->origin == State::Origin::kExplicit) return;
+        if (!met.insert(state->slot.before).second) return;
       }
       followed_.trails.push_back({.sites = {at},
                                   .reads = {var},
@@ -244,7 +244,7 @@ bool Follower::follow_memory(Trail& trail, VarId var, const std::set<Source>& so
   if (!replaced && !shared) {
     const at::Tensor& first = per_pass[base_].before;
     trail.memory.add(now.before, per_pass[pass_ - 1].after, first);
-    trail.moved |= trace::same_value(now.before, first) && had_before(var);
+    if (trace::same_value(now.before, first) && had_before(var)) trail.moved = pass_;
   }
   // Nor has it a source where that comes and goes.
   if (!replaced && trail.sources) trail.sources->clear();
@@ -277,7 +277,7 @@ void Follower::follow(std::int32_t number) {
     if (moved && sources.empty() &&
         trace::same_value(content(trail.changed ? pass_ - 1 : base_), content(pass_))) {
       sources.insert(itself);
-      trail.moved |= had_before(var);
+      if (had_before(var)) trail.moved = pass_;
     }
     if (moved && sources.count(itself) == 0) {
       trail.changed = true;

@@ -106,7 +106,20 @@ class TestFirstTick:
 
     def test_two_passes_ask_for_a_third(self, bench: Workbench) -> None:
         log = _trace(bench, self.first(), 2)
-        assert "if only the very first tick differs, trace three passes or more" in log
+        assert "if only the very first tick differs, trace 3 passes or more" in log
+
+    def test_a_queue_asks_for_as_many_as_it_takes(self, bench: Workbench) -> None:
+        for passes in (3, 4, 5):
+            queue: collections.deque[torch.Tensor] = collections.deque(maxlen=4)
+
+            def function(
+                x: torch.Tensor, queue: collections.deque[torch.Tensor] = queue
+            ) -> torch.Tensor:
+                queue.extend([x] if queue else [x] * 4)
+                return torch.cat(list(queue))
+
+            log = _trace(bench, function, passes)
+            assert ("trace 5 passes or more" in log) == (passes < 5)
 
     def test_a_constant_that_changed_is_none(self, bench: Workbench) -> None:
         offsets = iter([0.0, 1.0, 1.0, 1.0])

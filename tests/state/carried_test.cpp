@@ -155,6 +155,20 @@ TEST(CarriedTest, WhatCannotBeToldIsAFinding) {
   }
 }
 
+// The value is that of the first pass in all of them.
+TEST(CarriedTest, AnotherTensorIsAConstantOnceItStays) {
+  for (const int passes : {2, 3, 5}) {
+    const NodeWriter writer = tape_of(
+        {.passes = passes,
+         .lines = {"a = mul(h, x)", "h2 = add(a, flag)", "h := h2", "flag := fixed", "return h2"}});
+    const Carried found = carried(writer);
+    EXPECT_EQ(codes(found.findings), Lines{"LP303"}) << passes;
+    EXPECT_EQ(found.in_doubt, passes == 2) << passes;
+    EXPECT_EQ(found.passes, passes == 2 ? 3 : 0) << passes;
+    EXPECT_EQ(told(writer, found.kept.states), passes == 2 ? Lines{} : Lines{"carried h <- h2"});
+  }
+}
+
 TEST(CarriedTest, ATensorAtTwoPlacesIsAmbiguousUntilAThirdPass) {
   for (const int passes : {2, 3}) {
     const auto world = std::make_shared<World>();

@@ -349,3 +349,17 @@ class LatencyQueue(_Plain):
     def forward(self, obs: torch.Tensor) -> torch.Tensor:
         self.queue.append(self.head(obs))
         return self.queue.popleft() + 0.1 * obs[:, :2]
+
+
+@program(traced=3)
+class OneFlagThenAnother(_Plain):
+    """A flag that is one tensor in the first tick and another one of the same value after it."""
+
+    def build(self) -> None:
+        self.h, self.fixed = torch.zeros(1, 4), torch.zeros(1, 1, dtype=torch.bool)
+        self.init = torch.zeros(1, 1, dtype=torch.bool)
+
+    def forward(self, obs: torch.Tensor) -> torch.Tensor:
+        h = torch.where(self.init, torch.zeros_like(self.h), self.h)
+        self.h, self.init = torch.tanh(h + obs), self.fixed
+        return self.h * 2
