@@ -50,6 +50,7 @@ class CarriedFinder {
   std::optional<Source> source_of(const Trail& trail) const;
   bool has_moved(const Trail& trail) const;
   bool is_doubtful(const Trail& trail) const;
+  const Node* maker_of(const Trail& trail) const;
   const Needed* needed_at(std::int32_t trail) const;
   std::function<bool(const trace::Site&)> is_read() const;
   bool find_needed();
@@ -141,6 +142,18 @@ bool CarriedFinder::is_doubtful(const Trail& trail) const {
          });
 }
 
+// Another node, in which what the last pass read there was computed; null where there is none.
+const Node* CarriedFinder::maker_of(const Trail& trail) const {
+  if (trail.reads.back() == kNobody) return nullptr;
+  const auto it = std::ranges::find_if(nodes_, [&](const Node* other) {
+    return other->id != node_.id && std::ranges::any_of(other->passes, [&](const Pass& there) {
+             return trace::is_computed_in(there.recording, node_.passes.back().tape(),
+                                          trail.reads.back());
+           });
+  });
+  return it == nodes_.end() ? nullptr : *it;
+}
+
 const CarriedFinder::Needed* CarriedFinder::needed_at(std::int32_t trail) const {
   const auto it = std::ranges::find(needed_, trail, &Needed::trail);
   return it == needed_.end() ? nullptr : &*it;
@@ -196,11 +209,19 @@ bool CarriedFinder::need(std::int32_t number) {
   const std::optional<Source> source = source_of(trail);
   const auto fits = std::bind_front(trace::same_type, trail.found.front());
   if (!source || !std::ranges::all_of(trail.found, fits)) {
-    say(Code::kUnknownSource, trail,
-        " that changes from pass to pass, and its value does not always come from the same place "
-        "in the pass before, so it cannot be exported as state. Declare it with "
-        "annotate.state_tensors() and annotate.update_state(), or pass it through "
-        "annotate.input_tensors().");
+    const auto& baked = pass().baked;  // named by find_baked()
+    if (std::ranges::count(baked, trail.initial(), &session::BakedValue::var) > 0) return false;
+    if (const Node* maker = maker_of(trail)) {
+      say(Code::kForgottenInput, trail,
+          " that node '" + maker->name + "' computed. Add it to the outputs of '" + maker->name +
+              "', and pass it through annotate.input_tensors().");
+    } else {
+      say(Code::kUnknownSource, trail,
+          " that changes from pass to pass, and its value does not always come from the same place "
+          "in the pass before, so it cannot be exported as state. Declare it with "
+          "annotate.state_tensors() and annotate.update_state(), or pass it through "
+          "annotate.input_tensors().");
+    }
     return false;
   }
   needed_.push_back({number, *source});

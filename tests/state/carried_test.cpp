@@ -182,6 +182,22 @@ TEST(CarriedTest, ATensorAtTwoPlacesIsAmbiguousUntilAThirdPass) {
   }
 }
 
+TEST(CarriedTest, WhatAnotherNodeComputedIsAForgottenInput) {
+  const auto world = std::make_shared<World>();
+  NodeWriter left(world, {.name = "left",
+                          .passes = 0,
+                          .lines = {"p2 = add(p, p)", "y = mul(x, p2)", "p := p2", "return y"}});
+  NodeWriter right(world, {.name = "right", .passes = 0, .lines = {"y = mul(p, x)", "return y"}});
+  for (int tick = 0; tick < 3; ++tick) {
+    left.run();
+    right.run();
+  }
+  const Node* nodes[] = {&left.node, &right.node};
+  const Carried found = carried(right, nodes);
+  ASSERT_EQ(codes(found.findings), Lines{"LP208"});
+  EXPECT_NE(found.findings[0].text.find("Add it to the outputs of 'left'"), std::string::npos);
+}
+
 TEST(CarriedTest, AnotherNodesOutputIsCarriedFromTheTickBefore) {
   for (const bool reader_first : {true, false}) {
     const auto world = std::make_shared<World>();

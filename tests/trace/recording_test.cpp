@@ -51,6 +51,15 @@ TEST_F(RecordingTest, ASliceHasProducersAndWritesToMemoryThatIsRead) {
     EXPECT_EQ(slice(*writer_.tape, line.vars), line.calls) << line.roots;
 }
 
+TEST_F(RecordingTest, WhatAPassComputedIsKnownOnOtherTapes) {
+  testing::TapeWriter other;
+  Recording pass;
+  pass.tape = writer_.tape;
+  EXPECT_TRUE(is_computed_in(pass, *other.tape, other.tape->use(y_)));
+  EXPECT_FALSE(is_computed_in(pass, *other.tape, other.tape->use(weight_)));
+  EXPECT_FALSE(is_computed_in(pass, *other.tape, other.tape->use(at::ones({2}))));
+}
+
 // A part, a larger part, the whole: each is a view of the next, which was met later.
 TEST(SliceTest, WhatAPartIsOfRunsFirst) {
   testing::TapeWriter writer;
