@@ -288,8 +288,9 @@ void CarriedFinder::add_state(Needed& needed) {
   state.slot.after = kNobody;
   state.per_pass.resize(node_.passes.size());
   for (std::size_t k = 0; k < trail.found.size(); ++k) {
-    const bool last = k + 1 == trail.found.size();
-    state.per_pass[base_ + k] = {trail.found[k], last ? at::Tensor() : trail.found[k + 1]};
+    const std::size_t next = base_ + k + 1;
+    const bool known = next < node_.passes.size() && trail.rewritten.count(next) == 0;
+    state.per_pass[base_ + k] = {trail.found[k], known ? trail.found[k + 1] : at::Tensor()};
   }
   needed.taken = needed.read;
   for (std::int32_t link = 1; link < needed.source.delay; ++link) {

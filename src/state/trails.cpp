@@ -186,7 +186,7 @@ std::set<Source> Follower::sources_of(VarId var, const Tape::Match& known) const
   }
   // What the first pass computed without its inputs is a value of its own as well.
   const VarId made = made_by(pass_ - 1, var);
-  if (made != kNobody) sources.insert({.var = made});
+  if (made != kNobody && !(known.rewritten && is_given(var, known))) sources.insert({.var = made});
   if (sources.empty() && is_given(var, known)) {
     const session::OutsideRead& read = read_of(var);
     const auto ago = static_cast<std::int32_t>(pass_) - read.source_pass;
@@ -209,7 +209,7 @@ bool Follower::is_rewritten(VarId var, const Tape::Match& known) const {
 bool Follower::is_given(VarId var, const Tape::Match& known) const {
   const session::OutsideRead& read = read_of(var);
   if (!read.source || read.writer) return false;
-  return !known.same_object ||
+  return !known.same_object || known.rewritten ||
          !trace::same_value(passes_[pass_ - 1].pass->tape().content(known.var),
                             current().tape().content(var));
 }
@@ -282,6 +282,8 @@ void Follower::follow(std::int32_t number) {
     if (moved && sources.count(itself) == 0) {
       trail.changed = true;
       if (!sources.empty()) followed_.passes[pass_ - base_ - 1].explained.insert(var);
+      const bool own = current().tape().written_since(var, current().recording.first_call);
+      if (known.rewritten && !own) trail.rewritten.insert(pass_);
     }
     if (unknown) {
       ++waited;

@@ -41,7 +41,8 @@ struct Trail {
   /// The last pass that read another tensor than the one before, of the same value, which the
   /// program had all along: a constant, or the first values of a queue. 0: none did.
   std::size_t moved = 0;
-  std::vector<at::Tensor> found = {};  ///< where it has changed: what each pass read
+  std::vector<at::Tensor> found = {};    ///< where it has changed: what each pass read
+  std::set<std::size_t> rewritten = {};  ///< passes that did not find it as its source had left it
 
   /// What the written state was found as whose memory the first pass first touches here.
   VarId written = kNobody;

@@ -132,6 +132,24 @@ class TestFirstTick:
         assert "is not like those after it" not in log
 
 
+class TestWrittenBetween:
+    """State that a node replaces, and that the program then writes to outside of nodes."""
+
+    @pytest.mark.parametrize("reset", [False, True])
+    def test_a_reset_is_named_and_nothing_is_refused(self, bench: Workbench, reset: bool) -> None:
+        h = torch.zeros(2, 4)
+        with bench.trace():
+            for _ in range(3):
+                x = annotate.input_tensors("n", {"x": torch.rand(2, 4) + 1})
+                h = (h + x).tanh()
+                annotate.output_tensors("n", {"y": h * 2}, export_with="jit")
+                h[torch.tensor([reset, False])] = 0.0
+        leapp.compile_graph(visualize=False)
+        said = [each for each in leapp.diagnostics() if each.level == "WARNING"]
+        assert [each.code for each in said] == (["LP312"] if reset else [])
+        assert all("test_api_passes.py" in each.where for each in said)
+
+
 class TestOutputsOfStateAlone:
     class Delay:
         def __init__(self) -> None:

@@ -182,6 +182,23 @@ TEST(CarriedTest, ATensorAtTwoPlacesIsAmbiguousUntilAThirdPass) {
   }
 }
 
+TEST(CarriedTest, WhatAPassLeftIsNotKnownWhereTheProgramWritesToItSince) {
+  for (const bool written : {false, true}) {
+    const auto world = std::make_shared<World>();
+    NodeWriter writer(world, {.passes = 0, .lines = {"h2 = add(h, x)", "h := h2", "return h2"}});
+    for (int tick = 0; tick < 3; ++tick) {
+      writer.run();
+      if (written) world->tensors.at("h").mul_(2);
+    }
+    const Carried found = carried(writer);
+    ASSERT_EQ(told(writer, found.kept.states), Lines{"carried h <- h2"});
+    EXPECT_EQ(before(found.kept.states[0]), written ? "1 3 9" : "1 1.5 3");
+    std::vector<at::Tensor> after;
+    for (const State::Values& pass : found.kept.states[0].per_pass) after.push_back(pass.after);
+    EXPECT_EQ(testing::numbers(after), written ? "- - -" : "1.5 3 -");
+  }
+}
+
 TEST(CarriedTest, WhatAnotherNodeComputedIsAForgottenInput) {
   const auto world = std::make_shared<World>();
   NodeWriter left(world, {.name = "left",
