@@ -10,7 +10,7 @@
 namespace leapp::rehearse {
 namespace {
 
-// Whether every wire brings to this pass what was taken in there, as far as that was seen.
+// Whether every wire brings to this pass what was taken in there, as far as the latter was seen.
 bool repeats(const std::vector<ExportedNode>& nodes, const std::vector<Wire>& wires,
              std::size_t pass, std::size_t ticks_ago, const Tolerance& tolerance) {
   if (pass < ticks_ago) return true;
@@ -21,7 +21,7 @@ bool repeats(const std::vector<ExportedNode>& nodes, const std::vector<Wire>& wi
     for (const PortRef& target : wire.targets) {
       const ExportedNode& to = *find_node(nodes, target.node);
       const at::Tensor taken = on_host(to.input_value(pass, to.input_name(target.port)));
-      if (sent.defined() && taken.defined() && !agree(taken, sent, tolerance)) return false;
+      if (taken.defined() && !(sent.defined() && agree(taken, sent, tolerance))) return false;
     }
   }
   return true;

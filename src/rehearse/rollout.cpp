@@ -263,9 +263,11 @@ Tensors Roller::inputs_of(const Runner& runner) {
     const std::optional<Inlet>& inlet = runner.inlets[i];
     const at::Tensor traced = on_host(runner.node->input_value(pass_, name));
     const at::Tensor carried = inlet ? carried_by(*inlet) : at::Tensor();
-    // Nobody saw what a state that was merely found holds, but for what its hypothesis says.
+    // Nobody saw what a state that was merely found holds, but for what its hypothesis says; and
+    // that says nothing where the program wrote to it in between.
     const bool is_found = inlet && inlet->state && inlet->state->origin == Origin::kCarried;
-    if (carried.defined() && (is_found || !traced.defined())) {
+    const bool is_kept = is_found && pass_ > 0 && inlet->state->per_pass[pass_ - 1].after.defined();
+    if (carried.defined() && (is_kept || !traced.defined())) {
       inputs.push_back(carried);
       continue;
     }

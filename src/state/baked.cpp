@@ -86,13 +86,14 @@ Findings find_baked(const NodeStates& states, std::span<const Node* const> nodes
     }
     const Node* from = find_node(nodes, value.source.node);
     const std::string& name = from == nullptr ? node : from->name;
-    const std::string port =
-        value.source.port.empty() ? "" : " (" + name + "/" + value.source.port + ")";
+    const std::string& port = value.source.port;
     findings.push_back(
         warning(Code::kForgottenInput, value.where, node,
-                "node '" + node + "' uses a value of node '" + name + "'" + port +
-                    " that is not among its inputs: its present value is exported as a "
-                    "constant. Pass it through annotate.input_tensors()."));
+                "node '" + node + "' uses a value of node '" + name + "'" +
+                    (port.empty() ? "" : " (" + name + "/" + port + ")") +
+                    " that is not among its inputs: its present value is exported as a constant. " +
+                    (port.empty() ? "Add it to the outputs of '" + name + "', and pass" : "Pass") +
+                    " it through annotate.input_tensors()."));
   }
   return findings;
 }

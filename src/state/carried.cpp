@@ -1,26 +1,12 @@
 #include "state/carried.h"
 
 #include <algorithm>
-#include <map>
+#include <functional>
 
 #include "trace/constant.h"
 
 namespace leapp::state {
 namespace {
-
-// Whether each pass found what the output of the other node was so many ticks ago.
-bool holds_outputs_of(const Node& from, const Source& source, const Node& to,
-                      const std::vector<at::Tensor>& found) {
-  const NodePort* output = find_port(from.outputs, source.port.port);
-  if (output == nullptr || from.completion <= to.completion) return false;
-  if (from.passes.size() + 1 < found.size()) return false;
-  const auto index = static_cast<std::size_t>(output - from.outputs.data());
-  const auto delay = static_cast<std::size_t>(source.delay);
-  for (std::size_t k = delay; k < found.size(); ++k) {
-    if (!trace::same_value(from.passes[k - delay].outputs.at(index), found[k])) return false;
-  }
-  return true;
-}
 
 class CarriedFinder {
  public:
@@ -32,9 +18,9 @@ class CarriedFinder {
 
   Carried run() && {
     drop_renewed();
-    const auto differs = [](const Trail& trail) { return trail.changed || trail.moved; };
+    const auto differs = [](const Trail& trail) { return trail.changed || trail.moved > 0; };
     if (!followed_.apart && std::ranges::any_of(followed_.trails, differs)) {
-      done_.in_doubt = !find_needed() || !check_memory();
+      done_.in_doubt = !find_needed() || !check_needed();
       if (!done_.in_doubt) {
         for (Needed& each : needed_) add_state(each);
         for (const Needed& each : needed_) connect(each);
@@ -62,12 +48,14 @@ class CarriedFinder {
   void say(Code code, const Trail& trail, const std::string& text);
   void drop_renewed();
   std::optional<Source> source_of(const Trail& trail) const;
+  bool has_moved(const Trail& trail) const;
   bool is_doubtful(const Trail& trail) const;
+  const Node* maker_of(const Trail& trail) const;
   const Needed* needed_at(std::int32_t trail) const;
-  std::set<std::int32_t> needed_calls() const;
+  std::function<bool(const trace::Site&)> is_read() const;
   bool find_needed();
   bool need(std::int32_t number);
-  bool check_memory();
+  bool check_needed();
   bool check_feed(const Source& source, const std::vector<at::Tensor>& found);
   void add_state(Needed& needed);
   void connect(const Needed& needed);
@@ -136,18 +124,34 @@ std::optional<Source> CarriedFinder::source_of(const Trail& trail) const {
   return found;
 }
 
-// Whether a trail that has not changed may yet do so: passes read other tensors there that began
-// with the same value, or the same tensor was in a place that changed.
+// Whether passes read different tensors there that have the same value.
+bool CarriedFinder::has_moved(const Trail& trail) const {
+  if (trail.changed || trail.moved == 0) return false;
+  // A number that Python wrapped for an operator is held by nobody.
+  const at::Tensor tensor = pass().tape().content(trail.initial());
+  return tensor.dim() > 0 || (paths_ && !paths_(tensor).empty());
+}
+
+// Whether a trail that has not changed may yet do so: the last pass read another tensor there, or
+// the same tensor was in a place that changed.
 bool CarriedFinder::is_doubtful(const Trail& trail) const {
-  if (trail.moved) {
-    // A number that Python wrapped for an operator is held by nobody.
-    const at::Tensor tensor = pass().tape().content(trail.initial());
-    return tensor.dim() > 0 || (paths_ && !paths_(tensor).empty());
-  }
+  if (has_moved(trail)) return trail.moved + 1 == node_.passes.size();
   return trail.sources && trail.sources->size() > 1 &&
          std::ranges::any_of(*trail.sources, [&](const Source& source) {
            return source.trail >= 0 && trail_at(source.trail).changed;
          });
+}
+
+// Another node, in which what the last pass read there was computed; null where there is none.
+const Node* CarriedFinder::maker_of(const Trail& trail) const {
+  if (trail.reads.back() == kNobody) return nullptr;
+  const auto it = std::ranges::find_if(nodes_, [&](const Node* other) {
+    return other->id != node_.id && std::ranges::any_of(other->passes, [&](const Pass& there) {
+             return trace::is_computed_in(there.recording, node_.passes.back().tape(),
+                                          trail.reads.back());
+           });
+  });
+  return it == nodes_.end() ? nullptr : *it;
 }
 
 const CarriedFinder::Needed* CarriedFinder::needed_at(std::int32_t trail) const {
@@ -155,29 +159,28 @@ const CarriedFinder::Needed* CarriedFinder::needed_at(std::int32_t trail) const 
   return it == needed_.end() ? nullptr : &*it;
 }
 
-// Those that the outputs and the states depend on, as far as they are known.
-std::set<std::int32_t> CarriedFinder::needed_calls() const {
+// Whether the outputs and the states, as far as they are known, depend on what a site reads.
+std::function<bool(const trace::Site&)> CarriedFinder::is_read() const {
   const std::vector<std::int32_t> calls = trace::slice(pass().tape(), roots_);
-  return {calls.begin(), calls.end()};
+  return [needed = std::set(calls.begin(), calls.end())](const trace::Site& site) {
+    return needed.count(site.call) > 0;
+  };
 }
 
 // The trails that the outputs and the states depend on, until no state needs another one. False
 // with a finding where one of them cannot be told.
 bool CarriedFinder::find_needed() {
-  for (const trace::Recording::Port& output : pass().recording.outputs) {
-    roots_.push_back(output.var);
-  }
+  for (const auto& output : pass().recording.outputs) roots_.push_back(output.var);
   for (const State& state : states()) roots_.push_back(state.slot.after);
   for (bool again = true; again;) {
     again = false;
-    const std::set<std::int32_t> calls = needed_calls();
-    const auto is_run = [&](const trace::Site& site) { return calls.count(site.call) > 0; };
+    const auto is_needed = is_read();
     for (std::size_t i = 0; i < followed_.trails.size(); ++i) {
       const auto number = static_cast<std::int32_t>(i);
       const Trail& trail = followed_.trails[i];
       if (needed_at(number) != nullptr) continue;
       // Written memory is there because something depends on it, if not on this first look at it.
-      const bool reached = trail.written != kNobody || std::ranges::any_of(trail.sites, is_run);
+      const bool reached = trail.written != kNobody || std::ranges::any_of(trail.sites, is_needed);
       if (!reached && (asked_for_.count(number) == 0 || !trail.changed)) continue;
       if (!trail.changed && !is_doubtful(trail)) continue;
       if (!need(number)) return false;
@@ -190,25 +193,35 @@ bool CarriedFinder::find_needed() {
 bool CarriedFinder::need(std::int32_t number) {
   const Trail& trail = trail_at(number);
   if (!trail.changed) {
+    const bool moved = has_moved(trail);
+    const std::size_t passes = node_.passes.size();
+    // A queue moves on by one place in each pass.
+    done_.passes = passes + (moved ? 1 : trail.sites.size());
     say(Code::kAmbiguousConstant, trail,
-        (trail.moved ? std::string(", and later passes another one of the same value")
-                     : " that the first pass also read elsewhere, where later passes replaced it") +
-            ": whether it is a constant cannot be told after " +
-            std::to_string(node_.passes.size() - base_) +
-            " passes. Trace more passes, or let each place begin with a tensor of its own "
-            "(.clone()).");
+        (moved ? std::string(", and the last pass another one of the same value")
+               : " that the first pass also read elsewhere, where later passes replaced it") +
+            ": whether it is a constant cannot be told after " + std::to_string(passes - base_) +
+            " passes. Trace " + std::to_string(done_.passes) + " passes or more, or let " +
+            (moved ? "every pass read the same tensor."
+                   : "each place begin with a tensor of its own (.clone())."));
     return false;
   }
   const std::optional<Source> source = source_of(trail);
-  const auto fits = [&](const at::Tensor& found) {
-    return trace::same_type(trail.found.front(), found);
-  };
+  const auto fits = std::bind_front(trace::same_type, trail.found.front());
   if (!source || !std::ranges::all_of(trail.found, fits)) {
-    say(Code::kUnknownSource, trail,
-        " that changes from pass to pass, and its value does not always come from the same place "
-        "in the pass before, so it cannot be exported as state. Declare it with "
-        "annotate.state_tensors() and annotate.update_state(), or pass it through "
-        "annotate.input_tensors().");
+    const auto& baked = pass().baked;  // named by find_baked()
+    if (std::ranges::count(baked, trail.initial(), &session::BakedValue::var) > 0) return false;
+    if (const Node* maker = maker_of(trail)) {
+      say(Code::kForgottenInput, trail,
+          " that node '" + maker->name + "' computed. Add it to the outputs of '" + maker->name +
+              "', and pass it through annotate.input_tensors().");
+    } else {
+      say(Code::kUnknownSource, trail,
+          " that changes from pass to pass, and its value does not always come from the same place "
+          "in the pass before, so it cannot be exported as state. Declare it with "
+          "annotate.state_tensors() and annotate.update_state(), or pass it through "
+          "annotate.input_tensors().");
+    }
     return false;
   }
   needed_.push_back({number, *source});
@@ -217,12 +230,18 @@ bool CarriedFinder::need(std::int32_t number) {
   return check_feed(*source, trail.found);
 }
 
-// Whether what the outputs and the states depend on has the same names in every pass.
-bool CarriedFinder::check_memory() {
-  if (followed_.torn.empty()) return true;
-  const std::set<std::int32_t> calls = needed_calls();
-  const auto torn = std::ranges::find_if(
-      followed_.torn, [&](const trace::Site& site) { return calls.count(site.call) > 0; });
+// Whether what the outputs and the states depend on has the same names in every pass. Names
+// constants that were other tensors at first, and are the same ones by now.
+bool CarriedFinder::check_needed() {
+  const auto is_needed = is_read();
+  for (const Trail& trail : followed_.trails) {
+    if (trail.written != kNobody || !has_moved(trail)) continue;
+    if (std::ranges::none_of(trail.sites, is_needed)) continue;
+    say(Code::kAmbiguousConstant, trail,
+        ", and later passes another one of the same value: it is exported as a constant. If it "
+        "changes, pass it through annotate.input_tensors().");
+  }
+  const auto torn = std::ranges::find_if(followed_.torn, is_needed);
   if (torn == followed_.torn.end()) return true;
   say(Code::kUnknownSource, {.sites = {*torn}, .reads = {variable_at(pass().tape(), *torn)}},
       " that the program also has under another name in some passes, and not in others, and it "
@@ -236,7 +255,15 @@ bool CarriedFinder::check_feed(const Source& source, const std::vector<at::Tenso
   const PortId& port = source.port;
   if (port.node == kNobody || port.node == node_.id) return true;
   const Node* from = find_node(nodes_, port.node);
-  if (from != nullptr && holds_outputs_of(*from, source, node_, found)) return true;
+  const NodePort* output = from == nullptr ? nullptr : find_port(from->outputs, port.port);
+  bool holds = output != nullptr && from->completion > node_.completion &&
+               from->passes.size() + 1 >= found.size();
+  for (auto k = static_cast<std::size_t>(source.delay); holds && k < found.size(); ++k) {
+    const Pass& then = from->passes[k - static_cast<std::size_t>(source.delay)];
+    const auto index = static_cast<std::size_t>(output - from->outputs.data());
+    holds = trace::same_value(then.outputs.at(index), found[k]);
+  }
+  if (holds) return true;
   done_.findings.push_back(
       warning(Code::kForeignOutput, pass().opened_at, node_.name,
               "node '" + node_.name +
@@ -261,8 +288,9 @@ void CarriedFinder::add_state(Needed& needed) {
   state.slot.after = kNobody;
   state.per_pass.resize(node_.passes.size());
   for (std::size_t k = 0; k < trail.found.size(); ++k) {
-    const bool last = k + 1 == trail.found.size();
-    state.per_pass[base_ + k] = {trail.found[k], last ? at::Tensor() : trail.found[k + 1]};
+    const std::size_t next = base_ + k + 1;
+    const bool known = next < node_.passes.size() && trail.rewritten.count(next) == 0;
+    state.per_pass[base_ + k] = {trail.found[k], known ? trail.found[k + 1] : at::Tensor()};
   }
   needed.taken = needed.read;
   for (std::int32_t link = 1; link < needed.source.delay; ++link) {

@@ -15,10 +15,11 @@ namespace leapp::state {
 
 struct Carried {
   /// What was written, changed where the program replaces its memory, and what is carried.
-  NodeStates kept;
-  Followed followed;
-  Findings findings;
-  bool in_doubt = false;  ///< a finding says why the states are only those that were written
+  NodeStates kept = {};
+  Followed followed = {};
+  Findings findings = {};
+  bool in_doubt = false;   ///< a finding says why the states are only those that were written
+  std::size_t passes = 0;  ///< how many it takes to settle the doubt; 0: no number would
 };
 
 /// What the passes from `base` on show. `nodes` are all that are exported: a state may be another

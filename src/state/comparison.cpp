@@ -10,9 +10,6 @@
 namespace leapp::state {
 namespace {
 
-constexpr const char* kFirstTick =
-    ", so if only the very first tick differs, trace three passes or more";
-
 std::string name_at(const trace::Tape& tape, std::int32_t index) {
   return index < 0 ? "" : c10::toString(tape.call(index).op.operator_name());
 }
@@ -22,21 +19,14 @@ class Comparison {
  public:
   Comparison(const Node& node, const WrittenPass& first, const WrittenPass& again,
              const FollowedPass& followed, const std::vector<State>& states, const Paths& paths)
-      : node_(node),
-        first_(first),
-        again_(again),
-        old_tape_(first_.pass->tape()),
-        new_tape_(again_.pass->tape()),
-        followed_(followed),
-        paths_(paths),
-        compared_(old_tape_.variable_count(), false) {
+      : node_(node), first_(first), again_(again), followed_(followed), paths_(paths) {
     align(states);
   }
 
   std::vector<Difference> run() && {
+    note_control_flow();  // first: a constant may differ because another call reads it now
     for (const auto& [old_index, new_index] : aligned_.pairs) compare_calls(old_index, new_index);
     note_unpaired_state();
-    note_control_flow();
     return std::move(differences_);
   }
 
@@ -44,7 +34,6 @@ class Comparison {
   void align(const std::vector<State>& states);
   void compare_calls(std::int32_t old_index, std::int32_t new_index);
   void compare_tensors(const trace::Site& first_site, VarId was, const trace::Site& site, VarId is);
-  bool has_the_same_content(VarId was, VarId is) const;
   bool is_own(VarId var) const;
   void note_unpaired_state();
   void note_control_flow();
@@ -56,14 +45,14 @@ class Comparison {
   const Node& node_;
   const WrittenPass& first_;
   const WrittenPass& again_;
-  const trace::Tape& old_tape_;
-  const trace::Tape& new_tape_;
+  const trace::Tape& old_tape_ = first_.pass->tape();
+  const trace::Tape& new_tape_ = again_.pass->tape();
   const FollowedPass& followed_;
   const Paths& paths_;
   std::vector<std::int32_t> new_calls_;
   trace::Alignment aligned_;
-  std::vector<bool> compared_;  // variables of the first pass
-  std::set<VarId> noted_;       // of the later one
+  std::set<VarId> compared_;  // variables of the first pass
+  std::set<VarId> noted_;     // of the later one
   std::vector<Difference> differences_;
 };
 
@@ -130,37 +119,29 @@ void Comparison::compare_tensors(const trace::Site& first_site, VarId was, const
                            "had computed"
                          : " reads a value that this pass computed where the first one read a "
                            "tensor from outside") +
-             describe_argument(old_tape_, first_site, paths_) + kFirstTick,
+             describe_argument(old_tape_, first_site, paths_),
          b.frame);
   }
-  if (!was_outside || !is_outside || compared_[static_cast<std::size_t>(was)]) return;
-  compared_[static_cast<std::size_t>(was)] = true;
+  if (!was_outside || !is_outside || !compared_.insert(was).second) return;
   const auto is_before = [&](const State& state) { return state.slot.before == was; };
   if (std::ranges::any_of(first_.states, is_before)) return;
   // Scratch memory: what the pass reads there it wrote itself.
   if (old_tape_.written_since(was, first_.pass->recording.first_call)) return;
   // What a node wrote is wired as shared state.
   const session::OutsideRead* read = again_.pass->find_outside(is);
-  if ((read != nullptr && read->writer) || has_the_same_content(was, is)) return;
+  if (read != nullptr && read->writer) return;
+  if (trace::same_value(old_tape_.content(was), new_tape_.content(is))) return;
   noted_.insert(is);
   if (is_own(is)) {
     note_own(site);
     return;
   }
-  const bool ours = b.frame.code == nullptr;  // it stands for the node as a whole
-  note("a tensor from outside that " + (ours ? "the node" : b.op.schema().name()) + " reads" +
+  // A call of our own stands for the node as a whole.
+  note("a tensor from outside that " +
+           (b.frame.code == nullptr ? "the node" : b.op.schema().name()) + " reads" +
            describe_argument(old_tape_, first_site, paths_) +
            " changed. If it varies, pass it through annotate.input_tensors()",
        b.frame, true);
-}
-
-bool Comparison::has_the_same_content(VarId was, VarId is) const {
-  const at::Tensor before = old_tape_.content(was);
-  const at::Tensor now = new_tape_.content(is);
-  // A weight, which need not be read.
-  const bool in_place =
-      before.has_storage() && now.has_storage() && before.const_data_ptr() == now.const_data_ptr();
-  return in_place || trace::same_value(before, now);
 }
 
 // Whether this node computed the value of a variable from outside in an earlier pass, and no node
@@ -203,9 +184,12 @@ void Comparison::note_control_flow() {
   if (!difference && followed_.added_call) difference = {-1, *followed_.added_call};
   if (!difference) return;
   const auto [old_index, new_index] = *difference;
-  const std::string then = name_at(old_tape_, old_index);
+  std::string then = name_at(old_tape_, old_index);
   const std::string now = name_at(new_tape_, new_index);
-  std::string what = now + " ran where " + then + " ran before" + kFirstTick;
+  if (then == now) {
+    then = "that of " + trace::resolve_source(old_tape_.call(old_index).frame).to_string();
+  }
+  std::string what = now + " ran where " + then + " ran before";
   if (then.empty()) what = now + " ran, which did not run before";
   if (now.empty()) what = then + " did not run, which ran before";
   note("control flow changed: " + what,

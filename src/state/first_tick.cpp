@@ -6,8 +6,6 @@
 #include <algorithm>
 #include <ranges>
 
-#include "state/carried.h"
-
 namespace leapp::state {
 namespace {
 
@@ -45,16 +43,6 @@ bool shares_memory(const Node& node, std::span<const Node* const> nodes) {
   return false;
 }
 
-// Whether the passes look like it at all.
-bool may_be_first_tick(const Node& node, std::span<const Node* const> nodes,
-                       const std::vector<WrittenPass>& passes,
-                       const std::vector<Difference>& differences) {
-  if (passes.size() < 3 || node.read_values) return false;
-  // Where nothing but a constant differs, more likely it changes now and then.
-  if (std::ranges::any_of(differences, &Difference::constant)) return false;
-  return declare_the_same(passes[0], passes[1]) && !shares_memory(node, nodes);
-}
-
 // What a tensor from outside that the second pass read was in the first.
 VarId left_by_first_pass(const Node& node, VarId var) {
   const Pass& second = node.passes[1];
@@ -86,8 +74,7 @@ void keep_from_first_pass(NodeStates& done) {
   for (const State& state : done.states) seen.insert(done.read_as(state));
   for (const std::int32_t index : second.calls) {
     trace::for_each_variable(tape, tape.call(index), [&](VarId var) {
-      const bool is_states = tape.written_since(var, second.first_call);
-      if (!seen.insert(var).second || is_states) return;
+      if (!seen.insert(var).second || tape.written_since(var, second.first_call)) return;
       const VarId made = left_by_first_pass(node, var);
       if (made == kNobody || !trace::depends_on_inputs(node.passes[0].tape(), made)) return;
       const at::Tensor value = trace::copy_of(tape.content(var));
@@ -114,17 +101,22 @@ void add_flag(NodeStates& done) {
 
 }  // namespace
 
-std::optional<NodeStates> find_first_tick(const Node& node, std::span<const Node* const> nodes,
-                                          const std::vector<WrittenPass>& passes,
-                                          const std::vector<Difference>& differences,
-                                          const Paths& paths) {
-  if (!may_be_first_tick(node, nodes, passes, differences)) return std::nullopt;
+std::optional<Carried> find_first_tick(const Node& node, std::span<const Node* const> nodes,
+                                       const std::vector<WrittenPass>& passes,
+                                       const std::vector<Difference>& differences,
+                                       const Paths& paths) {
+  if (differences.empty() || node.read_values) return std::nullopt;
+  // Where nothing but a constant differs, more likely it changes now and then.
+  if (std::ranges::any_of(differences, &Difference::constant)) return std::nullopt;
+  if (!declare_the_same(passes[0], passes[1]) || shares_memory(node, nodes)) return std::nullopt;
+  if (passes.size() < 3) return Carried{.in_doubt = true, .passes = 3};
   Carried carried = find_carried(node, passes, 1, {}, paths);
   NodeStates& done = carried.kept;
-  if (carried.in_doubt || !done.renewed.empty() ||
+  if ((carried.in_doubt && carried.passes == 0) || !done.renewed.empty() ||
       !compare_passes(node, passes, 1, carried.followed, done.states, paths).empty()) {
     return std::nullopt;
   }
+  if (carried.in_doubt) return carried;
   keep_from_first_pass(done);
   for (std::size_t i = 0; i < done.states.size(); ++i) {
     if (is_given(done.states[i])) {
@@ -134,7 +126,7 @@ std::optional<NodeStates> find_first_tick(const Node& node, std::span<const Node
     }
   }
   add_flag(done);
-  return std::move(done);
+  return carried;
 }
 
 }  // namespace leapp::state

@@ -10,16 +10,17 @@
 #include <span>
 #include <vector>
 
+#include "state/carried.h"
 #include "state/comparison.h"
 
 namespace leapp::state {
 
-/// The states where the first tick is of its own kind; nullopt where it is not, or where it cannot
-/// be told. `nodes` are all that are exported: memory that another one uses is not told.
-/// `differences` are those from the first pass, of which there is at least one.
-std::optional<NodeStates> find_first_tick(const Node& node, std::span<const Node* const> nodes,
-                                          const std::vector<WrittenPass>& passes,
-                                          const std::vector<Difference>& differences,
-                                          const Paths& paths);
+/// What the passes after the first show where that is of its own kind, in doubt where it takes more
+/// passes to show; nullopt where it is not. `nodes` are all that are exported: memory that another
+/// one uses is not told. `differences` are those from the first pass.
+std::optional<Carried> find_first_tick(const Node& node, std::span<const Node* const> nodes,
+                                       const std::vector<WrittenPass>& passes,
+                                       const std::vector<Difference>& differences,
+                                       const Paths& paths);
 
 }  // namespace leapp::state

@@ -15,16 +15,7 @@ namespace leapp::state {
 namespace {
 
 void append(Findings& findings, Findings more) {
-  findings.insert(findings.end(), std::make_move_iterator(more.begin()),
-                  std::make_move_iterator(more.end()));
-}
-
-Diagnostic first_tick_warning(const Node& node, const Difference& first) {
-  return warning(Code::kFirstTick, first.where, node.name,
-                 "the first pass of node '" + node.name +
-                     "' is not like those after it, which agree with each other: the exported node "
-                     "does in its first tick, and in the first after reset(), what that pass did. "
-                     "If the program does so at other times too, choose with torch.where().");
+  std::ranges::move(more, std::back_inserter(findings));
 }
 
 // What the passes of one node show by themselves.
@@ -34,15 +25,23 @@ NodeStates infer_alone(const Node& node, const std::vector<WrittenPass>& passes,
   append(findings, find_escapes(node, carried.followed));
   const std::vector<Difference> differences =
       compare_passes(node, passes, 0, carried.followed, carried.kept.states, paths);
-  if (!differences.empty()) {
-    if (auto first_tick = find_first_tick(node, nodes, passes, differences, paths)) {
-      findings.push_back(first_tick_warning(node, differences.front()));
-      return std::move(*first_tick);
+  std::optional<Carried> first = find_first_tick(node, nodes, passes, differences, paths);
+  if (first && !first->in_doubt) {
+    findings.push_back(warning(
+        Code::kFirstTick, differences.front().where, node.name,
+        "the first pass of node '" + node.name +
+            "' is not like those after it, which agree with each other: the exported node does in "
+            "its first tick, and in the first after reset(), what that pass did. If the program "
+            "does so at other times too, choose with torch.where()."));
+    carried = std::move(*first);
+  } else {
+    const std::string advice = first ? "; if only the very first tick differs, trace " +
+                                           std::to_string(first->passes) + " passes or more"
+                                     : "";
+    for (const Difference& each : differences) {
+      carried.kept.differences.push_back(
+          warning(Code::kPassesDiffer, each.where, node.name, each.text + advice));
     }
-  }
-  for (const Difference& each : differences) {
-    carried.kept.differences.push_back(
-        warning(Code::kPassesDiffer, each.where, node.name, each.text));
   }
   append(findings, std::move(carried.findings));
   return std::move(carried.kept);
@@ -54,16 +53,14 @@ void check_undecided(const NodeStates& states) {
   const trace::Tape& tape = states.exported().tape();
   std::set<VarId> kept;  // as the pass reads them
   for (const State& state : states.states) {
-    const bool found = !state.slot.sites.empty();
-    if (found || state.slot.is_left()) kept.insert(states.read_as(state));
+    if (!state.slot.sites.empty() || state.slot.is_left()) kept.insert(states.read_as(state));
   }
   const auto varies = [&](VarId var) {
     return tape.variable(var).origin == trace::Variable::Origin::kInput || kept.count(var) > 0;
   };
   for (const trace::Recording::Port& output : states.exported().recording.outputs) {
     if (node.undecided.count(output.name) == 0) continue;
-    const bool found = trace::depends_on(tape, output.var, varies);
-    require(found, Code::kNotTraced,
+    require(trace::depends_on(tape, output.var, varies), Code::kNotTraced,
             trace::line_prefix(states.exported().opened_at) +
                 session::not_traced_text(node.name, output.name) +
                 (node.passes.size() < 2 ? " If it is state, trace a second pass to show it." : ""));

@@ -25,8 +25,7 @@ std::string find_sensor(std::span<const Node* const> nodes, const void* place) {
   if (place == nullptr) return "";
   for (const Node* node : nodes) {
     for (const NodePort& input : node->inputs) {
-      const bool from_outside = !input.source;
-      if (from_outside && place_at_first(*node, input.name) == place) {
+      if (!input.source && place_at_first(*node, input.name) == place) {
         return node->name + "/" + input.name;
       }
     }

@@ -26,31 +26,27 @@ std::string consequence(const Node& to, const NodePort& input, const Node& from)
          (forward ? "the same tick." : "the tick before.");
 }
 
-std::string describe_varying(const Node& to, const NodePort& input, const Node& from) {
-  const session::Age::Read& read = input.age.deviating();
-  std::string text = beginning(to, input, from);
-  if (&from == &to || from.completed == to.completed) {
-    const session::Age::Read& first = input.age.first();
-    text += " of varying age: pass " + std::to_string(first.pass + 1) + " of node '" + to.name +
-            "' received that of pass " + std::to_string(first.source_pass + 1) + ", pass " +
-            std::to_string(read.pass + 1) + " that of pass " + std::to_string(read.source_pass + 1);
-    return text + consequence(to, input, from) +
-           " Choose between the new value and the old one inside a node, with torch.where() and "
-           "annotate.state_tensors().";
-  }
-  return text + ", but " + counts_of(to, from) + consequence(to, input, from) +
+// `how`: what shows that they did not run equally often.
+std::string describe_rates(const Node& to, const NodePort& input, const Node& from,
+                           const std::string& how) {
+  return beginning(to, input, from) + how + counts_of(to, from) + consequence(to, input, from) +
          " Run the slower node in a bundle of its own, or run it in every tick and keep its last "
          "result with torch.where() on a counter tensor; give a node that runs several times a "
          "tick, as for two cameras, a name for each of them.";
 }
 
-// Two inputs of nodes that ran once, which received different values of one output.
-std::string describe_double(const Node& to, const NodePort& input, const Node& from) {
-  return beginning(to, input, from) +
-         " of another pass than other inputs do: " + counts_of(to, from) +
-         consequence(to, input, from) +
-         " Give a node that runs several times a tick, as for two cameras, a name for each of "
-         "them.";
+std::string describe_varying(const Node& to, const NodePort& input, const Node& from) {
+  if (&from != &to && from.completed != to.completed) {
+    return describe_rates(to, input, from, ", but ");
+  }
+  const session::Age::Read& read = input.age.deviating();
+  const session::Age::Read& first = input.age.first();
+  return beginning(to, input, from) + " of varying age: pass " + std::to_string(first.pass + 1) +
+         " of node '" + to.name + "' received that of pass " +
+         std::to_string(first.source_pass + 1) + ", pass " + std::to_string(read.pass + 1) +
+         " that of pass " + std::to_string(read.source_pass + 1) + consequence(to, input, from) +
+         " Choose between the new value and the old one inside a node, with torch.where() and "
+         "annotate.state_tensors().";
 }
 
 }  // namespace
@@ -81,7 +77,8 @@ Findings find_rates(std::span<const Node* const> nodes) {
       const int pass = input.age.first().source_pass;
       const auto [it, is_new] = single.try_emplace({from.id, input.source->port}, pass);
       if (!is_new && it->second != pass) {
-        say(*to, from, input.age.first().where, describe_double(*to, input, from));
+        say(*to, from, input.age.first().where,
+            describe_rates(*to, input, from, " of another pass than other inputs do: "));
       }
     }
   }

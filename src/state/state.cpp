@@ -1,6 +1,7 @@
 #include "state/state.h"
 
 #include <algorithm>
+#include <ranges>
 
 namespace leapp::state {
 
@@ -14,10 +15,8 @@ std::vector<State>::iterator find_state(std::vector<State>& states, VarId before
 }
 
 std::vector<StateSlot> slots_of(const std::vector<State>& states) {
-  std::vector<StateSlot> slots;
-  slots.reserve(states.size());
-  for (const State& state : states) slots.push_back(state.slot);
-  return slots;
+  const auto slots = std::views::transform(states, &State::slot);
+  return {slots.begin(), slots.end()};
 }
 
 trace::Recording recording_of(const NodeStates& states) {

@@ -97,8 +97,8 @@ void Follower::start() {
       if (state == nullptr && is_overwritten(index, var)) return;
       if (state != nullptr) {
         // Where it was declared with its value, there is nothing to follow.
-        const bool given = state->origin == State::Origin::kExplicit;
-        if (given || !met.insert(state->slot.before).second) return;
+        if (state->origin == State::Origin::kExplicit) return;
+        if (!met.insert(state->slot.before).second) return;
       }
       followed_.trails.push_back({.sites = {at},
                                   .reads = {var},
@@ -186,7 +186,7 @@ std::set<Source> Follower::sources_of(VarId var, const Tape::Match& known) const
   }
   // What the first pass computed without its inputs is a value of its own as well.
   const VarId made = made_by(pass_ - 1, var);
-  if (made != kNobody) sources.insert({.var = made});
+  if (made != kNobody && !(known.rewritten && is_given(var, known))) sources.insert({.var = made});
   if (sources.empty() && is_given(var, known)) {
     const session::OutsideRead& read = read_of(var);
     const auto ago = static_cast<std::int32_t>(pass_) - read.source_pass;
@@ -209,7 +209,7 @@ bool Follower::is_rewritten(VarId var, const Tape::Match& known) const {
 bool Follower::is_given(VarId var, const Tape::Match& known) const {
   const session::OutsideRead& read = read_of(var);
   if (!read.source || read.writer) return false;
-  return !known.same_object ||
+  return !known.same_object || known.rewritten ||
          !trace::same_value(passes_[pass_ - 1].pass->tape().content(known.var),
                             current().tape().content(var));
 }
@@ -244,7 +244,7 @@ bool Follower::follow_memory(Trail& trail, VarId var, const std::set<Source>& so
   if (!replaced && !shared) {
     const at::Tensor& first = per_pass[base_].before;
     trail.memory.add(now.before, per_pass[pass_ - 1].after, first);
-    trail.moved |= trace::same_value(now.before, first) && had_before(var);
+    if (trace::same_value(now.before, first) && had_before(var)) trail.moved = pass_;
   }
   // Nor has it a source where that comes and goes.
   if (!replaced && trail.sources) trail.sources->clear();
@@ -277,11 +277,13 @@ void Follower::follow(std::int32_t number) {
     if (moved && sources.empty() &&
         trace::same_value(content(trail.changed ? pass_ - 1 : base_), content(pass_))) {
       sources.insert(itself);
-      trail.moved |= had_before(var);
+      if (had_before(var)) trail.moved = pass_;
     }
     if (moved && sources.count(itself) == 0) {
       trail.changed = true;
       if (!sources.empty()) followed_.passes[pass_ - base_ - 1].explained.insert(var);
+      const bool own = current().tape().written_since(var, current().recording.first_call);
+      if (known.rewritten && !own) trail.rewritten.insert(pass_);
     }
     if (unknown) {
       ++waited;

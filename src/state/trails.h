@@ -38,10 +38,11 @@ struct Trail {
   std::vector<VarId> reads;  ///< from the base on; kNobody where a pass reads nothing from outside
   std::optional<std::set<Source>> sources = {};  ///< what every pass so far allows
   bool changed = false;                          ///< a later pass read another value
-  /// A later pass read another tensor, of the same value, that the program had before: a constant,
-  /// or the first values of a queue.
-  bool moved = false;
-  std::vector<at::Tensor> found = {};  ///< where it has changed: what each pass read
+  /// The last pass that read another tensor than the one before, of the same value, which the
+  /// program had all along: a constant, or the first values of a queue. 0: none did.
+  std::size_t moved = 0;
+  std::vector<at::Tensor> found = {};    ///< where it has changed: what each pass read
+  std::set<std::size_t> rewritten = {};  ///< passes that did not find it as its source had left it
 
   /// What the written state was found as whose memory the first pass first touches here.
   VarId written = kNobody;

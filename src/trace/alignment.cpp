@@ -4,6 +4,7 @@
 #include <set>
 #include <string>
 
+#include "trace/argument.h"
 #include "trace/constant.h"
 #include "trace/recording.h"
 
@@ -51,6 +52,24 @@ std::vector<bool> find_constant_calls(const CallList& list) {
   return found;
 }
 
+// Whether two calls of one operator work with the same numbers and the same tensors from outside.
+bool have_same_constants(const Tape& first, const Call& was, const Tape& again, const Call& is) {
+  const auto memory_at = [](const Tape& tape, VarId var) {
+    const bool outside = var != kNobody && tape.variable(var).origin == Variable::Origin::kOutside;
+    return outside ? memory_of(tape.variable(var).held) : nullptr;
+  };
+  for (std::size_t k = 0; k < was.op.schema().arguments().size(); ++k) {
+    const Arg& a = first.args_of(was)[k];
+    const Arg& b = again.args_of(is)[k];
+    if (a.kind != b.kind || a.list_size != b.list_size) return false;
+    if (a.kind == Arg::Kind::kValue && !same_argument(a.value, b.value)) return false;
+    if (a.kind == Arg::Kind::kTensor && memory_at(first, a.var) != memory_at(again, b.var)) {
+      return false;
+    }
+  }
+  return true;
+}
+
 class Aligner {
  public:
   Aligner(const CallList& first, const CallList& again) : first_(first), again_(again) {}
@@ -96,8 +115,10 @@ class Aligner {
   bool fit(std::size_t i, std::size_t j) const {
     const Call* a = call_at(first_, i);
     const Call* b = call_at(again_, j);
-    return a != nullptr && b != nullptr && first_constant_[i] == again_constant_[j] &&
-           a->op.operator_name() == b->op.operator_name();
+    if (a == nullptr || b == nullptr || first_constant_[i] != again_constant_[j]) return false;
+    if (a->op.operator_name() != b->op.operator_name()) return false;
+    // At another place of the program, the same operator may well do something else.
+    return a->frame == b->frame || have_same_constants(first_.tape, *a, again_.tape, *b);
   }
 
   // An alias that the program has in one pass and not in the other is none of its operators, and

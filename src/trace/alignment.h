@@ -24,9 +24,10 @@ struct Alignment {
   std::vector<std::int32_t> added;
 };
 
-/// Pairs the same operators in order. A call that works on no node's values may be missing on
-/// either side (a constant that is made once and kept, say), and so may one that changes nothing.
-/// Ends at the first difference.
+/// Pairs the same operators in order; where the two do not run the same ones throughout, calls of
+/// different places pair only if they work with the same constants. A call that works on no node's
+/// values may be missing on either side (a constant that is made once and kept, say), and so may
+/// one that changes nothing. Ends at the first difference.
 Alignment align(const CallList& first, const CallList& again);
 
 /// Likewise, but goes on where the two run the same operators again.

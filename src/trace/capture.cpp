@@ -10,14 +10,10 @@
 #include "trace/dispatcher.h"
 
 namespace leapp::trace {
-namespace {
 
-// Inference tensors have no version counter.
 std::int64_t version_of(const at::Tensor& tensor) {
   return tensor.is_inference() ? 0 : static_cast<std::int64_t>(tensor._version());
 }
-
-}  // namespace
 
 at::Tensor alias_of(const at::Tensor& tensor) {
   c10::TensorImpl* impl = tensor.unsafeGetTensorImpl();

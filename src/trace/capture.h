@@ -23,6 +23,10 @@ at::Tensor copy_of(const at::Tensor& tensor);
 /// What identifies the memory that a tensor is in; nullptr for one without.
 const c10::StorageImpl* memory_of(const at::Tensor& tensor);
 
+/// How often operators have written to the tensor's memory; 0 for one of inference mode, which has
+/// no counter.
+std::int64_t version_of(const at::Tensor& tensor);
+
 class Capture {
  public:
   explicit Capture(const at::Tensor& tensor);

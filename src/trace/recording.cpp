@@ -126,6 +126,13 @@ VarId root_outside(const Tape& tape, VarId var) {
   return tape.variable(root).origin == Variable::Origin::kOutside ? root : kNobody;
 }
 
+bool is_computed_in(const Recording& pass, const Tape& other, VarId var) {
+  const c10::TensorImpl* object = other.variable(var).impl._unsafe_get_target();
+  const Tape::Match here = pass.tape->match(object, other.tensor(var));
+  return here.same_object && pass.tape->variable(here.var).origin == Variable::Origin::kResult &&
+         !is_from_outside(*pass.tape, here.var);
+}
+
 std::vector<std::int32_t> own_calls(const Recording& recording, NodeId node) {
   std::vector<std::int32_t> calls;
   calls.reserve(static_cast<std::size_t>(recording.end_call - recording.first_call));

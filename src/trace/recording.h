@@ -77,6 +77,9 @@ bool is_from_outside(const Tape& tape, VarId var);
 /// be state; else kNobody.
 VarId root_outside(const Tape& tape, VarId var);
 
+/// Whether a variable of another tape is a tensor that the pass computed.
+bool is_computed_in(const Recording& pass, const Tape& other, VarId var);
+
 /// All calls that ran in a pass of the node, those of other nodes left out.
 std::vector<std::int32_t> own_calls(const Recording& recording, NodeId node);
 

@@ -150,7 +150,12 @@ Tape::Match Tape::match(const c10::TensorImpl* object, const at::Tensor& alias) 
   StoreId memory = find_store(alias);
   if (memory == kNobody) memory = find_shared_memory(alias);
   const auto it = by_impl_.find(object);
-  if (it != by_impl_.end() && variable(it->second).store == memory) return {it->second, true};
+  if (it != by_impl_.end() && variable(it->second).store == memory) {
+    const Variable& known = variable(it->second);
+    const bool computed =
+        known.origin == Variable::Origin::kResult && !written_since(it->second, 0);
+    return {it->second, true, computed && version_of(alias) != known.version};
+  }
   if (memory == kNobody) return {};
   const auto& candidates = store(memory).variables;
   for (auto id = candidates.rbegin(); id != candidates.rend(); ++id) {
@@ -357,6 +362,7 @@ VarId Tape::result_variable(const at::Tensor& tensor) {
   const VarId id = new_variable(tensor, Variable::Origin::kResult, memory);
   variable(id).node = calls_.back().node;
   variable(id).call = static_cast<std::int32_t>(calls_.size()) - 1;
+  variable(id).version = version_of(tensor);
   return id;
 }
 

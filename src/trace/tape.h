@@ -44,9 +44,10 @@ struct Variable {
   NodeId node = kNobody;   ///< the open node whose inputs it depends on
   std::int32_t call = -1;  ///< result: index of the producing call
   c10::weak_intrusive_ptr<c10::TensorImpl> impl;
-  at::Tensor held;        ///< outside or input: an alias with its sizes and strides
-  Varying varying = 0;    ///< dynamic dimensions: their sizes depend on traced values
-  bool survives = false;  ///< result: the program still held it when its pass ended
+  at::Tensor held;           ///< outside or input: an alias with its sizes and strides
+  Varying varying = 0;       ///< dynamic dimensions: their sizes depend on traced values
+  bool survives = false;     ///< result: the program still held it when its pass ended
+  std::int64_t version = 0;  ///< result: how often it had been written to by then
 };
 
 /// One piece of memory that variables share.
@@ -111,6 +112,7 @@ class Tape {
   struct Match {
     VarId var = kNobody;
     bool same_object = false;
+    bool rewritten = false;  ///< a result that nothing wrote to on this tape, but something since
   };
   /// `alias` is a tensor with the object's elements. Adds no variable.
   Match match(const c10::TensorImpl* object, const at::Tensor& alias);

@@ -113,7 +113,7 @@ TEST_F(CarriedTest, AQueueThatHasNotTurnedOverIsRefused) {
   EXPECT_THROW(trace(queue_of({zero, zero, zero, zero})(), 2, "jit"), Error);
   EXPECT_THAT(text_of("log.txt"),
               ::testing::AllOf(::testing::HasSubstr("cannot be told after 2 passes"),
-                               ::testing::HasSubstr("Trace more passes")));
+                               ::testing::HasSubstr("Trace 4 passes or more")));
 }
 
 TEST_F(CarriedTest, AValueFromVaryingPlacesIsRefused) {

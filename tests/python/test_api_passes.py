@@ -106,7 +106,20 @@ class TestFirstTick:
 
     def test_two_passes_ask_for_a_third(self, bench: Workbench) -> None:
         log = _trace(bench, self.first(), 2)
-        assert "if only the very first tick differs, trace three passes or more" in log
+        assert "if only the very first tick differs, trace 3 passes or more" in log
+
+    def test_a_queue_asks_for_as_many_as_it_takes(self, bench: Workbench) -> None:
+        for passes in (3, 4, 5):
+            queue: collections.deque[torch.Tensor] = collections.deque(maxlen=4)
+
+            def function(
+                x: torch.Tensor, queue: collections.deque[torch.Tensor] = queue
+            ) -> torch.Tensor:
+                queue.extend([x] if queue else [x] * 4)
+                return torch.cat(list(queue))
+
+            log = _trace(bench, function, passes)
+            assert ("trace 5 passes or more" in log) == (passes < 5)
 
     def test_a_constant_that_changed_is_none(self, bench: Workbench) -> None:
         offsets = iter([0.0, 1.0, 1.0, 1.0])
@@ -117,6 +130,24 @@ class TestFirstTick:
     def test_a_choice_by_values_is_none(self, bench: Workbench) -> None:
         log = _trace(bench, lambda x: x * 2 if x.sum() < 0.4 else x - 1, 4)
         assert "is not like those after it" not in log
+
+
+class TestWrittenBetween:
+    """State that a node replaces, and that the program then writes to outside of nodes."""
+
+    @pytest.mark.parametrize("reset", [False, True])
+    def test_a_reset_is_named_and_nothing_is_refused(self, bench: Workbench, reset: bool) -> None:
+        h = torch.zeros(2, 4)
+        with bench.trace():
+            for _ in range(3):
+                x = annotate.input_tensors("n", {"x": torch.rand(2, 4) + 1})
+                h = (h + x).tanh()
+                annotate.output_tensors("n", {"y": h * 2}, export_with="jit")
+                h[torch.tensor([reset, False])] = 0.0
+        leapp.compile_graph(visualize=False)
+        said = [each for each in leapp.diagnostics() if each.level == "WARNING"]
+        assert [each.code for each in said] == (["LP312"] if reset else [])
+        assert all("test_api_passes.py" in each.where for each in said)
 
 
 class TestOutputsOfStateAlone:

@@ -122,6 +122,31 @@ TEST_F(RolloutTest, AStateThatWasFoundIsRolledOn) {
   EXPECT_EQ(rolled(9).outcomes.at(0).difference, "'y' differs in pass 2");
 }
 
+// What it was after the first pass is not known, for the program wrote to it before the second.
+TEST_F(RolloutTest, AStateThatWasWrittenToSinceIsTakenAsItWasFound) {
+  const auto rolled = [](double found) {
+    Node node = make_node(0, "n", {}, {});
+    node.outputs = {port("y")};
+    for (const double value : {3.0, 2 * found + 1}) run(node, {}, {row(value)});
+    ExportedNode compiled = describe_only(node);
+    compiled.model.backend = "onnx";
+    compiled.model.file = FileEntry{"affine.onnx", "", ""};
+    compiled.model.inputs.push_back({"x", DType::kFloat32, {1, 4}, {}});
+    compiled.input_names.push_back("x");
+    compiled.states.states.push_back({.origin = State::Origin::kCarried,
+                                      .slot = {.name = "x"},
+                                      .fed_by = State::Feed{0, "y", {}},
+                                      .per_pass = {{row(1), {}}, {row(found), {}}}});
+    const std::vector<ExportedNode> nodes = {compiled};
+    return roll_out(nodes, connect(nodes).pipeline, leapp::testing::model_file(""), "log.txt", {});
+  };
+  EXPECT_FALSE(rolled(3).difference);
+  const Rollout changed = rolled(8);
+  EXPECT_TRUE(changed.outcomes.at(0).passed);
+  ASSERT_TRUE(changed.difference);
+  EXPECT_EQ(changed.difference->code, Code::kHandover);
+}
+
 std::optional<Diagnostic> difference(const std::vector<const Node*>& nodes) {
   std::vector<ExportedNode> compiled;
   for (const Node* node : nodes) compiled.push_back(describe_only(*node));

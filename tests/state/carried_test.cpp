@@ -155,6 +155,20 @@ TEST(CarriedTest, WhatCannotBeToldIsAFinding) {
   }
 }
 
+// The value is that of the first pass in all of them.
+TEST(CarriedTest, AnotherTensorIsAConstantOnceItStays) {
+  for (const int passes : {2, 3, 5}) {
+    const NodeWriter writer = tape_of(
+        {.passes = passes,
+         .lines = {"a = mul(h, x)", "h2 = add(a, flag)", "h := h2", "flag := fixed", "return h2"}});
+    const Carried found = carried(writer);
+    EXPECT_EQ(codes(found.findings), Lines{"LP303"}) << passes;
+    EXPECT_EQ(found.in_doubt, passes == 2) << passes;
+    EXPECT_EQ(found.passes, passes == 2 ? 3 : 0) << passes;
+    EXPECT_EQ(told(writer, found.kept.states), passes == 2 ? Lines{} : Lines{"carried h <- h2"});
+  }
+}
+
 TEST(CarriedTest, ATensorAtTwoPlacesIsAmbiguousUntilAThirdPass) {
   for (const int passes : {2, 3}) {
     const auto world = std::make_shared<World>();
@@ -166,6 +180,39 @@ TEST(CarriedTest, ATensorAtTwoPlacesIsAmbiguousUntilAThirdPass) {
     EXPECT_EQ(codes(found.findings), passes == 2 ? Lines{"LP303"} : Lines{});
     EXPECT_EQ(found.kept.states.size(), passes == 2 ? 0 : 1);
   }
+}
+
+TEST(CarriedTest, WhatAPassLeftIsNotKnownWhereTheProgramWritesToItSince) {
+  for (const bool written : {false, true}) {
+    const auto world = std::make_shared<World>();
+    NodeWriter writer(world, {.passes = 0, .lines = {"h2 = add(h, x)", "h := h2", "return h2"}});
+    for (int tick = 0; tick < 3; ++tick) {
+      writer.run();
+      if (written) world->tensors.at("h").mul_(2);
+    }
+    const Carried found = carried(writer);
+    ASSERT_EQ(told(writer, found.kept.states), Lines{"carried h <- h2"});
+    EXPECT_EQ(before(found.kept.states[0]), written ? "1 3 9" : "1 1.5 3");
+    std::vector<at::Tensor> after;
+    for (const State::Values& pass : found.kept.states[0].per_pass) after.push_back(pass.after);
+    EXPECT_EQ(testing::numbers(after), written ? "- - -" : "1.5 3 -");
+  }
+}
+
+TEST(CarriedTest, WhatAnotherNodeComputedIsAForgottenInput) {
+  const auto world = std::make_shared<World>();
+  NodeWriter left(world, {.name = "left",
+                          .passes = 0,
+                          .lines = {"p2 = add(p, p)", "y = mul(x, p2)", "p := p2", "return y"}});
+  NodeWriter right(world, {.name = "right", .passes = 0, .lines = {"y = mul(p, x)", "return y"}});
+  for (int tick = 0; tick < 3; ++tick) {
+    left.run();
+    right.run();
+  }
+  const Node* nodes[] = {&left.node, &right.node};
+  const Carried found = carried(right, nodes);
+  ASSERT_EQ(codes(found.findings), Lines{"LP208"});
+  EXPECT_NE(found.findings[0].text.find("Add it to the outputs of 'left'"), std::string::npos);
 }
 
 TEST(CarriedTest, AnotherNodesOutputIsCarriedFromTheTickBefore) {

@@ -103,6 +103,24 @@ TEST(ComparisonTest, WhatDiffersIsSaidOnce) {
   }
 }
 
+TEST(ComparisonTest, AnOperatorThatRanComesBeforeAConstant) {
+  const std::vector<Difference> found = differences(tape_of(
+      {.passes = 2, .lines = {"y = mul(x, w)", "w := other", "2: y = tanh(y)", "return y"}}));
+  ASSERT_THAT(found, SizeIs(2));
+  EXPECT_THAT(found[0].text, HasSubstr("aten::tanh ran, which did not run before"));
+  EXPECT_THAT(found[1].text, HasSubstr("a tensor from outside that aten::mul reads"));
+}
+
+TEST(ComparisonTest, AnOperatorOfAnotherPlaceIsAnotherOne) {
+  const std::vector<Difference> found =
+      differences(tape_of({.passes = 2,
+                           .lines = {"1: y = mul(x, 2)", "2: k = tanh(w)", "2: g = mul(x, 3)",
+                                     "2: y = tanh(g)", "return y"}}));
+  ASSERT_THAT(found, SizeIs(1));
+  EXPECT_THAT(found[0].text, HasSubstr("control flow changed: aten::mul.Scalar ran where that of"));
+  EXPECT_FALSE(found[0].constant);
+}
+
 TEST(ComparisonTest, ALaterPassMayBeTheBase) {
   const NodeWriter writer = tape_of(
       {.passes = 4, .lines = {"1: y = neg(x)", "2+: y = mul(x, 2)", "4: y = tanh(y)", "return y"}});

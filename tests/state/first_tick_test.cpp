@@ -14,12 +14,18 @@ using testing::tape_of;
 using testing::told;
 using Lines = std::vector<std::string>;
 
-std::optional<NodeStates> first_tick(const NodeWriter& writer) {
+std::optional<Carried> first_tick_or_doubt(const NodeWriter& writer) {
   const std::vector<WrittenPass> passes = written_in(writer.node);
   const Followed followed = follow(writer.node, passes, 0, find_written(writer.node, passes[0]));
   const Node* const nodes[] = {&writer.node};
   return find_first_tick(writer.node, nodes, passes,
                          compare_passes(writer.node, passes, 0, followed, {}, {}), {});
+}
+
+// Where there is no doubt.
+std::optional<NodeStates> first_tick(const NodeWriter& writer) {
+  const auto found = first_tick_or_doubt(writer);
+  return found && !found->in_doubt ? std::optional(found->kept) : std::nullopt;
 }
 
 TEST(FirstTickTest, TheSecondPassIsExportedAndAFlagChooses) {
@@ -49,6 +55,16 @@ TEST(FirstTickTest, WhatTheFirstPassTookOnceIsKept) {
   EXPECT_EQ(found->opening[0].after, writer.var("o", 0));
 }
 
+TEST(FirstTickTest, OperatorsOfOtherPlacesAreNotTakenForEachOther) {
+  const NodeWriter writer = tape_of(
+      {.passes = 3,
+       .lines = {"1: h := x", "1: y = mul(x, 2)", "2+: a = mul(h, 0.9)", "2+: b = mul(x, 0.1)",
+                 "2+: h2 = add(a, b)", "2+: y = mul(h2, 2)", "2+: h := h2", "return y"}});
+  const auto found = first_tick(writer);
+  ASSERT_TRUE(found);
+  EXPECT_EQ(told(writer, found->states, 1), (Lines{"carried h <- h2", "flag ? <- constant"}));
+}
+
 TEST(FirstTickTest, DeclaredStateIsReadInBoth) {
   const NodeWriter writer = tape_of({.passes = 3,
                                      .lines = {"state s", "1: s2 = tanh(x)", "2+: s2 = mul(s, x)",
@@ -76,6 +92,25 @@ TEST(FirstTickTest, TheFlagTakesANameThatIsFree) {
   const auto found = first_tick(writer);
   ASSERT_TRUE(found);
   EXPECT_EQ(found->opening.back().name, "first_tick_1");
+}
+
+// Filled with the first observation; each later pass shows one place more.
+TEST(FirstTickTest, AQueueTakesAPassMoreThanItHasPlaces) {
+  const Lines queue = {"1: y = cat(x, x, x, x)",
+                       "1: a := x",
+                       "1: b := x",
+                       "1: c := x",
+                       "2+: y = cat(a, b, c, x)",
+                       "2+: a := b",
+                       "2+: b := c",
+                       "2+: c := x",
+                       "return y"};
+  for (const int passes : {2, 3, 4, 5}) {
+    const auto found = first_tick_or_doubt(tape_of({.passes = passes, .lines = queue}));
+    ASSERT_TRUE(found) << passes;
+    EXPECT_EQ(found->in_doubt, passes < 5) << passes;
+    EXPECT_EQ(found->passes, passes < 3 ? 3 : passes < 5 ? 5 : 0) << passes;
+  }
 }
 
 TEST(FirstTickTest, WhereItCannotBeTold) {

@@ -79,6 +79,34 @@ TEST(AlignmentTest, WhichCallsAreTheSame) {
   }
 }
 
+TEST(AlignmentTest, AtAnotherPlaceTheConstantsDecide) {
+  const at::Tensor x = at::ones({2});
+  const auto scaled = [&](testing::TapeWriter& writer, double scale, int line) {
+    writer.input(x);
+    const at::Tensor y = writer.call("aten::mul", "Scalar", {x, scale});
+    writer.tape->calls().back().frame = {"program.py", line};
+    return y;
+  };
+  const struct {
+    const char* what;
+    double scale;
+    int line;
+    const char* found;
+  } table[] = {
+      {"the same number", 2, 8, "0=0 !-1,1"},
+      {"another one", 3, 8, "!0,0"},
+      {"another one at the same place", 3, 1, "0=0 !-1,1"},
+  };
+  for (const auto& line : table) {
+    testing::TapeWriter first;
+    testing::TapeWriter again;
+    const at::Tensor was = scaled(first, 2, 1);
+    const at::Tensor is = scaled(again, line.scale, line.line);
+    const at::Tensor more = again.call("aten::tanh", "", {is});  // else they are the same in order
+    EXPECT_EQ(told(align({*first.tape, {0}}, {*again.tape, {0, 1}})), line.found) << line.what;
+  }
+}
+
 TEST(AlignmentTest, ResultsOfPairedCallsAreOneAnother) {
   const Written first("neg tanh");
   const Written again("neg exp tanh");

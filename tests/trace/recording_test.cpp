@@ -61,6 +61,26 @@ TEST(OutsideTest, AnAliasOfMemoryThatTheTapeMadeIsNotFromOutside) {
   EXPECT_FALSE(is_from_outside(*writer.tape, of_made));
 }
 
+TEST_F(RecordingTest, WhatAPassComputedIsKnownOnOtherTapes) {
+  testing::TapeWriter other;
+  Recording pass;
+  pass.tape = writer_.tape;
+  EXPECT_TRUE(is_computed_in(pass, *other.tape, other.tape->use(y_)));
+  EXPECT_FALSE(is_computed_in(pass, *other.tape, other.tape->use(weight_)));
+  EXPECT_FALSE(is_computed_in(pass, *other.tape, other.tape->use(at::ones({2}))));
+}
+
+TEST_F(RecordingTest, AResultThatIsWrittenToLaterIsRewritten) {
+  const auto is_rewritten = [&](const at::Tensor& tensor) {
+    return writer_.tape->match(tensor.unsafeGetTensorImpl(), tensor).rewritten;
+  };
+  EXPECT_FALSE(is_rewritten(y_));
+  y_.add_(1);
+  EXPECT_TRUE(is_rewritten(y_));
+  weight_.add_(1);
+  EXPECT_FALSE(is_rewritten(weight_));  // no result
+}
+
 // A part, a larger part, the whole: each is a view of the next, which was met later.
 TEST(SliceTest, WhatAPartIsOfRunsFirst) {
   testing::TapeWriter writer;

@@ -349,3 +349,64 @@ class LatencyQueue(_Plain):
     def forward(self, obs: torch.Tensor) -> torch.Tensor:
         self.queue.append(self.head(obs))
         return self.queue.popleft() + 0.1 * obs[:, :2]
+
+
+@program(traced=3)
+class OneFlagThenAnother(_Plain):
+    """A flag that is one tensor in the first tick and another one of the same value after it."""
+
+    def build(self) -> None:
+        self.h, self.fixed = torch.zeros(1, 4), torch.zeros(1, 1, dtype=torch.bool)
+        self.init = torch.zeros(1, 1, dtype=torch.bool)
+
+    def forward(self, obs: torch.Tensor) -> torch.Tensor:
+        h = torch.where(self.init, torch.zeros_like(self.h), self.h)
+        self.h, self.init = torch.tanh(h + obs), self.fixed
+        return self.h * 2
+
+
+class _TouchedBetween(Policy):
+    """State that the node replaces, and the program then writes to."""
+
+    def build(self) -> None:
+        self.h = torch.zeros(1, 4)
+
+    def sense(self, rng: torch.Generator) -> Ports:
+        return {"policy/obs": normal(rng, 1, 4)}
+
+    def put_out(self) -> torch.Tensor:
+        raise NotImplementedError
+
+    def touch(self) -> None:
+        raise NotImplementedError
+
+    def step(self, inputs: Ports) -> Ports:
+        obs = annotate.input_tensors("policy", {"obs": inputs["policy/obs"]})
+        self.h = torch.tanh(self.h + obs)
+        outputs = {"action": self.put_out()}
+        action = annotate.output_tensors("policy", outputs, export_with=self.backend)
+        put_out = {"policy/action": action.clone()}
+        self.touch()
+        return put_out
+
+
+@program(traced=3)
+class ScaledAfterTheNode(_TouchedBetween):
+    """The output is scaled in place before the next tick reads it."""
+
+    def put_out(self) -> torch.Tensor:
+        return self.h
+
+    def touch(self) -> None:
+        self.h *= 0.5
+
+
+@program(traced=3)
+class ResetOfNone(_TouchedBetween):
+    """Episodes that ended are set anew after each tick; none has."""
+
+    def put_out(self) -> torch.Tensor:
+        return self.h * 2
+
+    def touch(self) -> None:
+        self.h[torch.tensor([False])] = 0.0

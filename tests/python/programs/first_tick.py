@@ -29,6 +29,31 @@ class FilterThatBeginsWithTheFirst(_Plain):
 
 
 @program()
+class FilterInFrontOfANumber(_Plain):
+    """Its operators are also that of the first tick, which has only the scale."""
+
+    def build(self) -> None:
+        self.smooth: torch.Tensor | None = None
+
+    def forward(self, obs: torch.Tensor) -> torch.Tensor:
+        self.smooth = obs if self.smooth is None else 0.9 * self.smooth + 0.1 * obs
+        return self.smooth * 2
+
+
+@program()
+class NetworkInFrontOfAnother(_Plain):
+    """One layer is run from the second tick on, before the one that is always run."""
+
+    def build(self) -> None:
+        self.inner, self.outer = torch.randn(4, 4), torch.randn(4, 4)
+        self.h: torch.Tensor | None = None
+
+    def forward(self, obs: torch.Tensor) -> torch.Tensor:
+        self.h = obs if self.h is None else torch.tanh(obs @ self.inner + self.h)
+        return self.h @ self.outer
+
+
+@program()
 class HistoryFilledWithTheFirst(_Plain):
     """A history that holds the first observation everywhere at first."""
 
