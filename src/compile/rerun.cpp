@@ -41,20 +41,18 @@ std::vector<Rerun::Known> Rerun::run(const session::BetweenCall& call) {
 std::vector<Rerun::Known> Rerun::record(const c10::OperatorHandle& op, trace::FrameRef where,
                                         torch::jit::Stack stack,
                                         const std::vector<trace::VarId>& vars) {
-  tape_.begin_call(op, where, node_);
+  std::vector<trace::Arg> arguments;
   auto next = vars.begin();
   for (const c10::IValue& argument : stack) {
-    tape_.add_argument(tape_.argument_of(argument, [&](const at::Tensor&) { return *next++; }));
+    arguments.push_back(tape_.argument_of(argument, [&](const at::Tensor&) { return *next++; }));
   }
-  if (trace::traits_of(op).mutates) tape_.note_write(vars.front(), node_);
   op.callBoxed(&stack);
+  const std::size_t writes = trace::traits_of(op).mutates ? 1 : 0;
+  tape_.append(op, where, node_, arguments, std::span(vars).first(writes), stack);
   std::vector<Known> results;
-  for (const c10::IValue& result : stack) {
-    tape_.add_result(result);
-    trace::for_each_tensor(result, [&](const at::Tensor& tensor) {
-      results.push_back({tensor, *tape_.find(tensor)});
-    });
-  }
+  trace::for_each_tensor(std::span(stack), [&](const at::Tensor& tensor) {
+    results.push_back({tensor, *tape_.find(tensor)});
+  });
   return results;
 }
 
