@@ -60,8 +60,7 @@ class Compiler {
   void compile(std::vector<Draft>& drafts);
   ExportedNode compile_own(const Node& node);
   void write_models(std::vector<Draft>& drafts, Bundle& bundle);
-  std::future<void> draw_beside(const Bundle& bundle) const;
-  void finish_drawing(std::future<void>& drawing);
+  std::future<std::string> draw_beside(const Bundle& bundle) const;
   void write_golden(Bundle& bundle);
   std::vector<NodeOutcome> validate(const Bundle& bundle);
   void try_unseen_inputs(rehearse::Rollout& rollout);
@@ -172,18 +171,13 @@ std::vector<Draft> Compiler::draft() {
 ExportedNode Compiler::compile_own(const Node& node) {
   ExportedNode compiled = describe_only(node);
   if (node.export_with) return compiled;
-  const auto given = session::text_param(node.backend_params, "model_path");
+  const session::BackendParams params = session::params_of(node);
   const std::set<std::string> unused = unused_inputs(node);
-  if (given) {
-    const OwnModel own = {
-        *given, session::text_param(node.backend_params, "backend").value_or(""),
-        session::bool_param(node.backend_params, "copy_original_model").value_or(true)};
-    if (dry_run_) {
-      compiled.model.backend = compile::backend_of(own, node.name);
-    } else {
-      take_own_model(own, staged_.path(), unused, compiled.model);
-      state::refuse_delays(node, recorded_);
-    }
+  if (params.model_path && dry_run_) {
+    compiled.model.backend = compile::backend_of(params, node.name);
+  } else if (params.model_path) {
+    take_own_model(params, staged_.path(), unused, compiled.model);
+    state::refuse_delays(node, recorded_);
   } else {
     std::erase_if(compiled.model.inputs,
                   [&](const Port& port) { return unused.contains(port.name); });
@@ -240,25 +234,22 @@ void Compiler::write_models(std::vector<Draft>& drafts, Bundle& bundle) {
   }
 }
 
-// The picture takes as long as all that follows, and shows nothing that is not known by now.
-std::future<void> Compiler::draw_beside(const Bundle& bundle) const {
-  if (!options_.visualize) return {};
-  return std::async(std::launch::async, [this, bundle] {
+// The picture takes as long as all that follows, and shows nothing that is not known by now. Why it
+// could not be drawn comes out; "" where it was.
+std::future<std::string> Compiler::draw_beside(const Bundle& bundle) const {
+  if (!options_.visualize) return std::async(std::launch::deferred, [] { return std::string(); });
+  return std::async(std::launch::async, [this, bundle]() -> std::string {
     const std::string name = session_.graph_name() + ".png";
     std::error_code ignored;
-    require(!std::filesystem::is_directory(session_.folder() / name, ignored), Code::kIo,
-            (session_.folder() / name).string() + " is a folder");
-    draw(bundle, staged_.path() / name, session_.graph_name());
+    try {
+      require(!std::filesystem::is_directory(session_.folder() / name, ignored), Code::kIo,
+              (session_.folder() / name).string() + " is a folder");
+      draw(bundle, staged_.path() / name, session_.graph_name());
+    } catch (const std::exception& error) {
+      return error.what();
+    }
+    return {};
   });
-}
-
-void Compiler::finish_drawing(std::future<void>& drawing) {
-  if (!drawing.valid()) return;
-  try {
-    drawing.get();
-  } catch (const std::exception& error) {
-    warn(Code::kNotDrawn, "", std::string("the pipeline could not be drawn: ") + error.what());
-  }
 }
 
 // What the first node that failed did otherwise in a later pass, as a sentence.
@@ -327,7 +318,7 @@ std::vector<NodeOutcome> Compiler::run() {
   compile(drafts);
   end_phase("graphs");
   Bundle bundle = describe_bundle(nodes_, options_);
-  std::future<void> drawing = draw_beside(bundle);
+  std::future<std::string> drawing = draw_beside(bundle);
   write_models(drafts, bundle);
   if (!dry_run_) write_initial_values(nodes_, staged("_initial_values.safetensors"), bundle);
   write_golden(bundle);
@@ -340,7 +331,9 @@ std::vector<NodeOutcome> Compiler::run() {
   end_phase("models");
   if (options_.validate) outcomes = validate(bundle);
   end_phase("validation");
-  finish_drawing(drawing);
+  if (const std::string reason = drawing.get(); !reason.empty()) {
+    warn(Code::kNotDrawn, "", "the pipeline could not be drawn: " + reason);
+  }
   write_bytes(staged_.path() / "diagnostics.json", to_json(session_.diagnostics().by_harm()));
   syncing.wait();
   staged_.commit();

@@ -161,8 +161,7 @@ void add_ports(const Draft& draft, ExportedNode& made) {
   }
   made.keep_names();
   made.output_precisions = ir::output_precisions(graph);
-  if (session::text_param(draft.node().backend_params, "weights").value_or("float32") !=
-      "float32") {
+  if (session::params_of(draft.node()).weights != "float32") {
     // Results are as exact as the weights are.
     std::ranges::fill(made.output_precisions, DType::kBFloat16);
   }
@@ -213,8 +212,7 @@ trace::Purified purified(const Draft& draft, const NameOf& name_of) {
 std::optional<Diagnostic> purify(Draft& draft, const NameOf& name_of) {
   draft.pure = purified(draft, name_of);
   const bool may_fall_back =
-      draft.backend == Backend::kCpp &&
-      session::text_param(draft.node().backend_params, "fallback").has_value();
+      draft.backend == Backend::kCpp && session::params_of(draft.node()).fallback.has_value();
   const std::string reason = may_fall_back ? why_not_cpp(draft.node().name, draft.pure) : "";
   if (reason.empty()) return std::nullopt;
   draft.backend = Backend::kOnnx;

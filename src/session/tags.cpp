@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "trace/geometry.h"
+
 namespace leapp::session {
 namespace {
 
@@ -14,13 +16,8 @@ std::int64_t version_of(const at::Tensor& tensor) {
 }  // namespace
 
 TagTable::Region TagTable::extent_of(const at::Tensor& tensor) {
-  const auto begin = reinterpret_cast<std::uintptr_t>(tensor.const_data_ptr());
-  if (tensor.numel() == 0) return {begin, begin};
-  std::int64_t last = 0;
-  for (std::int64_t i = 0; i < tensor.dim(); ++i) {
-    last += (tensor.size(i) - 1) * tensor.stride(i);
-  }
-  return {begin, begin + static_cast<std::size_t>(last + 1) * tensor.itemsize()};
+  return {reinterpret_cast<std::uintptr_t>(trace::begin_of(tensor)),
+          reinterpret_cast<std::uintptr_t>(trace::end_of(tensor))};
 }
 
 std::optional<TagTable::Region> TagTable::region_of(const at::Tensor& tensor) {
