@@ -121,7 +121,7 @@ std::string difference(const Gap& gap, const Node& writer, const std::string& ou
 // What the calls begin with, in each pass of the node that takes them in: an output of its own, or
 // one more input for that of another node.
 void add_source(const Nodes& nodes, const PortId& source, trace::FrameRef where, Node& writer,
-                std::vector<Rerun::Sources>& known) {
+                std::vector<Sources>& known) {
   const Node& from = nodes.at(source.node);
   const std::size_t output = position_of(from.outputs, source.port);
   const bool is_own = source.node == writer.id;
@@ -159,7 +159,7 @@ std::string add_output(const Nodes& nodes, const Gap& gap, Node& writer) {
   for (Pass& pass : writer.passes) {  // what was recorded stays as it is
     pass.recording.tape = std::make_shared<trace::Tape>(pass.tape());
   }
-  std::vector<Rerun::Sources> known(writer.passes.size());
+  std::vector<Sources> known(writer.passes.size());
   for (const PortId& source : gap.route().call->sources) {
     add_source(nodes, source, gap.example().received_at, writer, known);
   }
@@ -167,8 +167,7 @@ std::string add_output(const Nodes& nodes, const Gap& gap, Node& writer) {
   for (std::size_t i = 0; i < known.size(); ++i) {
     Pass& pass = writer.passes[i];
     trace::Recording& recording = pass.recording;
-    const Rerun::Known made =
-        Rerun(std::move(known[i]), *recording.tape, writer.id).value_of(gap.route());
+    const Known made = rerun(gap.route(), known[i], *recording.tape, writer.id);
     recording.outputs.push_back({port.name, made.var});
     recording.end_call = recording.tape->call_count();
     pass.outputs.insert(pass.outputs.begin() + at, trace::copy_of(made.tensor));

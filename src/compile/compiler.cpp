@@ -190,9 +190,6 @@ ExportedNode Compiler::compile_own(const Node& node) {
       log(LogLevel::kInfo, "node '" + node.name + "' is listed in non_traced: it gets no model");
     }
   }
-  for (const std::string& name : compiled.input_names) {
-    if (compiled.model.find_input(name) == nullptr) say(unused_input(node, name));
-  }
   compiled.keep_names();
   return compiled;
 }
@@ -207,15 +204,18 @@ void Compiler::compile(std::vector<Draft>& drafts) {
   }
   choose_states(drafts);
   for (Draft& draft : drafts) {
-    if (!draft.node().has_graph()) {
-      nodes_.push_back(compile_own(draft.node()));
-      continue;
-    }
+    const Node& node = draft.node();
     state::Findings findings;
-    nodes_.push_back(finish(draft, recorded_, findings));
+    nodes_.push_back(node.has_graph() ? finish(draft, recorded_, findings) : compile_own(node));
+    for (const trace::Recording::Port& input : nodes_.back().states.exported().recording.inputs) {
+      if (std::ranges::count(nodes_.back().input_names, input.name) > 0) continue;
+      warn(Code::kUnusedInput, node.name,
+           "input '" + input.name + "' of node '" + node.name +
+               "' does not reach any output and is left out");
+    }
     say(findings);
-    log(LogLevel::kDebug,
-        "Graph of node '" + nodes_.back().model.name + "':\n" + ir::to_text(draft.pure.graph));
+    if (!node.has_graph()) continue;
+    log(LogLevel::kDebug, "Graph of node '" + node.name + "':\n" + ir::to_text(draft.pure.graph));
     if (!dry_run_) nodes_.back().model.backend = format_of(draft.backend);
   }
 }
