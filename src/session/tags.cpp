@@ -25,10 +25,6 @@ std::optional<TagTable::Region> TagTable::region_of(const at::Tensor& tensor) {
   return extent_of(tensor);
 }
 
-bool TagTable::Entry::is_in_storage_of(const at::Tensor& tensor) const {
-  return storage && storage->_unsafe_get_target() == tensor.storage().unsafeGetStorageImpl();
-}
-
 // The memory was neither freed and given to somebody else, nor written to since.
 bool TagTable::Entry::holds_for(const at::Tensor& tensor) const {
   if (storage && storage->expired()) return false;
@@ -64,7 +60,8 @@ TagRef TagTable::find(const at::Tensor& tensor) const {
   if (by_region == by_region_.end()) return nullptr;
   const Entry& entry = *by_region->second;
   // A NumPy round trip makes a new storage, with a version counter of its own.
-  const bool holds = entry.is_in_storage_of(tensor) ? entry.holds_for(tensor) : !entry.is_gone();
+  const bool same_storage = entry.storage->_unsafe_get_target() == trace::memory_of(tensor);
+  const bool holds = same_storage ? entry.holds_for(tensor) : !entry.is_gone();
   return holds ? entry.tag : nullptr;
 }
 
