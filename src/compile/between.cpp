@@ -17,6 +17,7 @@ namespace {
 
 using session::Between;
 using session::BetweenCall;
+using session::Detour;
 using session::NodePort;
 using session::Pass;
 using session::PortId;
@@ -36,68 +37,56 @@ std::size_t position_of(const std::vector<NodePort>& ports, const std::string& n
   return static_cast<std::size_t>(std::ranges::find(ports, name, &NodePort::name) - ports.begin());
 }
 
-/// What one input, or undeclared read, received through calls between nodes, pass by pass.
+// What a pass received through calls between nodes.
+struct Received {
+  std::size_t pass;
+  const Between* between;
+  at::Tensor value;
+  trace::VarId read = trace::kNobody;  // where no input received it
+};
+
+/// One input, or undeclared read, and what it received pass by pass.
 struct Gap {
-  const Node* reader = nullptr;
-  NodePort port = {};                         // the input, or one like what is read
-  std::size_t first = 0;                      // the pass that first received something
-  std::vector<const Between*> received = {};  // from that pass on
-  std::vector<at::Tensor> values = {};        // likewise
-  std::vector<trace::VarId> reads = {};       // likewise; empty for an input
+  const Node* reader;
+  NodePort port;                        // the input, or one like what is read
+  std::vector<Received> received = {};  // not empty
 
-  bool is_declared() const { return reads.empty(); }
-  std::string name() const {
-    return is_declared() ? reader->name + "/" + port.name
-                         : "what node '" + reader->name + "' reads undeclared";
-  }
-  void add(std::size_t pass, const Between& between, at::Tensor value) {
-    if (received.empty()) first = pass;
-    received.push_back(&between);
-    values.push_back(std::move(value));
-  }
-  const Between& example() const { return *received.front(); }
+  bool is_declared() const { return received.front().read == trace::kNobody; }
+  const Between& example() const { return *received.front().between; }
   const Route& route() const { return example().route; }
-  std::string pass_text(std::size_t i) const {
-    return "in pass " + std::to_string(first + i + 1) + " of node '" + reader->name + "' ";
+  std::string in_pass(std::size_t pass) const {
+    return "in pass " + std::to_string(pass + 1) + " of node '" + reader->name + "' ";
   }
 };
 
-class Taker {
- public:
-  Taker(std::span<const Node* const> recorded, state::Findings& findings)
-      : recorded_(recorded), findings_(findings) {}
-
-  void take(const Gap& gap);
-  std::map<NodeId, Node> finish() && { return std::move(changed_); }
-
- private:
-  const Node& node_at(NodeId id) const {
-    const auto it = changed_.find(id);
-    return it != changed_.end() ? it->second : *session::find_node(recorded_, id);
-  }
-  std::string try_to_take(const Gap& gap, std::string& taken_by);
-  std::string why_not(const Gap& gap, const Node& writer) const;
-  std::string add_output(const Gap& gap, Node& writer) const;
-  void add_source(const PortId& source, trace::FrameRef where, Node& writer,
-                  std::vector<Rerun::Sources>& known) const;
-  void connect(const Gap& gap, const PortId& source);
-  void say(const Gap& gap, LogLevel level, const std::string& what);
-
-  std::span<const Node* const> recorded_;
-  state::Findings& findings_;
-  std::map<NodeId, Node> changed_;
+// The nodes, some of which have taken in calls by now.
+struct Nodes {
+  std::span<const Node* const> recorded;
+  std::map<NodeId, Node> changed = {};
   // Results of calls that nodes put out by now, with the names of the outputs.
-  std::map<std::pair<const BetweenCall*, std::size_t>, std::string> put_out_;
+  std::map<std::pair<const BetweenCall*, std::size_t>, std::string> put_out = {};
+
+  const Node& at(NodeId id) const {
+    const auto it = changed.find(id);
+    return it != changed.end() ? it->second : *session::find_node(recorded, id);
+  }
 };
 
-std::string Taker::why_not(const Gap& gap, const Node& writer) const {
-  if (gap.first + gap.received.size() != gap.reader->passes.size() || gap.port.source) {
+// The last of the nodes whose outputs the calls read.
+const Node& writer_of(const Nodes& nodes, const BetweenCall& call) {
+  const auto completion = [&](const auto& pass) { return nodes.at(pass.first).completion; };
+  return nodes.at(std::ranges::max_element(call.passes, {}, completion)->first);
+}
+
+std::string why_not(const Nodes& nodes, const Gap& gap, const Node& writer) {
+  if (gap.received.front().pass + gap.received.size() != gap.reader->passes.size() ||
+      gap.port.source) {
     return "not every pass of node '" + gap.reader->name + "' receives it";
   }
   if (!writer.has_graph()) return "node '" + writer.name + "' has no graph of LEAPP's";
-  for (const auto& [node, pass] : gap.route().call->passes) {
-    if (node_at(node).passes.size() < writer.passes.size()) {
-      return "node '" + node_at(node).name + "' has fewer passes than node '" + writer.name + "'";
+  for (const auto& [id, pass] : gap.route().call->passes) {
+    if (nodes.at(id).passes.size() < writer.passes.size()) {
+      return "node '" + nodes.at(id).name + "' has fewer passes than node '" + writer.name + "'";
     }
   }
   if (gap.route().call->reads_constants && gap.received.size() < 2) {
@@ -110,9 +99,9 @@ std::string Taker::why_not(const Gap& gap, const Node& writer) const {
 // Where a pass received something else than the writer put out under that name, and what.
 std::string difference(const Gap& gap, const Node& writer, const std::string& output) {
   const std::size_t position = position_of(writer.outputs, output);
-  for (std::size_t i = 0; i < gap.received.size(); ++i) {
-    const std::string where = gap.pass_text(i);
-    const Route& route = gap.received[i]->route;
+  for (const Received& received : gap.received) {
+    const std::string where = gap.in_pass(received.pass);
+    const Route& route = received.between->route;
     if (!route.call) return where + kNotKept;
     if (route.call->sources != gap.route().call->sources) return where + "it reads other outputs";
     const auto pass = static_cast<std::size_t>(route.call->passes.at(writer.id));
@@ -122,7 +111,7 @@ std::string difference(const Gap& gap, const Node& writer, const std::string& ou
       }
     }
     if (writer.passes.size() <= pass) return where + "it reads values of passes that were not kept";
-    if (!are_same(writer.passes[pass].outputs[position], gap.values[i])) {
+    if (!are_same(writer.passes[pass].outputs[position], received.value)) {
       return where + "it gives something else";
     }
   }
@@ -131,9 +120,9 @@ std::string difference(const Gap& gap, const Node& writer, const std::string& ou
 
 // What the calls begin with, in each pass of the node that takes them in: an output of its own, or
 // one more input for that of another node.
-void Taker::add_source(const PortId& source, trace::FrameRef where, Node& writer,
-                       std::vector<Rerun::Sources>& known) const {
-  const Node& from = node_at(source.node);
+void add_source(const Nodes& nodes, const PortId& source, trace::FrameRef where, Node& writer,
+                std::vector<Sources>& known) {
+  const Node& from = nodes.at(source.node);
   const std::size_t output = position_of(from.outputs, source.port);
   const bool is_own = source.node == writer.id;
   const std::ptrdiff_t at = std::ssize(writer.inputs);
@@ -162,7 +151,7 @@ void Taker::add_source(const PortId& source, trace::FrameRef where, Node& writer
 }
 
 // Puts out what the calls give; the name of the output.
-std::string Taker::add_output(const Gap& gap, Node& writer) const {
+std::string add_output(const Nodes& nodes, const Gap& gap, Node& writer) {
   NodePort port = gap.port;
   port.name = state::unused_name(writer, {}, port.name);
   port.is_between = true;
@@ -170,16 +159,15 @@ std::string Taker::add_output(const Gap& gap, Node& writer) const {
   for (Pass& pass : writer.passes) {  // what was recorded stays as it is
     pass.recording.tape = std::make_shared<trace::Tape>(pass.tape());
   }
-  std::vector<Rerun::Sources> known(writer.passes.size());
+  std::vector<Sources> known(writer.passes.size());
   for (const PortId& source : gap.route().call->sources) {
-    add_source(source, gap.example().received_at, writer, known);
+    add_source(nodes, source, gap.example().received_at, writer, known);
   }
   const std::ptrdiff_t at = std::ssize(writer.passes.front().recording.outputs);
   for (std::size_t i = 0; i < known.size(); ++i) {
     Pass& pass = writer.passes[i];
     trace::Recording& recording = pass.recording;
-    const Rerun::Known made =
-        Rerun(std::move(known[i]), *recording.tape, writer.id).value_of(gap.route());
+    const Known made = rerun(gap.route(), known[i], *recording.tape, writer.id);
     recording.outputs.push_back({port.name, made.var});
     recording.end_call = recording.tape->call_count();
     pass.outputs.insert(pass.outputs.begin() + at, trace::copy_of(made.tensor));
@@ -187,112 +175,92 @@ std::string Taker::add_output(const Gap& gap, Node& writer) const {
   return writer.outputs.insert(writer.outputs.begin() + at, std::move(port))->name;
 }
 
-void Taker::say(const Gap& gap, LogLevel level, const std::string& what) {
-  const Between& example = gap.example();
-  const PortId& from = example.route.port;
-  const std::size_t more = example.detours.size() - 1;
-  findings_.push_back(state::finding(
-      Code::kUntracedCompute, level, trace::resolve_source(example.detours.front().frame),
-      gap.reader->name,
-      gap.name() + " comes from " + node_at(from.node).name + "/" + from.port + " through " +
-          example.detours.front().op + (more > 0 ? " and " + std::to_string(more) + " more" : "") +
-          ", which is in no node: " + what));
-}
-
 // The input, or the read, receives that output.
-void Taker::connect(const Gap& gap, const PortId& source) {
-  Node& reader = changed_.try_emplace(gap.reader->id, *gap.reader).first->second;
-  for (std::size_t i = 0; i < gap.reads.size(); ++i) {
-    std::vector<session::OutsideRead>& outside = reader.passes[gap.first + i].outside;
-    const auto read = std::ranges::find(outside, gap.reads[i], &session::OutsideRead::var);
-    read->source = source;
-    read->source_pass = gap.received[i]->route.call->passes.at(source.node);
-  }
-  if (!gap.is_declared()) return;
-  NodePort& port = reader.inputs[position_of(reader.inputs, gap.port.name)];
-  port.source = source;
-  for (std::size_t i = 0; i < gap.received.size(); ++i) {
-    const Between& between = *gap.received[i];
-    port.age.add({static_cast<int>(gap.first + i), between.route.call->passes.at(source.node),
-                  between.completed.at(source.node), between.received_at});
+void connect(const Gap& gap, const PortId& source, Node& reader) {
+  for (const auto& [pass, between, value, var] : gap.received) {
+    const int source_pass = between->route.call->passes.at(source.node);
+    if (gap.is_declared()) {
+      NodePort& port = reader.inputs[position_of(reader.inputs, gap.port.name)];
+      port.source = source;
+      port.age.add({static_cast<int>(pass), source_pass, between->completed.at(source.node),
+                    between->received_at});
+    } else {
+      auto& outside = reader.passes[pass].outside;
+      const auto read = std::ranges::find(outside, var, &session::OutsideRead::var);
+      read->source = source;
+      read->source_pass = source_pass;
+    }
   }
 }
 
-// Why the calls cannot be part of a node; empty where they have become one, of that name.
-std::string Taker::try_to_take(const Gap& gap, std::string& taken_by) {
+// Makes the calls part of a node. Why they cannot be; empty where they are.
+std::string take(Nodes& nodes, const Gap& gap) {
   const Route& route = gap.route();
   if (!route.call) return kNotKept;
-  Node writer;  // the last of those whose outputs it reads
-  for (const auto& [node, pass] : route.call->passes) {
-    if (node_at(node).completion > writer.completion) writer = node_at(node);
-  }
-  if (std::string reason = why_not(gap, writer); !reason.empty()) return reason;
+  Node writer = writer_of(nodes, *route.call);
+  if (std::string reason = why_not(nodes, gap, writer); !reason.empty()) return reason;
   const auto key = std::pair(route.call.get(), route.result);
   PortId source = {writer.id, {}};
   try {
-    source.port = put_out_.contains(key) ? put_out_.at(key) : add_output(gap, writer);
+    source.port =
+        nodes.put_out.contains(key) ? nodes.put_out.at(key) : add_output(nodes, gap, writer);
   } catch (const c10::Error&) {  // calls that do not fit together: something else happened between
-    return gap.pass_text(0) + "it gives something else";
+    return gap.in_pass(gap.received.front().pass) + "it gives something else";
   }
   if (std::string reason = difference(gap, writer, source.port); !reason.empty()) return reason;
-  put_out_[key] = source.port;
-  taken_by = writer.name;
-  changed_[writer.id] = std::move(writer);
-  connect(gap, source);
+  nodes.put_out[key] = source.port;
+  nodes.changed[writer.id] = std::move(writer);
+  connect(gap, source, nodes.changed.try_emplace(gap.reader->id, *gap.reader).first->second);
   return {};
 }
 
-void Taker::take(const Gap& gap) {
-  std::string taken_by;
-  const std::string reason = try_to_take(gap, taken_by);
-  if (!reason.empty() && !gap.is_declared()) return;  // then passes differ, which is said
+// What became of the calls: `reason` says why they are in no node, if they are not.
+Diagnostic finding_of(const Nodes& nodes, const Gap& gap, const std::string& reason) {
+  const Between& example = gap.example();
+  const PortId& from = example.route.port;
+  const Detour& first = example.detours.front();
+  const std::size_t more = example.detours.size() - 1;
+  const bool doubtful = !reason.empty() || example.route.call->reads_constants;
+  std::string text = gap.is_declared() ? gap.reader->name + "/" + gap.port.name
+                                       : "what node '" + gap.reader->name + "' reads undeclared";
+  text += " comes from " + nodes.at(from.node).name + "/" + from.port + " through " + first.op +
+          (more > 0 ? " and " + std::to_string(more) + " more" : "") + ", which is in no node: ";
   if (!reason.empty()) {
-    say(gap, LogLevel::kWarning,
-        "the exported pipeline will not run it, since " + reason +
-            ". Move it into a node, unless it stands for the world around them, a simulator say.");
-    return;
+    text += "the exported pipeline will not run it, since " + reason +
+            ". Move it into a node, unless it stands for the world around them, a simulator say.";
+  } else {
+    text += "it is exported as part of node '" + writer_of(nodes, *example.route.call).name + "'";
+    text += !doubtful ? ""
+                      : ", and the tensors that it reads besides as constants. Where they change, "
+                        "pass them through annotate.input_tensors() of a node that does this";
   }
-  const bool doubtful = gap.route().call->reads_constants;
-  say(gap, doubtful ? LogLevel::kWarning : LogLevel::kInfo,
-      "it is exported as part of node '" + taken_by + "'" +
-          (doubtful ? ", and the tensors that it reads besides as constants. Where they change, "
-                      "pass them through annotate.input_tensors() of a node that does this"
-                    : ""));
+  return state::finding(Code::kUntracedCompute, doubtful ? LogLevel::kWarning : LogLevel::kInfo,
+                        trace::resolve_source(first.frame), gap.reader->name, std::move(text));
 }
 
-std::vector<Gap> gaps_of(const Node& reader) {
-  std::vector<Gap> gaps;
-  for (std::size_t input = 0; input < reader.inputs.size(); ++input) {
-    Gap gap{.reader = &reader, .port = reader.inputs[input]};
-    for (std::size_t i = 0; i < reader.passes.size(); ++i) {
-      for (const Between& between : reader.passes[i].between) {
-        if (between.input != gap.port.name) continue;
-        gap.add(i, between, reader.passes[i].inputs[input]);
-      }
-    }
-    if (!gap.received.empty()) gaps.push_back(std::move(gap));
-  }
-  return gaps;
-}
-
-// The same of what is read undeclared: the first such read of every pass, the second, ..
-std::vector<Gap> undeclared_gaps_of(const Node& reader) {
-  std::vector<Gap> gaps;
+// By the position of the input; behind those, the first undeclared read of every pass, the second
+// one, ..
+std::map<std::size_t, Gap> gaps_of(const Node& reader) {
+  std::map<std::size_t, Gap> gaps;
+  const auto add = [&](std::size_t position, const NodePort& port, Received received) {
+    gaps.try_emplace(position, Gap{&reader, port})
+        .first->second.received.push_back(std::move(received));
+  };
   for (std::size_t i = 0; i < reader.passes.size(); ++i) {
-    std::size_t number = 0;
-    for (const session::OutsideRead& read : reader.passes[i].outside) {
+    const Pass& pass = reader.passes[i];
+    for (const Between& between : pass.between) {
+      const std::size_t input = position_of(reader.inputs, between.input);
+      add(input, reader.inputs[input], {i, &between, pass.inputs[input]});
+    }
+    std::size_t next = reader.inputs.size();
+    for (const session::OutsideRead& read : pass.outside) {
       if (!read.between) continue;
-      const at::Tensor value = reader.passes[i].tape().content(read.var);
-      if (number == gaps.size()) {
-        NodePort port;
-        port.name = read.between->route.port.port;
-        port.dtype = interop::to_dtype(value.scalar_type());
-        port.shape = value.sizes().vec();
-        gaps.push_back({.reader = &reader, .port = std::move(port)});
-      }
-      gaps[number].add(i, *read.between, value);
-      gaps[number].reads.push_back(read.var);
-      ++number;
+      const at::Tensor value = pass.tape().content(read.var);
+      NodePort port;
+      port.name = read.between->route.port.port;
+      port.dtype = interop::to_dtype(value.scalar_type());
+      port.shape = value.sizes().vec();
+      add(next++, port, {i, &*read.between, value, read.var});
     }
   }
   return gaps;
@@ -303,12 +271,15 @@ std::vector<Gap> undeclared_gaps_of(const Node& reader) {
 std::map<NodeId, Node> take_between(std::span<const Node* const> recorded,
                                     state::Findings& findings) {
   const at::NoGradGuard no_grad;
-  Taker taker(recorded, findings);
+  Nodes nodes{recorded};
   for (const Node* node : recorded) {
-    for (const Gap& gap : gaps_of(*node)) taker.take(gap);
-    for (const Gap& gap : undeclared_gaps_of(*node)) taker.take(gap);
+    for (const auto& [position, gap] : gaps_of(*node)) {
+      const std::string reason = take(nodes, gap);
+      if (!reason.empty() && !gap.is_declared()) continue;  // then passes differ, which is said
+      findings.push_back(finding_of(nodes, gap, reason));
+    }
   }
-  return std::move(taker).finish();
+  return std::move(nodes.changed);
 }
 
 }  // namespace leapp::compile

@@ -50,25 +50,254 @@ class Compiler {
   Compiler(Session& session, const CompileOptions& options)
       : session_(session), options_(options) {}
 
-  std::vector<NodeOutcome> run();
+  std::vector<NodeOutcome> run() {
+    check_nodes();
+    take_between();
+    if (session::hooks().tensor_names) names_ = session::hooks().tensor_names();
+    std::vector<Draft> drafts = draft();
+    end_phase("state");
+    compile(drafts);
+    end_phase("graphs");
+    Bundle bundle = describe_bundle(nodes_, options_);
+    std::future<std::string> drawing = draw_beside(bundle);
+    write_models(drafts, bundle);
+    if (!dry_run_) write_initial_values(nodes_, staged("_initial_values.safetensors"), bundle);
+    write_golden(bundle);
+    write_bytes(staged(".yaml"), to_yaml(bundle));
+    read_back(staged(".yaml"));
+    const std::future<void> syncing =
+        std::async(std::launch::async, [this] { staged_.sync_early(); });
+    for (const std::string& line : statistics(bundle)) log(LogLevel::kInfo, line);
+    std::vector<NodeOutcome> outcomes;
+    end_phase("models");
+    if (options_.validate) outcomes = validate(bundle);
+    end_phase("validation");
+    if (const std::string reason = drawing.get(); !reason.empty()) {
+      warn(Code::kNotDrawn, "", "the pipeline could not be drawn: " + reason);
+    }
+    write_bytes(staged_.path() / "diagnostics.json", to_json(session_.diagnostics().by_harm()));
+    syncing.wait();
+    staged_.commit();
+    if (!dry_run_ && !nodes_.empty()) {
+      log(LogLevel::kInfo, "What a few passes cannot show, a shadow run does: leapp.shadow(\"" +
+                               (session_.folder() / (session_.graph_name() + ".yaml")).string() +
+                               "\") around an episode of the program");
+    }
+    log(LogLevel::kInfo, (dry_run_ ? "Dry run: the structure, without models and their validation, "
+                                     "was written to "
+                                   : "Bundle written to ") +
+                             session_.folder().string());
+    end_phase("drawing and writing");
+    log(LogLevel::kInfo, "Compiled in " + in_seconds(phase_began_ - began_) + ": " + phases_);
+    return outcomes;
+  }
 
  private:
-  void check_nodes();
-  void take_between();
-  Backend backend_of(const Node& node);
-  std::vector<Draft> draft();
-  void compile(std::vector<Draft>& drafts);
-  ExportedNode compile_own(const Node& node);
-  void write_models(std::vector<Draft>& drafts, Bundle& bundle);
-  std::future<void> draw_beside(const Bundle& bundle) const;
-  void finish_drawing(std::future<void>& drawing);
-  void write_golden(Bundle& bundle);
-  std::vector<NodeOutcome> validate(const Bundle& bundle);
-  void try_unseen_inputs(rehearse::Rollout& rollout);
-  std::string first_sign(const std::vector<NodeOutcome>& outcomes) const;
+  void check_nodes() {
+    for (const Node* node : recorded_) {
+      require(node->complete(), Code::kIncomplete,
+              "node '" + node->name +
+                  "' was created but never completed: every pass of it was abandoned. Let one of "
+                  "them reach annotate.output_tensors('" +
+                  node->name + "', ..).");
+    }
+    // A name in non_traced that no node has is most often a misspelt one.
+    for (const std::string& name : session_.options().non_traced) {
+      if (std::ranges::count(recorded_, name, &Node::name) > 0) continue;
+      warn(Code::kUnknownNode, "",
+           "leapp.start(non_traced=..) names '" + name +
+               "', but there was no such node; there were: " + join_quoted(recorded_, &Node::name));
+    }
+    if (recorded_.empty()) {
+      warn(
+          Code::kNoNodes, "",
+          "no node was traced between leapp.start() and leapp.stop(): the bundle is empty. Run the "
+          "annotated code in between.");
+    }
+  }
+
+  void take_between() {
+    state::Findings findings;
+    changed_ = compile::take_between(recorded_, findings);
+    say(findings);
+    for (const Node*& node : recorded_) {
+      if (const auto it = changed_.find(node->id); it != changed_.end()) node = &it->second;
+    }
+  }
+
+  Backend backend_of(const Node& node) {
+    const Backend backend = session::parse_backend(node.export_with);
+    if (backend != Backend::kBridgedOnnx || !session::hooks().missing || !node.traced)
+      return backend;
+    const std::string missing = session::hooks().missing(*node.export_with);
+    if (missing.empty()) return backend;
+    warn(Code::kFallback, node.name,
+         "node '" + node.name + "': export_with='" + *node.export_with +
+             "' needs the Python package " + missing + ", which is not installed ('pip install " +
+             missing + "'): it is exported by LEAPP's own converters, as with 'onnx'");
+    return Backend::kOnnx;  // the same format, so that the pipeline is exported all the same
+  }
+
+  std::vector<Draft> draft() {
+    std::vector<const Node*> nodes = recorded_;
+    std::ranges::sort(nodes, {}, &Node::completion);
+    std::vector<const Node*> exported = nodes;
+    std::erase_if(exported, [](const Node* node) { return !node->has_graph(); });
+    state::Inference inference =
+        state::infer_states(exported, recorded_, names_by(&session::TensorName::path));
+    say(inference.findings);
+    std::vector<Draft> drafts;
+    auto next = inference.nodes.begin();
+    for (const Node* node : nodes) {
+      drafts.push_back({node->has_graph() ? std::move(*next++) : state::NodeStates{.node = node},
+                        backend_of(*node)});
+    }
+    return drafts;
+  }
+
+  ExportedNode compile_own(const Node& node) {
+    ExportedNode compiled = describe_only(node);
+    if (node.export_with) return compiled;
+    const session::BackendParams params = session::params_of(node);
+    const std::set<std::string> unused = unused_inputs(node);
+    if (params.model_path && dry_run_) {
+      compiled.model.backend = compile::backend_of(params, node.name);
+    } else if (params.model_path) {
+      take_own_model(params, staged_.path(), unused, compiled.model);
+      state::refuse_delays(node, recorded_);
+    } else {
+      std::erase_if(compiled.model.inputs,
+                    [&](const Port& port) { return unused.contains(port.name); });
+      if (node.traced) {
+        warn(Code::kNoModel, node.name,
+             "node '" + node.name +
+                 "' has no model: give export_with=, or a model_path in backend_params; the bundle "
+                 "will load, but not run");
+      } else {
+        log(LogLevel::kInfo, "node '" + node.name + "' is listed in non_traced: it gets no model");
+      }
+    }
+    compiled.keep_names();
+    return compiled;
+  }
+
+  void compile(std::vector<Draft>& drafts) {
+    const auto name = names_by(&session::TensorName::name);
+    for (std::size_t i = 0; i < drafts.size(); ++i) {
+      Draft& draft = drafts[i];
+      if (options_.progress) options_.progress(i, 2 * drafts.size(), draft.node().name);
+      if (!draft.node().has_graph()) continue;
+      if (const auto reason = purify(draft, name)) say(*reason);
+    }
+    choose_states(drafts);
+    for (Draft& draft : drafts) {
+      const Node& node = draft.node();
+      state::Findings findings;
+      nodes_.push_back(node.has_graph() ? finish(draft, recorded_, findings) : compile_own(node));
+      for (const trace::Recording::Port& input : nodes_.back().states.exported().recording.inputs) {
+        if (std::ranges::count(nodes_.back().input_names, input.name) > 0) continue;
+        warn(Code::kUnusedInput, node.name,
+             "input '" + input.name + "' of node '" + node.name +
+                 "' does not reach any output and is left out");
+      }
+      say(findings);
+      if (!node.has_graph()) continue;
+      log(LogLevel::kDebug, "Graph of node '" + node.name + "':\n" + ir::to_text(draft.pure.graph));
+      if (!dry_run_) nodes_.back().model.backend = format_of(draft.backend);
+    }
+  }
+
+  void write_models(std::vector<Draft>& drafts, Bundle& bundle) {
+    for (std::size_t i = 0; i < drafts.size(); ++i) {
+      Draft& draft = drafts[i];
+      ExportedNode& node = nodes_[i];
+      if (options_.progress)
+        options_.progress(drafts.size() + i, 2 * drafts.size(), node.model.name);
+      if (node.ours && !dry_run_) {
+        write_model(draft.backend, draft.pure.graph, staged_.path(),
+                    options_.torch_version.value_or(TORCH_VERSION), node);
+        bundle.models[i] = node.model;
+      }
+      draft.pure = {};  // a large model's constants need not be held until the last one is written
+    }
+  }
+
+  std::future<std::string> draw_beside(const Bundle& bundle) const {
+    if (!options_.visualize) return std::async(std::launch::deferred, [] { return std::string(); });
+    return std::async(std::launch::async, [this, bundle]() -> std::string {
+      const std::string name = session_.graph_name() + ".png";
+      std::error_code ignored;
+      try {
+        require(!std::filesystem::is_directory(session_.folder() / name, ignored), Code::kIo,
+                (session_.folder() / name).string() + " is a folder");
+        draw(bundle, staged_.path() / name, session_.graph_name());
+      } catch (const std::exception& error) {
+        return error.what();
+      }
+      return {};
+    });
+  }
+
+  std::string first_sign(const std::vector<NodeOutcome>& outcomes) const {
+    for (const NodeOutcome& outcome : outcomes) {
+      const std::vector<Diagnostic>& signs = find_node(nodes_, outcome.node)->states.differences;
+      if (outcome.passed || signs.empty()) continue;
+      const std::string& where = signs.front().where;
+      return "First sign: " + (where.empty() ? "" : where + ": ") + signs.front().text + ". ";
+    }
+    return {};
+  }
+
+  void write_golden(Bundle& bundle) {
+    require(
+        options_.golden >= 0, Code::kWrongValue,
+        "compile_graph(golden=..) is a number of ticks, not " + std::to_string(options_.golden));
+    if (options_.golden == 0 || dry_run_) return;
+    auto fewer = rehearse::write_golden(nodes_, static_cast<std::size_t>(options_.golden),
+                                        tolerance_, staged("_golden.safetensors"), bundle);
+    if (fewer) say(std::move(*fewer));
+  }
+
+  void try_unseen_inputs(rehearse::Rollout& rollout) {
+    const rehearse::CounterExampleOptions trials =
+        rehearse::trials_for(tolerance_, options_.thorough, began_);
+    for (Diagnostic& each :
+         rehearse::try_unseen_inputs(nodes_, rollout.engines, trials, rollout.outcomes)) {
+      // The line at which a value left the graph says more than the one that put out what came of
+      // it.
+      for (const Diagnostic& said : session_.diagnostics().by_harm()) {
+        const bool left = said.code == Code::kBranch || said.code == Code::kNumber;
+        if (left && said.node == each.node && !said.where.empty()) each.where = said.where;
+      }
+      say(std::move(each));
+    }
+  }
+
+  std::vector<NodeOutcome> validate(const Bundle& bundle) {
+    if (dry_run_) {
+      std::vector<NodeOutcome> outcomes;
+      for (const ExportedNode& node : nodes_) outcomes.push_back({.node = node.model.name});
+      return outcomes;
+    }
+    const std::filesystem::path log_path = session_.folder() / "log.txt";
+    rehearse::Rollout rollout =
+        rehearse::roll_out(nodes_, bundle.pipeline, staged_.path(), log_path, tolerance_);
+    try_unseen_inputs(rollout);
+    log_validation_summary(rollout.outcomes);
+    const std::string failures = describe_failures(rollout.outcomes);
+    const bool written = failures.empty() || !options_.strict;
+    write_bytes((written ? staged_.path() : session_.folder()) / "validation.json",
+                validation_json(rollout.outcomes, tolerance_, sha256_file(staged(".yaml"))));
+    require(written, Code::kValidationFailed,
+            failures + ". " + first_sign(rollout.outcomes) + "Nothing was written; " +
+                log_path.string() +
+                " has the details, and strict=False keeps the files for a closer look.");
+    if (failures.empty() && rollout.difference) say(std::move(*rollout.difference));
+    return std::move(rollout.outcomes);
+  }
 
   // How the program calls a tensor, and how it reaches it.
-  auto names_by(std::string session::TensorName::*part) const {
+  NameOf names_by(std::string session::TensorName::*part) const {
     return [this, part](const at::Tensor& tensor) -> std::string {
       if (names_.empty() || !tensor.has_storage()) return "";
       const auto it = names_.find(tensor.const_data_ptr());
@@ -106,257 +335,6 @@ class Compiler {
   session::TensorNames names_;
   std::vector<ExportedNode> nodes_;
 };
-
-void Compiler::check_nodes() {
-  for (const Node* node : recorded_) {
-    require(node->complete(), Code::kIncomplete,
-            "node '" + node->name +
-                "' was created but never completed: every pass of it was abandoned. Let one of "
-                "them reach annotate.output_tensors('" +
-                node->name + "', ..).");
-  }
-  // A name in non_traced that no node has is most often a misspelt one.
-  for (const std::string& name : session_.options().non_traced) {
-    if (std::ranges::count(recorded_, name, &Node::name) > 0) continue;
-    warn(Code::kUnknownNode, "",
-         "leapp.start(non_traced=..) names '" + name +
-             "', but there was no such node; there were: " + join_quoted(recorded_, &Node::name));
-  }
-  if (recorded_.empty()) {
-    warn(Code::kNoNodes, "",
-         "no node was traced between leapp.start() and leapp.stop(): the bundle is empty. Run the "
-         "annotated code in between.");
-  }
-}
-
-void Compiler::take_between() {
-  state::Findings findings;
-  changed_ = compile::take_between(recorded_, findings);
-  say(findings);
-  for (const Node*& node : recorded_) {
-    if (const auto it = changed_.find(node->id); it != changed_.end()) node = &it->second;
-  }
-}
-
-Backend Compiler::backend_of(const Node& node) {
-  const Backend backend = session::parse_backend(node.export_with);
-  if (backend != Backend::kBridgedOnnx || !session::hooks().missing || !node.traced) return backend;
-  const std::string missing = session::hooks().missing(*node.export_with);
-  if (missing.empty()) return backend;
-  warn(Code::kFallback, node.name,
-       "node '" + node.name + "': export_with='" + *node.export_with +
-           "' needs the Python package " + missing + ", which is not installed ('pip install " +
-           missing + "'): it is exported by LEAPP's own converters, as with 'onnx'");
-  return Backend::kOnnx;  // the same format, so that the pipeline is exported all the same
-}
-
-// The nodes with their states, in order of completion.
-std::vector<Draft> Compiler::draft() {
-  std::vector<const Node*> nodes = recorded_;
-  std::ranges::sort(nodes, {}, &Node::completion);
-  std::vector<const Node*> exported = nodes;
-  std::erase_if(exported, [](const Node* node) { return !node->has_graph(); });
-  state::Inference inference =
-      state::infer_states(exported, recorded_, names_by(&session::TensorName::path));
-  say(inference.findings);
-  std::vector<Draft> drafts;
-  auto next = inference.nodes.begin();
-  for (const Node* node : nodes) {
-    drafts.push_back({node->has_graph() ? std::move(*next++) : state::NodeStates{.node = node},
-                      backend_of(*node)});
-  }
-  return drafts;
-}
-
-// A node without a graph of ours: with a model of the user's own, or with none.
-ExportedNode Compiler::compile_own(const Node& node) {
-  ExportedNode compiled = describe_only(node);
-  if (node.export_with) return compiled;
-  const auto given = session::text_param(node.backend_params, "model_path");
-  const std::set<std::string> unused = unused_inputs(node);
-  if (given) {
-    const OwnModel own = {
-        *given, session::text_param(node.backend_params, "backend").value_or(""),
-        session::bool_param(node.backend_params, "copy_original_model").value_or(true)};
-    if (dry_run_) {
-      compiled.model.backend = compile::backend_of(own, node.name);
-    } else {
-      take_own_model(own, staged_.path(), unused, compiled.model);
-      state::refuse_delays(node, recorded_);
-    }
-  } else {
-    std::erase_if(compiled.model.inputs,
-                  [&](const Port& port) { return unused.contains(port.name); });
-    if (node.traced) {
-      warn(Code::kNoModel, node.name,
-           "node '" + node.name +
-               "' has no model: give export_with=, or a model_path in backend_params; the bundle "
-               "will load, but not run");
-    } else {
-      log(LogLevel::kInfo, "node '" + node.name + "' is listed in non_traced: it gets no model");
-    }
-  }
-  for (const std::string& name : compiled.input_names) {
-    if (compiled.model.find_input(name) == nullptr) say(unused_input(node, name));
-  }
-  compiled.keep_names();
-  return compiled;
-}
-
-void Compiler::compile(std::vector<Draft>& drafts) {
-  const auto name = names_by(&session::TensorName::name);
-  for (std::size_t i = 0; i < drafts.size(); ++i) {
-    Draft& draft = drafts[i];
-    if (options_.progress) options_.progress(i, 2 * drafts.size(), draft.node().name);
-    if (!draft.node().has_graph()) continue;
-    if (const auto reason = purify(draft, name)) say(*reason);
-  }
-  choose_states(drafts);
-  for (Draft& draft : drafts) {
-    if (!draft.node().has_graph()) {
-      nodes_.push_back(compile_own(draft.node()));
-      continue;
-    }
-    state::Findings findings;
-    nodes_.push_back(finish(draft, recorded_, findings));
-    say(findings);
-    log(LogLevel::kDebug,
-        "Graph of node '" + nodes_.back().model.name + "':\n" + ir::to_text(draft.pure.graph));
-    if (!dry_run_) nodes_.back().model.backend = format_of(draft.backend);
-  }
-}
-
-void Compiler::write_models(std::vector<Draft>& drafts, Bundle& bundle) {
-  for (std::size_t i = 0; i < drafts.size(); ++i) {
-    Draft& draft = drafts[i];
-    ExportedNode& node = nodes_[i];
-    if (options_.progress) options_.progress(drafts.size() + i, 2 * drafts.size(), node.model.name);
-    if (node.ours && !dry_run_) {
-      write_model(draft.backend, draft.pure.graph, staged_.path(),
-                  options_.torch_version.value_or(TORCH_VERSION), node);
-      bundle.models[i] = node.model;
-    }
-    draft.pure = {};  // a large model's constants need not be held until the last one is written
-  }
-}
-
-// The picture takes as long as all that follows, and shows nothing that is not known by now.
-std::future<void> Compiler::draw_beside(const Bundle& bundle) const {
-  if (!options_.visualize) return {};
-  return std::async(std::launch::async, [this, bundle] {
-    const std::string name = session_.graph_name() + ".png";
-    std::error_code ignored;
-    require(!std::filesystem::is_directory(session_.folder() / name, ignored), Code::kIo,
-            (session_.folder() / name).string() + " is a folder");
-    draw(bundle, staged_.path() / name, session_.graph_name());
-  });
-}
-
-void Compiler::finish_drawing(std::future<void>& drawing) {
-  if (!drawing.valid()) return;
-  try {
-    drawing.get();
-  } catch (const std::exception& error) {
-    warn(Code::kNotDrawn, "", std::string("the pipeline could not be drawn: ") + error.what());
-  }
-}
-
-// What the first node that failed did otherwise in a later pass, as a sentence.
-std::string Compiler::first_sign(const std::vector<NodeOutcome>& outcomes) const {
-  for (const NodeOutcome& outcome : outcomes) {
-    const std::vector<Diagnostic>& signs = find_node(nodes_, outcome.node)->states.differences;
-    if (outcome.passed || signs.empty()) continue;
-    const std::string& where = signs.front().where;
-    return "First sign: " + (where.empty() ? "" : where + ": ") + signs.front().text + ". ";
-  }
-  return {};
-}
-
-void Compiler::write_golden(Bundle& bundle) {
-  require(options_.golden >= 0, Code::kWrongValue,
-          "compile_graph(golden=..) is a number of ticks, not " + std::to_string(options_.golden));
-  if (options_.golden == 0 || dry_run_) return;
-  auto fewer = rehearse::write_golden(nodes_, static_cast<std::size_t>(options_.golden), tolerance_,
-                                      staged("_golden.safetensors"), bundle);
-  if (fewer) say(std::move(*fewer));
-}
-
-void Compiler::try_unseen_inputs(rehearse::Rollout& rollout) {
-  const rehearse::CounterExampleOptions trials =
-      rehearse::trials_for(tolerance_, options_.thorough, began_);
-  for (Diagnostic& each :
-       rehearse::try_unseen_inputs(nodes_, rollout.engines, trials, rollout.outcomes)) {
-    // The line at which a value left the graph says more than the one that put out what came of it.
-    for (const Diagnostic& said : session_.diagnostics().by_harm()) {
-      const bool left = said.code == Code::kBranch || said.code == Code::kNumber;
-      if (left && said.node == each.node && !said.where.empty()) each.where = said.where;
-    }
-    say(std::move(each));
-  }
-}
-
-std::vector<NodeOutcome> Compiler::validate(const Bundle& bundle) {
-  if (dry_run_) {
-    std::vector<NodeOutcome> outcomes;
-    for (const ExportedNode& node : nodes_) outcomes.push_back({.node = node.model.name});
-    return outcomes;
-  }
-  const std::filesystem::path log_path = session_.folder() / "log.txt";
-  rehearse::Rollout rollout =
-      rehearse::roll_out(nodes_, bundle.pipeline, staged_.path(), log_path, tolerance_);
-  try_unseen_inputs(rollout);
-  log_validation_summary(rollout.outcomes);
-  const std::string failures = describe_failures(rollout.outcomes);
-  const bool written = failures.empty() || !options_.strict;
-  write_bytes((written ? staged_.path() : session_.folder()) / "validation.json",
-              validation_json(rollout.outcomes, tolerance_, sha256_file(staged(".yaml"))));
-  require(written, Code::kValidationFailed,
-          failures + ". " + first_sign(rollout.outcomes) + "Nothing was written; " +
-              log_path.string() +
-              " has the details, and strict=False keeps the files for a closer look.");
-  if (failures.empty() && rollout.difference) say(std::move(*rollout.difference));
-  return std::move(rollout.outcomes);
-}
-
-std::vector<NodeOutcome> Compiler::run() {
-  check_nodes();
-  take_between();
-  if (session::hooks().tensor_names) names_ = session::hooks().tensor_names();
-  std::vector<Draft> drafts = draft();
-  end_phase("state");
-  compile(drafts);
-  end_phase("graphs");
-  Bundle bundle = describe_bundle(nodes_, options_);
-  std::future<void> drawing = draw_beside(bundle);
-  write_models(drafts, bundle);
-  if (!dry_run_) write_initial_values(nodes_, staged("_initial_values.safetensors"), bundle);
-  write_golden(bundle);
-  write_bytes(staged(".yaml"), to_yaml(bundle));
-  read_back(staged(".yaml"));
-  const std::future<void> syncing =
-      std::async(std::launch::async, [this] { staged_.sync_early(); });
-  for (const std::string& line : statistics(bundle)) log(LogLevel::kInfo, line);
-  std::vector<NodeOutcome> outcomes;
-  end_phase("models");
-  if (options_.validate) outcomes = validate(bundle);
-  end_phase("validation");
-  finish_drawing(drawing);
-  write_bytes(staged_.path() / "diagnostics.json", to_json(session_.diagnostics().by_harm()));
-  syncing.wait();
-  staged_.commit();
-  if (!dry_run_ && !nodes_.empty()) {
-    log(LogLevel::kInfo, "What a few passes cannot show, a shadow run does: leapp.shadow(\"" +
-                             (session_.folder() / (session_.graph_name() + ".yaml")).string() +
-                             "\") around an episode of the program");
-  }
-  log(LogLevel::kInfo, (dry_run_ ? "Dry run: the structure, without models and their validation, "
-                                   "was written to "
-                                 : "Bundle written to ") +
-                           session_.folder().string());
-  end_phase("drawing and writing");
-  log(LogLevel::kInfo, "Compiled in " + in_seconds(phase_began_ - began_) + ": " + phases_);
-  return outcomes;
-}
 
 }  // namespace
 }  // namespace compile

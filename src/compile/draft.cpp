@@ -69,13 +69,7 @@ std::vector<std::string> input_names(const ir::Graph& graph) {
   return names;
 }
 
-// What is left out, and what was found.
 void say_states(const Draft& draft, std::span<const Node* const> nodes, state::Findings& findings) {
-  const std::vector<std::string> used = input_names(draft.pure.graph);
-  for (const trace::Recording::Port& input : draft.states.exported().recording.inputs) {
-    if (std::ranges::count(used, input.name) > 0) continue;
-    findings.push_back(unused_input(draft.node(), input.name));
-  }
   for (std::size_t i = 0; i < draft.choice.in.size(); ++i) {
     const State& state = draft.states.states[i];
     if (!draft.choice.in[i] || state.origin == State::Origin::kExplicit) continue;
@@ -161,8 +155,7 @@ void add_ports(const Draft& draft, ExportedNode& made) {
   }
   made.keep_names();
   made.output_precisions = ir::output_precisions(graph);
-  if (session::text_param(draft.node().backend_params, "weights").value_or("float32") !=
-      "float32") {
+  if (session::params_of(draft.node()).weights != "float32") {
     // Results are as exact as the weights are.
     std::ranges::fill(made.output_precisions, DType::kBFloat16);
   }
@@ -213,8 +206,7 @@ trace::Purified purified(const Draft& draft, const NameOf& name_of) {
 std::optional<Diagnostic> purify(Draft& draft, const NameOf& name_of) {
   draft.pure = purified(draft, name_of);
   const bool may_fall_back =
-      draft.backend == Backend::kCpp &&
-      session::text_param(draft.node().backend_params, "fallback").has_value();
+      draft.backend == Backend::kCpp && session::params_of(draft.node()).fallback.has_value();
   const std::string reason = may_fall_back ? why_not_cpp(draft.node().name, draft.pure) : "";
   if (reason.empty()) return std::nullopt;
   draft.backend = Backend::kOnnx;
@@ -252,12 +244,6 @@ ExportedNode finish(Draft& draft, std::span<const Node* const> nodes, state::Fin
   if (format_of(draft.backend) == "onnx") rename_for_onnx(made.model);
   made.states = std::move(draft.states);
   return made;
-}
-
-Diagnostic unused_input(const Node& node, const std::string& input) {
-  return state::warning(Code::kUnusedInput, {}, node.name,
-                        "input '" + input + "' of node '" + node.name +
-                            "' does not reach any output and is left out");
 }
 
 }  // namespace leapp::compile

@@ -43,7 +43,4 @@ void choose_states(std::vector<Draft>& drafts);
 /// is to say is added to `findings`.
 ExportedNode finish(Draft& draft, std::span<const Node* const> nodes, state::Findings& findings);
 
-/// What is said of an input that is left out.
-Diagnostic unused_input(const Node& node, const std::string& input);
-
 }  // namespace leapp::compile

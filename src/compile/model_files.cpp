@@ -18,23 +18,16 @@ using Files = std::vector<FileEntry>;  // the model first, then what it keeps be
 Files write_torchscript(const ir::Graph& graph, const std::filesystem::path& folder,
                         const Node& node) {
   const auto file = folder / (node.name + ".pt");
-  torchscript::write(
-      graph, file,
-      {.optimize = session::bool_param(node.backend_params, "optimize").value_or(false)});
+  torchscript::write(graph, file, {.optimize = session::params_of(node).optimize.value_or(false)});
   return {entry_of(file)};
 }
 
-int opset_of(const Node& node) {
-  const int usual = OnnxExportOptions().opset_version;
-  return static_cast<int>(session::int_param(node.backend_params, "opset_version").value_or(usual));
-}
-
 Files write_onnx(const ir::Graph& graph, const std::filesystem::path& folder, const Node& node) {
-  const Metadata::Map& params = node.backend_params;
+  const session::BackendParams params = session::params_of(node);
   return export_onnx(graph, folder / (node.name + ".onnx"),
-                     {.opset_version = opset_of(node),
-                      .optimize = session::bool_param(params, "optimize").value_or(true),
-                      .external_data = session::bool_param(params, "external_data").value_or(false),
+                     {.opset_version = static_cast<int>(params.opset_version),
+                      .optimize = params.optimize.value_or(true),
+                      .external_data = params.external_data,
                       .graph_name = node.name})
       .files;
 }
@@ -69,10 +62,8 @@ Files write_bridged(const ir::Graph& graph, const std::filesystem::path& folder,
 }
 
 Files write_cpp(const ir::Graph& graph, const std::filesystem::path& folder, const Node& node) {
-  const std::string format =
-      session::text_param(node.backend_params, "weights").value_or("float32");
-  const cpp_export::CppSource code =
-      cpp_export::generate(graph, node.name, cpp_export::parse_weight_format(format));
+  const auto format = cpp_export::parse_weight_format(session::params_of(node).weights);
+  const cpp_export::CppSource code = cpp_export::generate(graph, node.name, format);
   Files files;
   const auto write = [&](const char* suffix, const std::string& bytes) {
     const auto file = folder / (node.name + suffix);
@@ -106,7 +97,9 @@ void write_model(Backend backend, const ir::Graph& graph, const std::filesystem:
   Model& model = exported.model;
   model.file = files.front();
   model.external_data.assign(files.begin() + 1, files.end());
-  if (format_of(backend) == "onnx") model.opset_version = opset_of(exported.node());
+  if (format_of(backend) == "onnx") {
+    model.opset_version = static_cast<int>(session::params_of(exported.node()).opset_version);
+  }
   if (backend == Backend::kExportedProgram) model.torch_version = torch_version;
 }
 

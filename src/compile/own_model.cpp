@@ -144,18 +144,18 @@ std::set<std::string> unused_inputs(const Node& node) {
   return unused;
 }
 
-std::string backend_of(const OwnModel& own, const std::string& node) {
-  const std::string source = own.source.string();
+std::string backend_of(const BackendParams& params, const std::string& node) {
+  const std::string& source = *params.model_path;
   std::error_code ignored;
-  require(fs::is_regular_file(own.source, ignored), Code::kNotFound,
+  require(fs::is_regular_file(source, ignored), Code::kNotFound,
           "node '" + node + "': the model " + source + " was not found");
-  if (!own.backend.empty()) {
-    require(own.backend == "onnx" || own.backend == "jit", Code::kUnknownBackend,
-            "node '" + node + "': backend '" + own.backend + "' of " + source +
+  if (!params.backend.empty()) {
+    require(params.backend == "onnx" || params.backend == "jit", Code::kUnknownBackend,
+            "node '" + node + "': backend '" + params.backend + "' of " + source +
                 " is neither 'onnx' nor 'jit', so no engine can run it");
-    return own.backend;
+    return params.backend;
   }
-  const std::string extension = own.source.extension().string();
+  const std::string extension = fs::path(source).extension().string();
   require(extension == ".onnx" || extension == ".pt", Code::kOwnModel,
           "node '" + node + "': " + source +
               " is neither an .onnx nor a .pt file, so no engine can run it. Say which it is, as "
@@ -163,16 +163,16 @@ std::string backend_of(const OwnModel& own, const std::string& node) {
   return extension == ".onnx" ? "onnx" : "jit";
 }
 
-void take_own_model(const OwnModel& own, const fs::path& folder,
+void take_own_model(const BackendParams& params, const fs::path& folder,
                     const std::set<std::string>& unused, Model& model) {
-  const fs::path& source = own.source;
-  model.backend = backend_of(own, model.name);
+  const fs::path source = *params.model_path;
+  model.backend = backend_of(params, model.name);
   const std::string where = "node '" + model.name + "': " + source.string();
   std::error_code ignored;
   const fs::path whole = fs::absolute(source, ignored);
   const auto bring = [&](const fs::path& file, const std::string& name) {
-    if (own.copy) copy_into(file, folder / name);
-    return own.copy ? name : fs::absolute(file, ignored).string();
+    if (params.copy_original_model) copy_into(file, folder / name);
+    return params.copy_original_model ? name : fs::absolute(file, ignored).string();
   };
   if (model.backend == "jit") {
     check_torchscript(where, source, unused, model);

@@ -8,10 +8,12 @@
 #include <string>
 
 #include "rehearse/exported_node.h"
+#include "session/backend.h"
 
 namespace leapp::compile {
 
 using rehearse::ExportedNode;
+using session::BackendParams;
 using session::Node;
 
 /// The node with its ports as they were annotated.
@@ -21,21 +23,14 @@ ExportedNode describe_only(const Node& node);
 /// that was not recorded.
 std::set<std::string> unused_inputs(const Node& node);
 
-/// The file that backend_params name.
-struct OwnModel {
-  std::filesystem::path source;
-  std::string backend = {};  ///< "onnx" or "jit"; "" goes by the file's ending, .onnx or .pt
-  bool copy = true;          ///< into the bundle; otherwise it refers to where the files are
-};
-
 /// Fills `model.backend`, `model.file` and `model.external_data`. Copies go to `folder` under the
 /// node's name, external data under its own. Inputs in `unused` that the file does not take are
 /// dropped. Throws an Error that names the node and the file: kNotFound where one is missing,
 /// kValue where it is no model or its ports differ in name, number, type or shape.
-void take_own_model(const OwnModel& own, const std::filesystem::path& folder,
+void take_own_model(const BackendParams& params, const std::filesystem::path& folder,
                     const std::set<std::string>& unused, Model& model);
 
 /// Only the checks: the file is there, and of a kind that an engine runs. Returns the backend.
-std::string backend_of(const OwnModel& own, const std::string& node);
+std::string backend_of(const BackendParams& params, const std::string& node);
 
 }  // namespace leapp::compile

@@ -6,56 +6,69 @@
 
 namespace leapp::compile {
 
-Rerun::Known Rerun::value_of(const session::Route& route) {
-  if (!route.call) return sources_.at(route.port);
-  const auto done = results_.find(route.call.get());
-  if (done != results_.end()) return done->second.at(route.result);
-  return results_.emplace(route.call.get(), run(*route.call)).first->second.at(route.result);
-}
+namespace {
 
-std::vector<Rerun::Known> Rerun::run(const session::BetweenCall& call) {
-  static const auto clone = c10::Dispatcher::singleton().findSchemaOrThrow("aten::clone", "");
-  torch::jit::Stack stack;
-  std::vector<trace::VarId> vars;
-  auto next = call.routes.begin();
-  for (const c10::IValue& argument : call.arguments) {
-    stack.push_back(trace::map_tensors(argument, [&](const at::Tensor& constant) {
-      const std::optional<session::Route>& route = *next++;
-      const bool is_number = !constant.defined() || trace::is_wrapped_number(constant);
-      const Known known = route       ? value_of(*route)
-                          : is_number ? Known{constant}
-                                      : Known{constant, tape_.add_outside(constant, true)};
-      vars.push_back(known.var);
-      return known.tensor;
-    }));
-  }
-  if (trace::traits_of(call.op).mutates) {
-    const Known copy =
-        record(clone, call.where, {stack.front(), c10::IValue()}, {vars.front()}).front();
-    stack.front() = copy.tensor;
-    vars.front() = copy.var;
-  }
-  return record(call.op, call.where, std::move(stack), vars);
-}
+struct Rerun {
+  const Sources& sources;
+  trace::Tape& tape;
+  trace::NodeId node;
+  std::map<const session::BetweenCall*, std::vector<Known>> results = {};  // of calls that ran
 
-std::vector<Rerun::Known> Rerun::record(const c10::OperatorHandle& op, trace::FrameRef where,
-                                        torch::jit::Stack stack,
-                                        const std::vector<trace::VarId>& vars) {
-  tape_.begin_call(op, where, node_);
-  auto next = vars.begin();
-  for (const c10::IValue& argument : stack) {
-    tape_.add_argument(tape_.argument_of(argument, [&](const at::Tensor&) { return *next++; }));
+  Known value_of(const session::Route& route) {
+    if (!route.call) return sources.at(route.port);
+    const auto done = results.find(route.call.get());
+    if (done != results.end()) return done->second.at(route.result);
+    return results.emplace(route.call.get(), run(*route.call)).first->second.at(route.result);
   }
-  if (trace::traits_of(op).mutates) tape_.note_write(vars.front(), node_);
-  op.callBoxed(&stack);
-  std::vector<Known> results;
-  for (const c10::IValue& result : stack) {
-    tape_.add_result(result);
-    trace::for_each_tensor(result, [&](const at::Tensor& tensor) {
-      results.push_back({tensor, *tape_.find(tensor)});
+
+  std::vector<Known> run(const session::BetweenCall& call) {
+    static const auto clone = c10::Dispatcher::singleton().findSchemaOrThrow("aten::clone", "");
+    torch::jit::Stack stack;
+    std::vector<trace::VarId> vars;
+    auto next = call.routes.begin();
+    for (const c10::IValue& argument : call.arguments) {
+      stack.push_back(trace::map_tensors(argument, [&](const at::Tensor& constant) {
+        const std::optional<session::Route>& route = *next++;
+        const bool is_number = !constant.defined() || trace::is_wrapped_number(constant);
+        const Known known = route       ? value_of(*route)
+                            : is_number ? Known{constant}
+                                        : Known{constant, tape.add_outside(constant, true)};
+        vars.push_back(known.var);
+        return known.tensor;
+      }));
+    }
+    if (trace::traits_of(call.op).mutates) {
+      const Known copy =
+          record(clone, call.where, {stack.front(), c10::IValue()}, {vars.front()}).front();
+      stack.front() = copy.tensor;
+      vars.front() = copy.var;
+    }
+    return record(call.op, call.where, std::move(stack), vars);
+  }
+
+  std::vector<Known> record(const c10::OperatorHandle& op, trace::FrameRef where,
+                            torch::jit::Stack stack, const std::vector<trace::VarId>& vars) {
+    std::vector<trace::Arg> arguments;
+    auto next = vars.begin();
+    for (const c10::IValue& argument : stack) {
+      arguments.push_back(tape.argument_of(argument, [&](const at::Tensor&) { return *next++; }));
+    }
+    op.callBoxed(&stack);
+    const std::size_t writes = trace::traits_of(op).mutates ? 1 : 0;
+    tape.append(op, where, node, arguments, std::span(vars).first(writes), stack);
+    std::vector<Known> made;
+    trace::for_each_tensor(std::span(stack), [&](const at::Tensor& tensor) {
+      made.push_back({tensor, *tape.find(tensor)});
     });
+    return made;
   }
-  return results;
+};
+
+}  // namespace
+
+Known rerun(const session::Route& route, const Sources& sources, trace::Tape& tape,
+            trace::NodeId node) {
+  return Rerun{sources, tape, node}.value_of(route);
 }
 
 }  // namespace leapp::compile

@@ -1,4 +1,6 @@
 // Annotations of whole passes.
+#include <c10/util/ScopeExit.h>
+
 #include "leapp/leapp.h"
 #include "session/front_end.h"
 #include "session/live.h"
@@ -22,16 +24,15 @@ std::function<std::vector<at::Tensor>(const std::vector<at::Tensor>&)> method(
       inputs.push_back({"arg_" + std::to_string(i), arguments[i]});
     }
     const std::vector<at::Tensor> traced = input_tensors(node, inputs, where);
-    front_end::enter_function(node);
     std::vector<at::Tensor> results;
     try {
+      front_end::enter_function(node);
+      const auto left = c10::make_scope_exit([&] { front_end::leave_function(node); });
       results = callable(traced);
     } catch (...) {
-      front_end::leave_function(node);
       abandon(node);
       throw;
     }
-    front_end::leave_function(node);
     NamedTensors outputs;
     for (std::size_t i = 0; i < results.size(); ++i) {
       outputs.push_back({"output" + std::to_string(i + 1), results[i]});

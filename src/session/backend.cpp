@@ -7,7 +7,6 @@
 
 #include "base/check.h"
 #include "base/join.h"
-#include "leapp/onnx_export.h"
 
 namespace leapp::session {
 namespace {
@@ -27,16 +26,19 @@ const std::map<std::string, Backend>& backends() {
   return known;
 }
 
+constexpr const char* kFlag = "True or False";
+constexpr const char* kText = "a string";
+
+// Null stands for what holds without the parameter.
 template <typename T>
-std::optional<T> param(const Metadata::Map& params, const std::string& key, const char* type) {
+void read(const Metadata::Map& params, const std::string& key, const char* type, auto& into) {
   for (const auto& [name, value] : params) {
     if (name != key || std::holds_alternative<std::monostate>(value.value)) continue;
     const T* found = std::get_if<T>(&value.value);
     require(found != nullptr, Code::kWrongType,
             "backend parameter '" + key + "' must be " + std::string(type));
-    return *found;
+    into = *found;
   }
-  return std::nullopt;
 }
 
 }  // namespace
@@ -51,7 +53,7 @@ Backend parse_backend(const std::optional<std::string>& export_with) {
                                          ", and None for a node without a model.");
 }
 
-void check_backend_params(Backend backend, const Metadata::Map& params) {
+BackendParams parse_backend_params(Backend backend, const Metadata::Map& params) {
   static const std::set<std::string> onnx = {"opset_version", "report",    "verify",
                                              "optimize",      "prescript", "skip_validation",
                                              "external_data"};
@@ -63,41 +65,37 @@ void check_backend_params(Backend backend, const Metadata::Map& params) {
       {Backend::kCpp, {"fallback", "weights"}},
       {Backend::kNone, {"model_path", "backend", "copy_original_model", "device"}},
   };
-  if (params.empty()) return;  // as of most nodes
+  BackendParams parsed;
+  if (params.empty()) return parsed;  // as of most nodes
   for (const auto& [name, value] : params) {
     require(known.at(backend).count(name) > 0, Code::kUnknownBackend,
             "backend parameter '" + name + "' is unknown to this backend. It takes " +
                 join_quoted(known.at(backend)) + ".");
   }
-  // Of the right type here, where the caller's line is known.
-  const std::int64_t opset = int_param(params, "opset_version").value_or(kMaxOnnxOpset);
+  read<std::int64_t>(params, "opset_version", "an integer", parsed.opset_version);
+  const std::int64_t opset = parsed.opset_version;
   require(backend != Backend::kOnnx || (opset >= kMinOnnxOpset && opset <= kMaxOnnxOpset),
           Code::kWrongValue,
           "opset_version is " + std::to_string(opset) + ", and LEAPP writes opset " +
               std::to_string(kMinOnnxOpset) + " to " + std::to_string(kMaxOnnxOpset));
-  for (const char* flag : {"optimize", "external_data", "copy_original_model"}) {
-    bool_param(params, flag);
-  }
-  for (const char* text : {"model_path", "backend", "fallback", "weights"})
-    text_param(params, text);
-  const std::string fallback = text_param(params, "fallback").value_or("onnx");
+  read<bool>(params, "optimize", kFlag, parsed.optimize);
+  read<bool>(params, "external_data", kFlag, parsed.external_data);
+  read<bool>(params, "copy_original_model", kFlag, parsed.copy_original_model);
+  read<std::string>(params, "model_path", kText, parsed.model_path);
+  read<std::string>(params, "backend", kText, parsed.backend);
+  read<std::string>(params, "fallback", kText, parsed.fallback);
+  read<std::string>(params, "weights", kText, parsed.weights);
+  const std::string fallback = parsed.fallback.value_or("onnx");
   require(fallback == "onnx", Code::kWrongValue,
           "fallback='" + fallback + "': a node that cannot be C++ may become 'onnx', or nothing");
-  const std::string weights = text_param(params, "weights").value_or("float32");
+  const std::string& weights = parsed.weights;
   require(weights == "float32" || weights == "bf16" || weights == "int8", Code::kWrongValue,
           "weights='" + weights + "': weights are kept as 'float32', 'bf16' or 'int8'");
+  return parsed;
 }
 
-std::optional<bool> bool_param(const Metadata::Map& params, const std::string& key) {
-  return param<bool>(params, key, "True or False");
-}
-
-std::optional<std::int64_t> int_param(const Metadata::Map& params, const std::string& key) {
-  return param<std::int64_t>(params, key, "an integer");
-}
-
-std::optional<std::string> text_param(const Metadata::Map& params, const std::string& key) {
-  return param<std::string>(params, key, "a string");
+BackendParams params_of(const Node& node) {
+  return parse_backend_params(parse_backend(node.export_with), node.backend_params);
 }
 
 }  // namespace leapp::session

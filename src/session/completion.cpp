@@ -69,7 +69,7 @@ NamedTensors independent_outputs(Live& live, const LiveNode& node, const NamedTe
 
 void declare_outputs(LiveNode& node, const NamedTensors& tensors, const OutputOptions& options) {
   try {
-    check_backend_params(parse_backend(options.export_with), options.backend_params);
+    parse_backend_params(parse_backend(options.export_with), options.backend_params);
   } catch (const Error& error) {
     refuse(error.code(), "node '" + node.name + "': " + error.text());
   }
@@ -130,27 +130,6 @@ void warn_of_dynamic_ports(Live& live, const LiveNode& node, const Pass& pass,
   for (const DeclaredBuffer& buffer : pass.buffers) look("state", buffer.name, buffer.after);
 }
 
-// The outputs know where they come from, and so does all else that the pass computed.
-void tag_outputs(Live& live, const LiveNode& node, const NamedTensors& tensors,
-                 const OutputOptions& options) {
-  const auto count = static_cast<VarId>(live.tape ? live.tape->variable_count() : 0);
-  for (VarId id = 0; id < count; ++id) {
-    const trace::Variable& variable = live.tape->variable(id);
-    if (variable.node != node.id || variable.origin != trace::Variable::Origin::kResult) continue;
-    if (auto impl = variable.impl.lock()) {
-      live.tags.set(at::Tensor(std::move(impl)), node.pass.inside);
-    }
-  }
-  for_each_output(tensors, options, [&](const TensorSemantics& entry, bool) {
-    const Tag tag{.node = node.id,
-                  .port = entry.name,
-                  .pass = node.completed,
-                  .shape = entry.ref.sizes().vec(),
-                  .dtype = entry.ref.scalar_type()};
-    live.tags.set(entry.ref, std::make_shared<const Tag>(tag));
-  });
-}
-
 }  // namespace
 
 bool Live::depends_on_state(const LiveNode& node, VarId var) const {
@@ -194,9 +173,18 @@ void Live::complete(LiveNode& node, const NamedTensors& tensors, const OutputOpt
   for (NodePort& port : node.inputs) {
     if (port.read) port.age.add(*port.read);
   }
-  tag_outputs(*this, node, tensors, options);
+  // The outputs know where they come from, and so does all else that the pass computed.
+  const TagRef inside = node.pass.inside;
+  for (const at::Tensor& tensor : end_pass(node)) tags.set(tensor, inside);
+  for_each_output(tensors, options, [&](const TensorSemantics& entry, bool) {
+    const Tag tag{.node = node.id,
+                  .port = entry.name,
+                  .pass = node.completed,
+                  .shape = entry.ref.sizes().vec(),
+                  .dtype = entry.ref.scalar_type()};
+    tags.set(entry.ref, std::make_shared<const Tag>(tag));
+  });
   ++node.completed;
-  end_pass(node);
 }
 
 }  // namespace leapp::session
@@ -213,23 +201,23 @@ std::vector<at::Tensor> output_tensors(const std::string& node, const NamedTenso
   const session::Hooks& hooks = session::hooks();
   // What is asked runs Python, so it happens while the lock is not held.
   std::vector<session::OpenPass::Asked> asked;
+  std::vector<at::Tensor> buffers;
   NamedTensors independent;
   session::locked(frame, [&](session::Live& live) {
     const session::LiveNode& open = live.open_node(node, "output_tensors");
     asked = open.pass.asked;
+    buffers = open.pass.buffers;
     if (hooks.keeps) independent = session::independent_outputs(live, open, tensors);
   });
-  std::vector<std::vector<at::Tensor>> current;
-  for (const auto& each : asked) current.push_back(each.current());
+  for (const auto& [first, count, current] : asked) {
+    const std::vector<at::Tensor> now = current();
+    for (std::size_t i = 0; i < count; ++i) buffers.at(first + i) = now.at(i);
+  }
   if (!independent.empty() && !hooks.keeps(session::refs_of(independent))) independent.clear();
   const bool awaited = session::locked(frame, [&](session::Live& live) {
     session::LiveNode& open = live.open_node(node, "output_tensors");
     for (const TensorSemantics& kept : independent) open.undecided.insert(kept.name);
-    for (std::size_t i = 0; i < asked.size(); ++i) {
-      for (std::size_t k = 0; k < asked[i].count; ++k) {
-        open.pass.buffers.at(asked[i].first + k) = current[i].at(k);
-      }
-    }
+    open.pass.buffers = buffers;
     const bool awaited_now = open.pass.awaited;
     live.complete(open, tensors, options, frame);
     return awaited_now;

@@ -43,18 +43,17 @@ LiveNode& node_called(Live& live, const std::string& name) {
 }
 
 // A line that names an input again begins the next pass: an exception left the last one, say. From
-// another line it would be one name twice.
-void drop_unfinished(Live& live, const std::string& name, const NamedTensors& tensors,
-                     trace::FrameRef frame) {
+// another line it would be one name twice. Returns whether a pass is under way after all.
+bool is_under_way(Live& live, const std::string& name, const NamedTensors& tensors,
+                  trace::FrameRef frame) {
   LiveNode* node = live.find(name);
-  if (node == nullptr || !node->pass.open || node->pass.thread != std::this_thread::get_id())
-    return;
+  if (node == nullptr || !node->pass.open) return false;
   const auto& places = node->pass.places;
   const bool again = std::ranges::any_of(tensors, [&](const TensorSemantics& entry) {
     const auto place = places.find(entry.name);
     return place != places.end() && place->second == frame;
   });
-  if (!again) return;
+  if (!again || node->pass.thread != std::this_thread::get_id()) return true;
   live.warn(Code::kIncomplete, name,
             "pass " + std::to_string(node->completed + 1) + " of node '" + name +
                 "' was begun here before and never completed, so it counts for nothing. Where an "
@@ -62,6 +61,7 @@ void drop_unfinished(Live& live, const std::string& name, const NamedTensors& te
                 name + "').",
             frame);
   live.drop_pass(*node);
+  return false;
 }
 
 at::Tensor add_input(Live& live, LiveNode& node, const TensorSemantics& entry,
@@ -236,9 +236,7 @@ std::vector<at::Tensor> input_tensors(const std::string& node, const NamedTensor
                                       std::source_location where) {
   int begun = 0;
   const auto work = [&](Live& live, trace::FrameRef frame) {
-    session::drop_unfinished(live, node, tensors, frame);
-    const session::LiveNode* before = live.find(node);
-    const bool was_open = before != nullptr && before->pass.open;
+    const bool was_open = session::is_under_way(live, node, tensors, frame);
     auto added = live.add_inputs(node, tensors, frame);
     if (!was_open) begun = live.find(node)->completed + 1;
     return added;

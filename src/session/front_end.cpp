@@ -92,8 +92,7 @@ int pass_of(const std::string& name) {
 }
 
 void enter_function(const std::string& node) {
-  const Lock live;
-  live->functions.push_back(node);
+  Lock()->functions.push_back(node);
 }
 
 void leave_function(const std::string& node) {
@@ -103,8 +102,7 @@ void leave_function(const std::string& node) {
 }
 
 bool is_traced(const at::Tensor& tensor) {
-  const Lock live;
-  return follows(*live, tensor);
+  return follows(*Lock(), tensor);
 }
 
 bool may_vary(const at::Tensor& tensor) {
@@ -186,8 +184,7 @@ std::vector<std::pair<at::Tensor, std::string>> raw_constants_of(const std::stri
 }
 
 bool was_input(const at::Tensor& tensor) {
-  const Lock live;
-  return live->is_input(tensor);
+  return Lock()->is_input(tensor);
 }
 
 bool was_declared(const at::Tensor& tensor) {
@@ -213,8 +210,7 @@ void await_ends() {
 }
 
 void note_made(const at::Tensor& tensor) {
-  const Lock live;
-  live->note_made(tensor);
+  Lock()->note_made(tensor);
 }
 
 void note_size(const at::Tensor& tensor) {

@@ -86,7 +86,25 @@ struct SeenCall {
   Detour detour() const { return {op.schema().name(), frame}; }
 };
 
-struct Live final : Session, trace::Observer {
+/// What was traced since the session began.
+struct Traced {
+  std::vector<std::string> functions;  ///< nodes whose function is running, innermost last
+  std::deque<LiveNode> nodes;          ///< references stay valid
+  trace::CaptureTable captures;
+  TagTable tags;
+  /// What open nodes took in from others, of the passes that are not recorded.
+  ska::flat_hash_map<const c10::TensorImpl*, TagRef> taken_in;
+  /// Branches outside of nodes that outputs of a node decided: said once some node takes in what
+  /// that one put out. A program may well choose by what it does with its last outputs.
+  std::multimap<NodeId, Detour> branches;
+  ByMemory<MemoryUse::Writer> writers;  ///< who last left its state in which memory
+  ByMemory<std::int32_t> made;  ///< what was made outside of nodes, after how many recorded passes
+  std::int32_t passes = 0;      ///< that were recorded
+  std::set<std::tuple<Code, const void*, int, std::string>> queued;  ///< warnings: each once
+};
+
+struct Live final : Session, trace::Observer, Traced {
+  using Traced::nodes;  // and not what those see of them who come after
   static Live& instance();
 
   // session.cpp: its life, its nodes and their passes.
@@ -98,7 +116,8 @@ struct Live final : Session, trace::Observer {
   LiveNode& open_node(const std::string& name, const char* call);
   void check_thread(const LiveNode& node) const;
   void begin_pass(LiveNode& node, trace::FrameRef frame);
-  void end_pass(LiveNode& node);
+  /// Returns what it computed and the program still holds, if it was recorded.
+  std::vector<at::Tensor> end_pass(LiveNode& node);
   /// Forgets the pass under way, if any, as after an exception in the user's code.
   void drop_pass(LiveNode& node);
   void drop_tape();
@@ -154,27 +173,14 @@ struct Live final : Session, trace::Observer {
   void warn(Code code, const std::string& node, const std::string& text, trace::FrameRef where);
 
   std::mutex mutex;
-  std::atomic<int> open = 0;           ///< passes under way
-  std::atomic<int> recording = 0;      ///< those of them whose operators are logged
-  std::vector<std::string> functions;  ///< nodes whose function is running, innermost last
-  std::deque<LiveNode> nodes;          ///< references stay valid
-  trace::CaptureTable captures;
-  std::shared_ptr<trace::Tape> tape;     ///< while a recorded pass is under way
-  trace::Picks picks;                    ///< of `tape`, as are the following
-  std::atomic<bool> picking = false;     ///< whether there are any; read without the lock
-  std::map<VarId, BakedValue> baked;     ///< worth a warning if they end up as constants
-  std::atomic<bool> sizes_vary = false;  ///< some size was decided by traced values
-  TagTable tags;
-  /// What open nodes took in from others, of the passes that are not recorded.
-  ska::flat_hash_map<const c10::TensorImpl*, TagRef> taken_in;
-  /// Branches outside of nodes that outputs of a node decided: said once some node takes in what
-  /// that one put out. A program may well choose by what it does with its last outputs.
-  std::multimap<NodeId, Detour> branches;
-  ByMemory<MemoryUse::Writer> writers;  ///< who last left its state in which memory
-  ByMemory<std::int32_t> made;  ///< what was made outside of nodes, after how many recorded passes
-  std::int32_t passes = 0;      ///< that were recorded
+  std::atomic<int> open = 0;                 ///< passes under way
+  std::atomic<int> recording = 0;            ///< those of them whose operators are logged
+  std::shared_ptr<trace::Tape> tape;         ///< while a recorded pass is under way
+  trace::Picks picks;                        ///< of `tape`, as are the following
+  std::atomic<bool> picking = false;         ///< whether there are any; read without the lock
+  std::map<VarId, BakedValue> baked;         ///< worth a warning if they end up as constants
+  std::atomic<bool> sizes_vary = false;      ///< some size was decided by traced values
   std::vector<std::function<void()>> lines;  ///< what is said once the lock is released
-  std::set<std::tuple<Code, const void*, int, std::string>> queued;  ///< warnings: each once
 };
 
 /// The session with its mutex held, and with our own operators unseen: one that were seen would

@@ -181,30 +181,6 @@ void record_draw(Live& live, const PendingCall& call) {
   }
 }
 
-void append_call(trace::Tape& tape, PendingCall& call) {
-  tape.begin_call(call.op, call.frame, call.node);
-  for (trace::Arg& argument : call.noted) tape.add_argument(std::move(argument));
-  const std::size_t index = tape.calls().size() - 1;
-  for (const VarId var : call.written) tape.note_write(var, call.node);
-  bool shares = false;
-  for (const c10::IValue& result : call.results()) {
-    tape.add_result(result);
-    if (call.traits.aliases) continue;
-    trace::for_each_tensor(result, [&](const at::Tensor& tensor) {
-      const trace::StoreId memory = tape.variable(*tape.find(tensor)).store;
-      trace::for_each_variable(tape, tape.calls()[index], [&](VarId read) {
-        shares |= memory != kNobody && tape.variable(read).store == memory;
-      });
-    });
-  }
-  tape.calls()[index].hidden_alias = shares;
-  if (call.traits.counts_lengths && call.results()[1].isTensor()) {
-    // How many sequences go on at each step follows from their lengths alone.
-    const VarId counts = *tape.find(call.results()[1].toTensor());
-    tape.variable(counts).node = tape.variable(call.noted[1].var).node;
-  }
-}
-
 // After the call, while passes are recorded.
 void record_call(Live& live, PendingCall& call) {
   if (!call.traits.returns_tensors && !call.traits.mutates) return;
@@ -221,8 +197,14 @@ void record_call(Live& live, PendingCall& call) {
     record_draw(live, call);
     return;
   }
-  append_call(*live.tape, call);
-  if (call.sizes) live.sizes_vary = call.sizes->note(*live.tape) || live.sizes_vary;
+  trace::Tape& tape = *live.tape;
+  const VarId lengths = call.traits.counts_lengths ? call.noted[1].var : kNobody;
+  tape.append(call.op, call.frame, call.node, call.noted, call.written, call.results());
+  if (lengths != kNobody && call.results()[1].isTensor()) {
+    // How many sequences go on at each step follows from their lengths alone.
+    tape.variable(*tape.find(call.results()[1].toTensor())).node = tape.variable(lengths).node;
+  }
+  if (call.sizes) live.sizes_vary = call.sizes->note(tape) || live.sizes_vary;
 }
 
 void before_call(Live& live, PendingCall& call) {

@@ -161,15 +161,7 @@ void Live::warn(Code code, const std::string& node, const std::string& text,
 
 void Live::reset() {
   drop_tape();
-  nodes.clear();
-  captures.clear();
-  tags.clear();
-  taken_in.clear();
-  branches.clear();
-  writers.clear();
-  made.clear();
-  queued.clear();
-  functions.clear();
+  static_cast<Traced&>(*this) = {};
   open = 0;
   recording = 0;
   sizes_vary = false;
@@ -312,23 +304,29 @@ void Live::begin_pass(LiveNode& node, trace::FrameRef frame) {
   ++recording;
 }
 
-void Live::end_pass(LiveNode& node) {
-  if (!node.pass.open) return;
+std::vector<at::Tensor> Live::end_pass(LiveNode& node) {
+  std::vector<at::Tensor> computed;
+  if (!node.pass.open) return computed;
   for (const at::Tensor& handle : node.pass.handles) taken_in.erase(handle.unsafeGetTensorImpl());
   const bool recorded = node.pass.recorded;
   const trace::FrameRef opened_at = node.pass.made.opened_at;
   node.pass = {};
   node.pass.made.opened_at = opened_at;  // of the last one
   --open;
-  if (!recorded) return;
+  if (!recorded) return computed;
   // From here on its tensors are plain tensors again.
   for (VarId id = 0; id < static_cast<VarId>(tape->variable_count()); ++id) {
-    if (tape->variable(id).node == node.id) tape->variable(id).node = kNobody;
+    trace::Variable& variable = tape->variable(id);
+    if (variable.node != node.id) continue;
+    variable.node = kNobody;
+    if (variable.origin != trace::Variable::Origin::kResult) continue;
+    if (auto object = variable.impl.lock()) computed.emplace_back(std::move(object));
   }
   for (trace::StoreId id = 0; id < static_cast<trace::StoreId>(tape->store_count()); ++id) {
     if (tape->store(id).node == node.id) tape->store(id).node = kNobody;
   }
   if (--recording == 0) drop_tape();
+  return computed;
 }
 
 void Live::drop_pass(LiveNode& node) {

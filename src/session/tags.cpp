@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "trace/geometry.h"
+
 namespace leapp::session {
 namespace {
 
@@ -14,22 +16,13 @@ std::int64_t version_of(const at::Tensor& tensor) {
 }  // namespace
 
 TagTable::Region TagTable::extent_of(const at::Tensor& tensor) {
-  const auto begin = reinterpret_cast<std::uintptr_t>(tensor.const_data_ptr());
-  if (tensor.numel() == 0) return {begin, begin};
-  std::int64_t last = 0;
-  for (std::int64_t i = 0; i < tensor.dim(); ++i) {
-    last += (tensor.size(i) - 1) * tensor.stride(i);
-  }
-  return {begin, begin + static_cast<std::size_t>(last + 1) * tensor.itemsize()};
+  return {reinterpret_cast<std::uintptr_t>(trace::begin_of(tensor)),
+          reinterpret_cast<std::uintptr_t>(trace::end_of(tensor))};
 }
 
 std::optional<TagTable::Region> TagTable::region_of(const at::Tensor& tensor) {
   if (!tensor.has_storage() || !tensor.is_contiguous() || tensor.numel() == 0) return std::nullopt;
   return extent_of(tensor);
-}
-
-bool TagTable::Entry::is_in_storage_of(const at::Tensor& tensor) const {
-  return storage && storage->_unsafe_get_target() == tensor.storage().unsafeGetStorageImpl();
 }
 
 // The memory was neither freed and given to somebody else, nor written to since.
@@ -67,7 +60,8 @@ TagRef TagTable::find(const at::Tensor& tensor) const {
   if (by_region == by_region_.end()) return nullptr;
   const Entry& entry = *by_region->second;
   // A NumPy round trip makes a new storage, with a version counter of its own.
-  const bool holds = entry.is_in_storage_of(tensor) ? entry.holds_for(tensor) : !entry.is_gone();
+  const bool same_storage = entry.storage->_unsafe_get_target() == trace::memory_of(tensor);
+  const bool holds = same_storage ? entry.holds_for(tensor) : !entry.is_gone();
   return holds ? entry.tag : nullptr;
 }
 

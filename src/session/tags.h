@@ -62,7 +62,6 @@ class TagTable {
   void set(const at::Tensor& tensor, TagRef tag);
   TagRef find(const at::Tensor& tensor) const;
   bool empty() const noexcept { return by_impl_.empty() && by_region_.empty(); }
-  void clear() { *this = {}; }
 
   /// An operator outside every node made or wrote `result` of it; `call` is null where that cannot
   /// be repeated.
@@ -82,7 +81,6 @@ class TagTable {
     c10::DimVector sizes;
 
     bool is_gone() const { return storage ? storage->expired() : impl.expired(); }
-    bool is_in_storage_of(const at::Tensor& tensor) const;
     bool holds_for(const at::Tensor& tensor) const;
   };
   using EntryRef = std::shared_ptr<const Entry>;

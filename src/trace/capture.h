@@ -60,7 +60,6 @@ class CaptureTable {
   void before_write(const at::Tensor& tensor);
 
   bool empty() const noexcept { return live_.empty(); }
-  void clear() { live_.clear(); }
 
  private:
   struct Entry {

@@ -10,13 +10,6 @@
 namespace leapp::trace {
 namespace {
 
-// One past the last element.
-const std::byte* end_of(const at::Tensor& tensor) {
-  std::int64_t last = 0;
-  for (std::int64_t d = 0; d < tensor.dim(); ++d) last += (tensor.size(d) - 1) * tensor.stride(d);
-  return begin_of(tensor) + (last + 1) * static_cast<std::int64_t>(tensor.element_size());
-}
-
 at::Tensor base_of(const at::Tensor& tensor) {
   return tensor.is_view() ? at::Tensor(tensor._base()) : tensor;
 }
@@ -33,6 +26,13 @@ at::Tensor all_around(const at::Tensor& tensor) {
 
 const std::byte* begin_of(const at::Tensor& tensor) {
   return static_cast<const std::byte*>(tensor.const_data_ptr());
+}
+
+const std::byte* end_of(const at::Tensor& tensor) {
+  if (tensor.numel() == 0) return begin_of(tensor);
+  std::int64_t last = 0;
+  for (std::int64_t d = 0; d < tensor.dim(); ++d) last += (tensor.size(d) - 1) * tensor.stride(d);
+  return begin_of(tensor) + (last + 1) * static_cast<std::int64_t>(tensor.element_size());
 }
 
 bool same_geometry(const at::Tensor& a, const at::Tensor& b) {

@@ -9,8 +9,9 @@
 
 namespace leapp::trace {
 
-/// The first element.
+/// The first element, and one past the last in memory, whatever lies between them.
 const std::byte* begin_of(const at::Tensor& tensor);
+const std::byte* end_of(const at::Tensor& tensor);
 
 /// Whether two tensors are the same elements in the same order.
 bool same_geometry(const at::Tensor& a, const at::Tensor& b);

@@ -30,7 +30,6 @@ class InsideRecorder final : public Observer {
 
  private:
   Arg note(const c10::IValue& value, bool writes);
-  void add_results(const c10::OperatorHandle& op, const c10::IValue* results, bool declared);
 
   Tape& tape_;
   CaptureTable& captures_;
@@ -39,7 +38,6 @@ class InsideRecorder final : public Observer {
   bool complete_ = true;
   NodeId node_ = kNobody;       // of the call being recorded
   std::vector<VarId> written_;  // by it
-  std::vector<StoreId> read_;   // memory of its arguments
 };
 
 Arg InsideRecorder::note(const c10::IValue& value, bool writes) {
@@ -47,27 +45,11 @@ Arg InsideRecorder::note(const c10::IValue& value, bool writes) {
     if (is_wrapped_number(tensor)) return kNobody;
     const VarId var = tape_.use(tensor);
     node_ = std::max(node_, tape_.variable(var).node);
-    read_.push_back(tape_.variable(var).store);
     if (writes) {
       captures_.before_write(tensor);
       written_.push_back(var);
     }
     return var;
-  });
-}
-
-void InsideRecorder::add_results(const c10::OperatorHandle& op, const c10::IValue* results,
-                                 bool declared) {
-  const std::size_t call = tape_.calls().size() - 1;
-  for (std::size_t i = 0; i < op.schema().returns().size(); ++i) {
-    tape_.add_result(results[i]);
-  }
-  if (declared) return;
-  for_each_result(tape_, tape_.calls()[call], [&](VarId var) {
-    if (var == kNobody || tape_.variable(var).store == kNobody) return;
-    const bool shares =
-        std::find(read_.begin(), read_.end(), tape_.variable(var).store) != read_.end();
-    tape_.calls()[call].hidden_alias |= shares;
   });
 }
 
@@ -85,7 +67,6 @@ void InsideRecorder::on_call(const c10::OperatorHandle& op, c10::DispatchKeySet 
   }
   node_ = kNobody;
   written_.clear();
-  read_.clear();
   std::vector<Arg> arguments;
   const std::size_t first = stack->size() - traits.writes.size();
   for (std::size_t i = 0; i < traits.writes.size(); ++i) {
@@ -97,16 +78,14 @@ void InsideRecorder::on_call(const c10::OperatorHandle& op, c10::DispatchKeySet 
   complete_ = complete_ && !beyond;
   op.callBoxed(stack);
   if (!traits.returns_tensors && !traits.mutates) return;
-  const std::size_t returns = op.schema().returns().size();
-  const c10::IValue* results = stack->data() + (stack->size() - returns);
+  const auto results = std::span(*stack).last(op.schema().returns().size());
   if (traits.uninitialized) {
-    for (const at::Tensor& made : tensors_in(results, returns)) tape_.add_outside(made, true);
+    for (const at::Tensor& made : tensors_in(results.data(), results.size())) {
+      tape_.add_outside(made, true);
+    }
     return;
   }
-  tape_.begin_call(op, frame_, node_);
-  for (Arg& argument : arguments) tape_.add_argument(std::move(argument));
-  for (const VarId var : written_) tape_.note_write(var, node_);
-  add_results(op, results, traits.aliases);
+  tape_.append(op, frame_, node_, arguments, written_, results);
 }
 
 at::Tensor copied(const at::Tensor& tensor) {

@@ -4,6 +4,8 @@
 
 #include "base/check.h"
 #include "trace/geometry.h"
+#include "trace/op_traits.h"
+#include "trace/recording.h"
 
 namespace leapp::trace {
 namespace {
@@ -47,12 +49,9 @@ Tape::Tape(CaptureTable& captures) : captures_(captures) {
 
 VarId Tape::new_variable(const at::Tensor& tensor, Variable::Origin origin, StoreId store) {
   const auto id = static_cast<VarId>(variables_.size());
-  variables_.push_back({origin,
-                        store,
-                        kNobody,
-                        -1,
-                        c10::weak_intrusive_ptr<c10::TensorImpl>(tensor.getIntrusivePtr()),
-                        {}});
+  variables_.push_back({.origin = origin,
+                        .store = store,
+                        .impl = c10::weak_intrusive_ptr(tensor.getIntrusivePtr())});
   by_impl_.insert_or_assign(tensor.unsafeGetTensorImpl(), id);
   if (store != kNobody) stores_[static_cast<std::size_t>(store)].variables.push_back(id);
   young_.push_back(id);
@@ -86,15 +85,10 @@ StoreId Tape::new_store(const at::Tensor& tensor) {
   const auto id = static_cast<StoreId>(stores_.size());
   const std::byte* address = address_of(storage);
   const auto offset = tensor.storage_offset() * static_cast<std::int64_t>(tensor.element_size());
-  stores_.push_back({storage.getWeakStorageImpl(),
-                     address,
-                     address == nullptr ? nullptr : address + offset,
-                     tensor.scalar_type(),
-                     {},
-                     kNobody,
-                     -1,
-                     nullptr,
-                     false});
+  stores_.push_back({.storage = storage.getWeakStorageImpl(),
+                     .address = address,
+                     .root = address == nullptr ? nullptr : address + offset,
+                     .dtype = tensor.scalar_type()});
   by_storage_.insert_or_assign(storage.unsafeGetStorageImpl(), id);
   return id;
 }
@@ -287,12 +281,11 @@ VarId Tape::add_snapshot(const at::Tensor& tensor, NodeId node) {
   add_tensor(source);
   add_value(c10::IValue());
   const auto id = static_cast<VarId>(variables_.size());
-  variables_.push_back({Variable::Origin::kResult,
-                        kNobody,
-                        node,
-                        static_cast<std::int32_t>(calls_.size()) - 1,
-                        c10::weak_intrusive_ptr<c10::TensorImpl>(tensor.getIntrusivePtr()),
-                        {}});
+  variables_.push_back({.origin = Variable::Origin::kResult,
+                        .store = kNobody,
+                        .node = node,
+                        .call = call_count() - 1,
+                        .impl = c10::weak_intrusive_ptr(tensor.getIntrusivePtr())});
   results_.push_back({.is_tensor = true, .is_list = false, .var = id});
   return id;
 }
@@ -319,6 +312,23 @@ at::Tensor Tape::content(VarId id) const {
   const auto capture = memory == kNobody ? nullptr : store(memory).capture;
   const at::Tensor alias = tensor(id);
   return capture && alias.defined() ? capture->content(alias) : alias;
+}
+
+void Tape::append(const c10::OperatorHandle& op, FrameRef frame, NodeId node,
+                  std::span<Arg> arguments, std::span<const VarId> written,
+                  std::span<const c10::IValue> results) {
+  begin_call(op, frame, node);
+  for (Arg& argument : arguments) add_argument(std::move(argument));
+  for (const VarId var : written) note_write(var, node);
+  for (const c10::IValue& result : results) add_result(result);
+  if (traits_of(op).aliases) return;
+  Call& call = calls_.back();
+  for_each_result(*this, call, [&](VarId made) {
+    const StoreId memory = made == kNobody ? kNobody : variable(made).store;
+    for_each_variable(*this, call, [&](VarId read) {
+      call.hidden_alias |= memory != kNobody && variable(read).store == memory;
+    });
+  });
 }
 
 void Tape::begin_call(const c10::OperatorHandle& op, FrameRef frame, NodeId node) {
@@ -378,11 +388,11 @@ void Tape::add_result(const c10::IValue& value) {
   }
   std::vector<VarId> vars;
   for (const at::Tensor& tensor : value.toTensorVector()) vars.push_back(result_variable(tensor));
+  const Arg list = list_of(vars);
   results_.push_back({.is_tensor = true,
                       .is_list = true,
-                      .list_begin = static_cast<std::int32_t>(list_items_.size()),
-                      .list_size = static_cast<std::int32_t>(vars.size())});
-  list_items_.insert(list_items_.end(), vars.begin(), vars.end());
+                      .list_begin = list.list_begin,
+                      .list_size = list.list_size});
 }
 
 void Tape::note_write(VarId var, NodeId node) {

@@ -21,6 +21,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -44,7 +45,7 @@ struct Variable {
   NodeId node = kNobody;   ///< the open node whose inputs it depends on
   std::int32_t call = -1;  ///< result: index of the producing call
   c10::weak_intrusive_ptr<c10::TensorImpl> impl;
-  at::Tensor held;           ///< outside or input: an alias with its sizes and strides
+  at::Tensor held = {};      ///< outside or input: an alias with its sizes and strides
   Varying varying = 0;       ///< dynamic dimensions: their sizes depend on traced values
   bool survives = false;     ///< result: the program still held it when its pass ended
   std::int64_t version = 0;  ///< result: how often it had been written to by then
@@ -53,14 +54,15 @@ struct Variable {
 /// One piece of memory that variables share.
 struct Store {
   c10::weak_intrusive_ptr<c10::StorageImpl> storage;
-  const std::byte* address;              ///< first byte; valid while the storage lives
-  const std::byte* root;                 ///< where the root's elements began
-  at::ScalarType dtype;                  ///< of the root
-  c10::SmallVector<VarId, 4> variables;  ///< all variables in it; the first one is the root
-  NodeId node = kNobody;                 ///< the open node whose data was written to it
-  std::int32_t last_write = -1;          ///< index of the last call that wrote to it
-  std::shared_ptr<Capture> capture;  ///< content when first used; null for memory made on the tape
-  bool fresh = false;                ///< captured, but made while the tape ran: never state
+  const std::byte* address;                   ///< first byte; valid while the storage lives
+  const std::byte* root;                      ///< where the root's elements began
+  at::ScalarType dtype;                       ///< of the root
+  c10::SmallVector<VarId, 4> variables = {};  ///< all variables in it; the first one is the root
+  NodeId node = kNobody;                      ///< the open node whose data was written to it
+  std::int32_t last_write = -1;               ///< index of the last call that wrote to it
+  std::shared_ptr<Capture> capture =
+      {};              ///< content when first used; null for memory made on the tape
+  bool fresh = false;  ///< captured, but made while the tape ran: never state
   /// Further storages over the same bytes, as NumPy makes them; held so that no address comes back.
   std::vector<c10::weak_intrusive_ptr<c10::StorageImpl>> shares = {};
 };
@@ -130,7 +132,12 @@ class Tape {
   /// Records a copy of the variable to `target`, which holds its value from here on.
   void mirror(VarId source, const at::Tensor& target, FrameRef frame = {});
 
-  /// Appends a call: arguments first, then its results.
+  /// Appends a call that ran: its arguments, which are moved from, the variables that it wrote to,
+  /// and its results.
+  void append(const c10::OperatorHandle& op, FrameRef frame, NodeId node, std::span<Arg> arguments,
+              std::span<const VarId> written, std::span<const c10::IValue> results);
+
+  /// The same bit by bit: arguments first, then results.
   void begin_call(const c10::OperatorHandle& op, FrameRef frame, NodeId node);
   void add_value(const c10::IValue& value) { add_argument({.value = value}); }
   void add_tensor(VarId var) { add_argument({.kind = Arg::Kind::kTensor, .var = var}); }

@@ -92,6 +92,17 @@ TEST_F(CompilerTest, ANodeWithoutAModelIsNamed) {
   EXPECT_TRUE(is_written("g.yaml"));
 }
 
+TEST_F(CompilerTest, AnInputThatReachesNothingIsNamed) {
+  for (const std::optional<std::string>& backend : {std::optional<std::string>("onnx"), {}}) {
+    begin();
+    const Tensor x = annotate::input_tensors("n", {{"x", at::ones({2})}, {"z", at::ones({2})}})[0];
+    annotate::output_tensors("n", {{"y", x * 2}}, {.export_with = backend});
+    stop();
+    compile();
+    EXPECT_THAT(codes(), Contains(Code::kUnusedInput).Times(1));
+  }
+}
+
 TEST_F(CompilerTest, CompilingTwiceWritesTheSameBytes) {
   begin();
   Tensor h = at::zeros({2});

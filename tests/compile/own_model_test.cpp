@@ -24,10 +24,15 @@ Model declare(std::vector<Port> inputs, std::vector<Port> outputs) {
   return model;
 }
 
+BackendParams own(const std::filesystem::path& source, const std::string& backend = "",
+                  bool copy = true) {
+  return {.model_path = source.string(), .backend = backend, .copy_original_model = copy};
+}
+
 class OwnModelTest : public testing::FolderTest {
  protected:
   std::optional<Code> code(const std::filesystem::path& source, Model model) const {
-    return code_of([&] { take_own_model({source}, folder_, {}, model); });
+    return code_of([&] { take_own_model(own(source), folder_, {}, model); });
   }
   // A model y = x * w with its weights beside it.
   std::filesystem::path write_with_weights(const std::string& name) const {
@@ -50,7 +55,7 @@ class OwnModelTest : public testing::FolderTest {
 
 TEST_F(OwnModelTest, IsCopiedUnderTheNodesName) {
   Model model = declare({port("x")}, {port("y")});
-  take_own_model({model_file("affine.onnx")}, folder_, {}, model);
+  take_own_model(own(model_file("affine.onnx")), folder_, {}, model);
   EXPECT_EQ(model.backend, "onnx");
   EXPECT_EQ(model.opset_version, 20);
   EXPECT_EQ(model.file->path, "n.onnx");
@@ -60,7 +65,7 @@ TEST_F(OwnModelTest, IsCopiedUnderTheNodesName) {
 
 TEST_F(OwnModelTest, IsReferredToWhereItIs) {
   Model model = declare({port("x")}, {port("y")});
-  take_own_model({model_file("affine.pt"), "", false}, folder_, {}, model);
+  take_own_model(own(model_file("affine.pt"), "", false), folder_, {}, model);
   EXPECT_EQ(model.backend, "jit");
   EXPECT_EQ(model.file->path, std::filesystem::absolute(model_file("affine.pt")).string());
   EXPECT_TRUE(std::filesystem::is_empty(folder_));
@@ -70,7 +75,7 @@ TEST_F(OwnModelTest, BringsItsWeightsAlong) {
   const auto source = write_with_weights("net.onnx");
   const Model declared = declare({port("x", {1, kWidth})}, {port("y", {1, kWidth})});
   Model model = declared;
-  take_own_model({source}, folder_, {}, model);
+  take_own_model(own(source), folder_, {}, model);
   ASSERT_EQ(model.external_data.size(), 1U);
   EXPECT_EQ(model.external_data[0].path, "net.onnx.data");
   EXPECT_EQ(model.external_data[0].sha256sum, sha256_file(folder_ / "net.onnx.data"));
@@ -108,7 +113,7 @@ TEST_F(OwnModelTest, FitsItsNode) {
 TEST_F(OwnModelTest, IsReadable) {
   std::ofstream(folder_ / "broken.pt") << "no zip archive";
   EXPECT_EQ(code(folder_ / "broken.pt", declare({port("x")}, {port("y")})), Code::kOwnModel);
-  EXPECT_EQ(backend_of({folder_ / "broken.pt"}, "n"), "jit");  // which only looks
+  EXPECT_EQ(backend_of(own(folder_ / "broken.pt"), "n"), "jit");  // which only looks
 }
 
 TEST_F(OwnModelTest, ItsBackendMayBeNamed) {
@@ -116,16 +121,16 @@ TEST_F(OwnModelTest, ItsBackendMayBeNamed) {
   std::filesystem::copy_file(model_file("affine.pt"), source);
   Model model = declare({port("x")}, {port("y")});
   EXPECT_EQ(code(source, model), Code::kOwnModel);
-  take_own_model({source, "jit"}, folder_, {}, model);
+  take_own_model(own(source, "jit"), folder_, {}, model);
   EXPECT_EQ(model.backend, "jit");
   EXPECT_EQ(model.file->path, "n.pt");
-  EXPECT_EQ(code_of([&] { backend_of({source, "trt"}, "n"); }), Code::kUnknownBackend);
+  EXPECT_EQ(code_of([&] { backend_of(own(source, "trt"), "n"); }), Code::kUnknownBackend);
 }
 
 TEST_F(OwnModelTest, InputsThatNobodyReadsAreDropped) {
   const auto inputs_of = [&](const char* file, const std::set<std::string>& unused) {
     Model model = declare({port("x"), port("idle")}, {port("y")});
-    take_own_model({model_file(file), "", false}, folder_, unused, model);
+    take_own_model(own(model_file(file), "", false), folder_, unused, model);
     std::vector<std::string> names;
     for (const Port& input : model.inputs) names.push_back(input.name);
     return names;

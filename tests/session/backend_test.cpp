@@ -48,17 +48,30 @@ TEST(BackendTest, ChecksParametersByBackendNameAndType) {
       {Backend::kNone, param("copy_original_model", std::string("no")), Code::kWrongType},
   };
   for (const auto& line : table) {
-    const auto found = code_of([&] { check_backend_params(line.backend, line.params); });
+    const auto found = code_of([&] { parse_backend_params(line.backend, line.params); });
     EXPECT_EQ(found, line.code) << &line - table;
   }
 }
 
-TEST(BackendTest, GivesTheValueOfAParameter) {
-  EXPECT_EQ(bool_param(param("a", true), "a"), true);
-  EXPECT_EQ(bool_param(param("a", true), "b"), std::nullopt);
-  EXPECT_EQ(int_param(param("a", std::int64_t{3}), "a"), 3);
-  EXPECT_EQ(text_param(param("a", std::string("b")), "a"), "b");
-  EXPECT_EQ(text_param(param("a", std::monostate()), "a"), std::nullopt);
+TEST(BackendTest, GivesTheValuesOfParametersAndWhatHoldsWithoutThem) {
+  const BackendParams usual = parse_backend_params(Backend::kOnnx, {});
+  EXPECT_EQ(usual.opset_version, 20);
+  EXPECT_EQ(usual.optimize, std::nullopt);
+  EXPECT_EQ(usual.weights, "float32");
+  EXPECT_FALSE(usual.external_data || usual.fallback || usual.model_path);
+  const auto opset = param("opset_version", std::int64_t{18});
+  EXPECT_EQ(parse_backend_params(Backend::kOnnx, opset).opset_version, 18);
+  EXPECT_EQ(parse_backend_params(Backend::kOnnx, param("optimize", false)).optimize, false);
+  EXPECT_EQ(parse_backend_params(Backend::kOnnx, param("optimize", std::monostate())).optimize,
+            std::nullopt);
+  EXPECT_EQ(parse_backend_params(Backend::kCpp, param("fallback", std::string("onnx"))).fallback,
+            "onnx");
+  EXPECT_EQ(parse_backend_params(Backend::kCpp, param("weights", std::string("int8"))).weights,
+            "int8");
+  Node node;
+  node.backend_params = param("model_path", std::string("net.onnx"));
+  EXPECT_EQ(params_of(node).model_path, "net.onnx");
+  EXPECT_TRUE(params_of(node).copy_original_model);
 }
 
 }  // namespace

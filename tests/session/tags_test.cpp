@@ -27,7 +27,7 @@ TEST(TagsTest, ATagBelongsToTheDataNotToTheObject) {
   for (const Tensor& other : {y.slice(0, 0, 2), y.clone(), Tensor()}) {
     EXPECT_FALSE(tags.find(other));
   }
-  tags.clear();
+  tags = {};
   EXPECT_FALSE(tags.find(y));
 }
 

@@ -106,6 +106,18 @@ TEST_F(TapeTest, ALongTapeReleasesExpiredResultsAndKeepsTheOthers) {
   EXPECT_FALSE(tape_.find(at::ones({2})).has_value());
 }
 
+TEST_F(TapeTest, AResultInTheMemoryOfAnArgumentIsAHiddenAliasUnlessItIsDeclared) {
+  const at::Tensor x = at::ones({2});
+  tape_.add_input(x, 0);
+  const auto is_hidden = [&] { return tape_.calls().back().hidden_alias; };
+  mul(x, x);
+  EXPECT_FALSE(is_hidden());
+  writer_.call("aten::view", "", {x, std::vector<std::int64_t>{2, 1}});
+  EXPECT_FALSE(is_hidden());
+  writer_.call("aten::dropout", "", {x, 0.5, false});  // which returns x itself
+  EXPECT_TRUE(is_hidden());
+}
+
 TEST_F(TapeTest, MovingATensorToOtherMemoryMakesItAnotherValue) {
   at::Tensor x = at::ones({2});
   const VarId var = tape_.add_input(x, 0);

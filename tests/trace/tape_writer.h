@@ -24,27 +24,22 @@ class TapeWriter {
   at::Tensor call(const char* name, const char* overload, torch::jit::Stack stack) {
     const auto op = find_op(name, overload);
     const OpTraits& traits = traits_of(op);
-    std::vector<VarId> vars;
+    std::vector<Arg> arguments;
     std::vector<VarId> written;
     NodeId node = kNobody;  // whose values it works on
     for (std::size_t i = 0; i < stack.size(); ++i) {
-      vars.push_back(stack[i].isTensor() ? tape->use(stack[i].toTensor()) : kNobody);
-      if (vars.back() != kNobody) node = std::max(node, tape->variable(vars.back()).node);
-      if (!traits.writes[i]) continue;
-      captures.before_write(stack[i].toTensor());
-      written.push_back(vars.back());
-    }
-    tape->begin_call(op, {}, node);
-    for (std::size_t i = 0; i < stack.size(); ++i) {
-      if (vars[i] == kNobody) {
-        tape->add_value(stack[i]);
-      } else {
-        tape->add_tensor(vars[i]);
-      }
+      arguments.push_back(tape->argument_of(stack[i], [&](const at::Tensor& tensor) {
+        const VarId var = tape->use(tensor);
+        node = std::max(node, tape->variable(var).node);
+        if (traits.writes[i]) {
+          captures.before_write(tensor);
+          written.push_back(var);
+        }
+        return var;
+      }));
     }
     op.callBoxed(&stack);
-    for (const VarId var : written) tape->note_write(var, node);
-    tape->add_result(stack.back());
+    tape->append(op, {}, node, arguments, written, stack);
     return stack.back().toTensor();
   }
 
