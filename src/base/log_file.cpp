@@ -11,12 +11,9 @@ constexpr std::size_t kMostPending = 1 << 16;
 }  // namespace
 
 std::error_code LogFile::open(const std::filesystem::path& path) {
+  if (!std::ofstream(path, std::ios::app).is_open()) return {errno, std::generic_category()};
   const std::lock_guard lock(mutex_);
   write_pending();
-  path_.clear();
-  file_.close();
-  file_.open(path, std::ios::app);  // whether it can be written
-  if (!file_.is_open()) return {errno, std::generic_category()};
   file_.close();
   path_ = path;
   return {};

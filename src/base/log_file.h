@@ -22,7 +22,7 @@ namespace leapp {
 class LEAPP_EXPORT LogFile {
  public:
   ~LogFile() { flush(); }
-  /// Returns why the file cannot be written; no error where it can.
+  /// Returns why the file cannot be written, and stays with the former one; no error where it can.
   [[nodiscard]] std::error_code open(const std::filesystem::path& path);
   void write(LogLevel level, std::string_view text);
   void flush();

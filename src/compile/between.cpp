@@ -83,6 +83,10 @@ std::string why_not(const Nodes& nodes, const Gap& gap, const Node& writer) {
       gap.port.source) {
     return "not every pass of node '" + gap.reader->name + "' receives it";
   }
+  const auto made_in = static_cast<std::size_t>(gap.route().call->passes.at(writer.id));
+  if (!gap.is_declared() && made_in >= gap.received.front().pass) {
+    return "node '" + gap.reader->name + "' reads it in the same tick, and does not name it";
+  }
   if (!writer.has_graph()) return "node '" + writer.name + "' has no graph of LEAPP's";
   for (const auto& [id, pass] : gap.route().call->passes) {
     if (nodes.at(id).passes.size() < writer.passes.size()) {

@@ -199,11 +199,11 @@ void Live::start(const StartOptions& options) {
   const trace::FrameRef frame = trace::capture_source();
   const bool was_active = active();
   const Lock lock;
+  const std::filesystem::path log_path = folder / "log.txt";
+  require_possible(log_file_.open(log_path), "the log " + log_path.string() + " cannot be written");
   reset();
   options_ = options;
   diagnostics_.clear();
-  const std::filesystem::path log_path = folder / "log.txt";
-  require_possible(log_file_.open(log_path), "the log " + log_path.string() + " cannot be written");
   folder_ = folder;
   set_log_record([this](LogLevel level, std::string_view text) { log_file_.write(level, text); });
   active_ = true;

@@ -68,5 +68,13 @@ TEST_F(LogFileTest, SaysWhatStandsInTheWay) {
   EXPECT_EQ(log.open(path_), std::errc::is_a_directory);
 }
 
+TEST_F(LogFileTest, StaysWithTheFormerFileWhereAnotherCannotBeWritten) {
+  LogFile log;
+  ASSERT_FALSE(log.open(path_));
+  EXPECT_TRUE(log.open(folder_));
+  log.write(LogLevel::kWarning, "one");
+  EXPECT_EQ(text(), "[WARNING]: one\n");
+}
+
 }  // namespace
 }  // namespace leapp

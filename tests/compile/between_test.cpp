@@ -142,6 +142,30 @@ TEST_F(BetweenTest, WhatMayBeTheWorldStaysOutside) {
   }
 }
 
+TEST_F(BetweenTest, WhatIsReadUndeclaredHasASource) {
+  Tensor kept = at::ones({2});
+  for (int i = 0; i < 3; ++i) {
+    out("b", in("b", at::ones({2})) + kept);
+    kept = pass("a") * 0.5;
+  }
+  const auto changed = take();
+  EXPECT_TRUE(changed.at(id("a")).outputs.at(1).is_between);
+  const Node& b = changed.at(id("b"));
+  const session::OutsideRead& read = b.passes[2].outside.at(0);
+  EXPECT_EQ(read.source, (session::PortId{id("a"), changed.at(id("a")).outputs[1].name}));
+  EXPECT_EQ(read.source_pass, 1);
+  EXPECT_EQ(said_.level, LogLevel::kInfo);
+}
+
+TEST_F(BetweenTest, WhatIsReadUndeclaredInTheSameTickTakesNothing) {
+  for (int i = 0; i < 2; ++i) {
+    const Tensor made = pass("a") * 0.5;
+    out("b", in("b", at::ones({2})) + made);
+  }
+  EXPECT_THAT(take(), IsEmpty());
+  EXPECT_EQ(said_.text, "");  // passes that differ are said
+}
+
 TEST_F(BetweenTest, ANodeWithoutAGraphTakesNothing) {
   const Tensor y = annotate::output_tensors("a", {{"y", in("a", at::ones({2})) * 2}})[0];
   out("b", in("b", y + 1));
