@@ -42,7 +42,7 @@ struct Received {
   std::size_t pass;
   const Between* between;
   at::Tensor value;
-  trace::VarId read = trace::kNobody;  // where no input received it
+  trace::VarId read = trace::kNoId;  // where no input received it
 };
 
 /// One input, or undeclared read, and what it received pass by pass.
@@ -51,7 +51,7 @@ struct Gap {
   NodePort port;                        // the input, or one like what is read
   std::vector<Received> received = {};  // not empty
 
-  bool is_declared() const { return received.front().read == trace::kNobody; }
+  bool is_declared() const { return received.front().read == trace::kNoId; }
   const Between& example() const { return *received.front().between; }
   const Route& route() const { return example().route; }
   std::string in_pass(std::size_t pass) const {

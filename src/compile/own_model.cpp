@@ -131,7 +131,7 @@ std::set<std::string> unused_inputs(const Node& node) {
   }
   for (const session::DeclaredState& state : pass.states) left.push_back(state.after);
   for (const session::DeclaredBuffer& buffer : pass.buffers) left.push_back(buffer.after);
-  std::erase(left, trace::kNobody);
+  std::erase(left, trace::kNoId);
   std::set<std::string> unused;
   for (const trace::Recording::Port& input : pass.recording.inputs) {
     const auto reaches = [&](trace::VarId var) {

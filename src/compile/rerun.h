@@ -13,7 +13,7 @@ namespace leapp::compile {
 /// A tensor and its variable.
 struct Known {
   at::Tensor tensor;
-  trace::VarId var = trace::kNobody;  ///< kNobody: a number, or nothing
+  trace::VarId var = trace::kNoId;  ///< kNoId: a number, or nothing
 };
 using Sources = std::map<session::PortId, Known>;
 

@@ -132,7 +132,7 @@ bool Contest::runs_the_same_anywhere() const {
     const trace::Call& call = tape.call(index);
     bool fixed = !trace::is_users(call.op);
     trace::for_each_result(tape, call, [&](trace::VarId var) {
-      fixed &= var == trace::kNobody || tape.variable(var).varying == 0;
+      fixed &= var == trace::kNoId || tape.variable(var).dynamic == 0;
     });
     return fixed;
   });
@@ -266,7 +266,7 @@ std::string Contest::describe_error(const Trial& trial, std::size_t output, cons
 // The line that computed the output which differs.
 std::string Contest::where() const {
   for (const trace::Recording::Port& output : recording_.outputs) {
-    if (output.name != port_ || output.var == trace::kNobody) continue;
+    if (output.name != port_ || output.var == trace::kNoId) continue;
     const std::int32_t call = recording_.tape->variable(output.var).call;
     if (call < 0) break;
     return trace::resolve_source(recording_.tape->call(call).frame).to_string();

@@ -144,8 +144,8 @@ PolicyFile describe_policy(const Bundle& bundle) {
     for (const Wire& wire : bundle.pipeline.feedback_flow) {
       if (wire.targets[0].port == port.name) term.name = "actions";
     }
-    term.relative = has_kind(port, "state/joint/position");
-    if (term.relative) check_joints(port, policy.joints);
+    term.offset_from_base = has_kind(port, "state/joint/position");
+    if (term.offset_from_base) check_joints(port, policy.joints);
     term.command = port.semantics.kind.value_or("").starts_with("command/");
     for (const PolicyTerm& other : policy.terms) {
       if (other.name == term.name) fail_policy("two of its inputs would be '" + term.name + "'");

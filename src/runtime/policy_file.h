@@ -13,7 +13,7 @@ namespace leapp {
 struct PolicyTerm {
   std::string name;
   const Port* port = nullptr;
-  bool relative = false;  ///< to the default pose
+  bool offset_from_base = false;  ///< to the default pose
   bool command = false;
 };
 

@@ -74,7 +74,7 @@ importing::Part split_observation(const PolicyFile& policy, const onnx::Model& l
     const std::int64_t last = first + checked_element_count(term.port->shape).value_or(0);
     std::string value =
         writer.op("Slice", {obs, writer.ints({first}), writer.ints({last}), writer.ints({1})});
-    if (term.relative) {
+    if (term.offset_from_base) {
       value = writer.op("Add", {value, writer.floats(policy.default_position, {1, joints})});
     }
     writer.output(float_port(term.port->name, term.port->shape),

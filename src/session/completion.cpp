@@ -59,7 +59,7 @@ NamedTensors independent_outputs(Live& live, const LiveNode& node, const NamedTe
   if (!node.pass.recorded) return found;
   for (const TensorSemantics& entry : tensors) {
     if (!entry.ref.defined() || trace::is_wrapped(entry.ref)) continue;
-    if (live.owner_of(entry.ref) != kNobody || node.undecided.count(entry.name) > 0) continue;
+    if (live.owner_of(entry.ref) != kNoId || node.undecided.count(entry.name) > 0) continue;
     const auto tag = live.tags.find(entry.ref);
     if (tag && tag->node != node.id) continue;
     if (!live.depends_on_state(node, live.tape->use(entry.ref))) found.push_back(entry);
@@ -117,10 +117,10 @@ void check_outputs_again(Live& live, LiveNode& node, const NamedTensors& tensors
 void warn_of_dynamic_ports(Live& live, const LiveNode& node, const Pass& pass,
                            trace::FrameRef frame) {
   const auto look = [&](const char* side, const std::string& name, VarId var) {
-    if (var == kNobody || pass.tape().variable(var).varying == 0) return;
+    if (var == kNoId || pass.tape().variable(var).dynamic == 0) return;
     live.warn(
         Code::kDataDependentSize, node.name,
-        std::string(side) + " '" + name + "' of node '" + node.name + "'" + trace::kVaryingPort,
+        std::string(side) + " '" + name + "' of node '" + node.name + "'" + trace::kDynamicPort,
         frame);
   };
   for (const trace::Recording::Port& port : pass.recording.outputs) {
@@ -134,7 +134,7 @@ void warn_of_dynamic_ports(Live& live, const LiveNode& node, const Pass& pass,
 
 bool Live::depends_on_state(const LiveNode& node, VarId var) const {
   return trace::depends_on(*tape, var, [&](VarId id) {
-    return trace::root_outside(*tape, id) != kNobody &&
+    return trace::root_outside(*tape, id) != kNoId &&
            tape->written_since(id, node.pass.made.recording.first_call);
   });
 }
@@ -143,7 +143,7 @@ void Live::complete(LiveNode& node, const NamedTensors& tensors, const OutputOpt
                     trace::FrameRef frame) {
   const bool first = !node.complete();
   for (const TensorSemantics& entry : options.static_outputs) {
-    if (owner_of(entry.ref) == kNobody) continue;
+    if (owner_of(entry.ref) == kNoId) continue;
     refuse(Code::kStaticIsTraced,
            "static output '" + entry.name + "' of node '" + node.name +
                "' depends on traced tensors. Static outputs should be constant tensors; pass it "

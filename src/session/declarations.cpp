@@ -84,7 +84,7 @@ at::Tensor add_input(Live& live, LiveNode& node, const TensorSemantics& entry,
   // Of a pass that is not recorded nothing is kept, unless it is the only one.
   if (node.pass.recorded || !node.complete()) made.inputs[index] = trace::copy_of(entry.ref);
   made.recording.inputs[index] = {
-      entry.name, node.pass.recorded ? live.tape->add_input(handle, node.id) : kNobody};
+      entry.name, node.pass.recorded ? live.tape->add_input(handle, node.id) : kNoId};
   if (!node.pass.recorded && live.tags.find(entry.ref)) {
     live.taken_in.insert_or_assign(handle.unsafeGetTensorImpl(), node.pass.inside);
     node.pass.handles.push_back(handle);

@@ -9,7 +9,7 @@
 namespace leapp::front_end {
 namespace {
 
-using session::kNobody;
+using session::kNoId;
 using session::Live;
 using session::LiveNode;
 using session::Lock;
@@ -24,11 +24,11 @@ bool is_outside(const trace::Tape& tape, VarId var) {
 // A tensor that was there before the pass: its value may be another one in the next.
 bool is_programs(const trace::Tape& tape, VarId var) {
   const trace::StoreId store = tape.variable(var).store;
-  return is_outside(tape, var) && (store == kNobody || !tape.store(store).fresh);
+  return is_outside(tape, var) && (store == kNoId || !tape.store(store).fresh);
 }
 
 bool follows(const Live& live, const at::Tensor& tensor) {
-  return live.active() && (live.owner_of(tensor) != kNobody || live.tags.find(tensor));
+  return live.active() && (live.owner_of(tensor) != kNoId || live.tags.find(tensor));
 }
 
 // The first pass of a node, if there is one and its operators were recorded.
@@ -42,7 +42,7 @@ std::vector<std::pair<at::Tensor, trace::FrameRef>> raw_constants(const Live& li
                                                                   const Pass& pass) {
   std::vector<std::pair<at::Tensor, trace::FrameRef>> found;
   const trace::Tape& tape = pass.tape();
-  std::set<trace::StoreId> seen = {kNobody};
+  std::set<trace::StoreId> seen = {kNoId};
   for (const session::MemoryUse& use : pass.memory) {
     if (use.after || !use.declared.empty()) seen.insert(tape.variable(use.var).store);
   }
@@ -129,7 +129,7 @@ std::vector<at::Tensor> outside_of(const at::Tensor& tensor) {
   if (!live->tape || !tensor.defined() || trace::is_wrapped(tensor)) return found;
   const auto var = live->variable_of(tensor);
   if (!var) return {tensor};
-  std::set<trace::StoreId> seen = {kNobody};
+  std::set<trace::StoreId> seen = {kNoId};
   trace::depends_on(*live->tape, *var, [&](VarId id) {
     const trace::Variable& variable = live->tape->variable(id);
     if (is_outside(*live->tape, id) && seen.insert(variable.store).second) {
@@ -218,10 +218,10 @@ void note_size(const at::Tensor& tensor) {
   const trace::FrameRef frame = trace::capture_source();
   const Lock live;
   const auto var = live->variable_of(tensor);
-  if (!var || live->tape->variable(*var).varying == 0) return;
+  if (!var || live->tape->variable(*var).dynamic == 0) return;
   const session::NodeId owner = live->tape->variable(*var).node;
-  live->warn(Code::kDataDependentSize, owner == kNobody ? "" : live->at(owner).name,
-             trace::kSizeRead, frame);
+  live->warn(Code::kDataDependentSize, owner == kNoId ? "" : live->at(owner).name, trace::kSizeRead,
+             frame);
 }
 
 void note_escape(const at::Tensor& tensor, Code code, const std::string& text) {

@@ -153,7 +153,7 @@ struct Live final : Session, trace::Observer, Traced {
   // What is known of a tensor.
   /// Its variable, if there is a tape and it is known there.
   std::optional<VarId> variable_of(const at::Tensor& tensor) const;
-  /// The open node that it is a value of, or kNobody.
+  /// The open node that it is a value of, or kNoId.
   NodeId owner_of(const at::Tensor& tensor) const;
   const MemoryUse::Writer* writer_of(const at::Tensor& tensor) const;
   /// Whether a node took it in: what the world gives is no constant.

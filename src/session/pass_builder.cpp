@@ -8,11 +8,11 @@ namespace {
 
 VarId output_variable(Live& live, LiveNode& node, const TensorSemantics& entry) {
   const auto known = live.tape->find(entry.ref);
-  const NodeId owner = known ? live.tape->variable(*known).node : kNobody;
+  const NodeId owner = known ? live.tape->variable(*known).node : kNoId;
   if (owner == node.id) return *known;
   const auto tag = live.tags.find(entry.ref);
-  const NodeId other = owner != kNobody ? owner : (tag ? tag->node : kNobody);
-  if (other != kNobody && other != node.id) {
+  const NodeId other = owner != kNoId ? owner : (tag ? tag->node : kNoId);
+  if (other != kNoId && other != node.id) {
     refuse(Code::kMixedNodes,
            "outputs of node '" + node.name + "' belong to a different node: '" + entry.name +
                "' was computed in '" + live.at(other).name +
@@ -53,7 +53,7 @@ void record_memory(Live& live, const LiveNode& node, const std::vector<std::int3
     use.var = var;
     use.found = tape.variable(var).held;
     const trace::StoreId store = tape.variable(var).store;
-    if (store != kNobody) {
+    if (store != kNoId) {
       use.before = tape.store(store).capture;
       seen[static_cast<std::size_t>(store)] = true;
     }
@@ -63,7 +63,7 @@ void record_memory(Live& live, const LiveNode& node, const std::vector<std::int3
     pass.memory.push_back(std::move(use));
   };
   for (const DeclaredState& state : pass.states) {
-    if (state.after != kNobody) add(state.before, state.name, state.updated);
+    if (state.after != kNoId) add(state.before, state.name, state.updated);
   }
   for (std::size_t i = 0; i < pass.buffers.size(); ++i) {
     const DeclaredBuffer& buffer = pass.buffers[i];
@@ -71,11 +71,11 @@ void record_memory(Live& live, const LiveNode& node, const std::vector<std::int3
   }
   const auto add_found = [&](VarId var) {
     const VarId root = trace::root_outside(tape, var);
-    if (root == kNobody || seen[static_cast<std::size_t>(tape.variable(root).store)]) return;
+    if (root == kNoId || seen[static_cast<std::size_t>(tape.variable(root).store)]) return;
     const trace::Store& store = tape.store(tape.variable(root).store);
     const at::Tensor& held = tape.variable(root).held;
     const bool written = store.last_write >= pass.recording.first_call &&
-                         (store.node == node.id || store.node == kNobody);
+                         (store.node == node.id || store.node == kNoId);
     // What a first pass only reads may be written by a node to come; later on its writer is known.
     if (node.complete() && !written && live.writer_of(held) == nullptr) return;
     add(root, "", written ? held : at::Tensor());
@@ -124,7 +124,7 @@ void record_outside(Live& live, const LiveNode& node, const std::vector<std::int
       pass.outside.push_back(outside_read(live, node, var));
     });
     trace::for_each_result(tape, tape.call(index), [&](VarId var) {
-      if (var != kNobody) tape.variable(var).survives = !tape.variable(var).impl.expired();
+      if (var != kNoId) tape.variable(var).survives = !tape.variable(var).impl.expired();
     });
   }
   std::ranges::sort(pass.outside, {}, &OutsideRead::var);

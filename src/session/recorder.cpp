@@ -18,7 +18,7 @@ struct PendingCall : SeenCall {
   c10::SmallVector<trace::Arg, 8> noted = {};  // where it is recorded
   std::vector<VarId> written = {};
   std::vector<at::Tensor> written_tensors = {};
-  NodeId node = kNobody;
+  NodeId node = kNoId;
   bool random = false;
   TagRef tag = {};  // of the first argument that came from a node
   std::shared_ptr<const BetweenCall> kept = {};
@@ -30,17 +30,17 @@ VarId note_argument(Live& live, PendingCall& call, const at::Tensor& tensor, boo
   const auto known = live.tape->find(tensor);
   const VarId var = known ? *known : live.tape->add_outside(tensor);
   const NodeId node = live.tape->variable(var).node;
-  if (node == kNobody) {
+  if (node == kNoId) {
     const auto tag = live.tags.find(tensor);
     if (tag && !call.tag && !overwritten) call.tag = tag;
     // On a tape that nodes share, a closed node's results are as much from outside as other
     // tensors.
     const std::int32_t maker = live.tape->variable(var).call;
-    const bool outside = !known || (maker >= 0 && live.tape->call(maker).node != kNobody);
+    const bool outside = !known || (maker >= 0 && live.tape->call(maker).node != kNoId);
     if (tag && outside) live.baked.insert({var, {var, call.frame, "", {tag->node, tag->port}}});
     return var;
   }
-  if (call.node == kNobody) call.node = node;
+  if (call.node == kNoId) call.node = node;
   if (call.node != node) {
     refuse(Code::kMixedNodes,
            "Mixing active contexts is not allowed: one operation reads tensors of node '" +
@@ -57,7 +57,7 @@ void note_arguments(Live& live, PendingCall& call) {
     const c10::IValue& value = call.arguments()[i];
     call.noted[i] = live.tape->argument_of(value, [&](const at::Tensor& tensor) {
       // A number in a tensor's clothes.
-      if (value.isTensor() && tensor.unsafeGetTensorImpl()->is_wrapped_number()) return kNobody;
+      if (value.isTensor() && tensor.unsafeGetTensorImpl()->is_wrapped_number()) return kNoId;
       const VarId var = note_argument(live, call, tensor, call.traits.overwrites[i]);
       if (call.traits.writes[i]) {
         call.written.push_back(var);
@@ -78,11 +78,10 @@ bool was_drawn(const Live& live, VarId var) {
 
 // A value that the operator turns into a number or a choice.
 void note_escapes(Live& live, const PendingCall& call) {
-  const VarId var = call.noted.empty() ? kNobody : call.noted.front().var;
-  if (call.traits.escape == trace::Escape::kNone || (call.node == kNobody && var == kNobody))
-    return;
+  const VarId var = call.noted.empty() ? kNoId : call.noted.front().var;
+  if (call.traits.escape == trace::Escape::kNone || (call.node == kNoId && var == kNoId)) return;
   const std::string& name = call.op.schema().name();
-  if (call.node == kNobody && was_drawn(live, var)) {
+  if (call.node == kNoId && was_drawn(live, var)) {
     live.warn(Code::kRandomOutside, "",
               name +
                   " turns random numbers into a number or a choice of branch while a node is open: "
@@ -104,11 +103,11 @@ void note_escapes(Live& live, const PendingCall& call) {
 void note_recorded(Live& live, PendingCall& call) {
   note_arguments(live, call);
   const c10::IValue* arguments = call.arguments().data();
-  if (call.node != kNobody) live.check_thread(live.at(call.node));
+  if (call.node != kNoId) live.check_thread(live.at(call.node));
   if (trace::writes_by_index(call.op)) {
     call.noted[2].var = trace::before_squeeze(*live.tape, arguments, call.noted[2].var);
   }
-  if (call.node != kNobody && !call.traits.mutates &&
+  if (call.node != kNoId && !call.traits.mutates &&
       (live.sizes_vary || call.traits.size_depends_on_values)) {
     call.sizes = trace::ask_sizes(*live.tape, call.op, arguments, [&](const at::Tensor& tensor) {
       return live.writer_of(tensor) != nullptr;
@@ -144,7 +143,7 @@ bool was_filled_last(const trace::Tape& tape, trace::StoreId store, VarId drawn)
     bool fills = false;
     trace::for_each_site(tape, index, [&](const trace::Site&, VarId var) {
       fills |= var == drawn;
-      touches |= var != kNobody && tape.variable(var).store == store;
+      touches |= var != kNoId && tape.variable(var).store == store;
     });
     if (touches) return fills;
   }
@@ -157,8 +156,8 @@ bool was_filled_last(const trace::Tape& tape, trace::StoreId store, VarId drawn)
 void forget_overwritten_draws(Live& live, const PendingCall& call) {
   for (const at::Tensor& tensor : call.written_tensors) {
     const auto var = fills_memory(tensor) ? live.tape->find(tensor) : std::nullopt;
-    const trace::StoreId store = var ? live.tape->variable(*var).store : kNobody;
-    if (store == kNobody) continue;
+    const trace::StoreId store = var ? live.tape->variable(*var).store : kNoId;
+    if (store == kNoId) continue;
     std::erase_if(live.baked, [&](const auto& each) {
       return !each.second.random.empty() && was_filled_last(*live.tape, store, each.first);
     });
@@ -193,14 +192,14 @@ void record_call(Live& live, PendingCall& call) {
   if (!live.baked.empty() && (call.traits.writes == call.traits.overwrites || call.random)) {
     forget_overwritten_draws(live, call);
   }
-  if (call.random && call.node == kNobody) {
+  if (call.random && call.node == kNoId) {
     record_draw(live, call);
     return;
   }
   trace::Tape& tape = *live.tape;
-  const VarId lengths = call.traits.counts_lengths ? call.noted[1].var : kNobody;
+  const VarId lengths = call.traits.counts_lengths ? call.noted[1].var : kNoId;
   tape.append(call.op, call.frame, call.node, call.noted, call.written, call.results());
-  if (lengths != kNobody && call.results()[1].isTensor()) {
+  if (lengths != kNoId && call.results()[1].isTensor()) {
     // How many sequences go on at each step follows from their lengths alone.
     tape.variable(*tape.find(call.results()[1].toTensor())).node = tape.variable(lengths).node;
   }
@@ -214,7 +213,7 @@ void before_call(Live& live, PendingCall& call) {
   } else {
     note_outside_nodes(live, call);
   }
-  if (call.node == kNobody && call.tag && call.tag->has_route()) {
+  if (call.node == kNoId && call.tag && call.tag->has_route()) {
     call.kept = live.keep_call(call);
   }
   for (const at::Tensor& tensor : call.written_tensors) {
@@ -238,7 +237,7 @@ void note_copy_to_part(Live& live, const PendingCall& call) {
 }
 
 void after_call(Live& live, PendingCall& call) {
-  if (call.node == kNobody) {
+  if (call.node == kNoId) {
     for (const auto& [tensor, tag] : call.partly_written) {
       live.tags.detour(*tag, tensor, call.detour(), nullptr, 0);
     }
@@ -263,10 +262,10 @@ void Live::on_call(const c10::OperatorHandle& op, c10::DispatchKeySet keys,
     return;
   }
   const trace::OpTraits& own_traits = trace::traits_of(op);
-  const trace::HiddenWrite hidden = own_traits.hidden_write(*stack);
+  const trace::UndeclaredWrite hidden = own_traits.undeclared_write(*stack);
   // The casts of autocast come back as operators of their own, as do parts of what is composed.
-  if (keys.has_any(c10::autocast_dispatch_keyset) || hidden == trace::HiddenWrite::kInside) {
-    trace::step_aside(op, keys, stack);
+  if (keys.has_any(c10::autocast_dispatch_keyset) || hidden == trace::UndeclaredWrite::kInside) {
+    trace::redispatch_below(op, keys, stack);
     return;
   }
   if (picking.load(std::memory_order_relaxed)) {
@@ -278,8 +277,8 @@ void Live::on_call(const c10::OperatorHandle& op, c10::DispatchKeySet keys,
     settle_picks(&touched);
   }
   // What runs is the operator itself; what is noted is one that says all it does.
-  const bool swaps = hidden == trace::HiddenWrite::kItself;
-  const c10::OperatorHandle& noted = swaps ? trace::honest_batch_norm() : op;
+  const bool swaps = hidden == trace::UndeclaredWrite::kItself;
+  const c10::OperatorHandle& noted = swaps ? trace::batch_norm_that_declares_its_write() : op;
   const trace::OpTraits& traits = swaps ? trace::traits_of(noted) : own_traits;
   const trace::Unobserved guard;
   if (traits.only_metadata) {
@@ -328,7 +327,7 @@ std::optional<VarId> Live::variable_of(const at::Tensor& tensor) const {
 
 NodeId Live::owner_of(const at::Tensor& tensor) const {
   const auto var = variable_of(tensor);
-  return var ? tape->variable(*var).node : kNobody;
+  return var ? tape->variable(*var).node : kNoId;
 }
 
 void Live::note_made(const at::Tensor& tensor) {
@@ -343,7 +342,7 @@ void Live::note_made(const at::Tensor& tensor) {
 
 void Live::note_escape(VarId var, NodeId owner, trace::FrameRef frame, Code code,
                        const std::string& text) {
-  if (owner != kNobody) {
+  if (owner != kNoId) {
     at(owner).read_values = true;
     warn(code, at(owner).name, text, frame);
     return;

@@ -318,12 +318,12 @@ std::vector<at::Tensor> Live::end_pass(LiveNode& node) {
   for (VarId id = 0; id < static_cast<VarId>(tape->variable_count()); ++id) {
     trace::Variable& variable = tape->variable(id);
     if (variable.node != node.id) continue;
-    variable.node = kNobody;
+    variable.node = kNoId;
     if (variable.origin != trace::Variable::Origin::kResult) continue;
     if (auto object = variable.impl.lock()) computed.emplace_back(std::move(object));
   }
   for (trace::StoreId id = 0; id < static_cast<trace::StoreId>(tape->store_count()); ++id) {
-    if (tape->store(id).node == node.id) tape->store(id).node = kNobody;
+    if (tape->store(id).node == node.id) tape->store(id).node = kNoId;
   }
   if (--recording == 0) drop_tape();
   return computed;
@@ -357,8 +357,7 @@ void front_end::warm_up() {
   }
   const at::Tensor y = at::add(at::mul(x, one), one);
   const session::Lock live;
-  const bool seen =
-      live->owner_of(y) != trace::kNobody;  // not inside a transform of functorch, say
+  const bool seen = live->owner_of(y) != trace::kNoId;  // not inside a transform of functorch, say
   if (seen) live->complete(live->nodes.front(), {{"y", y}}, {}, {});
   live->lines.clear();
   live->reset();

@@ -27,7 +27,7 @@
 namespace leapp::session {
 
 struct Tag {
-  trace::NodeId node = trace::kNobody;
+  trace::NodeId node = trace::kNoId;
   std::string port;                  ///< empty: computed inside the node, but none of its outputs
   std::vector<Detour> detours = {};  ///< empty: the very value the node put out
   int pass = 0;                      ///< of the node, which put it out: 0 for its first

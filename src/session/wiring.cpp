@@ -18,7 +18,7 @@ void refuse_open_value(Live& live, const LiveNode& node, const NodePort& port,
   const auto var = nested ? live.variable_of(tensor) : std::nullopt;
   if (!var || live.tape->variable(*var).origin != trace::Variable::Origin::kResult) return;
   const NodeId owner = live.tape->variable(*var).node;
-  if (owner == kNobody || owner == node.id || !live.at(owner).pass.open) return;
+  if (owner == kNoId || owner == node.id || !live.at(owner).pass.open) return;
   const std::string& other = live.at(owner).name;
   refuse(Code::kMixedNodes,
          "input '" + port.name + "' of node '" + node.name + "' is a value inside node '" + other +
@@ -107,7 +107,7 @@ void leapp::annotate::mirror_leapp_tags(const at::Tensor& source, const at::Tens
                       "that holds exactly the source's values after a copy.");
     }
     if (const auto tag = live.tags.find(source)) live.tags.set(target, tag);
-    if (live.owner_of(source) != trace::kNobody) {
+    if (live.owner_of(source) != trace::kNoId) {
       live.tape->mirror(*live.variable_of(source), target);
     }
   });

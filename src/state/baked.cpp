@@ -17,8 +17,8 @@ bool changes(const Node& node, std::size_t number, VarId var) {
   if (pass.tape().written_since(var, pass.recording.first_call)) return true;
   // Or the pass before computed it from its inputs, or the program wrote to it since.
   const session::OutsideRead* read = pass.find_outside(var);
-  const VarId former = number == 0 || read == nullptr ? kNobody : read->known.at(number - 1).var;
-  if (former == kNobody) return false;
+  const VarId former = number == 0 || read == nullptr ? kNoId : read->known.at(number - 1).var;
+  if (former == kNoId) return false;
   const trace::Tape& before = node.passes[number - 1].tape();
   return trace::depends_on_inputs(before, former) ||
          !trace::same_value(before.content(former), pass.tape().content(var));
@@ -33,11 +33,11 @@ std::set<VarId> constants_of(const NodeStates& states) {
     given.insert(state.slot.sites.begin(), state.slot.sites.end());
   }
   std::set<trace::StoreId> memory = stores_of(pass, states.states);
-  memory.erase(kNobody);
+  memory.erase(kNoId);
   std::set<VarId> constants;
   for (const std::int32_t index : recording_of(states).calls) {
     trace::for_each_site(tape, index, [&](const trace::Site& site, VarId var) {
-      if (var == kNobody || given.count(site) > 0) return;
+      if (var == kNoId || given.count(site) > 0) return;
       if (memory.count(tape.variable(var).store) == 0) constants.insert(var);
     });
   }

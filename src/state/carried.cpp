@@ -144,7 +144,7 @@ bool CarriedFinder::is_doubtful(const Trail& trail) const {
 
 // Another node, in which what the last pass read there was computed; null where there is none.
 const Node* CarriedFinder::maker_of(const Trail& trail) const {
-  if (trail.reads.back() == kNobody) return nullptr;
+  if (trail.reads.back() == kNoId) return nullptr;
   const auto it = std::ranges::find_if(nodes_, [&](const Node* other) {
     return other->id != node_.id && std::ranges::any_of(other->passes, [&](const Pass& there) {
              return trace::is_computed_in(there.recording, node_.passes.back().tape(),
@@ -180,7 +180,7 @@ bool CarriedFinder::find_needed() {
       const Trail& trail = followed_.trails[i];
       if (needed_at(number) != nullptr) continue;
       // Written memory is there because something depends on it, if not on this first look at it.
-      const bool reached = trail.written != kNobody || std::ranges::any_of(trail.sites, is_needed);
+      const bool reached = trail.written != kNoId || std::ranges::any_of(trail.sites, is_needed);
       if (!reached && (asked_for_.count(number) == 0 || !trail.changed)) continue;
       if (!trail.changed && !is_doubtful(trail)) continue;
       if (!need(number)) return false;
@@ -225,7 +225,7 @@ bool CarriedFinder::need(std::int32_t number) {
     return false;
   }
   needed_.push_back({number, *source});
-  if (source->var != kNobody) roots_.push_back(source->var);
+  if (source->var != kNoId) roots_.push_back(source->var);
   if (source->trail >= 0) asked_for_.insert(source->trail);
   return check_feed(*source, trail.found);
 }
@@ -235,15 +235,16 @@ bool CarriedFinder::need(std::int32_t number) {
 bool CarriedFinder::check_needed() {
   const auto is_needed = is_read();
   for (const Trail& trail : followed_.trails) {
-    if (trail.written != kNobody || !has_moved(trail)) continue;
+    if (trail.written != kNoId || !has_moved(trail)) continue;
     if (std::ranges::none_of(trail.sites, is_needed)) continue;
     say(Code::kAmbiguousConstant, trail,
         ", and later passes another one of the same value: it is exported as a constant. If it "
         "changes, pass it through annotate.input_tensors().");
   }
-  const auto torn = std::ranges::find_if(followed_.torn, is_needed);
-  if (torn == followed_.torn.end()) return true;
-  say(Code::kUnknownSource, {.sites = {*torn}, .reads = {variable_at(pass().tape(), *torn)}},
+  const auto mismatched = std::ranges::find_if(followed_.mismatched, is_needed);
+  if (mismatched == followed_.mismatched.end()) return true;
+  say(Code::kUnknownSource,
+      {.sites = {*mismatched}, .reads = {variable_at(pass().tape(), *mismatched)}},
       " that the program also has under another name in some passes, and not in others, and it "
       "writes there in place, so that it cannot be exported as state. Let each name have a tensor "
       "of its own (.clone()), or declare it with annotate.state_tensors().");
@@ -253,7 +254,7 @@ bool CarriedFinder::check_needed() {
 // Whether an output of another node that is carried is always that of as many ticks ago.
 bool CarriedFinder::check_feed(const Source& source, const std::vector<at::Tensor>& found) {
   const PortId& port = source.port;
-  if (port.node == kNobody || port.node == node_.id) return true;
+  if (port.node == kNoId || port.node == node_.id) return true;
   const Node* from = find_node(nodes_, port.node);
   const NodePort* output = from == nullptr ? nullptr : find_port(from->outputs, port.port);
   bool holds = output != nullptr && from->completion > node_.completion &&
@@ -277,7 +278,7 @@ bool CarriedFinder::check_feed(const Source& source, const std::vector<at::Tenso
 // each link holds what the next pass will read, and the last takes the value in.
 void CarriedFinder::add_state(Needed& needed) {
   const Trail& trail = trail_at(needed.trail);
-  if (trail.written == kNobody) {
+  if (trail.written == kNoId) {
     needed.read = states().size();
     states().push_back({.slot = {.sites = trail.sites, .value = trail.found.front()}});
   } else {
@@ -285,7 +286,7 @@ void CarriedFinder::add_state(Needed& needed) {
   }
   State& state = states()[needed.read];
   state.origin = State::Origin::kCarried;
-  state.slot.after = kNobody;
+  state.slot.after = kNoId;
   state.per_pass.resize(node_.passes.size());
   for (std::size_t k = 0; k < trail.found.size(); ++k) {
     const std::size_t next = base_ + k + 1;
@@ -313,7 +314,7 @@ void CarriedFinder::connect(const Needed& needed) {
     state.slot.same_as = other->read;
   } else if (source.trail >= 0) {
     state.slot.after = trail_at(source.trail).initial();
-  } else if (source.port.node == kNobody) {
+  } else if (source.port.node == kNoId) {
     state.slot.after = source.var;
   } else if (const NodePort* own = find_port(node_.outputs, source.port.port);
              source.port.node != node_.id || (own != nullptr && own->is_between)) {

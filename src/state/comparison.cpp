@@ -61,11 +61,11 @@ void Comparison::align(const std::vector<State>& states) {
   std::vector<StateSlot> here = slots_of(again_.states);
   for (const State& state : states) {
     const VarId after = state.slot.after;
-    if (after == kNobody) continue;
+    if (after == kNoId) continue;
     const VarId counterpart = followed_.counterpart(after);
     const bool computed =
         state.origin == State::Origin::kCarried && trace::depends_on_inputs(old_tape_, after);
-    if (counterpart == kNobody && !computed) continue;
+    if (counterpart == kNoId && !computed) continue;
     there.push_back({.after = after});
     here.push_back({.after = counterpart});
   }
@@ -108,7 +108,7 @@ void Comparison::compare_calls(std::int32_t old_index, std::int32_t new_index) {
 
 void Comparison::compare_tensors(const trace::Site& first_site, VarId was, const trace::Site& site,
                                  VarId is) {
-  if (was == kNobody || is == kNobody || followed_.explains(is)) return;
+  if (was == kNoId || is == kNoId || followed_.explains(is)) return;
   const trace::Call& b = new_tape_.call(site.call);
   const bool was_outside = old_tape_.variable(was).origin == trace::Variable::Origin::kOutside;
   const bool is_outside = new_tape_.variable(is).origin == trace::Variable::Origin::kOutside;
@@ -173,7 +173,7 @@ void Comparison::note_unpaired_state() {
     while (pair != aligned_.pairs.end() && pair->second < index) ++pair;
     if (pair != aligned_.pairs.end() && pair->second == index) continue;
     trace::for_each_site(new_tape_, index, [&](const trace::Site& site, VarId var) {
-      if (var == kNobody || !is_own(var) || followed_.explains(var) || is_state(var)) return;
+      if (var == kNoId || !is_own(var) || followed_.explains(var) || is_state(var)) return;
       if (noted_.insert(var).second) note_own(site);
     });
   }

@@ -46,9 +46,9 @@ bool shares_memory(const Node& node, std::span<const Node* const> nodes) {
 // What a tensor from outside that the second pass read was in the first.
 VarId left_by_first_pass(const Node& node, VarId var) {
   const Pass& second = node.passes[1];
-  if (second.tape().variable(var).origin != trace::Variable::Origin::kOutside) return kNobody;
+  if (second.tape().variable(var).origin != trace::Variable::Origin::kOutside) return kNoId;
   const session::OutsideRead* read = second.find_outside(var);
-  return read == nullptr ? kNobody : read->known.at(0).var;
+  return read == nullptr ? kNoId : read->known.at(0).var;
 }
 
 // What the first tick leaves in a state that nobody declared; what it finds there is not used.
@@ -56,8 +56,8 @@ VarId left_by_first_pass(const Node& node, VarId var) {
 bool open_found(NodeStates& done, State& state) {
   if (!state.slot.name.empty()) return false;
   const VarId read = done.read_as(state);
-  const VarId left = read == kNobody ? kNobody : left_by_first_pass(*done.node, read);
-  if (left == kNobody) return false;
+  const VarId left = read == kNoId ? kNoId : left_by_first_pass(*done.node, read);
+  if (left == kNoId) return false;
   const at::Tensor nothing = at::zeros_like(state.per_pass[1].before);
   done.opening.push_back({.value = nothing, .after = left});
   state.per_pass[0] = {nothing, state.per_pass[1].before};
@@ -76,7 +76,7 @@ void keep_from_first_pass(NodeStates& done) {
     trace::for_each_variable(tape, tape.call(index), [&](VarId var) {
       if (!seen.insert(var).second || tape.written_since(var, second.first_call)) return;
       const VarId made = left_by_first_pass(node, var);
-      if (made == kNobody || !trace::depends_on_inputs(node.passes[0].tape(), made)) return;
+      if (made == kNoId || !trace::depends_on_inputs(node.passes[0].tape(), made)) return;
       const at::Tensor value = trace::copy_of(tape.content(var));
       done.states.push_back({.origin = Origin::kCarried, .slot = {.before = var, .after = var}});
       done.states.back().per_pass.assign(node.passes.size(), {value, value});

@@ -73,7 +73,7 @@ void name_states(NodeStates& states, const Paths& paths) {
   for (State& state : states.states) {
     if (!state.slot.name.empty()) continue;
     const VarId var = states.read_as(state);
-    const at::Tensor first = var == kNobody ? at::Tensor() : tape.tensor(var);
+    const at::Tensor first = var == kNoId ? at::Tensor() : tape.tensor(var);
     const std::string wish = first.defined() && paths ? identifier_of(paths(first)) : std::string();
     const auto number = static_cast<std::size_t>(&state - states.states.data());
     state.slot.name = unused_name(*states.node, states.states,

@@ -34,8 +34,8 @@ bool is_again(const WrittenPass& first, const MemoryUse& use, const WrittenPass&
 
 // Lets the node begin each tick with what the first pass found there.
 void start_anew(NodeStates& states, State& state) {
-  if (state.slot.before == kNobody) return;
-  states.renewed.push_back(std::exchange(state.slot.before, kNobody));
+  if (state.slot.before == kNoId) return;
+  states.renewed.push_back(std::exchange(state.slot.before, kNoId));
   state.slot.value = state.per_pass.front().before;
 }
 
@@ -146,9 +146,9 @@ Persistence Sharing::persistence_of(const Memory& memory) const {
 
 std::vector<State>::iterator Sharing::find_state(const Memory& memory) {
   return std::ranges::find_if(nodes_[memory.node].states, [&](const State& state) {
-    const bool is_read = state.slot.before != kNobody || state.origin == Origin::kCarried;
+    const bool is_read = state.slot.before != kNoId || state.origin == Origin::kCarried;
     const VarId var = is_read ? state.slot.before : state.slot.after;
-    return var != kNobody && first_pass(memory.node).find_memory(var) == &memory.first();
+    return var != kNoId && first_pass(memory.node).find_memory(var) == &memory.first();
   });
 }
 
@@ -159,7 +159,7 @@ std::size_t Sharing::state_of(const Memory& memory, const Memory* source) {
   if (known != states.end()) return static_cast<std::size_t>(known - states.begin());
   const VarId var = memory.first().var;
   State state = {.origin = Origin::kShared,
-                 .slot = {.before = var, .after = memory.first().after ? var : kNobody}};
+                 .slot = {.before = var, .after = memory.first().after ? var : kNoId}};
   for (std::size_t k = 0; k < memory.uses.size(); ++k) {
     const MemoryUse* use = memory.uses[k];
     // Where it is made anew in every pass, it is what the source left.

@@ -18,7 +18,7 @@ using session::NodeId;
 using session::NodePort;
 using session::Pass;
 using session::PortId;
-using trace::kNobody;
+using trace::kNoId;
 using trace::StateSlot;
 using trace::VarId;
 
@@ -40,7 +40,7 @@ struct State {
   };
   /// Another node gives it its value.
   struct Feed {
-    NodeId node = kNobody;
+    NodeId node = kNoId;
     std::string output = {};                ///< of that node; or
     std::optional<std::size_t> state = {};  ///< the index of one of its states
 
@@ -69,7 +69,7 @@ struct NodeStates {
   std::vector<Diagnostic> differences = {};
 
   const Pass& exported() const { return node->passes[base]; }
-  /// The variable that the exported pass reads the state as, first; kNobody where it reads it
+  /// The variable that the exported pass reads the state as, first; kNoId where it reads it
   /// nowhere.
   VarId read_as(const State& state) const;
 };

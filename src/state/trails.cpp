@@ -90,9 +90,9 @@ void Follower::start() {
   first_calls_ = trace::own_calls(first_.recording, node_.id);
   for (const std::int32_t index : first_calls_) {
     const trace::Call& call = tape.call(index);
-    if (call.found_in_memory && call.node == kNobody) continue;  // nothing that the program reads
+    if (call.inferred_alias && call.node == kNoId) continue;  // nothing that the program reads
     trace::for_each_site(tape, index, [&](const trace::Site& at, VarId var) {
-      if (var == kNobody || !trace::is_constant(tape, var)) return;
+      if (var == kNoId || !trace::is_constant(tape, var)) return;
       const State* state = state_in(var);
       if (state == nullptr && is_overwritten(index, var)) return;
       if (state != nullptr) {
@@ -102,7 +102,7 @@ void Follower::start() {
       }
       followed_.trails.push_back({.sites = {at},
                                   .reads = {var},
-                                  .written = state == nullptr ? kNobody : state->slot.before});
+                                  .written = state == nullptr ? kNoId : state->slot.before});
     });
   }
 }
@@ -121,7 +121,7 @@ void Follower::add_pass() {
   followed_.apart |= needed.difference.has_value() || shown.added_call.has_value();
   shown.apart = followed_.apart;
   std::vector<VarId>& as_first = shown.as_first;
-  as_first.assign(new_tape.variable_count(), kNobody);
+  as_first.assign(new_tape.variable_count(), kNoId);
   for (const trace::Recording::Port& input : current().recording.inputs) {
     for (const trace::Recording::Port& there : first_.recording.inputs) {
       if (there.name == input.name) as_first[static_cast<std::size_t>(input.var)] = there.var;
@@ -133,17 +133,17 @@ void Follower::add_pass() {
   }
   const std::map<std::int32_t, std::int32_t> now(aligned.pairs.begin(), aligned.pairs.end());
   for (Trail& trail : followed_.trails) {
-    trail.reads.push_back(kNobody);
+    trail.reads.push_back(kNoId);
     const auto& [index, arg, item] = trail.sites.front();
     const auto call = now.find(index);
     if (call == now.end()) continue;
     const VarId var = trace::variable_at(new_tape, {call->second, arg, item});
-    if (var == kNobody || current().find_outside(var) == nullptr) continue;
+    if (var == kNoId || current().find_outside(var) == nullptr) continue;
     trail.reads.back() = var;
     as_first[static_cast<std::size_t>(var)] = trail.initial();
   }
-  std::ranges::copy(trace::find_torn(first_.recording, current().recording, aligned),
-                    std::back_inserter(followed_.torn));
+  std::ranges::copy(trace::find_mismatched_aliases(first_.recording, current().recording, aligned),
+                    std::back_inserter(followed_.mismatched));
 }
 
 // Makes one trail of those that have been the same in every pass.
@@ -164,10 +164,10 @@ void Follower::merge() {
   followed_.trails = std::move(merged);
 }
 
-// What a tensor that a pass made is in the first one; kNobody where that pass did not make it.
+// What a tensor that a pass made is in the first one; kNoId where that pass did not make it.
 VarId Follower::made_by(std::size_t pass, VarId var) const {
   const VarId known = read_of(var).known.at(pass).var;
-  if (known == kNobody || !was_made(*passes_[pass].pass, known)) return kNobody;
+  if (known == kNoId || !was_made(*passes_[pass].pass, known)) return kNoId;
   if (pass == base_) return known;
   return followed_.passes[pass - base_ - 1].as_first[static_cast<std::size_t>(known)];
 }
@@ -186,7 +186,7 @@ std::set<Source> Follower::sources_of(VarId var, const Tape::Match& known) const
   }
   // What the first pass computed without its inputs is a value of its own as well.
   const VarId made = made_by(pass_ - 1, var);
-  if (made != kNobody && !(known.rewritten && is_given(var, known))) sources.insert({.var = made});
+  if (made != kNoId && !(known.rewritten && is_given(var, known))) sources.insert({.var = made});
   if (sources.empty() && is_given(var, known)) {
     const session::OutsideRead& read = read_of(var);
     const auto ago = static_cast<std::int32_t>(pass_) - read.source_pass;
@@ -199,7 +199,7 @@ std::set<Source> Follower::sources_of(VarId var, const Tape::Match& known) const
 bool Follower::is_rewritten(VarId var, const Tape::Match& known) const {
   const auto capture_of = [](const Tape& tape, VarId id) {
     const trace::StoreId store = tape.variable(id).store;
-    return store == kNobody ? nullptr : tape.store(store).capture;
+    return store == kNoId ? nullptr : tape.store(store).capture;
   };
   return known.same_object && capture_of(passes_[pass_ - 1].pass->tape(), known.var) !=
                                   capture_of(current().tape(), var);
@@ -218,7 +218,7 @@ bool Follower::is_given(VarId var, const Tape::Match& known) const {
 std::set<Source> Follower::older_sources_of(VarId var) const {
   for (std::size_t back = 2; back <= pass_ - base_; ++back) {
     const VarId made = made_by(pass_ - back, var);
-    if (made != kNobody) return {{.var = made, .delay = static_cast<std::int32_t>(back)}};
+    if (made != kNoId) return {{.var = made, .delay = static_cast<std::int32_t>(back)}};
   }
   return {};
 }
@@ -227,14 +227,14 @@ std::set<Source> Follower::older_sources_of(VarId var) const {
 // was made since.
 bool Follower::had_before(VarId var) const {
   const session::OutsideRead& read = read_of(var);
-  return !read.made_since && read.known.at(pass_ - 1).var == kNobody;
+  return !read.made_since && read.known.at(pass_ - 1).var == kNoId;
 }
 
 // Looks at what a pass found in the memory of a written state. True when the program has put
 // another tensor in its place, from one of the sources.
 bool Follower::follow_memory(Trail& trail, VarId var, const std::set<Source>& sources) {
   const auto in_place = [&](const Source& source) {
-    return source.var != kNobody && first_.tape().same_memory(source.var, trail.initial());
+    return source.var != kNoId && first_.tape().same_memory(source.var, trail.initial());
   };
   const bool replaced = !sources.empty() && std::ranges::none_of(sources, in_place);
   const auto& writer = read_of(var).writer;
@@ -256,17 +256,17 @@ void Follower::follow(std::int32_t number) {
   const Source itself = {.trail = number};
   const auto content = [&](std::size_t pass) {
     const VarId var = trail.reads[pass - base_];
-    return var == kNobody ? at::Tensor() : passes_[pass].pass->tape().content(var);
+    return var == kNoId ? at::Tensor() : passes_[pass].pass->tape().content(var);
   };
   std::int32_t waited = 0;  // passes so far that found something of unknown origin there
   for (pass_ = base_ + 1; pass_ < passes_.size(); ++pass_) {
     const VarId var = trail.reads[pass_ - base_];
-    if (var == kNobody) continue;
+    if (var == kNoId) continue;
     const Tape::Match known = read_of(var).known.at(pass_ - 1);
     const bool moved =
         !known.same_object || known.var != trail.reads[pass_ - 1 - base_] || is_given(var, known);
     std::set<Source> sources = sources_of(var, known);
-    if (trail.written != kNobody && !follow_memory(trail, var, sources)) continue;
+    if (trail.written != kNoId && !follow_memory(trail, var, sources)) continue;
     if (moved && sources.empty()) sources = older_sources_of(var);
     const bool unknown = !trail.sources && (moved ? sources.empty() : is_rewritten(var, known));
     if (!trail.sources) {
@@ -303,7 +303,7 @@ void Follower::follow(std::int32_t number) {
 
 VarId FollowedPass::counterpart(VarId first) const {
   const auto it = std::ranges::find(as_first, first);
-  return it == as_first.end() ? kNobody : static_cast<VarId>(it - as_first.begin());
+  return it == as_first.end() ? kNoId : static_cast<VarId>(it - as_first.begin());
 }
 
 bool Followed::changes(VarId initial) const {

@@ -23,7 +23,7 @@ namespace leapp::state {
 /// Where a value came from: a variable of the first pass, what is read on another trail, or an
 /// output.
 struct Source {
-  VarId var = kNobody;
+  VarId var = kNoId;
   std::int32_t trail = -1;
   PortId port = {};
   std::int32_t delay = 1;  ///< how many passes ago
@@ -35,7 +35,7 @@ struct Source {
 /// the sites that read one and the same tensor in every pass.
 struct Trail {
   std::vector<trace::Site> sites;
-  std::vector<VarId> reads;  ///< from the base on; kNobody where a pass reads nothing from outside
+  std::vector<VarId> reads;  ///< from the base on; kNoId where a pass reads nothing from outside
   std::optional<std::set<Source>> sources = {};  ///< what every pass so far allows
   bool changed = false;                          ///< a later pass read another value
   /// The last pass that read another tensor than the one before, of the same value, which the
@@ -45,7 +45,7 @@ struct Trail {
   std::set<std::size_t> rewritten = {};  ///< passes that did not find it as its source had left it
 
   /// What the written state was found as whose memory the first pass first touches here.
-  VarId written = kNobody;
+  VarId written = kNoId;
   Persistence memory = {};  ///< of that state, as far as nobody else wrote there
 
   VarId initial() const { return reads.front(); }  ///< what the first pass reads
@@ -57,19 +57,20 @@ struct FollowedPass {
   /// A call which the first pass did not run, and whose result the pass used or left behind.
   std::optional<std::int32_t> added_call;
   bool apart = false;           ///< by now some pass ran other operators than the first
-  std::vector<VarId> as_first;  ///< by variable: what it is in the first pass, or kNobody
+  std::vector<VarId> as_first;  ///< by variable: what it is in the first pass, or kNoId
 
-  /// The variable that one of the first pass is here, or kNobody.
+  /// The variable that one of the first pass is here, or kNoId.
   VarId counterpart(VarId first) const;
   bool explains(VarId var) const { return !apart && explained.count(var) > 0; }
 };
 
 struct Followed {
   std::vector<Trail> trails;
-  std::vector<State> written;          ///< with what each pass held where the first has them
-  std::vector<FollowedPass> passes;    ///< from the one after the base on
-  bool apart = false;                  ///< the passes ran different operators
-  std::vector<trace::Site> torn = {};  ///< names for one tensor came or went, see find_torn()
+  std::vector<State> written;        ///< with what each pass held where the first has them
+  std::vector<FollowedPass> passes;  ///< from the one after the base on
+  bool apart = false;                ///< the passes ran different operators
+  std::vector<trace::Site> mismatched =
+      {};  ///< names for one tensor came or went, see find_mismatched_aliases()
 
   /// Whether later passes read another value where the first one read this.
   bool changes(VarId initial) const;

@@ -17,7 +17,7 @@ void add_memory(const Pass& pass, std::vector<State>& states, std::set<trace::St
     for (const std::int32_t index : trace::calls_for(pass.recording, slots_of(states))) {
       trace::for_each_variable(tape, tape.call(index), [&](VarId var) {
         const VarId root = trace::root_outside(tape, var);
-        if (root == kNobody || !tape.written_since(var, pass.recording.first_call)) return;
+        if (root == kNoId || !tape.written_since(var, pass.recording.first_call)) return;
         if (!known.insert(tape.variable(root).store).second) return;
         states.push_back({.origin = Origin::kWritten, .slot = {.before = root, .after = root}});
         again = true;
@@ -51,7 +51,7 @@ void add_values(const Node& node, const Pass& own, std::vector<State>& states) {
 WrittenPass written_in(const Pass& pass) {
   WrittenPass written = {&pass, {}, {}};
   for (const session::DeclaredState& state : pass.states) {
-    if (state.after == kNobody) continue;  // never updated: an ordinary input
+    if (state.after == kNoId) continue;  // never updated: an ordinary input
     written.states.push_back(
         {.origin = Origin::kExplicit,
          .slot = {.name = state.name, .before = state.before, .after = state.after}});
@@ -74,7 +74,7 @@ std::vector<WrittenPass> written_in(const Node& node) {
 }
 
 bool is_scratch(const Node& node, VarId var) {
-  if (node.passes.size() > 1 || var == kNobody) return false;
+  if (node.passes.size() > 1 || var == kNoId) return false;
   const session::MemoryUse* use = node.passes.front().find_memory(var);
   return use != nullptr && use->declared.empty() && !use->writer && use->let_go;
 }
@@ -101,7 +101,7 @@ void Persistence::add(const at::Tensor& before, const at::Tensor& left, const at
 std::set<trace::StoreId> stores_of(const Pass& pass, const std::vector<State>& states) {
   std::set<trace::StoreId> stores;
   for (const State& state : states) {
-    if (state.slot.before != kNobody) stores.insert(pass.tape().variable(state.slot.before).store);
+    if (state.slot.before != kNoId) stores.insert(pass.tape().variable(state.slot.before).store);
   }
   return stores;
 }

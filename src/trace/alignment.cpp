@@ -15,7 +15,7 @@ namespace {
 // TorchScript's executor puts these in once it has seen a function run, and PyTorch's indexing
 // those that are passed over where it selects a single element.
 bool changes_nothing(const Call& call) {
-  if (call.passed_over) return true;
+  if (call.bypassed) return true;
   static const c10::OperatorName detach("aten::detach", "");
   static const c10::OperatorName alias("aten::alias", "");
   return call.op.operator_name() == detach || call.op.operator_name() == alias;
@@ -29,7 +29,7 @@ std::vector<bool> find_constant_calls(const CallList& list) {
   std::vector<bool> written(tape.store_count(), false);  // by a call that does depend on them
   const auto is_constant_here = [&](VarId var) {
     const Variable& variable = tape.variable(var);
-    if (variable.store != kNobody && written[static_cast<std::size_t>(variable.store)]) {
+    if (variable.store != kNoId && written[static_cast<std::size_t>(variable.store)]) {
       return false;
     }
     return variable.origin == Origin::kOutside || constant[static_cast<std::size_t>(var)];
@@ -39,14 +39,14 @@ std::vector<bool> find_constant_calls(const CallList& list) {
     const Call& call = tape.call(index);
     bool depends = false;
     for_each_variable(tape, call, [&](VarId var) { depends |= !is_constant_here(var); });
-    depends = depends && call.node != kNobody && !makes_constant(call.op);
+    depends = depends && call.node != kNoId && !makes_constant(call.op);
     found.push_back(!depends);
     for_each_result(tape, call, [&](VarId var) {
-      if (var == kNobody) return;
+      if (var == kNoId) return;
       if (!depends) constant[static_cast<std::size_t>(var)] = true;
       // A result in memory that was there before has been written to, or shows what was.
       const auto store = tape.variable(var).store;
-      if (depends && store != kNobody) written[static_cast<std::size_t>(store)] = true;
+      if (depends && store != kNoId) written[static_cast<std::size_t>(store)] = true;
     });
   }
   return found;
@@ -55,7 +55,7 @@ std::vector<bool> find_constant_calls(const CallList& list) {
 // Whether two calls of one operator work with the same numbers and the same tensors from outside.
 bool have_same_constants(const Tape& first, const Call& was, const Tape& again, const Call& is) {
   const auto memory_at = [](const Tape& tape, VarId var) {
-    const bool outside = var != kNobody && tape.variable(var).origin == Variable::Origin::kOutside;
+    const bool outside = var != kNoId && tape.variable(var).origin == Variable::Origin::kOutside;
     return outside ? memory_of(tape.variable(var).held) : nullptr;
   };
   for (std::size_t k = 0; k < was.op.schema().arguments().size(); ++k) {
@@ -125,7 +125,7 @@ class Aligner {
   // says nothing of those that follow.
   static bool is_ours(const CallList& list, const std::vector<bool>& constant, std::size_t i) {
     const Call* call = call_at(list, i);
-    return call != nullptr && constant[i] && call->found_in_memory;
+    return call != nullptr && constant[i] && call->inferred_alias;
   }
 
   static bool may_be_missing(const CallList& list, const std::vector<bool>& constant,
@@ -194,7 +194,7 @@ std::optional<std::int32_t> find_added_call(const Tape& again, const Alignment& 
   for (const std::int32_t index : aligned.added) {
     bool counts = false;
     for_each_result(again, again.call(index), [&](VarId var) {
-      if (var == kNobody) return;
+      if (var == kNoId) return;
       counts |= used.count(var) > 0 || again.variable(var).survives;
     });
     if (counts) return index;
@@ -208,8 +208,8 @@ void pair_results(const Tape& first, const Call& was, const Tape& again, const C
   for_each_result(first, was, [&](VarId var) { there.push_back(var); });
   std::size_t next = 0;
   for_each_result(again, is, [&](VarId var) {
-    const VarId old = next < there.size() ? there[next] : kNobody;
-    if (old != kNobody && var != kNobody) as_first[static_cast<std::size_t>(var)] = old;
+    const VarId old = next < there.size() ? there[next] : kNoId;
+    if (old != kNoId && var != kNoId) as_first[static_cast<std::size_t>(var)] = old;
     ++next;
   });
 }

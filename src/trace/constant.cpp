@@ -27,7 +27,7 @@ class Evaluator {
 
   /// False where the call cannot be made again.
   bool run(const Call& call) {
-    if (call.relative) return false;
+    if (call.offset_from_base) return false;
     torch::jit::Stack stack;
     const auto& declared = call.op.schema().arguments();
     for (std::size_t i = 0; i < declared.size(); ++i) {
@@ -39,7 +39,7 @@ class Evaluator {
     std::size_t next = 0;
     const std::vector<at::Tensor> made = tensors_in(stack.data(), stack.size());
     for_each_result(tape_, call, [&](VarId var) {
-      if (var != kNobody) values_[var] = made.at(next);
+      if (var != kNoId) values_[var] = made.at(next);
       ++next;
     });
     return true;
@@ -49,13 +49,13 @@ class Evaluator {
   std::optional<c10::IValue> argument(const Arg& arg, const c10::Argument& declared) {
     if (arg.kind == Arg::Kind::kValue) return arg.value;
     if (arg.kind == Arg::Kind::kTensor) {
-      return arg.var == kNobody ? c10::IValue() : c10::IValue(value_of(arg.var));
+      return arg.var == kNoId ? c10::IValue() : c10::IValue(value_of(arg.var));
     }
     if (declared.type()->str().find('?') != std::string::npos) return std::nullopt;
     c10::List<at::Tensor> list;
     for (std::int32_t k = 0; k < arg.list_size; ++k) {
       const VarId item = tape_.list_item(arg.list_begin + k);
-      if (item == kNobody) return std::nullopt;  // an index with gaps
+      if (item == kNoId) return std::nullopt;  // an index with gaps
       list.push_back(value_of(item));
     }
     return list;
@@ -79,7 +79,7 @@ bool is_constant(const Tape& tape, VarId var) {
   if (variable.origin == Origin::kOutside) return true;
   if (variable.origin != Origin::kResult || variable.call < 0) return false;
   const Call& call = tape.call(variable.call);
-  return call.node == kNobody || makes_constant(call.op);
+  return call.node == kNoId || makes_constant(call.op);
 }
 
 at::Tensor evaluate(const Tape& tape, VarId var) {

@@ -80,10 +80,10 @@ void type_lists(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
 
 void fallback(const c10::OperatorHandle& op, c10::DispatchKeySet keys, torch::jit::Stack* stack) {
   if (current_observer == nullptr || unobserved_depth > 0) {
-    step_aside(op, keys, stack);
+    redispatch_below(op, keys, stack);
   } else if (keys.has_any(kTransforms)) {
     // vmap and the other transforms hide values in wrappers: let them unwrap first.
-    step_aside(op, keys, stack);
+    redispatch_below(op, keys, stack);
   } else if (!call_with_memory(op, keys, stack)) {
     type_lists(op, stack);
     current_observer->on_call(op, keys, stack);
@@ -127,7 +127,8 @@ void call_unobserved(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
   op.callBoxed(stack);
 }
 
-void step_aside(const c10::OperatorHandle& op, c10::DispatchKeySet keys, torch::jit::Stack* stack) {
+void redispatch_below(const c10::OperatorHandle& op, c10::DispatchKeySet keys,
+                      torch::jit::Stack* stack) {
   op.redispatchBoxed(keys.remove(kKey), stack);
 }
 

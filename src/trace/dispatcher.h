@@ -13,7 +13,7 @@
 namespace leapp::trace {
 
 /// Sees the operators that one thread calls. `on_call` must leave the operator's results on the
-/// stack: by call_unobserved(), by step_aside(), or by itself.
+/// stack: by call_unobserved(), by redispatch_below(), or by itself.
 class Observer {
  public:
   virtual void on_call(const c10::OperatorHandle& op, c10::DispatchKeySet keys,
@@ -51,7 +51,8 @@ void call_unobserved(const c10::OperatorHandle& op, torch::jit::Stack* stack);
 
 /// Redispatches the call to the layers below (functorch, functionalisation); the operators they
 /// make of it reach the observer again.
-void step_aside(const c10::OperatorHandle& op, c10::DispatchKeySet keys, torch::jit::Stack* stack);
+void redispatch_below(const c10::OperatorHandle& op, c10::DispatchKeySet keys,
+                      torch::jit::Stack* stack);
 
 /// Hides this thread's operators from its observer while it lives.
 class LEAPP_EXPORT Unobserved {

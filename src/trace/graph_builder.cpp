@@ -7,10 +7,10 @@
 #include "base/check.h"
 #include "interop/convert.h"
 #include "trace/dispatcher.h"
+#include "trace/dynamic_dims.h"
 #include "trace/op_traits.h"
 #include "trace/shape_run.h"
 #include "trace/strided.h"
-#include "trace/varying.h"
 #include "trace/wrapped_number.h"
 
 namespace leapp::trace {
@@ -56,7 +56,7 @@ bool GraphBuilder::depends_on_inputs(const c10::IValue& value) const {
   return false;
 }
 
-Varying GraphBuilder::dynamic_dims_of(const at::Tensor& tensor) const {
+DynamicDims GraphBuilder::dynamic_dims_of(const at::Tensor& tensor) const {
   if (dynamic_dims_.empty() || !tensor.defined()) return 0;
   const auto value = known_.find(tensor.unsafeGetTensorImpl());
   if (value == known_.end()) return 0;
@@ -65,10 +65,10 @@ Varying GraphBuilder::dynamic_dims_of(const at::Tensor& tensor) const {
 }
 
 // Empty where no shape is data-dependent.
-std::vector<Varying> GraphBuilder::dynamic_arguments(const c10::OperatorHandle& op,
-                                                     const torch::jit::Stack& stack) const {
+std::vector<DynamicDims> GraphBuilder::dynamic_arguments(const c10::OperatorHandle& op,
+                                                         const torch::jit::Stack& stack) const {
   if (dynamic_dims_.empty() && !traits_of(op).size_depends_on_values) return {};
-  return varying_arguments(
+  return dynamic_dims_of_arguments(
       op, last_of(stack, op.schema().arguments().size()),
       [&](const at::Tensor& tensor) { return dynamic_dims_of(tensor); },
       [&](const at::Tensor& tensor) { return depends_on_inputs(tensor); });
@@ -76,7 +76,7 @@ std::vector<Varying> GraphBuilder::dynamic_arguments(const c10::OperatorHandle& 
 
 // reshape() and expand() name all sizes. The dynamic one can be left to be inferred, as -1.
 void GraphBuilder::infer_dynamic_size(const c10::OperatorHandle& op, torch::jit::Stack* stack,
-                                      const std::vector<Varying>& dynamic) const {
+                                      const std::vector<DynamicDims>& dynamic) const {
   const std::string& name = op.schema().name();
   const bool expands = name == "aten::expand";
   if (!expands && name != "aten::view" && name != "aten::reshape" && name != "aten::_unsafe_view") {
@@ -280,7 +280,7 @@ void GraphBuilder::run(const c10::OperatorHandle& op, torch::jit::Stack* stack,
   if (decompose(op, stack, where)) return;
   const Unobserved guard;  // what we ask of tensors from here on is our own business
   const std::size_t count = op.schema().arguments().size();
-  const std::vector<Varying> dynamic = dynamic_arguments(op, *stack);
+  const std::vector<DynamicDims> dynamic = dynamic_arguments(op, *stack);
   torch::jit::Stack arguments;
   if (!dynamic.empty()) {
     infer_dynamic_size(op, stack, dynamic);

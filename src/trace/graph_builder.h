@@ -20,9 +20,9 @@
 #include <vector>
 
 #include "ir/graph.h"
+#include "trace/dynamic_dims.h"
 #include "trace/source.h"
 #include "trace/strided.h"
-#include "trace/varying.h"
 
 namespace leapp::trace {
 
@@ -77,11 +77,11 @@ class GraphBuilder {
                     const std::vector<Range>& ranges, const std::vector<std::int64_t>& sizes,
                     const ir::SourceLocation& where);
   void compute(const c10::OperatorHandle& op, torch::jit::Stack* stack);
-  Varying dynamic_dims_of(const at::Tensor& tensor) const;
-  std::vector<Varying> dynamic_arguments(const c10::OperatorHandle& op,
-                                         const torch::jit::Stack& stack) const;
+  DynamicDims dynamic_dims_of(const at::Tensor& tensor) const;
+  std::vector<DynamicDims> dynamic_arguments(const c10::OperatorHandle& op,
+                                             const torch::jit::Stack& stack) const;
   void infer_dynamic_size(const c10::OperatorHandle& op, torch::jit::Stack* stack,
-                          const std::vector<Varying>& dynamic) const;
+                          const std::vector<DynamicDims>& dynamic) const;
   ir::Op describe(const c10::OperatorHandle& op, const c10::IValue* args);
   ir::Argument argument(const c10::IValue& value, const c10::Type& type);
   ir::Result define(const c10::IValue& value);
@@ -94,8 +94,8 @@ class GraphBuilder {
   ir::Graph graph_;
   ska::flat_hash_map<const c10::TensorImpl*, Known> known_;
   std::map<ConstantKey, ir::ValueId> constants_;
-  std::map<ir::ValueId, Varying> dynamic_dims_;  // of values with a data-dependent shape
-  std::vector<at::Tensor> constant_tensors_;     // so that a ConstantKey's address stays theirs
+  std::map<ir::ValueId, DynamicDims> dynamic_dims_;  // of values with a data-dependent shape
+  std::vector<at::Tensor> constant_tensors_;         // so that a ConstantKey's address stays theirs
 };
 
 }  // namespace leapp::trace

@@ -7,9 +7,9 @@
 #include <utility>
 
 #include "trace/dispatcher.h"
+#include "trace/dynamic_dims.h"
 #include "trace/functional.h"
 #include "trace/op_traits.h"
-#include "trace/varying.h"
 #include "trace/wrapped_number.h"
 
 namespace leapp::trace {
@@ -36,13 +36,13 @@ class InsideRecorder final : public Observer {
   FrameRef frame_;
   bool entered_ = false;  // the operator that is looked into was seen
   bool complete_ = true;
-  NodeId node_ = kNobody;       // of the call being recorded
+  NodeId node_ = kNoId;         // of the call being recorded
   std::vector<VarId> written_;  // by it
 };
 
 Arg InsideRecorder::note(const c10::IValue& value, bool writes) {
   return tape_.argument_of(value, [&](const at::Tensor& tensor) {
-    if (is_wrapped_number(tensor)) return kNobody;
+    if (is_wrapped_number(tensor)) return kNoId;
     const VarId var = tape_.use(tensor);
     node_ = std::max(node_, tape_.variable(var).node);
     if (writes) {
@@ -56,7 +56,7 @@ Arg InsideRecorder::note(const c10::IValue& value, bool writes) {
 void InsideRecorder::on_call(const c10::OperatorHandle& op, c10::DispatchKeySet keys,
                              torch::jit::Stack* stack) {
   if (!std::exchange(entered_, true)) {
-    step_aside(op, keys, stack);
+    redispatch_below(op, keys, stack);
     return;
   }
   const OpTraits& traits = traits_of(op);
@@ -65,16 +65,16 @@ void InsideRecorder::on_call(const c10::OperatorHandle& op, c10::DispatchKeySet 
     op.callBoxed(stack);
     return;
   }
-  node_ = kNobody;
+  node_ = kNoId;
   written_.clear();
   std::vector<Arg> arguments;
   const std::size_t first = stack->size() - traits.writes.size();
   for (std::size_t i = 0; i < traits.writes.size(); ++i) {
     arguments.push_back(note((*stack)[first + i], traits.writes[i]));
   }
-  const bool escapes = traits.escape != Escape::kNone && node_ != kNobody;
-  const bool beyond =
-      escapes || traits.is_random(*stack) || traits.hidden_write(*stack) != HiddenWrite::kNone;
+  const bool escapes = traits.escape != Escape::kNone && node_ != kNoId;
+  const bool beyond = escapes || traits.is_random(*stack) ||
+                      traits.undeclared_write(*stack) != UndeclaredWrite::kNone;
   complete_ = complete_ && !beyond;
   op.callBoxed(stack);
   if (!traits.returns_tensors && !traits.mutates) return;
@@ -113,7 +113,7 @@ std::optional<Inside> record_inside(const c10::OperatorHandle& op,
   for (const at::Tensor& tensor : tensors_in(stack.data(), stack.size())) {
     const bool is_value = tensor.defined() && !is_wrapped_number(tensor);
     recording.inputs.push_back(
-        {.var = is_value ? recording.tape->add_input(tensor, kNode) : kNobody});
+        {.var = is_value ? recording.tape->add_input(tensor, kNode) : kNoId});
   }
   InsideRecorder recorder(*recording.tape, *inside.captures, frame);
   {

@@ -17,7 +17,7 @@ namespace leapp::trace {
 
 struct Inside {
   std::unique_ptr<CaptureTable> captures;  ///< of the recording's tape
-  /// Inputs: every tensor among the arguments, kNobody for absent ones; outputs: every result,
+  /// Inputs: every tensor among the arguments, kNoId for absent ones; outputs: every result,
   /// those in lists one by one.
   Recording recording;
   std::vector<int> list_sizes;  ///< of each result; -1 for a tensor

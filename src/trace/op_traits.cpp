@@ -26,11 +26,11 @@ Escape escape_of(const std::string& name) {
   return Escape::kNone;
 }
 
-HiddenWrite normalisation(const std::string& name) {
-  if (name == "aten::native_batch_norm") return HiddenWrite::kItself;
+UndeclaredWrite normalisation(const std::string& name) {
+  if (name == "aten::native_batch_norm") return UndeclaredWrite::kItself;
   static const std::set<std::string> composites = {
       "aten::batch_norm", "aten::_batch_norm_impl_index", "aten::instance_norm"};
-  return composites.count(name) > 0 ? HiddenWrite::kInside : HiddenWrite::kNone;
+  return composites.count(name) > 0 ? UndeclaredWrite::kInside : UndeclaredWrite::kNone;
 }
 
 // PyTorch's tag is missing on composites of tagged operators, and linalg_lstsq() has it although
@@ -138,19 +138,19 @@ bool OpTraits::has_data_dependent_shape(const torch::jit::Stack& stack) const {
   return false;
 }
 
-HiddenWrite OpTraits::hidden_write(const torch::jit::Stack& stack) const {
-  if (normalises == HiddenWrite::kNone) return HiddenWrite::kNone;
+UndeclaredWrite OpTraits::undeclared_write(const torch::jit::Stack& stack) const {
+  if (normalises == UndeclaredWrite::kNone) return UndeclaredWrite::kNone;
   // All of them begin (input, weight, bias, running_mean, running_var, training, ..).
   const c10::IValue* arguments = stack.data() + (stack.size() - writes.size());
   const bool has_statistics = arguments[3].isTensor() && arguments[3].toTensor().defined();
-  return has_statistics && arguments[5].toBool() ? normalises : HiddenWrite::kNone;
+  return has_statistics && arguments[5].toBool() ? normalises : UndeclaredWrite::kNone;
 }
 
 bool is_mask(const at::Tensor& index) {
   return index.scalar_type() == at::kBool || index.scalar_type() == at::kByte;
 }
 
-const c10::OperatorHandle& honest_batch_norm() {
+const c10::OperatorHandle& batch_norm_that_declares_its_write() {
   static const auto op =
       c10::Dispatcher::singleton().findSchemaOrThrow("aten::_native_batch_norm_legit", "");
   return op;

@@ -16,10 +16,11 @@ enum class Escape {
 };
 
 /// Normalisation updates its running statistics in training, which its schema does not declare.
-enum class HiddenWrite {
+enum class UndeclaredWrite {
   kNone,
   kInside,  ///< an operator that it is composed of does: decompose it
-  kItself,  ///< honest_batch_norm() takes the same arguments and declares the write
+  kItself,  ///< batch_norm_that_declares_its_write() takes the same arguments and declares the
+            ///< write
 };
 
 struct OpTraits {
@@ -34,7 +35,7 @@ struct OpTraits {
   Escape escape = Escape::kNone;
   int train = -1;    ///< position of a train/training flag, or -1
   int dropout = -1;  ///< position of a dropout probability, or -1
-  HiddenWrite normalises = HiddenWrite::kNone;
+  UndeclaredWrite normalises = UndeclaredWrite::kNone;
   bool size_depends_on_values = false;  ///< may have a data-dependent shape
   bool only_copies = false;  ///< where the result has as many elements, of one type: moves them
   /// One of PyTorch's for packed sequences: their second argument says how long those are, and they
@@ -47,7 +48,7 @@ struct OpTraits {
   /// Whether the results of this very call have a data-dependent shape, as with a mask.
   bool has_data_dependent_shape(const torch::jit::Stack& stack) const;
   /// Whether this very call updates running statistics that its schema declares as read only.
-  HiddenWrite hidden_write(const torch::jit::Stack& stack) const;
+  UndeclaredWrite undeclared_write(const torch::jit::Stack& stack) const;
 };
 
 /// Whether an index says of each element whether it is selected.
@@ -57,6 +58,6 @@ bool is_mask(const at::Tensor& index);
 const OpTraits& traits_of(const c10::OperatorHandle& op);
 
 /// Batch normalisation with a schema that declares the write to its running statistics.
-const c10::OperatorHandle& honest_batch_norm();
+const c10::OperatorHandle& batch_norm_that_declares_its_write();
 
 }  // namespace leapp::trace

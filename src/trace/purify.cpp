@@ -59,7 +59,7 @@ void Purifier::bind(VarId var, const std::string& name, const at::Tensor& value)
 }
 
 void Purifier::bind(const StateSlot& slot) {
-  if (slot.before != kNobody) {
+  if (slot.before != kNoId) {
     bind(slot.before, slot.name, tensor_content(slot.before));
     slot_inputs_.push_back(values_.at(slot.before));
     return;
@@ -80,7 +80,8 @@ void Purifier::replay(std::int32_t index) {
     call.op.callBoxed(&stack);
   } catch (const Error&) {
     const VarId of = tape_.args_of(call)->var;
-    const bool is_around = call.relative && tape_.variable(of).origin == Variable::Origin::kInput;
+    const bool is_around =
+        call.offset_from_base && tape_.variable(of).origin == Variable::Origin::kInput;
     if (is_around) refuse_alias(index);
     throw;
   } catch (const std::exception& error) {
@@ -132,15 +133,15 @@ void Purifier::on_call(const c10::OperatorHandle& op, c10::DispatchKeySet keys,
     view->callBoxed(stack);
     return;
   }
-  const bool hidden_alias = first && call_->hidden_alias;
+  const bool undeclared_alias = first && call_->undeclared_alias;
   const OpTraits& traits = traits_of(op);
   const bool composite = op.hasKernelForDispatchKey(c10::DispatchKey::CompositeImplicitAutograd);
-  if (!traits.mutates && !traits.aliases && !hidden_alias && options_.keep(op)) {
+  if (!traits.mutates && !traits.aliases && !undeclared_alias && options_.keep(op)) {
     run_whole(op, stack);
-  } else if (hidden_alias && composite) {
+  } else if (undeclared_alias && composite) {
     op.callBoxedForDispatchKey(c10::DispatchKey::CompositeImplicitAutograd, *stack);
   } else if (!can_look_inside(op) || !open_up(op, stack)) {
-    step_aside(op, keys, stack);
+    redispatch_below(op, keys, stack);
   }
 }
 
@@ -182,7 +183,7 @@ bool Purifier::open_up(const c10::OperatorHandle& op, torch::jit::Stack* stack) 
   const std::vector<at::Tensor> given = tensors_in(arguments.data(), arguments.size());
   for (std::size_t i = 0; i < given.size(); ++i) {
     const VarId var = inside->recording.inputs[i].var;
-    if (var != kNobody) inner.values_.emplace(var, wrap(given[i]));
+    if (var != kNoId) inner.values_.emplace(var, wrap(given[i]));
   }
   stack->resize(stack->size() - arguments.size());
   const Observing observing(inner);
@@ -202,7 +203,7 @@ ir::ValueId Purifier::final_value(const at::Tensor& tensor) {
 }
 
 ir::ValueId Purifier::final_value(const StateSlot& slot) {
-  if (slot.after != kNobody) return final_value(tensor_of(slot.after));
+  if (slot.after != kNoId) return final_value(tensor_of(slot.after));
   if (slot.same_as) return final_value(slot_inputs_[*slot.same_as]);
   return slot.constant.defined() ? builder_.value_of(slot.constant) : ir::kNoValue;
 }

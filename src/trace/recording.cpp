@@ -16,10 +16,10 @@ class Slicer {
         stores_(tape.store_count(), false) {}
 
   void mark_live(VarId var) {
-    if (var == kNobody) return;
+    if (var == kNoId) return;
     vars_[static_cast<std::size_t>(var)] = true;
     const StoreId store = tape_.variable(var).store;
-    if (store != kNobody) stores_[static_cast<std::size_t>(store)] = true;
+    if (store != kNoId) stores_[static_cast<std::size_t>(store)] = true;
   }
 
   std::vector<std::int32_t> run() {
@@ -65,18 +65,17 @@ class Slicer {
     if (defines) return true;
     bool writes_live = false;
     for_each_tensor_argument(call, [&](VarId var, bool writes) {
-      if (!writes || var == kNobody) return;
+      if (!writes || var == kNoId) return;
       const StoreId store = tape_.variable(var).store;
-      writes_live |= store == kNobody ? vars_[static_cast<std::size_t>(var)]
-                                      : stores_[static_cast<std::size_t>(store)];
+      writes_live |= store == kNoId ? vars_[static_cast<std::size_t>(var)]
+                                    : stores_[static_cast<std::size_t>(store)];
     });
     return writes_live;
   }
 
   // The call that produced a result defines it, not those that return it again after a write.
   bool is_live_definition(VarId var, std::int32_t call) const {
-    return var != kNobody && vars_[static_cast<std::size_t>(var)] &&
-           tape_.variable(var).call == call;
+    return var != kNoId && vars_[static_cast<std::size_t>(var)] && tape_.variable(var).call == call;
   }
 
   const Tape& tape_;
@@ -111,19 +110,19 @@ bool depends_on_inputs(const Tape& tape, VarId var) {
 
 bool is_from_outside(const Tape& tape, VarId var) {
   const Variable& variable = tape.variable(var);
-  const Store* memory = variable.store == kNobody ? nullptr : &tape.store(variable.store);
+  const Store* memory = variable.store == kNoId ? nullptr : &tape.store(variable.store);
   if (memory != nullptr && memory->fresh) return false;
   if (variable.origin == Variable::Origin::kOutside) return true;
   if (variable.origin != Variable::Origin::kResult) return false;
   const Call& call = tape.call(variable.call);
-  return call.found_in_memory && call.node == kNobody && memory != nullptr && memory->capture;
+  return call.inferred_alias && call.node == kNoId && memory != nullptr && memory->capture;
 }
 
 VarId root_outside(const Tape& tape, VarId var) {
   const StoreId id = tape.variable(var).store;
-  if (id == kNobody || !tape.store(id).capture || tape.store(id).fresh) return kNobody;
+  if (id == kNoId || !tape.store(id).capture || tape.store(id).fresh) return kNoId;
   const VarId root = tape.store(id).variables.front();
-  return tape.variable(root).origin == Variable::Origin::kOutside ? root : kNobody;
+  return tape.variable(root).origin == Variable::Origin::kOutside ? root : kNoId;
 }
 
 bool is_computed_in(const Recording& pass, const Tape& other, VarId var) {
@@ -138,7 +137,7 @@ std::vector<std::int32_t> own_calls(const Recording& recording, NodeId node) {
   calls.reserve(static_cast<std::size_t>(recording.end_call - recording.first_call));
   for (std::int32_t i = recording.first_call; i < recording.end_call; ++i) {
     const NodeId owner = recording.tape->call(i).node;
-    if (owner == kNobody || owner == node) calls.push_back(i);
+    if (owner == kNoId || owner == node) calls.push_back(i);
   }
   return calls;
 }
@@ -158,7 +157,7 @@ std::vector<std::int32_t> calls_for(const Recording& recording,
 VarId variable_at(const Tape& tape, const Site& site) {
   const Arg& arg = tape.args_of(tape.call(site.call))[site.arg];
   if (site.item < 0) return arg.var;
-  return site.item < arg.list_size ? tape.list_item(arg.list_begin + site.item) : kNobody;
+  return site.item < arg.list_size ? tape.list_item(arg.list_begin + site.item) : kNoId;
 }
 
 }  // namespace leapp::trace

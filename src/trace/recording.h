@@ -16,7 +16,7 @@ namespace leapp::trace {
 struct Recording {
   struct Port {
     std::string name = {};
-    VarId var = kNobody;
+    VarId var = kNoId;
   };
   struct Constant {
     std::string name;
@@ -48,14 +48,14 @@ struct Site {
 /// the pass (`same_as`), or as a constant; a slot with none of these is only read.
 struct StateSlot {
   std::string name = {};
-  VarId before = kNobody;
+  VarId before = kNoId;
   std::vector<Site> sites = {};
-  at::Tensor value = {};  ///< what it held before the pass; needed where `before` is kNobody
-  VarId after = kNobody;
+  at::Tensor value = {};  ///< what it held before the pass; needed where `before` is kNoId
+  VarId after = kNoId;
   std::optional<std::size_t> same_as = {};  ///< index among the slots of the pass
   at::Tensor constant = {};
 
-  bool is_left() const { return after != kNobody || same_as || constant.defined(); }
+  bool is_left() const { return after != kNoId || same_as || constant.defined(); }
 };
 
 /// Chooses, by walking backwards, the calls that `roots` depend on: producers, and every write to
@@ -74,7 +74,7 @@ bool depends_on_inputs(const Tape& tape, VarId var);
 bool is_from_outside(const Tape& tape, VarId var);
 
 /// The first variable in the memory of this one, where that was there before the tape ran and may
-/// be state; else kNobody.
+/// be state; else kNoId.
 VarId root_outside(const Tape& tape, VarId var);
 
 /// Whether a variable of another tape is a tensor that the pass computed.
@@ -87,7 +87,7 @@ std::vector<std::int32_t> own_calls(const Recording& recording, NodeId node);
 std::vector<std::int32_t> calls_for(const Recording& recording,
                                     const std::vector<StateSlot>& slots);
 
-/// The tensor that is read at a site; kNobody where there is none.
+/// The tensor that is read at a site; kNoId where there is none.
 VarId variable_at(const Tape& tape, const Site& site);
 
 /// Visits the tensors a call takes, with where it takes them.
@@ -109,15 +109,15 @@ template <typename Visit>
 void for_each_variable(const Tape& tape, const Call& call, Visit&& visit) {
   const Arg* args = tape.args_of(call);
   for (std::size_t i = 0; i < call.op.schema().arguments().size(); ++i) {
-    if (args[i].kind == Arg::Kind::kTensor && args[i].var != kNobody) visit(args[i].var);
+    if (args[i].kind == Arg::Kind::kTensor && args[i].var != kNoId) visit(args[i].var);
     for (std::int32_t k = 0; k < args[i].list_size; ++k) {
       const VarId var = tape.list_item(args[i].list_begin + k);
-      if (var != kNobody) visit(var);
+      if (var != kNoId) visit(var);
     }
   }
 }
 
-/// Visits the tensors a call returns; kNobody for those that are undefined.
+/// Visits the tensors a call returns; kNoId for those that are undefined.
 template <typename Visit>
 void for_each_result(const Tape& tape, const Call& call, Visit&& visit) {
   const CallResult* results = tape.results_of(call);

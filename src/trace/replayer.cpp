@@ -19,7 +19,7 @@ Replayer::Replayer(const Recording& recording, const std::vector<StateSlot>& slo
 void Replayer::find_written_stores() {
   written_.assign(tape_.store_count(), false);
   const auto mark = [&](VarId var) {
-    if (var == kNobody || tape_.variable(var).store == kNobody) return;
+    if (var == kNoId || tape_.variable(var).store == kNoId) return;
     written_[static_cast<std::size_t>(tape_.variable(var).store)] = true;
   };
   for (const std::int32_t index : recording_.calls) {
@@ -52,12 +52,12 @@ at::Tensor Replayer::tensor_at(const Site& site, VarId var) {
 }
 
 at::Tensor Replayer::tensor_of(VarId var) {
-  if (var == kNobody) return {};
+  if (var == kNoId) return {};
   const auto it = values_.find(var);
   if (it != values_.end()) return it->second;
   at::Tensor content = tensor_content(var);
   const StoreId store = tape_.variable(var).store;
-  if (store != kNobody && written_[static_cast<std::size_t>(store)]) content = writable(content);
+  if (store != kNoId && written_[static_cast<std::size_t>(store)]) content = writable(content);
   values_.emplace(var, content);
   return content;
 }
@@ -65,7 +65,7 @@ at::Tensor Replayer::tensor_of(VarId var) {
 at::Tensor Replayer::tensor_content(VarId var) const {
   const Variable& variable = tape_.variable(var);
   demand(variable.held.defined(), "a replayed call reads a result that no call made");
-  const auto capture = variable.store == kNobody ? nullptr : tape_.store(variable.store).capture;
+  const auto capture = variable.store == kNoId ? nullptr : tape_.store(variable.store).capture;
   if (!capture) return variable.held;
   if (capture->changed_unseen()) {
     const std::string name = name_of(variable.held);
@@ -84,7 +84,7 @@ c10::IValue Replayer::argument_of(const Site& site, const Arg& arg, const c10::A
     case Arg::Kind::kValue:
       return arg.value;
     case Arg::Kind::kTensor:
-      return arg.var == kNobody ? c10::IValue() : tensor_at(site, arg.var);
+      return arg.var == kNoId ? c10::IValue() : tensor_at(site, arg.var);
     case Arg::Kind::kTensorList:
       break;
   }
@@ -94,8 +94,8 @@ c10::IValue Replayer::argument_of(const Site& site, const Arg& arg, const c10::A
     c10::List<std::optional<at::Tensor>> list;
     for (std::int32_t k = 0; k < arg.list_size; ++k) {
       const VarId var = tape_.list_item(arg.list_begin + k);
-      list.push_back(var == kNobody ? std::nullopt
-                                    : std::optional(tensor_at({site.call, site.arg, k}, var)));
+      list.push_back(var == kNoId ? std::nullopt
+                                  : std::optional(tensor_at({site.call, site.arg, k}, var)));
     }
     return list;
   }
@@ -114,11 +114,11 @@ torch::jit::Stack Replayer::arguments_of(std::int32_t index) {
   for (std::size_t i = 0; i < declared.size(); ++i) {
     stack.push_back(argument_of({index, static_cast<std::int32_t>(i), -1}, args[i], declared[i]));
   }
-  if (call.relative) {
+  if (call.offset_from_base) {
     stack.back() = stack.back().toInt() + stack.front().toTensor().storage_offset();
   }
   static const c10::OperatorName as_strided("aten::as_strided", "");
-  if (!call.relative && call.op.operator_name() == as_strided && stack.back().isInt()) {
+  if (!call.offset_from_base && call.op.operator_name() == as_strided && stack.back().isInt()) {
     // An offset the user gave counts from the start of the traced tensor's memory.
     const at::Tensor& traced = tape_.variable(args[0].var).held;
     const at::Tensor self = stack.front().toTensor();
@@ -132,13 +132,13 @@ torch::jit::Stack Replayer::arguments_of(std::int32_t index) {
 void Replayer::assign(const CallResult& result, const c10::IValue& value) {
   if (!result.is_tensor) return;
   if (!result.is_list) {
-    if (result.var != kNobody) values_.insert_or_assign(result.var, value.toTensor());
+    if (result.var != kNoId) values_.insert_or_assign(result.var, value.toTensor());
     return;
   }
   const auto items = value.toTensorVector();
   for (std::int32_t k = 0; k < result.list_size; ++k) {
     const VarId var = tape_.list_item(result.list_begin + k);
-    if (var != kNobody) values_.insert_or_assign(var, items.at(static_cast<std::size_t>(k)));
+    if (var != kNoId) values_.insert_or_assign(var, items.at(static_cast<std::size_t>(k)));
   }
 }
 
@@ -159,9 +159,9 @@ Replay::Values Replay::run(const std::vector<at::Tensor>& inputs,
   }
   for (std::size_t i = 0; i < slots_.size(); ++i) {
     const StateSlot& slot = slots_[i];
-    slot_inputs_.push_back(slot.before == kNobody ? states.at(i).clone()
-                                                  : laid_out(slot.before, states.at(i)));
-    if (slot.before != kNobody) values_.insert_or_assign(slot.before, slot_inputs_.back());
+    slot_inputs_.push_back(slot.before == kNoId ? states.at(i).clone()
+                                                : laid_out(slot.before, states.at(i)));
+    if (slot.before != kNoId) values_.insert_or_assign(slot.before, slot_inputs_.back());
     for (const Site& site : slot.sites) given_[site] = i;
   }
   const std::vector<at::Tensor> before = [&] {
@@ -180,9 +180,9 @@ Replay::Values Replay::run(const std::vector<at::Tensor>& inputs,
   for (const Recording::Port& port : recording_.outputs)
     values.outputs.push_back(tensor_of(port.var));
   for (const StateSlot& slot : slots_) {
-    values.after.push_back(slot.after != kNobody ? tensor_of(slot.after)
-                           : slot.same_as        ? before[*slot.same_as]
-                                                 : slot.constant);
+    values.after.push_back(slot.after != kNoId ? tensor_of(slot.after)
+                           : slot.same_as      ? before[*slot.same_as]
+                                               : slot.constant);
   }
   return values;
 }

@@ -69,7 +69,7 @@ void ScriptReader::on_call(const c10::OperatorHandle& op, c10::DispatchKeySet ke
   const bool composite = op.hasKernelForDispatchKey(c10::DispatchKey::CompositeImplicitAutograd);
   require(composite, Code::kNotTranslated,
           name + " is not among the operators to keep, and cannot be decomposed");
-  step_aside(op, keys, stack);
+  redispatch_below(op, keys, stack);
 }
 
 void ScriptReader::run(const jit::Node& node) {

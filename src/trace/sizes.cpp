@@ -25,7 +25,7 @@ std::int64_t indexed_rank(const at::Tensor& self, const c10::IValue& indices) {
 void SizeQuestion::answer(const c10::OperatorHandle& op, const torch::jit::Stack& stack) {
   const auto returns = static_cast<std::ptrdiff_t>(op.schema().returns().size());
   returned_.assign(stack.end() - returns, stack.end());
-  trial_ = try_other_sizes(op, arguments_, varying_, returned_);
+  trial_ = try_other_sizes(op, arguments_, dynamic_, returned_);
   arguments_.clear();
 }
 
@@ -36,7 +36,7 @@ bool SizeQuestion::note(Tape& tape) const {
     if (trial_.results[i] == 0 || !returned[i].defined()) continue;
     const auto var = tape.find(returned[i]);
     if (!var) continue;
-    tape.variable(*var).varying = trial_.results[i];
+    tape.variable(*var).dynamic = trial_.results[i];
     any = true;
   }
   return any;
@@ -46,18 +46,18 @@ std::optional<SizeQuestion> ask_sizes(Tape& tape, const c10::OperatorHandle& op,
                                       const c10::IValue* arguments,
                                       const std::function<bool(const at::Tensor&)>& is_state) {
   torch::jit::Stack given(arguments, arguments + op.schema().arguments().size());
-  std::vector<Varying> varying = varying_arguments(
+  std::vector<DynamicDims> dynamic = dynamic_dims_of_arguments(
       op, given,
       [&](const at::Tensor& tensor) {
         const auto var = tape.find(tensor);
-        return var ? tape.variable(*var).varying : 0;
+        return var ? tape.variable(*var).dynamic : 0;
       },
       [&](const at::Tensor& tensor) {
         const auto var = tape.find(tensor);
-        return (var && tape.variable(*var).node != kNobody) || is_state(tensor);
+        return (var && tape.variable(*var).node != kNoId) || is_state(tensor);
       });
-  if (varying.empty()) return std::nullopt;
-  return SizeQuestion(std::move(given), std::move(varying));
+  if (dynamic.empty()) return std::nullopt;
+  return SizeQuestion(std::move(given), std::move(dynamic));
 }
 
 bool writes_by_index(const c10::OperatorHandle& op) {
@@ -67,11 +67,11 @@ bool writes_by_index(const c10::OperatorHandle& op) {
 
 VarId before_squeeze(Tape& tape, const c10::IValue* arguments, VarId values) {
   static const c10::OperatorName view("aten::view", "");
-  if (values == kNobody || tape.variable(values).call < 0) return values;
+  if (values == kNoId || tape.variable(values).call < 0) return values;
   Call& maker = tape.calls()[static_cast<std::size_t>(tape.variable(values).call)];
   if (maker.op.operator_name() != view) return values;
   const VarId source = tape.args_of(maker)[0].var;
-  const at::Tensor before = source == kNobody ? at::Tensor() : tape.tensor(source);
+  const at::Tensor before = source == kNoId ? at::Tensor() : tape.tensor(source);
   if (!before.defined()) return values;
   const auto sizes = arguments[2].toTensor().sizes();
   const std::int64_t lost = before.dim() - static_cast<std::int64_t>(sizes.size());
@@ -82,7 +82,7 @@ VarId before_squeeze(Tape& tape, const c10::IValue* arguments, VarId values) {
   const auto rest = all.begin() + lost;
   const bool ones = std::all_of(all.begin(), rest, [](std::int64_t size) { return size == 1; });
   if (!ones || !std::equal(rest, all.end(), sizes.begin(), sizes.end())) return values;
-  maker.passed_over = &maker == &tape.calls().back();
+  maker.bypassed = &maker == &tape.calls().back();
   return source;
 }
 

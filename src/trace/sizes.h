@@ -8,8 +8,8 @@
 #include <optional>
 #include <vector>
 
+#include "trace/dynamic_dims.h"
 #include "trace/tape.h"
-#include "trace/varying.h"
 
 namespace leapp::trace {
 
@@ -22,7 +22,7 @@ inline constexpr const char* kFixedSize =
     " works on a tensor with a data-dependent shape, and only with the number of elements that was "
     "traced: the model is specialised to it. Use torch.where() or a sum over the mask to keep "
     "sizes fixed.";
-inline constexpr const char* kVaryingPort =
+inline constexpr const char* kDynamicPort =
     " has a data-dependent shape: it is specialised to the one that was traced. Use torch.where() "
     "or a sum over the mask to keep sizes fixed.";
 
@@ -30,8 +30,8 @@ inline constexpr const char* kVaryingPort =
 /// it without a lock, then noted on the tape.
 class SizeQuestion {
  public:
-  SizeQuestion(torch::jit::Stack arguments, std::vector<Varying> varying)
-      : arguments_(std::move(arguments)), varying_(std::move(varying)) {}
+  SizeQuestion(torch::jit::Stack arguments, std::vector<DynamicDims> dynamic)
+      : arguments_(std::move(arguments)), dynamic_(std::move(dynamic)) {}
 
   /// `stack` ends with what the operator returned.
   void answer(const c10::OperatorHandle& op, const torch::jit::Stack& stack);
@@ -40,7 +40,7 @@ class SizeQuestion {
 
  private:
   torch::jit::Stack arguments_;
-  std::vector<Varying> varying_;
+  std::vector<DynamicDims> dynamic_;
   torch::jit::Stack returned_;
   SizeTrial trial_;
 };

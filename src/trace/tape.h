@@ -26,27 +26,27 @@
 #include <vector>
 
 #include "trace/capture.h"
+#include "trace/dynamic_dims.h"
 #include "trace/source.h"
-#include "trace/varying.h"
 
 namespace leapp::trace {
 
 using VarId = std::int32_t;
 using StoreId = std::int32_t;
 using NodeId = std::int32_t;
-inline constexpr std::int32_t kNobody = -1;
+inline constexpr std::int32_t kNoId = -1;
 
 /// One tensor object.
 struct Variable {
   enum class Origin : std::uint8_t { kOutside, kInput, kResult };
 
   Origin origin;
-  StoreId store;           ///< kNobody for tensors without storage
-  NodeId node = kNobody;   ///< the open node whose inputs it depends on
+  StoreId store;           ///< kNoId for tensors without storage
+  NodeId node = kNoId;     ///< the open node whose inputs it depends on
   std::int32_t call = -1;  ///< result: index of the producing call
   c10::weak_intrusive_ptr<c10::TensorImpl> impl;
   at::Tensor held = {};      ///< outside or input: an alias with its sizes and strides
-  Varying varying = 0;       ///< dynamic dimensions: their sizes depend on traced values
+  DynamicDims dynamic = 0;   ///< dynamic dimensions: their sizes depend on traced values
   bool survives = false;     ///< result: the program still held it when its pass ended
   std::int64_t version = 0;  ///< result: how often it had been written to by then
 };
@@ -58,7 +58,7 @@ struct Store {
   const std::byte* root;                      ///< where the root's elements began
   at::ScalarType dtype;                       ///< of the root
   c10::SmallVector<VarId, 4> variables = {};  ///< all variables in it; the first one is the root
-  NodeId node = kNobody;                      ///< the open node whose data was written to it
+  NodeId node = kNoId;                        ///< the open node whose data was written to it
   std::int32_t last_write = -1;               ///< index of the last call that wrote to it
   std::shared_ptr<Capture> capture =
       {};              ///< content when first used; null for memory made on the tape
@@ -71,8 +71,8 @@ struct Store {
 struct Arg {
   enum class Kind : std::uint8_t { kValue, kTensor, kTensorList };
   Kind kind = Kind::kValue;
-  VarId var = kNobody;          ///< tensor
-  std::int32_t list_begin = 0;  ///< list: range in Tape::list_items, kNobody for absent tensors
+  VarId var = kNoId;            ///< tensor
+  std::int32_t list_begin = 0;  ///< list: range in Tape::list_items, kNoId for absent tensors
   std::int32_t list_size = 0;
   c10::IValue value = {};  ///< everything else
 };
@@ -80,7 +80,7 @@ struct Arg {
 struct CallResult {
   bool is_tensor = false;
   bool is_list = false;
-  VarId var = kNobody;  ///< tensor; kNobody when undefined
+  VarId var = kNoId;  ///< tensor; kNoId when undefined
   std::int32_t list_begin = 0;
   std::int32_t list_size = 0;
 };
@@ -89,13 +89,15 @@ struct Call {
   c10::OperatorHandle op;
   std::int32_t first_arg = 0;
   std::int32_t first_result = 0;
-  NodeId node = kNobody;
+  NodeId node = kNoId;
   FrameRef frame;
-  bool hidden_alias = false;  ///< a result aliases an argument, which the schema does not declare
-  bool relative = false;      ///< as_strided of ours: the offset counts from its argument's start
-  bool found_in_memory = false;  ///< ours: an alias of memory already known, first seen here
-  bool comes_first = false;      ///< ours: a part, met before the whole that it is a part of
-  bool passed_over = false;      ///< a view whose reader was given what it is a view of
+  bool undeclared_alias =
+      false;  ///< a result aliases an argument, which the schema does not declare
+  bool offset_from_base =
+      false;                    ///< as_strided of ours: the offset counts from its argument's start
+  bool inferred_alias = false;  ///< ours: an alias of memory already known, first seen here
+  bool comes_first = false;     ///< ours: a part, met before the whole that it is a part of
+  bool bypassed = false;        ///< a view whose reader was given what it is a view of
 };
 
 class Tape {
@@ -112,7 +114,7 @@ class Tape {
   /// What a tensor is on this tape: the very object, which may be gone, or the newest variable that
   /// has its elements.
   struct Match {
-    VarId var = kNobody;
+    VarId var = kNoId;
     bool same_object = false;
     bool rewritten = false;  ///< a result that nothing wrote to on this tape, but something since
   };
@@ -145,7 +147,7 @@ class Tape {
   void add_argument(Arg argument) { args_.push_back(std::move(argument)); }
   /// An argument that is a list, for a call to come.
   Arg list_of(const std::vector<VarId>& vars);
-  /// Any argument, likewise. `var_of` names each tensor in it; kNobody: one that is a value, or
+  /// Any argument, likewise. `var_of` names each tensor in it; kNoId: one that is a value, or
   /// absent from its list.
   Arg argument_of(const c10::IValue& value, c10::function_ref<VarId(const at::Tensor&)> var_of);
   /// A tensor, a list of tensors, or anything else, of which only the place is kept.
@@ -171,12 +173,12 @@ class Tape {
   Store& store(StoreId id) { return stores_[static_cast<std::size_t>(id)]; }
   /// Whether two variables are one tensor, or in the same memory.
   bool same_memory(VarId a, VarId b) const {
-    return a == b || (variable(a).store != kNobody && variable(a).store == variable(b).store);
+    return a == b || (variable(a).store != kNoId && variable(a).store == variable(b).store);
   }
   /// Whether the call `since` or a later one wrote to the variable's memory.
   bool written_since(VarId id, std::int32_t since) const {
     const StoreId memory = variable(id).store;
-    return memory != kNobody && store(memory).last_write >= since;
+    return memory != kNoId && store(memory).last_write >= since;
   }
   /// The variable's tensor, or an alias of it; undefined when it is gone.
   at::Tensor tensor(VarId id) const;

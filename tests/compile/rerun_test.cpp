@@ -81,7 +81,7 @@ TEST_F(RerunTest, AnAbsentTensorStaysAbsent) {
   const trace::Call& made = tape_.call(tape_.variable(value.var).call);
   const trace::Arg& list = tape_.args_of(made)[1];
   ASSERT_EQ(list.list_size, 2);
-  EXPECT_EQ(tape_.list_item(list.list_begin), trace::kNobody);
+  EXPECT_EQ(tape_.list_item(list.list_begin), trace::kNoId);
 }
 
 }  // namespace

@@ -82,7 +82,7 @@ TEST(FirstTickTest, MemoryIsLeftAsTheFirstPassWroteIt) {
   const auto found = first_tick(writer);
   ASSERT_TRUE(found);
   EXPECT_EQ(told(writer, found->states, 1), (Lines{"written m <- m", "flag ? <- constant"}));
-  EXPECT_EQ(found->opening[0].before, kNobody);
+  EXPECT_EQ(found->opening[0].before, kNoId);
   EXPECT_EQ(found->opening[0].after, writer.var("m", 0));
 }
 

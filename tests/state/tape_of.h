@@ -106,7 +106,7 @@ class NodeWriter {
     for (const auto& [id, known] : names_.at(pass)) {
       if (known == name) return id;
     }
-    return trace::kNobody;
+    return trace::kNoId;
   }
   /// The name that a variable had, or "?".
   std::string name(trace::VarId id, std::size_t pass = 0) const {
@@ -149,7 +149,7 @@ class NodeWriter {
     } else if (first == "state") {
       const at::Tensor now = look_up(second);
       const trace::VarId before = named(tape_->add_input(now, node.id), second);
-      pass_.states.push_back({second, before, trace::kNobody, now.clone(), {}});
+      pass_.states.push_back({second, before, trace::kNoId, now.clone(), {}});
     } else if (first == "update") {
       session::DeclaredState& state = pass_.states.back();
       state.after = use(fourth);
@@ -211,9 +211,9 @@ class NodeWriter {
     const bool writes = trace::traits_of(op).writes.front();
     if (writes) world_->captures.before_write(tensors.front());
     const bool own = std::any_of(vars.begin(), vars.end(), [&](trace::VarId var) {
-      return tape_->variable(var).node != trace::kNobody;
+      return tape_->variable(var).node != trace::kNoId;
     });
-    const trace::NodeId owner = own ? node.id : trace::kNobody;
+    const trace::NodeId owner = own ? node.id : trace::kNoId;
     const int line = static_cast<int>(tape_->calls().size()) + 1;
     tape_->begin_call(op, {"program.py", -line}, owner);
     torch::jit::Stack stack;
@@ -273,7 +273,7 @@ class NodeWriter {
 
   void record_memory() {
     for (const session::DeclaredState& state : pass_.states) {
-      if (state.after != trace::kNobody) add_memory(state.before, state.name, state.updated);
+      if (state.after != trace::kNoId) add_memory(state.before, state.name, state.updated);
     }
     for (const session::DeclaredBuffer& buffer : pass_.buffers) {
       if (buffer.changed) add_memory(buffer.before, buffer.name, tape_->tensor(buffer.after));

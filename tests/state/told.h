@@ -28,10 +28,10 @@ inline std::string told(const NodeWriter& writer, const state::State& state, std
   if (!slot.sites.empty()) {
     read = trace::variable_at(writer.node.passes[base].tape(), slot.sites.front());
   }
-  const std::string left = slot.after != trace::kNobody ? writer.name(slot.after, base)
-                           : slot.same_as               ? "#" + std::to_string(*slot.same_as)
-                           : slot.constant.defined()    ? "constant"
-                                                        : "nothing";
+  const std::string left = slot.after != trace::kNoId ? writer.name(slot.after, base)
+                           : slot.same_as             ? "#" + std::to_string(*slot.same_as)
+                           : slot.constant.defined()  ? "constant"
+                                                      : "nothing";
   return word_of(state.origin) + " " + writer.name(read, base) + " <- " + left;
 }
 

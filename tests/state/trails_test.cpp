@@ -24,7 +24,7 @@ std::string told(const NodeWriter& writer, const Trail& trail, std::size_t base)
   if (!trail.sources) return text + " ?";
   for (const Source& source : *trail.sources) {
     text += source.trail >= 0 ? " #" + std::to_string(source.trail)
-            : source.port.node != kNobody
+            : source.port.node != kNoId
                 ? " " + std::to_string(source.port.node) + "/" + source.port.port
                 : " " + writer.name(source.var, base);
     if (source.delay != 1) text += "@" + std::to_string(source.delay);

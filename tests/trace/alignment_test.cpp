@@ -111,12 +111,12 @@ TEST(AlignmentTest, ResultsOfPairedCallsAreOneAnother) {
   const Written first("neg tanh");
   const Written again("neg exp tanh");
   const Tape& tape = *again.writer.tape;
-  std::vector<VarId> as_first(tape.variable_count(), kNobody);
+  std::vector<VarId> as_first(tape.variable_count(), kNoId);
   pair_results(*first.writer.tape, first.writer.tape->call(1), tape, tape.call(2), as_first);
   const VarId tanh = again.writer.var(again.kept[2]);
   for (VarId var = 0; var < static_cast<VarId>(as_first.size()); ++var) {
     EXPECT_EQ(as_first[static_cast<std::size_t>(var)],
-              var == tanh ? first.writer.var(first.kept[1]) : kNobody);
+              var == tanh ? first.writer.var(first.kept[1]) : kNoId);
   }
 }
 

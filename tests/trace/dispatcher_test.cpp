@@ -25,7 +25,7 @@ class Listener final : public Observer {
                torch::jit::Stack* stack) override {
     seen.push_back(op.schema().name());
     if (inside_) {
-      step_aside(op, keys, stack);
+      redispatch_below(op, keys, stack);
     } else {
       call_unobserved(op, stack);
     }

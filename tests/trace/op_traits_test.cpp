@@ -140,13 +140,14 @@ TEST(OpTraitsTest, NormalisationThatUpdatesItsStatistics) {
     return torch::jit::Stack{x, none, none, statistics, statistics, training, 0.1, 1e-5, false};
   };
   const OpTraits& composite = traits("aten::batch_norm", "");
-  EXPECT_EQ(composite.hidden_write(batch_norm(x, true)), HiddenWrite::kInside);
-  EXPECT_EQ(composite.hidden_write(batch_norm(x, false)), HiddenWrite::kNone);
-  EXPECT_EQ(composite.hidden_write(batch_norm(none, true)), HiddenWrite::kNone);
+  EXPECT_EQ(composite.undeclared_write(batch_norm(x, true)), UndeclaredWrite::kInside);
+  EXPECT_EQ(composite.undeclared_write(batch_norm(x, false)), UndeclaredWrite::kNone);
+  EXPECT_EQ(composite.undeclared_write(batch_norm(none, true)), UndeclaredWrite::kNone);
   torch::jit::Stack native = batch_norm(x, true);
   native.pop_back();
-  EXPECT_EQ(traits("aten::native_batch_norm", "").hidden_write(native), HiddenWrite::kItself);
-  EXPECT_TRUE(traits_of(honest_batch_norm()).mutates);
+  EXPECT_EQ(traits("aten::native_batch_norm", "").undeclared_write(native),
+            UndeclaredWrite::kItself);
+  EXPECT_TRUE(traits_of(batch_norm_that_declares_its_write()).mutates);
 }
 
 }  // namespace

@@ -125,10 +125,10 @@ TEST_F(RecordingTest, MemoryFromOutsideIsKnownByItsFirstVariable) {
   EXPECT_TRUE(tape.same_memory(var(part), var(weight_)));
   EXPECT_FALSE(tape.same_memory(var(a_), var(weight_)));
   for (const at::Tensor& other : {x_, a_, row_}) {
-    EXPECT_EQ(root_outside(tape, var(other)), kNobody);
+    EXPECT_EQ(root_outside(tape, var(other)), kNoId);
   }
   const at::Tensor drawn = at::ones({2});
-  EXPECT_EQ(root_outside(tape, writer_.tape->add_outside(drawn, true)), kNobody);  // it is new
+  EXPECT_EQ(root_outside(tape, writer_.tape->add_outside(drawn, true)), kNoId);  // it is new
 }
 
 TEST_F(RecordingTest, CallsOfOtherNodesAreNoneOfAPass) {

@@ -50,7 +50,7 @@ TEST(SizesTest, NotesWhichSizesVary) {
   const Tensor chosen = made.writer.call("aten::masked_select", "", {made.x, made.mask});
   question->answer(made.op, {chosen});
   EXPECT_TRUE(question->note(*made.writer.tape));
-  EXPECT_NE(made.writer.tape->variable(made.writer.var(chosen)).varying, 0U);
+  EXPECT_NE(made.writer.tape->variable(made.writer.var(chosen)).dynamic, 0U);
 
   // What is computed from it varies as well; what is summed up does not.
   for (const auto& [name, varies] : {std::pair("aten::sin", true), std::pair("aten::sum", false)}) {

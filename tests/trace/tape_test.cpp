@@ -26,14 +26,6 @@ TEST_F(TapeTest, ATensorIsKnownByItself) {
   EXPECT_FALSE(tape_.find(at::ones({2})).has_value());
 }
 
-TEST_F(TapeTest, AnotherObjectOverTheSameMemoryIsKnownByItsStorage) {
-  const at::Tensor x = at::ones({2, 3});
-  const VarId var = tape_.add_input(x, 0);
-  const auto view = tape_.find(x.view({6}));
-  ASSERT_TRUE(view.has_value());
-  EXPECT_EQ(tape_.variable(*view).store, tape_.variable(var).store);
-}
-
 TEST_F(TapeTest, MemoryLentToAnotherLibraryIsKnownByItsAddress) {
   const at::Tensor x = at::ones({4});
   const VarId var = tape_.add_input(x, 0);
@@ -41,49 +33,6 @@ TEST_F(TapeTest, MemoryLentToAnotherLibraryIsKnownByItsAddress) {
   const auto found = tape_.find(lent);
   ASSERT_TRUE(found.has_value());
   EXPECT_EQ(tape_.variable(*found).store, tape_.variable(var).store);
-}
-
-TEST_F(TapeTest, APartThatWasMetFirstIsAViewOfTheWhole) {
-  const at::Tensor whole = at::ones({2, 4});
-  const at::Tensor part = whole.slice(1, 0, 2);
-  const VarId part_var = tape_.use(part);
-  EXPECT_EQ(tape_.variable(part_var).origin, Variable::Origin::kOutside);
-  const VarId whole_var = tape_.use(whole);
-  EXPECT_EQ(tape_.variable(whole_var).origin, Variable::Origin::kOutside);
-  EXPECT_EQ(tape_.variable(part_var).origin, Variable::Origin::kResult);
-  EXPECT_TRUE(tape_.call(tape_.variable(part_var).call).comes_first);
-  EXPECT_EQ(tape_.store(tape_.variable(part_var).store).variables.front(), whole_var);
-  EXPECT_EQ(tape_.find(part), part_var);
-}
-
-TEST_F(TapeTest, PartsOfOneTensorAreViewsOfIt) {
-  const at::Tensor whole = at::ones({2, 4});
-  const VarId left = tape_.use(whole.slice(1, 0, 2));
-  const VarId right = tape_.use(whole.slice(1, 2, 4));
-  const auto known = tape_.find(whole);
-  ASSERT_TRUE(known.has_value());
-  EXPECT_EQ(tape_.variable(*known).origin, Variable::Origin::kOutside);
-  for (const VarId part : {left, right}) {
-    EXPECT_EQ(tape_.args_of(tape_.call(tape_.variable(part).call))[0].var, *known);
-  }
-}
-
-TEST_F(TapeTest, AnotherStorageOverMoreOfTheSameBytesIsATensorOfItsOwn) {
-  const at::Tensor memory = at::ones({4});
-  const at::Tensor part = at::from_blob(memory.data_ptr<float>(), {2}, at::kFloat);
-  const at::Tensor whole = at::from_blob(memory.data_ptr<float>(), {4}, at::kFloat);
-  const VarId first = tape_.use(part);
-  const VarId second = tape_.use(whole);
-  EXPECT_EQ(tape_.variable(second).origin, Variable::Origin::kOutside);
-  EXPECT_NE(tape_.variable(second).store, tape_.variable(first).store);
-  EXPECT_EQ(tape_.content(second).numel(), 4);
-}
-
-TEST_F(TapeTest, AnEmptyViewBeginsNowhere) {
-  const at::Tensor whole = at::ones({4});
-  tape_.use(whole);
-  const VarId empty = tape_.use(whole.slice(0, 4));
-  EXPECT_EQ(tape_.args_of(tape_.call(tape_.variable(empty).call))[3].value.toInt(), 0);
 }
 
 TEST_F(TapeTest, ALongTapeReleasesExpiredResultsAndKeepsTheOthers) {
@@ -109,7 +58,7 @@ TEST_F(TapeTest, ALongTapeReleasesExpiredResultsAndKeepsTheOthers) {
 TEST_F(TapeTest, AResultInTheMemoryOfAnArgumentIsAHiddenAliasUnlessItIsDeclared) {
   const at::Tensor x = at::ones({2});
   tape_.add_input(x, 0);
-  const auto is_hidden = [&] { return tape_.calls().back().hidden_alias; };
+  const auto is_hidden = [&] { return tape_.calls().back().undeclared_alias; };
   mul(x, x);
   EXPECT_FALSE(is_hidden());
   writer_.call("aten::view", "", {x, std::vector<std::int64_t>{2, 1}});

@@ -26,7 +26,7 @@ class TapeWriter {
     const OpTraits& traits = traits_of(op);
     std::vector<Arg> arguments;
     std::vector<VarId> written;
-    NodeId node = kNobody;  // whose values it works on
+    NodeId node = kNoId;  // whose values it works on
     for (std::size_t i = 0; i < stack.size(); ++i) {
       arguments.push_back(tape->argument_of(stack[i], [&](const at::Tensor& tensor) {
         const VarId var = tape->use(tensor);

@@ -25,7 +25,7 @@ struct NodePort : Port {
 
 struct Node {
   std::string name;
-  NodeId id = kNobody;
+  NodeId id = kNoId;
   bool traced = true;        ///< false: listed in non_traced
   bool read_values = false;  ///< a pass took numbers out of the graph, and may have chosen by them
   int completed = 0;         ///< passes that ran; the first ones are in `passes`

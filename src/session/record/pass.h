@@ -23,18 +23,18 @@ namespace leapp::session {
 /// state_tensors(), and the update_state() that followed.
 struct DeclaredState {
   std::string name;
-  VarId before = kNobody;
-  VarId after = kNobody;  ///< kNobody: it was not updated, so it is an ordinary input
-  at::Tensor initial;     ///< a copy
-  at::Tensor updated;     ///< a copy; undefined: it was not updated
+  VarId before = kNoId;
+  VarId after = kNoId;  ///< kNoId: it was not updated, so it is an ordinary input
+  at::Tensor initial;   ///< a copy
+  at::Tensor updated;   ///< a copy; undefined: it was not updated
 };
 
 /// A tensor that module() or register_buffer() declared.
 struct DeclaredBuffer {
   std::string name;
-  VarId before = kNobody;
-  VarId after = kNobody;  ///< `before` where it was not assigned to
-  bool changed = false;   ///< written in place, or assigned to
+  VarId before = kNoId;
+  VarId after = kNoId;   ///< `before` where it was not assigned to
+  bool changed = false;  ///< written in place, or assigned to
 };
 
 /// Memory from outside the node that a pass read or wrote. Contents are those of `before` and
@@ -42,14 +42,14 @@ struct DeclaredBuffer {
 struct MemoryUse {
   /// Who wrote what this pass found there.
   struct Writer {
-    NodeId node = kNobody;
+    NodeId node = kNoId;
     std::size_t pass = 0;
 
     bool operator==(const Writer&) const = default;
   };
 
   std::string declared;  ///< the name of the state or buffer that it was declared as, or ""
-  VarId var = kNobody;   ///< the variable as the pass found it
+  VarId var = kNoId;     ///< the variable as the pass found it
   at::Tensor found;      ///< an alias of the tensor as it was found
   at::Tensor left;  ///< an alias of the tensor that holds the value after; undefined: unchanged
   std::shared_ptr<trace::Capture> before;  ///< null where the node declared the value as an input
@@ -65,11 +65,11 @@ struct MemoryUse {
 
 /// A tensor from outside that the pass read.
 struct OutsideRead {
-  VarId var = kNobody;
+  VarId var = kNoId;
   std::optional<PortId> source;    ///< the output that it is, exactly
   int source_pass = 0;             ///< the pass that put it out
   std::optional<Between> between;  ///< else, how it came of outputs
-  NodeId from = kNobody;           ///< the node that computed it, whether it put it out or not
+  NodeId from = kNoId;             ///< the node that computed it, whether it put it out or not
   std::optional<MemoryUse::Writer> writer;
   std::vector<trace::Tape::Match> known;  ///< what it was in each earlier pass of the node
   bool made_since = false;  ///< after the pass before, by an operator outside of nodes
@@ -77,7 +77,7 @@ struct OutsideRead {
 
 /// A value that the program read as a number or a choice of branch, though no input decides it.
 struct Escape {
-  VarId var = kNobody;
+  VarId var = kNoId;
   trace::FrameRef where;
   Code code = Code::kNumber;
   std::string text;  ///< what to say should it turn out to change
@@ -85,7 +85,7 @@ struct Escape {
 
 /// A tensor whose value ends up as a constant though it came from a node, or was drawn at random.
 struct BakedValue {
-  VarId var = kNobody;
+  VarId var = kNoId;
   trace::FrameRef where;  ///< of its first use, or where it was drawn
   std::string random;     ///< the operator that drew it, or ""
   PortId source;          ///< the node that it came from; the port may be empty

@@ -8,13 +8,13 @@
 
 namespace leapp::session {
 
-using trace::kNobody;
+using trace::kNoId;
 using trace::NodeId;
 using trace::VarId;
 
 /// "pre/features".
 struct PortId {
-  NodeId node = kNobody;
+  NodeId node = kNoId;
   std::string port;
 
   auto operator<=>(const PortId&) const = default;

@@ -13,7 +13,7 @@ namespace leapp::trace {
 
 /// The dynamic dimensions of a tensor, whose sizes depend on the values of traced tensors: a bit
 /// for each.
-using Varying = std::uint64_t;
+using DynamicDims = std::uint64_t;
 
 /// Tensors of a call's arguments or results in order, those in lists included. Absent ones count.
 std::vector<at::Tensor> tensors_in(const c10::IValue* values, std::size_t count);
@@ -37,22 +37,23 @@ void for_each_tensor(std::span<const c10::IValue> values, Visit&& visit) {
 /// The dynamic dimensions of each of the arguments' tensors, for try_other_sizes(); empty when
 /// there are none. `known` gives those of a tensor so far, `is_traced` whether its values may be
 /// others.
-std::vector<Varying> varying_arguments(const c10::OperatorHandle& op,
-                                       const torch::jit::Stack& arguments,
-                                       const std::function<Varying(const at::Tensor&)>& known,
-                                       const std::function<bool(const at::Tensor&)>& is_traced);
+std::vector<DynamicDims> dynamic_dims_of_arguments(
+    const c10::OperatorHandle& op, const torch::jit::Stack& arguments,
+    const std::function<DynamicDims(const at::Tensor&)>& known,
+    const std::function<bool(const at::Tensor&)>& is_traced);
 
 /// What other sizes of its arguments do to a call.
 struct SizeTrial {
-  std::vector<Varying> results;  ///< dynamic dimensions of each tensor in what it returned
-  bool fixed = false;            ///< specialised: it works with the traced sizes only
+  std::vector<DynamicDims> results;  ///< dynamic dimensions of each tensor in what it returned
+  bool fixed = false;                ///< specialised: it works with the traced sizes only
 };
 
 /// Runs the call on stand-ins for its tensors, once as it was and once with larger dynamic
-/// dimensions. `varying` has those of each of the arguments' tensors; for a mask in an index,
+/// dimensions. `dynamic` has those of each of the arguments' tensors; for a mask in an index,
 /// whether the number of elements it selects is dynamic. Takes no lock; where zeros do not tell,
 /// operators written in Python may run.
 SizeTrial try_other_sizes(const c10::OperatorHandle& op, const torch::jit::Stack& arguments,
-                          const std::vector<Varying>& varying, const torch::jit::Stack& results);
+                          const std::vector<DynamicDims>& dynamic,
+                          const torch::jit::Stack& results);
 
 }  // namespace leapp::trace

@@ -1,4 +1,4 @@
-#include "trace/varying.h"
+#include "trace/dynamic_dims.h"
 
 #include <ATen/ops/empty_strided.h>
 #include <ATen/ops/zeros.h>
@@ -20,16 +20,16 @@ std::int64_t other_size(std::int64_t size) {
   return size == 0 ? kDivisible : 3 * size;
 }
 
-bool varies(Varying dims, std::size_t dim) {
+bool varies(DynamicDims dims, std::size_t dim) {
   return dim < 64 && ((dims >> dim) & 1U) != 0;
 }
 
 // A call with stand-ins for its tensors: of the traced sizes, or of other ones.
 class StandIns {
  public:
-  StandIns(const torch::jit::Stack& arguments, const std::vector<Varying>& varying,
+  StandIns(const torch::jit::Stack& arguments, const std::vector<DynamicDims>& dynamic,
            c10::Device device)
-      : arguments_(arguments), varying_(varying), device_(device) {}
+      : arguments_(arguments), dynamic_(dynamic), device_(device) {}
 
   // What the operator returns for them; nothing where it refuses.
   std::optional<std::vector<at::Tensor>> run(const c10::OperatorHandle& op, bool other) const {
@@ -44,7 +44,7 @@ class StandIns {
 
  private:
   // Zeros, which are also a position that every index takes.
-  at::Tensor stand_in(const at::Tensor& tensor, Varying dims, bool other) const {
+  at::Tensor stand_in(const at::Tensor& tensor, DynamicDims dims, bool other) const {
     if (!tensor.defined()) return tensor;
     const at::TensorOptions options = tensor.options().device(device_).requires_grad(false);
     if (dims == 0 || !other) {
@@ -57,7 +57,7 @@ class StandIns {
   }
 
   // Masks become the positions that they select.
-  void add_index(const at::Tensor& index, Varying dims, bool other,
+  void add_index(const at::Tensor& index, DynamicDims dims, bool other,
                  c10::List<std::optional<at::Tensor>>& items) const {
     if (!is_mask(index)) {
       items.push_back(stand_in(index, dims, other));
@@ -75,11 +75,11 @@ class StandIns {
     std::size_t next = 0;
     for (const c10::IValue& value : arguments_) {
       if (value.isTensor()) {
-        made.emplace_back(stand_in(value.toTensor(), varying_[next++], other));
+        made.emplace_back(stand_in(value.toTensor(), dynamic_[next++], other));
       } else if (value.isOptionalTensorList()) {
         c10::List<std::optional<at::Tensor>> items;
         for (const c10::IValue& item : value.toListRef()) {
-          const Varying dims = varying_[next++];
+          const DynamicDims dims = dynamic_[next++];
           if (item.isTensor() && item.toTensor().defined()) {
             add_index(item.toTensor(), dims, other, items);
           } else {
@@ -90,7 +90,7 @@ class StandIns {
       } else if (value.isTensorList()) {
         c10::List<at::Tensor> items;
         for (const c10::IValue& item : value.toListRef()) {
-          items.push_back(stand_in(item.toTensor(), varying_[next++], other));
+          items.push_back(stand_in(item.toTensor(), dynamic_[next++], other));
         }
         made.emplace_back(std::move(items));
       } else if (value.isDevice()) {
@@ -103,7 +103,7 @@ class StandIns {
   }
 
   const torch::jit::Stack& arguments_;
-  const std::vector<Varying>& varying_;
+  const std::vector<DynamicDims>& dynamic_;
   c10::Device device_;
 };
 
@@ -119,20 +119,20 @@ std::vector<c10::Device> devices_for(const std::vector<at::Tensor>& tensors) {
 }
 
 // A guess without knowing the operator: sizes of results that equal a dynamic one are dynamic.
-std::vector<Varying> by_size(const std::vector<at::Tensor>& arguments,
-                             const std::vector<Varying>& varying,
-                             const std::vector<at::Tensor>& results) {
-  std::vector<Varying> found;
+std::vector<DynamicDims> by_size(const std::vector<at::Tensor>& arguments,
+                                 const std::vector<DynamicDims>& dynamic,
+                                 const std::vector<at::Tensor>& results) {
+  std::vector<DynamicDims> found;
   for (const at::Tensor& result : results) {
-    Varying dims = 0;
+    DynamicDims dims = 0;
     for (std::int64_t d = 0; result.defined() && d < std::min<std::int64_t>(result.dim(), 64);
          ++d) {
       for (std::size_t i = 0; i < arguments.size(); ++i) {
-        if (varying[i] == 0) continue;
+        if (dynamic[i] == 0) continue;
         for (std::int64_t k = 0; k < arguments[i].dim(); ++k) {
-          const bool same = varies(varying[i], static_cast<std::size_t>(k)) &&
+          const bool same = varies(dynamic[i], static_cast<std::size_t>(k)) &&
                             arguments[i].size(k) == result.size(d);
-          if (same) dims |= Varying{1} << d;
+          if (same) dims |= DynamicDims{1} << d;
         }
       }
     }
@@ -150,10 +150,10 @@ int deciding_argument(const c10::OperatorHandle& op) {
 }
 
 // The dynamic dimensions of an operator whose results have a data-dependent shape.
-std::vector<Varying> data_dependent_dims(const c10::OperatorHandle& op,
-                                         const torch::jit::Stack& arguments,
-                                         const std::vector<at::Tensor>& results) {
-  std::vector<Varying> found(results.size(), 1);
+std::vector<DynamicDims> data_dependent_dims(const c10::OperatorHandle& op,
+                                             const torch::jit::Stack& arguments,
+                                             const std::vector<at::Tensor>& results) {
+  std::vector<DynamicDims> found(results.size(), 1);
   const std::string& name = op.schema().name();
   const bool unique = name.find("unique") != std::string::npos;
   if (unique && found.size() > 1) found[1] = 0;  // where each element went to
@@ -163,27 +163,27 @@ std::vector<Varying> data_dependent_dims(const c10::OperatorHandle& op,
   if (position && arguments[static_cast<std::size_t>(*position)].isInt()) {
     const at::Tensor& self = arguments[0].toTensor();
     const std::int64_t dim = arguments[static_cast<std::size_t>(*position)].toInt();
-    found[0] = Varying{1} << std::min<std::int64_t>(dim < 0 ? dim + self.dim() : dim, 63);
+    found[0] = DynamicDims{1} << std::min<std::int64_t>(dim < 0 ? dim + self.dim() : dim, 63);
   }
   return found;
 }
 
 }  // namespace
 
-std::vector<Varying> varying_arguments(const c10::OperatorHandle& op,
-                                       const torch::jit::Stack& arguments,
-                                       const std::function<Varying(const at::Tensor&)>& known,
-                                       const std::function<bool(const at::Tensor&)>& is_traced) {
+std::vector<DynamicDims> dynamic_dims_of_arguments(
+    const c10::OperatorHandle& op, const torch::jit::Stack& arguments,
+    const std::function<DynamicDims(const at::Tensor&)>& known,
+    const std::function<bool(const at::Tensor&)>& is_traced) {
   const bool decides = traits_of(op).has_data_dependent_shape(arguments);
   const int deciding = decides ? deciding_argument(op) : -1;
-  std::vector<Varying> varying;
+  std::vector<DynamicDims> dynamic;
   const auto add = [&](const c10::IValue& value, bool may_decide) {
-    Varying dims = 0;
+    DynamicDims dims = 0;
     if (value.isTensor() && value.toTensor().defined()) {
       dims = known(value.toTensor());
       if (may_decide && is_traced(value.toTensor())) dims |= 1;
     }
-    varying.push_back(dims);
+    dynamic.push_back(dims);
   };
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     if (arguments[i].isTensor()) {
@@ -195,8 +195,9 @@ std::vector<Varying> varying_arguments(const c10::OperatorHandle& op,
       }
     }
   }
-  const bool any = std::any_of(varying.begin(), varying.end(), [](Varying dims) { return dims; });
-  return any ? varying : std::vector<Varying>();
+  const bool any =
+      std::any_of(dynamic.begin(), dynamic.end(), [](DynamicDims dims) { return dims; });
+  return any ? dynamic : std::vector<DynamicDims>();
 }
 
 std::vector<at::Tensor> tensors_in(const c10::IValue* values, std::size_t count) {
@@ -214,10 +215,11 @@ std::vector<at::Tensor> tensors_in(const c10::IValue* values, std::size_t count)
 }
 
 SizeTrial try_other_sizes(const c10::OperatorHandle& op, const torch::jit::Stack& arguments,
-                          const std::vector<Varying>& varying, const torch::jit::Stack& results) {
+                          const std::vector<DynamicDims>& dynamic,
+                          const torch::jit::Stack& results) {
   const std::vector<at::Tensor> given = tensors_in(arguments.data(), arguments.size());
   const std::vector<at::Tensor> returned = tensors_in(results.data(), results.size());
-  SizeTrial trial{by_size(given, varying, returned)};
+  SizeTrial trial{by_size(given, dynamic, returned)};
   const OpTraits& traits = traits_of(op);
   if (traits.mutates || traits.may_be_random) return trial;
   if (traits.has_data_dependent_shape(arguments) && op.schema().name() != "aten::index") {
@@ -227,7 +229,7 @@ SizeTrial try_other_sizes(const c10::OperatorHandle& op, const torch::jit::Stack
   std::optional<std::vector<at::Tensor>> as_it_was;
   std::optional<std::vector<at::Tensor>> other;
   for (const c10::Device device : devices_for(given)) {
-    const StandIns stand_ins(arguments, varying, device);
+    const StandIns stand_ins(arguments, dynamic, device);
     as_it_was = stand_ins.run(op, false);
     other = as_it_was ? stand_ins.run(op, true) : std::nullopt;
     if (other) break;
@@ -246,7 +248,7 @@ SizeTrial try_other_sizes(const c10::OperatorHandle& op, const torch::jit::Stack
     trial.results[i] = 0;
     trial.fixed |= before.size() != after.size();
     for (std::size_t d = 0; d < std::min(before.size(), after.size()) && d < 64; ++d) {
-      if (before[d] != after[d]) trial.results[i] |= Varying{1} << d;
+      if (before[d] != after[d]) trial.results[i] |= DynamicDims{1} << d;
     }
   }
   return trial;

@@ -1,0 +1,101 @@
+// The tape's half that says what a tensor is which it meets in memory that is known.
+#include <algorithm>
+
+#include "trace/geometry.h"
+#include "trace/tape.h"
+
+namespace leapp::trace {
+namespace {
+
+const c10::OperatorHandle& alias_op() {
+  static const auto op = c10::Dispatcher::singleton().findSchemaOrThrow("aten::alias", "");
+  return op;
+}
+
+const c10::OperatorHandle& as_strided_op() {
+  static const auto op = c10::Dispatcher::singleton().findSchemaOrThrow("aten::as_strided", "");
+  return op;
+}
+
+}  // namespace
+
+// The part of the memory that was met first becomes a view of one that also has the tensor.
+void Tape::widen(StoreId memory, const at::Tensor& tensor) {
+  const VarId part = store(memory).variables.front();
+  if (variable(part).origin != Variable::Origin::kOutside || !store(memory).capture) return;
+  const at::Tensor alive(variable(part).impl.lock());
+  const at::Tensor whole = whole_of(tensor, alive.defined() ? alive : variable(part).held);
+  // What was there before is known of the storage that was met first, not of others over its bytes.
+  if (memory_of(whole) != memory_of(variable(part).held)) return;
+  const VarId id = new_variable(whole, Variable::Origin::kOutside, memory);
+  variable(id).held = alias_of(whole);
+  variable(id).node = variable(part).node;
+  auto& variables = store(memory).variables;
+  std::rotate(variables.begin(), variables.end() - 1, variables.end());
+  store(memory).root = begin_of(whole);
+  begin_view(id, variable(part).held, begin_of(whole), kNoId);
+  calls_.back().comes_first = true;
+  results_.push_back({.is_tensor = true, .is_list = false, .var = part});
+  variable(part).origin = Variable::Origin::kResult;
+  variable(part).call = call_count() - 1;
+}
+
+// Begins the call that makes a tensor of one that begins there.
+void Tape::begin_view(VarId of, const at::Tensor& tensor, const std::byte* begin, NodeId node) {
+  begin_call(as_strided_op(), FrameRef{}, node);
+  add_tensor(of);
+  add_value(tensor.sizes().vec());
+  add_value(tensor.strides().vec());
+  const auto distance = tensor.numel() == 0 ? 0 : begin_of(tensor) - begin;  // else anywhere
+  add_value(distance / static_cast<std::int64_t>(tensor.element_size()));
+  calls_.back().offset_from_base = true;
+  calls_.back().inferred_alias = true;
+}
+
+VarId Tape::add_alias(const at::Tensor& tensor, StoreId memory) {
+  // A tensor object seen for the first time in memory that is known: express it by what is known.
+  // The newest variable of the same geometry is the one whose node the user means.
+  const auto candidates = store(memory).variables;
+  VarId same = kNoId;
+  VarId root = kNoId;
+  for (auto it = candidates.rbegin(); it != candidates.rend(); ++it) {
+    const at::Tensor known = this->tensor(*it);
+    if (!known.defined() || find_store(known) != memory) continue;  // gone, or given other memory
+    if (same == kNoId && same_geometry(known, tensor)) same = *it;
+    if (known.scalar_type() == tensor.scalar_type()) root = *it;
+  }
+  if (same == kNoId && root == candidates.front() && !covers(this->tensor(root), tensor)) {
+    widen(memory, tensor);
+    root = store(memory).variables.front();
+    if (variable(root).impl._unsafe_get_target() == tensor.unsafeGetTensorImpl()) return root;
+    const bool is_read_only =
+        variable(root).origin == Variable::Origin::kOutside && store(memory).last_write < 0;
+    if (is_read_only && !covers(this->tensor(root), tensor)) return add_outside(tensor);
+  }
+  const std::byte* begin = store(memory).root;
+  if (root != kNoId) {
+    begin = begin_of(this->tensor(root));
+  } else if (same == kNoId && store(memory).dtype == tensor.scalar_type()) {
+    root = candidates.front();  // gone, but its memory lives on: `tensor.data = result`
+  }
+  if (same == kNoId && root == kNoId) return add_outside(tensor);
+
+  const VarId base = same != kNoId ? same : root;
+  const NodeId node = variable(base).node != kNoId ? variable(base).node : store(memory).node;
+  if (same == kNoId) {
+    begin_view(root, tensor, begin, node);
+  } else {
+    begin_call(alias_op(), FrameRef{}, node);
+    add_tensor(same);
+    calls_.back().inferred_alias = true;
+  }
+  const VarId id = new_variable(tensor, Variable::Origin::kResult, memory);
+  variable(id).node = node;
+  variable(id).call = call_count() - 1;
+  // What it holds is asked for when it may be gone, as what autograd unpacks is.
+  if (node == kNoId && store(memory).capture) variable(id).held = alias_of(tensor);
+  results_.push_back({.is_tensor = true, .is_list = false, .var = id});
+  return id;
+}
+
+}  // namespace leapp::trace
