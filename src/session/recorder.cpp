@@ -262,6 +262,7 @@ void Live::on_call(const c10::OperatorHandle& op, c10::DispatchKeySet keys,
     return;
   }
   const trace::OpTraits& own_traits = trace::traits_of(op);
+  own_traits.type_lists(op, stack);
   const trace::UndeclaredWrite hidden = own_traits.undeclared_write(*stack);
   // The casts of autocast come back as operators of their own, as do parts of what is composed.
   if (keys.has_any(c10::autocast_dispatch_keyset) || hidden == trace::UndeclaredWrite::kInside) {

@@ -3,8 +3,6 @@
 #include <ATen/ops/zeros.h>
 #include <torch/library.h>
 
-#include <algorithm>
-
 #include "trace/functional.h"
 
 namespace leapp::trace {
@@ -54,30 +52,6 @@ bool call_with_memory(const c10::OperatorHandle& op, c10::DispatchKeySet keys,
   return true;
 }
 
-// Whether a list of tensors is of a type that is not PyTorch's for them: TorchScript's executor
-// knows more of each, and says so.
-bool is_untyped(const c10::IValue& value) {
-  if (!value.isList() || value.isTensorList() || value.isOptionalTensorList()) return false;
-  const auto items = value.toListRef();
-  return !items.empty() && std::all_of(items.begin(), items.end(), [](const c10::IValue& item) {
-    return item.isTensor() || item.isNone();
-  });
-}
-
-// Gives such arguments the type that the operator declares.
-void type_lists(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
-  const auto& declared = op.schema().arguments();
-  c10::IValue* const arguments = stack->data() + (stack->size() - declared.size());
-  for (std::size_t i = 0; i < declared.size(); ++i) {
-    if (!is_untyped(arguments[i])) continue;
-    const auto type = declared[i].type()->cast<c10::ListType>();
-    if (!type) continue;
-    c10::impl::GenericList list(type->getElementType());
-    for (const c10::IValue& item : arguments[i].toListRef()) list.push_back(item);
-    arguments[i] = std::move(list);
-  }
-}
-
 void fallback(const c10::OperatorHandle& op, c10::DispatchKeySet keys, torch::jit::Stack* stack) {
   if (current_observer == nullptr || unobserved_depth > 0) {
     redispatch_below(op, keys, stack);
@@ -85,7 +59,6 @@ void fallback(const c10::OperatorHandle& op, c10::DispatchKeySet keys, torch::ji
     // vmap and the other transforms hide values in wrappers: let them unwrap first.
     redispatch_below(op, keys, stack);
   } else if (!call_with_memory(op, keys, stack)) {
-    type_lists(op, stack);
     current_observer->on_call(op, keys, stack);
   }
 }

@@ -75,6 +75,8 @@ OpTraits describe(const c10::OperatorHandle& op) {
     traits.writes.push_back(writes);
     traits.overwrites.push_back(writes && (argument.kwarg_only() || fills));
     traits.mutates |= writes;
+    traits.takes_lists |=
+        argument.type()->kind() == c10::TypeKind::ListType && holds_tensors(*argument.type());
     traits.aliases |= argument.alias_info() != nullptr;
     const std::string& name = argument.name();
     if (name == "train" || name == "training") traits.train = static_cast<int>(i);
@@ -108,7 +110,30 @@ OpTraits describe(const c10::OperatorHandle& op) {
   return traits;
 }
 
+// Whether a list of tensors is of a type that is not PyTorch's for them: TorchScript's executor
+// knows more of each, and says so.
+bool is_untyped(const c10::IValue& value) {
+  if (!value.isList()) return false;
+  const auto is_tensor = [](const c10::IValue& item) { return item.isTensor() || item.isNone(); };
+  const auto items = value.toListRef();
+  if (items.empty() || !is_tensor(items.front())) return false;  // quick for sizes
+  return !value.isTensorList() && !value.isOptionalTensorList() &&
+         std::all_of(items.begin(), items.end(), is_tensor);
+}
+
 }  // namespace
+
+void OpTraits::type_lists(const c10::OperatorHandle& op, torch::jit::Stack* stack) const {
+  if (!takes_lists) return;
+  const auto& declared = op.schema().arguments();
+  c10::IValue* const arguments = stack->data() + (stack->size() - declared.size());
+  for (std::size_t i = 0; i < declared.size(); ++i) {
+    if (!is_untyped(arguments[i])) continue;
+    c10::impl::GenericList list(declared[i].type()->expectRef<c10::ListType>().getElementType());
+    for (const c10::IValue& item : arguments[i].toListRef()) list.push_back(item);
+    arguments[i] = std::move(list);
+  }
+}
 
 bool OpTraits::is_random(const torch::jit::Stack& stack) const {
   if (!may_be_random) return false;

@@ -32,6 +32,7 @@ struct OpTraits {
   bool only_metadata = false;    ///< touches flags of the tensor object, never its elements
   bool uninitialized = false;    ///< empty() and the like: the caller fills the memory unobserved
   bool returns_tensors = false;  ///< at least one result is a tensor or a list of them
+  bool takes_lists = false;      ///< some argument is a list of tensors
   Escape escape = Escape::kNone;
   int train = -1;    ///< position of a train/training flag, or -1
   int dropout = -1;  ///< position of a dropout probability, or -1
@@ -43,6 +44,8 @@ struct OpTraits {
   bool counts_lengths = false;
   int size_argument = -1;  ///< position of an argument that makes it static where it is given
 
+  /// Gives lists of tensors the type that the operator declares; TorchScript's have others.
+  void type_lists(const c10::OperatorHandle& op, torch::jit::Stack* stack) const;
   /// Whether this very call draws random numbers (dropout in eval mode does not).
   bool is_random(const torch::jit::Stack& stack) const;
   /// Whether the results of this very call have a data-dependent shape, as with a mask.

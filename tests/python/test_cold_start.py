@@ -80,3 +80,10 @@ def test_torchs_jit_may_be_off_before_leapp_is_imported(tmp_path: Path, backend:
         [sys.executable, "-c", WITHOUT_JIT, backend, str(tmp_path)], capture_output=True, text=True
     )
     assert done.returncode == 0, done.stderr
+
+
+def test_a_program_may_end_while_libraries_are_still_loaded(tmp_path: Path) -> None:
+    program = f"import leapp; leapp.start('g', save_path={str(tmp_path)!r})"
+    for _ in range(4):  # it is a race
+        done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr

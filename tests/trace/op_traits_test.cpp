@@ -15,6 +15,18 @@ const OpTraits& traits(const char* name, const char* overload) {
   return traits_of(find_op(name, overload));
 }
 
+TEST(OpTraitsTest, ListsOfTensorsHaveTheTypeThatIsDeclared) {
+  const auto index = c10::Dispatcher::singleton().findSchemaOrThrow("aten::index", "Tensor");
+  c10::impl::GenericList rows(c10::AnyType::get());
+  rows.push_back(c10::IValue());
+  rows.push_back(at::ones({2}, at::kLong));
+  torch::jit::Stack stack = {at::ones({2, 2}), rows};
+  ASSERT_FALSE(stack[1].isOptionalTensorList());
+  traits_of(index).type_lists(index, &stack);
+  EXPECT_TRUE(stack[1].isOptionalTensorList());
+  EXPECT_EQ(stack[1].toListRef().size(), 2U);
+}
+
 TEST(OpTraitsTest, MemoryAsTheSchemaDeclaresIt) {
   const struct {
     const char* name;

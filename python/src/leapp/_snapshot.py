@@ -44,6 +44,8 @@ ARRAYS = (torch.Tensor, np.ndarray, Number)
 
 def copy_of(values: Any) -> Copy:
     """Return what a holder's dict or list has in it now."""
+    if type(values) is dict:  # most often
+        return values.copy()
     if is_a(values, LISTS):
         length = plain_kind(values).__len__(values)
         return length, [] if is_a(values, (set,)) else _first_of(values)

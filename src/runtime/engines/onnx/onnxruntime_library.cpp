@@ -114,6 +114,9 @@ const OnnxRuntime& OnnxRuntime::get() {
 
 OnnxRuntime::OnnxRuntime() {
   const OrtApiBase* base = open_library();
+  // A program may end while another thread is here. What is registered last runs first: the library
+  // is not taken down before it is up.
+  std::atexit([] { const std::lock_guard up(mutex); });
   version_ = base->GetVersionString();
   api_ = base->GetApi(kApiVersion);
   if (api_ == nullptr) {
