@@ -88,6 +88,14 @@ struct SeenCall {
 
 /// What was traced since the session began.
 struct Traced {
+  /// Makes room for what a small pipeline needs, so that its first pass does not.
+  Traced() {
+    constexpr std::size_t kTensors = 64;
+    taken_in.reserve(kTensors);
+    writers.reserve(kTensors);
+    made.reserve(kTensors);
+  }
+
   std::vector<std::string> functions;  ///< nodes whose function is running, innermost last
   std::deque<LiveNode> nodes;          ///< references stay valid
   trace::CaptureTable captures;

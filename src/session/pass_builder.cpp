@@ -98,7 +98,10 @@ OutsideRead outside_read(Live& live, const LiveNode& node, VarId var) {
   if (tag && tag->dtype == tensor.scalar_type()) {
     tag = live.with_shape_of(tensor, tag, node.pass.made.opened_at);
     if (tag->exact()) read.source = PortId{tag->node, tag->port};
-    if (tag->call) read.between = live.between("", *tag, node.pass.made.opened_at);
+    if (tag->call) {
+      read.between =
+          std::make_shared<const Between>(live.between("", *tag, node.pass.made.opened_at));
+    }
     read.source_pass = tag->pass;
   }
   const auto baked = live.baked.find(var);

@@ -53,6 +53,9 @@ class Capture {
 /// The captures that still refer to live memory, by storage.
 class CaptureTable {
  public:
+  /// With room for the weights of a small pipeline.
+  CaptureTable() { live_.reserve(64); }
+
   /// The capture of the tensor's memory; the same one until it is frozen.
   std::shared_ptr<Capture> capture(const at::Tensor& tensor);
 

@@ -66,10 +66,10 @@ struct MemoryUse {
 /// A tensor from outside that the pass read.
 struct OutsideRead {
   VarId var = kNoId;
-  std::optional<PortId> source;    ///< the output that it is, exactly
-  int source_pass = 0;             ///< the pass that put it out
-  std::optional<Between> between;  ///< else, how it came of outputs
-  NodeId from = kNoId;             ///< the node that computed it, whether it put it out or not
+  std::optional<PortId> source;            ///< the output that it is, exactly
+  int source_pass = 0;                     ///< the pass that put it out
+  std::shared_ptr<const Between> between;  ///< else, how it came of outputs
+  NodeId from = kNoId;  ///< the node that computed it, whether it put it out or not
   std::optional<MemoryUse::Writer> writer;
   std::vector<trace::Tape::Match> known;  ///< what it was in each earlier pass of the node
   bool made_since = false;  ///< after the pass before, by an operator outside of nodes
