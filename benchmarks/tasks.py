@@ -11,12 +11,10 @@ import gc
 import io
 import json
 import os
-import resource
 import statistics
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -27,6 +25,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 import networks
 import pipelines
 import torch
+from process_memory import anonymous, resident, watching_memory
 
 import leapp
 from leapp import annotate
@@ -142,35 +141,6 @@ def cold_export(backend: str = "onnx") -> Numbers:
     command = [sys.executable, str(Path(__file__).parent / "cold.py"), backend]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     return dict(json.loads(done.stdout.strip().splitlines()[-1]))
-
-
-def resident() -> int:
-    with open("/proc/self/statm") as file:
-        return int(file.read().split()[1]) * resource.getpagesize()
-
-
-def anonymous() -> int:
-    """Memory that no file backs: what the kernel cannot drop."""
-    with open("/proc/self/status") as file:
-        return next(int(line.split()[1]) * 1024 for line in file if line.startswith("RssAnon"))
-
-
-@contextlib.contextmanager
-def watching_memory(seen: list[int]) -> Iterator[None]:
-    """Append what anonymous() says every millisecond."""
-    over = threading.Event()
-
-    def watch() -> None:
-        while not over.wait(0.001):
-            seen.append(anonymous())
-
-    watcher = threading.Thread(target=watch)
-    watcher.start()
-    try:
-        yield
-    finally:
-        over.set()
-        watcher.join()
 
 
 def layers_of(gigabytes: float) -> tuple[torch.nn.Module, torch.Tensor]:

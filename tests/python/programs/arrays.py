@@ -11,6 +11,7 @@ import torch
 from leapp import annotate
 
 from . import Policy, Ports, normal, program
+from .helpers import FourNumbers, actor
 
 
 class ArrayPolicy(Policy):
@@ -193,3 +194,70 @@ class FunctionOfElements(ArrayPolicy):
         rows = np.apply_along_axis(lambda row: row[::-1] - row.mean(), 1, table)
         sums = np.apply_along_axis(np.sum, 0, table)
         return np.vectorize(lambda a, b: a * 2 + b)(x, 1.0) + rows[1] + sums
+
+
+@program(traced=2)
+class NumpyRing(FourNumbers):
+    """A NumPy buffer of the object's own, written in place inside the node."""
+
+    def build(self) -> None:
+        self.past, self.net = np.zeros((3, 4), np.float32), actor(12, 2)
+
+    def forward(self, obs: torch.Tensor) -> torch.Tensor:
+        self.past[:-1] = self.past[1:]
+        self.past[-1] = obs.numpy()[0]
+        action: torch.Tensor = self.net(torch.from_numpy(self.past).flatten()[None])
+        return action
+
+
+@program(traced=2)
+class NumpyFeedback(FourNumbers):
+    """The last action comes back through a NumPy buffer."""
+
+    def build(self) -> None:
+        self.last, self.net = np.zeros((1, 2), np.float32), actor(6, 2)
+
+    def forward(self, obs: torch.Tensor) -> torch.Tensor:
+        action: torch.Tensor = self.net(torch.cat([obs, torch.from_numpy(self.last)], -1))
+        self.last[:] = action.numpy()
+        return action
+
+
+@program(traced=2)
+class NumpyMean(FourNumbers):
+    """A NumPy array that is replaced by one computed from it."""
+
+    def build(self) -> None:
+        self.mean, self.net = np.ones(4, np.float32), actor(4, 2)
+
+    def forward(self, obs: torch.Tensor) -> torch.Tensor:
+        self.mean = 0.9 * self.mean + 0.1 * obs.numpy()[0]
+        action: torch.Tensor = self.net(torch.tensor(self.mean)[None])
+        return action
+
+
+@program(traced=3)
+class NumpyHistory(FourNumbers):
+    """A NumPy history that is rolled and copied."""
+
+    def build(self) -> None:
+        self.past, self.net = np.zeros((3, 4), np.float32), actor(12, 2)
+
+    def forward(self, obs: torch.Tensor) -> torch.Tensor:
+        self.past = np.roll(self.past, -1, axis=0)
+        self.past[-1] = obs.numpy()[0]
+        action: torch.Tensor = self.net(torch.from_numpy(self.past.copy()).flatten()[None])
+        return action
+
+
+@program(traced=3)
+class NumpyInPlaceThenReplaced(FourNumbers):
+    """A NumPy array that is scaled in place, and then replaced."""
+
+    def build(self) -> None:
+        self.mean = np.zeros((1, 4), np.float32)
+
+    def forward(self, obs: torch.Tensor) -> torch.Tensor:
+        self.mean *= np.float32(0.9)
+        self.mean = self.mean + obs.numpy()
+        return torch.from_numpy(self.mean * 2)

@@ -5,22 +5,17 @@ from __future__ import annotations
 import collections
 from typing import NamedTuple
 
-import numpy as np
 import torch
 from torch import nn
 
 from leapp import annotate
 
 from . import Policy, Ports, normal, program
-from .helpers import OneNode, actor
-
-
-class _Plain(OneNode):
-    size = (1, 4)
+from .helpers import FourNumbers, actor
 
 
 @program(traced=2)
-class PidAttributes(_Plain):
+class PidAttributes(FourNumbers):
     """A controller whose integral and last error are attributes."""
 
     def build(self) -> None:
@@ -34,7 +29,7 @@ class PidAttributes(_Plain):
 
 
 @program(traced=2)
-class UsedBeforeReplaced(_Plain):
+class UsedBeforeReplaced(FourNumbers):
     """What replaces the state reaches no output of the same tick."""
 
     def build(self) -> None:
@@ -47,7 +42,7 @@ class UsedBeforeReplaced(_Plain):
 
 
 @program(traced=2)
-class LazyGruState(_Plain):
+class LazyGruState(FourNumbers):
     """The hidden state is None at first, so that nn.GRU begins with zeros of its own."""
 
     def build(self) -> None:
@@ -61,7 +56,7 @@ class LazyGruState(_Plain):
 
 
 @program(traced=2)
-class SharedZeros(_Plain):
+class SharedZeros(FourNumbers):
     """Both parts of an LSTM's state begin with one tensor."""
 
     def build(self) -> None:
@@ -83,7 +78,7 @@ class _Memory(NamedTuple):
 
 
 @program(traced=4)
-class NamedTupleState(_Plain):
+class NamedTupleState(FourNumbers):
     """Two filters in a tuple that is made anew."""
 
     def build(self) -> None:
@@ -96,7 +91,7 @@ class NamedTupleState(_Plain):
 
 
 @program(traced=2)
-class DequeOfObservations(_Plain):
+class DequeOfObservations(FourNumbers):
     """A queue of the last observations, filled with tensors of their own."""
 
     def build(self) -> None:
@@ -110,7 +105,7 @@ class DequeOfObservations(_Plain):
 
 
 @program(traced=2)
-class ListOfOneTensor(_Plain):
+class ListOfOneTensor(FourNumbers):
     """The same, all of it one tensor at first."""
 
     def build(self) -> None:
@@ -124,7 +119,7 @@ class ListOfOneTensor(_Plain):
 
 
 @program(traced=2)
-class ActionKeptAfterTheNode(_Plain):
+class ActionKeptAfterTheNode(FourNumbers):
     """The last action is kept, as a copy, after the node has closed."""
 
     def build(self) -> None:
@@ -161,61 +156,7 @@ class LaterNodesAction(Policy):
 
 
 @program(traced=2)
-class NumpyRing(_Plain):
-    """A NumPy buffer of the object's own, written in place inside the node."""
-
-    def build(self) -> None:
-        self.past, self.net = np.zeros((3, 4), np.float32), actor(12, 2)
-
-    def forward(self, obs: torch.Tensor) -> torch.Tensor:
-        self.past[:-1] = self.past[1:]
-        self.past[-1] = obs.numpy()[0]
-        action: torch.Tensor = self.net(torch.from_numpy(self.past).flatten()[None])
-        return action
-
-
-@program(traced=2)
-class NumpyFeedback(_Plain):
-    """The last action comes back through a NumPy buffer."""
-
-    def build(self) -> None:
-        self.last, self.net = np.zeros((1, 2), np.float32), actor(6, 2)
-
-    def forward(self, obs: torch.Tensor) -> torch.Tensor:
-        action: torch.Tensor = self.net(torch.cat([obs, torch.from_numpy(self.last)], -1))
-        self.last[:] = action.numpy()
-        return action
-
-
-@program(traced=2)
-class NumpyMean(_Plain):
-    """A NumPy array that is replaced by one computed from it."""
-
-    def build(self) -> None:
-        self.mean, self.net = np.ones(4, np.float32), actor(4, 2)
-
-    def forward(self, obs: torch.Tensor) -> torch.Tensor:
-        self.mean = 0.9 * self.mean + 0.1 * obs.numpy()[0]
-        action: torch.Tensor = self.net(torch.tensor(self.mean)[None])
-        return action
-
-
-@program(traced=3)
-class NumpyHistory(_Plain):
-    """A NumPy history that is rolled and copied."""
-
-    def build(self) -> None:
-        self.past, self.net = np.zeros((3, 4), np.float32), actor(12, 2)
-
-    def forward(self, obs: torch.Tensor) -> torch.Tensor:
-        self.past = np.roll(self.past, -1, axis=0)
-        self.past[-1] = obs.numpy()[0]
-        action: torch.Tensor = self.net(torch.from_numpy(self.past.copy()).flatten()[None])
-        return action
-
-
-@program(traced=2)
-class ResetInTheFirstTick(_Plain):
+class ResetInTheFirstTick(FourNumbers):
     """The filter is reset to zeros like the first observation."""
 
     def build(self) -> None:
@@ -229,7 +170,7 @@ class ResetInTheFirstTick(_Plain):
 
 
 @program(traced=2)
-class BiquadFilter(_Plain):
+class BiquadFilter(FourNumbers):
     """Four delays that begin with one tensor."""
 
     def build(self) -> None:
@@ -242,7 +183,7 @@ class BiquadFilter(_Plain):
 
 
 @program(traced=2)
-class RingByOwnIndex(_Plain):
+class RingByOwnIndex(FourNumbers):
     """A ring buffer whose index is an undeclared tensor."""
 
     def build(self) -> None:
@@ -255,7 +196,7 @@ class RingByOwnIndex(_Plain):
 
 
 @program(traced=2)
-class ChunkByCounter(_Plain):
+class ChunkByCounter(FourNumbers):
     """A chunk of actions, made anew every fourth tick and read by a counter."""
 
     def build(self) -> None:
@@ -269,7 +210,7 @@ class ChunkByCounter(_Plain):
 
 
 @program(traced=2)
-class ResetInPlaceThenReplaced(_Plain):
+class ResetInPlaceThenReplaced(FourNumbers):
     """A hidden state whose rows are reset in place before it is replaced."""
 
     def build(self) -> None:
@@ -281,21 +222,8 @@ class ResetInPlaceThenReplaced(_Plain):
         return self.hidden
 
 
-@program(traced=3)
-class NumpyInPlaceThenReplaced(_Plain):
-    """The same in NumPy."""
-
-    def build(self) -> None:
-        self.mean = np.zeros((1, 4), np.float32)
-
-    def forward(self, obs: torch.Tensor) -> torch.Tensor:
-        self.mean *= np.float32(0.9)
-        self.mean = self.mean + obs.numpy()
-        return torch.from_numpy(self.mean * 2)
-
-
 @program(traced=2)
-class DoubleBuffer(_Plain):
+class DoubleBuffer(FourNumbers):
     """Two buffers that change places every tick."""
 
     def build(self) -> None:
@@ -326,7 +254,7 @@ class ScratchMadeOutside(Policy):
 
 
 @program(traced=3)
-class DelayOfTwo(_Plain):
+class DelayOfTwo(FourNumbers):
     """What a tick keeps is read in the second one after it."""
 
     def build(self) -> None:
@@ -339,7 +267,7 @@ class DelayOfTwo(_Plain):
 
 
 @program(traced=5)
-class LatencyQueue(_Plain):
+class LatencyQueue(FourNumbers):
     """Actions come out of a queue three ticks after they went in; it begins with various ones."""
 
     def build(self) -> None:
@@ -352,7 +280,7 @@ class LatencyQueue(_Plain):
 
 
 @program(traced=3)
-class OneFlagThenAnother(_Plain):
+class OneFlagThenAnother(FourNumbers):
     """A flag that is one tensor in the first tick and another one of the same value after it."""
 
     def build(self) -> None:

@@ -9,15 +9,11 @@ from torch import nn
 from leapp import annotate
 
 from . import Ports, program
-from .helpers import OneNode, actor
-
-
-class _Plain(OneNode):
-    size = (1, 4)
+from .helpers import FourNumbers, actor
 
 
 @program()
-class FilterThatBeginsWithTheFirst(_Plain):
+class FilterThatBeginsWithTheFirst(FourNumbers):
     """A low-pass filter whose state is the first observation, in front of a network."""
 
     def build(self) -> None:
@@ -29,7 +25,7 @@ class FilterThatBeginsWithTheFirst(_Plain):
 
 
 @program()
-class FilterInFrontOfANumber(_Plain):
+class FilterInFrontOfANumber(FourNumbers):
     """Its operators are also that of the first tick, which has only the scale."""
 
     def build(self) -> None:
@@ -41,7 +37,7 @@ class FilterInFrontOfANumber(_Plain):
 
 
 @program()
-class NetworkInFrontOfAnother(_Plain):
+class NetworkInFrontOfAnother(FourNumbers):
     """One layer is run from the second tick on, before the one that is always run."""
 
     def build(self) -> None:
@@ -54,7 +50,7 @@ class NetworkInFrontOfAnother(_Plain):
 
 
 @program()
-class HistoryFilledWithTheFirst(_Plain):
+class HistoryFilledWithTheFirst(FourNumbers):
     """A history that holds the first observation everywhere at first."""
 
     def build(self) -> None:
@@ -69,7 +65,7 @@ class HistoryFilledWithTheFirst(_Plain):
 
 
 @program()
-class TemporalEnsemble(_Plain):
+class TemporalEnsemble(FourNumbers):
     """Chunks of actions, each averaged in place with those before that overlap it."""
 
     def build(self) -> None:
@@ -95,7 +91,7 @@ class TemporalEnsemble(_Plain):
 
 
 @program()
-class RingThatIsMadeFirst(_Plain):
+class RingThatIsMadeFirst(FourNumbers):
     """Frames in a buffer that the first tick makes and fills, and later ones shift in place."""
 
     def build(self) -> None:
@@ -112,7 +108,7 @@ class RingThatIsMadeFirst(_Plain):
 
 
 @program()
-class NumbersThatBecomeTensors(_Plain):
+class NumbersThatBecomeTensors(FourNumbers):
     """A controller whose integral is 0.0 at first, and whose rate is known from the second tick."""
 
     def build(self) -> None:
@@ -126,7 +122,7 @@ class NumbersThatBecomeTensors(_Plain):
 
 
 @program()
-class OffsetOfTheFirst(_Plain):
+class OffsetOfTheFirst(FourNumbers):
     """What the first tick took in is subtracted ever after."""
 
     def build(self) -> None:
@@ -139,7 +135,7 @@ class OffsetOfTheFirst(_Plain):
 
 
 @program()
-class FlagOfTheFirst(_Plain):
+class FlagOfTheFirst(FourNumbers):
     """A flag of Python's is up in the first tick."""
 
     def build(self) -> None:
@@ -154,7 +150,7 @@ class FlagOfTheFirst(_Plain):
 
 
 @program()
-class KeysThatAppear(_Plain):
+class KeysThatAppear(FourNumbers):
     """A dict of state to which the first tick adds an entry that nobody reads again."""
 
     def build(self) -> None:
@@ -169,7 +165,7 @@ class KeysThatAppear(_Plain):
 
 
 @program()
-class NumberOfNumPys(_Plain):
+class NumberOfNumPys(FourNumbers):
     """A filter in NumPy that begins with 0.0."""
 
     def build(self) -> None:
@@ -181,7 +177,7 @@ class NumberOfNumPys(_Plain):
 
 
 @program(traced=4)
-class LongPass(_Plain):
+class LongPass(FourNumbers):
     """State is followed through passes of more operators than are remembered one by one."""
 
     def build(self) -> None:
@@ -196,7 +192,7 @@ class LongPass(_Plain):
 
 
 @program()
-class DelayOfOne(_Plain):
+class DelayOfOne(FourNumbers):
     """The output is what the tick before has left, and nothing of this one."""
 
     def build(self) -> None:
@@ -208,7 +204,7 @@ class DelayOfOne(_Plain):
 
 
 @program()
-class ClockOfItsOwn(_Plain):
+class ClockOfItsOwn(FourNumbers):
     """One output depends on a phase that the program moves on by itself, and on nothing else."""
 
     def build(self) -> None:

@@ -40,6 +40,12 @@ class OneNode(Policy):
         return {"policy/action": action}
 
 
+class FourNumbers(OneNode):
+    """The same, of four numbers."""
+
+    size = (1, 4)
+
+
 def clip_observations(obs: torch.Tensor, limit: float) -> torch.Tensor:
     return torch.clip(obs, -limit, limit)
 
