@@ -107,6 +107,18 @@ def test_a_variable_of_the_module_is_named(bench: Workbench) -> None:
     assert "'_global_count' was 0 before node 'node' was traced" in trace(bench, Policy())
 
 
+_seen: dict[int, int] = {}
+
+
+def test_the_length_of_a_dict_of_the_module_is_named(bench: Workbench) -> None:
+    class Policy(NodePolicy):
+        def function(self, x: torch.Tensor) -> torch.Tensor:
+            _seen[len(_seen)] = 1
+            return x * (2 if len(_seen) > 5 else 1)
+
+    assert "'_seen' went from length 0 to length 2" in trace(bench, Policy(), passes=2)
+
+
 def test_of_many_the_first_are_named(bench: Workbench) -> None:
     class Policy(NodePolicy):
         def function(self, x: torch.Tensor) -> torch.Tensor:

@@ -12,15 +12,7 @@ from types import CodeType, FunctionType
 from typing import Any, NamedTuple
 
 from . import _trace
-from ._source import (
-    SHOWING,
-    functions_in,
-    last_name,
-    only_shows,
-    span_in,
-    span_of,
-    tree_of_code,
-)
+from ._source import SHOWING, last_name, only_shows, span_in, span_of, tree_of_code
 
 _ADDING_METHODS = ("add", "append", "appendleft", "clear", "extend", "insert", "update")
 #: Methods that do not take part in computing: they make objects, show them, or stand around code.
@@ -49,9 +41,17 @@ class Reading(NamedTuple):
     Among them is ANY where it reads attributes by names that it computes.
     """
 
-    read: frozenset[str]
-    chosen: frozenset[str]  # those that it chooses by
+    read: frozenset[str] = frozenset()
+    chosen: frozenset[str] = frozenset()  # those that it chooses by
     measured: frozenset[str] = frozenset()  # those whose length it asks for
+
+    def joined(self, other: Reading) -> Reading:
+        """Return what either reads."""
+        return Reading(*map(frozenset.union, self, other))
+
+    def within(self, names: Iterable[str]) -> Reading:
+        """Return what it reads of these names."""
+        return Reading(*(part.intersection(names) for part in self))
 
 
 def reading_in(functions: Sequence[CodeIn], trees: Iterable[ast.AST]) -> Reading:
@@ -60,17 +60,13 @@ def reading_in(functions: Sequence[CodeIn], trees: Iterable[ast.AST]) -> Reading
     todo = [tree for tree in found if tree is not None]
     ran = {code.co_name for code, _ in functions}  # others of these names did not
     known = [_named_functions_in(tree) for tree in trees]
-    read = {ANY} if None in found else set[str]()
-    chosen: set[str] = set()
-    measured: set[str] = set()
+    result = Reading(frozenset({ANY} if None in found else ()))
     while todo:
         reading = _reading_of(todo.pop())
-        for name in reading.read - read - ran:
+        for name in reading.read - result.read - ran:
             todo += [function for table in known for function in table.get(name, ())]
-        read |= reading.read
-        chosen |= reading.chosen
-        measured |= reading.measured
-    return Reading(frozenset(read), frozenset(chosen), frozenset(measured))
+        result = result.joined(reading)
+    return result
 
 
 def variables_in(functions: Sequence[CodeIn], of: CodeType | str) -> Reading:
@@ -78,15 +74,13 @@ def variables_in(functions: Sequence[CodeIn], of: CodeType | str) -> Reading:
 
     Those of a function around the node are read as what they are given to has the same name.
     """
-    read: set[str] = set()
-    chosen: set[str] = set()
+    result = Reading()
     for code, between in functions:
         tree = _tree_in(code, between)
         if tree is None:
             continue
         if isinstance(of, str) and code.co_filename != of and of:
-            parts: Any = (part for part in ast.walk(tree) if _is_variable_of(part, of))
-            given = frozenset(part.attr for part in parts)
+            given = _variables_of(os.path.basename(of), tree)
         else:
             given = _given_to(tree)
             if isinstance(of, str):
@@ -94,10 +88,8 @@ def variables_in(functions: Sequence[CodeIn], of: CodeType | str) -> Reading:
             elif code is not of:
                 given = given & _handed_on_by(of)
                 given = given & {*code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]}
-        reading = _reading_of(tree)
-        read |= reading.read & given
-        chosen |= reading.chosen & given
-    return Reading(frozenset(read), frozenset(chosen))
+        result = result.joined(_reading_of(tree).within(given))
+    return result
 
 
 @functools.cache
@@ -128,12 +120,10 @@ def _names_outside_calls(part: ast.AST) -> Iterator[str]:
             yield from _names_outside_calls(child)
 
 
-def _is_variable_of(part: ast.AST, file: str) -> bool:
-    """Whether this reads a variable of an imported module, as ``module.variable``."""
-    match part:
-        case ast.Attribute(ast.Name(module)):
-            return os.path.basename(file) == f"{module}.py"
-    return False
+def _variables_of(file: str, tree: ast.AST) -> frozenset[str]:
+    """Return what code reads of an imported module, as ``module.variable``."""
+    parts = (part for part in ast.walk(tree) if isinstance(part, ast.Attribute))
+    return frozenset(part.attr for part in parts if getattr(part.value, "id", "") + ".py" == file)
 
 
 def unnamed_in(owner: type) -> list[CodeIn]:
@@ -170,11 +160,14 @@ def _tree_in(code: CodeType, between: tuple[int, int] | None) -> ast.AST | None:
 @functools.cache
 def _named_functions_in(tree: ast.AST) -> dict[str, list[ast.AST]]:
     """Return the functions in a tree by their names, with lambdas that are assigned to one."""
-    found: dict[str, list[ast.AST]] = {name: [*each] for name, each in functions_in(tree).items()}
+    found: dict[str, list[ast.AST]] = {}
     for part in ast.walk(tree):
-        if isinstance(part, ast.Assign) and isinstance(part.value, ast.Lambda):
-            for target in part.targets:
-                found.setdefault(last_name(target), []).append(part.value)
+        match part:
+            case ast.FunctionDef(name):
+                found.setdefault(name, []).append(part)
+            case ast.Assign(targets, ast.Lambda() as function):
+                for target in targets:
+                    found.setdefault(last_name(target), []).append(function)
     return found
 
 

@@ -67,17 +67,20 @@ def _carried_by(owner: type) -> frozenset[str]:
     names = {kind.__name__ for kind in owner.__mro__}
     around = (part for file in files_of(owner) for part in ast.walk(tree_of_file(file)))
     classes = [part for part in around if isinstance(part, ast.ClassDef) and part.name in names]
-    found: set[str] = set()
-    for method in (part for each in classes for part in ast.walk(each)):
-        if isinstance(method, ast.FunctionDef) and method.name != "__init__":
-            parts = list(ast.walk(method))
-            used = [part for part in parts if isinstance(part, ast.Attribute)]
-            stored = {part.attr for part in used if isinstance(part.ctx, ast.Store)}
-            updates = [part.target for part in parts if isinstance(part, ast.AugAssign)]
-            loaded = {part.attr for part in used if isinstance(part.ctx, ast.Load)}
-            loaded.update(each.attr for each in updates if isinstance(each, ast.Attribute))
-            found |= stored & loaded
-    return frozenset(found)
+    methods = [each for part in classes for each in _functions_in(part) if each.name != "__init__"]
+    return frozenset(name for each in methods for name in _carried_in(each))
+
+
+def _carried_in(method: ast.FunctionDef) -> set[str]:
+    stored: set[str] = set()
+    loaded: set[str] = set()
+    for part in ast.walk(method):
+        match part:
+            case ast.Attribute(_, name, ast.Store()):
+                stored.add(name)
+            case ast.Attribute(_, name, ast.Load()) | ast.AugAssign(ast.Attribute(_, name)):
+                loaded.add(name)
+    return stored & loaded
 
 
 def asks_for(tree: ast.AST, container: str, key: Any) -> bool:
@@ -125,7 +128,7 @@ def tree_of_code(code: CodeType) -> ast.AST | None:
     if not tree.body or code.co_name == "<module>":
         return tree if tree.body else None
     line = code.co_firstlineno
-    around = [part for each in functions_in(tree).values() for part in each if _holds(part, line)]
+    around = [part for part in _functions_in(tree) if _holds(part, line)]
     found: Any = max(around, key=lambda part: part.lineno, default=tree)
     # A lambda or a comprehension is part of the function around it. The file may have changed.
     named = not code.co_name.startswith("<")
@@ -138,12 +141,8 @@ def _holds(part: Any, line: int) -> bool:
 
 
 @functools.cache
-def functions_in(tree: ast.AST) -> dict[str, list[ast.FunctionDef]]:
-    found: dict[str, list[ast.FunctionDef]] = {}
-    for part in ast.walk(tree):
-        if isinstance(part, ast.FunctionDef):
-            found.setdefault(part.name, []).append(part)
-    return found
+def _functions_in(tree: ast.AST) -> list[ast.FunctionDef]:
+    return [part for part in ast.walk(tree) if isinstance(part, ast.FunctionDef)]
 
 
 def only_shows(part: ast.stmt) -> bool:
