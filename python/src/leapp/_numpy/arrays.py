@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import contextlib
 import functools
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -37,10 +36,10 @@ class Traced:
     __slots__ = ()
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
-        return _calls().ufunc(ufunc, method, inputs, kwargs)
+        return calls.ufunc(ufunc, method, inputs, kwargs)
 
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        return _calls().function(func, args, kwargs)
+        return calls.function(func, args, kwargs)
 
     def __format__(self, spec: str) -> str:
         return format(plain(self), spec)
@@ -63,10 +62,10 @@ class TracedArray(Traced, np.ndarray[Any, Any]):
     _tensor: torch.Tensor | None = None
 
     def __getitem__(self, index: Any) -> Any:
-        return _calls().get_item(self, index)
+        return calls.get_item(self, index)
 
     def __setitem__(self, index: Any, value: Any) -> None:
-        _calls().set_item(self, index, value)
+        calls.set_item(self, index, value)
 
     def view(self, *args: Any, **options: Any) -> Any:
         """Return the array with another type, or as an instance of another class."""
@@ -156,7 +155,7 @@ class Number(Traced):
 
     @classmethod
     def __torch_function__(cls, call: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        return _calls().of_torch(call, args, kwargs or {})
+        return calls.of_torch(call, args, kwargs or {})
 
     def __deepcopy__(self, memo: dict[int, Any] | None = None) -> Any:
         return self
@@ -195,7 +194,7 @@ def _method(name: str) -> Any:
     """Return a method of TracedArray that does on NumPy and PyTorch what ndarray's does."""
 
     def method(self: TracedArray, *args: Any, **kwargs: Any) -> Any:
-        return _calls().method(name, (self, *args), kwargs)
+        return calls.method(name, (self, *args), kwargs)
 
     return functools.wraps(getattr(np.ndarray, name))(method)
 
@@ -390,7 +389,4 @@ def _in_known_memory(array: np.ndarray[Any, Any]) -> torch.Tensor | None:
         return made.set_(owner.untyped_storage(), begin, shape, steps)
 
 
-def _calls() -> ModuleType:
-    from . import calls
-
-    return calls
+from . import calls  # noqa: E402 - which is made of what stands here

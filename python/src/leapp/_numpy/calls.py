@@ -212,12 +212,12 @@ class Call(NamedTuple):
     def write(self) -> None:
         """Do what writes to the first argument, so that the write is recorded."""
         target, kwargs = self.args[0], self.kwargs
-        rest = [  # NumPy reads views of the target before it writes
-            value
-            if not isinstance(value, TracedArray) or _viewed(value, target) is None
-            else value.copy()
-            for value in self.args[1:]
-        ]
+
+        def apart(value: Any) -> Any:  # NumPy reads views of the target before it writes
+            is_view = isinstance(value, TracedArray) and _viewed(value, target) is not None
+            return value.copy() if is_view else value
+
+        rest = [*map(apart, self.args[1:])]
         expected = new_array(plain(target))
         _with_each(_numpy_value, self.on_numpy, (expected, *rest), kwargs)
 

@@ -24,6 +24,7 @@ from .arrays import (
     fresh,
     is_traced,
     note_escape,
+    plain,
     to_tensor,
 )
 from .calls import Call
@@ -123,7 +124,7 @@ def _tensor_constructor(original: Any, *args: Any, **options: Any) -> Any:
         return made
     with _trace.Unobserved():  # raises what it would raise without LEAPP
         options.pop("data", None)
-        made = original(mapped(_number, data), *args[1:], **options)
+        made = original(mapped(plain, data), *args[1:], **options)
     stacked = _stacked(data, made)
     if stacked is None:
         return original(data, *args[1:], **options)  # reads numbers, each with its warning
@@ -148,11 +149,6 @@ def _from_dlpack(original: Any, given: Any, /, **options: Any) -> Any:
     if isinstance(given, torch.Tensor) and (_trace.any_open() or is_traced(given)):
         return attached(array, given)
     return array
-
-
-def _number(value: Any) -> Any:
-    """Return NumPy's own number where an element of a traced array was."""
-    return np.ndarray.view(array_of(value), np.ndarray)[()] if isinstance(value, Traced) else value
 
 
 def _stacked(data: Any, made: torch.Tensor) -> torch.Tensor | None:

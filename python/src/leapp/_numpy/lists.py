@@ -40,9 +40,11 @@ def patches() -> Iterator[Patch]:
 def _names_in(module: ModuleType) -> list[str]:
     """Return the names of a module's ufuncs, and of other functions that ask arrays what to do."""
     left_alone = NOT_VALUES | TAKE_OTHER_LISTS
-    dispatched = [(n, it) for n, it in vars(module).items() if hasattr(it, "_implementation")]
-    ufuncs = [name for name, it in vars(module).items() if isinstance(it, np.ufunc)]
-    return [*ufuncs, *(name for name, it in dispatched if it not in left_alone)]
+    return [
+        name
+        for name, it in vars(module).items()
+        if isinstance(it, np.ufunc) or (hasattr(it, "_implementation") and it not in left_alone)
+    ]
 
 
 def holds_traced(value: Any) -> bool:

@@ -47,9 +47,6 @@ _OF_UFUNCS = {
 #: The longest kernel that is written out, term by term: ONNX Runtime convolves no float64.
 _MOST_TAPS = 64
 
-#: The functions written here, by NumPy's name. They take and return arrays of ``torch._numpy``.
-_own: dict[str, Callable[..., Any]] = {}
-
 
 @functools.cache
 def numpy_of_torch() -> Any:
@@ -98,24 +95,19 @@ def torch_method(name: str) -> Callable[..., Any] | None:
     return _own.get(name) or getattr(numpy_of_torch().ndarray, name, None)
 
 
-def _on_tensors(*tensors: str, name: str = "") -> Callable[[Callable[..., Any]], None]:
-    """Add a function to the table that takes these parameters as tensors and returns one."""
+def _on_tensors(function: Callable[..., Any], *tensors: str) -> Callable[..., Any]:
+    """Return what calls a function of tensors with those of arrays in these parameters."""
+    signature = inspect.signature(function)
 
-    def add(function: Callable[..., Any]) -> None:
-        signature = inspect.signature(function)
+    def call(*args: Any, **options: Any) -> Any:
+        bound = signature.bind(*args, **options)
+        given = {name: bound.arguments.get(name) for name in tensors}
+        found = {name: _tensors_in(value) for name, value in given.items() if value is not None}
+        bound.arguments.update(found)
+        result = function(*bound.args, **bound.kwargs)
+        return result if result is None else numpy_of_torch().ndarray(result)
 
-        def call(*args: Any, **options: Any) -> Any:
-            bound = signature.bind(*args, **options)
-            for parameter in tensors:
-                value = bound.arguments.get(parameter)
-                if value is not None:
-                    bound.arguments[parameter] = _tensors_in(value)
-            result = function(*bound.args, **bound.kwargs)
-            return result if result is None else numpy_of_torch().ndarray(result)
-
-        _own[name or function.__name__.removeprefix("_")] = call
-
-    return add
+    return call
 
 
 def _tensors_in(value: Any) -> Any:
@@ -127,28 +119,23 @@ def _tensors_in(value: Any) -> Any:
     return torch.as_tensor(value, dtype=torch_type(new_array(value).dtype))
 
 
-@_on_tensors("target", "source", "where")
 def _copyto(target: Any, source: Any, casting: str = "same_kind", where: Any = None) -> None:
     value = source.to(target.dtype)
     target.copy_(value if where is None else torch.where(where, value, target))
 
 
-@_on_tensors("target", "mask", "values")
 def _putmask(target: Any, mask: Any, values: Any) -> None:
     flat, count = values.flatten().to(target.dtype), target.numel()
     repeated = flat.repeat(-(-count // max(flat.numel(), 1)))[:count].view(target.shape)
     target.copy_(torch.where(mask.bool(), repeated, target))
 
 
-@_on_tensors("x")
 def _norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
     if ord is None and axis is None:
-        result = torch.linalg.vector_norm(x)
-        return result.reshape((1,) * x.ndim) if keepdims else result
+        return torch.linalg.vector_norm(x, keepdim=keepdims)
     return torch.linalg.norm(x, ord=ord, dim=axis, keepdim=keepdims)
 
 
-@_on_tensors("a", "v")
 def _convolve(a: Any, v: Any, mode: str = "full") -> Any:
     signal, kernel = (a, v) if a.numel() >= v.numel() else (v, a)
     count, taps = signal.numel(), kernel.numel()
@@ -164,7 +151,6 @@ def _convolve(a: Any, v: Any, mode: str = "full") -> Any:
     return functools.reduce(torch.add, parts).narrow(0, begin, length)
 
 
-@_on_tensors("x", "xp", "fp", "left", "right")
 def _interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None) -> Any:
     at, known, value = x.double(), xp.double(), fp.double()
     i = torch.searchsorted(known, at.contiguous(), right=True).clamp(1, known.numel() - 1)
@@ -175,7 +161,6 @@ def _interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None) -> An
     return torch.where(at > known[-1], value[-1] if right is None else right.double(), result)
 
 
-@_on_tensors("conditions", "choices")
 def _select(conditions: Any, choices: Any, default: Any = 0) -> Any:
     result = _tensors_in(default)
     for condition, choice in zip(reversed([*conditions]), reversed([*choices]), strict=True):
@@ -183,7 +168,6 @@ def _select(conditions: Any, choices: Any, default: Any = 0) -> Any:
     return result
 
 
-@_on_tensors("p")
 def _unwrap(p: Any, *, axis: int = -1, period: float = 2 * np.pi) -> Any:
     steps = torch.diff(p, dim=axis)
     low = -period / 2
@@ -194,7 +178,6 @@ def _unwrap(p: Any, *, axis: int = -1, period: float = 2 * np.pi) -> Any:
     return torch.cat([p.narrow(axis, 0, 1), rest], axis)
 
 
-@_on_tensors("p", "x")
 def _polyval(p: Any, x: Any) -> Any:
     result = torch.zeros_like(x)
     for i in range(p.shape[0]):
@@ -202,7 +185,6 @@ def _polyval(p: Any, x: Any) -> Any:
     return result
 
 
-@_on_tensors("y", "x")
 def _trapezoid(y: Any, x: Any = None, dx: float = 1.0, axis: int = -1) -> Any:
     if x is None:
         return torch.trapezoid(y, dx=dx, dim=axis)
@@ -268,21 +250,6 @@ def _moving(function: Callable[..., Any], *parameters: str) -> Callable[..., Any
     return call
 
 
-_on_tensors("x", name="cbrt")(lambda x: x.sign() * x.abs().pow(1.0 / 3.0))
-_on_tensors("a", name="copy")(lambda a, order="K", subok=False: a.clone())
-_on_tensors("x", name="matrix_transpose")(lambda x: x.transpose(-1, -2))
-_on_tensors("a", "b", name="vecdot")(lambda a, b, axis=-1: torch.linalg.vecdot(a, b, dim=axis))
-_on_tensors("a", name="nanmean")(
-    lambda a, axis=None, dtype=None, keepdims=False: torch.nanmean(a, axis, keepdims)
-)
-_on_tensors("x", "bins", name="digitize")(
-    lambda x, bins, right=False: torch.searchsorted(bins, x.contiguous(), right=not right)
-)
-_own["astype"] = lambda a, dtype, *_, **__: a.astype(dtype)  # how to copy is NumPy's business
-_own["modf"] = lambda x: (numpy_of_torch().fmod(x, 1), numpy_of_torch().trunc(x))
-_own["vector_norm"] = _own["norm"]
-for _name, _fill in {"sum": 0.0, "cumsum": 0.0, "prod": 1.0, "max": -np.inf, "min": np.inf}.items():
-    _own[f"nan{_name}"] = _without_nan(_name, _fill)
 _pad_by_moving = _moving(np.pad, "array")
 
 
@@ -296,14 +263,49 @@ def _flat(a: Any, order: str = "C") -> Any:
     return a.T.ravel() if order == "F" else a.ravel(order)
 
 
-_own |= {"pad": _pad, "ravel": _flat, "flatten": _flat}
-_own |= {"cumsum": _running("cumsum"), "cumprod": _running("cumprod")}
-for _name, _parameters in {"delete": "arr", "insert": "arr values", "compress": "a"}.items():
-    _own[_name] = _moving(getattr(np, _name), *_parameters.split())
-for _name, _ufunc, _identity in (
-    ("sum", "add", 0),
-    ("prod", "multiply", 1),
-    ("max", "maximum", -np.inf),
-    ("min", "minimum", np.inf),
-):
-    _own[_name] = _own[f"a{_name}"] = _reduction(_name, _ufunc, _identity)
+def _nanmean(a: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
+    return torch.nanmean(a, axis, keepdims)
+
+
+def _digitize(x: Any, bins: Any, right: bool = False) -> Any:
+    return torch.searchsorted(bins, x.contiguous(), right=not right)
+
+
+#: The functions written here, by NumPy's name. They take and return arrays of ``torch._numpy``.
+_own: dict[str, Callable[..., Any]] = {
+    "amax": _reduction("max", "maximum", -np.inf),
+    "amin": _reduction("min", "minimum", np.inf),
+    "astype": lambda a, dtype, *_, **__: a.astype(dtype),  # how to copy is NumPy's business
+    "cbrt": _on_tensors(lambda x: x.sign() * x.abs().pow(1.0 / 3.0), "x"),
+    "compress": _moving(np.compress, "a"),
+    "convolve": _on_tensors(_convolve, "a", "v"),
+    "copy": _on_tensors(lambda a, order="K", subok=False: a.clone(), "a"),
+    "copyto": _on_tensors(_copyto, "target", "source", "where"),
+    "cumprod": _running("cumprod"),
+    "cumsum": _running("cumsum"),
+    "delete": _moving(np.delete, "arr"),
+    "digitize": _on_tensors(_digitize, "x", "bins"),
+    "flatten": _flat,
+    "insert": _moving(np.insert, "arr", "values"),
+    "interp": _on_tensors(_interp, "x", "xp", "fp", "left", "right"),
+    "matrix_transpose": _on_tensors(lambda x: x.transpose(-1, -2), "x"),
+    "modf": lambda x: (numpy_of_torch().fmod(x, 1), numpy_of_torch().trunc(x)),
+    "nancumsum": _without_nan("cumsum", 0.0),
+    "nanmax": _without_nan("max", -np.inf),
+    "nanmean": _on_tensors(_nanmean, "a"),
+    "nanmin": _without_nan("min", np.inf),
+    "nanprod": _without_nan("prod", 1.0),
+    "nansum": _without_nan("sum", 0.0),
+    "norm": _on_tensors(_norm, "x"),
+    "pad": _pad,
+    "polyval": _on_tensors(_polyval, "p", "x"),
+    "prod": _reduction("prod", "multiply", 1),
+    "putmask": _on_tensors(_putmask, "target", "mask", "values"),
+    "ravel": _flat,
+    "select": _on_tensors(_select, "conditions", "choices"),
+    "sum": _reduction("sum", "add", 0),
+    "trapezoid": _on_tensors(_trapezoid, "y", "x"),
+    "unwrap": _on_tensors(_unwrap, "p"),
+    "vecdot": _on_tensors(lambda a, b, axis=-1: torch.linalg.vecdot(a, b, dim=axis), "a", "b"),
+}
+_own |= {"max": _own["amax"], "min": _own["amin"], "vector_norm": _own["norm"]}
