@@ -20,7 +20,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from . import onnx
+from . import errors, onnx
 from ._annotate import annotate
 from ._import import ImportedPolicy, import_onnx
 from ._session import (
@@ -34,16 +34,7 @@ from ._session import (
 )
 from ._shadow import ShadowReport, ShadowRun, shadow
 from .enums import InputKindEnum, OutputKindEnum
-from .errors import (
-    LeappError,
-    LeappExportError,
-    LeappImportError,
-    LeappIoError,
-    LeappNotFoundError,
-    LeappTypeError,
-    LeappValidationError,
-    LeappValueError,
-)
+from .errors import *  # noqa: F403
 from .patching import FunctionPatch
 from .semantics import GraphConfigs, History, Limits, TemporalAxis, TensorSemantics
 
@@ -63,14 +54,6 @@ __all__ = [
     "ImportedPolicy",
     "InferenceManager",
     "InputKindEnum",
-    "LeappError",
-    "LeappExportError",
-    "LeappImportError",
-    "LeappIoError",
-    "LeappNotFoundError",
-    "LeappTypeError",
-    "LeappValidationError",
-    "LeappValueError",
     "Limits",
     "OutputKindEnum",
     "ShadowReport",
@@ -90,6 +73,7 @@ __all__ = [
     "start",
     "stop",
 ]
+__all__ += errors.__all__
 
 
 #: What needs the compiled runtime, and is loaded when it is first asked for.

@@ -116,20 +116,16 @@ def _to_onnx(
     file: str,
     params: dict[str, Any],
 ) -> None:
-    options: dict[str, Any] = {
-        "input_names": list(names),
-        "output_names": list(outputs),
-        "opset_version": params.get("opset_version", _OPSET),
-    }
-    if backend == "onnx-torchscript":
-        folds = params.get("optimize", True)
-        torch.onnx.export(
-            module, examples, file, do_constant_folding=folds, dynamo=False, **options
-        )
-        return
-    options["external_data"] = False
-    options.update((key, params[key]) for key in _DYNAMO_PARAMS if key in params)
-    torch.onnx.export(_program(module, examples, names), f=file, dynamo=True, **options)
+    dynamo = backend == "onnx-dynamo"
+    if dynamo:
+        given = {key: params[key] for key in _DYNAMO_PARAMS if key in params}
+        options = {"external_data": False} | given
+        module, examples = _program(module, examples, names), ()
+    else:
+        options = {"do_constant_folding": params.get("optimize", True)}
+    options["opset_version"] = params.get("opset_version", _OPSET)
+    options |= {"input_names": [*names], "output_names": [*outputs]}
+    torch.onnx.export(module, examples, file, dynamo=dynamo, **options)
 
 
 def _program(

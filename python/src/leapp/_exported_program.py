@@ -237,15 +237,14 @@ def _argument(arg: dict[str, Any]) -> Callable[[dict[str, Any]], Any]:
 
 def _enum(kind: str, number: int) -> Any:
     """Return torch's value of a number that stands for a type, a layout or a memory format."""
-    from torch._export.serde import schema, serialize  # takes seconds
+    from torch._export.serde import serialize  # takes seconds
 
-    tables: dict[str, tuple[Any, Any]] = {
-        "scalar_type": (schema.ScalarType, serialize._SERIALIZE_TO_TORCH_DTYPE),
-        "layout": (schema.Layout, serialize._SERIALIZE_TO_TORCH_LAYOUT),
-        "memory_format": (schema.MemoryFormat, serialize._SERIALIZE_TO_TORCH_MEMORY_FORMAT),
+    tables: dict[str, Any] = {
+        "scalar_type": serialize._SERIALIZE_TO_TORCH_DTYPE,
+        "layout": serialize._SERIALIZE_TO_TORCH_LAYOUT,
+        "memory_format": serialize._SERIALIZE_TO_TORCH_MEMORY_FORMAT,
     }
-    of, table = tables[kind]
-    return table[of(number)]
+    return tables[kind][number]
 
 
 def _number(entry: dict[str, Any]) -> int:

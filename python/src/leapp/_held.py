@@ -8,10 +8,10 @@ import contextlib
 import functools
 import queue
 import random
+import types
 import weakref
 from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from functools import partial
-from types import CellType, FunctionType, MemberDescriptorType, MethodType
 from typing import Any
 
 import numpy as np
@@ -56,6 +56,14 @@ class Fields(MutableMapping[str, Any]):
         descriptor.__delete__(owner)
 
 
+#: Types of values that hold nothing that could change.
+IMMUTABLE = (
+    bool, int, float, complex, str, bytes, types.NoneType, types.EllipsisType, range, slice,
+    torch.dtype, torch.device, torch.Size, torch.layout, torch.memory_format, np.dtype, np.generic,
+    types.BuiltinFunctionType, types.WrapperDescriptorType, types.MethodDescriptorType,
+    types.ClassMethodDescriptorType, types.GetSetDescriptorType, types.MemberDescriptorType,
+    types.MethodWrapperType,
+)  # fmt: skip
 #: Random generators.
 GENERATORS = (torch.Generator, np.random.Generator, np.random.RandomState, random.Random)
 
@@ -81,11 +89,11 @@ def items_of(container: Any) -> Iterator[Any]:
     return found
 
 
-def cells_of(function: FunctionType) -> Fields:
+def cells_of(function: types.FunctionType) -> Fields:
     """Return the variables that a function shares with the one around it, super()'s left out."""
     cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
     cells.pop("__class__", None)
-    return Fields({name: (CellType.cell_contents, cell) for name, cell in cells.items()})
+    return Fields({name: (types.CellType.cell_contents, cell) for name, cell in cells.items()})
 
 
 def attributes_of(value: Any) -> list[dict[str, Any] | Fields]:
@@ -100,15 +108,15 @@ def attributes_of(value: Any) -> list[dict[str, Any] | Fields]:
 
 
 @functools.cache
-def _slots_of(kind: type) -> dict[str, MemberDescriptorType]:
+def _slots_of(kind: type) -> dict[str, types.MemberDescriptorType]:
     parts = [vars(part) for part in kind.__mro__ if "__slots__" in vars(part)]
     items = [item for part in parts for item in part.items()]
-    return {name: item for name, item in items if isinstance(item, MemberDescriptorType)}
+    return {name: item for name, item in items if isinstance(item, types.MemberDescriptorType)}
 
 
 #: By type: what objects merely stand for, as a method does for a function of an object.
 _BEHIND: dict[type, Callable[[Any], list[Any]]] = {
-    MethodType: lambda value: [value.__func__, value.__self__],
+    types.MethodType: lambda value: [value.__func__, value.__self__],
     partial: lambda value: [value.func, value.args, value.keywords],
     collections.ChainMap: lambda value: [value.maps],
     queue.Queue: lambda value: [value.queue],

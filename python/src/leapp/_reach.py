@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from ._held import GENERATORS, Fields, attributes_of, behind, cells_of, state_of
+from ._held import GENERATORS, IMMUTABLE, Fields, attributes_of, behind, cells_of, state_of
 
 #: Modules whose functions change nothing but what they are given, and random numbers.
 _KNOWN_MODULES = frozenset(
@@ -33,14 +33,6 @@ _EFFECTS = frozenset(
     "breakpoint compile eval exec exit input open print quit save send sleep system write "
     "__import__".split()
 )
-#: Types of values that hold nothing that could change.
-_PASSIVE = (
-    bool, int, float, complex, str, bytes, type(None), type(Ellipsis), range, slice, torch.dtype,
-    torch.device, torch.Size, torch.layout, torch.memory_format, np.dtype, np.generic,
-    types.BuiltinFunctionType, types.BuiltinMethodType, types.WrapperDescriptorType,
-    types.MethodDescriptorType, types.ClassMethodDescriptorType, types.GetSetDescriptorType,
-    types.MemberDescriptorType, types.MethodWrapperType,
-)  # fmt: skip
 _MOST_OBJECTS = 20_000
 _MOST_BYTES = 64 << 20
 
@@ -83,7 +75,7 @@ class Reach:
 
     def _look_at(self, value: Any) -> list[Any]:
         """Note how a value is put back, and return what it holds."""
-        if isinstance(value, _PASSIVE) or id(value) in self._seen:
+        if isinstance(value, IMMUTABLE) or id(value) in self._seen:
             return []
         self._seen[id(value)] = value
         if isinstance(value, (torch.Tensor, np.ndarray)):
@@ -118,7 +110,8 @@ class Reach:
         plain = (torch.Tensor, torch.nn.Parameter, torch.nn.Buffer)
         if value.layout is not torch.strided or type(value) not in plain:
             raise UnknownReachError(f"it reaches a {type(value).__name__}")
-        self._undo.append(partial(_rewrite, value, value.detach().clone(), _version_of(value)))
+        version = None if value.is_inference() else value._version  # those do not count writes
+        self._undo.append(partial(_rewrite, value, value.detach().clone(), version))
         return [value.grad] if value.is_leaf and value.grad is not None else []
 
     def _keep_container(self, value: Any) -> list[Any]:
@@ -172,7 +165,7 @@ class Reach:
             value
             for kind in self._classes
             for name, value in vars(kind).items()
-            if id(value) not in self._seen and not isinstance(value, _PASSIVE)
+            if id(value) not in self._seen and not isinstance(value, IMMUTABLE)
             if name in used or (_is_dunder(name) and isinstance(value, functions))
             if isinstance(value, functions) or not _is_stock_descriptor(value)
         ]
@@ -196,11 +189,8 @@ def _is_stock_descriptor(value: Any) -> bool:
 
 def _names_in(code: types.CodeType) -> set[str]:
     """Return every name that code mentions, also inside the functions it defines."""
-    names = set(code.co_names)
-    for constant in code.co_consts:
-        if isinstance(constant, types.CodeType):
-            names |= _names_in(constant)
-    return names
+    inside = [each for each in code.co_consts if isinstance(each, types.CodeType)]
+    return {*code.co_names}.union(*map(_names_in, inside))
 
 
 def _refill(value: Any, former: Any) -> None:
@@ -221,10 +211,6 @@ def _reset_class(kind: type, former: dict[str, Any]) -> None:
             setattr(kind, name, former[name])
     for name in former.keys() - vars(kind).keys():
         setattr(kind, name, former[name])
-
-
-def _version_of(value: torch.Tensor) -> int | None:
-    return None if value.is_inference() else value._version  # those do not count writes
 
 
 def _rewrite(value: torch.Tensor, former: torch.Tensor, version: int | None) -> None:

@@ -34,21 +34,6 @@ def wrapped(original: Any, instead: Callable[..., Any]) -> Any:
 _lasting = functools.cache(wrapped)
 
 
-def announced(owner: Any, names: str, announce: Callable[[str], None]) -> Patch:
-    """Return a patch that calls announce() with a function's name when a node calls it."""
-    return replaced(owner, names, _announcing(announce))
-
-
-@functools.cache
-def _announcing(announce: Callable[[str], None]) -> Callable[..., Any]:
-    def call(original: Any, /, *args: Any, **options: Any) -> Any:
-        if in_node():
-            announce(original.__name__)
-        return original(*args, **options)
-
-    return call
-
-
 def in_node() -> bool:
-    """Whether the function that was replaced is called by the program's code inside a node."""
+    """Whether the program's code inside a node calls what runs this in place of a function."""
     return _trace.any_open() and _trace.is_user_code(sys._getframe(3).f_code)

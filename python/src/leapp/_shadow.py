@@ -8,7 +8,7 @@ import os
 from typing import Any, Literal
 
 from . import _console, _state, _untraced
-from .errors import LeappValueError, expect
+from .errors import LeappValueError, expect, expect_one_of
 
 
 @dataclasses.dataclass(frozen=True)
@@ -155,6 +155,5 @@ def shadow(
         allow_outside_files: Let model files lie outside the bundle's folder.
     """
     expect((str, os.PathLike), bundle, "leapp.shadow() takes the path of a bundle's .yaml file")
-    if trust not in (None, "code"):
-        raise LeappValueError.coded("LP003", f"trust must be 'code' or None, not {trust!r}")
+    expect_one_of(("code", None), trust, "trust")
     return ShadowRun(os.fspath(bundle), rtol, atol, trust == "code", allow_outside_files)

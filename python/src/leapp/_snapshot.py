@@ -11,13 +11,13 @@ import fractions
 import functools
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from types import BuiltinFunctionType, ModuleType, NoneType
+from types import ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 
-from ._held import LISTS, attributes_of, is_a, items_of, plain_kind
+from ._held import IMMUTABLE, LISTS, attributes_of, is_a, items_of, plain_kind
 from ._numpy import Number, array_of, leaves
 
 #: What a dict held, or a list: how much, and the first of it.
@@ -28,13 +28,8 @@ NOW: Mapping[int, Any] = {}
 _MOST_ITEMS = 64
 
 NUMBERS = (bool, int, float, np.integer, np.floating, np.bool_)
-#: Types of values that hold nothing.
-PASSIVE = frozenset(
-    (
-        bool, int, float, str, bytes, NoneType, BuiltinFunctionType, ModuleType, torch.dtype,
-        torch.device, torch.Size,
-    )
-)  # fmt: skip
+#: Types of values that hold nothing of a node's.
+PASSIVE = frozenset((*IMMUTABLE, ModuleType))
 _PLAIN = (*NUMBERS, complex, bytes, enum.Enum, fractions.Fraction, datetime.timedelta)
 _MUTABLE = (list, collections.deque, bytearray, array.array)
 _UNORDERED = (dict, set)

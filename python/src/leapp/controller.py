@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Literal
 
 from . import _console, _runtime
-from .errors import LeappValueError
+from .errors import expect_one_of
 from .inference_manager import find_onnxruntime
 
 __all__ = ["Controller", "Intervention", "ReplayReport", "replay"]
@@ -79,12 +79,8 @@ class Controller(_runtime.Controller):
         trust: Literal["code"] | None = None,
         allow_native: bool = False,
     ) -> None:
-        if interpolation not in ("hold", "linear"):
-            raise LeappValueError.coded(
-                "LP003", f"interpolation must be 'hold' or 'linear', not {interpolation!r}"
-            )
-        if trust not in (None, "code"):
-            raise LeappValueError.coded("LP003", f"trust must be 'code' or None, not {trust!r}")
+        expect_one_of(("hold", "linear"), interpolation, "interpolation")
+        expect_one_of(("code", None), trust, "trust")
         find_onnxruntime()
         settings = {
             "engine": {"threads": threads, "provider": provider},

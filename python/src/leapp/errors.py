@@ -98,6 +98,13 @@ def expect(kinds: type | tuple[type, ...], value: object, expected: str) -> None
         raise LeappTypeError.of(value, expected)
 
 
+def expect_one_of(options: tuple[object, ...], value: object, name: str) -> None:
+    """Raise an error that names the options, unless the value is one of them."""
+    if value not in options:
+        named = " or ".join(map(repr, options))
+        raise LeappValueError.coded("LP003", f"{name} must be {named}, not {value!r}")
+
+
 def _callers_line() -> str:
     """Return ``"file.py:12 in function"`` of the nearest frame outside this package and PyTorch.
 

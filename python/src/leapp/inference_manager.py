@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from . import _console, _runtime
-from .errors import LeappError, LeappImportError, LeappValueError, expect
+from .errors import LeappError, LeappImportError, expect, expect_one_of
 
 __all__ = ["InferenceManager", "Node", "Verification"]
 
@@ -192,8 +192,7 @@ class InferenceManager(_runtime.Manager):
     ) -> None:
         expected = "InferenceManager() takes the path of a bundle's .yaml file"
         expect((str, PathLike), model_path, expected)
-        if trust not in (None, "code"):
-            raise LeappValueError.coded("LP003", f"trust must be 'code' or None, not {trust!r}")
+        expect_one_of(("code", None), trust, "trust")
         find_onnxruntime()
         settings = {
             "engine": {
@@ -304,8 +303,8 @@ def _exported_program(node: str, *file: Any) -> Any:
 
 def _array_module(array: str | None) -> Any:
     """Return torch, or None when NumPy arrays are to come out."""
-    if array not in (None, "torch", "numpy"):
-        raise LeappValueError.coded("LP003", f"array must be 'torch' or 'numpy', not {array!r}")
+    if array is not None:
+        expect_one_of(("torch", "numpy"), array, "array")
     if array == "numpy":
         return None
     try:

@@ -64,15 +64,8 @@ class GraphConfigs:
         if self.frequency is not None:
             _check_positive("GraphConfigs frequency", self.frequency)
         if self.extra is not None:
-            _check_keys("GraphConfigs extra", self.extra)
-            given = self.contract()
-            if self.frequency is not None:
-                given["frequency"] = self.frequency
-            for key in given:
-                if key in self.extra:
-                    raise LeappValueError.coded(
-                        "LP003", f"GraphConfigs extra may not overwrite {key!r}; give it once."
-                    )
+            taken = [*self.contract(), *(["frequency"] if self.frequency is not None else [])]
+            _check_extra("GraphConfigs extra", self.extra, taken)
 
     def contract(self) -> dict[str, Any]:
         """Return the keys of ``pipeline.configs`` beside ``frequency`` and ``extra``."""
@@ -155,7 +148,12 @@ class TensorSemantics:
             )
         self.contract()
         if self.extra is not None:
-            self._check_extra(self.extra)
+            taken = [*_RESERVED, *self.contract()]
+            if self.kind is not None:
+                taken.append("kind")
+            if self.element_names is not None:
+                taken += ["element_names", "temporal_period_ms"]
+            _check_extra(f"TensorSemantics extra of {self.name!r}", self.extra, taken)
         if self.element_names is not None:
             given = self.element_names
             names, self.temporal_period_ms = _per_dimension(self.name, given)
@@ -193,22 +191,6 @@ class TensorSemantics:
             result["fallback"] = numbers(what.format("fallback"), self.fallback)
         return result
 
-    def _check_extra(self, extra: dict[str, Any]) -> None:
-        """Refuse keys that would overwrite what LEAPP writes itself."""
-        _check_keys(f"TensorSemantics extra of {self.name!r}", extra)
-        taken = [*_RESERVED, *self.contract()]
-        if self.kind is not None:
-            taken.append("kind")
-        if self.element_names is not None:
-            taken += ["element_names", "temporal_period_ms"]
-        clash = [key for key in extra if key in taken]
-        if clash:
-            raise LeappValueError.at_caller(
-                "LP003",
-                f"TensorSemantics extra of {self.name!r} may not overwrite "
-                f"{', '.join(map(repr, clash))}: LEAPP writes it itself. Choose another key.",
-            )
-
 
 def is_ndarray(value: object) -> bool:
     """Whether the value is a NumPy array, without importing NumPy to find out."""
@@ -230,16 +212,18 @@ def _check_positive(what: str, value: object) -> None:
         raise LeappValueError.coded("LP003", f"{what} must be positive and finite, got {value}.")
 
 
-def _check_keys(what: str, mapping: dict[str, Any]) -> None:
-    """Refuse anything but a dict with text keys that a bundle can hold."""
-    expect(dict, mapping, f"{what} must be a dict")
-    for key in mapping:
-        if not isinstance(key, str):
-            raise LeappTypeError.at_caller(
-                "LP002",
-                f"{what} must have strings as keys, got {key!r} of type {type(key).__name__}.",
-            )
-    _check_size(what, mapping)
+def _check_extra(what: str, extra: dict[str, Any], taken: list[str]) -> None:
+    """Refuse anything but a dict that a bundle can hold, with keys that LEAPP does not write."""
+    expect(dict, extra, f"{what} must be a dict")
+    for key in extra:
+        expect(str, key, f"{what} must have strings as keys, not {key!r}")
+    _check_size(what, extra)
+    if clash := [key for key in extra if key in taken]:
+        raise LeappValueError.at_caller(
+            "LP003",
+            f"{what} may not overwrite {', '.join(map(repr, clash))}: LEAPP writes it itself. "
+            f"Choose another key.",
+        )
 
 
 def _check_size(what: str, mapping: dict[str, Any]) -> None:
@@ -277,29 +261,26 @@ def _per_dimension(name: str, given: Any) -> tuple[list[AxisNames], float | None
     names: list[AxisNames] = []
     period: float | None = None
     for axis, entry in enumerate(given):
-        if entry is None:
-            names.append(None)
-        elif isinstance(entry, TemporalAxis):
-            if period is not None and period != entry.period_ms:
-                raise LeappValueError.at_caller(
-                    "LP003",
-                    f"TensorSemantics 'element_names' of {name!r} has time axes of two periods, "
-                    f"{period} ms and {entry.period_ms} ms; a tensor has one.",
+        match entry:
+            case None:
+                names.append(None)
+            case TemporalAxis():
+                if period is not None and period != entry.period_ms:
+                    raise LeappValueError.at_caller(
+                        "LP003",
+                        f"TensorSemantics 'element_names' of {name!r} has time axes of two "
+                        f"periods, {period} ms and {entry.period_ms} ms; a tensor has one.",
+                    )
+                period = float(entry.period_ms)
+                names.append(TEMPORAL_AXIS)
+            case [*items] if all(isinstance(item, str) for item in items):
+                names.append(items)
+            case _:
+                raise LeappTypeError.at_caller(
+                    "LP002",
+                    f"TensorSemantics 'element_names' of {name!r}: entry {axis} must be None, a "
+                    f"TemporalAxis or a list of strings, got {entry!r}.",
                 )
-            period = float(entry.period_ms)
-            names.append(TEMPORAL_AXIS)
-        elif (
-            isinstance(entry, Sequence)
-            and not isinstance(entry, str)
-            and all(isinstance(item, str) for item in entry)
-        ):
-            names.append(list(entry))
-        else:
-            raise LeappTypeError.at_caller(
-                "LP002",
-                f"TensorSemantics 'element_names' of {name!r}: entry {axis} must be None, a "
-                f"TemporalAxis or a list of strings, got {entry!r}.",
-            )
     return names, period
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from typing import Any
 
 from .. import _reading, _trace
-from .._replacing import Patch, announced
+from .._replacing import Patch, in_node, replaced
 from .watch import Finding, Watch
 
 _CLOCKS = (
@@ -20,12 +21,13 @@ _read: dict[str, dict[tuple[str, str], None]] = {}
 
 def patch() -> Patch:
     """Return what remembers where functions of ``time`` are called."""
-    return announced(time, _CLOCKS, _note)
+    return replaced(time, _CLOCKS, _noting)
 
 
-def _note(function: str) -> None:
-    for node in _trace.open_nodes():
-        _read.setdefault(node, {})[_trace.user_location(), function] = None
+def _noting(original: Any, *args: Any) -> Any:
+    for node in _trace.open_nodes() if in_node() else ():
+        _read.setdefault(node, {})[_trace.user_location(), original.__name__] = None
+    return original(*args)
 
 
 def forget() -> None:

@@ -7,12 +7,10 @@ while a node was open gave it values.
 
 from __future__ import annotations
 
-import functools
 import gc
 import itertools
 import random
 import warnings
-from collections.abc import Callable
 from types import GeneratorType
 from typing import Any
 
@@ -21,7 +19,7 @@ import numpy as np
 from .. import _trace
 from .._held import state_of
 from .._program import iterates
-from .._replacing import Patch, announced, in_node, replaced
+from .._replacing import Patch, in_node, replaced
 
 _NUMPY_DRAWS = (
     "choice exponential normal permutation rand randint randn random random_sample standard_normal "
@@ -43,8 +41,8 @@ _asked = itertools.count()
 def patches() -> list[Patch]:
     """Return what to replace: the functions that draw, and what makes generators."""
     return [
-        announced(np.random, _NUMPY_DRAWS, _naming_draws("np.random")),
-        announced(random, _PYTHON_DRAWS, _naming_draws("random")),
+        replaced(np.random, _NUMPY_DRAWS, _naming),
+        replaced(random, _PYTHON_DRAWS, _naming),
         replaced(np.random, "default_rng", _following),
         replaced(random.SystemRandom, "random getrandbits", _counting),
     ]
@@ -53,6 +51,17 @@ def patches() -> list[Patch]:
 def forget() -> None:
     """Let go of the generators of the former session."""
     _followed.clear()
+
+
+def _naming(original: Any, /, *args: Any, **options: Any) -> Any:
+    if in_node():
+        module = "random" if isinstance(original.__self__, random.Random) else "np.random"
+        _trace.diagnose(
+            "LP204",
+            f"{module}.{original.__name__}() draws random numbers while a node is open: what it "
+            f"uses of them is exported as a constant. {_CURE}",
+        )
+    return original(*args, **options)
 
 
 def _following(original: Any, *args: Any, **options: Any) -> Any:
@@ -70,9 +79,7 @@ def _counting(original: Any, *args: Any) -> Any:
 
 def follow(generator: Any, name: str) -> None:
     """Remember what the program holds, and how far it has come."""
-    of_system = isinstance(generator, random.SystemRandom)
-    position = repr(_asked) if of_system else _position(generator)
-    _followed[id(generator)] = (generator, name, position)
+    _followed[id(generator)] = (generator, name, _position(generator))
 
 
 def drawn(when: str = "that come in here") -> None:
@@ -90,17 +97,10 @@ def drawn(when: str = "that come in here") -> None:
         )
 
 
-@functools.cache
-def _naming_draws(module: str) -> Callable[[str], None]:
-    return lambda function: _trace.diagnose(
-        "LP204",
-        f"{module}.{function}() draws random numbers while a node is open: what it uses of them is "
-        f"exported as a constant. {_CURE}",
-    )
-
-
 def _position(generator: Any) -> Any:
     """Return where a generator is in its sequence, as something to compare."""
+    if isinstance(generator, random.SystemRandom):
+        return repr(_asked)
     if iterates(type(generator)):
         return _step(generator)
     with _trace.Unobserved():  # NumPy makes arrays to answer
