@@ -6,6 +6,7 @@
 
 #include "state/initial.h"
 #include "trace/constant.h"
+#include "trace/geometry.h"
 
 namespace leapp::state {
 namespace {
@@ -14,7 +15,7 @@ namespace {
 bool changes(const Node& node, std::size_t number, VarId var) {
   const Pass& pass = node.passes[number];
   if (!trace::is_from_outside(pass.tape(), var)) return false;
-  if (pass.tape().written_since(var, pass.recording.first_call)) return true;
+  if (pass.writes(var)) return true;
   // Or the pass before computed it from its inputs, or the program wrote to it since.
   const session::OutsideRead* read = pass.find_outside(var);
   const VarId former = number == 0 || read == nullptr ? kNoId : read->known.at(number - 1).var;
@@ -108,7 +109,7 @@ Findings find_undeclared(const NodeStates& states, std::span<const Node* const> 
   std::map<trace::StoreId, std::pair<Code, std::string>> suspects;
   for (const session::MemoryUse& use : states.exported().memory) {
     const trace::StoreId store = tape.variable(use.var).store;
-    const std::string sensor = once ? find_sensor(nodes, place_of(use.found)) : "";
+    const std::string sensor = once ? find_sensor(nodes, trace::begin_of(use.found)) : "";
     if (!sensor.empty()) {
       suspects[store] = {Code::kForgottenInput,
                          " that '" + sensor +

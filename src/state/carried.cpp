@@ -10,16 +10,15 @@ namespace {
 
 class CarriedFinder {
  public:
-  CarriedFinder(const Node& node, std::size_t base, Followed followed,
-                std::span<const Node* const> nodes, const Paths& paths)
-      : node_(node), base_(base), followed_(std::move(followed)), nodes_(nodes), paths_(paths) {
+  CarriedFinder(const Subject& subject, Followed followed)
+      : subject_(subject), followed_(std::move(followed)) {
     done_.kept = {.node = &node_, .base = base_, .states = std::move(followed_.written)};
   }
 
   Carried run() && {
     drop_renewed();
     const auto differs = [](const Trail& trail) { return trail.changed || trail.moved > 0; };
-    if (!followed_.apart && std::ranges::any_of(followed_.trails, differs)) {
+    if (!followed_.apart() && std::ranges::any_of(followed_.trails, differs)) {
       done_.in_doubt = !find_needed() || !check_needed();
       if (!done_.in_doubt) {
         for (Needed& each : needed_) add_state(each);
@@ -42,7 +41,7 @@ class CarriedFinder {
   const Trail& trail_at(std::int32_t number) const {
     return followed_.trails[static_cast<std::size_t>(number)];
   }
-  const Pass& pass() const { return node_.passes[base_]; }
+  const Pass& pass() const { return *subject_.first().pass; }
   std::vector<State>& states() { return done_.kept.states; }
 
   void say(Code code, const Trail& trail, const std::string& text);
@@ -60,11 +59,10 @@ class CarriedFinder {
   void add_state(Needed& needed);
   void connect(const Needed& needed);
 
-  const Node& node_;
-  std::size_t base_;
+  const Subject& subject_;
+  const Node& node_ = subject_.node;
+  const std::size_t base_ = subject_.base;
   Followed followed_;
-  std::span<const Node* const> nodes_;
-  const Paths& paths_;
   std::set<std::int32_t> asked_for_;  // trails whose value another one takes
   std::vector<Needed> needed_;
   std::vector<VarId> roots_;
@@ -75,16 +73,16 @@ void CarriedFinder::say(Code code, const Trail& trail, const std::string& text) 
   const trace::Tape& tape = pass().tape();
   const trace::Site& site = trail.sites.front();
   const at::Tensor read = trail.changed ? trail.found.front() : tape.content(trail.initial());
-  done_.findings.push_back(
-      warning(code, tape.call(site.call).frame, node_.name,
-              "node '" + node_.name + "': " + describe_read(tape, site, read, paths_) + text));
+  done_.findings.push_back(warning(
+      code, tape.call(site.call).frame, node_.name,
+      "node '" + node_.name + "': " + describe_read(tape, site, read, subject_.paths) + text));
 }
 
 // Takes memory that is made anew for every pass from the states, and names what others change.
 void CarriedFinder::drop_renewed() {
   std::vector<VarId>& renewed = done_.kept.renewed;
   for (const Trail& trail : followed_.trails) {
-    if (trail.changed || followed_.apart) continue;
+    if (trail.changed || followed_.apart()) continue;
     if (trail.memory.is_set_anew()) {
       renewed.push_back(trail.written);
     } else if (trail.memory.strange) {
@@ -129,7 +127,7 @@ bool CarriedFinder::has_moved(const Trail& trail) const {
   if (trail.changed || trail.moved == 0) return false;
   // A number that Python wrapped for an operator is held by nobody.
   const at::Tensor tensor = pass().tape().content(trail.initial());
-  return tensor.dim() > 0 || (paths_ && !paths_(tensor).empty());
+  return tensor.dim() > 0 || (subject_.paths && !subject_.paths(tensor).empty());
 }
 
 // Whether a trail that has not changed may yet do so: the last pass read another tensor there, or
@@ -145,13 +143,13 @@ bool CarriedFinder::is_doubtful(const Trail& trail) const {
 // Another node, in which what the last pass read there was computed; null where there is none.
 const Node* CarriedFinder::maker_of(const Trail& trail) const {
   if (trail.reads.back() == kNoId) return nullptr;
-  const auto it = std::ranges::find_if(nodes_, [&](const Node* other) {
+  const auto it = std::ranges::find_if(subject_.nodes, [&](const Node* other) {
     return other->id != node_.id && std::ranges::any_of(other->passes, [&](const Pass& there) {
              return trace::is_computed_in(there.recording, node_.passes.back().tape(),
                                           trail.reads.back());
            });
   });
-  return it == nodes_.end() ? nullptr : *it;
+  return it == subject_.nodes.end() ? nullptr : *it;
 }
 
 const CarriedFinder::Needed* CarriedFinder::needed_at(std::int32_t trail) const {
@@ -255,7 +253,7 @@ bool CarriedFinder::check_needed() {
 bool CarriedFinder::check_feed(const Source& source, const std::vector<at::Tensor>& found) {
   const PortId& port = source.port;
   if (port.node == kNoId || port.node == node_.id) return true;
-  const Node* from = find_node(nodes_, port.node);
+  const Node* from = find_node(subject_.nodes, port.node);
   const NodePort* output = from == nullptr ? nullptr : find_port(from->outputs, port.port);
   bool holds = output != nullptr && from->completion > node_.completion &&
                from->passes.size() + 1 >= found.size();
@@ -328,12 +326,10 @@ void CarriedFinder::connect(const Needed& needed) {
 
 }  // namespace
 
-Carried find_carried(const Node& node, const std::vector<WrittenPass>& passes, std::size_t base,
-                     std::span<const Node* const> nodes, const Paths& paths) {
-  std::vector<State> written = find_written(node, passes[base]);
+Carried find_carried(const Subject& subject) {
+  std::vector<State> written = find_written(subject.node, subject.first());
   for (;;) {
-    Carried carried =
-        CarriedFinder(node, base, follow(node, passes, base, written), nodes, paths).run();
+    Carried carried = CarriedFinder(subject, follow(subject, written)).run();
     // What is carried may depend on more memory that the pass writes to, which is followed as well.
     std::vector<State> more = more_written(carried.kept);
     if (more.empty()) return carried;

@@ -5,10 +5,6 @@
 // several passes back is a chain of states, each of which hands its value to the one before.
 #pragma once
 
-#include <span>
-#include <vector>
-
-#include "state/names.h"
 #include "state/trails.h"
 
 namespace leapp::state {
@@ -22,9 +18,8 @@ struct Carried {
   std::size_t passes = 0;  ///< how many it takes to settle the doubt; 0: no number would
 };
 
-/// What the passes from `base` on show. `nodes` are all that are exported: a state may be another
-/// one's output of the tick before.
-Carried find_carried(const Node& node, const std::vector<WrittenPass>& passes, std::size_t base,
-                     std::span<const Node* const> nodes, const Paths& paths);
+/// What the passes of the subject show, from its base on. A state may be another node's output of
+/// the tick before.
+Carried find_carried(const Subject& subject);
 
 }  // namespace leapp::state

@@ -17,9 +17,9 @@ std::string name_at(const trace::Tape& tape, std::int32_t index) {
 // One later pass against the base, in what computes outputs and states.
 class Comparison {
  public:
-  Comparison(const Node& node, const WrittenPass& first, const WrittenPass& again,
-             const FollowedPass& followed, const std::vector<State>& states, const Paths& paths)
-      : node_(node), first_(first), again_(again), followed_(followed), paths_(paths) {
+  Comparison(const Subject& subject, const WrittenPass& again, const FollowedPass& followed,
+             const std::vector<State>& states)
+      : subject_(subject), again_(again), followed_(followed) {
     align(states);
   }
 
@@ -42,13 +42,12 @@ class Comparison {
     differences_.push_back({std::move(text), where, constant});
   }
 
-  const Node& node_;
-  const WrittenPass& first_;
+  const Subject& subject_;
+  const WrittenPass& first_ = subject_.first();
   const WrittenPass& again_;
   const trace::Tape& old_tape_ = first_.pass->tape();
   const trace::Tape& new_tape_ = again_.pass->tape();
   const FollowedPass& followed_;
-  const Paths& paths_;
   std::vector<std::int32_t> new_calls_;
   trace::Alignment aligned_;
   std::set<VarId> compared_;  // variables of the first pass
@@ -119,14 +118,14 @@ void Comparison::compare_tensors(const trace::Site& first_site, VarId was, const
                            "had computed"
                          : " reads a value that this pass computed where the first one read a "
                            "tensor from outside") +
-             describe_argument(old_tape_, first_site, paths_),
+             describe_argument(old_tape_, first_site, subject_.paths),
          b.frame);
   }
   if (!was_outside || !is_outside || !compared_.insert(was).second) return;
   const auto is_before = [&](const State& state) { return state.slot.before == was; };
   if (std::ranges::any_of(first_.states, is_before)) return;
   // Scratch memory: what the pass reads there it wrote itself.
-  if (old_tape_.written_since(was, first_.pass->recording.first_call)) return;
+  if (first_.pass->writes(was)) return;
   // What a node wrote is wired as shared state.
   const session::OutsideRead* read = again_.pass->find_outside(is);
   if (read != nullptr && read->writer) return;
@@ -139,7 +138,7 @@ void Comparison::compare_tensors(const trace::Site& first_site, VarId was, const
   // A call of our own stands for the node as a whole.
   note("a tensor from outside that " +
            (b.frame.code == nullptr ? "the node" : b.op.schema().name()) + " reads" +
-           describe_argument(old_tape_, first_site, paths_) +
+           describe_argument(old_tape_, first_site, subject_.paths) +
            " changed. If it varies, pass it through annotate.input_tensors()",
        b.frame, true);
 }
@@ -148,13 +147,13 @@ void Comparison::compare_tensors(const trace::Site& first_site, VarId was, const
 // wrote it there.
 bool Comparison::is_own(VarId var) const {
   const session::OutsideRead* read = again_.pass->find_outside(var);
-  return read != nullptr && read->from == node_.id && !read->writer;
+  return read != nullptr && read->from == subject_.node.id && !read->writer;
 }
 
 void Comparison::note_own(const trace::Site& site) {
   const trace::Call& reader = new_tape_.call(site.call);
   note("a tensor that " + reader.op.schema().name() + " reads" +
-           describe_argument(new_tape_, site, paths_) +
+           describe_argument(new_tape_, site, subject_.paths) +
            " was computed by this node in an earlier pass, so it is state: declare it with "
            "annotate.state_tensors() and annotate.update_state(), or keep it in a buffer of a "
            "module and call annotate.module()",
@@ -198,22 +197,20 @@ void Comparison::note_control_flow() {
 
 }  // namespace
 
-std::vector<Difference> compare_passes(const Node& node, const std::vector<WrittenPass>& passes,
-                                       std::size_t base, const Followed& followed,
-                                       const std::vector<State>& states, const Paths& paths) {
+std::vector<Difference> compare_passes(const Subject& subject, const Carried& carried) {
   std::vector<Difference> found;
-  for (std::size_t i = base + 1; i < passes.size(); ++i) {
-    Comparison comparison(node, passes[base], passes[i], followed.passes[i - base - 1], states,
-                          paths);
+  for (std::size_t i = subject.base + 1; i < subject.passes.size(); ++i) {
+    Comparison comparison(subject, subject.passes[i], carried.followed.passes[i - subject.base - 1],
+                          carried.kept.states);
     for (Difference& each : std::move(comparison).run()) {
       // A call that is our own stands for the node.
-      if (each.where.code == nullptr) each.where = passes[i].pass->opened_at;
+      if (each.where.code == nullptr) each.where = subject.passes[i].pass->opened_at;
       const auto is_known = [&](const Difference& known) {
         return known.text.starts_with(each.text) && known.where == each.where;
       };
       if (std::ranges::any_of(found, is_known)) continue;
-      each.text += " (pass " + std::to_string(i + 1) + " of node '" + node.name + "' against the " +
-                   (base == 0 ? "first" : "second") +
+      each.text += " (pass " + std::to_string(i + 1) + " of node '" + subject.node.name +
+                   "' against the " + (subject.base == 0 ? "first" : "second") +
                    " pass): what the first pass did is what is exported";
       found.push_back(std::move(each));
     }

@@ -7,8 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "state/names.h"
-#include "state/trails.h"
+#include "state/carried.h"
 
 namespace leapp::state {
 
@@ -18,10 +17,8 @@ struct Difference {
   bool constant = false;  ///< it ran the same on another constant, which nothing explains
 };
 
-/// Each difference from the pass `base` once, in the order of the passes: in what computes outputs
-/// and what computes `states`.
-std::vector<Difference> compare_passes(const Node& node, const std::vector<WrittenPass>& passes,
-                                       std::size_t base, const Followed& followed,
-                                       const std::vector<State>& states, const Paths& paths);
+/// Each difference from the base once, in the order of the passes: in what computes outputs and
+/// what computes states. `carried` is what find_carried() returned for the subject.
+std::vector<Difference> compare_passes(const Subject& subject, const Carried& carried);
 
 }  // namespace leapp::state

@@ -24,9 +24,10 @@ bool declare_the_same(const WrittenPass& a, const WrittenPass& b) {
 }
 
 // Whether another node reads or writes memory that this one does.
-bool shares_memory(const Node& node, std::span<const Node* const> nodes) {
+bool shares_memory(const Subject& subject) {
+  const Node& node = subject.node;
   std::set<const c10::StorageImpl*> others;
-  for (const Node* other : nodes) {
+  for (const Node* other : subject.nodes) {
     if (other->id == node.id) continue;
     for (const Pass& pass : other->passes) {
       for (const session::MemoryUse& use : pass.memory) others.insert(trace::memory_of(use.found));
@@ -101,26 +102,27 @@ void add_flag(NodeStates& done) {
 
 }  // namespace
 
-std::optional<Carried> find_first_tick(const Node& node, std::span<const Node* const> nodes,
-                                       const std::vector<WrittenPass>& passes,
-                                       const std::vector<Difference>& differences,
-                                       const Paths& paths) {
-  if (differences.empty() || node.read_values) return std::nullopt;
+std::optional<Carried> find_first_tick(const Subject& subject,
+                                       const std::vector<Difference>& differences) {
+  if (differences.empty() || subject.node.read_values) return std::nullopt;
   // Where nothing but a constant differs, more likely it changes now and then.
   if (std::ranges::any_of(differences, &Difference::constant)) return std::nullopt;
-  if (!declare_the_same(passes[0], passes[1]) || shares_memory(node, nodes)) return std::nullopt;
-  if (passes.size() < 3) return Carried{.in_doubt = true, .passes = 3};
-  Carried carried = find_carried(node, passes, 1, {}, paths);
+  const WrittenPass& first = subject.passes[0];
+  if (!declare_the_same(first, subject.passes[1]) || shares_memory(subject)) return std::nullopt;
+  if (subject.passes.size() < 3) return Carried{.in_doubt = true, .passes = 3};
+  const Subject rest = {
+      .node = subject.node, .passes = subject.passes, .paths = subject.paths, .base = 1};
+  Carried carried = find_carried(rest);
   NodeStates& done = carried.kept;
   if ((carried.in_doubt && carried.passes == 0) || !done.renewed.empty() ||
-      !compare_passes(node, passes, 1, carried.followed, done.states, paths).empty()) {
+      !compare_passes(rest, carried).empty()) {
     return std::nullopt;
   }
   if (carried.in_doubt) return carried;
   keep_from_first_pass(done);
   for (std::size_t i = 0; i < done.states.size(); ++i) {
     if (is_given(done.states[i])) {
-      done.opening.push_back(passes[0].states[i].slot);
+      done.opening.push_back(first.states[i].slot);
     } else if (!open_found(done, done.states[i])) {
       return std::nullopt;
     }

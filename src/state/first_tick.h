@@ -7,20 +7,16 @@
 #pragma once
 
 #include <optional>
-#include <span>
 #include <vector>
 
-#include "state/carried.h"
 #include "state/comparison.h"
 
 namespace leapp::state {
 
 /// What the passes after the first show where that is of its own kind, in doubt where it takes more
-/// passes to show; nullopt where it is not. `nodes` are all that are exported: memory that another
-/// one uses is not told. `differences` are those from the first pass.
-std::optional<Carried> find_first_tick(const Node& node, std::span<const Node* const> nodes,
-                                       const std::vector<WrittenPass>& passes,
-                                       const std::vector<Difference>& differences,
-                                       const Paths& paths);
+/// passes to show; nullopt where it is not, or uses memory that another node uses. `differences`
+/// are those from the first pass.
+std::optional<Carried> find_first_tick(const Subject& subject,
+                                       const std::vector<Difference>& differences);
 
 }  // namespace leapp::state

@@ -4,8 +4,6 @@
 
 #include "base/check.h"
 #include "state/baked.h"
-#include "state/carried.h"
-#include "state/comparison.h"
 #include "state/first_tick.h"
 #include "state/initial.h"
 #include "state/rates.h"
@@ -19,13 +17,12 @@ void append(Findings& findings, Findings more) {
 }
 
 // What the passes of one node show by themselves.
-NodeStates infer_alone(const Node& node, const std::vector<WrittenPass>& passes,
-                       std::span<const Node* const> nodes, const Paths& paths, Findings& findings) {
-  Carried carried = find_carried(node, passes, 0, nodes, paths);
+NodeStates infer_alone(const Subject& subject, Findings& findings) {
+  const Node& node = subject.node;
+  Carried carried = find_carried(subject);
   append(findings, find_escapes(node, carried.followed));
-  const std::vector<Difference> differences =
-      compare_passes(node, passes, 0, carried.followed, carried.kept.states, paths);
-  std::optional<Carried> first = find_first_tick(node, nodes, passes, differences, paths);
+  const std::vector<Difference> differences = compare_passes(subject, carried);
+  std::optional<Carried> first = find_first_tick(subject, differences);
   if (first && !first->in_doubt) {
     findings.push_back(warning(
         Code::kFirstTick, differences.front().where, node.name,
@@ -95,7 +92,7 @@ Inference infer_states(std::span<const Node* const> exported, std::span<const No
   std::vector<std::vector<WrittenPass>> written;
   for (const Node* node : exported) {
     written.push_back(written_in(*node));
-    alone.push_back(infer_alone(*node, written.back(), exported, paths, done.findings));
+    alone.push_back(infer_alone({*node, written.back(), exported, paths}, done.findings));
   }
   done.nodes = find_shared(std::move(alone), written, done.findings);
   for (NodeStates& states : done.nodes) {

@@ -1,6 +1,7 @@
 #include "state/initial.h"
 
 #include "state/names.h"
+#include "trace/geometry.h"
 
 namespace leapp::state {
 namespace {
@@ -10,16 +11,12 @@ const void* place_at_first(const Node& node, const std::string& input) {
   if (node.passes.empty() || !node.passes.front().recording.tape) return nullptr;
   const Pass& first = node.passes.front();
   for (const trace::Recording::Port& port : first.recording.inputs) {
-    if (port.name == input) return place_of(first.tape().tensor(port.var));
+    if (port.name == input) return trace::begin_of(first.tape().tensor(port.var));
   }
   return nullptr;
 }
 
 }  // namespace
-
-const void* place_of(const at::Tensor& tensor) {
-  return trace::memory_of(tensor) == nullptr ? nullptr : tensor.const_data_ptr();
-}
 
 std::string find_sensor(std::span<const Node* const> nodes, const void* place) {
   if (place == nullptr) return "";

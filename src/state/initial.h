@@ -15,9 +15,6 @@ namespace leapp::state {
 /// began with the tensor of an input from outside of the graph.
 Findings find_initial(std::span<const Node* const> nodes);
 
-/// Where a tensor's elements begin; null for one without memory.
-const void* place_of(const at::Tensor& tensor);
-
 /// "pi/q", an input from outside of the graph that began there in the first pass; "" where none
 /// did.
 std::string find_sensor(std::span<const Node* const> nodes, const void* place);

@@ -14,31 +14,40 @@ using Variable = trace::Variable;
 
 // Whether a pass gave the variable its value.
 bool was_made(const Pass& pass, VarId var) {
-  const Tape& tape = pass.tape();
-  const bool outside =
-      tape.variable(var).origin == Variable::Origin::kOutside || trace::is_from_outside(tape, var);
-  return !outside || tape.written_since(var, pass.recording.first_call);
+  return !trace::is_outside_or_fresh(pass.tape(), var) || pass.writes(var);
+}
+
+std::shared_ptr<trace::Capture> capture_of(const Tape& tape, VarId var) {
+  const trace::StoreId store = tape.variable(var).store;
+  return store == kNoId ? nullptr : tape.store(store).capture;
 }
 
 class Follower {
  public:
-  Follower(const Node& node, const std::vector<WrittenPass>& passes, std::size_t base,
-           std::vector<State> written)
-      : node_(node), passes_(passes), base_(base), first_(*passes[base].pass) {
+  Follower(const Subject& subject, std::vector<State> written) : subject_(subject) {
     followed_.written = std::move(written);
   }
 
   Followed run() && {
     start();
-    for (pass_ = base_ + 1; pass_ < passes_.size(); ++pass_) add_pass();
+    for (pass_ = base_ + 1; pass_ < subject_.passes.size(); ++pass_) add_pass();
     merge();
     for (std::size_t i = 0; i < followed_.trails.size(); ++i) follow(static_cast<std::int32_t>(i));
     return std::move(followed_);
   }
 
  private:
-  const Pass& current() const { return *passes_[pass_].pass; }
-  const session::OutsideRead& read_of(VarId var) const { return *current().find_outside(var); }
+  // What a pass reads on a trail, against what that was in the pass before.
+  struct Reading {
+    const session::OutsideRead& read;
+    Tape::Match known = {};  // in the pass before
+    bool rewritten = false;  // the program has written to it since, if only what it held
+    bool given = false;      // the program has put an output of a node there since
+  };
+
+  const Pass& pass_at(std::size_t pass) const { return *subject_.passes[pass].pass; }
+  const Pass& current() const { return pass_at(pass_); }
+  const Pass& previous() const { return pass_at(pass_ - 1); }
 
   void start();
   const State* state_in(VarId var) const;
@@ -46,18 +55,16 @@ class Follower {
   void add_pass();
   void merge();
   void follow(std::int32_t number);
-  std::set<Source> sources_of(VarId var, const Tape::Match& known) const;
-  bool is_rewritten(VarId var, const Tape::Match& known) const;
-  bool is_given(VarId var, const Tape::Match& known) const;
-  std::set<Source> older_sources_of(VarId var) const;
-  VarId made_by(std::size_t pass, VarId var) const;
-  bool follow_memory(Trail& trail, VarId var, const std::set<Source>& sources);
-  bool had_before(VarId var) const;
+  Reading reading_of(VarId var) const;
+  std::set<Source> sources_of(const Reading& now) const;
+  std::set<Source> older_sources_of(const Reading& now) const;
+  VarId made_by(std::size_t pass, const Reading& now) const;
+  bool follow_memory(Trail& trail, const Reading& now, const std::set<Source>& sources);
+  bool had_before(const Reading& now) const;
 
-  const Node& node_;
-  const std::vector<WrittenPass>& passes_;
-  std::size_t base_;
-  const Pass& first_;
+  const Subject& subject_;
+  const std::size_t base_ = subject_.base;
+  const Pass& first_ = *subject_.first().pass;
   std::vector<std::int32_t> first_calls_;
   std::size_t pass_ = 0;  // that is looked at
   // The trails on which a pass, counted from the base, reads a variable.
@@ -77,7 +84,7 @@ const State* Follower::state_in(VarId var) const {
 // counts as long as it is one.
 bool Follower::is_overwritten(std::int32_t call, VarId var) const {
   const Tape& tape = first_.tape();
-  if (!tape.written_since(var, first_.recording.first_call)) return false;
+  if (!first_.writes(var)) return false;
   const Variable& variable = tape.variable(var);
   const bool outside =
       variable.origin == Variable::Origin::kOutside && !tape.store(variable.store).fresh;
@@ -87,10 +94,10 @@ bool Follower::is_overwritten(std::int32_t call, VarId var) const {
 void Follower::start() {
   const Tape& tape = first_.tape();
   std::set<VarId> met;  // written states
-  first_calls_ = trace::own_calls(first_.recording, node_.id);
+  first_calls_ = trace::own_calls(first_.recording, subject_.node.id);
   for (const std::int32_t index : first_calls_) {
     const trace::Call& call = tape.call(index);
-    if (call.inferred_alias && call.node == kNoId) continue;  // nothing that the program reads
+    if (call.is_inferred_alias() && call.node == kNoId) continue;  // nothing that the program reads
     trace::for_each_site(tape, index, [&](const trace::Site& at, VarId var) {
       if (var == kNoId || !trace::is_constant(tape, var)) return;
       const State* state = state_in(var);
@@ -111,15 +118,15 @@ void Follower::start() {
 void Follower::add_pass() {
   const Tape& old_tape = first_.tape();
   const Tape& new_tape = current().tape();
-  const std::vector<std::int32_t> calls = trace::own_calls(current().recording, node_.id);
+  const std::vector<std::int32_t> calls = trace::own_calls(current().recording, subject_.node.id);
   const trace::Alignment aligned =
       trace::align_past_differences({old_tape, first_calls_}, {new_tape, calls});
+  const trace::Alignment needed =
+      trace::align({old_tape, subject_.first().calls}, {new_tape, subject_.passes[pass_].calls});
+  const bool was_apart = followed_.apart();
   FollowedPass& shown = followed_.passes.emplace_back();
   shown.added_call = trace::find_added_call(new_tape, aligned);
-  const trace::Alignment needed =
-      trace::align({old_tape, passes_[base_].calls}, {new_tape, passes_[pass_].calls});
-  followed_.apart |= needed.difference.has_value() || shown.added_call.has_value();
-  shown.apart = followed_.apart;
+  shown.apart = was_apart || needed.difference || shown.added_call;
   std::vector<VarId>& as_first = shown.as_first;
   as_first.assign(new_tape.variable_count(), kNoId);
   for (const trace::Recording::Port& input : current().recording.inputs) {
@@ -164,60 +171,51 @@ void Follower::merge() {
   followed_.trails = std::move(merged);
 }
 
+Follower::Reading Follower::reading_of(VarId var) const {
+  Reading now = {*current().find_outside(var)};
+  now.known = now.read.known.at(pass_ - 1);
+  const Tape& before = previous().tape();
+  const bool same_object = now.known.same_object;
+  now.rewritten =
+      same_object && capture_of(before, now.known.var) != capture_of(current().tape(), var);
+  now.given = now.read.source && !now.read.writer &&
+              (!same_object || now.known.rewritten ||
+               !trace::same_value(before.content(now.known.var), current().tape().content(var)));
+  return now;
+}
+
 // What a tensor that a pass made is in the first one; kNoId where that pass did not make it.
-VarId Follower::made_by(std::size_t pass, VarId var) const {
-  const VarId known = read_of(var).known.at(pass).var;
-  if (known == kNoId || !was_made(*passes_[pass].pass, known)) return kNoId;
+VarId Follower::made_by(std::size_t pass, const Reading& now) const {
+  const VarId known = now.read.known.at(pass).var;
+  if (known == kNoId || !was_made(pass_at(pass), known)) return kNoId;
   if (pass == base_) return known;
   return followed_.passes[pass - base_ - 1].as_first[static_cast<std::size_t>(known)];
 }
 
-// What the pass before has on its trails, computed, or took in, that the variable is now.
-std::set<Source> Follower::sources_of(VarId var, const Tape::Match& known) const {
+// What the pass before has on its trails, computed, or took in, that is read now.
+std::set<Source> Follower::sources_of(const Reading& now) const {
   std::set<Source> sources;
-  const Pass& previous = *passes_[pass_ - 1].pass;
   // What the pass before wrote to is not what it read there, nor is what was copied there since.
-  if (known.same_object && !is_given(var, known) &&
-      !previous.tape().written_since(known.var, previous.recording.first_call)) {
-    const auto readers = readers_.find({pass_ - 1 - base_, known.var});
+  if (now.known.same_object && !now.given && !previous().writes(now.known.var)) {
+    const auto readers = readers_.find({pass_ - 1 - base_, now.known.var});
     if (readers != readers_.end()) {
       for (const std::int32_t trail : readers->second) sources.insert({.trail = trail});
     }
   }
   // What the first pass computed without its inputs is a value of its own as well.
-  const VarId made = made_by(pass_ - 1, var);
-  if (made != kNoId && !(known.rewritten && is_given(var, known))) sources.insert({.var = made});
-  if (sources.empty() && is_given(var, known)) {
-    const session::OutsideRead& read = read_of(var);
-    const auto ago = static_cast<std::int32_t>(pass_) - read.source_pass;
-    sources.insert({.port = *read.source, .delay = std::max(ago, 1)});
+  const VarId made = made_by(pass_ - 1, now);
+  if (made != kNoId && !(now.known.rewritten && now.given)) sources.insert({.var = made});
+  if (sources.empty() && now.given) {
+    const auto ago = static_cast<std::int32_t>(pass_) - now.read.source_pass;
+    sources.insert({.port = *now.read.source, .delay = std::max(ago, 1)});
   }
   return sources;
 }
 
-// Whether the program has written to the tensor since the pass before, if only what it held.
-bool Follower::is_rewritten(VarId var, const Tape::Match& known) const {
-  const auto capture_of = [](const Tape& tape, VarId id) {
-    const trace::StoreId store = tape.variable(id).store;
-    return store == kNoId ? nullptr : tape.store(store).capture;
-  };
-  return known.same_object && capture_of(passes_[pass_ - 1].pass->tape(), known.var) !=
-                                  capture_of(current().tape(), var);
-}
-
-// Whether the program has put an output of a node there since the pass before.
-bool Follower::is_given(VarId var, const Tape::Match& known) const {
-  const session::OutsideRead& read = read_of(var);
-  if (!read.source || read.writer) return false;
-  return !known.same_object || known.rewritten ||
-         !trace::same_value(passes_[pass_ - 1].pass->tape().content(known.var),
-                            current().tape().content(var));
-}
-
 // The same in passes further back: the end of a delay.
-std::set<Source> Follower::older_sources_of(VarId var) const {
+std::set<Source> Follower::older_sources_of(const Reading& now) const {
   for (std::size_t back = 2; back <= pass_ - base_; ++back) {
-    const VarId made = made_by(pass_ - back, var);
+    const VarId made = made_by(pass_ - back, now);
     if (made != kNoId) return {{.var = made, .delay = static_cast<std::int32_t>(back)}};
   }
   return {};
@@ -225,26 +223,25 @@ std::set<Source> Follower::older_sources_of(VarId var) const {
 
 // Whether a tensor that the pass before did not know was there nevertheless: nothing shows that it
 // was made since.
-bool Follower::had_before(VarId var) const {
-  const session::OutsideRead& read = read_of(var);
-  return !read.made_since && read.known.at(pass_ - 1).var == kNoId;
+bool Follower::had_before(const Reading& now) const {
+  return !now.read.made_since && now.known.var == kNoId;
 }
 
 // Looks at what a pass found in the memory of a written state. True when the program has put
 // another tensor in its place, from one of the sources.
-bool Follower::follow_memory(Trail& trail, VarId var, const std::set<Source>& sources) {
+bool Follower::follow_memory(Trail& trail, const Reading& now, const std::set<Source>& sources) {
   const auto in_place = [&](const Source& source) {
     return source.var != kNoId && first_.tape().same_memory(source.var, trail.initial());
   };
   const bool replaced = !sources.empty() && std::ranges::none_of(sources, in_place);
-  const auto& writer = read_of(var).writer;
-  const bool shared = writer && writer->node != node_.id;
+  const auto& writer = now.read.writer;
+  const bool shared = writer && writer->node != subject_.node.id;
   std::vector<State::Values>& per_pass = find_state(followed_.written, trail.written)->per_pass;
-  const State::Values now = per_pass[pass_] = values_in(current(), var);
+  const at::Tensor found = (per_pass[pass_] = values_in(current(), now.read.var)).before;
   if (!replaced && !shared) {
     const at::Tensor& first = per_pass[base_].before;
-    trail.memory.add(now.before, per_pass[pass_ - 1].after, first);
-    if (trace::same_value(now.before, first) && had_before(var)) trail.moved = pass_;
+    trail.memory.add(found, per_pass[pass_ - 1].after, first);
+    if (trace::same_value(found, first) && had_before(now)) trail.moved = pass_;
   }
   // Nor has it a source where that comes and goes.
   if (!replaced && trail.sources) trail.sources->clear();
@@ -256,19 +253,19 @@ void Follower::follow(std::int32_t number) {
   const Source itself = {.trail = number};
   const auto content = [&](std::size_t pass) {
     const VarId var = trail.reads[pass - base_];
-    return var == kNoId ? at::Tensor() : passes_[pass].pass->tape().content(var);
+    return var == kNoId ? at::Tensor() : pass_at(pass).tape().content(var);
   };
   std::int32_t waited = 0;  // passes so far that found something of unknown origin there
-  for (pass_ = base_ + 1; pass_ < passes_.size(); ++pass_) {
+  for (pass_ = base_ + 1; pass_ < subject_.passes.size(); ++pass_) {
     const VarId var = trail.reads[pass_ - base_];
     if (var == kNoId) continue;
-    const Tape::Match known = read_of(var).known.at(pass_ - 1);
-    const bool moved =
-        !known.same_object || known.var != trail.reads[pass_ - 1 - base_] || is_given(var, known);
-    std::set<Source> sources = sources_of(var, known);
-    if (trail.written != kNoId && !follow_memory(trail, var, sources)) continue;
-    if (moved && sources.empty()) sources = older_sources_of(var);
-    const bool unknown = !trail.sources && (moved ? sources.empty() : is_rewritten(var, known));
+    const Reading now = reading_of(var);
+    const VarId former = trail.reads[pass_ - 1 - base_];
+    const bool moved = !now.known.same_object || now.known.var != former || now.given;
+    std::set<Source> sources = sources_of(now);
+    if (trail.written != kNoId && !follow_memory(trail, now, sources)) continue;
+    if (moved && sources.empty()) sources = older_sources_of(now);
+    const bool unknown = !trail.sources && (moved ? sources.empty() : now.rewritten);
     if (!trail.sources) {
       // A delay shows first when all that was there at first has been used up.
       std::erase_if(sources, [&](const Source& s) { return s.delay != waited + 1; });
@@ -277,13 +274,12 @@ void Follower::follow(std::int32_t number) {
     if (moved && sources.empty() &&
         trace::same_value(content(trail.changed ? pass_ - 1 : base_), content(pass_))) {
       sources.insert(itself);
-      if (had_before(var)) trail.moved = pass_;
+      if (had_before(now)) trail.moved = pass_;
     }
     if (moved && sources.count(itself) == 0) {
       trail.changed = true;
       if (!sources.empty()) followed_.passes[pass_ - base_ - 1].explained.insert(var);
-      const bool own = current().tape().written_since(var, current().recording.first_call);
-      if (known.rewritten && !own) trail.rewritten.insert(pass_);
+      if (now.known.rewritten && !current().writes(var)) trail.rewritten.insert(pass_);
     }
     if (unknown) {
       ++waited;
@@ -294,7 +290,7 @@ void Follower::follow(std::int32_t number) {
   }
   if (!trail.changed) return;
   trail.found = {trace::evaluate(first_.tape(), trail.initial())};
-  for (std::size_t pass = base_ + 1; pass < passes_.size(); ++pass) {
+  for (std::size_t pass = base_ + 1; pass < subject_.passes.size(); ++pass) {
     trail.found.push_back(trace::copy_of(content(pass)));
   }
 }
@@ -311,9 +307,8 @@ bool Followed::changes(VarId initial) const {
       trails, [&](const Trail& trail) { return trail.changed && trail.initial() == initial; });
 }
 
-Followed follow(const Node& node, const std::vector<WrittenPass>& passes, std::size_t base,
-                std::vector<State> written) {
-  return Follower(node, passes, base, std::move(written)).run();
+Followed follow(const Subject& subject, std::vector<State> written) {
+  return Follower(subject, std::move(written)).run();
 }
 
 }  // namespace leapp::state

@@ -68,17 +68,17 @@ struct Followed {
   std::vector<Trail> trails;
   std::vector<State> written;        ///< with what each pass held where the first has them
   std::vector<FollowedPass> passes;  ///< from the one after the base on
-  bool apart = false;                ///< the passes ran different operators
-  std::vector<trace::Site> mismatched =
-      {};  ///< names for one tensor came or went, see find_mismatched_aliases()
+  /// Names for one tensor came or went: see find_mismatched_aliases().
+  std::vector<trace::Site> mismatched = {};
 
+  /// Whether the passes ran different operators.
+  bool apart() const { return !passes.empty() && passes.back().apart; }
   /// Whether later passes read another value where the first one read this.
   bool changes(VarId initial) const;
 };
 
-/// Follows what the pass `base` of a node reads through the passes after it. `written` is what
+/// Follows what the first pass of the subject reads through the passes after it. `written` is what
 /// find_written() returned for that pass.
-Followed follow(const Node& node, const std::vector<WrittenPass>& passes, std::size_t base,
-                std::vector<State> written);
+Followed follow(const Subject& subject, std::vector<State> written);
 
 }  // namespace leapp::state

@@ -17,7 +17,7 @@ void add_memory(const Pass& pass, std::vector<State>& states, std::set<trace::St
     for (const std::int32_t index : trace::calls_for(pass.recording, slots_of(states))) {
       trace::for_each_variable(tape, tape.call(index), [&](VarId var) {
         const VarId root = trace::root_outside(tape, var);
-        if (root == kNoId || !tape.written_since(var, pass.recording.first_call)) return;
+        if (root == kNoId || !pass.writes(var)) return;
         if (!known.insert(tape.variable(root).store).second) return;
         states.push_back({.origin = Origin::kWritten, .slot = {.before = root, .after = root}});
         again = true;
@@ -121,9 +121,9 @@ State::Values values_in(const Pass& pass, VarId var) {
   return {content, content};
 }
 
-std::vector<State> find_written(const Node& node, const WrittenPass& base) {
-  std::vector<State> states = base.states;
-  add_values(node, *base.pass, states);
+std::vector<State> find_written(const Node& node, const WrittenPass& pass) {
+  std::vector<State> states = pass.states;
+  add_values(node, *pass.pass, states);
   return states;
 }
 

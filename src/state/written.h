@@ -3,8 +3,10 @@
 
 #include <cstdint>
 #include <set>
+#include <span>
 #include <vector>
 
+#include "state/names.h"
 #include "state/state.h"
 
 namespace leapp::state {
@@ -16,6 +18,17 @@ struct WrittenPass {
   std::vector<std::int32_t> calls;  ///< indices into its tape, as they run
 };
 
+/// A node whose states are asked for, with all that it takes to answer.
+struct Subject {
+  const Node& node;
+  std::span<const WrittenPass> passes;      ///< of the node
+  std::span<const Node* const> nodes = {};  ///< all that are exported
+  Paths paths = {};
+  std::size_t base = 0;  ///< the pass that is exported, which later ones are compared with
+
+  const WrittenPass& first() const { return passes[base]; }
+};
+
 /// Explicit states, declared buffers that changed, then memory that was merely found: written by
 /// the pass, and something that it computes depends on it.
 WrittenPass written_in(const Pass& pass);
@@ -25,8 +38,8 @@ std::vector<WrittenPass> written_in(const Node& node);  ///< each of its passes
 /// as it is not among them. What it writes there may depend on more such memory.
 std::vector<State> more_written(const NodeStates& states);
 
-/// What the pass `base` of a node writes, with what each pass held there.
-std::vector<State> find_written(const Node& node, const WrittenPass& base);
+/// What a pass of the node writes, with what each pass held there.
+std::vector<State> find_written(const Node& node, const WrittenPass& pass);
 
 /// Whether memory is taken for scratch, made anew for every tick, after a single pass: the program
 /// made it during the session and has let go of it, and no other node wrote to it. Several passes

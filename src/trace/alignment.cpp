@@ -125,7 +125,7 @@ class Aligner {
   // says nothing of those that follow.
   static bool is_ours(const CallList& list, const std::vector<bool>& constant, std::size_t i) {
     const Call* call = call_at(list, i);
-    return call != nullptr && constant[i] && call->inferred_alias;
+    return call != nullptr && constant[i] && call->is_inferred_alias();
   }
 
   static bool may_be_missing(const CallList& list, const std::vector<bool>& constant,

@@ -8,6 +8,7 @@
 
 #include "base/check.h"
 #include "trace/dispatcher.h"
+#include "trace/geometry.h"
 
 namespace leapp::trace {
 
@@ -47,13 +48,7 @@ Capture::Capture(const at::Tensor& tensor)
 
 void Capture::freeze() {
   if (frozen_) return;
-  const c10::Storage& storage = live_.storage();
-  const auto bytes = static_cast<std::int64_t>(storage.nbytes());
-  at::Tensor copy = at::empty({bytes}, live_.options().dtype(at::kByte));
-  at::Tensor source = at::empty({0}, live_.options().dtype(at::kByte));
-  source.set_(storage, 0, {bytes}, {1});
-  copy.copy_(source);
-  frozen_ = copy.storage();
+  frozen_ = copy_of(all_around(live_, at::kByte)).storage();
 }
 
 bool Capture::changed_unseen() const {

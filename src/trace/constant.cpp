@@ -27,7 +27,7 @@ class Evaluator {
 
   /// False where the call cannot be made again.
   bool run(const Call& call) {
-    if (call.offset_from_base) return false;
+    if (call.is_inferred_view()) return false;
     torch::jit::Stack stack;
     const auto& declared = call.op.schema().arguments();
     for (std::size_t i = 0; i < declared.size(); ++i) {
@@ -83,9 +83,7 @@ bool is_constant(const Tape& tape, VarId var) {
 }
 
 at::Tensor evaluate(const Tape& tape, VarId var) {
-  if (tape.variable(var).origin == Origin::kOutside || is_from_outside(tape, var)) {
-    return copy_of(tape.content(var));
-  }
+  if (is_outside_or_fresh(tape, var)) return copy_of(tape.content(var));
   Evaluator evaluator(tape);
   for (const std::int32_t index : slice(tape, {var})) {
     if (!evaluator.run(tape.call(index))) return {};

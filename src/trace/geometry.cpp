@@ -14,17 +14,10 @@ at::Tensor base_of(const at::Tensor& tensor) {
   return tensor.is_view() ? at::Tensor(tensor._base()) : tensor;
 }
 
-// All elements of that type which the memory of a tensor has.
-at::Tensor all_around(const at::Tensor& tensor) {
-  const Unobserved guard;
-  const c10::Storage& storage = tensor.storage();
-  const auto size = static_cast<std::int64_t>(storage.nbytes() / tensor.element_size());
-  return at::empty({0}, tensor.options()).set_(storage, 0, {size}, {1});
-}
-
 }  // namespace
 
 const std::byte* begin_of(const at::Tensor& tensor) {
+  if (memory_of(tensor) == nullptr) return nullptr;
   return static_cast<const std::byte*>(tensor.const_data_ptr());
 }
 
@@ -69,8 +62,15 @@ at::Tensor whole_of(const at::Tensor& a, const at::Tensor& b) {
   for (const at::Tensor& whole : {a, b, base_of(a), base_of(b)}) {
     if (has_both(whole)) return whole;
   }
-  const at::Tensor all = all_around(a);
+  const at::Tensor all = all_around(a, a.scalar_type());
   return has_both(all) ? all : at::Tensor();
+}
+
+at::Tensor all_around(const at::Tensor& tensor, at::ScalarType type) {
+  const Unobserved guard;
+  const c10::Storage& storage = tensor.storage();
+  const auto size = static_cast<std::int64_t>(storage.nbytes() / c10::elementSize(type));
+  return at::empty({0}, tensor.options().dtype(type)).set_(storage, 0, {size}, {1});
 }
 
 }  // namespace leapp::trace

@@ -81,7 +81,7 @@ void Purifier::replay(std::int32_t index) {
   } catch (const Error&) {
     const VarId of = tape_.args_of(call)->var;
     const bool is_around =
-        call.offset_from_base && tape_.variable(of).origin == Variable::Origin::kInput;
+        call.is_inferred_view() && tape_.variable(of).origin == Variable::Origin::kInput;
     if (is_around) refuse_alias(index);
     throw;
   } catch (const std::exception& error) {

@@ -25,7 +25,7 @@ class Slicer {
   std::vector<std::int32_t> run() {
     std::vector<std::int32_t> first;
     for (std::int32_t i = tape_.call_count() - 1; i >= 0; --i) {
-      if (tape_.call(i).comes_first) {
+      if (tape_.call(i).kind == Call::Kind::kPart) {
         first.push_back(i);
       } else {
         choose(i);
@@ -115,7 +115,11 @@ bool is_from_outside(const Tape& tape, VarId var) {
   if (variable.origin == Variable::Origin::kOutside) return true;
   if (variable.origin != Variable::Origin::kResult) return false;
   const Call& call = tape.call(variable.call);
-  return call.inferred_alias && call.node == kNoId && memory != nullptr && memory->capture;
+  return call.is_inferred_alias() && call.node == kNoId && memory != nullptr && memory->capture;
+}
+
+bool is_outside_or_fresh(const Tape& tape, VarId var) {
+  return tape.variable(var).origin == Variable::Origin::kOutside || is_from_outside(tape, var);
 }
 
 VarId root_outside(const Tape& tape, VarId var) {

@@ -73,6 +73,9 @@ bool depends_on_inputs(const Tape& tape, VarId var);
 /// Whether a tensor was there before the pass: met as such, or as a view of memory that was.
 bool is_from_outside(const Tape& tape, VarId var);
 
+/// Or it is fresh: its content was taken as it is, whatever made it.
+bool is_outside_or_fresh(const Tape& tape, VarId var);
+
 /// The first variable in the memory of this one, where that was there before the tape ran and may
 /// be state; else kNoId.
 VarId root_outside(const Tape& tape, VarId var);

@@ -114,11 +114,11 @@ torch::jit::Stack Replayer::arguments_of(std::int32_t index) {
   for (std::size_t i = 0; i < declared.size(); ++i) {
     stack.push_back(argument_of({index, static_cast<std::int32_t>(i), -1}, args[i], declared[i]));
   }
-  if (call.offset_from_base) {
+  if (call.is_inferred_view()) {
     stack.back() = stack.back().toInt() + stack.front().toTensor().storage_offset();
   }
   static const c10::OperatorName as_strided("aten::as_strided", "");
-  if (!call.offset_from_base && call.op.operator_name() == as_strided && stack.back().isInt()) {
+  if (!call.is_inferred_view() && call.op.operator_name() == as_strided && stack.back().isInt()) {
     // An offset the user gave counts from the start of the traced tensor's memory.
     const at::Tensor& traced = tape_.variable(args[0].var).held;
     const at::Tensor self = stack.front().toTensor();

@@ -54,7 +54,7 @@ void Tape::release_expired() {
   for (const VarId id : young_) {
     Variable& young = variable(id);
     if (!young.impl.expired() || young.origin != Variable::Origin::kResult) continue;
-    if (calls_[static_cast<std::size_t>(young.call)].inferred_alias) continue;
+    if (calls_[static_cast<std::size_t>(young.call)].is_inferred_alias()) continue;
     const auto named = by_impl_.find(young.impl._unsafe_get_target());
     if (named != by_impl_.end() && named->second == id) by_impl_.erase(named);
     young.impl.reset();

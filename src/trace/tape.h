@@ -86,18 +86,26 @@ struct CallResult {
 };
 
 struct Call {
+  /// What the program ran, or else an alias of memory already known, which was first seen here.
+  enum class Kind : std::uint8_t {
+    kProgram,
+    kAlias,  ///< the same elements
+    kView,   ///< others
+    kPart,   ///< a view that was met before the whole that it is a part of: it comes first
+  };
+
   c10::OperatorHandle op;
   std::int32_t first_arg = 0;
   std::int32_t first_result = 0;
   NodeId node = kNoId;
   FrameRef frame;
-  bool undeclared_alias =
-      false;  ///< a result aliases an argument, which the schema does not declare
-  bool offset_from_base =
-      false;                    ///< as_strided of ours: the offset counts from its argument's start
-  bool inferred_alias = false;  ///< ours: an alias of memory already known, first seen here
-  bool comes_first = false;     ///< ours: a part, met before the whole that it is a part of
-  bool bypassed = false;        ///< a view whose reader was given what it is a view of
+  Kind kind = Kind::kProgram;
+  bool undeclared_alias = false;  ///< a result aliases an argument, and the schema does not say so
+  bool bypassed = false;          ///< a view whose reader was given what it is a view of
+
+  bool is_inferred_alias() const { return kind != Kind::kProgram; }
+  /// Whether it is an as_strided() whose offset counts from the start of its argument.
+  bool is_inferred_view() const { return kind == Kind::kView || kind == Kind::kPart; }
 };
 
 class Tape {

@@ -34,7 +34,7 @@ void Tape::widen(StoreId memory, const at::Tensor& tensor) {
   std::rotate(variables.begin(), variables.end() - 1, variables.end());
   store(memory).root = begin_of(whole);
   begin_view(id, variable(part).held, begin_of(whole), kNoId);
-  calls_.back().comes_first = true;
+  calls_.back().kind = Call::Kind::kPart;
   results_.push_back({.is_tensor = true, .is_list = false, .var = part});
   variable(part).origin = Variable::Origin::kResult;
   variable(part).call = call_count() - 1;
@@ -48,8 +48,7 @@ void Tape::begin_view(VarId of, const at::Tensor& tensor, const std::byte* begin
   add_value(tensor.strides().vec());
   const auto distance = tensor.numel() == 0 ? 0 : begin_of(tensor) - begin;  // else anywhere
   add_value(distance / static_cast<std::int64_t>(tensor.element_size()));
-  calls_.back().offset_from_base = true;
-  calls_.back().inferred_alias = true;
+  calls_.back().kind = Call::Kind::kView;
 }
 
 VarId Tape::add_alias(const at::Tensor& tensor, StoreId memory) {
@@ -87,7 +86,7 @@ VarId Tape::add_alias(const at::Tensor& tensor, StoreId memory) {
   } else {
     begin_call(alias_op(), FrameRef{}, node);
     add_tensor(same);
-    calls_.back().inferred_alias = true;
+    calls_.back().kind = Call::Kind::kAlias;
   }
   const VarId id = new_variable(tensor, Variable::Origin::kResult, memory);
   variable(id).node = node;

@@ -40,7 +40,7 @@ TEST(BakedTest, AnEscapeIsSaidWhereItsValueVaries) {
         {writer.var(line.escaped, line.pass), {"program.py", -7}, Code::kBranch, "it was read"}};
     const std::vector<WrittenPass> passes = written_in(writer.node);
     const Findings found = find_escapes(
-        writer.node, follow(writer.node, passes, 0, find_written(writer.node, passes[0])));
+        writer.node, follow({writer.node, passes}, find_written(writer.node, passes[0])));
     EXPECT_EQ(found.size(), line.said ? 1 : 0) << line.what;
     if (found.empty()) continue;
     EXPECT_EQ(found[0].code, Code::kBranch);
@@ -60,7 +60,7 @@ TEST(BakedTest, AnEscapeIsSaidWhereTheProgramWritesToItsMemoryBetweenPasses) {
     writer.node.passes[1].escapes = {
         {writer.var("k", 1), {"program.py", -7}, Code::kBranch, "it was read"}};
     const std::vector<WrittenPass> passes = written_in(writer.node);
-    const Findings found = find_escapes(writer.node, follow(writer.node, passes, 0, {}));
+    const Findings found = find_escapes(writer.node, follow({writer.node, passes}, {}));
     EXPECT_EQ(codes(found), written ? Lines{"LP201"} : Lines{});
   }
 }

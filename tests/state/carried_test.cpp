@@ -16,7 +16,8 @@ using testing::World;
 using Lines = std::vector<std::string>;
 
 Carried carried(const NodeWriter& writer, std::span<const Node* const> nodes = {}) {
-  return find_carried(writer.node, written_in(writer.node), 0, nodes, {});
+  const std::vector<WrittenPass> passes = written_in(writer.node);
+  return find_carried({writer.node, passes, nodes});
 }
 
 TEST(CarriedTest, WhatIsCarriedAndHowItIsLeft) {

@@ -17,9 +17,9 @@ using Lines = std::vector<std::string>;
 
 std::vector<Difference> differences(const NodeWriter& writer, std::size_t base = 0) {
   const std::vector<WrittenPass> passes = written_in(writer.node);
-  const Followed followed =
-      follow(writer.node, passes, base, find_written(writer.node, passes[base]));
-  return compare_passes(writer.node, passes, base, followed, {}, {});
+  const Subject subject = {.node = writer.node, .passes = passes, .base = base};
+  return compare_passes(subject,
+                        {.followed = follow(subject, find_written(writer.node, subject.first()))});
 }
 
 TEST(ComparisonTest, PassesThatDoTheSame) {
@@ -42,10 +42,11 @@ TEST(ComparisonTest, WhatComputesAStateCounts) {
       {.passes = 2,
        .lines = {"y = mul(h, x)", "1: h2 = neg(x)", "2+: h2 = tanh(x)", "h := h2", "return y"}});
   const std::vector<WrittenPass> passes = written_in(writer.node);
-  const Followed followed = follow(writer.node, passes, 0, {});
+  const Subject subject = {writer.node, passes};
   const auto says = [&](const std::vector<State>& states) {
     std::string all;
-    for (const Difference& each : compare_passes(writer.node, passes, 0, followed, states, {})) {
+    for (const Difference& each :
+         compare_passes(subject, {.kept = {.states = states}, .followed = follow(subject, {})})) {
       all += each.text;
     }
     return all;

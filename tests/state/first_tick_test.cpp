@@ -16,10 +16,10 @@ using Lines = std::vector<std::string>;
 
 std::optional<Carried> first_tick_or_doubt(const NodeWriter& writer) {
   const std::vector<WrittenPass> passes = written_in(writer.node);
-  const Followed followed = follow(writer.node, passes, 0, find_written(writer.node, passes[0]));
   const Node* const nodes[] = {&writer.node};
-  return find_first_tick(writer.node, nodes, passes,
-                         compare_passes(writer.node, passes, 0, followed, {}, {}), {});
+  const Subject subject = {writer.node, passes, nodes};
+  const Carried carried = {.followed = follow(subject, find_written(writer.node, passes[0]))};
+  return find_first_tick(subject, compare_passes(subject, carried));
 }
 
 // Where there is no doubt.

@@ -14,7 +14,8 @@ using Lines = std::vector<std::string>;
 
 Followed followed(const NodeWriter& writer, std::size_t base = 0) {
   const std::vector<WrittenPass> passes = written_in(writer.node);
-  return follow(writer.node, passes, base, find_written(writer.node, passes[base]));
+  return follow({.node = writer.node, .passes = passes, .base = base},
+                find_written(writer.node, passes[base]));
 }
 
 // "h: h2": a variable; "h: #1": what is read on another trail; "h: x@2": of two passes ago; "h: ?":
@@ -131,12 +132,12 @@ TEST(TrailsTest, APassExplainsWhatItReadAsLongAsAllRanTheSame) {
       tape_of({.passes = 2,
                .lines = {"3: e = tanh(x)", "3: k := e", "h2 = mul(h, x)", "h := h2", "return h2"}});
   const Followed two = followed(writer);
-  EXPECT_FALSE(two.apart);
+  EXPECT_FALSE(two.apart());
   EXPECT_TRUE(two.passes[0].explains(writer.var("h", 1)));
   EXPECT_FALSE(two.passes[0].explains(writer.var("x", 1)));
   writer.run();
   const Followed three = followed(writer);
-  EXPECT_TRUE(three.apart);
+  EXPECT_TRUE(three.apart());
   EXPECT_TRUE(three.passes[0].explains(writer.var("h", 1)));
   EXPECT_FALSE(three.passes[1].explains(writer.var("h", 2)));
 }
@@ -154,7 +155,7 @@ TEST(TrailsTest, AnAddedCallCountsWhereItsResultIsUsedOrKept) {
   for (const auto& line : table) {
     const Followed all = followed(tape_of({.passes = 2, .lines = line.lines}));
     EXPECT_EQ(all.passes[0].added_call.has_value(), line.added) << line.what;
-    EXPECT_EQ(all.apart, line.added) << line.what;
+    EXPECT_EQ(all.apart(), line.added) << line.what;
   }
 }
 

@@ -31,7 +31,7 @@ TEST_F(TapeAliasTest, APartThatWasMetFirstIsAViewOfTheWhole) {
   const VarId whole_var = tape_.use(whole);
   EXPECT_EQ(tape_.variable(whole_var).origin, Variable::Origin::kOutside);
   EXPECT_EQ(tape_.variable(part_var).origin, Variable::Origin::kResult);
-  EXPECT_TRUE(tape_.call(tape_.variable(part_var).call).comes_first);
+  EXPECT_EQ(tape_.call(tape_.variable(part_var).call).kind, Call::Kind::kPart);
   EXPECT_EQ(tape_.store(tape_.variable(part_var).store).variables.front(), whole_var);
   EXPECT_EQ(tape_.find(part), part_var);
 }

@@ -107,6 +107,8 @@ struct Pass {
   trace::FrameRef closed_at;
 
   const trace::Tape& tape() const { return *recording.tape; }
+  /// Whether it, or what came after it on its tape, writes to the memory of a variable.
+  bool writes(VarId var) const { return tape().written_since(var, recording.first_call); }
   const OutsideRead* find_outside(VarId var) const;
   /// The use of the memory that a variable is in.
   const MemoryUse* find_memory(VarId var) const;
