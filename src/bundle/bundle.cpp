@@ -1,30 +1,19 @@
 #include "leapp/bundle.h"
 
-#include <algorithm>
+#include "base/find.h"
 
 namespace leapp {
-namespace {
-
-const Port* find_port(const std::vector<Port>& ports, std::string_view name) noexcept {
-  const auto found =
-      std::find_if(ports.begin(), ports.end(), [&](const Port& port) { return port.name == name; });
-  return found == ports.end() ? nullptr : &*found;
-}
-
-}  // namespace
 
 const Port* Model::find_input(std::string_view port) const noexcept {
-  return find_port(inputs, port);
+  return find_in(inputs, port, &Port::name);
 }
 
 const Port* Model::find_output(std::string_view port) const noexcept {
-  return find_port(outputs, port);
+  return find_in(outputs, port, &Port::name);
 }
 
 const Model* Bundle::find_model(std::string_view node) const noexcept {
-  const auto found = std::find_if(models.begin(), models.end(),
-                                  [&](const Model& model) { return model.name == node; });
-  return found == models.end() ? nullptr : &*found;
+  return find_in(models, node, &Model::name);
 }
 
 const Port* Bundle::find_input(const PortRef& ref) const noexcept {

@@ -4,9 +4,7 @@
 #include <ATen/ops/allclose.h>
 #include <ATen/ops/equal.h>
 
-#include <algorithm>
-#include <set>
-
+#include "base/find.h"
 #include "compile/rerun.h"
 #include "interop/convert.h"
 #include "state/names.h"
@@ -34,7 +32,7 @@ bool are_same(const at::Tensor& a, const at::Tensor& b) {
 }
 
 std::size_t position_of(const std::vector<NodePort>& ports, const std::string& name) {
-  return static_cast<std::size_t>(std::ranges::find(ports, name, &NodePort::name) - ports.begin());
+  return index_in(ports, name, &NodePort::name).value();
 }
 
 // What a pass received through calls between nodes.
@@ -189,8 +187,7 @@ void connect(const Gap& gap, const PortId& source, Node& reader) {
       port.age.add({static_cast<int>(pass), source_pass, between->completed.at(source.node),
                     between->received_at});
     } else {
-      auto& outside = reader.passes[pass].outside;
-      const auto read = std::ranges::find(outside, var, &session::OutsideRead::var);
+      auto* read = find_in(reader.passes[pass].outside, var, &session::OutsideRead::var);
       read->source = source;
       read->source_pass = source_pass;
     }

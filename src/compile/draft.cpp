@@ -1,7 +1,6 @@
 #include "compile/draft.h"
 
-#include <algorithm>
-
+#include "base/find.h"
 #include "compile/model_files.h"
 #include "export/cpp/cpp_export.h"
 #include "interop/convert.h"
@@ -132,8 +131,8 @@ bool say_operators(const Node& node, const trace::Purified& pure, state::Finding
 // ONNX has one namespace for inputs and outputs.
 void rename_for_onnx(Model& model) {
   for (Port& output : model.outputs) {
-    const auto input = std::ranges::find(model.inputs, output.name, &Port::name);
-    if (input == model.inputs.end()) continue;
+    Port* input = find_in(model.inputs, output.name, &Port::name);
+    if (input == nullptr) continue;
     input->name += "_in";
     output.name += "_out";
   }

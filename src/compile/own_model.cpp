@@ -2,12 +2,8 @@
 
 #include <c10/util/Exception.h>
 
-#include <algorithm>
-#include <set>
-#include <string>
-#include <vector>
-
 #include "base/check.h"
+#include "base/find.h"
 #include "base/hash.h"
 #include "base/join.h"
 #include "export/torchscript/torchscript.h"
@@ -32,8 +28,8 @@ void check_side(const std::string& where, const std::vector<Port>& declared,
                 const std::vector<onnx::ValueInfo>& found, const char* side) {
   for (const Port& port : declared) {
     const std::string what = where + ": the " + side + " '" + port.name + "' ";
-    const auto match = std::ranges::find(found, port.name, &onnx::ValueInfo::name);
-    require(match != found.end(), Code::kOwnModel,
+    const auto* match = find_in(found, port.name, &onnx::ValueInfo::name);
+    require(match != nullptr, Code::kOwnModel,
             what + "is declared, but the model has " + join(found, &onnx::ValueInfo::name) +
                 ". Rename the port, or the model's " + side);
     require(match->type == onnx::element_type_of(port.dtype), Code::kOwnModel,

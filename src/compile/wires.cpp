@@ -1,8 +1,8 @@
 #include "compile/wires.h"
 
-#include <algorithm>
 #include <set>
 
+#include "base/find.h"
 #include "bundle/wiring.h"
 #include "state/delayed.h"
 
@@ -14,9 +14,8 @@ using state::State;
 // The port of the bundle that was annotated with the name, if the model kept it.
 std::optional<PortRef> port_called(const ExportedNode& node, const std::vector<std::string>& names,
                                    const std::vector<Port>& ports, const std::string& name) {
-  const auto it = std::ranges::find(names, name);
-  if (it == names.end()) return std::nullopt;
-  return PortRef{node.model.name, ports[static_cast<std::size_t>(it - names.begin())].name};
+  const auto index = index_in(names, name);
+  return index ? std::optional(PortRef{node.model.name, ports[*index].name}) : std::nullopt;
 }
 
 // What an input receives; ports go by the names they were annotated with.

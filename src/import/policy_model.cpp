@@ -4,6 +4,7 @@
 #include <unordered_set>
 
 #include "base/check.h"
+#include "base/find.h"
 #include "base/utf8.h"
 #include "onnx/reader.h"
 
@@ -33,12 +34,6 @@ Port port_of(const onnx::ValueInfo& info, const std::string& file) {
   require(count && *count <= kMaxElements, Code::kPolicyMismatch,
           what + " of the model has the shape " + to_string(port.shape) + ", which is too large");
   return port;
-}
-
-const Port* find_port(const std::vector<Port>& ports, const std::string& name) {
-  const auto found =
-      std::find_if(ports.begin(), ports.end(), [&](const Port& port) { return port.name == name; });
-  return found == ports.end() ? nullptr : &*found;
 }
 
 std::string names_of(const std::vector<Port>& ports) {
@@ -75,11 +70,11 @@ std::vector<T> kept(const std::vector<T>& all, const std::unordered_set<std::str
 }  // namespace
 
 const Port* PolicyModel::find_input(const std::string& name) const {
-  return find_port(inputs, name);
+  return find_in(inputs, name, &Port::name);
 }
 
 const Port* PolicyModel::find_output(const std::string& name) const {
-  return find_port(outputs, name);
+  return find_in(outputs, name, &Port::name);
 }
 
 std::vector<RecurrentPort> PolicyModel::recurrent() const {

@@ -1,15 +1,16 @@
 #include "rehearse/exported_node.h"
 
-#include <algorithm>
 #include <ranges>
+
+#include "base/find.h"
 
 namespace leapp::rehearse {
 namespace {
 
 const std::string& annotated(const std::vector<Port>& ports, const std::vector<std::string>& names,
                              const std::string& port) {
-  const auto it = std::ranges::find(ports, port, &Port::name);
-  return it == ports.end() ? port : names[static_cast<std::size_t>(it - ports.begin())];
+  const auto index = index_in(ports, port, &Port::name);
+  return index ? names[*index] : port;
 }
 
 State::Values values_of(const State* state, std::size_t pass) {
@@ -37,9 +38,7 @@ const std::string& ExportedNode::output_name(const std::string& port) const {
 }
 
 const State* ExportedNode::find_state(const std::string& name) const {
-  const auto it = std::ranges::find_if(states.states,
-                                       [&](const State& state) { return state.slot.name == name; });
-  return it == states.states.end() ? nullptr : &*it;
+  return find_where(states.states, [&](const State& state) { return state.slot.name == name; });
 }
 
 at::Tensor ExportedNode::input_value(std::size_t pass, const std::string& name) const {
@@ -64,15 +63,11 @@ Tolerance ExportedNode::tolerance_of(std::size_t output, const Tolerance& wanted
 }
 
 const ExportedNode* find_node(const std::vector<ExportedNode>& nodes, NodeId id) {
-  const auto it =
-      std::ranges::find(nodes, id, [](const ExportedNode& node) { return node.node().id; });
-  return it == nodes.end() ? nullptr : &*it;
+  return find_in(nodes, id, [](const ExportedNode& node) { return node.node().id; });
 }
 
 const ExportedNode* find_node(const std::vector<ExportedNode>& nodes, const std::string& name) {
-  const auto it = std::ranges::find_if(
-      nodes, [&](const ExportedNode& node) { return node.model.name == name; });
-  return it == nodes.end() ? nullptr : &*it;
+  return find_where(nodes, [&](const ExportedNode& node) { return node.model.name == name; });
 }
 
 }  // namespace leapp::rehearse

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/find.h"
 #include "base/log.h"
 #include "bundle/initial_values.h"
 
@@ -65,9 +66,7 @@ void ShadowRun::connect(const std::vector<Wire>& wires, bool feedback) {
 }
 
 ShadowNode* ShadowRun::find(const std::string& node) {
-  const auto it = std::find_if(nodes_.begin(), nodes_.end(),
-                               [&](const ShadowNode& n) { return n.model().name == node; });
-  return it == nodes_.end() ? nullptr : &*it;
+  return find_where(nodes_, [&](const ShadowNode& each) { return each.model().name == node; });
 }
 
 void ShadowRun::inputs(const std::string& node, const NamedTensors& tensors) {

@@ -1,8 +1,8 @@
 #include "state/carried.h"
 
-#include <algorithm>
 #include <functional>
 
+#include "base/find.h"
 #include "trace/constant.h"
 
 namespace leapp::state {
@@ -50,7 +50,9 @@ class CarriedFinder {
   bool has_moved(const Trail& trail) const;
   bool is_doubtful(const Trail& trail) const;
   const Node* maker_of(const Trail& trail) const;
-  const Needed* needed_at(std::int32_t trail) const;
+  const Needed* needed_at(std::int32_t trail) const {
+    return find_in(needed_, trail, &Needed::trail);
+  }
   std::function<bool(const trace::Site&)> is_read() const;
   bool find_needed();
   bool need(std::int32_t number);
@@ -142,19 +144,15 @@ bool CarriedFinder::is_doubtful(const Trail& trail) const {
 
 // Another node, in which what the last pass read there was computed; null where there is none.
 const Node* CarriedFinder::maker_of(const Trail& trail) const {
-  if (trail.reads.back() == kNoId) return nullptr;
-  const auto it = std::ranges::find_if(subject_.nodes, [&](const Node* other) {
-    return other->id != node_.id && std::ranges::any_of(other->passes, [&](const Pass& there) {
-             return trace::is_computed_in(there.recording, node_.passes.back().tape(),
-                                          trail.reads.back());
-           });
-  });
-  return it == subject_.nodes.end() ? nullptr : *it;
-}
-
-const CarriedFinder::Needed* CarriedFinder::needed_at(std::int32_t trail) const {
-  const auto it = std::ranges::find(needed_, trail, &Needed::trail);
-  return it == needed_.end() ? nullptr : &*it;
+  const VarId read = trail.reads.back();
+  const auto computes = [&](const Pass& there) {
+    return trace::is_computed_in(there.recording, node_.passes.back().tape(), read);
+  };
+  for (const Node* other : subject_.nodes) {
+    if (read == kNoId || other->id == node_.id) continue;
+    if (std::ranges::any_of(other->passes, computes)) return other;
+  }
+  return nullptr;
 }
 
 // Whether the outputs and the states, as far as they are known, depend on what a site reads.
@@ -239,8 +237,8 @@ bool CarriedFinder::check_needed() {
         ", and later passes another one of the same value: it is exported as a constant. If it "
         "changes, pass it through annotate.input_tensors().");
   }
-  const auto mismatched = std::ranges::find_if(followed_.mismatched, is_needed);
-  if (mismatched == followed_.mismatched.end()) return true;
+  const trace::Site* mismatched = find_where(followed_.mismatched, is_needed);
+  if (mismatched == nullptr) return true;
   say(Code::kUnknownSource,
       {.sites = {*mismatched}, .reads = {variable_at(pass().tape(), *mismatched)}},
       " that the program also has under another name in some passes, and not in others, and it "
@@ -280,7 +278,7 @@ void CarriedFinder::add_state(Needed& needed) {
     needed.read = states().size();
     states().push_back({.slot = {.sites = trail.sites, .value = trail.found.front()}});
   } else {
-    needed.read = static_cast<std::size_t>(find_state(states(), trail.written) - states().begin());
+    needed.read = static_cast<std::size_t>(find_state(states(), trail.written) - states().data());
   }
   State& state = states()[needed.read];
   state.origin = State::Origin::kCarried;
@@ -317,10 +315,9 @@ void CarriedFinder::connect(const Needed& needed) {
   } else if (const NodePort* own = find_port(node_.outputs, source.port.port);
              source.port.node != node_.id || (own != nullptr && own->is_between)) {
     state.fed_by = State::Feed{source.port.node, source.port.port, {}};
-  } else {
-    const auto& outputs = pass().recording.outputs;
-    const auto output = std::ranges::find(outputs, source.port.port, &trace::Recording::Port::name);
-    if (output != outputs.end()) state.slot.after = output->var;
+  } else if (const auto* output = find_in(pass().recording.outputs, source.port.port,
+                                          &trace::Recording::Port::name)) {
+    state.slot.after = output->var;
   }
 }
 

@@ -1,8 +1,7 @@
 #include "state/delayed.h"
 
-#include <algorithm>
-
 #include "base/check.h"
+#include "base/find.h"
 #include "state/names.h"
 #include "trace/constant.h"
 
@@ -47,13 +46,11 @@ std::size_t link(NodeStates& states, const NodePort& port, int delay, int age, S
     state.per_pass.push_back({value, value});
   }
   state.slot.value = state.per_pass.front().before;
-  const auto known = std::ranges::find_if(states.states, [&](const State& other) {
+  const State* known = find_where(states.states, [&](const State& other) {
     return other.origin == state.origin && other.fed_by == state.fed_by &&
            trace::same_value(other.slot.value, state.slot.value);
   });
-  if (known != states.states.end()) {
-    return static_cast<std::size_t>(known - states.states.begin());
-  }
+  if (known != nullptr) return static_cast<std::size_t>(known - states.states.data());
   state.slot.name =
       unused_name(node, states.states, port.source->port + "_" + std::to_string(age) + "_ago");
   states.states.push_back(std::move(state));

@@ -1,7 +1,6 @@
 #include "state/shared.h"
 
-#include <algorithm>
-
+#include "base/find.h"
 #include "state/rates.h"
 #include "trace/constant.h"
 #include "trace/geometry.h"
@@ -41,9 +40,10 @@ void start_anew(NodeStates& states, State& state) {
 
 // Memory that a node uses in its first pass, and has in each of them.
 struct Memory {
-  std::size_t node = 0;                     // among the nodes
-  std::vector<const MemoryUse*> uses = {};  // by pass; null where it is not used
+  NodeStates& owner;
+  std::vector<const MemoryUse*> uses;  // by pass; null where it is not used
 
+  const Node& node() const { return *owner.node; }
   const MemoryUse& first() const { return *uses.front(); }
 };
 
@@ -58,22 +58,22 @@ class Sharing {
  public:
   Sharing(std::vector<NodeStates> nodes, const std::vector<std::vector<WrittenPass>>& written)
       : nodes_(std::move(nodes)) {
-    for (std::size_t i = 0; i < nodes_.size(); ++i) {
-      for (const MemoryUse& use : written[i].front().pass->memory) add(i, use, written[i]);
+    auto passes = written.begin();
+    for (NodeStates& node : nodes_) {
+      for (const MemoryUse& use : passes->front().pass->memory) add(node, use, *passes);
+      ++passes;
     }
   }
 
   std::vector<NodeStates> run(Findings& findings) &&;
 
  private:
-  const Pass& first_pass(std::size_t node) const { return nodes_[node].node->passes.front(); }
-
-  void add(std::size_t node, const MemoryUse& use, const std::vector<WrittenPass>& passes);
+  void add(NodeStates& owner, const MemoryUse& use, const std::vector<WrittenPass>& passes);
   const Memory* find_writer(const MemoryUse& reader) const;
   const Memory* find_last_writer(const Memory& memory) const;
   const Memory* source_of(const Memory& memory) const;
   Persistence persistence_of(const Memory& memory) const;
-  std::vector<State>::iterator find_state(const Memory& memory);
+  State* find_state(const Memory& memory) const;
   std::size_t state_of(const Memory& memory, const Memory* source);
   void feed(const Memory& memory, Findings& findings);
   void settle(const Memory& memory, Findings& findings);
@@ -82,25 +82,22 @@ class Sharing {
   std::vector<Memory> memories_;  // in the order of the nodes
 };
 
-void Sharing::add(std::size_t node, const MemoryUse& use, const std::vector<WrittenPass>& passes) {
-  Memory& memory = memories_.emplace_back(Memory{node, {&use}});
+void Sharing::add(NodeStates& owner, const MemoryUse& use, const std::vector<WrittenPass>& passes) {
+  Memory& memory = memories_.emplace_back(Memory{owner, {&use}});
   for (std::size_t k = 1; k < passes.size(); ++k) {
-    const std::vector<MemoryUse>& there = passes[k].pass->memory;
-    const auto it = std::ranges::find_if(there, [&](const MemoryUse& again) {
+    memory.uses.push_back(find_where(passes[k].pass->memory, [&](const MemoryUse& again) {
       return is_again(passes.front(), use, passes[k], again);
-    });
-    memory.uses.push_back(it == there.end() ? nullptr : &*it);
+    }));
   }
 }
 
 // Who left behind what a use found; null where that cannot be told.
 const Memory* Sharing::find_writer(const MemoryUse& reader) const {
-  const auto it = std::ranges::find_if(memories_, [&](const Memory& memory) {
-    if (nodes_[memory.node].node->id != reader.writer->node) return false;
+  return find_where(memories_, [&](const Memory& memory) {
+    if (memory.node().id != reader.writer->node) return false;
     const MemoryUse* use = memory.uses.at(reader.writer->pass);
     return use != nullptr && use->after && trace::share_elements(use->left, reader.found);
   });
-  return it == memories_.end() ? nullptr : &*it;
 }
 
 // Who of the nodes behind is the last to change what a node leaves, for the next tick to find.
@@ -110,7 +107,7 @@ const Memory* Sharing::find_last_writer(const Memory& memory) const {
   const Memory* last = nullptr;
   for (const Memory& other : memories_) {
     const MemoryUse& then = other.first();
-    if (other.node <= memory.node || !then.after) continue;
+    if (&other.owner <= &memory.owner || !then.after) continue;
     if (!trace::share_elements(then.found, left)) continue;
     // A buffer that is replaced is the same one where it has the same name.
     if (memory_of(then.left) != memory_of(left) && then.declared != use.declared) continue;
@@ -144,26 +141,26 @@ Persistence Sharing::persistence_of(const Memory& memory) const {
   return found;
 }
 
-std::vector<State>::iterator Sharing::find_state(const Memory& memory) {
-  return std::ranges::find_if(nodes_[memory.node].states, [&](const State& state) {
+State* Sharing::find_state(const Memory& memory) const {
+  return find_where(memory.owner.states, [&](const State& state) {
     const bool is_read = state.slot.before != kNoId || state.origin == Origin::kCarried;
     const VarId var = is_read ? state.slot.before : state.slot.after;
-    return var != kNoId && first_pass(memory.node).find_memory(var) == &memory.first();
+    return var != kNoId && memory.node().passes.front().find_memory(var) == &memory.first();
   });
 }
 
 // The state that is in the memory, made when there is none.
 std::size_t Sharing::state_of(const Memory& memory, const Memory* source) {
-  std::vector<State>& states = nodes_[memory.node].states;
-  const auto known = find_state(memory);
-  if (known != states.end()) return static_cast<std::size_t>(known - states.begin());
+  std::vector<State>& states = memory.owner.states;
+  const State* known = find_state(memory);
+  if (known != nullptr) return static_cast<std::size_t>(known - states.data());
   const VarId var = memory.first().var;
   State state = {.origin = Origin::kShared,
                  .slot = {.before = var, .after = memory.first().after ? var : kNoId}};
   for (std::size_t k = 0; k < memory.uses.size(); ++k) {
     const MemoryUse* use = memory.uses[k];
     // Where it is made anew in every pass, it is what the source left.
-    for (const MemoryUse& other : nodes_[memory.node].node->passes[k].memory) {
+    for (const MemoryUse& other : memory.node().passes[k].memory) {
       if (use != nullptr || source == nullptr) break;
       if (other.writer && find_writer(other) == source) use = &other;
     }
@@ -175,32 +172,31 @@ std::size_t Sharing::state_of(const Memory& memory, const Memory* source) {
 
 // Gives a node what another one leaves in memory that both use.
 void Sharing::feed(const Memory& memory, Findings& findings) {
-  NodeStates& reader = nodes_[memory.node];
+  const Node& reader = memory.node();
   const Memory* source = source_of(memory);
-  if (source == nullptr || source->node == memory.node) return;
+  if (source == nullptr || &source->owner == &memory.owner) return;
   if (persistence_of(memory).is_set_anew()) {
-    const auto state = find_state(memory);
-    if (state != reader.states.end()) start_anew(reader, *state);
+    if (State* state = find_state(memory)) start_anew(memory.owner, *state);
     return;
   }
-  const Node& from = *nodes_[source->node].node;
+  const Node& from = source->node();
   if (!trace::same_type(memory.first().found, source->first().left)) {
     findings.push_back(warning(
-        Code::kSharedShape, first_pass(memory.node).opened_at, reader.node->name,
-        "node '" + reader.node->name + "' reads memory that node '" + from.name +
+        Code::kSharedShape, reader.passes.front().opened_at, reader.name,
+        "node '" + reader.name + "' reads memory that node '" + from.name +
             "' writes, in another shape: its present value is exported as a constant. Pass it "
             "through annotate.input_tensors()."));
     return;
   }
   const std::size_t read = state_of(memory, source);
   const std::size_t written = state_of(*source, nullptr);
-  reader.states[read].fed_by = State::Feed{from.id, {}, written};
+  memory.owner.states[read].fed_by = State::Feed{from.id, {}, written};
   // A loop may well observe once more than it acts.
-  if (std::abs(from.completed - reader.node->completed) <= 1) return;
+  if (std::abs(from.completed - reader.completed) <= 1) return;
   findings.push_back(warning(
-      Code::kRates, first_pass(memory.node).opened_at, reader.node->name,
-      "node '" + reader.node->name + "' reads memory that node '" + from.name + "' writes, but " +
-          counts_of(*reader.node, from) +
+      Code::kRates, reader.passes.front().opened_at, reader.name,
+      "node '" + reader.name + "' reads memory that node '" + from.name + "' writes, but " +
+          counts_of(reader, from) +
           ". A bundle runs every node once a tick. Run the slower node in a bundle of its own, or "
           "run it in every tick and keep its last result with torch.where() on a counter tensor."));
 }
@@ -208,22 +204,21 @@ void Sharing::feed(const Memory& memory, Findings& findings) {
 // What a node writes for others, where nobody gives it its value: state if the node finds what it
 // left, and a constant that it starts from where that is set anew.
 void Sharing::settle(const Memory& memory, Findings& findings) {
-  NodeStates& states = nodes_[memory.node];
-  const Node& node = *states.node;
-  const auto state = find_state(memory);
-  if (state == states.states.end() || state->origin != Origin::kShared) return;
+  const Node& node = memory.node();
+  State* state = find_state(memory);
+  if (state == nullptr || state->origin != Origin::kShared) return;
   if (state->fed_by || !state->slot.is_left()) return;
   const Persistence found = persistence_of(memory);
-  if (found.is_set_anew() || is_scratch(node, state->slot.before)) start_anew(states, *state);
+  if (found.is_set_anew() || is_scratch(node, state->slot.before)) start_anew(memory.owner, *state);
   if (!found.strange) return;
   findings.push_back(warning(
-      Code::kForeignWrite, first_pass(memory.node).opened_at, node.name,
+      Code::kForeignWrite, node.passes.front().opened_at, node.name,
       "node '" + node.name + "' writes to memory that another node reads" + kForeignWriteText));
 }
 
 std::vector<NodeStates> Sharing::run(Findings& findings) && {
   for (const Memory& memory : memories_) {
-    if (nodes_[memory.node].base != 0) continue;        // it uses no memory of others
+    if (memory.owner.base != 0) continue;               // it uses no memory of others
     if (memory.first().before) feed(memory, findings);  // else an input that the user declared
   }
   for (const Memory& memory : memories_) settle(memory, findings);

@@ -1,7 +1,8 @@
 #include "state/state.h"
 
-#include <algorithm>
 #include <ranges>
+
+#include "base/find.h"
 
 namespace leapp::state {
 
@@ -10,8 +11,8 @@ VarId NodeStates::read_as(const State& state) const {
   return trace::variable_at(exported().tape(), state.slot.sites.front());
 }
 
-std::vector<State>::iterator find_state(std::vector<State>& states, VarId before) {
-  return std::ranges::find(states, before, [](const State& state) { return state.slot.before; });
+State* find_state(std::vector<State>& states, VarId before) {
+  return find_in(states, before, [](const State& state) { return state.slot.before; });
 }
 
 std::vector<StateSlot> slots_of(const std::vector<State>& states) {

@@ -77,8 +77,8 @@ struct NodeStates {
 /// What is said of the program, beside what was found.
 using Findings = std::vector<Diagnostic>;
 
-/// The state that a pass reads as the variable, which is in memory; or the end.
-std::vector<State>::iterator find_state(std::vector<State>& states, VarId before);
+/// The state that a pass reads as the variable, which is in memory; or nullptr.
+State* find_state(std::vector<State>& states, VarId before);
 
 /// The slots of some states, in order.
 std::vector<StateSlot> slots_of(const std::vector<State>& states);

@@ -1,8 +1,8 @@
 #include "state/trails.h"
 
-#include <algorithm>
 #include <map>
 
+#include "base/find.h"
 #include "trace/aliases.h"
 #include "trace/constant.h"
 
@@ -74,10 +74,9 @@ class Follower {
 
 // The written state whose memory a variable of the first pass is in, or null.
 const State* Follower::state_in(VarId var) const {
-  const auto it = std::ranges::find_if(followed_.written, [&](const State& state) {
+  return find_where(followed_.written, [&](const State& state) {
     return first_.tape().same_memory(var, state.slot.before);
   });
-  return it == followed_.written.end() ? nullptr : &*it;
 }
 
 // Whether what a call reads is no constant for being written to: one that was filled in place
@@ -298,8 +297,8 @@ void Follower::follow(std::int32_t number) {
 }  // namespace
 
 VarId FollowedPass::counterpart(VarId first) const {
-  const auto it = std::ranges::find(as_first, first);
-  return it == as_first.end() ? kNoId : static_cast<VarId>(it - as_first.begin());
+  const auto index = index_in(as_first, first);
+  return index ? static_cast<VarId>(*index) : kNoId;
 }
 
 bool Followed::changes(VarId initial) const {

@@ -1,7 +1,6 @@
 #include "state/written.h"
 
-#include <algorithm>
-
+#include "base/find.h"
 #include "trace/constant.h"
 
 namespace leapp::state {
@@ -29,8 +28,8 @@ void add_memory(const Pass& pass, std::vector<State>& states, std::set<trace::St
 // What a state of `own` held in a pass; undefined where that neither declared nor used it.
 State::Values held_in(const Pass& pass, const Pass& own, const State& state) {
   if (state.origin == Origin::kExplicit) {
-    const auto it = std::ranges::find(pass.states, state.slot.name, &session::DeclaredState::name);
-    return it == pass.states.end() ? State::Values{} : State::Values{it->initial, it->updated};
+    const auto* declared = find_in(pass.states, state.slot.name, &session::DeclaredState::name);
+    return declared ? State::Values{declared->initial, declared->updated} : State::Values{};
   }
   if (&pass == &own) return values_in(pass, state.slot.before);
   const session::MemoryUse* use = own.find_memory(state.slot.before);

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "base/find.h"
 #include "bundle/safetensors.h"
 #include "leapp/log.h"
 #include "view/bundle_json.h"
@@ -93,13 +94,8 @@ class Differ {
 
   void compare_ports(const std::string& node, const std::vector<Port>& before,
                      const std::vector<Port>& after, const std::string& side) {
-    const auto find = [](const std::vector<Port>& ports, const std::string& name) {
-      const auto found = std::find_if(ports.begin(), ports.end(),
-                                      [&](const Port& port) { return port.name == name; });
-      return found == ports.end() ? nullptr : &*found;
-    };
     for (const Port& port : after) {
-      const Port* former = find(before, port.name);
+      const Port* former = find_in(before, port.name, &Port::name);
       const std::string where = node + "/" + port.name;
       if (former == nullptr) {
         add(DiffKind::kPort, where, "", side + " " + type_of(port));
@@ -111,7 +107,7 @@ class Differ {
       compare_semantics(where, *former, port);
     }
     for (const Port& port : before) {
-      if (find(after, port.name) == nullptr) {
+      if (find_in(after, port.name, &Port::name) == nullptr) {
         add(DiffKind::kPort, node + "/" + port.name, side + " " + type_of(port), "");
       }
     }

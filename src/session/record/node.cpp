@@ -1,6 +1,6 @@
 #include "session/record/node.h"
 
-#include <algorithm>
+#include "base/find.h"
 
 namespace leapp::session {
 
@@ -11,13 +11,12 @@ std::string not_traced_text(const std::string& node, const std::string& output) 
 }
 
 const NodePort* find_port(const std::vector<NodePort>& ports, const std::string& name) {
-  const auto it = std::ranges::find(ports, name, &NodePort::name);
-  return it == ports.end() ? nullptr : &*it;
+  return find_in(ports, name, &NodePort::name);
 }
 
 const Node* find_node(std::span<const Node* const> nodes, NodeId id) {
-  const auto it = std::ranges::find(nodes, id, &Node::id);
-  return it == nodes.end() ? nullptr : *it;
+  const Node* const* found = find_in(nodes, id, &Node::id);
+  return found == nullptr ? nullptr : *found;
 }
 
 }  // namespace leapp::session

@@ -1,6 +1,6 @@
 #include "session/record/pass.h"
 
-#include <algorithm>
+#include "base/find.h"
 
 namespace leapp::session {
 
@@ -18,9 +18,7 @@ const OutsideRead* Pass::find_outside(VarId var) const {
 }
 
 const MemoryUse* Pass::find_memory(VarId var) const {
-  const auto it = std::ranges::find_if(
-      memory, [&](const MemoryUse& use) { return tape().same_memory(var, use.var); });
-  return it == memory.end() ? nullptr : &*it;
+  return find_where(memory, [&](const MemoryUse& use) { return tape().same_memory(var, use.var); });
 }
 
 }  // namespace leapp::session

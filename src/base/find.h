@@ -1,0 +1,33 @@
+// Looking for something in a range, without an iterator to compare with its end.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <functional>
+#include <optional>
+
+namespace leapp {
+
+/// The first element that the condition holds for, or nullptr.
+template <typename Range, typename Condition>
+auto* find_where(Range&& range, Condition&& condition) {
+  const auto it = std::ranges::find_if(range, condition);
+  return it == std::ranges::end(range) ? nullptr : &*it;
+}
+
+/// The first element that is the value, or whose part is; or nullptr.
+template <typename Range, typename Value, typename Part = std::identity>
+auto* find_in(Range&& range, const Value& value, Part part = {}) {
+  const auto it = std::ranges::find(range, value, part);
+  return it == std::ranges::end(range) ? nullptr : &*it;
+}
+
+/// Where in the range that is.
+template <typename Range, typename Value, typename Part = std::identity>
+std::optional<std::size_t> index_in(const Range& range, const Value& value, Part part = {}) {
+  const auto it = std::ranges::find(range, value, part);
+  if (it == std::ranges::end(range)) return std::nullopt;
+  return static_cast<std::size_t>(it - std::ranges::begin(range));
+}
+
+}  // namespace leapp
