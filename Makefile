@@ -139,6 +139,7 @@ $(VENV)/.package: $(PACKAGE) CMakeLists.txt
 	@site=$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("platlib"))'); \
 	rm -rf "$$site"/leapp "$$site"/leapp-*.dist-info "$$site"/leapp_runtime-*.dist-info; \
 	for component in python python_trace; do cmake --install $(BUILD) --component $$component --prefix "$$site" >/dev/null; done; \
+	$(BIN)/python -m compileall -q "$$site"/leapp; \
 	cmake --install $(BUILD) --component python_scripts --prefix $(BIN) >/dev/null; \
 	printf '#!%s\nimport sys\nfrom leapp.integrations.__main__ import main\nsys.exit(main())\n' \
 	  "$(abspath $(BIN))/python" >$(BIN)/leapp-export; chmod +x $(BIN)/leapp-export; \
