@@ -12,25 +12,7 @@ namespace leapp::compile {
 namespace {
 
 using session::Backend;
-using session::Node;
 using Files = std::vector<FileEntry>;  // the model first, then what it keeps beside it
-
-Files write_torchscript(const ir::Graph& graph, const std::filesystem::path& folder,
-                        const Node& node) {
-  const auto file = folder / (node.name + ".pt");
-  torchscript::write(graph, file, {.optimize = session::params_of(node).optimize.value_or(false)});
-  return {entry_of(file)};
-}
-
-Files write_onnx(const ir::Graph& graph, const std::filesystem::path& folder, const Node& node) {
-  const session::BackendParams params = session::params_of(node);
-  return export_onnx(graph, folder / (node.name + ".onnx"),
-                     {.opset_version = static_cast<int>(params.opset_version),
-                      .optimize = params.optimize.value_or(true),
-                      .external_data = params.external_data,
-                      .graph_name = node.name})
-      .files;
-}
 
 // The bridge names ports by the model's names, which differ from the graph's where ONNX needs it.
 ir::Graph with_names_of(const Model& model, ir::Graph graph) {
@@ -45,7 +27,7 @@ ir::Graph with_names_of(const Model& model, ir::Graph graph) {
 
 Files write_bridged(const ir::Graph& graph, const std::filesystem::path& folder,
                     const ExportedNode& exported) {
-  const Node& node = exported.node();
+  const session::Node& node = exported.node();
   require(static_cast<bool>(session::hooks().bridge), Code::kNeedsPython,
           "node '" + node.name + "': export_with='" + *node.export_with +
               "' goes through PyTorch's Python exporters. Export from Python, or use 'onnx' or "
@@ -61,12 +43,13 @@ Files write_bridged(const ir::Graph& graph, const std::filesystem::path& folder,
   return files;
 }
 
-Files write_cpp(const ir::Graph& graph, const std::filesystem::path& folder, const Node& node) {
-  const auto format = cpp_export::parse_weight_format(session::params_of(node).weights);
-  const cpp_export::CppSource code = cpp_export::generate(graph, node.name, format);
+Files write_cpp(const ir::Graph& graph, const std::filesystem::path& stem,
+                const std::string& weights) {
+  const cpp_export::CppSource code = cpp_export::generate(graph, stem.filename().string(),
+                                                          cpp_export::parse_weight_format(weights));
   Files files;
   const auto write = [&](const char* suffix, const std::string& bytes) {
-    const auto file = folder / (node.name + suffix);
+    const std::filesystem::path file = stem.string() + suffix;
     write_bytes(file, bytes);
     files.push_back(entry_of(file));
   };
@@ -77,10 +60,23 @@ Files write_cpp(const ir::Graph& graph, const std::filesystem::path& folder, con
 
 Files write_files(Backend backend, const ir::Graph& graph, const std::filesystem::path& folder,
                   const ExportedNode& exported) {
-  if (backend == Backend::kTorchScript) return write_torchscript(graph, folder, exported.node());
-  if (backend == Backend::kOnnx) return write_onnx(graph, folder, exported.node());
-  if (backend == Backend::kCpp) return write_cpp(graph, folder, exported.node());
-  return write_bridged(graph, folder, exported);
+  const std::string& name = exported.node().name;
+  const session::BackendParams params = session::params_of(exported.node());
+  if (backend == Backend::kTorchScript) {
+    const auto file = folder / (name + ".pt");
+    torchscript::write(graph, file, {.optimize = params.optimize.value_or(false)});
+    return {entry_of(file)};
+  }
+  if (backend == Backend::kOnnx) {
+    return export_onnx(graph, folder / (name + ".onnx"),
+                       {.opset_version = static_cast<int>(params.opset_version),
+                        .optimize = params.optimize.value_or(true),
+                        .external_data = params.external_data,
+                        .graph_name = name})
+        .files;
+  }
+  return backend == Backend::kCpp ? write_cpp(graph, folder / name, params.weights)
+                                  : write_bridged(graph, folder, exported);
 }
 
 }  // namespace

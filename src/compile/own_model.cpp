@@ -2,42 +2,27 @@
 
 #include <c10/util/Exception.h>
 
+#include <algorithm>
+
 #include "base/check.h"
-#include "base/find.h"
 #include "base/hash.h"
-#include "base/join.h"
 #include "export/torchscript/torchscript.h"
+#include "onnx/port_check.h"
 #include "onnx/reader.h"
 
 namespace leapp::compile {
 namespace {
 
 namespace fs = std::filesystem;
-using session::NodePort;
 
-bool fits(const Shape& shape, const std::vector<onnx::Dimension>& dimensions) {
-  return std::equal(shape.begin(), shape.end(), dimensions.begin(), dimensions.end(),
-                    [](std::int64_t size, const onnx::Dimension& dimension) {
-                      const auto* fixed = std::get_if<std::int64_t>(&dimension);
-                      return fixed == nullptr || *fixed == size;
-                    });
-}
-
-/// Every declared port in the file, and nothing else that would have to be fed.
-void check_side(const std::string& where, const std::vector<Port>& declared,
-                const std::vector<onnx::ValueInfo>& found, const char* side) {
+/// Every declared port in the file.
+void check_ports(const std::string& where, const std::vector<Port>& declared,
+                 const std::vector<onnx::ValueInfo>& found, const std::string& side) {
   for (const Port& port : declared) {
-    const std::string what = where + ": the " + side + " '" + port.name + "' ";
-    const auto* match = find_in(found, port.name, &onnx::ValueInfo::name);
-    require(match != nullptr, Code::kOwnModel,
-            what + "is declared, but the model has " + join(found, &onnx::ValueInfo::name) +
-                ". Rename the port, or the model's " + side);
-    require(match->type == onnx::element_type_of(port.dtype), Code::kOwnModel,
-            what + "is declared as " + std::string(name_of(port.dtype)) + ", but the model has " +
-                onnx::text_of(match->type));
-    require(!match->shape || fits(port.shape, *match->shape), Code::kOwnModel,
-            what + "is declared with shape " + to_string(port.shape) + ", but the model has " +
-                onnx::text_of(*match->shape));
+    const std::string fault = onnx::find_port_fault(port, found, "the model");
+    require(fault.empty(), Code::kOwnModel,
+            where + ": the " + side + " '" + port.name + "' " + fault +
+                ". Change the annotation, or the model");
   }
 }
 
@@ -53,8 +38,8 @@ void check_onnx(const std::string& where, const onnx::Model& found,
                 const std::set<std::string>& unused, Model& declared) {
   const std::vector<onnx::ValueInfo> inputs = onnx::fed_inputs(found.graph);
   drop_unused(unused, inputs, declared);
-  check_side(where, declared.inputs, inputs, "input");
-  check_side(where, declared.outputs, found.graph.outputs, "output");
+  check_ports(where, declared.inputs, inputs, "input");
+  check_ports(where, declared.outputs, found.graph.outputs, "output");
   for (const onnx::ValueInfo& info : inputs) {
     require(declared.find_input(info.name) != nullptr, Code::kOwnModel,
             where + ": the model has an input '" + info.name +
@@ -96,8 +81,9 @@ ExportedNode describe_only(const Node& node) {
   model.name = node.name;
   model.inputs.assign(node.inputs.begin(), node.inputs.end());
   const auto add_outputs = [&](bool is_static) {
-    std::ranges::copy_if(node.outputs, std::back_inserter(model.outputs),
-                         [&](const NodePort& port) { return port.is_static == is_static; });
+    std::ranges::copy_if(
+        node.outputs, std::back_inserter(model.outputs),
+        [&](const session::NodePort& port) { return port.is_static == is_static; });
   };
   add_outputs(false);
   for (std::size_t i = 0; i < node.states.size(); ++i) {

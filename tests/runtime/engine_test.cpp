@@ -151,8 +151,7 @@ TEST_F(EngineTest, OnnxChecksTheModelsOwnSignature) {
   Model renamed = affine("onnx");
   renamed.inputs[0].name = "observation";
   EXPECT_EQ(load(renamed),
-            "input affine/observation is declared in the bundle, but its ONNX model has no such "
-            "input; it has: x [LP616]");
+            "input affine/observation is declared, but its ONNX model has x [LP616]");
   Model retyped = affine("onnx");
   retyped.outputs[0].dtype = DType::kInt64;
   EXPECT_EQ(load(retyped),

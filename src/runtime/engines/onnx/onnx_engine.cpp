@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/log.h"
+#include "onnx/port_check.h"
 #include "onnx/reader.h"
 #include "runtime/engines/onnx/lent_weights.h"
 #include "runtime/engines/onnx/onnx_dtype.h"
@@ -25,14 +26,6 @@ template <typename T>
 Handle<T> own(T* object, void (*release)(T*)) {
   return Handle<T>(object, release);
 }
-
-// What a model file says about one of its inputs or outputs.
-struct Signature {
-  std::string name;
-  ONNXTensorElementDataType type = ONNX_TENSOR_ELEMENT_DATA_TYPE_UNDEFINED;
-  Shape shape;             // -1 where the model leaves a dimension open
-  bool has_shape = false;  // whether the file states the number of dimensions
-};
 
 class OnnxEngine;
 
@@ -65,8 +58,10 @@ class OnnxEngine final : public Engine {
         run_options_(nullptr, ort_.api().ReleaseRunOptions) {
     std::string head;
     open_session(keeper_ ? lend_weights(file, head) : file, options);
-    check_side(read_signatures(true), model_.inputs, "input");
-    check_side(read_signatures(false), model_.outputs, "output");
+    const std::vector<onnx::ValueInfo> inputs = read_signatures(true);
+    check_ports(inputs, model_.inputs, "input");
+    check_inputs_declared(inputs);
+    check_ports(read_signatures(false), model_.outputs, "output");
 
     OrtMemoryInfo* memory = nullptr;
     check(ort_.api().CreateCpuMemoryInfo(OrtDeviceAllocator, OrtMemTypeDefault, &memory));
@@ -194,14 +189,14 @@ class OnnxEngine final : public Engine {
           Code::kNoProvider);
   }
 
-  std::vector<Signature> read_signatures(bool of_inputs) const {
+  std::vector<onnx::ValueInfo> read_signatures(bool of_inputs) const {
     const OrtApi& api = ort_.api();
     OrtAllocator* allocator = nullptr;
     check(api.GetAllocatorWithDefaultOptions(&allocator));
     std::size_t count = 0;
     check(of_inputs ? api.SessionGetInputCount(session_.get(), &count)
                     : api.SessionGetOutputCount(session_.get(), &count));
-    std::vector<Signature> signatures(count);
+    std::vector<onnx::ValueInfo> signatures(count);
     for (std::size_t i = 0; i < count; ++i) {
       char* name = nullptr;
       check(of_inputs ? api.SessionGetInputName(session_.get(), i, allocator, &name)
@@ -217,59 +212,41 @@ class OnnxEngine final : public Engine {
     return signatures;
   }
 
-  void read_tensor_info(const OrtTypeInfo& info, Signature& signature) const {
+  void read_tensor_info(const OrtTypeInfo& info, onnx::ValueInfo& signature) const {
     const OrtApi& api = ort_.api();
     const OrtTensorTypeAndShapeInfo* tensor = nullptr;
     check(api.CastTypeInfoToTensorInfo(&info, &tensor));
     if (tensor == nullptr) return;  // a sequence or a map: no port can be that
-    check(api.GetTensorElementType(tensor, &signature.type));
+    ONNXTensorElementDataType type = ONNX_TENSOR_ELEMENT_DATA_TYPE_UNDEFINED;
+    check(api.GetTensorElementType(tensor, &type));
+    signature.type = static_cast<onnx::ElementType>(type);
     std::size_t rank = 0;
     check(api.GetDimensionsCount(tensor, &rank));
-    signature.shape.resize(rank);
-    check(api.GetDimensions(tensor, signature.shape.data(), rank));
-    signature.has_shape = true;
+    Shape shape(rank);
+    check(api.GetDimensions(tensor, shape.data(), rank));
+    signature.shape.emplace();
+    for (const std::int64_t size : shape) {  // -1 where the model leaves a dimension open
+      signature.shape->push_back(size < 0 ? onnx::Dimension("") : onnx::Dimension(size));
+    }
   }
 
-  void check_side(const std::vector<Signature>& found, const std::vector<Port>& declared,
-                  const char* side) const {
-    const std::string node = "node '" + model_.name + "'";
+  void check_ports(const std::vector<onnx::ValueInfo>& found, const std::vector<Port>& declared,
+                   const std::string& side) const {
     for (const Port& port : declared) {
-      const auto match = std::find_if(found.begin(), found.end(),
-                                      [&](const Signature& s) { return s.name == port.name; });
-      const std::string where = std::string(side) + " " + model_.name + "/" + port.name;
-      if (match == found.end()) {
-        std::string names;
-        for (const Signature& s : found) names += (names.empty() ? "" : ", ") + s.name;
-        throw Error(Code::kModelMismatch,
-                    where + " is declared in the bundle, but its ONNX model has " + "no such " +
-                        side + "; it has: " + names);
-      }
-      if (match->type != to_onnxruntime(port.dtype)) {
-        throw Error(Code::kModelMismatch,
-                    where + " is declared as " + std::string(name_of(port.dtype)) +
-                        ", but its ONNX model has " +
-                        onnx::text_of(static_cast<onnx::ElementType>(match->type)));
-      }
-      if (match->has_shape && !fits(port.shape, match->shape)) {
-        throw Error(Code::kModelMismatch, where + " is declared with shape " +
-                                              to_string(port.shape) + ", but its ONNX model has " +
-                                              to_string(match->shape));
-      }
-    }
-    for (const Signature& s : found) {
-      const bool known = std::any_of(declared.begin(), declared.end(),
-                                     [&](const Port& port) { return port.name == s.name; });
-      // An output that nobody declared is merely not asked for; an input would stay unset.
-      if (!known && std::string(side) == "input") {
-        throw Error(Code::kModelMismatch, node + ": its ONNX model takes an input '" + s.name +
-                                              "', which the bundle does not declare");
-      }
+      const std::string fault = onnx::find_port_fault(port, found, "its ONNX model");
+      if (fault.empty()) continue;
+      throw Error(Code::kModelMismatch, side + " " + model_.name + "/" + port.name + " " + fault);
     }
   }
 
-  static bool fits(const Shape& declared, const Shape& found) {
-    return std::equal(declared.begin(), declared.end(), found.begin(), found.end(),
-                      [](std::int64_t want, std::int64_t has) { return has < 0 || has == want; });
+  // An output that nobody declared is merely not asked for; an input would stay unset.
+  void check_inputs_declared(const std::vector<onnx::ValueInfo>& found) const {
+    for (const onnx::ValueInfo& input : found) {
+      if (model_.find_input(input.name) != nullptr) continue;
+      throw Error(Code::kModelMismatch, "node '" + model_.name +
+                                            "': its ONNX model takes an input '" + input.name +
+                                            "', which the bundle does not declare");
+    }
   }
 
   Model model_;
