@@ -1,6 +1,5 @@
 #include "session/backend.h"
 
-#include <algorithm>
 #include <map>
 #include <ranges>
 #include <set>

@@ -32,10 +32,9 @@ void check_ports_again(const LiveNode& node, std::size_t outputs) {
   check(node.inputs, "input", "given");
   check(node.states, "state", "declared");
   for (const DeclaredState& state : node.pass.made.states) {
-    const auto& before = node.passes.front().states;
-    const auto first = std::ranges::find(before, state.name, &DeclaredState::name);
+    const auto* first = find_in(node.passes.front().states, state.name, &DeclaredState::name);
     const bool updated = state.updated.defined();
-    if (updated == (first != before.end() && first->updated.defined())) continue;
+    if (updated == (first != nullptr && first->updated.defined())) continue;
     const char* what = updated ? "is updated now, but was not in the first pass"
                                : "was updated in the first pass and is not now";
     refuse_new_signature(node, "state '" + state.name + "' " + what +
@@ -134,8 +133,7 @@ void warn_of_dynamic_ports(Live& live, const LiveNode& node, const Pass& pass,
 
 bool Live::depends_on_state(const LiveNode& node, VarId var) const {
   return trace::depends_on(*tape, var, [&](VarId id) {
-    return trace::root_outside(*tape, id) != kNoId &&
-           tape->written_since(id, node.pass.made.recording.first_call);
+    return trace::root_outside(*tape, id) != kNoId && node.pass.made.writes(id);
   });
 }
 
@@ -201,7 +199,7 @@ std::vector<at::Tensor> output_tensors(const std::string& node, const NamedTenso
   const session::Hooks& hooks = session::hooks();
   // What is asked runs Python, so it happens while the lock is not held.
   std::vector<session::OpenPass::Asked> asked;
-  std::vector<at::Tensor> buffers;
+  std::vector<session::OpenPass::Buffer> buffers;
   NamedTensors independent;
   session::locked(frame, [&](session::Live& live) {
     const session::LiveNode& open = live.open_node(node, "output_tensors");
@@ -211,7 +209,7 @@ std::vector<at::Tensor> output_tensors(const std::string& node, const NamedTenso
   });
   for (const auto& [first, count, current] : asked) {
     const std::vector<at::Tensor> now = current();
-    for (std::size_t i = 0; i < count; ++i) buffers.at(first + i) = now.at(i);
+    for (std::size_t i = 0; i < count; ++i) buffers.at(first + i).tensor = now.at(i);
   }
   if (!independent.empty() && !hooks.keeps(session::refs_of(independent))) independent.clear();
   const bool awaited = session::locked(frame, [&](session::Live& live) {

@@ -117,10 +117,9 @@ std::vector<at::Tensor> add_states(Live& live, LiveNode& node, const NamedTensor
 }
 
 void set_state(Live& live, LiveNode& node, const TensorSemantics& entry) {
-  auto& states = node.pass.made.states;
-  const auto state = std::ranges::find(states, entry.name, &DeclaredState::name);
+  DeclaredState* state = find_in(node.pass.made.states, entry.name, &DeclaredState::name);
   const std::string subject = "update_state() of node '" + node.name + "': '" + entry.name + "'";
-  if (state == states.end()) {
+  if (state == nullptr) {
     refuse(Code::kUnknownState,
            subject +
                " was not registered as a state tensor. Declare it with annotate.state_tensors() in "
@@ -155,8 +154,7 @@ std::vector<at::Tensor> add_buffers(Live& live, LiveNode& node, const NamedTenso
       before = live.tape->add_outside(entry.ref);
     }
     live.tape->variable(before).node = node.id;
-    node.pass.made.buffers.push_back({.name = entry.name, .before = before});
-    node.pass.buffers.push_back(entry.ref);
+    node.pass.buffers.push_back({entry.name, before, entry.ref});
   }
   return refs_of(buffers);
 }
@@ -184,8 +182,8 @@ bool OpenPass::has(const std::string& name) const {
 
 NodePort& Live::check_reentry(const LiveNode& node, std::vector<NodePort>& ports,
                               const NodePort& port, const char* side, trace::FrameRef frame) {
-  const auto known = std::ranges::find(ports, port.name, &NodePort::name);
-  const bool found = known != ports.end();
+  NodePort* known = find_in(ports, port.name, &NodePort::name);
+  const bool found = known != nullptr;
   if (!found || known->dtype != port.dtype || known->shape != port.shape) {
     std::string text = std::string(side) + " " + describe(port) + ", but the first pass had ";
     text += found ? describe(*known) : "only";
@@ -249,36 +247,32 @@ std::vector<at::Tensor> input_tensors(const std::string& node, const NamedTensor
 
 std::vector<at::Tensor> state_tensors(const std::string& node, const NamedTensors& tensors,
                                       std::source_location where) {
-  const auto work = [&](Live& live, trace::FrameRef frame) {
+  return session::annotated(where, &Shadowing::states, node, tensors, [&](Live& live, auto frame) {
     return session::add_states(live, live.open_node(node, "state_tensors"), tensors, frame);
-  };
-  return session::annotated(where, &Shadowing::states, node, tensors, work);
+  });
 }
 
 std::vector<at::Tensor> update_state(const std::string& node, const NamedTensors& tensors,
                                      std::source_location where) {
-  const auto work = [&](Live& live, trace::FrameRef) {
+  return session::annotated(where, &Shadowing::updates, node, tensors, [&](Live& live, auto) {
     session::LiveNode& open = live.open_node(node, "update_state");
     for (const TensorSemantics& entry : tensors) session::set_state(live, open, entry);
     return session::refs_of(tensors);
-  };
-  return session::annotated(where, &Shadowing::updates, node, tensors, work);
+  });
 }
 
 void module(const std::string& node, const NamedTensors& buffers,
             std::function<std::vector<at::Tensor>()> current, std::source_location where) {
-  const auto work = [&](Live& live, trace::FrameRef) {
+  session::annotated(where, &Shadowing::states, node, buffers, [&](Live& live, auto) {
     return session::add_buffers(live, live.open_node(node, "module"), buffers, current);
-  };
-  session::annotated(where, &Shadowing::states, node, buffers, work);
+  });
 }
 
 std::vector<at::Tensor> register_buffer(const std::string& node, const NamedTensors& buffers,
                                         std::source_location where) {
-  const auto work = [&](Live& live, trace::FrameRef) {
+  return session::annotated(where, &Shadowing::states, node, buffers, [&](Live& live, auto) {
     return session::add_buffers(live, live.open_node(node, "register_buffer"), buffers, {});
-  };
-  return session::annotated(where, &Shadowing::states, node, buffers, work);
+  });
 }
 
 }  // namespace leapp::annotate

@@ -109,7 +109,7 @@ bool may_vary(const at::Tensor& tensor) {
   static const c10::OperatorName literal("aten::lift_fresh", "");  // torch.tensor(3)
   const Lock live;
   if (follows(*live, tensor)) return true;
-  if (!live->tape || !tensor.defined() || trace::is_wrapped(tensor)) return false;
+  if (!live->may_be_known(tensor)) return false;
   const auto var = live->variable_of(tensor);
   if (!var || is_programs(*live->tape, *var)) return true;
   // Not depends_on(): what is written out in the code comes from outside as well.
@@ -126,7 +126,7 @@ bool may_vary(const at::Tensor& tensor) {
 std::vector<at::Tensor> outside_of(const at::Tensor& tensor) {
   const Lock live;
   std::vector<at::Tensor> found;
-  if (!live->tape || !tensor.defined() || trace::is_wrapped(tensor)) return found;
+  if (!live->may_be_known(tensor)) return found;
   const auto var = live->variable_of(tensor);
   if (!var) return {tensor};
   std::set<trace::StoreId> seen = {kNoId};
@@ -227,7 +227,7 @@ void note_size(const at::Tensor& tensor) {
 void note_escape(const at::Tensor& tensor, Code code, const std::string& text) {
   const trace::FrameRef frame = trace::capture_source();
   const Lock live;
-  if (!live->tape || !tensor.defined() || trace::is_wrapped(tensor)) return;
+  if (!live->may_be_known(tensor)) return;
   const VarId var = live->tape->use(tensor);
   live->note_escape(var, live->tape->variable(var).node, frame, code, text);
 }

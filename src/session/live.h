@@ -15,6 +15,7 @@
 #include <thread>
 #include <tuple>
 
+#include "base/find.h"
 #include "leapp/error.h"
 #include "session/session.h"
 #include "session/shadowing.h"
@@ -27,6 +28,11 @@ namespace leapp::session {
 
 /// What is known of a pass under way.
 struct OpenPass {
+  struct Buffer {
+    std::string name;
+    VarId before = kNoId;
+    at::Tensor tensor;  ///< that it is by now
+  };
   /// Some of the declared buffers, whose tensors are asked for when the pass ends.
   struct Asked {
     std::size_t first;  ///< of `count` in a row
@@ -41,7 +47,7 @@ struct OpenPass {
   std::thread::id thread = {};
   Pass made = {};  ///< so far; an input that was not given yet has no name
   std::map<std::string, trace::FrameRef> places = {};  ///< where inputs were given
-  std::vector<at::Tensor> buffers = {};                ///< those declared, as they were then
+  std::vector<Buffer> buffers = {};                    ///< those declared
   std::vector<Asked> asked = {};
   std::vector<at::Tensor> handles = {};  ///< those in Live::taken_in, kept so that they stay apart
 
@@ -119,7 +125,7 @@ struct Live final : Session, trace::Observer, Traced {
   void start(const StartOptions& options);
   void stop();
   void reset();
-  LiveNode* find(const std::string& name);
+  LiveNode* find(const std::string& name) { return find_in(nodes, name, &LiveNode::name); }
   LiveNode& at(NodeId id) { return nodes[static_cast<std::size_t>(id)]; }
   LiveNode& open_node(const std::string& name, const char* call);
   void check_thread(const LiveNode& node) const;
@@ -159,6 +165,10 @@ struct Live final : Session, trace::Observer, Traced {
   Between between(const std::string& input, const Tag& tag, trace::FrameRef frame) const;
 
   // What is known of a tensor.
+  /// Whether there is a tape, and it can be looked for there.
+  bool may_be_known(const at::Tensor& tensor) const {
+    return tape && tensor.defined() && !trace::is_wrapped(tensor);
+  }
   /// Its variable, if there is a tape and it is known there.
   std::optional<VarId> variable_of(const at::Tensor& tensor) const;
   /// The open node that it is a value of, or kNoId.
@@ -192,7 +202,7 @@ struct Live final : Session, trace::Observer, Traced {
 };
 
 /// The session with its mutex held, and with our own operators unseen: one that were seen would
-/// wait for the mutex. Says the queued lines after releasing it.
+/// wait for the mutex. Says the queued lines after releasing it; what a log sink throws is lost.
 class Lock {
  public:
   Lock() { live_.mutex.lock(); }

@@ -33,11 +33,9 @@ VarId output_variable(Live& live, LiveNode& node, const TensorSemantics& entry) 
 }
 
 void record_buffers(const LiveNode& node, trace::Tape& tape, Pass& pass) {
-  for (std::size_t i = 0; i < pass.buffers.size(); ++i) {
-    DeclaredBuffer& buffer = pass.buffers[i];
-    buffer.after = tape.use(node.pass.buffers[i]);
-    buffer.changed = buffer.after != buffer.before ||
-                     tape.written_since(buffer.before, pass.recording.first_call);
+  for (const auto& [name, before, tensor] : node.pass.buffers) {
+    const VarId after = tape.use(tensor);
+    pass.buffers.push_back({name, before, after, after != before || pass.writes(before)});
   }
 }
 
@@ -65,9 +63,8 @@ void record_memory(Live& live, const LiveNode& node, const std::vector<std::int3
   for (const DeclaredState& state : pass.states) {
     if (state.after != kNoId) add(state.before, state.name, state.updated);
   }
-  for (std::size_t i = 0; i < pass.buffers.size(); ++i) {
-    const DeclaredBuffer& buffer = pass.buffers[i];
-    if (buffer.changed) add(buffer.before, buffer.name, node.pass.buffers[i]);
+  for (const DeclaredBuffer& buffer : pass.buffers) {
+    if (buffer.changed) add(buffer.before, buffer.name, tape.tensor(buffer.after));
   }
   const auto add_found = [&](VarId var) {
     const VarId root = trace::root_outside(tape, var);

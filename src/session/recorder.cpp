@@ -322,8 +322,7 @@ void Live::settle_picks(const std::vector<const c10::StorageImpl*>* touched) {
 }
 
 std::optional<VarId> Live::variable_of(const at::Tensor& tensor) const {
-  if (!tape || !tensor.defined() || trace::is_wrapped(tensor)) return std::nullopt;
-  return tape->find(tensor);
+  return may_be_known(tensor) ? tape->find(tensor) : std::nullopt;
 }
 
 NodeId Live::owner_of(const at::Tensor& tensor) const {

@@ -141,7 +141,12 @@ Lock::~Lock() {
   lines.swap(live_.lines);
   unseen_.reset();
   live_.mutex.unlock();
-  for (const auto& say : lines) say();
+  for (const auto& say : lines) {
+    try {
+      say();
+    } catch (...) {  // a log sink's own: whoever holds a lock is not the one to be told
+    }
+  }
 }
 
 void Live::remark(const std::string& text) {
@@ -267,11 +272,6 @@ void Live::stop() {
   });
   log_file_.flush();
   if (failure) std::rethrow_exception(failure);
-}
-
-LiveNode* Live::find(const std::string& name) {
-  const auto it = std::ranges::find(nodes, name, &LiveNode::name);
-  return it == nodes.end() ? nullptr : &*it;
 }
 
 void Live::check_thread(const LiveNode& node) const {

@@ -9,10 +9,6 @@ namespace {
 
 constexpr std::size_t kMaxDetours = 4;  // enough to name a gap; longer chains say no more
 
-std::int64_t version_of(const at::Tensor& tensor) {
-  return tensor.is_inference() ? 0 : static_cast<std::int64_t>(tensor._version());
-}
-
 }  // namespace
 
 TagTable::Region TagTable::extent_of(const at::Tensor& tensor) {
@@ -28,7 +24,7 @@ std::optional<TagTable::Region> TagTable::region_of(const at::Tensor& tensor) {
 // The memory was neither freed and given to somebody else, nor written to since.
 bool TagTable::Entry::holds_for(const at::Tensor& tensor) const {
   if (storage && storage->expired()) return false;
-  return version == version_of(tensor) || tensor.is_inference();
+  return version == trace::version_of(tensor) || tensor.is_inference();
 }
 
 void TagTable::set(const at::Tensor& tensor, TagRef tag) {
@@ -37,7 +33,7 @@ void TagTable::set(const at::Tensor& tensor, TagRef tag) {
   if (tensor.has_storage()) storage = tensor.storage().getWeakStorageImpl();
   const auto entry = std::make_shared<const Entry>(
       Entry{std::move(tag), c10::weak_intrusive_ptr<c10::TensorImpl>(tensor.getIntrusivePtr()),
-            std::move(storage), version_of(tensor), c10::DimVector(tensor.sizes())});
+            std::move(storage), trace::version_of(tensor), c10::DimVector(tensor.sizes())});
   by_impl_.insert_or_assign(tensor.unsafeGetTensorImpl(), entry);
   if (entry->tag->port.empty()) return;
   if (const auto region = region_of(tensor)) {

@@ -1,8 +1,10 @@
 // The life of a session, and of the passes in it.
 #include "session/session.h"
 
+#include <stdexcept>
 #include <thread>
 
+#include "leapp/log.h"
 #include "session/front_end.h"
 #include "tracing.h"
 
@@ -35,6 +37,20 @@ TEST_F(SessionTest, StartsInTheFolderOfItsName) {
     EXPECT_TRUE(std::filesystem::is_directory(line.folder)) << line.options.name;
     stop();
   }
+}
+
+TEST_F(SessionTest, ALogSinkThatThrowsEndsNothing) {
+  int lines = 0;
+  const LogSink former = set_log_sink([&](LogLevel, std::string_view) {
+    ++lines;
+    throw std::runtime_error("the log is full");
+  });
+  begin();
+  pass();
+  stop();
+  set_log_sink(former);
+  EXPECT_GT(lines, 1);
+  EXPECT_EQ(Session::instance().nodes().size(), 1U);
 }
 
 TEST_F(SessionTest, RefusesToStartWithoutANameOrAFolder) {
