@@ -15,7 +15,6 @@ namespace {
 
 using session::Between;
 using session::BetweenCall;
-using session::Detour;
 using session::NodePort;
 using session::Pass;
 using session::PortId;
@@ -219,7 +218,7 @@ std::string take(Nodes& nodes, const Gap& gap) {
 Diagnostic finding_of(const Nodes& nodes, const Gap& gap, const std::string& reason) {
   const Between& example = gap.example();
   const PortId& from = example.route.port;
-  const Detour& first = example.detours.front();
+  const session::Detour& first = example.detours.front();
   const std::size_t more = example.detours.size() - 1;
   const bool doubtful = !reason.empty() || example.route.call->reads_constants;
   std::string text = gap.is_declared() ? gap.reader->name + "/" + gap.port.name

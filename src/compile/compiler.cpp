@@ -34,7 +34,6 @@ namespace compile {
 namespace {
 
 using session::Backend;
-using session::NodeId;
 using session::Session;
 using Clock = std::chrono::steady_clock;
 
@@ -330,7 +329,7 @@ class Compiler {
   const bool dry_run_ = options_.dry_run || session_.options().dry_run;
   const Tolerance tolerance_ = {options_.rtol, options_.atol};
   std::vector<const Node*> recorded_ = session_.nodes();
-  std::map<NodeId, Node> changed_;  // those that took in computing between nodes
+  std::map<session::NodeId, Node> changed_;  // those that took in computing between nodes
   StagedDirectory staged_{session_.folder()};
   session::TensorNames names_;
   std::vector<ExportedNode> nodes_;

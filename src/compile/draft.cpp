@@ -79,8 +79,7 @@ void say_states(const Draft& draft, std::span<const Node* const> nodes, state::F
 // Gives the graph a pass-through for each link.
 void add_delays(Draft& draft, std::span<const Node* const> nodes, state::Findings& findings) {
   ir::Graph& graph = draft.pure.graph;
-  std::ranges::move(state::add_delays(draft.states, input_names(graph), nodes),
-                    std::back_inserter(findings));
+  state::add_delays(draft.states, input_names(graph), nodes, findings);
   for (const State& state : draft.states.states) {
     if (state.origin != State::Origin::kDelayed) continue;
     const std::string& name = state.slot.name;

@@ -1,6 +1,5 @@
 #include "state/baked.h"
 
-#include <algorithm>
 #include <map>
 #include <set>
 
@@ -25,8 +24,9 @@ bool changes(const Node& node, std::size_t number, VarId var) {
          !trace::same_value(before.content(former), pass.tape().content(var));
 }
 
-// The variables that the exported pass reads and that are no state.
-std::set<VarId> constants_of(const NodeStates& states) {
+// Visits what the exported pass reads and is no state, with where it does.
+template <typename Visit>
+void for_each_constant(const NodeStates& states, Visit&& visit) {
   const Pass& pass = states.exported();
   const trace::Tape& tape = pass.tape();
   std::set<trace::Site> given;
@@ -35,14 +35,12 @@ std::set<VarId> constants_of(const NodeStates& states) {
   }
   std::set<trace::StoreId> memory = stores_of(pass, states.states);
   memory.erase(kNoId);
-  std::set<VarId> constants;
   for (const std::int32_t index : recording_of(states).calls) {
     trace::for_each_site(tape, index, [&](const trace::Site& site, VarId var) {
       if (var == kNoId || given.count(site) > 0) return;
-      if (memory.count(tape.variable(var).store) == 0) constants.insert(var);
+      if (memory.count(tape.variable(var).store) == 0) visit(site, var);
     });
   }
-  return constants;
 }
 
 // Whether memory that a pass only read holds something else by now, though no node wrote to it.
@@ -73,7 +71,8 @@ Findings find_baked(const NodeStates& states, std::span<const Node* const> nodes
   Findings findings;
   const std::vector<session::BakedValue>& baked = states.exported().baked;
   if (baked.empty()) return findings;
-  const std::set<VarId> constants = constants_of(states);
+  std::set<VarId> constants;
+  for_each_constant(states, [&](const trace::Site&, VarId var) { constants.insert(var); });
   const std::string& node = states.node->name;
   for (const session::BakedValue& value : baked) {
     if (constants.count(value.var) == 0) continue;
@@ -122,22 +121,18 @@ Findings find_undeclared(const NodeStates& states, std::span<const Node* const> 
     }
   }
   if (suspects.empty()) return findings;  // as for nearly every node
-  const std::set<VarId> constants = constants_of(states);
-  for (const std::int32_t index : recording_of(states).calls) {
-    trace::for_each_site(tape, index, [&](const trace::Site& site, VarId var) {
-      if (constants.count(var) == 0) return;
-      const auto suspect = suspects.find(tape.variable(var).store);
-      if (suspect == suspects.end()) return;
-      const auto& [code, why] = suspect->second;
-      findings.push_back(warning(
-          code, tape.call(index).frame, name,
-          "node '" + name + "': " + describe_read(tape, site, tape.tensor(var), paths) + why +
-              " Pass it through annotate.input_tensors(), or trace another pass to see "
-              "whether it is state."));
-      findings.back().settled_by_another_pass = true;
-      suspects.erase(suspect);
-    });
-  }
+  for_each_constant(states, [&](const trace::Site& site, VarId var) {
+    const auto suspect = suspects.find(tape.variable(var).store);
+    if (suspect == suspects.end()) return;
+    const auto& [code, why] = suspect->second;
+    findings.push_back(
+        warning(code, tape.call(site.call).frame, name,
+                "node '" + name + "': " + describe_read(tape, site, tape.tensor(var), paths) + why +
+                    " Pass it through annotate.input_tensors(), or trace another pass to see "
+                    "whether it is state."));
+    findings.back().settled_by_another_pass = true;
+    suspects.erase(suspect);
+  });
   return findings;
 }
 

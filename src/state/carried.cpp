@@ -44,22 +44,263 @@ class CarriedFinder {
   const Pass& pass() const { return *subject_.first().pass; }
   std::vector<State>& states() { return done_.kept.states; }
 
-  void say(Code code, const Trail& trail, const std::string& text);
-  void drop_renewed();
-  std::optional<Source> source_of(const Trail& trail) const;
-  bool has_moved(const Trail& trail) const;
-  bool is_doubtful(const Trail& trail) const;
-  const Node* maker_of(const Trail& trail) const;
   const Needed* needed_at(std::int32_t trail) const {
     return find_in(needed_, trail, &Needed::trail);
   }
-  std::function<bool(const trace::Site&)> is_read() const;
-  bool find_needed();
-  bool need(std::int32_t number);
-  bool check_needed();
-  bool check_feed(const Source& source, const std::vector<at::Tensor>& found);
-  void add_state(Needed& needed);
-  void connect(const Needed& needed);
+
+  void say(Code code, const Trail& trail, const std::string& text) {
+    const trace::Tape& tape = pass().tape();
+    const trace::Site& site = trail.sites.front();
+    const at::Tensor read = trail.changed ? trail.found.front() : tape.content(trail.initial());
+    done_.findings.push_back(warning(
+        code, tape.call(site.call).frame, node_.name,
+        "node '" + node_.name + "': " + describe_read(tape, site, read, subject_.paths) + text));
+  }
+
+  // Takes memory that is made anew for every pass from the states, and names what others change.
+  void drop_renewed() {
+    std::vector<VarId>& renewed = done_.kept.renewed;
+    for (const Trail& trail : followed_.trails) {
+      if (trail.changed || followed_.apart()) continue;
+      if (trail.memory.is_set_anew()) {
+        renewed.push_back(trail.written);
+      } else if (trail.memory.strange) {
+        say(Code::kForeignWrite, trail, std::string(" and writes to it") + kForeignWriteText);
+      }
+    }
+    for (const State& state : states()) {
+      if (!is_scratch(node_, state.slot.before)) continue;
+      renewed.push_back(state.slot.before);
+      done_.findings.push_back(warning(
+          Code::kAmbiguousConstant, pass().opened_at, node_.name,
+          "node '" + node_.name +
+              "' writes to a tensor that the program made outside of it after leapp.start() and "
+              "has "
+              "let go of since: after a single pass it is taken for scratch memory, which begins "
+              "each tick as it began here. Trace a second pass to show whether it is, or keep it "
+              "as "
+              "state."));
+      done_.findings.back().settled_by_another_pass = true;
+    }
+    std::erase_if(states(), [&](const State& state) {
+      return std::ranges::count(renewed, state.slot.before) > 0;
+    });
+  }
+
+  // The only source that is left.
+  std::optional<Source> source_of(const Trail& trail) const {
+    if (!trail.sources) return std::nullopt;
+    std::optional<Source> found;
+    for (const Source& source : *trail.sources) {
+      // A place where the first pass read a value of its own says no more than the value.
+      if (source.trail >= 0 && !trail_at(source.trail).changed &&
+          trail.sources->count({.var = trail_at(source.trail).initial()}) > 0) {
+        continue;
+      }
+      if (found) return std::nullopt;
+      found = source;
+    }
+    return found;
+  }
+
+  // Whether passes read different tensors there that have the same value.
+  bool has_moved(const Trail& trail) const {
+    if (trail.changed || trail.moved == 0) return false;
+    // A number that Python wrapped for an operator is held by nobody.
+    const at::Tensor tensor = pass().tape().content(trail.initial());
+    return tensor.dim() > 0 || (subject_.paths && !subject_.paths(tensor).empty());
+  }
+
+  // Whether a trail that has not changed may yet do so: the last pass read another tensor there, or
+  // the same tensor was in a place that changed.
+  bool is_doubtful(const Trail& trail) const {
+    if (has_moved(trail)) return trail.moved + 1 == node_.passes.size();
+    return trail.sources && trail.sources->size() > 1 &&
+           std::ranges::any_of(*trail.sources, [&](const Source& source) {
+             return source.trail >= 0 && trail_at(source.trail).changed;
+           });
+  }
+
+  // Another node, in which what the last pass read there was computed; null where there is none.
+  const Node* maker_of(const Trail& trail) const {
+    const VarId read = trail.reads.back();
+    const auto computes = [&](const Pass& there) {
+      return trace::is_computed_in(there.recording, node_.passes.back().tape(), read);
+    };
+    for (const Node* other : subject_.nodes) {
+      if (read == kNoId || other->id == node_.id) continue;
+      if (std::ranges::any_of(other->passes, computes)) return other;
+    }
+    return nullptr;
+  }
+
+  // Whether the outputs and the states, as far as they are known, depend on what a site reads.
+  std::function<bool(const trace::Site&)> is_read() const {
+    const std::vector<std::int32_t> calls = trace::slice(pass().tape(), roots_);
+    return [needed = std::set(calls.begin(), calls.end())](const trace::Site& site) {
+      return needed.count(site.call) > 0;
+    };
+  }
+
+  // The trails that the outputs and the states depend on, until no state needs another one. False
+  // with a finding where one of them cannot be told.
+  bool find_needed() {
+    for (const auto& output : pass().recording.outputs) roots_.push_back(output.var);
+    for (const State& state : states()) roots_.push_back(state.slot.after);
+    for (bool again = true; again;) {
+      again = false;
+      const auto is_needed = is_read();
+      for (std::size_t i = 0; i < followed_.trails.size(); ++i) {
+        const auto number = static_cast<std::int32_t>(i);
+        const Trail& trail = followed_.trails[i];
+        if (needed_at(number) != nullptr) continue;
+        // Written memory is there because something depends on it, if not on this first look at it.
+        const bool reached = trail.written != kNoId || std::ranges::any_of(trail.sites, is_needed);
+        if (!reached && (asked_for_.count(number) == 0 || !trail.changed)) continue;
+        if (!trail.changed && !is_doubtful(trail)) continue;
+        if (!need(number)) return false;
+        again = true;
+      }
+    }
+    return true;
+  }
+
+  bool need(std::int32_t number) {
+    const Trail& trail = trail_at(number);
+    if (!trail.changed) {
+      const bool moved = has_moved(trail);
+      const std::size_t passes = node_.passes.size();
+      // A queue moves on by one place in each pass.
+      done_.passes = passes + (moved ? 1 : trail.sites.size());
+      say(Code::kAmbiguousConstant, trail,
+          (moved ? std::string(", and the last pass another one of the same value")
+                 : " that the first pass also read elsewhere, where later passes replaced it") +
+              ": whether it is a constant cannot be told after " + std::to_string(passes - base_) +
+              " passes. Trace " + std::to_string(done_.passes) + " passes or more, or let " +
+              (moved ? "every pass read the same tensor."
+                     : "each place begin with a tensor of its own (.clone())."));
+      return false;
+    }
+    const std::optional<Source> source = source_of(trail);
+    const auto fits = std::bind_front(trace::same_type, trail.found.front());
+    if (!source || !std::ranges::all_of(trail.found, fits)) {
+      const auto& baked = pass().baked;  // named by find_baked()
+      if (std::ranges::count(baked, trail.initial(), &session::BakedValue::var) > 0) return false;
+      if (const Node* maker = maker_of(trail)) {
+        say(Code::kForgottenInput, trail,
+            " that node '" + maker->name + "' computed. Add it to the outputs of '" + maker->name +
+                "', and pass it through annotate.input_tensors().");
+      } else {
+        say(Code::kUnknownSource, trail,
+            " that changes from pass to pass, and its value does not always come from the same "
+            "place "
+            "in the pass before, so it cannot be exported as state. Declare it with "
+            "annotate.state_tensors() and annotate.update_state(), or pass it through "
+            "annotate.input_tensors().");
+      }
+      return false;
+    }
+    needed_.push_back({number, *source});
+    if (source->var != kNoId) roots_.push_back(source->var);
+    if (source->trail >= 0) asked_for_.insert(source->trail);
+    return check_feed(*source, trail.found);
+  }
+
+  // Whether what the outputs and the states depend on has the same names in every pass. Names
+  // constants that were other tensors at first, and are the same ones by now.
+  bool check_needed() {
+    const auto is_needed = is_read();
+    for (const Trail& trail : followed_.trails) {
+      if (trail.written != kNoId || !has_moved(trail)) continue;
+      if (std::ranges::none_of(trail.sites, is_needed)) continue;
+      say(Code::kAmbiguousConstant, trail,
+          ", and later passes another one of the same value: it is exported as a constant. If it "
+          "changes, pass it through annotate.input_tensors().");
+    }
+    const trace::Site* mismatched = find_where(followed_.mismatched, is_needed);
+    if (mismatched == nullptr) return true;
+    say(Code::kUnknownSource,
+        {.sites = {*mismatched}, .reads = {variable_at(pass().tape(), *mismatched)}},
+        " that the program also has under another name in some passes, and not in others, and it "
+        "writes there in place, so that it cannot be exported as state. Let each name have a "
+        "tensor "
+        "of its own (.clone()), or declare it with annotate.state_tensors().");
+    return false;
+  }
+
+  // Whether an output of another node that is carried is always that of as many ticks ago.
+  bool check_feed(const Source& source, const std::vector<at::Tensor>& found) {
+    const PortId& port = source.port;
+    if (port.node == kNoId || port.node == node_.id) return true;
+    const Node* from = find_node(subject_.nodes, port.node);
+    const NodePort* output = from == nullptr ? nullptr : find_port(from->outputs, port.port);
+    bool holds = output != nullptr && from->completion > node_.completion &&
+                 from->passes.size() + 1 >= found.size();
+    for (auto k = static_cast<std::size_t>(source.delay); holds && k < found.size(); ++k) {
+      const Pass& then = from->passes[k - static_cast<std::size_t>(source.delay)];
+      const auto index = static_cast<std::size_t>(output - from->outputs.data());
+      holds = trace::same_value(then.outputs.at(index), found[k]);
+    }
+    if (holds) return true;
+    done_.findings.push_back(warning(
+        Code::kForeignOutput, pass().opened_at, node_.name,
+        "node '" + node_.name +
+            "' reads an output of another node that is not among its inputs, and not always "
+            "that of the tick before: its first value is exported as a constant. Pass it "
+            "through annotate.input_tensors()."));
+    return false;
+  }
+
+  // The state that is read on a trail. One that takes its value from several passes back is a
+  // chain: each link holds what the next pass will read, and the last takes the value in.
+  void add_state(Needed& needed) {
+    const Trail& trail = trail_at(needed.trail);
+    if (trail.written == kNoId) {
+      needed.read = states().size();
+      states().push_back({.slot = {.sites = trail.sites, .value = trail.found.front()}});
+    } else {
+      needed.read = static_cast<std::size_t>(find_state(states(), trail.written) - states().data());
+    }
+    State& state = states()[needed.read];
+    state.origin = State::Origin::kCarried;
+    state.slot.after = kNoId;
+    state.per_pass.resize(node_.passes.size());
+    for (std::size_t k = 0; k < trail.found.size(); ++k) {
+      const std::size_t next = base_ + k + 1;
+      const bool known = next < node_.passes.size() && trail.rewritten.count(next) == 0;
+      state.per_pass[base_ + k] = {trail.found[k], known ? trail.found[k + 1] : at::Tensor()};
+    }
+    needed.taken = needed.read;
+    for (std::int32_t link = 1; link < needed.source.delay; ++link) {
+      State next = {.origin = State::Origin::kCarried};
+      const auto& read = states()[needed.taken].per_pass;
+      next.per_pass.assign(read.begin() + 1, read.end());
+      next.per_pass.emplace_back();
+      next.slot.value = next.per_pass[base_].before;
+      states()[needed.taken].slot.same_as = states().size();
+      needed.taken = states().size();
+      states().push_back(std::move(next));
+    }
+  }
+
+  // How a state is left, now that all of them are known.
+  void connect(const Needed& needed) {
+    State& state = states()[needed.taken];
+    const Source& source = needed.source;
+    if (const Needed* other = needed_at(source.trail)) {
+      state.slot.same_as = other->read;
+    } else if (source.trail >= 0) {
+      state.slot.after = trail_at(source.trail).initial();
+    } else if (source.port.node == kNoId) {
+      state.slot.after = source.var;
+    } else if (const NodePort* own = find_port(node_.outputs, source.port.port);
+               source.port.node != node_.id || (own != nullptr && own->is_between)) {
+      state.fed_by = State::Feed{source.port.node, source.port.port, {}};
+    } else if (const auto* output = find_in(pass().recording.outputs, source.port.port,
+                                            &trace::Recording::Port::name)) {
+      state.slot.after = output->var;
+    }
+  }
 
   const Subject& subject_;
   const Node& node_ = subject_.node;
@@ -70,256 +311,6 @@ class CarriedFinder {
   std::vector<VarId> roots_;
   Carried done_;
 };
-
-void CarriedFinder::say(Code code, const Trail& trail, const std::string& text) {
-  const trace::Tape& tape = pass().tape();
-  const trace::Site& site = trail.sites.front();
-  const at::Tensor read = trail.changed ? trail.found.front() : tape.content(trail.initial());
-  done_.findings.push_back(warning(
-      code, tape.call(site.call).frame, node_.name,
-      "node '" + node_.name + "': " + describe_read(tape, site, read, subject_.paths) + text));
-}
-
-// Takes memory that is made anew for every pass from the states, and names what others change.
-void CarriedFinder::drop_renewed() {
-  std::vector<VarId>& renewed = done_.kept.renewed;
-  for (const Trail& trail : followed_.trails) {
-    if (trail.changed || followed_.apart()) continue;
-    if (trail.memory.is_set_anew()) {
-      renewed.push_back(trail.written);
-    } else if (trail.memory.strange) {
-      say(Code::kForeignWrite, trail, std::string(" and writes to it") + kForeignWriteText);
-    }
-  }
-  for (const State& state : states()) {
-    if (!is_scratch(node_, state.slot.before)) continue;
-    renewed.push_back(state.slot.before);
-    done_.findings.push_back(warning(
-        Code::kAmbiguousConstant, pass().opened_at, node_.name,
-        "node '" + node_.name +
-            "' writes to a tensor that the program made outside of it after leapp.start() and has "
-            "let go of since: after a single pass it is taken for scratch memory, which begins "
-            "each tick as it began here. Trace a second pass to show whether it is, or keep it as "
-            "state."));
-    done_.findings.back().settled_by_another_pass = true;
-  }
-  std::erase_if(states(), [&](const State& state) {
-    return std::ranges::count(renewed, state.slot.before) > 0;
-  });
-}
-
-// The only source that is left.
-std::optional<Source> CarriedFinder::source_of(const Trail& trail) const {
-  if (!trail.sources) return std::nullopt;
-  std::optional<Source> found;
-  for (const Source& source : *trail.sources) {
-    // A place where the first pass read a value of its own says no more than the value.
-    if (source.trail >= 0 && !trail_at(source.trail).changed &&
-        trail.sources->count({.var = trail_at(source.trail).initial()}) > 0) {
-      continue;
-    }
-    if (found) return std::nullopt;
-    found = source;
-  }
-  return found;
-}
-
-// Whether passes read different tensors there that have the same value.
-bool CarriedFinder::has_moved(const Trail& trail) const {
-  if (trail.changed || trail.moved == 0) return false;
-  // A number that Python wrapped for an operator is held by nobody.
-  const at::Tensor tensor = pass().tape().content(trail.initial());
-  return tensor.dim() > 0 || (subject_.paths && !subject_.paths(tensor).empty());
-}
-
-// Whether a trail that has not changed may yet do so: the last pass read another tensor there, or
-// the same tensor was in a place that changed.
-bool CarriedFinder::is_doubtful(const Trail& trail) const {
-  if (has_moved(trail)) return trail.moved + 1 == node_.passes.size();
-  return trail.sources && trail.sources->size() > 1 &&
-         std::ranges::any_of(*trail.sources, [&](const Source& source) {
-           return source.trail >= 0 && trail_at(source.trail).changed;
-         });
-}
-
-// Another node, in which what the last pass read there was computed; null where there is none.
-const Node* CarriedFinder::maker_of(const Trail& trail) const {
-  const VarId read = trail.reads.back();
-  const auto computes = [&](const Pass& there) {
-    return trace::is_computed_in(there.recording, node_.passes.back().tape(), read);
-  };
-  for (const Node* other : subject_.nodes) {
-    if (read == kNoId || other->id == node_.id) continue;
-    if (std::ranges::any_of(other->passes, computes)) return other;
-  }
-  return nullptr;
-}
-
-// Whether the outputs and the states, as far as they are known, depend on what a site reads.
-std::function<bool(const trace::Site&)> CarriedFinder::is_read() const {
-  const std::vector<std::int32_t> calls = trace::slice(pass().tape(), roots_);
-  return [needed = std::set(calls.begin(), calls.end())](const trace::Site& site) {
-    return needed.count(site.call) > 0;
-  };
-}
-
-// The trails that the outputs and the states depend on, until no state needs another one. False
-// with a finding where one of them cannot be told.
-bool CarriedFinder::find_needed() {
-  for (const auto& output : pass().recording.outputs) roots_.push_back(output.var);
-  for (const State& state : states()) roots_.push_back(state.slot.after);
-  for (bool again = true; again;) {
-    again = false;
-    const auto is_needed = is_read();
-    for (std::size_t i = 0; i < followed_.trails.size(); ++i) {
-      const auto number = static_cast<std::int32_t>(i);
-      const Trail& trail = followed_.trails[i];
-      if (needed_at(number) != nullptr) continue;
-      // Written memory is there because something depends on it, if not on this first look at it.
-      const bool reached = trail.written != kNoId || std::ranges::any_of(trail.sites, is_needed);
-      if (!reached && (asked_for_.count(number) == 0 || !trail.changed)) continue;
-      if (!trail.changed && !is_doubtful(trail)) continue;
-      if (!need(number)) return false;
-      again = true;
-    }
-  }
-  return true;
-}
-
-bool CarriedFinder::need(std::int32_t number) {
-  const Trail& trail = trail_at(number);
-  if (!trail.changed) {
-    const bool moved = has_moved(trail);
-    const std::size_t passes = node_.passes.size();
-    // A queue moves on by one place in each pass.
-    done_.passes = passes + (moved ? 1 : trail.sites.size());
-    say(Code::kAmbiguousConstant, trail,
-        (moved ? std::string(", and the last pass another one of the same value")
-               : " that the first pass also read elsewhere, where later passes replaced it") +
-            ": whether it is a constant cannot be told after " + std::to_string(passes - base_) +
-            " passes. Trace " + std::to_string(done_.passes) + " passes or more, or let " +
-            (moved ? "every pass read the same tensor."
-                   : "each place begin with a tensor of its own (.clone())."));
-    return false;
-  }
-  const std::optional<Source> source = source_of(trail);
-  const auto fits = std::bind_front(trace::same_type, trail.found.front());
-  if (!source || !std::ranges::all_of(trail.found, fits)) {
-    const auto& baked = pass().baked;  // named by find_baked()
-    if (std::ranges::count(baked, trail.initial(), &session::BakedValue::var) > 0) return false;
-    if (const Node* maker = maker_of(trail)) {
-      say(Code::kForgottenInput, trail,
-          " that node '" + maker->name + "' computed. Add it to the outputs of '" + maker->name +
-              "', and pass it through annotate.input_tensors().");
-    } else {
-      say(Code::kUnknownSource, trail,
-          " that changes from pass to pass, and its value does not always come from the same place "
-          "in the pass before, so it cannot be exported as state. Declare it with "
-          "annotate.state_tensors() and annotate.update_state(), or pass it through "
-          "annotate.input_tensors().");
-    }
-    return false;
-  }
-  needed_.push_back({number, *source});
-  if (source->var != kNoId) roots_.push_back(source->var);
-  if (source->trail >= 0) asked_for_.insert(source->trail);
-  return check_feed(*source, trail.found);
-}
-
-// Whether what the outputs and the states depend on has the same names in every pass. Names
-// constants that were other tensors at first, and are the same ones by now.
-bool CarriedFinder::check_needed() {
-  const auto is_needed = is_read();
-  for (const Trail& trail : followed_.trails) {
-    if (trail.written != kNoId || !has_moved(trail)) continue;
-    if (std::ranges::none_of(trail.sites, is_needed)) continue;
-    say(Code::kAmbiguousConstant, trail,
-        ", and later passes another one of the same value: it is exported as a constant. If it "
-        "changes, pass it through annotate.input_tensors().");
-  }
-  const trace::Site* mismatched = find_where(followed_.mismatched, is_needed);
-  if (mismatched == nullptr) return true;
-  say(Code::kUnknownSource,
-      {.sites = {*mismatched}, .reads = {variable_at(pass().tape(), *mismatched)}},
-      " that the program also has under another name in some passes, and not in others, and it "
-      "writes there in place, so that it cannot be exported as state. Let each name have a tensor "
-      "of its own (.clone()), or declare it with annotate.state_tensors().");
-  return false;
-}
-
-// Whether an output of another node that is carried is always that of as many ticks ago.
-bool CarriedFinder::check_feed(const Source& source, const std::vector<at::Tensor>& found) {
-  const PortId& port = source.port;
-  if (port.node == kNoId || port.node == node_.id) return true;
-  const Node* from = find_node(subject_.nodes, port.node);
-  const NodePort* output = from == nullptr ? nullptr : find_port(from->outputs, port.port);
-  bool holds = output != nullptr && from->completion > node_.completion &&
-               from->passes.size() + 1 >= found.size();
-  for (auto k = static_cast<std::size_t>(source.delay); holds && k < found.size(); ++k) {
-    const Pass& then = from->passes[k - static_cast<std::size_t>(source.delay)];
-    const auto index = static_cast<std::size_t>(output - from->outputs.data());
-    holds = trace::same_value(then.outputs.at(index), found[k]);
-  }
-  if (holds) return true;
-  done_.findings.push_back(
-      warning(Code::kForeignOutput, pass().opened_at, node_.name,
-              "node '" + node_.name +
-                  "' reads an output of another node that is not among its inputs, and not always "
-                  "that of the tick before: its first value is exported as a constant. Pass it "
-                  "through annotate.input_tensors()."));
-  return false;
-}
-
-// The state that is read on a trail. One that takes its value from several passes back is a chain:
-// each link holds what the next pass will read, and the last takes the value in.
-void CarriedFinder::add_state(Needed& needed) {
-  const Trail& trail = trail_at(needed.trail);
-  if (trail.written == kNoId) {
-    needed.read = states().size();
-    states().push_back({.slot = {.sites = trail.sites, .value = trail.found.front()}});
-  } else {
-    needed.read = static_cast<std::size_t>(find_state(states(), trail.written) - states().data());
-  }
-  State& state = states()[needed.read];
-  state.origin = State::Origin::kCarried;
-  state.slot.after = kNoId;
-  state.per_pass.resize(node_.passes.size());
-  for (std::size_t k = 0; k < trail.found.size(); ++k) {
-    const std::size_t next = base_ + k + 1;
-    const bool known = next < node_.passes.size() && trail.rewritten.count(next) == 0;
-    state.per_pass[base_ + k] = {trail.found[k], known ? trail.found[k + 1] : at::Tensor()};
-  }
-  needed.taken = needed.read;
-  for (std::int32_t link = 1; link < needed.source.delay; ++link) {
-    State next = {.origin = State::Origin::kCarried};
-    const auto& read = states()[needed.taken].per_pass;
-    next.per_pass.assign(read.begin() + 1, read.end());
-    next.per_pass.emplace_back();
-    next.slot.value = next.per_pass[base_].before;
-    states()[needed.taken].slot.same_as = states().size();
-    needed.taken = states().size();
-    states().push_back(std::move(next));
-  }
-}
-
-// How a state is left, now that all of them are known.
-void CarriedFinder::connect(const Needed& needed) {
-  State& state = states()[needed.taken];
-  const Source& source = needed.source;
-  if (const Needed* other = needed_at(source.trail)) {
-    state.slot.same_as = other->read;
-  } else if (source.trail >= 0) {
-    state.slot.after = trail_at(source.trail).initial();
-  } else if (source.port.node == kNoId) {
-    state.slot.after = source.var;
-  } else if (const NodePort* own = find_port(node_.outputs, source.port.port);
-             source.port.node != node_.id || (own != nullptr && own->is_between)) {
-    state.fed_by = State::Feed{source.port.node, source.port.port, {}};
-  } else if (const auto* output = find_in(pass().recording.outputs, source.port.port,
-                                          &trace::Recording::Port::name)) {
-    state.slot.after = output->var;
-  }
-}
 
 }  // namespace
 

@@ -69,9 +69,8 @@ int delay_of(const Node& to, const NodePort& input, const Node& from) {
   return is_from_constant(input, from) ? least : input.age.delay(least);
 }
 
-Findings add_delays(NodeStates& states, const std::vector<std::string>& used,
-                    std::span<const Node* const> nodes) {
-  Findings remarks;
+void add_delays(NodeStates& states, const std::vector<std::string>& used,
+                std::span<const Node* const> nodes, Findings& findings) {
   const Node& node = *states.node;
   for (const std::string& name : used) {
     const NodePort* port = find_port(node.inputs, name);
@@ -83,12 +82,11 @@ Findings add_delays(NodeStates& states, const std::vector<std::string>& used,
       feed = {node.id, {}, link(states, *port, delay, age, std::move(feed))};
     }
     states.received[name] = *feed.state;
-    remarks.push_back(finding(Code::kFoundState, LogLevel::kInfo,
-                              trace::resolve_source(port->age.first().where), node.name,
-                              describe(node, *port, nodes) + ", which '" +
-                                  states.states[*feed.state].slot.name + "' keeps until then"));
+    findings.push_back(finding(Code::kFoundState, LogLevel::kInfo,
+                               trace::resolve_source(port->age.first().where), node.name,
+                               describe(node, *port, nodes) + ", which '" +
+                                   states.states[*feed.state].slot.name + "' keeps until then"));
   }
-  return remarks;
 }
 
 void refuse_delays(const Node& node, std::span<const Node* const> nodes) {

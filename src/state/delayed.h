@@ -22,10 +22,10 @@ int delay_of(const Node& to, const NodePort& input, const Node& from);
 
 /// Gives the node the links that the inputs called `used` need, behind its states, and says which
 /// inputs receive them. Inputs of one source share links as far as they begin with the same values.
-/// Returns what was done, for the log. Throws Error where a delay is longer than the passes whose
+/// What was done is added to `findings`. Throws Error where a delay is longer than the passes whose
 /// values were kept.
-Findings add_delays(NodeStates& states, const std::vector<std::string>& used,
-                    std::span<const Node* const> nodes);
+void add_delays(NodeStates& states, const std::vector<std::string>& used,
+                std::span<const Node* const> nodes, Findings& findings);
 
 /// Throws Error when an input needs a link: for models that are taken as they are.
 void refuse_delays(const Node& node, std::span<const Node* const> nodes);

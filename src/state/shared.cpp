@@ -65,165 +65,155 @@ class Sharing {
     }
   }
 
-  std::vector<NodeStates> run(Findings& findings) &&;
+  std::vector<NodeStates> run(Findings& findings) && {
+    for (const Memory& memory : memories_) {
+      if (memory.owner.base != 0) continue;               // it uses no memory of others
+      if (memory.first().before) feed(memory, findings);  // else an input that the user declared
+    }
+    for (const Memory& memory : memories_) settle(memory, findings);
+    return std::move(nodes_);
+  }
 
  private:
-  void add(NodeStates& owner, const MemoryUse& use, const std::vector<WrittenPass>& passes);
-  const Memory* find_writer(const MemoryUse& reader) const;
-  const Memory* find_last_writer(const Memory& memory) const;
-  const Memory* source_of(const Memory& memory) const;
-  Persistence persistence_of(const Memory& memory) const;
-  State* find_state(const Memory& memory) const;
-  std::size_t state_of(const Memory& memory, const Memory* source);
-  void feed(const Memory& memory, Findings& findings);
-  void settle(const Memory& memory, Findings& findings);
+  void add(NodeStates& owner, const MemoryUse& use, const std::vector<WrittenPass>& passes) {
+    Memory& memory = memories_.emplace_back(Memory{owner, {&use}});
+    for (std::size_t k = 1; k < passes.size(); ++k) {
+      memory.uses.push_back(find_where(passes[k].pass->memory, [&](const MemoryUse& again) {
+        return is_again(passes.front(), use, passes[k], again);
+      }));
+    }
+  }
+
+  // Who left behind what a use found; null where that cannot be told.
+  const Memory* find_writer(const MemoryUse& reader) const {
+    return find_where(memories_, [&](const Memory& memory) {
+      if (memory.node().id != reader.writer->node) return false;
+      const MemoryUse* use = memory.uses.at(reader.writer->pass);
+      return use != nullptr && use->after && trace::share_elements(use->left, reader.found);
+    });
+  }
+
+  // Who of the nodes behind is the last to change what a node leaves, for the next tick to find.
+  const Memory* find_last_writer(const Memory& memory) const {
+    const MemoryUse& use = memory.first();
+    at::Tensor left = use.after ? use.left : use.found;
+    const Memory* last = nullptr;
+    for (const Memory& other : memories_) {
+      const MemoryUse& then = other.first();
+      if (&other.owner <= &memory.owner || !then.after) continue;
+      if (!trace::share_elements(then.found, left)) continue;
+      // A buffer that is replaced is the same one where it has the same name.
+      if (memory_of(then.left) != memory_of(left) && then.declared != use.declared) continue;
+      left = then.left;
+      last = &other;
+    }
+    return last;
+  }
+
+  const Memory* source_of(const Memory& memory) const {
+    for (const MemoryUse* use : memory.uses) {
+      if (use != nullptr && use->writer) return find_writer(*use);
+    }
+    // With several passes, one would have found what another node wrote.
+    const bool alone = memory.uses.size() == 1 && !memory.first().let_go;
+    return alone ? find_last_writer(memory) : nullptr;
+  }
+
+  // What later passes found there: left by who wrote it last, as far as that is known, or by the
+  // pass before.
+  Persistence persistence_of(const Memory& memory) const {
+    Persistence found;
+    for (std::size_t k = 1; k < memory.uses.size(); ++k) {
+      const MemoryUse* use = memory.uses[k];
+      const MemoryUse* left = memory.uses[k - 1];
+      const Memory* writer = use != nullptr && use->writer ? find_writer(*use) : nullptr;
+      if (writer != nullptr) left = writer->uses[use->writer->pass];
+      if (use == nullptr || left == nullptr) continue;
+      found.add(use->value_before(), left_for(*use, *left), memory.first().value_before());
+    }
+    return found;
+  }
+
+  State* find_state(const Memory& memory) const {
+    return find_where(memory.owner.states, [&](const State& state) {
+      const bool is_read = state.slot.before != kNoId || state.origin == Origin::kCarried;
+      const VarId var = is_read ? state.slot.before : state.slot.after;
+      return var != kNoId && memory.node().passes.front().find_memory(var) == &memory.first();
+    });
+  }
+
+  // The state that is in the memory, made when there is none.
+  std::size_t state_of(const Memory& memory, const Memory* source) {
+    std::vector<State>& states = memory.owner.states;
+    const State* known = find_state(memory);
+    if (known != nullptr) return static_cast<std::size_t>(known - states.data());
+    const VarId var = memory.first().var;
+    State state = {.origin = Origin::kShared,
+                   .slot = {.before = var, .after = memory.first().after ? var : kNoId}};
+    for (std::size_t k = 0; k < memory.uses.size(); ++k) {
+      const MemoryUse* use = memory.uses[k];
+      // Where it is made anew in every pass, it is what the source left.
+      for (const MemoryUse& other : memory.node().passes[k].memory) {
+        if (use != nullptr || source == nullptr) break;
+        if (other.writer && find_writer(other) == source) use = &other;
+      }
+      state.per_pass.push_back(use == nullptr ? State::Values{} : values_of(*use));
+    }
+    states.push_back(std::move(state));
+    return states.size() - 1;
+  }
+
+  // Gives a node what another one leaves in memory that both use.
+  void feed(const Memory& memory, Findings& findings) {
+    const Node& reader = memory.node();
+    const Memory* source = source_of(memory);
+    if (source == nullptr || &source->owner == &memory.owner) return;
+    if (persistence_of(memory).is_set_anew()) {
+      if (State* state = find_state(memory)) start_anew(memory.owner, *state);
+      return;
+    }
+    const Node& from = source->node();
+    if (!trace::same_type(memory.first().found, source->first().left)) {
+      findings.push_back(warning(
+          Code::kSharedShape, reader.passes.front().opened_at, reader.name,
+          "node '" + reader.name + "' reads memory that node '" + from.name +
+              "' writes, in another shape: its present value is exported as a constant. Pass it "
+              "through annotate.input_tensors()."));
+      return;
+    }
+    const std::size_t read = state_of(memory, source);
+    const std::size_t written = state_of(*source, nullptr);
+    memory.owner.states[read].fed_by = State::Feed{from.id, {}, written};
+    // A loop may well observe once more than it acts.
+    if (std::abs(from.completed - reader.completed) <= 1) return;
+    findings.push_back(warning(Code::kRates, reader.passes.front().opened_at, reader.name,
+                               "node '" + reader.name + "' reads memory that node '" + from.name +
+                                   "' writes, but " + counts_of(reader, from) +
+                                   ". A bundle runs every node once a tick. Run the slower node in "
+                                   "a bundle of its own, or "
+                                   "run it in every tick and keep its last result with "
+                                   "torch.where() on a counter tensor."));
+  }
+
+  // What a node writes for others, where nobody gives it its value: state if the node finds what it
+  // left, and a constant that it starts from where that is set anew.
+  void settle(const Memory& memory, Findings& findings) {
+    const Node& node = memory.node();
+    State* state = find_state(memory);
+    if (state == nullptr || state->origin != Origin::kShared) return;
+    if (state->fed_by || !state->slot.is_left()) return;
+    const Persistence found = persistence_of(memory);
+    if (found.is_set_anew() || is_scratch(node, state->slot.before))
+      start_anew(memory.owner, *state);
+    if (!found.strange) return;
+    findings.push_back(warning(
+        Code::kForeignWrite, node.passes.front().opened_at, node.name,
+        "node '" + node.name + "' writes to memory that another node reads" + kForeignWriteText));
+  }
 
   std::vector<NodeStates> nodes_;
   std::vector<Memory> memories_;  // in the order of the nodes
 };
-
-void Sharing::add(NodeStates& owner, const MemoryUse& use, const std::vector<WrittenPass>& passes) {
-  Memory& memory = memories_.emplace_back(Memory{owner, {&use}});
-  for (std::size_t k = 1; k < passes.size(); ++k) {
-    memory.uses.push_back(find_where(passes[k].pass->memory, [&](const MemoryUse& again) {
-      return is_again(passes.front(), use, passes[k], again);
-    }));
-  }
-}
-
-// Who left behind what a use found; null where that cannot be told.
-const Memory* Sharing::find_writer(const MemoryUse& reader) const {
-  return find_where(memories_, [&](const Memory& memory) {
-    if (memory.node().id != reader.writer->node) return false;
-    const MemoryUse* use = memory.uses.at(reader.writer->pass);
-    return use != nullptr && use->after && trace::share_elements(use->left, reader.found);
-  });
-}
-
-// Who of the nodes behind is the last to change what a node leaves, for the next tick to find.
-const Memory* Sharing::find_last_writer(const Memory& memory) const {
-  const MemoryUse& use = memory.first();
-  at::Tensor left = use.after ? use.left : use.found;
-  const Memory* last = nullptr;
-  for (const Memory& other : memories_) {
-    const MemoryUse& then = other.first();
-    if (&other.owner <= &memory.owner || !then.after) continue;
-    if (!trace::share_elements(then.found, left)) continue;
-    // A buffer that is replaced is the same one where it has the same name.
-    if (memory_of(then.left) != memory_of(left) && then.declared != use.declared) continue;
-    left = then.left;
-    last = &other;
-  }
-  return last;
-}
-
-const Memory* Sharing::source_of(const Memory& memory) const {
-  for (const MemoryUse* use : memory.uses) {
-    if (use != nullptr && use->writer) return find_writer(*use);
-  }
-  // With several passes, one would have found what another node wrote.
-  const bool alone = memory.uses.size() == 1 && !memory.first().let_go;
-  return alone ? find_last_writer(memory) : nullptr;
-}
-
-// What later passes found there: left by who wrote it last, as far as that is known, or by the pass
-// before.
-Persistence Sharing::persistence_of(const Memory& memory) const {
-  Persistence found;
-  for (std::size_t k = 1; k < memory.uses.size(); ++k) {
-    const MemoryUse* use = memory.uses[k];
-    const MemoryUse* left = memory.uses[k - 1];
-    const Memory* writer = use != nullptr && use->writer ? find_writer(*use) : nullptr;
-    if (writer != nullptr) left = writer->uses[use->writer->pass];
-    if (use == nullptr || left == nullptr) continue;
-    found.add(use->value_before(), left_for(*use, *left), memory.first().value_before());
-  }
-  return found;
-}
-
-State* Sharing::find_state(const Memory& memory) const {
-  return find_where(memory.owner.states, [&](const State& state) {
-    const bool is_read = state.slot.before != kNoId || state.origin == Origin::kCarried;
-    const VarId var = is_read ? state.slot.before : state.slot.after;
-    return var != kNoId && memory.node().passes.front().find_memory(var) == &memory.first();
-  });
-}
-
-// The state that is in the memory, made when there is none.
-std::size_t Sharing::state_of(const Memory& memory, const Memory* source) {
-  std::vector<State>& states = memory.owner.states;
-  const State* known = find_state(memory);
-  if (known != nullptr) return static_cast<std::size_t>(known - states.data());
-  const VarId var = memory.first().var;
-  State state = {.origin = Origin::kShared,
-                 .slot = {.before = var, .after = memory.first().after ? var : kNoId}};
-  for (std::size_t k = 0; k < memory.uses.size(); ++k) {
-    const MemoryUse* use = memory.uses[k];
-    // Where it is made anew in every pass, it is what the source left.
-    for (const MemoryUse& other : memory.node().passes[k].memory) {
-      if (use != nullptr || source == nullptr) break;
-      if (other.writer && find_writer(other) == source) use = &other;
-    }
-    state.per_pass.push_back(use == nullptr ? State::Values{} : values_of(*use));
-  }
-  states.push_back(std::move(state));
-  return states.size() - 1;
-}
-
-// Gives a node what another one leaves in memory that both use.
-void Sharing::feed(const Memory& memory, Findings& findings) {
-  const Node& reader = memory.node();
-  const Memory* source = source_of(memory);
-  if (source == nullptr || &source->owner == &memory.owner) return;
-  if (persistence_of(memory).is_set_anew()) {
-    if (State* state = find_state(memory)) start_anew(memory.owner, *state);
-    return;
-  }
-  const Node& from = source->node();
-  if (!trace::same_type(memory.first().found, source->first().left)) {
-    findings.push_back(warning(
-        Code::kSharedShape, reader.passes.front().opened_at, reader.name,
-        "node '" + reader.name + "' reads memory that node '" + from.name +
-            "' writes, in another shape: its present value is exported as a constant. Pass it "
-            "through annotate.input_tensors()."));
-    return;
-  }
-  const std::size_t read = state_of(memory, source);
-  const std::size_t written = state_of(*source, nullptr);
-  memory.owner.states[read].fed_by = State::Feed{from.id, {}, written};
-  // A loop may well observe once more than it acts.
-  if (std::abs(from.completed - reader.completed) <= 1) return;
-  findings.push_back(warning(
-      Code::kRates, reader.passes.front().opened_at, reader.name,
-      "node '" + reader.name + "' reads memory that node '" + from.name + "' writes, but " +
-          counts_of(reader, from) +
-          ". A bundle runs every node once a tick. Run the slower node in a bundle of its own, or "
-          "run it in every tick and keep its last result with torch.where() on a counter tensor."));
-}
-
-// What a node writes for others, where nobody gives it its value: state if the node finds what it
-// left, and a constant that it starts from where that is set anew.
-void Sharing::settle(const Memory& memory, Findings& findings) {
-  const Node& node = memory.node();
-  State* state = find_state(memory);
-  if (state == nullptr || state->origin != Origin::kShared) return;
-  if (state->fed_by || !state->slot.is_left()) return;
-  const Persistence found = persistence_of(memory);
-  if (found.is_set_anew() || is_scratch(node, state->slot.before)) start_anew(memory.owner, *state);
-  if (!found.strange) return;
-  findings.push_back(warning(
-      Code::kForeignWrite, node.passes.front().opened_at, node.name,
-      "node '" + node.name + "' writes to memory that another node reads" + kForeignWriteText));
-}
-
-std::vector<NodeStates> Sharing::run(Findings& findings) && {
-  for (const Memory& memory : memories_) {
-    if (memory.owner.base != 0) continue;               // it uses no memory of others
-    if (memory.first().before) feed(memory, findings);  // else an input that the user declared
-  }
-  for (const Memory& memory : memories_) settle(memory, findings);
-  return std::move(nodes_);
-}
 
 }  // namespace
 

@@ -40,7 +40,8 @@ Node policy(std::vector<NodePort> inputs, int passes, const std::vector<double>&
 NodeStates delayed(const Node& node, const Lines& used, Findings* remarks = nullptr) {
   const Node* nodes[] = {&node};
   NodeStates states = {.node = &node};
-  const Findings said = add_delays(states, used, nodes);
+  Findings said;
+  add_delays(states, used, nodes, said);
   if (remarks != nullptr) *remarks = said;
   return states;
 }
