@@ -30,6 +30,18 @@ def test_a_number_that_changed_is_named_after_any_number_of_passes(bench: Workbe
     assert "the program reads it" in log
 
 
+def test_a_number_that_the_second_pass_began_with_is_not_named(bench: Workbench) -> None:
+    class Scheduler(NodePolicy):
+        def function(self, x: torch.Tensor) -> torch.Tensor:
+            self.order = 0
+            while self.order < 3:
+                self.order += 1
+                x = x * self.order
+            return x
+
+    assert "[WARNING]" not in trace(bench, Scheduler(order=0), passes=2)
+
+
 def test_a_number_that_is_none_has_not_changed(bench: Workbench) -> None:
     class Unset(NodePolicy):
         def function(self, x: torch.Tensor) -> torch.Tensor:

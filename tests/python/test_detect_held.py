@@ -146,6 +146,7 @@ def test_what_one_pass_cannot_show_is_named(
 class _Mode(enum.Enum):
     STAND = 0
     WALK = 1
+    RUN = 2
 
 
 @dataclasses.dataclass(frozen=True)
@@ -161,8 +162,8 @@ class _Kinds(NodePolicy):
     shared = _Ticks()
 
     def function(self, x: torch.Tensor) -> torch.Tensor:
-        self.mode = _Mode.WALK
-        self.name = "walk"
+        self.mode = _Mode(self.mode.value + 1)
+        self.name += "."
         self.pair = (self.pair[0] + 1, "x")
         self.frozen = dataclasses.replace(self.frozen, t=self.frozen.t + 1)
         self.last = [number + 1 for number in self.last]
@@ -185,8 +186,8 @@ def test_values_of_many_kinds_are_compared(bench: Workbench) -> None:
     containers["made"] = collections.defaultdict(int)
     log = trace(bench, _Kinds(**given, **containers), passes=2)
     for text in (
-        "'policy.mode' went from _Mode.STAND to _Mode.WALK",
-        "'policy.name' went from 'stand' to 'walk'",
+        "'policy.mode' went from _Mode.STAND to _Mode.RUN",
+        "'policy.name' went from 'stand' to 'stand..'",
         "'policy.pair' went from (0, \"'x'\") to (2, \"'x'\")",
         "'policy.frozen' went from (0,) to (2,)",
         "'policy.last' went from (0, 0) to (2, 2)",

@@ -57,6 +57,37 @@ def test_an_object_that_is_made_anew_is_not_suspected(bench: Workbench) -> None:
     assert "[WARNING]" not in trace(bench, _Drawing(distribution=None))
 
 
+class _AssignedFirst(NodePolicy):
+    """As stable-baselines3 keeps a sample, and skrl distributions, for whoever asks later."""
+
+    def function(self, x: torch.Tensor) -> torch.Tensor:
+        self.sample = torch.tanh(x)
+        if self.wide:
+            self.parts = [torch.distributions.Normal(x, 2 * self.sample.exp())]
+        else:
+            self.parts = [torch.distributions.Normal(x, self.sample.exp())]
+        self.left_over = x
+        return self.sample + self.parts[0].mean
+
+
+@pytest.mark.parametrize("passes", [1, 2])
+def test_what_is_assigned_before_it_is_read_is_not_suspected(bench: Workbench, passes: int) -> None:
+    policy = _AssignedFirst(sample=None, parts=[], left_over=None, wide=True)
+    assert "[WARNING]" not in trace(bench, policy, passes)
+
+
+def test_what_only_one_way_assigns_before_it_is_read_is_named(bench: Workbench) -> None:
+    class Policy(NodePolicy):
+        def function(self, x: torch.Tensor) -> torch.Tensor:
+            if self.wide:
+                self.h = x
+            y = x if self.h is None else x + self.h
+            self.h = y
+            return y
+
+    assert "'policy.h' was replaced while node 'node'" in trace(bench, Policy(h=None, wide=False))
+
+
 def test_a_tensor_that_was_given_other_memory_is_named_after_one_pass(bench: Workbench) -> None:
     class Policy(NodePolicy):
         def function(self, x: torch.Tensor) -> torch.Tensor:

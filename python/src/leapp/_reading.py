@@ -44,6 +44,7 @@ class Reading(NamedTuple):
     read: frozenset[str] = frozenset()
     chosen: frozenset[str] = frozenset()  # those that it chooses by
     measured: frozenset[str] = frozenset()  # those whose length it asks for
+    given: frozenset[str] = frozenset()  # those that it has not assigned to before
 
     def joined(self, other: Reading) -> Reading:
         """Return what either reads."""
@@ -60,7 +61,8 @@ def reading_in(functions: Sequence[CodeIn], trees: Iterable[ast.AST]) -> Reading
     todo = [tree for tree in found if tree is not None]
     ran = {code.co_name for code, _ in functions}  # others of these names did not
     known = [_named_functions_in(tree) for tree in trees]
-    result = Reading(frozenset({ANY} if None in found else ()))
+    unknown = frozenset({ANY} if None in found else ())
+    result = Reading(unknown, given=unknown)
     while todo:
         reading = _reading_of(todo.pop())
         for name in reading.read - result.read - ran:
@@ -173,7 +175,10 @@ def _named_functions_in(tree: ast.AST) -> dict[str, list[ast.AST]]:
 
 @functools.cache
 def _given_to(tree: ast.AST) -> frozenset[str]:
-    """Return the variables that code reads and that had a value before it ran."""
+    """Return the variables that code reads and that had a value before it ran.
+
+    So are attributes, by all of their names: ``self.h``.
+    """
     found: set[str] = set()
     _look_for_given(tree, set(), found)
     return frozenset(found)
@@ -181,12 +186,12 @@ def _given_to(tree: ast.AST) -> frozenset[str]:
 
 def _look_for_given(part: ast.AST, own: set[str], found: set[str]) -> None:
     """Go through code in the order in which it runs; `own` has what it certainly assigned to."""
-    if isinstance(part, ast.Name):
+    if isinstance(part, (ast.Attribute, ast.Name)):
+        name = _dotted(part)
         if isinstance(part.ctx, ast.Store):
-            own.add(part.id)
-        elif part.id not in own:
-            found.add(part.id)
-        return
+            own.add(name)
+        elif name not in own:
+            found.add(name)
     children = list(ast.iter_child_nodes(part))
     match part:
         case ast.AugAssign():  # n += 1 leaves it what it was before, and more
@@ -204,10 +209,23 @@ def _look_for_given(part: ast.AST, own: set[str], found: set[str]) -> None:
         case ast.DictComp():
             own = {*own}
             children = [*part.generators, part.key, part.value]
-        case ast.If() | ast.While() | ast.Try() | ast.Match() | ast.FunctionDef() | ast.Lambda():
+        case ast.If(test, body, other) | ast.While(test, body, other):
+            _look_for_given(test, own, found)
+            ways = {*own}, {*own}
+            for way, parts in zip(ways, (body, other), strict=True):
+                _look_for_given(ast.Module(parts, []), way, found)
+            own |= ways[0] & ways[1]
+            return
+        case ast.Try() | ast.Match() | ast.FunctionDef() | ast.Lambda():
             own = {*own}
     for child in children:
         _look_for_given(child, own, found)
+
+
+def _dotted(part: ast.AST) -> str:
+    return (
+        f"{_dotted(part.value)}.{part.attr}" if isinstance(part, ast.Attribute) else last_name(part)
+    )
 
 
 @functools.cache
@@ -219,7 +237,9 @@ def _reading_of(tree: ast.AST) -> Reading:
         read |= {ANY}
     chosen = (named for part in parts for named in _chosen_by(part) if id(named) not in unused)
     measured = (named for part in parts for named in _measured_by(part))
-    return Reading(read, _names_in(chosen), _names_in(measured))
+    given = {name.rpartition(".")[2] for name in _given_to(tree)}
+    assigned = {part.attr for part in parts if isinstance(part, ast.Attribute)} - given
+    return Reading(read, _names_in(chosen), _names_in(measured), read - assigned)
 
 
 def _names_in(parts: Iterable[ast.AST]) -> frozenset[str]:

@@ -11,6 +11,7 @@ import functools
 import inspect
 import itertools
 import linecache
+import re
 import textwrap
 from collections.abc import Callable, Iterator
 from types import CodeType, FunctionType
@@ -52,8 +53,9 @@ def may_be_rebound(owner: Any, name: Any) -> bool:
 
 @functools.cache
 def _rebound_variables(file: str) -> frozenset[str]:
-    declared = (part for part in ast.walk(tree_of_file(file)) if isinstance(part, ast.Global))
-    return frozenset(name for part in declared for name in part.names)
+    # Not from the tree: files of libraries are long, and many are asked for nothing else.
+    declared = re.findall(r"^\s*global\s+(.*)", "".join(linecache.getlines(file)), re.MULTILINE)
+    return frozenset(re.findall(r"\w+", " ".join(declared)))
 
 
 def carries(owner: Any, name: Any) -> bool:

@@ -56,6 +56,15 @@ def _has_changed(before: Any, now: Any) -> bool:
     return now is not None and type(now) is type(before) and repr(now) != repr(before)
 
 
+def _has_settled(second: Snapshot, place: Place, now: Any, is_other: bool) -> bool:
+    """Whether a place held what it holds now when the second pass began.
+
+    That pass and the first are compared; what they do alike does not depend on it.
+    """
+    value = second.find(place)
+    return value is not None and repr(size_of(value, second.by_id, whole=is_other)) == repr(now)
+
+
 def _of_places(watch: Watch, node: str, once: bool) -> Iterator[_Change]:
     """Yield what changed in the places that the program holds, if the node uses it."""
     snapshot = watch.before.get(node, Snapshot([], []))
@@ -72,12 +81,12 @@ def _of_places(watch: Watch, node: str, once: bool) -> Iterator[_Change]:
             continue
         before = size_of(place.value, copies, whole=is_other)
         now = size_of(other, whole=is_other)
-        if _has_changed(before, now):
+        if _has_changed(before, now) and not _has_settled(second, place, now, is_other):
             reading, words = _reading_of(watch, node, place)
             is_chosen_by = not words.isdisjoint(reading.chosen)
             if is_unordered(place.value):
                 matters = not words.isdisjoint(reading.measured)
-            elif holds_numbers(place.value):
+            elif holds_numbers(place.value) and holds_numbers(other):
                 matters = not words.isdisjoint(reading.read)
             else:  # what a list of tensors holds is looked at elsewhere
                 matters = not once and is_chosen_by

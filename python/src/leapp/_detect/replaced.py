@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from .. import _source, _trace
+from .. import _reading, _source, _trace
 from .._numpy import TracedArray, is_traced, to_tensor
 from .._snapshot import NUMBERS, Place, Snapshot, leaves_inside, leaves_of
 from .watch import Finding, Watch
@@ -54,7 +54,7 @@ def _once(watch: Watch, node: str) -> Iterator[Finding]:
             suspicious = not all(map(_was_declared, read))
         else:  # nothing was there yet
             new = [value for value in new if not _was_declared(value) and _is_value(value)]
-            suspicious = True
+            suspicious = bool(new) and _reads_what_was_left(watch, node, place)
         if new and suspicious:
             yield Finding(
                 "LP219",
@@ -127,6 +127,13 @@ def _may_be_carried(place: Place) -> bool:
     What a policy makes anew in each pass, such as a distribution, is None at first as well.
     """
     return place.value is not None or _source.carries(place.holder.of, place.key)
+
+
+def _reads_what_was_left(watch: Watch, node: str, place: Place) -> bool:
+    """Whether code inside a node may read what an earlier pass put in a place."""
+    if not isinstance(place.holder.of, type):
+        return True
+    return not {_reading.ANY, place.key}.isdisjoint(watch.reading_in(node, place.holder).given)
 
 
 def _is_replaced(place: Place) -> bool:
