@@ -12,6 +12,7 @@
 #include "base/check.h"
 #include "base/utf8.h"
 #include "bundle/safetensors_header.h"
+#include "bundle/staging.h"
 #include "bundle/view_buffer.h"
 
 namespace leapp {
@@ -157,14 +158,7 @@ std::string to_safetensors(const std::vector<NamedTensorView>& tensors,
 void write_safetensors(const std::filesystem::path& path,
                        const std::vector<NamedTensorView>& tensors,
                        const SafeTensors::Metadata& metadata) {
-  const std::string bytes = to_safetensors(tensors, metadata);
-  std::ofstream stream(path, std::ios::binary | std::ios::trunc);
-  stream.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-  stream.close();
-  require(!stream.fail(), Code::kIo,
-          path.string() +
-              ": the file could not be written: check that the folder exists, is writable and has "
-              "space left");
+  write_bytes(path, to_safetensors(tensors, metadata));
 }
 
 }  // namespace leapp

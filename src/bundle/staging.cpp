@@ -303,7 +303,10 @@ void write_bytes(const fs::path& file, std::string_view bytes) {
   std::ofstream stream(file, std::ios::binary);
   stream.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
   stream.close();
-  require(stream.good(), Code::kIo, file.string() + " could not be written");
+  require(stream.good(), Code::kIo,
+          file.string() +
+              ": the file could not be written: check that the folder exists, is writable and has "
+              "space left, and that no folder has its name");
 }
 
 }  // namespace leapp

@@ -1,4 +1,3 @@
-#include <fstream>
 #include <string>
 #include <unordered_map>
 
@@ -116,10 +115,7 @@ class BundleMerger {
           write_initial_values(folder / (node_ + "_initial_values.safetensors"), values);
     }
     check(merged_);
-    std::ofstream stream(folder / (node_ + ".yaml"), std::ios::binary);
-    stream << to_yaml(merged_);
-    stream.close();
-    require(stream.good(), Code::kIo, "could not write " + (folder / node_).string() + ".yaml");
+    write_bytes(folder / (node_ + ".yaml"), to_yaml(merged_));
     return merged_;
   }
 

@@ -1,9 +1,9 @@
 #include "viz/draw.h"
 
-#include <fstream>
 #include <utility>
 
 #include "base/check.h"
+#include "bundle/staging.h"
 #include "viz/graphviz.h"
 
 namespace leapp {
@@ -36,12 +36,7 @@ std::string to_svg(const Bundle& bundle, const std::string& title) {
 }
 
 void draw(const Bundle& bundle, const std::filesystem::path& path, const std::string& title) {
-  const std::string picture = render(bundle, title, path.extension().string());
-  std::ofstream stream(path, std::ios::binary | std::ios::trunc);
-  stream.write(picture.data(), static_cast<std::streamsize>(picture.size()));
-  stream.close();
-  require(!stream.fail(), Code::kIo,
-          path.string() + ": the picture could not be written; is a folder in the way?");
+  write_bytes(path, render(bundle, title, path.extension().string()));
 }
 
 void preload_graphviz() {
