@@ -28,7 +28,7 @@ using LogSink = std::function<void(LogLevel level, std::string_view line)>;
 
 /// Replaces the sink and returns the former one; an empty function means "drop". Lines below
 /// `least` are not handed over. A sink that is being called in another thread meanwhile may still
-/// get that one line.
+/// get that one line. What it throws while a session traces is lost.
 LEAPP_EXPORT LogSink set_log_sink(LogSink sink, LogLevel least = LogLevel::kDebug);
 
 /// The text with control characters (U+0000 to U+001F, U+007F to U+009F, but neither line breaks

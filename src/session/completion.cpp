@@ -31,8 +31,8 @@ void check_ports_again(const LiveNode& node, std::size_t outputs) {
   };
   check(node.inputs, "input", "given");
   check(node.states, "state", "declared");
-  for (const DeclaredState& state : node.pass.made.states) {
-    const auto* first = find_in(node.passes.front().states, state.name, &DeclaredState::name);
+  for (const Declared& state : node.pass.made.states) {
+    const auto* first = find_in(node.passes.front().states, state.name, &Declared::name);
     const bool updated = state.updated.defined();
     if (updated == (first != nullptr && first->updated.defined())) continue;
     const char* what = updated ? "is updated now, but was not in the first pass"
@@ -125,8 +125,8 @@ void warn_of_dynamic_ports(Live& live, const LiveNode& node, const Pass& pass,
   for (const trace::Recording::Port& port : pass.recording.outputs) {
     look("output", port.name, port.var);
   }
-  for (const DeclaredState& state : pass.states) look("state", state.name, state.after);
-  for (const DeclaredBuffer& buffer : pass.buffers) look("state", buffer.name, buffer.after);
+  for (const Declared& state : pass.states) look("state", state.name, state.after);
+  for (const Declared& buffer : pass.buffers) look("state", buffer.name, buffer.after);
 }
 
 }  // namespace
@@ -142,10 +142,9 @@ void Live::complete(LiveNode& node, const NamedTensors& tensors, const OutputOpt
   const bool first = !node.complete();
   for (const TensorSemantics& entry : options.static_outputs) {
     if (owner_of(entry.ref) == kNoId) continue;
-    refuse(Code::kStaticIsTraced,
-           "static output '" + entry.name + "' of node '" + node.name +
-               "' depends on traced tensors. Static outputs should be constant tensors; pass it "
-               "among the ordinary outputs.");
+    refuse(Code::kStaticIsTraced, "static output '" + entry.name + "' of node '" + node.name +
+                                      "' depends on traced tensors. Static outputs should be "
+                                      "constant tensors; pass it among the ordinary outputs.");
   }
   if (first) {
     declare_outputs(node, tensors, options);
@@ -199,23 +198,23 @@ std::vector<at::Tensor> output_tensors(const std::string& node, const NamedTenso
   const session::Hooks& hooks = session::hooks();
   // What is asked runs Python, so it happens while the lock is not held.
   std::vector<session::OpenPass::Asked> asked;
-  std::vector<session::OpenPass::Buffer> buffers;
+  std::vector<session::Declared> buffers;
   NamedTensors independent;
   session::locked(frame, [&](session::Live& live) {
     const session::LiveNode& open = live.open_node(node, "output_tensors");
     asked = open.pass.asked;
-    buffers = open.pass.buffers;
+    buffers = open.pass.made.buffers;
     if (hooks.keeps) independent = session::independent_outputs(live, open, tensors);
   });
   for (const auto& [first, count, current] : asked) {
     const std::vector<at::Tensor> now = current();
-    for (std::size_t i = 0; i < count; ++i) buffers.at(first + i).tensor = now.at(i);
+    for (std::size_t i = 0; i < count; ++i) buffers.at(first + i).updated = now.at(i);
   }
   if (!independent.empty() && !hooks.keeps(session::refs_of(independent))) independent.clear();
   const bool awaited = session::locked(frame, [&](session::Live& live) {
     session::LiveNode& open = live.open_node(node, "output_tensors");
     for (const TensorSemantics& kept : independent) open.undecided.insert(kept.name);
-    open.pass.buffers = buffers;
+    open.pass.made.buffers = buffers;
     const bool awaited_now = open.pass.awaited;
     live.complete(open, tensors, options, frame);
     return awaited_now;

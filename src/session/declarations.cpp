@@ -23,10 +23,9 @@ at::Tensor handle_for(const at::Tensor& tensor) {
 // Names must be unique within a node.
 void check_name(const LiveNode& node, const std::string& name) {
   if (!node.pass.has(name)) return;
-  refuse(Code::kDuplicateName,
-         "Duplicate i/o name '" + name + "' in node '" + node.name +
-             "': it was given in this pass already. Names must be unique within a node; a pass "
-             "ends with annotate.output_tensors().");
+  refuse(Code::kDuplicateName, "Duplicate i/o name '" + name + "' in node '" + node.name +
+                                   "': it was given in this pass already. Names must be unique "
+                                   "within a node; a pass ends with annotate.output_tensors().");
 }
 
 // The node of that name, made where there is none.
@@ -106,24 +105,21 @@ std::vector<at::Tensor> add_states(Live& live, LiveNode& node, const NamedTensor
       node.declared.push_back(entry.ref);
     }
     at::Tensor handle = handle_for(entry.ref);
-    DeclaredState state;
-    state.name = entry.name;
-    state.initial = trace::copy_of(entry.ref);
-    if (node.pass.recorded) state.before = live.tape->add_input(handle, node.id);
-    node.pass.made.states.push_back(std::move(state));
+    const VarId before = node.pass.recorded ? live.tape->add_input(handle, node.id) : kNoId;
+    node.pass.made.states.push_back(
+        {.name = entry.name, .before = before, .initial = trace::copy_of(entry.ref)});
     handles.push_back(std::move(handle));
   }
   return handles;
 }
 
 void set_state(Live& live, LiveNode& node, const TensorSemantics& entry) {
-  DeclaredState* state = find_in(node.pass.made.states, entry.name, &DeclaredState::name);
+  Declared* state = find_in(node.pass.made.states, entry.name, &Declared::name);
   const std::string subject = "update_state() of node '" + node.name + "': '" + entry.name + "'";
   if (state == nullptr) {
-    refuse(Code::kUnknownState,
-           subject +
-               " was not registered as a state tensor. Declare it with annotate.state_tensors() in "
-               "the same pass.");
+    refuse(Code::kUnknownState, subject +
+                                    " was not registered as a state tensor. Declare it with "
+                                    "annotate.state_tensors() in the same pass.");
   }
   const NodePort port = describe(entry);
   const NodePort declared = describe({entry.name, state->initial});
@@ -144,7 +140,8 @@ void set_state(Live& live, LiveNode& node, const TensorSemantics& entry) {
 std::vector<at::Tensor> add_buffers(Live& live, LiveNode& node, const NamedTensors& buffers,
                                     const std::function<std::vector<at::Tensor>()>& current) {
   if (!node.pass.recorded) return refs_of(buffers);
-  if (current) node.pass.asked.push_back({node.pass.buffers.size(), buffers.size(), current});
+  auto& declared = node.pass.made.buffers;
+  if (current) node.pass.asked.push_back({declared.size(), buffers.size(), current});
   for (const TensorSemantics& entry : buffers) {
     describe(entry);
     if (!node.complete()) node.declared.push_back(entry.ref);
@@ -154,7 +151,7 @@ std::vector<at::Tensor> add_buffers(Live& live, LiveNode& node, const NamedTenso
       before = live.tape->add_outside(entry.ref);
     }
     live.tape->variable(before).node = node.id;
-    node.pass.buffers.push_back({entry.name, before, entry.ref});
+    declared.push_back({.name = entry.name, .before = before, .updated = entry.ref});
   }
   return refs_of(buffers);
 }
@@ -177,7 +174,7 @@ std::vector<at::Tensor> annotated(const std::source_location& where,
 
 bool OpenPass::has(const std::string& name) const {
   return std::ranges::count(made.recording.inputs, name, &trace::Recording::Port::name) > 0 ||
-         std::ranges::count(made.states, name, &DeclaredState::name) > 0;
+         std::ranges::count(made.states, name, &Declared::name) > 0;
 }
 
 NodePort& Live::check_reentry(const LiveNode& node, std::vector<NodePort>& ports,
@@ -193,8 +190,8 @@ NodePort& Live::check_reentry(const LiveNode& node, std::vector<NodePort>& ports
   if (port.semantics != Semantics{} && port.semantics != known->semantics) {
     warn(Code::kLaterPassIgnored, node.name,
          std::string(side) + " '" + port.name + "' of node '" + node.name +
-             "' has another kind, element names or extra keys than in the first pass: the "
-             "bundle has those of the first pass",
+             "' has another kind, element names or extra keys than in the first pass: the bundle "
+             "has those of the first pass",
          frame);
   }
   return *known;

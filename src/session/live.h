@@ -28,11 +28,6 @@ namespace leapp::session {
 
 /// What is known of a pass under way.
 struct OpenPass {
-  struct Buffer {
-    std::string name;
-    VarId before = kNoId;
-    at::Tensor tensor;  ///< that it is by now
-  };
   /// Some of the declared buffers, whose tensors are asked for when the pass ends.
   struct Asked {
     std::size_t first;  ///< of `count` in a row
@@ -45,9 +40,9 @@ struct OpenPass {
   bool awaited = false;   ///< the front end is told when it ends
   TagRef inside = {};     ///< of what it computes and does not put out
   std::thread::id thread = {};
-  Pass made = {};  ///< so far; an input that was not given yet has no name
+  /// So far. An input that was not given yet has no name; a buffer is the very tensor in `updated`.
+  Pass made = {};
   std::map<std::string, trace::FrameRef> places = {};  ///< where inputs were given
-  std::vector<Buffer> buffers = {};                    ///< those declared
   std::vector<Asked> asked = {};
   std::vector<at::Tensor> handles = {};  ///< those in Live::taken_in, kept so that they stay apart
 

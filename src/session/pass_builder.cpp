@@ -32,10 +32,12 @@ VarId output_variable(Live& live, LiveNode& node, const TensorSemantics& entry) 
   return var;
 }
 
-void record_buffers(const LiveNode& node, trace::Tape& tape, Pass& pass) {
-  for (const auto& [name, before, tensor] : node.pass.buffers) {
-    const VarId after = tape.use(tensor);
-    pass.buffers.push_back({name, before, after, after != before || pass.writes(before)});
+void record_buffers(trace::Tape& tape, Pass& pass) {
+  for (Declared& buffer : pass.buffers) {
+    const VarId now = tape.use(buffer.updated);
+    const bool changed = now != buffer.before || pass.writes(buffer.before);
+    if (changed) buffer.after = now;
+    buffer.updated = changed ? trace::alias_of(buffer.updated) : at::Tensor();
   }
 }
 
@@ -60,11 +62,10 @@ void record_memory(Live& live, const LiveNode& node, const std::vector<std::int3
     if (const auto* writer = use.before ? live.writer_of(use.found) : nullptr) use.writer = *writer;
     pass.memory.push_back(std::move(use));
   };
-  for (const DeclaredState& state : pass.states) {
-    if (state.after != kNoId) add(state.before, state.name, state.updated);
-  }
-  for (const DeclaredBuffer& buffer : pass.buffers) {
-    if (buffer.changed) add(buffer.before, buffer.name, tape.tensor(buffer.after));
+  for (const std::vector<Declared>* declared : {&pass.states, &pass.buffers}) {
+    for (const Declared& each : *declared) {
+      if (each.after != kNoId) add(each.before, each.name, each.updated);
+    }
   }
   const auto add_found = [&](VarId var) {
     const VarId root = trace::root_outside(tape, var);
@@ -145,14 +146,14 @@ Pass Live::record(LiveNode& node, const NamedTensors& tensors, const OutputOptio
     pass.outputs.push_back(trace::copy_of(entry.ref));
     pass.recording.static_outputs.push_back({entry.name, pass.outputs.back()});
   }
-  for (const DeclaredState& state : pass.states) {
+  for (const Declared& state : pass.states) {
     if (state.updated.defined()) continue;  // never updated: an ordinary input
     pass.recording.inputs.push_back({state.name, state.before});
     pass.inputs.push_back(state.initial);
   }
   if (!recorded) return pass;
   pass.number = ++passes;
-  record_buffers(node, *tape, pass);
+  record_buffers(*tape, pass);
   pass.recording.end_call = tape->call_count();
   const std::vector<std::int32_t> calls = trace::own_calls(pass.recording, node.id);
   record_memory(*this, node, calls, pass);

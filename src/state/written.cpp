@@ -28,7 +28,7 @@ void add_memory(const Pass& pass, std::vector<State>& states, std::set<trace::St
 // What a state of `own` held in a pass; undefined where that neither declared nor used it.
 State::Values held_in(const Pass& pass, const Pass& own, const State& state) {
   if (state.origin == Origin::kExplicit) {
-    const auto* declared = find_in(pass.states, state.slot.name, &session::DeclaredState::name);
+    const auto* declared = find_in(pass.states, state.slot.name, &session::Declared::name);
     return declared ? State::Values{declared->initial, declared->updated} : State::Values{};
   }
   if (&pass == &own) return values_in(pass, state.slot.before);
@@ -49,17 +49,13 @@ void add_values(const Node& node, const Pass& own, std::vector<State>& states) {
 
 WrittenPass written_in(const Pass& pass) {
   WrittenPass written = {&pass, {}, {}};
-  for (const session::DeclaredState& state : pass.states) {
-    if (state.after == kNoId) continue;  // never updated: an ordinary input
-    written.states.push_back(
-        {.origin = Origin::kExplicit,
-         .slot = {.name = state.name, .before = state.before, .after = state.after}});
-  }
-  for (const session::DeclaredBuffer& buffer : pass.buffers) {
-    if (!buffer.changed) continue;
-    written.states.push_back(
-        {.origin = Origin::kDeclared,
-         .slot = {.name = buffer.name, .before = buffer.before, .after = buffer.after}});
+  for (const std::vector<session::Declared>* declared : {&pass.states, &pass.buffers}) {
+    for (const session::Declared& each : *declared) {
+      if (each.after == kNoId) continue;
+      written.states.push_back(
+          {.origin = declared == &pass.states ? Origin::kExplicit : Origin::kDeclared,
+           .slot = {.name = each.name, .before = each.before, .after = each.after}});
+    }
   }
   add_memory(pass, written.states, stores_of(pass, written.states));
   written.calls = trace::calls_for(pass.recording, slots_of(written.states));

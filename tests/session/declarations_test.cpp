@@ -132,7 +132,7 @@ TEST_F(DeclarationsTest, AnUpdateCountsAsItIsWhenItIsMade) {
   annotate::update_state("n", {{"h", next}});
   next.add_(10);
   out("n", next);
-  const session::DeclaredState& state = first_pass().states.at(0);
+  const session::Declared& state = first_pass().states.at(0);
   EXPECT_TRUE(at::equal(state.initial, at::zeros({2})));
   EXPECT_TRUE(at::equal(state.updated, at::ones({2})));
   EXPECT_NE(state.after, first_pass().recording.outputs.at(0).var);
@@ -161,10 +161,9 @@ TEST_F(DeclarationsTest, BuffersAreWrittenInPlaceOrReplaced) {
   out("n", x + written + read + replaced);
   const auto& buffers = first_pass().buffers;
   ASSERT_EQ(buffers.size(), 3U);
-  EXPECT_TRUE(buffers[0].changed);
   EXPECT_EQ(buffers[0].after, buffers[0].before);
-  EXPECT_FALSE(buffers[1].changed);
-  EXPECT_TRUE(buffers[2].changed);
+  EXPECT_EQ(buffers[1].after, session::kNoId);
+  EXPECT_NE(buffers[2].after, session::kNoId);
   EXPECT_NE(buffers[2].after, buffers[2].before);
 }
 

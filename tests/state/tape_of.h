@@ -151,7 +151,7 @@ class NodeWriter {
       const trace::VarId before = named(tape_->add_input(now, node.id), second);
       pass_.states.push_back({second, before, trace::kNoId, now.clone(), {}});
     } else if (first == "update") {
-      session::DeclaredState& state = pass_.states.back();
+      session::Declared& state = pass_.states.back();
       state.after = use(fourth);
       state.updated = look_up(fourth).clone();
       assigned_[second] = state.updated;
@@ -239,10 +239,12 @@ class NodeWriter {
 
   // Writes down what a session does when a pass ends.
   void finish() {
-    for (session::DeclaredBuffer& buffer : pass_.buffers) {
+    for (session::Declared& buffer : pass_.buffers) {
       const auto it = assigned_.find(buffer.name);
-      buffer.after = it == assigned_.end() ? buffer.before : tape_->use(it->second);
-      buffer.changed = buffer.after != buffer.before || tape_->written_since(buffer.before, 0);
+      const trace::VarId now = it == assigned_.end() ? buffer.before : tape_->use(it->second);
+      if (now == buffer.before && !tape_->written_since(buffer.before, 0)) continue;
+      buffer.after = now;
+      buffer.updated = tape_->tensor(now);
     }
     record_memory();
     pass_.recording.end_call = static_cast<std::int32_t>(tape_->calls().size());
@@ -272,11 +274,10 @@ class NodeWriter {
   }
 
   void record_memory() {
-    for (const session::DeclaredState& state : pass_.states) {
-      if (state.after != trace::kNoId) add_memory(state.before, state.name, state.updated);
-    }
-    for (const session::DeclaredBuffer& buffer : pass_.buffers) {
-      if (buffer.changed) add_memory(buffer.before, buffer.name, tape_->tensor(buffer.after));
+    for (const std::vector<session::Declared>* declared : {&pass_.states, &pass_.buffers}) {
+      for (const session::Declared& each : *declared) {
+        if (each.after != trace::kNoId) add_memory(each.before, each.name, each.updated);
+      }
     }
     for_each_read([&](trace::VarId var) {
       const trace::StoreId id = tape_->variable(var).store;

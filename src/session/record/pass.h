@@ -20,21 +20,14 @@
 
 namespace leapp::session {
 
-/// state_tensors(), and the update_state() that followed.
-struct DeclaredState {
+/// What state_tensors() declared, with the update_state() that followed, or a buffer that module()
+/// or register_buffer() declared, with what the pass wrote there or assigned to it.
+struct Declared {
   std::string name;
   VarId before = kNoId;
-  VarId after = kNoId;  ///< kNoId: it was not updated, so it is an ordinary input
-  at::Tensor initial;   ///< a copy
-  at::Tensor updated;   ///< a copy; undefined: it was not updated
-};
-
-/// A tensor that module() or register_buffer() declared.
-struct DeclaredBuffer {
-  std::string name;
-  VarId before = kNoId;
-  VarId after = kNoId;   ///< `before` where it was not assigned to
-  bool changed = false;  ///< written in place, or assigned to
+  VarId after = kNoId;      ///< kNoId: it was not changed, so it is an ordinary input or a constant
+  at::Tensor initial = {};  ///< a copy; undefined for a buffer
+  at::Tensor updated = {};  ///< a copy, or an alias of a buffer; undefined: it was not changed
 };
 
 /// Memory from outside the node that a pass read or wrote. Contents are those of `before` and
@@ -96,8 +89,8 @@ struct Pass {
   trace::Recording recording;       ///< without its calls: those follow from what is state
   std::vector<at::Tensor> inputs;   ///< copies, in the order of the recording's inputs
   std::vector<at::Tensor> outputs;  ///< copies, in the order of Node::outputs, static ones included
-  std::vector<DeclaredState> states;
-  std::vector<DeclaredBuffer> buffers;
+  std::vector<Declared> states;
+  std::vector<Declared> buffers;
   std::vector<MemoryUse> memory;
   std::vector<OutsideRead> outside;  ///< by variable, ascending
   std::vector<Escape> escapes;
