@@ -82,10 +82,10 @@ class Compiler {
                                (session_.folder() / (session_.graph_name() + ".yaml")).string() +
                                "\") around an episode of the program");
     }
-    log(LogLevel::kInfo, (dry_run_ ? "Dry run: the structure, without models and their validation, "
-                                     "was written to "
-                                   : "Bundle written to ") +
-                             session_.folder().string());
+    log(LogLevel::kInfo,
+        (dry_run_ ? "Dry run: the structure, without models and their validation, was written to "
+                  : "Bundle written to ") +
+            session_.folder().string());
     end_phase("drawing and writing");
     log(LogLevel::kInfo, "Compiled in " + in_seconds(phase_began_ - began_) + ": " + phases_);
     return outcomes;
@@ -108,10 +108,9 @@ class Compiler {
                "', but there was no such node; there were: " + join_quoted(recorded_, &Node::name));
     }
     if (recorded_.empty()) {
-      warn(
-          Code::kNoNodes, "",
-          "no node was traced between leapp.start() and leapp.stop(): the bundle is empty. Run the "
-          "annotated code in between.");
+      warn(Code::kNoNodes, "",
+           "no node was traced between leapp.start() and leapp.stop(): the bundle is empty. Run "
+           "the annotated code in between.");
     }
   }
 

@@ -103,10 +103,10 @@ void simplify(ir::Graph& graph, Backend backend) {
 // drawn and plays no part in any output is not in it any more.
 bool say_operators(const Node& node, const trace::Purified& pure, state::Findings& findings) {
   for (const trace::Purified::Opened& each : pure.opened) {
-    findings.push_back(finding(Code::kFallback, LogLevel::kInfo, each.where, node.name,
-                               each.op +
-                                   " is an operator of your own: what its implementation runs "
-                                   "is exported in its place"));
+    findings.push_back(finding(
+        Code::kFallback, LogLevel::kInfo, each.where, node.name,
+        each.op +
+            " is an operator of your own: what its implementation runs is exported in its place"));
   }
   bool random = false;
   for (const ir::Op& op : pure.graph.ops()) {
@@ -120,9 +120,8 @@ bool say_operators(const Node& node, const trace::Purified& pure, state::Finding
     findings.push_back(
         finding(Code::kRandomInside, LogLevel::kWarning, op.source, node.name,
                 op.signature->name + " draws random numbers inside node '" + node.name +
-                    "': the exported model draws its own, so its outputs will differ "
-                    "from those traced. Use eval() or a deterministic policy for "
-                    "export."));
+                    "': the exported model draws its own, so its outputs will differ from those "
+                    "traced. Use eval() or a deterministic policy for export."));
   }
   return random;
 }

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "compile/state_choice.h"
-#include "ir/graph.h"
 #include "rehearse/exported_node.h"
 #include "session/backend.h"
 #include "trace/purify.h"

@@ -28,10 +28,10 @@ ir::Graph with_names_of(const Model& model, ir::Graph graph) {
 Files write_bridged(const ir::Graph& graph, const std::filesystem::path& folder,
                     const ExportedNode& exported) {
   const session::Node& node = exported.node();
-  require(static_cast<bool>(session::hooks().bridge), Code::kNeedsPython,
-          "node '" + node.name + "': export_with='" + *node.export_with +
-              "' goes through PyTorch's Python exporters. Export from Python, or use 'onnx' or "
-              "'jit'.");
+  require(
+      static_cast<bool>(session::hooks().bridge), Code::kNeedsPython,
+      "node '" + node.name + "': export_with='" + *node.export_with +
+          "' goes through PyTorch's Python exporters. Export from Python, or use 'onnx' or 'jit'.");
   const bool onnx = session::parse_backend(node.export_with) == Backend::kBridgedOnnx;
   const auto file = folder / (node.name + (onnx ? ".onnx" : ".pt2"));
   session::hooks().bridge(*node.export_with, with_names_of(exported.model, graph), file,

@@ -111,8 +111,8 @@ std::set<std::string> unused_inputs(const Node& node) {
   for (const session::MemoryUse& use : pass.memory) {
     if (use.left.defined()) left.push_back(use.var);
   }
-  for (const session::DeclaredState& state : pass.states) left.push_back(state.after);
-  for (const session::DeclaredBuffer& buffer : pass.buffers) left.push_back(buffer.after);
+  for (const session::Declared& state : pass.states) left.push_back(state.after);
+  for (const session::Declared& buffer : pass.buffers) left.push_back(buffer.after);
   std::erase(left, trace::kNoId);
   std::set<std::string> unused;
   for (const trace::Recording::Port& input : pass.recording.inputs) {

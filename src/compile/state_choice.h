@@ -1,7 +1,6 @@
 // Which states the model needs, by data flow.
 #pragma once
 
-#include <cstddef>
 #include <vector>
 
 #include "state/state.h"

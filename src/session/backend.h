@@ -4,7 +4,6 @@
 #include <optional>
 #include <string>
 
-#include "leapp/leapp.h"
 #include "leapp/onnx_export.h"
 #include "session/record/node.h"
 

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "interop/convert.h"
 #include "session/live.h"
 #include "trace/functional.h"
 #include "trace/inside.h"

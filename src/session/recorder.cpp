@@ -6,7 +6,6 @@
 
 #include "session/hooks.h"
 #include "session/live.h"
-#include "trace/inside.h"
 #include "trace/sizes.h"
 
 namespace leapp::session {

@@ -218,8 +218,8 @@ void Live::start(const StartOptions& options) {
   trace::set_observer(this);
   if (was_active) {
     warn(Code::kSessionDropped, "",
-         "leapp.start() was called while a session was active: what it had traced is dropped. "
-         "Call leapp.stop() first.",
+         "leapp.start() was called while a session was active: what it had traced is dropped. Call "
+         "leapp.stop() first.",
          frame);
   }
   remark("Tracing '" + graph_name() + "' into " + folder_.string());
@@ -276,10 +276,9 @@ void Live::stop() {
 
 void Live::check_thread(const LiveNode& node) const {
   if (node.pass.thread == std::this_thread::get_id()) return;
-  refuse(Code::kWrongThread,
-         "node '" + node.name +
-             "' was opened by another thread. A node must be traced from one thread, from its "
-             "first input_tensors() to its output_tensors().");
+  refuse(Code::kWrongThread, "node '" + node.name +
+                                 "' was opened by another thread. A node must be traced from one "
+                                 "thread, from its first input_tensors() to its output_tensors().");
 }
 
 LiveNode& Live::open_node(const std::string& name, const char* call) {

@@ -51,12 +51,12 @@ std::optional<PortId> source_of(Live& live, LiveNode& node, NodePort& port,
   const auto here = [&] { return node.name + "/" + port.name; };
   const NodePort* output = find_port(from.outputs, tag->port);
   if (tag->port.empty()) {
-    live.warn(Code::kNotAnOutput, node.name,
-              here() + " comes from a value computed inside node '" + from.name +
-                  "' that is none of its outputs, so nothing connects them. Add it to the outputs "
-                  "of '" +
-                  from.name + "'.",
-              frame);
+    live.warn(
+        Code::kNotAnOutput, node.name,
+        here() + " comes from a value computed inside node '" + from.name +
+            "' that is none of its outputs, so nothing connects them. Add it to the outputs of '" +
+            from.name + "'.",
+        frame);
   } else if (tag->exact() && output->dtype != port.dtype) {
     live.warn(Code::kReshapedWire, node.name,
               here() + " holds the data of " + from.name + "/" + tag->port + " in another type (" +

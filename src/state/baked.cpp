@@ -80,8 +80,8 @@ Findings find_baked(const NodeStates& states, std::span<const Node* const> nodes
       findings.push_back(
           warning(Code::kRandomOutside, value.where, node,
                   value.random + " drew random numbers that node '" + node +
-                      "' uses: the numbers drawn now are exported as a constant. If they are "
-                      "meant to change, pass them through annotate.input_tensors()."));
+                      "' uses: the numbers drawn now are exported as a constant. If they are meant "
+                      "to change, pass them through annotate.input_tensors()."));
       continue;
     }
     const Node* from = find_node(nodes, value.source.node);
@@ -110,10 +110,9 @@ Findings find_undeclared(const NodeStates& states, std::span<const Node* const> 
     const trace::StoreId store = tape.variable(use.var).store;
     const std::string sensor = once ? find_sensor(nodes, trace::begin_of(use.found)) : "";
     if (!sensor.empty()) {
-      suspects[store] = {Code::kForgottenInput,
-                         " that '" + sensor +
-                             "' received, and that is not among its inputs: its present value is "
-                             "exported as a constant."};
+      suspects[store] = {Code::kForgottenInput, " that '" + sensor +
+                                                    "' received, and that is not among its inputs: "
+                                                    "its present value is exported as a constant."};
     } else if (was_overwritten(use)) {
       suspects[store] = {Code::kReplaced,
                          " that the program wrote to after the last traced pass of the node: what "

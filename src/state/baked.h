@@ -2,7 +2,6 @@
 // other nodes that a node was not given, random draws.
 #pragma once
 
-#include "state/names.h"
 #include "state/trails.h"
 
 namespace leapp::state {

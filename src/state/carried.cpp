@@ -71,15 +71,13 @@ class CarriedFinder {
     for (const State& state : states()) {
       if (!is_scratch(node_, state.slot.before)) continue;
       renewed.push_back(state.slot.before);
-      done_.findings.push_back(warning(
-          Code::kAmbiguousConstant, pass().opened_at, node_.name,
-          "node '" + node_.name +
-              "' writes to a tensor that the program made outside of it after leapp.start() and "
-              "has "
-              "let go of since: after a single pass it is taken for scratch memory, which begins "
-              "each tick as it began here. Trace a second pass to show whether it is, or keep it "
-              "as "
-              "state."));
+      done_.findings.push_back(
+          warning(Code::kAmbiguousConstant, pass().opened_at, node_.name,
+                  "node '" + node_.name +
+                      "' writes to a tensor that the program made outside of it after "
+                      "leapp.start() and has let go of since: after a single pass it is taken for "
+                      "scratch memory, which begins each tick as it began here. Trace a second "
+                      "pass to show whether it is, or keep it as state."));
       done_.findings.back().settled_by_another_pass = true;
     }
     std::erase_if(states(), [&](const State& state) {
@@ -193,8 +191,7 @@ class CarriedFinder {
       } else {
         say(Code::kUnknownSource, trail,
             " that changes from pass to pass, and its value does not always come from the same "
-            "place "
-            "in the pass before, so it cannot be exported as state. Declare it with "
+            "place in the pass before, so it cannot be exported as state. Declare it with "
             "annotate.state_tensors() and annotate.update_state(), or pass it through "
             "annotate.input_tensors().");
       }
@@ -223,8 +220,7 @@ class CarriedFinder {
         {.sites = {*mismatched}, .reads = {variable_at(pass().tape(), *mismatched)}},
         " that the program also has under another name in some passes, and not in others, and it "
         "writes there in place, so that it cannot be exported as state. Let each name have a "
-        "tensor "
-        "of its own (.clone()), or declare it with annotate.state_tensors().");
+        "tensor of its own (.clone()), or declare it with annotate.state_tensors().");
     return false;
   }
 
@@ -242,12 +238,12 @@ class CarriedFinder {
       holds = trace::same_value(then.outputs.at(index), found[k]);
     }
     if (holds) return true;
-    done_.findings.push_back(warning(
-        Code::kForeignOutput, pass().opened_at, node_.name,
-        "node '" + node_.name +
-            "' reads an output of another node that is not among its inputs, and not always "
-            "that of the tick before: its first value is exported as a constant. Pass it "
-            "through annotate.input_tensors()."));
+    done_.findings.push_back(
+        warning(Code::kForeignOutput, pass().opened_at, node_.name,
+                "node '" + node_.name +
+                    "' reads an output of another node that is not among its inputs, and not "
+                    "always that of the tick before: its first value is exported as a constant. "
+                    "Pass it through annotate.input_tensors()."));
     return false;
   }
 

@@ -63,12 +63,11 @@ class Comparison {
       const std::string& name = schema.arguments()[k].name();
       // A number, a tensor, or as many tensors?
       if (was.kind != is.kind || was.list_size != is.list_size) {
-        note(
-            schema.name() + " got " + trace::text_of(is) + " for " + name + ", where it got " +
-                trace::text_of(was) +
-                " before. If it is state, let it begin with a tensor of the shape it will have, or "
-                "with as many of them",
-            b.frame);
+        note(schema.name() + " got " + trace::text_of(is) + " for " + name + ", where it got " +
+                 trace::text_of(was) +
+                 " before. If it is state, let it begin with a tensor of the shape it will have, "
+                 "or with as many of them",
+             b.frame);
         return;
       }
       if (was.kind != trace::Arg::Kind::kValue || trace::same_argument(was.value, is.value))
@@ -96,11 +95,10 @@ class Comparison {
     if (was_outside != is_outside &&
         trace::depends_on_inputs(is_outside ? old_tape_ : new_tape_, is_outside ? was : is)) {
       note(b.op.schema().name() +
-               (is_outside
-                    ? " reads a tensor from outside where the first pass read a value that it "
-                      "had computed"
-                    : " reads a value that this pass computed where the first one read a "
-                      "tensor from outside") +
+               (is_outside ? " reads a tensor from outside where the first pass read a value that "
+                             "it had computed"
+                           : " reads a value that this pass computed where the first one read a "
+                             "tensor from outside") +
                describe_argument(old_tape_, first_site, subject_.paths),
            b.frame);
     }

@@ -92,11 +92,11 @@ void add_delays(NodeStates& states, const std::vector<std::string>& used,
 void refuse_delays(const Node& node, std::span<const Node* const> nodes) {
   for (const NodePort& port : node.inputs) {
     if (ticks_back(node, port, nodes) <= 1) continue;
-    throw Error(Code::kDelayOfOwnModel,
-                trace::line_prefix(port.age.first().where) + describe(node, port, nodes) +
-                    ", and a model of your own cannot be given the state that keeps it until "
-                    "then. Let a traced node keep the past values with annotate.state_tensors() "
-                    "and put them out.");
+    throw Error(
+        Code::kDelayOfOwnModel,
+        trace::line_prefix(port.age.first().where) + describe(node, port, nodes) +
+            ", and a model of your own cannot be given the state that keeps it until then. Let a "
+            "traced node keep the past values with annotate.state_tensors() and put them out.");
   }
 }
 

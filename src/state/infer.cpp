@@ -24,12 +24,12 @@ NodeStates infer_alone(const Subject& subject, Findings& findings) {
   const std::vector<Difference> differences = compare_passes(subject, carried);
   std::optional<Carried> first = find_first_tick(subject, differences);
   if (first && !first->in_doubt) {
-    findings.push_back(warning(
-        Code::kFirstTick, differences.front().where, node.name,
-        "the first pass of node '" + node.name +
-            "' is not like those after it, which agree with each other: the exported node does in "
-            "its first tick, and in the first after reset(), what that pass did. If the program "
-            "does so at other times too, choose with torch.where()."));
+    findings.push_back(
+        warning(Code::kFirstTick, differences.front().where, node.name,
+                "the first pass of node '" + node.name +
+                    "' is not like those after it, which agree with each other: the exported node "
+                    "does in its first tick, and in the first after reset(), what that pass did. "
+                    "If the program does so at other times too, choose with torch.where()."));
     carried = std::move(*first);
   } else {
     const std::string advice = first ? "; if only the very first tick differs, trace " +

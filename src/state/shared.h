@@ -7,7 +7,6 @@
 
 #include <vector>
 
-#include "state/names.h"
 #include "state/written.h"
 
 namespace leapp::state {

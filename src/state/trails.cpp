@@ -43,6 +43,10 @@ class Follower {
     Tape::Match known = {};  // in the pass before
     bool rewritten = false;  // the program has written to it since, if only what it held
     bool given = false;      // the program has put an output of a node there since
+
+    // Whether a tensor that the pass before did not know was there nevertheless: nothing shows that
+    // it was made since.
+    bool was_there() const { return !read.made_since && known.var == kNoId; }
   };
 
   const Pass& pass_at(std::size_t pass) const { return *subject_.passes[pass].pass; }
@@ -73,8 +77,8 @@ class Follower {
     first_calls_ = trace::own_calls(first_.recording, subject_.node.id);
     for (const std::int32_t index : first_calls_) {
       const trace::Call& call = tape.call(index);
-      if (call.is_inferred_alias() && call.node == kNoId)
-        continue;  // nothing that the program reads
+      // Nothing that the program reads.
+      if (call.is_inferred_alias() && call.node == kNoId) continue;
       trace::for_each_site(tape, index, [&](const trace::Site& at, VarId var) {
         if (var == kNoId || !trace::is_constant(tape, var)) return;
         const State* state = state_in(var);
@@ -107,9 +111,9 @@ class Follower {
     std::vector<VarId>& as_first = shown.as_first;
     as_first.assign(new_tape.variable_count(), kNoId);
     for (const trace::Recording::Port& input : current().recording.inputs) {
-      for (const trace::Recording::Port& there : first_.recording.inputs) {
-        if (there.name == input.name) as_first[static_cast<std::size_t>(input.var)] = there.var;
-      }
+      const auto* there =
+          find_in(first_.recording.inputs, input.name, &trace::Recording::Port::name);
+      if (there != nullptr) as_first[static_cast<std::size_t>(input.var)] = there->var;
     }
     for (const auto& [old_index, new_index] : aligned.pairs) {
       trace::pair_results(old_tape, old_tape.call(old_index), new_tape, new_tape.call(new_index),
@@ -199,12 +203,6 @@ class Follower {
     return {};
   }
 
-  // Whether a tensor that the pass before did not know was there nevertheless: nothing shows that
-  // it was made since.
-  bool had_before(const Reading& now) const {
-    return !now.read.made_since && now.known.var == kNoId;
-  }
-
   // Looks at what a pass found in the memory of a written state. True when the program has put
   // another tensor in its place, from one of the sources.
   bool follow_memory(Trail& trail, const Reading& now, const std::set<Source>& sources) {
@@ -219,7 +217,7 @@ class Follower {
     if (!replaced && !shared) {
       const at::Tensor& first = per_pass[base_].before;
       trail.memory.add(found, per_pass[pass_ - 1].after, first);
-      if (trace::same_value(found, first) && had_before(now)) trail.moved = pass_;
+      if (trace::same_value(found, first) && now.was_there()) trail.moved = pass_;
     }
     // Nor has it a source where that comes and goes.
     if (!replaced && trail.sources) trail.sources->clear();
@@ -252,7 +250,7 @@ class Follower {
       if (moved && sources.empty() &&
           trace::same_value(content(trail.changed ? pass_ - 1 : base_), content(pass_))) {
         sources.insert(itself);
-        if (had_before(now)) trail.moved = pass_;
+        if (now.was_there()) trail.moved = pass_;
       }
       if (moved && sources.count(itself) == 0) {
         trail.changed = true;

@@ -6,7 +6,6 @@
 
 #include <cstring>
 
-#include "base/check.h"
 #include "trace/dispatcher.h"
 #include "trace/geometry.h"
 

@@ -1,6 +1,5 @@
 #include "trace/tape.h"
 
-#include "base/check.h"
 #include "trace/geometry.h"
 #include "trace/op_traits.h"
 #include "trace/recording.h"
