@@ -22,6 +22,12 @@ bool is_repeatable(const SeenCall& call) {
   return writes == 0 || (writes == 1 && traits.writes.front() && !traits.overwrites.front());
 }
 
+// Whether a tensor that a call indexes by says in which order, as of joints; one number may be a
+// mode.
+bool is_order(const at::Tensor& index) {
+  return at::isIntegralType(index.scalar_type(), false) && index.numel() > 1;
+}
+
 // Lets a call work on a value with that tag. Returns whether the call can be repeated then.
 bool follow(BetweenCall& call, const Tag& tag) {
   bool repeatable = tag.has_route();
@@ -91,6 +97,7 @@ std::shared_ptr<const BetweenCall> Live::keep_call(const SeenCall& seen) const {
   if (!is_repeatable(seen)) return nullptr;
   auto call = std::make_shared<BetweenCall>(BetweenCall{seen.op, seen.frame, {}, {}, {}});
   bool complete = true;
+  const bool indexes = seen.op.schema().name() == "aten::index";
   const auto keep = [&](const at::Tensor& tensor) {
     const bool is_number = !tensor.defined() || tensor.unsafeGetTensorImpl()->is_wrapped_number();
     if (const TagRef tag = is_number ? nullptr : tag_of(tensor)) {
@@ -100,7 +107,8 @@ std::shared_ptr<const BetweenCall> Live::keep_call(const SeenCall& seen) const {
     call->routes.emplace_back();
     if (is_number) return tensor;
     complete &= (tensor.numel() <= kSmall || tensor.requires_grad()) && !is_input(tensor);
-    call->reads_constants |= !tensor.requires_grad();  // nobody doubts a parameter
+    // Nobody doubts a parameter, nor the order of joints.
+    call->reads_constants |= !tensor.requires_grad() && !(indexes && is_order(tensor));
     return tensor;
   };
   for (const c10::IValue& argument : seen.arguments()) {

@@ -80,6 +80,12 @@ class Comparison {
                        : ""),
            b.frame, true);
     }
+    // Memory that several tensors share is known by each of them.
+    bool explained = false;
+    trace::for_each_result(new_tape_, b, [&](VarId var) {
+      explained |= b.is_inferred_alias() && followed_.explains(var);
+    });
+    if (explained) return;
     trace::for_each_site(old_tape_, old_index, [&](const trace::Site& site, VarId was) {
       const trace::Site there = {new_index, site.arg, site.item};
       compare_tensors(site, was, there, trace::variable_at(new_tape_, there));

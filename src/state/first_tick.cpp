@@ -46,9 +46,7 @@ bool shares_memory(const Subject& subject) {
 
 // What a tensor from outside that the second pass read was in the first.
 VarId left_by_first_pass(const Node& node, VarId var) {
-  const Pass& second = node.passes[1];
-  if (second.tape().variable(var).origin != trace::Variable::Origin::kOutside) return kNoId;
-  const session::OutsideRead* read = second.find_outside(var);
+  const session::OutsideRead* read = node.passes[1].find_outside(var);
   return read == nullptr ? kNoId : read->known.at(0).var;
 }
 
@@ -74,6 +72,7 @@ void keep_from_first_pass(NodeStates& done) {
   std::set<VarId> seen;
   for (const State& state : done.states) seen.insert(done.read_as(state));
   for (const std::int32_t index : second.calls) {
+    if (tape.call(index).is_inferred_alias()) continue;  // nothing that the program reads
     trace::for_each_variable(tape, tape.call(index), [&](VarId var) {
       if (!seen.insert(var).second || tape.written_since(var, second.first_call)) return;
       const VarId made = left_by_first_pass(node, var);

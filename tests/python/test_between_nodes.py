@@ -13,6 +13,7 @@ from torch import Tensor
 import leapp
 from leapp import annotate
 
+ORDER, MODE = torch.tensor([1, 5, 2, 0]), torch.tensor([1])
 SCALE = torch.tensor([0.5, 2.0, -1.0, 3.0])
 
 
@@ -62,6 +63,8 @@ def compare(bench: Workbench, make: Callable[[], TwoNodes], passes: int) -> None
 WAYS: dict[str, Callable[[Tensor], Tensor]] = {
     "a slice": lambda z: z[:, :4],
     "chosen columns": lambda z: z[:, [1, 5, 2, 0]],
+    "columns by a tensor": lambda z: z[:, ORDER],
+    "a chosen row": lambda z: z.view(2, 4)[MODE],
     "another shape": lambda z: z.view(2, 4),
     "a transposed one": lambda z: z.view(2, 4).t(),
     "a part of several": lambda z: z.chunk(2, -1)[1].relu(),
@@ -91,6 +94,23 @@ def test_it_is_one_line_of_the_log(bench: Workbench) -> None:
     assert (said.code, said.level) == ("LP205", "INFO")
     assert "aten::slice" in said.text and "part of node 'a'" in said.text
     assert said.text in bench.log()
+
+
+@pytest.mark.parametrize(
+    ("way", "level"),
+    [
+        ("chosen columns", "INFO"),
+        ("columns by a tensor", "INFO"),
+        ("a chosen row", "WARNING"),
+        ("a constant", "WARNING"),
+    ],
+)
+def test_tensors_beside_are_doubted_but_for_an_order(
+    bench: Workbench, way: str, level: str
+) -> None:
+    compare(bench, lambda: TwoNodes("jit", WAYS[way]), passes=2)
+    (said,) = leapp.diagnostics()
+    assert (said.code, said.level) == ("LP205", level)
 
 
 def test_the_ports_stay_as_they_were_annotated(bench: Workbench) -> None:

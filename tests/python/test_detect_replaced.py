@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import collections
 import dataclasses
+import threading
+import weakref
 from types import SimpleNamespace
 from typing import Any
 
@@ -143,6 +145,52 @@ class _Default(NodePolicy):
         return x + seen[0]
 
 
+def _smooth(x: torch.Tensor) -> torch.Tensor:
+    mean: torch.Tensor = 0.5 * getattr(_smooth, "mean", 0) + x
+    _smooth.mean = mean  # type: ignore[attr-defined]
+    return mean * 2
+
+
+class _OfAFunction(NodePolicy):
+    def function(self, x: torch.Tensor) -> torch.Tensor:
+        return _smooth(x)
+
+
+class _Held(NodePolicy):
+    def function(self, x: torch.Tensor) -> torch.Tensor:
+        h: torch.Tensor = self.get()
+        self.put(0.5 * h + x)
+        return h + x
+
+
+def _in_thread_local() -> NodePolicy:
+    held = threading.local()
+    held.h = torch.zeros(3)
+    return _Held(held=held, get=lambda: held.h, put=lambda h: setattr(held, "h", h))
+
+
+_KEY = torch.nn.Identity()
+
+
+def _in_weak_dict() -> NodePolicy:
+    held = weakref.WeakKeyDictionary({_KEY: torch.zeros(3)})
+    return _Held(held=held, get=lambda: held[_KEY], put=lambda h: held.__setitem__(_KEY, h))
+
+
+class _ArrayOfTheInput(NodePolicy):
+    def function(self, x: torch.Tensor) -> torch.Tensor:
+        now = x.numpy()
+        rate = np.zeros_like(now) if self.last is None else now - self.last
+        self.last = now
+        return torch.from_numpy(rate)
+
+
+class _NumberThatLeaves(NodePolicy):
+    def function(self, x: torch.Tensor) -> torch.Tensor:
+        self.phase = np.float32(self.phase + np.float32(0.1))
+        return x * float(np.sin(self.phase))
+
+
 class _ArrayInSlots(NodePolicy):
     __slots__ = ("mean",)
 
@@ -165,6 +213,11 @@ def _array_in_slots() -> NodePolicy:
         (_Entry(parts={}), "'policy.parts['sum']' was replaced"),
         (_FromZero(mean=0.0), "'policy.mean' was replaced"),
         (_Default(), "'_Default.function()['seen']' was replaced"),
+        (_OfAFunction(), "'_smooth.mean' was replaced"),
+        (_in_thread_local(), "'policy.held['h']' was replaced"),
+        (_in_weak_dict(), "'policy.held[<weakref"),
+        (_ArrayOfTheInput(last=None), "'policy.last' was replaced"),
+        (_NumberThatLeaves(phase=np.float32(0)), "'policy.phase' was replaced"),
     ],
 )
 def test_what_one_pass_cannot_show_is_named(
@@ -195,6 +248,19 @@ def test_intermediate_values_that_are_kept_are_no_state(bench: Workbench) -> Non
             return self.features + self.extras["norm"]
 
     assert "[WARNING]" not in trace(bench, Policy(extras={}))
+
+
+def test_a_log_of_what_was_put_out_is_no_state(bench: Workbench) -> None:
+    class Policy(NodePolicy):
+        def function(self, x: torch.Tensor) -> torch.Tensor:
+            return x * 2
+
+        def step(self, x: torch.Tensor) -> torch.Tensor:
+            y = super().step(x)
+            self.log.append(y.clone())
+            return y
+
+    assert "[WARNING]" not in trace(bench, Policy(log=[]))
 
 
 def test_a_cache_that_grows_is_not_named(bench: Workbench) -> None:

@@ -8,6 +8,7 @@ import contextlib
 import functools
 import queue
 import random
+import threading
 import types
 import weakref
 from collections.abc import Callable, Iterator, Mapping, MutableMapping
@@ -121,6 +122,8 @@ _BEHIND: dict[type, Callable[[Any], list[Any]]] = {
     collections.ChainMap: lambda value: [value.maps],
     queue.Queue: lambda value: [value.queue],
     weakref.ReferenceType: lambda value: [value()],
+    weakref.WeakKeyDictionary: lambda value: [value.data],
+    threading.local: lambda value: [value.__dict__],
     staticmethod: lambda value: [value.__func__],
     classmethod: lambda value: [value.__func__],
     property: lambda value: [value.fget, value.fset],

@@ -185,9 +185,9 @@ class Program:
         new_cells = [cell for cell in function.__closure__ or () if self._is_new(cell)]
         if new_cells and (cells := cells_of(function)):
             self._hold("", cells, function)
-        if function.__dict__:
-            self._hold(function.__qualname__, function.__dict__, function)
         code, values = function.__code__, function.__defaults__ or ()
+        if function.__dict__ or function.__name__ in code.co_names:
+            self._hold(function.__qualname__, function.__dict__, function)
         names = code.co_varnames[code.co_argcount - len(values) : code.co_argcount]
         named = dict(zip(names, values, strict=True)) | (function.__kwdefaults__ or {})
         kept = {name: value for name, value in named.items() if isinstance(value, (list, dict))}

@@ -64,7 +64,8 @@ def _tolist(original: Any, self: torch.Tensor) -> Any:
 
 def _deepcopy(original: Any, self: torch.Tensor, memo: dict[int, Any]) -> Any:
     # PyTorch copies the memory itself, which no operator shows.
-    if id(self) in memo or not self.is_leaf or not _trace.is_traced(self):
+    followed = _trace.any_open() or _trace.is_traced(self)
+    if id(self) in memo or not self.is_leaf or not followed:
         return original(self, memo)
     made = self.detach().clone().requires_grad_(self.requires_grad)
     memo[id(self)] = made

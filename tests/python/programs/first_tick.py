@@ -135,6 +135,21 @@ class OffsetOfTheFirst(FourNumbers):
 
 
 @program()
+class PartsOfTheFirst(FourNumbers):
+    """Two parts of each observation are kept, each by itself, from the first tick on."""
+
+    def build(self) -> None:
+        self.kept: list[torch.Tensor | None] = [None, None]
+
+    def forward(self, obs: torch.Tensor) -> torch.Tensor:
+        rates = []
+        for k, part in enumerate(obs.chunk(2, -1)):
+            last, self.kept[k] = self.kept[k], part
+            rates.append(torch.zeros_like(part) if last is None else (part - last) / 0.02)
+        return torch.cat(rates, -1) + obs
+
+
+@program()
 class FlagOfTheFirst(FourNumbers):
     """A flag of Python's is up in the first tick."""
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import copy
+
 import numpy as np
 import torch
 
 from leapp import annotate
 
 from . import Policy, Ports, normal, program
-from .helpers import actor
+from .helpers import OneNode, actor
 
 
 @program()
@@ -106,3 +108,16 @@ class DataAttribute(Policy):
         y = obs.data * 2 + obs.detach()
         action = annotate.output_tensors("policy", {"action": y}, export_with=self.backend)
         return {"policy/action": action}
+
+
+@program(traced=2)
+class DeepCopyOfState(OneNode):
+    """What is kept is copied, before it is written to, by a copy that runs no operator."""
+
+    def build(self) -> None:
+        self.state = {"h": torch.zeros(*self.size)}
+
+    def forward(self, obs: torch.Tensor) -> torch.Tensor:
+        before = copy.deepcopy(self.state)
+        self.state["h"].mul_(0.5).add_(obs)
+        return self.state["h"] - before["h"]

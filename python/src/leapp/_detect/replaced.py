@@ -13,7 +13,8 @@ import numpy as np
 import torch
 
 from .. import _reading, _source, _trace
-from .._numpy import TracedArray, is_traced, to_tensor
+from .._held import is_a
+from .._numpy import TracedArray, to_tensor
 from .._snapshot import NUMBERS, Place, Snapshot, leaves_inside, leaves_of
 from .watch import Finding, Watch
 
@@ -45,6 +46,8 @@ def _once(watch: Watch, node: str) -> Iterator[Finding]:
     snapshot = watch.before[node]
     for place, before in (*_kept_state(snapshot), *_made_places(watch, node, snapshot)):
         leaves = leaves_of(now := place.now())
+        if before and is_a(now, NUMBERS):  # in the place of one that was followed
+            leaves = [now]
         if not before and now is not place.value and _may_be_carried(place):
             before, leaves = leaves_inside(place.value), leaves_inside(now)
         known = set(map(id, before))
@@ -131,9 +134,10 @@ def _may_be_carried(place: Place) -> bool:
 
 def _reads_what_was_left(watch: Watch, node: str, place: Place) -> bool:
     """Whether code inside a node may read what an earlier pass put in a place."""
+    reading = watch.reading_in(node, place.holder)
     if not isinstance(place.holder.of, type):
-        return True
-    return not {_reading.ANY, place.key}.isdisjoint(watch.reading_in(node, place.holder).given)
+        return not {_reading.ANY, *_reading.words(place.name)}.isdisjoint(reading.read)
+    return not {_reading.ANY, place.key}.isdisjoint(reading.given)
 
 
 def _is_replaced(place: Place) -> bool:
@@ -160,9 +164,10 @@ def _was_declared(value: Any) -> bool:
 
 def _is_value(value: Any) -> bool:
     """Whether a tensor or array was computed by a node, or went into one."""
-    if isinstance(value, torch.Tensor):
-        return _trace.is_traced(value) or _trace.was_input(value)
-    return isinstance(value, TracedArray) and is_traced(value)
+    if not isinstance(value, (torch.Tensor, TracedArray)):
+        return False
+    tensor = to_tensor(value)
+    return _trace.is_traced(tensor) or _trace.was_input(tensor)
 
 
 def _was_read(value: Any) -> bool:
