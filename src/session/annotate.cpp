@@ -6,6 +6,17 @@
 #include "session/live.h"
 
 namespace leapp::annotate {
+namespace {
+
+// "arg_0", "arg_1" and so on.
+NamedTensors named(const char* prefix, int number, const std::vector<at::Tensor>& tensors) {
+  NamedTensors all;
+  for (const at::Tensor& tensor : tensors)
+    all.push_back({prefix + std::to_string(number++), tensor});
+  return all;
+}
+
+}  // namespace
 
 void abandon(const std::string& node) noexcept {
   if (session::Shadowing* shadow = session::shadowing) shadow->abandon(node);
@@ -19,11 +30,7 @@ std::function<std::vector<at::Tensor>(const std::vector<at::Tensor>&)> method(
     const OutputOptions& options, std::source_location where) {
   return [=](const std::vector<at::Tensor>& arguments) -> std::vector<at::Tensor> {
     if (!is_active() && session::shadowing == nullptr) return callable(arguments);
-    NamedTensors inputs;
-    for (std::size_t i = 0; i < arguments.size(); ++i) {
-      inputs.push_back({"arg_" + std::to_string(i), arguments[i]});
-    }
-    const std::vector<at::Tensor> traced = input_tensors(node, inputs, where);
+    const std::vector<at::Tensor> traced = input_tensors(node, named("arg_", 0, arguments), where);
     std::vector<at::Tensor> results;
     try {
       front_end::enter_function(node);
@@ -33,11 +40,7 @@ std::function<std::vector<at::Tensor>(const std::vector<at::Tensor>&)> method(
       abandon(node);
       throw;
     }
-    NamedTensors outputs;
-    for (std::size_t i = 0; i < results.size(); ++i) {
-      outputs.push_back({"output" + std::to_string(i + 1), results[i]});
-    }
-    return output_tensors(node, outputs, options, where);
+    return output_tensors(node, named("output", 1, results), options, where);
   };
 }
 

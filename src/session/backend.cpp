@@ -10,21 +10,6 @@
 namespace leapp::session {
 namespace {
 
-const std::map<std::string, Backend>& backends() {
-  static const std::map<std::string, Backend> known = {
-      {"jit", Backend::kTorchScript},
-      {"jit-script", Backend::kTorchScript},
-      {"jit-trace", Backend::kTorchScript},
-      {"onnx", Backend::kOnnx},
-      {"onnx-dynamo", Backend::kBridgedOnnx},
-      {"onnx-torchscript", Backend::kBridgedOnnx},
-      {"pt2", Backend::kExportedProgram},
-      {"exported-program", Backend::kExportedProgram},
-      {"cpp", Backend::kCpp},
-  };
-  return known;
-}
-
 constexpr const char* kFlag = "True or False";
 constexpr const char* kText = "a string";
 
@@ -43,13 +28,23 @@ void read(const Metadata::Map& params, const std::string& key, const char* type,
 }  // namespace
 
 Backend parse_backend(const std::optional<std::string>& export_with) {
+  static const std::map<std::string, Backend> known = {
+      {"jit", Backend::kTorchScript},
+      {"jit-script", Backend::kTorchScript},
+      {"jit-trace", Backend::kTorchScript},
+      {"onnx", Backend::kOnnx},
+      {"onnx-dynamo", Backend::kBridgedOnnx},
+      {"onnx-torchscript", Backend::kBridgedOnnx},
+      {"pt2", Backend::kExportedProgram},
+      {"exported-program", Backend::kExportedProgram},
+      {"cpp", Backend::kCpp},
+  };
   if (!export_with) return Backend::kNone;
-  const auto it = backends().find(*export_with);
-  if (it != backends().end()) return it->second;
-  throw Error(Code::kUnknownBackend, "export_with='" + *export_with +
-                                         "' is no backend. There are " +
-                                         join_quoted(std::views::keys(backends())) +
-                                         ", and None for a node without a model.");
+  const auto it = known.find(*export_with);
+  if (it != known.end()) return it->second;
+  throw Error(Code::kUnknownBackend,
+              "export_with='" + *export_with + "' is no backend. There are " +
+                  join_quoted(std::views::keys(known)) + ", and None for a node without a model.");
 }
 
 BackendParams parse_backend_params(Backend backend, const Metadata::Map& params) {

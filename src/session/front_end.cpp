@@ -17,16 +17,6 @@ using session::Pass;
 using session::VarId;
 using trace::memory_of;
 
-bool is_outside(const trace::Tape& tape, VarId var) {
-  return tape.variable(var).origin == trace::Variable::Origin::kOutside;
-}
-
-// A tensor that was there before the pass: its value may be another one in the next.
-bool is_programs(const trace::Tape& tape, VarId var) {
-  const trace::StoreId store = tape.variable(var).store;
-  return is_outside(tape, var) && (store == kNoId || !tape.store(store).fresh);
-}
-
 bool follows(const Live& live, const at::Tensor& tensor) {
   return live.active() && (live.owner_of(tensor) != kNoId || live.tags.find(tensor));
 }
@@ -49,7 +39,7 @@ std::vector<std::pair<at::Tensor, trace::FrameRef>> raw_constants(const Live& li
   for (const std::int32_t index : trace::calls_for(pass.recording, {})) {
     trace::for_each_variable(tape, tape.call(index), [&](VarId var) {
       const trace::Variable& variable = tape.variable(var);
-      if (!is_programs(tape, var) || !seen.insert(variable.store).second) return;
+      if (!trace::is_from_outside(tape, var) || !seen.insert(variable.store).second) return;
       if (live.made.count(memory_of(variable.held)) == 0) return;
       if (live.tags.find(variable.held)) return;  // a node's value, which is named by itself
       found.emplace_back(variable.held, tape.call(index).frame);
@@ -111,14 +101,14 @@ bool may_vary(const at::Tensor& tensor) {
   if (follows(*live, tensor)) return true;
   if (!live->may_be_known(tensor)) return false;
   const auto var = live->variable_of(tensor);
-  if (!var || is_programs(*live->tape, *var)) return true;
+  if (!var || trace::is_from_outside(*live->tape, *var)) return true;
   // Not depends_on(): what is written out in the code comes from outside as well.
   bool found = false;
   for (const std::int32_t index : trace::slice(*live->tape, {*var})) {
     const trace::Call& call = live->tape->call(index);
     if (call.op.operator_name() == literal) continue;
     trace::for_each_variable(*live->tape, call,
-                             [&](VarId id) { found |= is_programs(*live->tape, id); });
+                             [&](VarId id) { found |= trace::is_from_outside(*live->tape, id); });
   }
   return found;
 }
@@ -132,7 +122,8 @@ std::vector<at::Tensor> outside_of(const at::Tensor& tensor) {
   std::set<trace::StoreId> seen = {kNoId};
   trace::depends_on(*live->tape, *var, [&](VarId id) {
     const trace::Variable& variable = live->tape->variable(id);
-    if (is_outside(*live->tape, id) && seen.insert(variable.store).second) {
+    const bool outside = variable.origin == trace::Variable::Origin::kOutside;
+    if (outside && seen.insert(variable.store).second) {
       found.push_back(variable.held);
     }
     return false;

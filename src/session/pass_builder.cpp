@@ -48,10 +48,7 @@ void record_memory(Live& live, const LiveNode& node, const std::vector<std::int3
   const trace::Tape& tape = *live.tape;
   std::vector<bool> seen(tape.store_count(), false);
   const auto add = [&](VarId var, const std::string& declared, const at::Tensor& left) {
-    MemoryUse use;
-    use.declared = declared;
-    use.var = var;
-    use.found = tape.variable(var).held;
+    MemoryUse use = {.declared = declared, .var = var, .found = tape.variable(var).held};
     const trace::StoreId store = tape.variable(var).store;
     if (store != kNoId) {
       use.before = tape.store(store).capture;

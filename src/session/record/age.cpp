@@ -3,40 +3,28 @@
 #include <algorithm>
 
 namespace leapp::session {
-namespace {
-
-int distance_of(const Age::Read& read) {
-  return read.pass - read.source_pass;
-}
-
-// How many newer values the source had put out.
-int newer_of(const Age::Read& read) {
-  return read.completed - 1 - read.source_pass;
-}
-
-}  // namespace
 
 void Age::add(const Read& read) {
   if (reads_++ == 0) first_ = deviating_ = read;
-  if (steady_distance_ && distance_of(read) != distance_of(first_)) {
+  if (steady_distance_ && read.distance() != first_.distance()) {
     steady_distance_ = false;
     deviating_ = read;
   }
-  steady_newer_ = steady_newer_ && newer_of(read) == newer_of(first_);
+  steady_newer_ = steady_newer_ && read.newer() == first_.newer();
 }
 
 std::optional<int> Age::distance() const {
   if (reads_ == 0 || !steady_distance_) return std::nullopt;
-  return distance_of(first_);
+  return first_.distance();
 }
 
 int Age::delay(int least) const {
   if (reads_ == 0 || !steady_distance_) return least;
-  const int by_passes = std::max(distance_of(first_), least);
+  const int by_passes = std::max(first_.distance(), least);
   // The passes of all nodes one after the other, and not tick by tick.
   if (!steady_newer_) return by_passes;
   // One of them may have run more often at first, alone; what came in between does not lie.
-  const int by_newer = newer_of(first_) + least;
+  const int by_newer = first_.newer() + least;
   // A single pass tells nothing apart: its source may have run once more for a sample.
   const bool alone = reads_ == 1 && first_.pass == 0;
   return alone ? std::min(by_passes, by_newer) : by_newer;

@@ -18,6 +18,10 @@ class Age {
     int source_pass = 0;  ///< in which the source put the value out
     int completed = 0;    ///< passes that the source had completed by then
     trace::FrameRef where = {};
+
+    int distance() const { return pass - source_pass; }
+    /// How many newer values the source had put out.
+    int newer() const { return completed - 1 - source_pass; }
   };
 
   void add(const Read& read);

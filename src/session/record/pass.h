@@ -44,10 +44,12 @@ struct MemoryUse {
   std::string declared;  ///< the name of the state or buffer that it was declared as, or ""
   VarId var = kNoId;     ///< the variable as the pass found it
   at::Tensor found;      ///< an alias of the tensor as it was found
-  at::Tensor left;  ///< an alias of the tensor that holds the value after; undefined: unchanged
-  std::shared_ptr<trace::Capture> before;  ///< null where the node declared the value as an input
-  std::shared_ptr<trace::Capture> after;   ///< null: unchanged
-  std::optional<Writer> writer;
+  /// An alias of the tensor that holds the value after; undefined: unchanged.
+  at::Tensor left = {};
+  /// Null where the node declared the value as an input.
+  std::shared_ptr<trace::Capture> before = {};
+  std::shared_ptr<trace::Capture> after = {};  ///< null: unchanged
+  std::optional<Writer> writer = {};
   /// The program made it outside of nodes while the session was on, and has let go of it since.
   bool let_go = false;
 
