@@ -54,6 +54,9 @@ void check_size(const Tensor& tensor) {
   const std::optional<DType> dtype = dtype_of(tensor.type);
   const std::optional<std::int64_t> count = checked_element_count(tensor.dims);
   if (!count) damaged("the weight '" + tensor.name + "' has an impossible shape");
+  if (!tensor.strings.empty() && tensor.type != ElementType::kString) {
+    damaged("the weight '" + tensor.name + "' of " + text_of(tensor.type) + " has strings");
+  }
   if (!dtype || tensor.external) return;
   const auto expected = static_cast<std::uint64_t>(*count) * size_of(*dtype);
   if (expected != tensor.raw.size) {

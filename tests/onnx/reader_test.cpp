@@ -155,6 +155,9 @@ TEST(Reader, SaysWhichWeightIsDamaged) {
               HasSubstr("the weight 'w' of shape [3] has 8 bytes instead of 12"));
   model.graph.initializers[0].dims = {std::int64_t{1} << 62, 1 << 10};
   EXPECT_THAT(error_of(serialize(model)), HasSubstr("'w' has an impossible shape"));
+  model = sample_model();
+  model.graph.initializers[0].strings = {"one"};
+  EXPECT_THAT(error_of(serialize(model)), HasSubstr("the weight 'w' of float32 has strings"));
 }
 
 TEST(Reader, NamesAMissingFile) {
