@@ -40,6 +40,8 @@ void NodeValidation::add_sample(std::size_t sample, const std::vector<ConstTenso
   for (std::size_t i = 0; i < traced.size(); ++i) {
     Comparison comparison = compare_in_full(traced[i], exported[i], tolerance_of(i));
     largest_[i] = std::max(largest_[i], comparison.difference.max);
+    elements_ += comparison.elements;
+    nan_ += comparison.traced.nan;
     if (!comparison.passed()) {
       fail(sample);
       if (difference_.empty()) {
@@ -90,8 +92,13 @@ void NodeValidation::fail(std::size_t sample) {
   (sample == 0 ? first_failed_ : later_failed_) = true;
 }
 
-NodeOutcome NodeValidation::finish(const std::string& not_compared) {
+NodeOutcome NodeValidation::finish(std::string not_compared) {
   const bool passed = !first_failed_ && !later_failed_;
+  if (elements_ > 0 && nan_ == elements_) {
+    not_compared =
+        "every value that it put out while it was traced is NaN. Trace it on inputs as "
+        "they are on the robot.";
+  }
   if (passed && !not_compared.empty()) {
     warn(Code::kNotValidated, "  [NOT VALIDATED] " + node_ + ": " + not_compared);
   } else if (passed) {
@@ -113,7 +120,7 @@ NodeOutcome NodeValidation::finish(const std::string& not_compared) {
             "probably been exported as a constant; declare it with annotate.input_tensors() or, if "
             "the node keeps it, with annotate.state_tensors()");
   }
-  return {node_, passed, error_, not_compared, difference_, std::move(samples_)};
+  return {node_, passed, error_, std::move(not_compared), difference_, std::move(samples_)};
 }
 
 void log_validation_summary(const std::vector<NodeOutcome>& outcomes) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
@@ -36,8 +37,9 @@ class LEAPP_EXPORT NodeValidation {
   void add_error(std::size_t sample, const std::string& error);
 
   /// Logs the node's line of the report, and a hint where only re-entries failed. `not_compared`
-  /// says why values were not compared, where they were not.
-  NodeOutcome finish(const std::string& not_compared = {});
+  /// says why values were not compared, where they were not; nothing but NaN is a reason of its
+  /// own.
+  NodeOutcome finish(std::string not_compared = {});
 
  private:
   SampleOutcome& begin(std::size_t sample);
@@ -54,6 +56,8 @@ class LEAPP_EXPORT NodeValidation {
   std::vector<SampleOutcome> samples_;
   bool first_failed_ = false;
   bool later_failed_ = false;
+  std::int64_t elements_ = 0;  // of all samples
+  std::int64_t nan_ = 0;       // as many of them were so when traced
   std::string error_;
   std::string difference_;       // the first, for the outcome
   std::vector<double> largest_;  // difference of each output that was computed with less precision

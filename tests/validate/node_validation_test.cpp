@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -93,6 +94,17 @@ TEST_F(NodeValidationTest, WhatWasNotComparedIsNotCalledAPass) {
               ElementsAre("WARNING   [NOT VALIDATED] sampler: it draws random numbers [LP410]",
                           "INFO Validation Summary", "INFO   Passed: 1/2", "INFO   Failed: 0/2",
                           "INFO   Errored: 0/2", "INFO   Not validated: 1/2"));
+}
+
+TEST_F(NodeValidationTest, NothingButNaNIsNotCalledAPass) {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const ConstTensorView none{&nan, DType::kFloat32, {}};
+  NodeValidation validation("policy", {"a", "b"}, {}, "");
+  validation.add_sample(0, {none, none}, {none, none});
+  EXPECT_THAT(validation.finish().not_compared, HasSubstr("is NaN. Trace it on inputs"));
+  NodeValidation partly("policy", {"a", "b"}, {}, "");
+  partly.add_sample(0, {none, one()}, {none, one()});
+  EXPECT_THAT(partly.finish().not_compared, IsEmpty());
 }
 
 TEST_F(NodeValidationTest, TheSummaryCountsAndNames) {
