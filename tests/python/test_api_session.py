@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 import re
+import signal
 import subprocess
 import sys
 import threading
@@ -161,6 +163,23 @@ class TestModule:
         del model.count
         with pytest.raises(leapp.LeappError, match="'count' of Counter"):
             annotate.output_tensors("n", {"y": x * 2}, export_with="jit")
+
+
+def test_an_interrupt_waits_until_the_bundle_is_written(
+    bench: Workbench, caplog: pytest.LogCaptureFixture
+) -> None:
+    def interrupt(_: logging.LogRecord) -> bool:
+        signal.raise_signal(signal.SIGINT)
+        return True
+
+    with bench.trace():
+        x = annotate.input_tensors("n", {"x": torch.ones(2)})
+        annotate.output_tensors("n", {"y": x * 2}, export_with="onnx")
+    caplog.set_level(logging.DEBUG, "leapp")
+    with pytest.raises(KeyboardInterrupt), caplog.filtering(interrupt):
+        leapp.compile_graph()
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    assert bench.manager().inputs == ["n/x"]
 
 
 def test_interpreter_may_end_in_the_middle_of_a_session(bench: Workbench) -> None:

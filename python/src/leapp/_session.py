@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from . import _console, _state, _untraced
+from . import _console, _signals, _state, _untraced
 from ._annotate import Annotate
 from .errors import LeappError, LeappTypeError, LeappValidationError, LeappValueError, expect
 from .patching import FunctionPatch
@@ -149,7 +149,7 @@ def compile_graph(
         configs = (graph_configs.frequency, extra)
     _console.show(verbose)
     try:
-        with _console.ProgressBar() as progress:
+        with _signals.held_back(), _console.ProgressBar() as progress:
             report = _trace.compile_graph(
                 visualize, verbose, validate, dry_run, rtol, atol, strict, configs, golden,
                 thorough, progress,
