@@ -12,6 +12,7 @@
 #include <cstdlib>
 
 #include "base/check.h"
+#include "base/join.h"
 #include "bundle/contract_rules.h"
 #include "bundle/port_rules.h"
 #include "interop/convert.h"
@@ -284,10 +285,15 @@ void Live::check_thread(const LiveNode& node) const {
 LiveNode& Live::open_node(const std::string& name, const char* call) {
   LiveNode* node = find(name);
   if (node == nullptr || !node->pass.open) {
-    refuse(Code::kNodeNotOpen, std::string("annotate.") + call + "() for node '" + name +
-                                   "', but annotate.input_tensors() was never called for it" +
-                                   (node != nullptr ? " in this pass" : "") +
-                                   ". Call annotate.input_tensors() first.");
+    std::vector<std::string> opened;
+    for (const LiveNode& each : nodes) {
+      if (each.pass.open) opened.push_back(each.name);
+    }
+    refuse(Code::kNodeNotOpen,
+           std::string("annotate.") + call + "() for node '" + name +
+               "', but annotate.input_tensors() was never called for it" +
+               (node != nullptr ? " in this pass" : "") +
+               ". Call annotate.input_tensors() first; open now: " + join_quoted(opened) + ".");
   }
   check_thread(*node);
   return *node;

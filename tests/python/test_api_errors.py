@@ -97,6 +97,11 @@ def test_extra_may_hold_a_kind_when_none_is_given() -> None:
         (lambda: leapp.start("g", verbose="no"), TypeError, r"verbose=\.\.\) must be True or Fa"),
         (lambda: leapp.start("g", max_cached_io="5"), TypeError, "whole number, got str"),
         (lambda: leapp.start("g", max_cached_io=2.5), TypeError, "whole number, got float"),
+        (
+            lambda: annotate.module("n", torch.nn.Linear),
+            TypeError,
+            "expects a torch.nn.Module, got type",
+        ),
         (lambda: leapp.compile_graph(strict="yes"), TypeError, r"strict=\.\.\) must be True or F"),
         (lambda: leapp.compile_graph(rtol="1e-3"), TypeError, r"rtol=\.\.\) must be a number, got"),
         (lambda: leapp.compile_graph(atol=-1.0), ValueError, "must not be negative, got -1.0"),
@@ -120,6 +125,13 @@ def test_what_no_port_can_be(bench: Workbench, port: Any, error: type, text: str
     with bench.trace(), pytest.raises(error, match=text) as caught:
         annotate.input_tensors("n", {"x": port})
     assert re.match(HERE, str(caught.value))
+
+
+def test_a_misspelled_node_is_told_what_is_open(bench: Workbench) -> None:
+    leapp.start("g", save_path=str(bench.folder))
+    x = annotate.input_tensors("policy", {"x": torch.ones(2)})
+    with pytest.raises(leapp.LeappError, match=r"for node 'polcy'.* open now: 'policy'"):
+        annotate.output_tensors("polcy", {"y": x * 2}, export_with="jit")
 
 
 @pytest.mark.parametrize("opset", ["eleven", 9])

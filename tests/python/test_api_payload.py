@@ -81,8 +81,8 @@ def test_semantics_carry_their_meaning() -> None:
 BAD_PAYLOADS = [
     (X, "does not accept a bare tensor"),
     (np.ones(2), "does not accept a bare tensor"),
-    ([X], "expects either a dict of named tensors"),
-    ((X, X), "expects either a dict of named tensors"),
+    ([X], "expects either a dict of named tensors.* got list of Tensor. Pass {'name': tensor}"),
+    ((X, X), "expects either a dict of named tensors.* got tuple of Tensor"),
     ([], "expects either a dict of named tensors"),
     (None, "expects either a dict of named tensors"),
     ([TensorSemantics("a", X), X], "All items must be TensorSemantics"),

@@ -147,7 +147,7 @@ class Annotate:
             model: The module; call this before its forward pass.
             buffer_names: The buffers to track; all of them by default.
         """
-        if not callable(getattr(model, "named_buffers", None)):
+        if isinstance(model, type) or not callable(getattr(model, "named_buffers", None)):
             raise LeappTypeError.of(
                 model, f"module() for node '{node_name}' expects a torch.nn.Module"
             )

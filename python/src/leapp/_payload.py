@@ -111,9 +111,11 @@ def check(call: str, node: str, payload: Any) -> None:
             f"a TensorSemantics or a list of TensorSemantics."
         )
     else:
+        inside = type(payload[0]).__name__ if isinstance(payload, (list, tuple)) and payload else ""
         raise _refused(
             f"{what} expects either a dict of named tensors or a TensorSemantics or list of "
-            f"TensorSemantics, got {type(payload).__name__}."
+            f"TensorSemantics, got {type(payload).__name__}{inside and ' of ' + inside}. Pass "
+            f"{{'name': tensor}}: every port needs a name."
         )
 
 
