@@ -20,10 +20,15 @@ class _Counter(NodePolicy):
         return x * math.cos(0.0 * self.count)
 
 
+class _CounterOfTheClass(_Counter):
+    count = 0
+
+
 def test_a_number_that_changed_is_named_after_any_number_of_passes(bench: Workbench) -> None:
-    log = trace(bench, _Counter(count=0))
-    assert "'policy.count' was 0 before node 'node' was traced" in log
-    assert "and is 1 now" in log
+    for policy in (_Counter(count=0), _CounterOfTheClass()):
+        log = trace(bench, policy)
+        assert "'policy.count' was 0 before node 'node' was traced" in log
+        assert "and is 1 now" in log
     # What is computed with it happens to be the same in both.
     log = trace(bench, _Counter(count=0), passes=2)
     assert "'policy.count' went from 0 to 2 over the passes" in log

@@ -139,6 +139,14 @@ class _FromZero(NodePolicy):
         return x - self.mean
 
 
+class _OfTheClass(_FromZero):
+    mean: Any = torch.zeros(())
+
+
+class _NoneOfTheClass(_Replaced):
+    h = None
+
+
 class _Default(NodePolicy):
     def function(self, x: torch.Tensor, seen: list[torch.Tensor] = []) -> torch.Tensor:  # noqa: B006
         seen.append(x)
@@ -212,6 +220,8 @@ def _array_in_slots() -> NodePolicy:
         (_Lazy(), "'policy.offset' was replaced"),
         (_Entry(parts={}), "'policy.parts['sum']' was replaced"),
         (_FromZero(mean=0.0), "'policy.mean' was replaced"),
+        (_OfTheClass(), "'policy.mean' was replaced"),
+        (_NoneOfTheClass(), "'policy.h' was replaced"),
         (_Default(), "'_Default.function()['seen']' was replaced"),
         (_OfAFunction(), "'_smooth.mean' was replaced"),
         (_in_thread_local(), "'policy.held['h']' was replaced"),
@@ -242,8 +252,11 @@ def test_a_command_that_is_not_declared_is_named_after_one_pass(bench: Workbench
 
 def test_intermediate_values_that_are_kept_are_no_state(bench: Workbench) -> None:
     class Policy(NodePolicy):
+        features = torch.zeros(3)
+        latest = None
+
         def function(self, x: torch.Tensor) -> torch.Tensor:
-            self.features = x * 2
+            self.features = self.latest = x * 2
             self.extras["norm"] = x.norm()
             return self.features + self.extras["norm"]
 

@@ -9,6 +9,7 @@ import datetime
 import enum
 import fractions
 import functools
+import inspect
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import ModuleType
@@ -127,11 +128,13 @@ class Snapshot:
                 yield place
 
     def new_places(self) -> Iterator[Place]:
-        """Yield the places in dicts that came up since, without a value."""
+        """Yield the places in dicts that came up since, with what an object's class has there."""
         for holder, copy in self._copies:
-            for key, _ in items_in(copy_of(holder.values)) if isinstance(copy, dict) else ():
+            for key, now in items_in(copy_of(holder.values)) if isinstance(copy, dict) else ():
                 if key not in copy:
-                    yield Place(holder, key, None)
+                    of = holder.of if isinstance(holder.of, type) else None
+                    default = inspect.getattr_static(of, key, None) if of else None
+                    yield Place(holder, key, None if default is now else default)
 
     def find(self, place: Place) -> Any:
         """Return what a place in a dict, of another snapshot, held at this one."""

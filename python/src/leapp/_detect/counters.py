@@ -69,7 +69,7 @@ def _of_places(watch: Watch, node: str, once: bool) -> Iterator[_Change]:
     """Yield what changed in the places that the program holds, if the node uses it."""
     snapshot = watch.before.get(node, Snapshot([], []))
     second = watch.after.get(node, Snapshot([], []))
-    came_up = (place._replace(value=second.find(place)) for place in snapshot.new_places())
+    came_up = map(second.former, snapshot.new_places())
     places: Iterable[Place] = snapshot.places()
     copies = snapshot.by_id
     if once:  # what was set before the only pass is as good as what is set after it

@@ -69,7 +69,7 @@ def _once(watch: Watch, node: str) -> Iterator[Finding]:
 
 
 def _made_places(watch: Watch, node: str, snapshot: Snapshot) -> Iterator[tuple[Place, list[Any]]]:
-    """Yield the places that came up since and that the program had asked for."""
+    """Yield the places that came up since: those of a class, and those the program asked for."""
     for place in snapshot.new_places():
         of = place.holder.of
         if not _source.may_be_rebound(of, place.key):
@@ -77,8 +77,10 @@ def _made_places(watch: Watch, node: str, snapshot: Snapshot) -> Iterator[tuple[
         last_word = place.holder.name.rpartition(".")[2].partition("[")[0]
         container = "" if of is not None else last_word
         trees = watch.trees_around(node, of)
-        if any(_source.asks_for(tree, container, place.key) for tree in trees):
-            yield place, []
+        asked = (_source.asks_for(tree, container, place.key) for tree in trees)
+        has_default = isinstance(of, type) and hasattr(of, place.key)
+        if (has_default and _may_be_carried(place)) or any(asked):
+            yield place, leaves_of(place.value)
 
 
 def _unread(watch: Watch, node: str) -> Iterator[Finding]:
