@@ -122,11 +122,8 @@ class Stage:
     def _is_bound_to(self, value: Any) -> bool:
         """Whether the function is a method of that object or class, whatever it calls it."""
         kinds = (value if isinstance(value, type) else type(value)).__mro__
-        module, name = self.function.__module__, self.function.__qualname__
-        return any(
-            kind.__module__ == module and f"{kind.__qualname__}.{self.function.__name__}" == name
-            for kind in kinds
-        )
+        owner = self.function.__module__, self.function.__qualname__.rpartition(".")[0]
+        return any((kind.__module__, kind.__qualname__) == owner for kind in kinds)
 
     def _close(self, result: Any) -> Any:
         """Name what the function returned and close the node."""
@@ -143,18 +140,13 @@ class Stage:
         return type(result)(*values) if hasattr(result, "_fields") else values
 
     def _output_names(self, result: Any) -> list[str]:
-        names: list[Any]
-        if isinstance(result, tuple):
-            lists = (names for names in self._returns if isinstance(names, list))
-            shown = [names for names in lists if len(names) == len(result)]
-            names = [*(shown[-1] if shown else getattr(result, "_fields", [None] * len(result)))]
-        else:
-            names = [name for name in self._returns if not isinstance(name, list)][-1:] or [None]
-        result_names: list[str] = []
-        for i, name in enumerate(names):
-            unused = name is not None and name not in result_names
-            result_names.append(name if unused else f"output{i + 1}")
-        return result_names
+        count = len(result) if isinstance(result, tuple) else None
+        fields = [None] if count is None else getattr(result, "_fields", [None] * count)
+        names: list[str] = []
+        for i, name in enumerate(self._returns.get(count, fields)):
+            unused = name is not None and name not in names
+            names.append(name if unused else f"output{i + 1}")
+        return names
 
 
 def _fault_of(function: Callable[..., Any]) -> str:

@@ -210,23 +210,23 @@ def _is_only_shown(
     return bool(read) and all(_is_only_shown(use, parents, asked) for use in read)
 
 
-def shown_returns(function: Callable[..., Any]) -> list[str | list[str | None] | None]:
-    """Return the variables each ``return`` of the function names, as far as its source shows them.
+def shown_returns(function: Callable[..., Any]) -> dict[int | None, list[str | None]]:
+    """Return the variables that a function returns, as far as its source shows them.
 
-    One entry per statement: a list for ``return a, b``, a name for ``return a``, None where an
-    expression has no name.
+    They are those of the last such statement, by how many there are in ``return a, b``, and by None
+    where one is returned as it is; None stands for an expression without a name.
     """
     try:
         body = ast.parse(textwrap.dedent(inspect.getsource(function))).body
     except (OSError, TypeError, SyntaxError):
-        return []  # no source, or a lambda in the middle of a line
+        return {}  # no source, or a lambda in the middle of a line
     definitions = [part for part in body if isinstance(part, ast.FunctionDef)]
-    result: list[str | list[str | None] | None] = []
+    result: dict[int | None, list[str | None]] = {}
     for value in _returned_by(definitions[0]) if definitions else ():
         if not isinstance(value, ast.Tuple):
-            result.append(getattr(value, "id", None))
+            result[None] = [getattr(value, "id", None)]
         elif not any(isinstance(item, ast.Starred) for item in value.elts):
-            result.append([getattr(item, "id", None) for item in value.elts])
+            result[len(value.elts)] = [getattr(item, "id", None) for item in value.elts]
     return result
 
 
