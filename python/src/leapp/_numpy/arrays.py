@@ -41,18 +41,6 @@ class Traced:
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
         return calls.function(func, args, kwargs)
 
-    def __format__(self, spec: str) -> str:
-        return format(plain(self), spec)
-
-    def __repr__(self) -> str:
-        return repr(plain(self))
-
-    def __str__(self) -> str:
-        return str(plain(self))
-
-    def __reduce_ex__(self, protocol: Any) -> Any:
-        return plain(self).__reduce_ex__(protocol)
-
 
 class TracedArray(Traced, np.ndarray[Any, Any]):
     """A NumPy array in traced memory: behaves like any other, and its use is recorded."""
@@ -107,11 +95,10 @@ class TracedArray(Traced, np.ndarray[Any, Any]):
     def __contains__(self, value: Any) -> bool:
         return plain(value) in left(self, "in")
 
-    def __copy__(self) -> Any:
+    def __deepcopy__(self, memo: dict[int, Any] | None = None) -> Any:
         return self.copy(order="K")
 
-    def __deepcopy__(self, memo: dict[int, Any] | None) -> Any:
-        return self.copy(order="K")
+    __copy__ = __deepcopy__
 
 
 class Number(Traced):
@@ -209,6 +196,11 @@ def _leaving(name: str, how: str) -> Any:
     return leave
 
 
+def _showing(name: str) -> Any:
+    """Return a method that shows a value, or packs it up, as NumPy does."""
+    return lambda self, *args: getattr(plain(self), name)(*args)
+
+
 def _leaving_by(name: str) -> Any:
     return property(
         lambda self: getattr(left(self, f".{name}"), name),
@@ -231,6 +223,8 @@ _LEAVING = {
 }  # fmt: skip
 for _name, _how in _LEAVING.items():
     setattr(Traced, _name, _leaving(_name, _how))
+for _name in ("__format__", "__repr__", "__str__", "__reduce_ex__"):
+    setattr(Traced, _name, _showing(_name))
 for _name in ("ctypes", "flat"):
     setattr(TracedArray, _name, _leaving_by(_name))
 for _name in ("real", "imag"):

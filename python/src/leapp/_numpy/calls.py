@@ -42,13 +42,8 @@ from .table import NOT_VALUES, WRITERS, numpy_of_torch, torch_function, torch_me
 _RTOL = {np.dtype(np.float16): 2e-2, np.dtype(np.float32): 1e-3, np.dtype(np.complex64): 1e-3}
 
 
-#: The types of most digits, and what PyTorch's types with fewer are then.
+#: The types of most digits.
 _WIDE = (np.dtype(np.float64), np.dtype(np.complex128))
-_WIDER = {
-    torch.float16: torch.float64,
-    torch.float32: torch.float64,
-    torch.complex64: torch.complex128,
-}
 
 
 class _DisagreementError(Exception):
@@ -372,9 +367,11 @@ def _wide_value(value: Any) -> Any:
     """Return that with all digits: where NumPy's types mix, PyTorch's may not."""
     value = _torch_value(value)
     tensor = _inner(value)
-    if not isinstance(tensor, torch.Tensor) or tensor.dtype not in _WIDER:
+    dtype = getattr(tensor, "dtype", None)
+    if not isinstance(dtype, torch.dtype) or not (dtype.is_floating_point or dtype.is_complex):
         return value
-    return numpy_of_torch().ndarray(tensor.to(_WIDER[tensor.dtype]))
+    wide = torch.promote_types(dtype, torch.float64)
+    return value if dtype == wide else numpy_of_torch().ndarray(tensor.to(wide))
 
 
 def _inner(value: Any) -> Any:

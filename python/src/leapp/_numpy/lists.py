@@ -116,13 +116,10 @@ def apply_along_axis(function: Any, axis: int, array: Any, *args: Any, **options
     """Do what NumPy's does, on slices that stay traced."""
     slices = np.moveaxis(array, axis, -1)
     outer = slices.shape[:-1]
-    items = [function(slices[at], *args, **options) for at in np.ndindex(outer)]
-    result = np.array(items)
-    inner = result.shape[1:]
-    result = result.reshape((*outer, *inner))
-    first = axis % array.ndim
-    places = range(len(outer), len(outer) + len(inner))
-    return np.moveaxis(result, list(places), list(range(first, first + len(inner))))
+    items = np.array([function(slices[at], *args, **options) for at in np.ndindex(outer)])
+    result = items.reshape((*outer, *items.shape[1:]))
+    inner = [*range(len(outer), result.ndim)]
+    return np.moveaxis(result, inner, [at - len(outer) + axis % array.ndim for at in inner])
 
 
 @functools.cache
@@ -132,15 +129,16 @@ def _of_function(original: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(original)
     def call(*args: Any, **options: Any) -> Any:
-        if not _trace.any_open():
-            return original(*args, **options)
-        return _own(original, as_arrays(original, args), options)
+        return _call(original, args, options)
 
     return call
 
 
-def _own(original: Callable[..., Any], args: tuple[Any, ...], options: dict[str, Any]) -> Any:
-    """Call a function of NumPy's in a node: what it makes for the program is the node's own."""
+def _call(original: Callable[..., Any], args: tuple[Any, ...], options: dict[str, Any]) -> Any:
+    """Call a function of NumPy's: what it makes for the program in a node is the node's own."""
+    if not _trace.any_open():
+        return original(*args, **options)
+    args = as_arrays(original, args)
     result = original(*args, **options)
     if isinstance(result, Traced) or not _trace.is_user_code(sys._getframe(2).f_code):
         return result
@@ -168,15 +166,12 @@ class _Ufunc:
     __class__ = property(lambda self: np.ufunc)
 
     def __call__(self, *args: Any, **options: Any) -> Any:
-        if not _trace.any_open():
-            return self._ufunc(*args, **options)
-        return _own(self._ufunc, tuple(map(as_array, args)), options)
+        return _call(self._ufunc, args, options)
 
     def __getattr__(self, name: str) -> Any:
         found = getattr(self._ufunc, name)
-        if name in ("accumulate", "outer", "reduce", "reduceat"):
-            return _of_function(found)
-        return found
+        takes_lists = name in ("accumulate", "outer", "reduce", "reduceat")
+        return _of_function(found) if takes_lists else found
 
     def __repr__(self) -> str:
         return repr(self._ufunc)

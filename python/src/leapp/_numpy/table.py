@@ -36,13 +36,11 @@ TAKE_LISTS = _functions(
 #: Functions whose lists are no arrays, and hold none.
 TAKE_OTHER_LISTS = _functions("block piecewise save savez savez_compressed")
 
-#: By the method of a ufunc, what it is called for each that PyTorch has.
+#: What methods of ufuncs are called that PyTorch has.
 _OF_UFUNCS = {
-    "reduce": {
-        "add": "sum", "multiply": "prod", "maximum": "amax", "minimum": "amin",
-        "logical_and": "all", "logical_or": "any",
-    },
-    "accumulate": {"add": "cumsum", "multiply": "cumprod"},
+    "add.reduce": "sum", "multiply.reduce": "prod", "maximum.reduce": "amax",
+    "minimum.reduce": "amin", "logical_and.reduce": "all", "logical_or.reduce": "any",
+    "add.accumulate": "cumsum", "multiply.accumulate": "cumprod",
 }  # fmt: skip
 #: The longest kernel that is written out, term by term: ONNX Runtime convolves no float64.
 _MOST_TAPS = 64
@@ -77,7 +75,7 @@ def torch_function(function: Any, method: str = "__call__") -> Callable[..., Any
     if method == "outer":
         call = torch_function(function)
         return call and (lambda a, b: call(a.reshape(a.shape + (1,) * b.ndim), b))
-    known = _OF_UFUNCS.get(method, {}).get(name)
+    known = _OF_UFUNCS.get(f"{name}.{method}")
     if known is None:
         return None
 
