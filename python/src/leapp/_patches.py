@@ -8,6 +8,7 @@ recorder sees their operators.
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import threading
 from collections.abc import Callable, Iterable
@@ -20,9 +21,8 @@ from . import _branches, _detect, _numpy, _tensor, _trace
 from ._replacing import replaced, wrapped
 from .patching import FunctionPatch
 
-#: What was replaced: (owner, what it had there itself, what was put there), both by name.
-_undo: list[tuple[Any, dict[str, Any], dict[str, Any]]] = []
-_stance: Any = None
+#: What puts everything back.
+_undo = contextlib.ExitStack()
 
 
 def install(global_patching: bool, patching: Iterable[FunctionPatch]) -> None:
@@ -40,25 +40,14 @@ def install(global_patching: bool, patching: Iterable[FunctionPatch]) -> None:
 
 def restore() -> None:
     """Leave PyTorch, NumPy and the program as they were found; what others put there stays."""
-    global _stance
-    while _undo:
-        owner, former, put = _undo.pop()
-        own = vars(owner)
-        for name in (name for name in put if own.get(name) is put[name]):
-            if name in former:
-                setattr(owner, name, former[name])
-            else:
-                delattr(owner, name)
+    _undo.close()
     _detect.restore()
     _trace.restore_sequence_slot()
-    if _stance is not None:
-        _stance.__exit__(None, None, None)
-        _stance = None
 
 
 def _put(owner: Any, values: dict[str, Any]) -> None:
     own = vars(owner)
-    _undo.append((owner, {name: own[name] for name in values if name in own}, values))
+    _undo.callback(_put_back, owner, {name: own[name] for name in values if name in own}, values)
     if isinstance(owner, ModuleType):
         own.update(values)
         return
@@ -66,23 +55,26 @@ def _put(owner: Any, values: dict[str, Any]) -> None:
         setattr(owner, name, value)
 
 
+def _put_back(owner: Any, former: dict[str, Any], put: dict[str, Any]) -> None:
+    own = vars(owner)
+    for name in (name for name in put if own.get(name) is put[name]):
+        if name in former:
+            setattr(owner, name, former[name])
+        else:
+            delattr(owner, name)
+
+
 def _run_compiled_functions_eagerly() -> None:
     """Take the compiler aside, if there is one; importing it takes seconds."""
     if "torch._dynamo" in sys.modules:
-        _force_eager()
+        _undo.enter_context(torch.compiler.set_stance("force_eager"))
     else:
         _put(*replaced(torch, "compile", _compile_later))
 
 
-def _force_eager() -> None:
-    global _stance
-    if _stance is None:
-        _stance = torch.compiler.set_stance("force_eager")
-
-
 def _compile_later(original: Any, /, *args: Any, **kwargs: Any) -> Any:
     result = original(*args, **kwargs)
-    _force_eager()
+    _undo.enter_context(torch.compiler.set_stance("force_eager"))
     return result
 
 
