@@ -65,6 +65,8 @@ IMMUTABLE = (
     types.ClassMethodDescriptorType, types.GetSetDescriptorType, types.MemberDescriptorType,
     types.MethodWrapperType,
 )  # fmt: skip
+#: What a class has for functions.
+FUNCTIONS = (types.FunctionType, staticmethod, classmethod, property)
 #: Random generators.
 GENERATORS = (torch.Generator, np.random.Generator, np.random.RandomState, random.Random)
 

@@ -16,22 +16,15 @@ import os
 import queue
 import random
 import sys
+import types
 from collections.abc import Callable, Iterable, Iterator
-from types import (
-    CodeType,
-    FunctionType,
-    MappingProxyType,
-    MemberDescriptorType,
-    ModuleType,
-    SimpleNamespace,
-)
 from typing import Any
 
 import numpy as np
 import torch
 
 from . import _trace
-from ._held import LISTS, STANDING, attributes_of, behind, cells_of
+from ._held import FUNCTIONS, LISTS, STANDING, attributes_of, behind, cells_of
 from ._numpy import Number
 from ._replacing import Patch
 from ._snapshot import PASSIVE, Copy, Holder, Place, Snapshot, copy_of, items_in
@@ -45,7 +38,7 @@ _MOST_OBJECTS = 1000
 #: What every module has that is PyTorch's: hooks, for one.
 _OF_MODULES = vars(torch.nn.Module()).keys() - {"_parameters", "_buffers", "_modules"}
 #: Types of what a class has that is not data, or does not change.
-_MEMBERS = (FunctionType, staticmethod, classmethod, property, MemberDescriptorType, str)
+_MEMBERS = (*FUNCTIONS, types.MemberDescriptorType, str)
 
 
 class Program:
@@ -72,13 +65,13 @@ class Program:
             self._visit_items(index)
         self._follow()
 
-    def files_named_by(self, code: CodeType) -> set[str]:
+    def files_named_by(self, code: types.CodeType) -> set[str]:
         """Return the files of the program's modules, functions and classes that code names."""
         files: set[str] = set()
         for holder in self._holders:
             if holder.of == code.co_filename:
                 for value in map(holder.values.get, code.co_names):
-                    is_module = isinstance(value, ModuleType)
+                    is_module = isinstance(value, types.ModuleType)
                     files |= files_of(getattr(value, "__file__", None) if is_module else value)
         return {file for file in files if _trace.is_user_code(file)}
 
@@ -92,8 +85,8 @@ class Program:
         for holder in self._holders:
             if isinstance(holder.of, str) and not holder.name:
                 module = sys.modules.get(holder.values.get("__name__", ""))
-                items = [(name, others.get(id(value))) for name, value in holder.values.items()]
-                found = {name: other for name, other in items if other is not None}
+                items = holder.values.items()
+                found = {name: others[id(value)] for name, value in items if id(value) in others}
                 if module is not None and vars(module) is holder.values and found:
                     yield module, found
 
@@ -147,10 +140,8 @@ class Program:
                 return False
             first = self._tensors.setdefault(id(value), (place, value))[0]
             return first != place and "_buffers[" not in name  # those are the module's own
-        if type(value) is np.ndarray and not value.flags.writeable:
-            return False
-        is_plain = type(value) is np.ndarray or isinstance(value, np.generic)
-        return is_plain and value.dtype.kind in "fiub"
+        is_plain = type(value) is np.ndarray and value.flags.writeable
+        return (is_plain or isinstance(value, np.generic)) and value.dtype.kind in "fiub"
 
     def _visit_children(self, value: torch.nn.Module, name: str) -> None:
         for inner, item in value._modules.items():
@@ -172,12 +163,12 @@ class Program:
     def _visit_class(self, kind: type, name: str = "") -> None:
         """Hold what a class of the program's has that may change, and look at its functions."""
         for item in list(vars(kind).values()):
-            if isinstance(item, FunctionType) and self._is_new(item):
+            if isinstance(item, types.FunctionType) and self._is_new(item):
                 self._visit_function(item)
         if _holds_data(kind):
             self._hold(kind.__name__, vars(kind), kind)
 
-    def _visit_function(self, function: FunctionType, name: str = "") -> None:
+    def _visit_function(self, function: types.FunctionType, name: str = "") -> None:
         """Hold the variables around a function, its attributes, and what its parameters share.
 
         That is the lists and dicts that are those of every call that names no others.
@@ -205,7 +196,7 @@ class Program:
 
     def _visit_items(self, index: int) -> None:
         holder = self._holders[index]
-        is_class = isinstance(holder.values, MappingProxyType)
+        is_class = isinstance(holder.values, types.MappingProxyType)
         hidden = is_class or isinstance(holder.of, str)
         inside = None if is_class or isinstance(holder.values, tuple) else holder
         for key, value in items_in(self._copies[index]):
@@ -235,7 +226,7 @@ def _looks_into(kind: Any) -> tuple[Callable[[Program, Any, str], None], ...]:
         found.append(lambda program, value, name: program.generators.append((value, name)))
     elif issubclass(kind, (dict, *LISTS)):
         found.append(lambda program, value, name: program._hold(name, value))
-    if issubclass(kind, FunctionType):
+    if issubclass(kind, types.FunctionType):
         found.append(Program._visit_function)
     elif _is_programs_class(kind) and not issubclass(kind, queue.Queue):
         found.append(Program._visit_object)
@@ -254,9 +245,9 @@ def iterates(kind: type) -> bool:
 @functools.cache
 def _is_programs_class(kind: type) -> bool:
     """Whether a class is of the program's code, see ``_trace.is_user_code``."""
-    if issubclass(kind, ModuleType):
+    if issubclass(kind, types.ModuleType):
         return False
-    if kind is SimpleNamespace or kind.__module__ == "__main__":
+    if kind is types.SimpleNamespace or kind.__module__ == "__main__":
         return True
     file = _variables_around(kind).get("__file__")
     return isinstance(file, str) and _trace.is_user_code(file)
@@ -277,7 +268,7 @@ def _modules_beside(variables: dict[str, Any]) -> list[dict[str, Any]]:
     folder = os.path.dirname(str(variables.get("__file__")))
     found: list[dict[str, Any]] = []
     for value in list(variables.values()):
-        if isinstance(value, ModuleType):
+        if isinstance(value, types.ModuleType):
             file = str(getattr(value, "__file__", None))
             of_package = value.__name__.partition(".")[0] == package
             is_near = of_package if package else os.path.dirname(file) == folder
@@ -291,7 +282,8 @@ def _variables_around(kind: type) -> dict[str, Any]:
 
     One that a loader of the program's own made need not be registered.
     """
-    for item in vars(kind).values():
-        if isinstance(item, FunctionType) and item.__globals__.get("__name__") == kind.__module__:
-            return item.__globals__
+    functions = (item for item in vars(kind).values() if isinstance(item, types.FunctionType))
+    for function in functions:
+        if function.__globals__.get("__name__") == kind.__module__:
+            return function.__globals__
     return getattr(sys.modules.get(kind.__module__), "__dict__", {})

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from ._held import GENERATORS, IMMUTABLE, Fields, attributes_of, behind, cells_of, state_of
+from . import _held
 
 #: Modules whose functions change nothing but what they are given, and random numbers.
 _KNOWN_MODULES = frozenset(
@@ -75,12 +75,12 @@ class Reach:
 
     def _look_at(self, value: Any) -> list[Any]:
         """Note how a value is put back, and return what it holds."""
-        if isinstance(value, IMMUTABLE) or id(value) in self._seen:
+        if isinstance(value, _held.IMMUTABLE) or id(value) in self._seen:
             return []
         self._seen[id(value)] = value
         if isinstance(value, (torch.Tensor, np.ndarray)):
             return self._keep_array(value)
-        if isinstance(value, (list, dict, set, collections.deque, Fields)):
+        if isinstance(value, (list, dict, set, collections.deque, _held.Fields)):
             return self._keep_container(value)
         if isinstance(value, (tuple, frozenset)):
             return list(value)
@@ -93,7 +93,7 @@ class Reach:
         if isinstance(value, type):
             return self._look_at_class(value)
         if isinstance(value, (types.MethodType, staticmethod, classmethod, property)):
-            return behind(value)
+            return _held.behind(value)
         return self._look_at_object(value)
 
     def _keep_array(self, value: Any) -> list[Any]:
@@ -115,7 +115,7 @@ class Reach:
         return [value.grad] if value.is_leaf and value.grad is not None else []
 
     def _keep_container(self, value: Any) -> list[Any]:
-        former = dict(value) if isinstance(value, (dict, Fields)) else list(value)
+        former = dict(value) if isinstance(value, (dict, _held.Fields)) else list(value)
         self._undo.append(partial(_refill, value, former))
         return [*former, *former.values()] if isinstance(former, dict) else former
 
@@ -123,7 +123,7 @@ class Reach:
         if _is_known(function.__module__):
             return []
         found: list[Any] = [function.__defaults__, function.__kwdefaults__, function.__dict__]
-        found.append(cells_of(function))
+        found.append(_held.cells_of(function))
         names = _names_in(function.__code__)
         effects = sorted(names & _EFFECTS)
         if effects:
@@ -146,13 +146,13 @@ class Reach:
 
         Slots go with classes of C, as of sockets; a partial hides what a name would have told.
         """
-        if isinstance(value, GENERATORS):
-            state, restore = state_of(value)
+        if isinstance(value, _held.GENERATORS):
+            state, restore = _held.state_of(value)
             self._undo.append(partial(restore, state))
             return []
         kind = type(value)
         is_open = isinstance(value, torch.nn.Module) or kind.__module__.startswith("leapp.")
-        attributes = attributes_of(value) if is_open or not _is_known(kind.__module__) else []
+        attributes = _held.attributes_of(value) if is_open or not _is_known(kind.__module__) else []
         if [type(each) for each in attributes] != [dict]:
             raise UnknownReachError(f"it reaches a {kind.__qualname__}")
         return [kind, *attributes]
@@ -160,14 +160,13 @@ class Reach:
     def _members(self) -> list[Any]:
         """Return what classes met so far have that the code met so far may call or use."""
         used = self._names | {"forward"}
-        functions = (types.FunctionType, staticmethod, classmethod, property)
         return [
             value
             for kind in self._classes
             for name, value in vars(kind).items()
-            if id(value) not in self._seen and not isinstance(value, IMMUTABLE)
-            if name in used or (_is_dunder(name) and isinstance(value, functions))
-            if isinstance(value, functions) or not _is_stock_descriptor(value)
+            if id(value) not in self._seen and not isinstance(value, _held.IMMUTABLE)
+            if name in used or (_is_dunder(name) and isinstance(value, _held.FUNCTIONS))
+            if isinstance(value, _held.FUNCTIONS) or not _is_stock_descriptor(value)
         ]
 
 

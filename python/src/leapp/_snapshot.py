@@ -159,17 +159,14 @@ def leaves_of(value: Any, copies: Mapping[int, Any] = NOW) -> list[Any]:
     return [array_of(leaf) for leaf in leaves(value, look) if isinstance(leaf, ARRAYS)]
 
 
-def _values_in(attributes: Any) -> list[Any]:
-    return [value for _, value in items_in(copy_of(attributes))]
-
-
 def leaves_inside(value: Any, depth: int = 3) -> list[Any]:
     """Return the tensors and arrays in a value or, where it has none, in what it is made of."""
     found = leaves_of(value)
     if found or depth == 0 or type(value) in PASSIVE:
         return found
-    parts = [_first_of(value)] if is_a(value, LISTS) else map(_values_in, attributes_of(value))
-    return [leaf for part in parts for each in part for leaf in leaves_inside(each, depth - 1)]
+    parts = [value] if is_a(value, LISTS) else attributes_of(value)
+    items = [item for part in parts for _, item in items_in(copy_of(part))]
+    return [leaf for item in items for leaf in leaves_inside(item, depth - 1)]
 
 
 @functools.cache
