@@ -26,23 +26,20 @@ def patches() -> Iterator[Patch]:
 def _choose_in_graph(
     choose: Any, self: Any, pred: Any, yes: Any, no: Any, operands: Any = ()
 ) -> Any:
+    """Run both branches, which have no effects, and let the model choose between their results."""
     if not isinstance(pred, torch.Tensor) or not _trace.is_traced(pred):
         return choose(self, pred, yes, no, operands)
-    return _both(pred.reshape(()), yes, no, operands)
-
-
-def _both(pred: torch.Tensor, true_fn: Any, false_fn: Any, operands: Any) -> Any:
-    """Run both branches, which have no effects, and let the model choose between their results."""
 
     def versions() -> list[int]:
         return [leaf._version for leaf in _pytree.tree_leaves(operands) if not leaf.is_inference()]
 
     before = versions()
-    results = true_fn(*operands), false_fn(*operands)
+    results = yes(*operands), no(*operands)
     if versions() != before:
         raise LeappError.at_caller(
             "LP501",
             "a branch of torch.cond() writes to its operands: in the model both branches are "
             "computed, and the condition chooses between their results. Write to a clone.",
         )
-    return _pytree.tree_map(lambda yes, no: torch.where(pred, yes, no), *results)
+    chosen = pred.reshape(())
+    return _pytree.tree_map(lambda a, b: torch.where(chosen, a, b), *results)

@@ -23,15 +23,12 @@ from .errors import LeappExportError, LeappImportError, LeappIoError
 #: Parameters of ours that torch.onnx.export(dynamo=True) takes under the same name.
 _DYNAMO_PARAMS = ("report", "verify", "optimize", "external_data")
 
-#: Packages that PyTorch's exporters import and do not bring.
-_NEEDED = {"onnx-dynamo": ("onnx", "onnxscript")}
-
 _OPSET = 20
 
 
 def missing(backend: str) -> str:
     """Return the packages that a backend needs and that are not installed, as for pip."""
-    needed = _NEEDED.get(backend, ())
+    needed = ("onnx", "onnxscript") if backend == "onnx-dynamo" else ()
     return " ".join(name for name in needed if importlib.util.find_spec(name) is None)
 
 
@@ -60,8 +57,7 @@ def export(
     )
     try:
         with _quietly(), torch.no_grad():
-            load: Any = torch.jit.load
-            module = load(script).eval()
+            module = torch.jit.load(script).eval()  # type: ignore[no-untyped-call]
             if backend.startswith("onnx"):
                 _to_onnx(backend, module, examples, names, outputs, file, params)
             else:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from .errors import LeappTypeError
+from .errors import expect
 
 
 @dataclass(frozen=True)
@@ -49,8 +49,8 @@ def import_onnx(
 
     given = dict(settings or {})
     for key, value in given.items():
-        if not isinstance(key, str) or not isinstance(value, str):
-            raise LeappTypeError.of(value, f"import_onnx settings: {key!r} must be a text")
+        for each in (key, value):
+            expect(str, each, f"import_onnx settings: {key!r} must be a text")
     path, name, notes = _runtime.import_onnx(
         Path(model), Path(target), "" if deploy is None else Path(deploy), [*given.items()]
     )

@@ -56,9 +56,8 @@ def tensor_names() -> dict[int, tuple[str, str]]:
             if address := _address(tensor):
                 # The longest name is the one seen from the outermost module.
                 of_modules[address] = max(of_modules.get(address, ""), name, key=len)
-    return names | {
-        address: (name, _paths.get(address, "")) for address, name in of_modules.items()
-    }
+    named = {address: (name, _paths.get(address, "")) for address, name in of_modules.items()}
+    return names | named
 
 
 def name_of(path: str) -> str:

@@ -155,10 +155,9 @@ def _refuse_semantics(what: str, name: str, value: Any) -> None:
 
 def _meaning(item: TensorSemantics) -> Meaning:
     """Return what the compiled module needs of a TensorSemantics."""
-    kind = item.kind
-    text = kind if kind is None or isinstance(kind, str) else kind.value
+    kind: Any = getattr(item.kind, "value", item.kind)
     extra = {**item.contract(), **(item.extra or {})} or None
-    return (text, item.element_names, item.temporal_period_ms, extra)
+    return (kind, item.element_names, item.temporal_period_ms, extra)
 
 
 def _mapped(change: Callable[[str, Any], Any], value: Any, name: str = "") -> Any:

@@ -23,6 +23,12 @@ _MANAGING = frozenset(
 
 _STOCK_MODULES = ("math", "np", "numpy", "random", "time", "torch")
 
+#: What assigns to variables of its own, or perhaps not at all.
+_UNCERTAIN = (
+    ast.For, ast.Try, ast.Match, ast.FunctionDef, ast.Lambda, ast.ListComp, ast.SetComp,
+    ast.GeneratorExp, ast.DictComp,
+)  # fmt: skip
+
 #: A function that ran in a node, and the instructions that opened and closed it, if it did that.
 CodeIn = tuple[CodeType, tuple[int, int] | None]
 
@@ -192,6 +198,7 @@ def _look_for_given(part: ast.AST, own: set[str], found: set[str]) -> None:
             own.add(name)
         elif name not in own:
             found.add(name)
+    own = {*own} if isinstance(part, _UNCERTAIN) else own
     children = list(ast.iter_child_nodes(part))
     match part:
         case ast.AugAssign():  # n += 1 leaves it what it was before, and more
@@ -201,14 +208,9 @@ def _look_for_given(part: ast.AST, own: set[str], found: set[str]) -> None:
         case ast.AnnAssign():
             children = [part.value or part.annotation, part.target]
         case ast.For():
-            own = {*own}
             children = [part.iter, part.target, *part.body, *part.orelse]
-        case ast.ListComp() | ast.SetComp() | ast.GeneratorExp():
-            own = {*own}
-            children = [*part.generators, part.elt]
-        case ast.DictComp():
-            own = {*own}
-            children = [*part.generators, part.key, part.value]
+        case ast.ListComp() | ast.SetComp() | ast.GeneratorExp() | ast.DictComp():
+            children.sort(key=lambda child: not isinstance(child, ast.comprehension))
         case ast.If(test, body, other) | ast.While(test, body, other):
             _look_for_given(test, own, found)
             ways = {*own}, {*own}
@@ -216,8 +218,6 @@ def _look_for_given(part: ast.AST, own: set[str], found: set[str]) -> None:
                 _look_for_given(ast.Module(parts, []), way, found)
             own |= ways[0] & ways[1]
             return
-        case ast.Try() | ast.Match() | ast.FunctionDef() | ast.Lambda():
-            own = {*own}
     for child in children:
         _look_for_given(child, own, found)
 

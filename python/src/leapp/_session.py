@@ -48,9 +48,7 @@ def start(
     global _graph, _verbose
     graph, folder = _split(name, save_path)
     patches = _checked_patches(patching)
-    if isinstance(non_traced, str):
-        non_traced = [non_traced]
-    excluded = list(non_traced or ())
+    excluded = [non_traced] if isinstance(non_traced, str) else list(non_traced or ())
     for node in excluded:
         expect(str, node, "leapp.start(non_traced=..) takes names of nodes")
     _check("start", _FLAG, verbose=verbose, dry_run=dry_run, global_patching=global_patching)

@@ -9,6 +9,7 @@ modules look these classes up by name.
 from __future__ import annotations
 
 import sys
+import traceback
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -110,12 +111,10 @@ def _callers_line() -> str:
 
     For errors found before a compiled module is asked; it may not be there.
     """
-    frame = sys._getframe(1)
-    # By module rather than by file: what dataclasses generate has no file.
-    while frame.f_globals.get("__name__", "").partition(".")[0] in (__package__, "torch"):
-        if frame.f_back is None:
+    for frame, _ in traceback.walk_stack(sys._getframe(1)):
+        # By module rather than by file: what dataclasses generate has no file.
+        if frame.f_globals.get("__name__", "").partition(".")[0] not in (__package__, "torch"):
             break
-        frame = frame.f_back
     code = frame.f_code
     name = getattr(code, "co_qualname", code.co_name)  # since Python 3.11
     return f"{code.co_filename}:{frame.f_lineno} in {name}"

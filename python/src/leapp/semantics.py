@@ -286,26 +286,23 @@ def _per_dimension(name: str, given: Any) -> tuple[list[AxisNames], float | None
 
 def _check_counts(name: str, names: list[AxisNames], shape: tuple[int, ...]) -> None:
     """Refuse names whose number does not fit the tensor's shape."""
+    counts = [len(entry) if isinstance(entry, list) else None for entry in names]
 
     def fits(axes: Sequence[int]) -> bool:
-        return all(
-            not isinstance(entry, list) or len(entry) == size
-            for entry, size in zip(names, axes, strict=True)
-        )
+        return all(count in (None, size) for count, size in zip(counts, axes, strict=True))
 
-    only = names[0] if len(names) == 1 else None
-    if len(names) > len(shape) and not (shape == () and isinstance(only, list)):
-        found = f"{len(names)} dimensions are named but the tensor has {len(shape)}"
-    elif len(names) != len(shape) and isinstance(only, list):
+    if len(names) == 1 and counts[0] is not None and len(shape) != 1:
         # A flat list: the names of one dimension (batch dimensions aside), or of all elements.
-        if len(only) in shape or len(only) == math.prod(shape):
-            return
-        found = f"{len(only)} names fit no dimension"
-    elif fits(shape[: len(names)]) or fits(shape[len(shape) - len(names) :]):
-        return
+        matches = counts[0] in (*shape, math.prod(shape))
+        found = f"{counts[0]} names fit no dimension"
+    elif len(names) > len(shape):
+        matches = False
+        found = f"{len(names)} dimensions are named but the tensor has {len(shape)}"
     else:
-        counts = [len(entry) if isinstance(entry, list) else None for entry in names]
+        matches = fits(shape[: len(names)]) or fits(shape[len(shape) - len(names) :])
         found = f"the numbers of names are {counts}"
+    if matches:
+        return
     raise LeappValueError.at_caller(
         "LP003",
         f"TensorSemantics 'element_names' of {name!r} does not match its shape {list(shape)}: "

@@ -8,6 +8,7 @@ while a node was open gave it values.
 from __future__ import annotations
 
 import gc
+import inspect
 import itertools
 import random
 import warnings
@@ -116,10 +117,8 @@ def _step(value: Any, depth: int = 16) -> tuple[Any, ...]:
     if isinstance(value, tuple):
         return tuple(number for item in value for number in _step(item, depth - 1))
     if isinstance(value, GeneratorType):
-        frame = value.gi_frame
-        if frame is None:
-            return ()
-        return (frame.f_lasti, *_step(tuple(frame.f_locals.values()), depth - 1))
+        variables = tuple(inspect.getgeneratorlocals(value).values())
+        return (getattr(value.gi_frame, "f_lasti", None), *_step(variables, depth - 1))
     if not iterates(type(value)):
         return ()
     try:
