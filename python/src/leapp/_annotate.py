@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from . import _state, _untraced
-from .errors import LeappTypeError
+from .errors import LeappTypeError, expect
 from .semantics import is_array
 
 if TYPE_CHECKING:
@@ -199,8 +199,7 @@ def _decorate(function: Any, node_name: str | None, *options: Any) -> Any:
 
     Whatever else is wrong is said when it is traced: a module of the program's must be importable.
     """
-    if not callable(function):
-        raise LeappTypeError.of(function, "annotate.method() decorates functions")
+    expect(Callable, function, "annotate.method() decorates functions")
     name = node_name if node_name is not None else function.__name__
     stage: Any = None
 

@@ -125,8 +125,7 @@ def _refused(text: str) -> LeappTypeError:
 
 def _check_semantics(what: str, items: Sequence[Any]) -> None:
     """Refuse a list that holds anything but TensorSemantics, or one name twice."""
-    others = {type(x).__name__ for x in items if not isinstance(x, TensorSemantics)}
-    if others:
+    if others := {type(x).__name__ for x in items if not isinstance(x, TensorSemantics)}:
         raise _refused(
             f"{what}: All items must be TensorSemantics when one is, found "
             f"{', '.join(sorted(others))} beside it. Wrap those tensors too, or pass a dict of "

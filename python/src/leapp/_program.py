@@ -67,12 +67,9 @@ class Program:
 
     def files_named_by(self, code: types.CodeType) -> set[str]:
         """Return the files of the program's modules, functions and classes that code names."""
-        files: set[str] = set()
-        for holder in self._holders:
-            if holder.of == code.co_filename:
-                for value in map(holder.values.get, code.co_names):
-                    is_module = isinstance(value, types.ModuleType)
-                    files |= files_of(getattr(value, "__file__", None) if is_module else value)
+        modules = [holder.values for holder in self._holders if holder.of == code.co_filename]
+        values = [values.get(name) for values in modules for name in code.co_names]
+        files = {file for value in values for file in files_of(value)}
         return {file for file in files if _trace.is_user_code(file)}
 
     def imports_of(self, patches: Iterable[Patch]) -> Iterator[Patch]:

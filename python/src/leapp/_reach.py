@@ -125,8 +125,7 @@ class Reach:
         found: list[Any] = [function.__defaults__, function.__kwdefaults__, function.__dict__]
         found.append(_held.cells_of(function))
         names = _names_in(function.__code__)
-        effects = sorted(names & _EFFECTS)
-        if effects:
+        if effects := sorted(names & _EFFECTS):
             raise UnknownReachError(f"{function.__qualname__}() names {effects[0]}")
         self._names |= names
         variables = function.__globals__

@@ -87,15 +87,13 @@ def variables_in(functions: Sequence[CodeIn], of: CodeType | str) -> Reading:
         tree = _tree_in(code, between)
         if tree is None:
             continue
-        if isinstance(of, str) and code.co_filename != of and of:
-            given = _variables_of(os.path.basename(of), tree)
-        else:
-            given = _given_to(tree)
-            if isinstance(of, str):
-                given = given & {*code.co_names}
-            elif code is not of:
-                given = given & _handed_on_by(of)
-                given = given & {*code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]}
+        given = _given_to(tree)
+        if isinstance(of, str):
+            is_there = of in ("", code.co_filename)
+            given = given & {*code.co_names} if is_there else _variables_of(of, tree)
+        elif code is not of:
+            parameters = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+            given = given & _handed_on_by(of) & {*parameters}
         result = result.joined(_reading_of(tree).within(given))
     return result
 
@@ -131,7 +129,8 @@ def _names_outside_calls(part: ast.AST) -> Iterator[str]:
 def _variables_of(file: str, tree: ast.AST) -> frozenset[str]:
     """Return what code reads of an imported module, as ``module.variable``."""
     parts = (part for part in ast.walk(tree) if isinstance(part, ast.Attribute))
-    return frozenset(part.attr for part in parts if getattr(part.value, "id", "") + ".py" == file)
+    name = os.path.basename(file)
+    return frozenset(part.attr for part in parts if getattr(part.value, "id", "") + ".py" == name)
 
 
 def unnamed_in(owner: type) -> list[CodeIn]:

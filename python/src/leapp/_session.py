@@ -8,6 +8,7 @@ import os
 import sys
 from collections.abc import Iterable
 from pathlib import Path
+from types import NoneType
 from typing import Any
 
 from . import _console, _signals, _state, _untraced
@@ -125,8 +126,8 @@ def compile_graph(
         For each node True, False, or the exception that running it met, when validating;
         otherwise True. The dict's ``report`` has every figure.
     """
-    if graph_configs is not None:
-        expect(GraphConfigs, graph_configs, "compile_graph(graph_configs=..) expects GraphConfigs")
+    expected = "compile_graph(graph_configs=..) expects GraphConfigs"
+    expect((GraphConfigs, NoneType), graph_configs, expected)
     _check(
         "compile_graph", _FLAG, visualize=visualize, verbose=verbose, validate=validate,
         dry_run=dry_run, strict=strict, thorough=thorough,

@@ -33,7 +33,8 @@ NUMBERS = (bool, int, float, np.integer, np.floating, np.bool_)
 PASSIVE = frozenset((*IMMUTABLE, ModuleType))
 _PLAIN = (*NUMBERS, complex, bytes, enum.Enum, fractions.Fraction, datetime.timedelta)
 _MUTABLE = (list, collections.deque, bytearray, array.array)
-_UNORDERED = (dict, set)
+#: Of these the length is all that is compared.
+UNORDERED = (dict, set)
 _NESTING = (dict, list, tuple, collections.deque)
 ARRAYS = (torch.Tensor, np.ndarray, Number)
 
@@ -203,7 +204,7 @@ def size_of(value: Any, copies: Mapping[int, Any] = NOW, *, whole: bool = False)
 
     A short list is asked for as a whole where another took its place.
     """
-    if not is_a(value, (*_MUTABLE, *_UNORDERED)):
+    if not is_a(value, (*_MUTABLE, *UNORDERED)):
         return plain(value)
     copy = copies.get(id(value), None)
     copy = copy_of(value) if copy is None else copy
@@ -211,11 +212,6 @@ def size_of(value: Any, copies: Mapping[int, Any] = NOW, *, whole: bool = False)
         return f"of length {len(copy)}"
     items = plain(tuple(copy[1])) if whole and copy[0] == len(copy[1]) else None
     return f"of length {copy[0]}" if items is None else items
-
-
-def is_unordered(value: Any) -> bool:
-    """Whether a value is a dict or a set, of which the length is all that is compared."""
-    return is_a(value, _UNORDERED)
 
 
 def holds_numbers(value: Any) -> bool:

@@ -14,7 +14,7 @@ import linecache
 import re
 import textwrap
 from collections.abc import Callable, Iterator
-from types import CodeType, FunctionType
+from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 from . import _trace
@@ -36,7 +36,8 @@ def tree_of_file(file: str) -> ast.AST:
 
 
 def files_of(owner: Any) -> set[str]:
-    """Return the files of the program that the code of a class or function is in, or a file."""
+    """Return the files that the code of a class or function is in, a module's, or a file itself."""
+    owner = getattr(owner, "__file__", None) if isinstance(owner, ModuleType) else owner
     if isinstance(owner, str):
         return {owner}
     kinds = owner.__mro__ if isinstance(owner, type) else ()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping, Sequence
+from types import NoneType
 from typing import Any
 
 import numpy as np
@@ -47,10 +48,9 @@ def output_tensors(
         if values is not NotImplemented:
             return values
     flat = flatten("output_tensors", _checked(node), tensors)
-    static: _Entries = []
-    if static_outputs is not None:
-        statics = flatten("output_tensors static_outputs", node, static_outputs)
-        static = _entries_of("static output", node, statics)
+    given = {} if static_outputs is None else static_outputs
+    statics = flatten("output_tensors static_outputs", node, given)
+    static = _entries_of("static output", node, statics)
     return _bare(close_node(node, flat, static, export_with, backend_params))
 
 
@@ -62,11 +62,9 @@ def close_node(
     backend_params: dict[str, Any] | None,
 ) -> tuple[Any, ...]:
     """Hand the outputs over and return them, one value for each given."""
-    if export_with is not None:
-        name = f"export_with of node '{node}' must be the name of a backend or None"
-        expect(str, export_with, name)
-    if backend_params is not None:
-        expect(dict, backend_params, f"backend_params of node '{node}' must be a dict")
+    name = f"export_with of node '{node}' must be the name of a backend or None"
+    expect((str, NoneType), export_with, name)
+    expect((dict, NoneType), backend_params, f"backend_params of node '{node}' must be a dict")
     entries = _entries_of("output", node, flat)
     values = _trace.output_tensors(node, entries, static, export_with, backend_params or {})
     return _restored(flat, values, as_given=True)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import sys
 import traceback
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -93,7 +93,7 @@ class LeappValidationError(LeappError):
     code = "LP409"
 
 
-def expect(kinds: type | tuple[type, ...], value: object, expected: str) -> None:
+def expect(kinds: Any, value: object, expected: str) -> None:
     """Raise an error that says what was expected, unless the value is of these types."""
     if not isinstance(value, kinds):
         raise LeappTypeError.of(value, expected)

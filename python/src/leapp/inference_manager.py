@@ -303,8 +303,7 @@ def _exported_program(node: str, *file: Any) -> Any:
 
 def _array_module(array: str | None) -> Any:
     """Return torch, or None when NumPy arrays are to come out."""
-    if array is not None:
-        expect_one_of(("torch", "numpy"), array, "array")
+    expect_one_of(("torch", "numpy", None), array, "array")
     if array == "numpy":
         return None
     try:

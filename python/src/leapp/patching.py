@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from .errors import LeappTypeError, LeappValueError, expect
+from .errors import LeappValueError, expect
 
 __all__ = ["FunctionPatch"]
 
@@ -28,11 +28,8 @@ class FunctionPatch:
     def __post_init__(self) -> None:
         name = getattr(self.module, "__name__", repr(self.module))
         expect(str, self.function_name, "FunctionPatch function_name must be a string")
-        if not callable(self.replacement):
-            raise LeappTypeError.of(
-                self.replacement,
-                f"FunctionPatch replacement of {name}.{self.function_name} must be callable",
-            )
+        what = f"FunctionPatch replacement of {name}.{self.function_name}"
+        expect(Callable, self.replacement, f"{what} must be callable")
         if not callable(getattr(self.module, self.function_name, None)):
             raise LeappValueError.at_caller(
                 "LP003", f"FunctionPatch: {name} has no function '{self.function_name}'."

@@ -6,6 +6,7 @@ import math
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from types import NoneType
 from typing import Any, Literal
 
 from ._contract import History, Limits, Numbers, numbers, text
@@ -139,13 +140,12 @@ class TensorSemantics:
                 self.ref,
                 f"TensorSemantics 'ref' of {self.name!r} must be a torch.Tensor or a numpy.ndarray",
             )
-        if self.kind is not None:
-            expect(
-                (InputKindEnum, OutputKindEnum, str),
-                self.kind,
-                f"TensorSemantics 'kind' of {self.name!r} must be an InputKindEnum, an "
-                f"OutputKindEnum or a string",
-            )
+        expect(
+            (InputKindEnum, OutputKindEnum, str, NoneType),
+            self.kind,
+            f"TensorSemantics 'kind' of {self.name!r} must be an InputKindEnum, an OutputKindEnum "
+            f"or a string",
+        )
         self.contract()
         if self.extra is not None:
             taken = [*_RESERVED, *self.contract()]

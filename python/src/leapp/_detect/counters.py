@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from .. import _reading, _source, _trace
-from .._snapshot import Place, Snapshot, holds_numbers, is_unordered, size_of
+from .._held import is_a
+from .._snapshot import UNORDERED, Place, Snapshot, holds_numbers, size_of
 from .watch import Finding, Watch
 
 #: So much of a value is shown.
@@ -76,15 +77,15 @@ def _of_places(watch: Watch, node: str, once: bool) -> Iterator[_Change]:
         places, copies = map(watch.at_start.former, places), copies | watch.at_start.by_id
     for place in (*places, *came_up):
         other = place.now()
-        is_other = other is not place.value
-        if is_other and is_unordered(place.value):
+        is_other, has_length = other is not place.value, is_a(place.value, UNORDERED)
+        if is_other and has_length:
             continue
         before = size_of(place.value, copies, whole=is_other)
         now = size_of(other, whole=is_other)
         if _has_changed(before, now) and not _has_settled(second, place, now, is_other):
             reading, words = _reading_of(watch, node, place)
             is_chosen_by = not words.isdisjoint(reading.chosen)
-            if is_unordered(place.value):
+            if has_length:
                 matters = not words.isdisjoint(reading.measured)
             elif holds_numbers(place.value) and holds_numbers(other):
                 matters = not words.isdisjoint(reading.read)
