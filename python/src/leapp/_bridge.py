@@ -23,12 +23,15 @@ from .errors import LeappExportError, LeappImportError, LeappIoError
 #: Parameters of ours that torch.onnx.export(dynamo=True) takes under the same name.
 _DYNAMO_PARAMS = ("report", "verify", "optimize", "external_data")
 
+#: Packages that PyTorch's exporters import and do not bring.
+_NEEDED = {"onnx-dynamo": ("onnx", "onnxscript")}
+
 _OPSET = 20
 
 
 def missing(backend: str) -> str:
     """Return the packages that a backend needs and that are not installed, as for pip."""
-    needed = ("onnx", "onnxscript") if backend == "onnx-dynamo" else ()
+    needed = _NEEDED.get(backend, ())
     return " ".join(name for name in needed if importlib.util.find_spec(name) is None)
 
 
@@ -55,11 +58,19 @@ def export(
         torch.zeros(tuple(shape), dtype=getattr(torch, dtype), device=device)
         for _, dtype, shape, device in inputs
     )
+    opset = params.get("opset_version", _OPSET)
+    options = {"input_names": names, "output_names": [*outputs], "opset_version": opset}
     try:
         with _quietly(), torch.no_grad():
             module = torch.jit.load(script).eval()  # type: ignore[no-untyped-call]
-            if backend.startswith("onnx"):
-                _to_onnx(backend, module, examples, names, outputs, file, params)
+            if backend == "onnx-torchscript":
+                options["do_constant_folding"] = params.get("optimize", True)
+                torch.onnx.export(module, examples, file, dynamo=False, **options)
+            elif backend == "onnx-dynamo":
+                given = {key: params[key] for key in _DYNAMO_PARAMS if key in params}
+                options |= {"external_data": False} | given
+                program = _program(module, examples, names)
+                torch.onnx.export(program, (), file, dynamo=True, **options)
             else:
                 # To memory first: libtorch ends the process when a file cannot be written.
                 buffer = io.BytesIO()
@@ -101,27 +112,6 @@ def _quietly() -> Iterator[None]:
             yield
     finally:
         log.setLevel(level)
-
-
-def _to_onnx(
-    backend: str,
-    module: Any,
-    examples: tuple[torch.Tensor, ...],
-    names: Sequence[str],
-    outputs: Sequence[str],
-    file: str,
-    params: dict[str, Any],
-) -> None:
-    dynamo = backend == "onnx-dynamo"
-    if dynamo:
-        given = {key: params[key] for key in _DYNAMO_PARAMS if key in params}
-        options = {"external_data": False} | given
-        module, examples = _program(module, examples, names), ()
-    else:
-        options = {"do_constant_folding": params.get("optimize", True)}
-    options["opset_version"] = params.get("opset_version", _OPSET)
-    options |= {"input_names": [*names], "output_names": [*outputs]}
-    torch.onnx.export(module, examples, file, dynamo=dynamo, **options)
 
 
 def _program(

@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 import torch
 
-from ._numpy import array_of
+from ._numpy import ARRAYS, array_of
 from ._program import Program
-from ._snapshot import ARRAYS, Snapshot
+from ._snapshot import Snapshot
 
 #: Modules that annotate calls were given.
 _given: weakref.WeakSet[torch.nn.Module] = weakref.WeakSet()

@@ -16,10 +16,9 @@ from types import ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
-import torch
 
 from ._held import IMMUTABLE, LISTS, attributes_of, is_a, items_of, plain_kind
-from ._numpy import Number, array_of, leaves
+from ._numpy import ARRAYS, array_of, leaves
 
 #: What a dict held, or a list: how much, and the first of it.
 Copy = dict[Any, Any] | tuple[int, list[Any]]
@@ -36,7 +35,6 @@ _MUTABLE = (list, collections.deque, bytearray, array.array)
 #: Of these the length is all that is compared.
 UNORDERED = (dict, set)
 _NESTING = (dict, list, tuple, collections.deque)
-ARRAYS = (torch.Tensor, np.ndarray, Number)
 
 
 def copy_of(values: Any) -> Copy:

@@ -236,10 +236,9 @@ def _check_size(what: str, mapping: dict[str, Any]) -> None:
             room -= math.prod(value.shape)
         elif isinstance(value, (str, dict, list, tuple)):
             room -= len(value) if level <= _MOST_LEVELS else room + 1
-        if room >= 0 and isinstance(value, dict):
-            inside += [(item, level + 1) for item in (*value, *value.values())]
-        elif room >= 0 and isinstance(value, (list, tuple)):
-            inside += [(item, level + 1) for item in value]
+        if room >= 0 and isinstance(value, (dict, list, tuple)):
+            items = (*value, *value.values()) if isinstance(value, dict) else value
+            inside += [(item, level + 1) for item in items]
     if room < 0:
         raise LeappValueError.at_caller(
             "LP003",

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from .._replacing import Patch
+from .arrays import ARRAYS as ARRAYS
 from .arrays import Number as Number
 from .arrays import Traced as Traced
 from .arrays import TracedArray as TracedArray

@@ -239,6 +239,10 @@ for _name in (
     setattr(TracedArray, _name, _method(_name))
 
 
+#: Whose values are followed, if they are traced.
+ARRAYS = (torch.Tensor, np.ndarray, Number)
+
+
 def array_of(value: Any) -> Any:
     """Return the array that an element is in; anything else as it is."""
     return value._array if isinstance(value, Number) else value
@@ -344,9 +348,7 @@ def tensor_or_none(value: Any) -> torch.Tensor | None:
 
 def is_traced(value: Any) -> bool:
     """Whether the value is a tensor or an array that the session knows."""
-    if not isinstance(value, (torch.Tensor, np.ndarray, Number)):
-        return False
-    tensor = tensor_or_none(value)
+    tensor = tensor_or_none(value) if isinstance(value, ARRAYS) else None
     return tensor is not None and _trace.is_traced(tensor)
 
 

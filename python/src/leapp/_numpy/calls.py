@@ -20,6 +20,7 @@ import torch
 from .. import _state, _trace
 from ..errors import LeappError
 from .arrays import (
+    ARRAYS,
     Number,
     Traced,
     TracedArray,
@@ -354,7 +355,7 @@ def _numpy_value(value: Any) -> Any:
 def _torch_value(value: Any) -> Any:
     """Return what PyTorch's NumPy-compatible functions take."""
     tnp = numpy_of_torch()
-    if isinstance(value, (np.ndarray, torch.Tensor, Number)):
+    if isinstance(value, ARRAYS):
         return tnp.ndarray(to_tensor(value))
     if isinstance(value, np.generic):
         return tnp.ndarray(from_numpy(new_array(value)))

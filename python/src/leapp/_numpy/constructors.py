@@ -16,7 +16,7 @@ from torch.jit import _builtins
 from .. import _detect, _trace
 from .._replacing import Patch, replaced
 from .arrays import (
-    Number,
+    ARRAYS,
     Traced,
     TracedArray,
     array_of,
@@ -172,5 +172,4 @@ def _stack(data: Any, dtype: torch.dtype) -> torch.Tensor:
             items = [item.to(dtype) for item in items]
         return torch.stack(items)
     data = getattr(data, "tensor", data)  # of arrays of PyTorch's
-    known = isinstance(data, (torch.Tensor, np.ndarray, Number))
-    return to_tensor(data) if known else torch.scalar_tensor(data, dtype=dtype)
+    return to_tensor(data) if isinstance(data, ARRAYS) else torch.scalar_tensor(data, dtype=dtype)

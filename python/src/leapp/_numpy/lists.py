@@ -21,7 +21,7 @@ import torch
 from .. import _trace
 from .._held import is_a, items_of
 from .._replacing import Patch, replaced
-from .arrays import Number, Traced, TracedArray, array_of, fresh, is_traced, note_escape
+from .arrays import ARRAYS, Number, Traced, TracedArray, array_of, fresh, is_traced, note_escape
 from .table import NOT_VALUES, TAKE_LISTS, TAKE_OTHER_LISTS
 
 #: What NumPy takes for a list of items.
@@ -90,7 +90,7 @@ def may_hold_traced(data: Any) -> bool:
     """Whether a traced value may be in there; quick for numbers."""
     if isinstance(data, LISTS):
         kinds = set(map(type, data))
-        if not any(issubclass(kind, (torch.Tensor, np.ndarray, Number, *LISTS)) for kind in kinds):
+        if not any(issubclass(kind, (*ARRAYS, *LISTS)) for kind in kinds):
             return False
     return any(isinstance(leaf, (TracedArray, Number, torch.Tensor)) for leaf in leaves(data))
 
