@@ -28,12 +28,10 @@ class ExportedProgramEngine:
 
     def __init__(self, node: str, path: str, data: bytes, trusted: bool) -> None:
         self._node = node
-        self._module: Callable[..., Any]
         try:
-            if trusted:
-                self._module = torch.export.load(io.BytesIO(data)).module()
-            else:
-                self._module = _Program(data)
+            self._module: Callable[..., Any] = (
+                torch.export.load(io.BytesIO(data)).module() if trusted else _Program(data)
+            )
         except _NotPlainError as error:
             raise LeappValueError.coded(
                 "LP625",
@@ -190,10 +188,9 @@ class _Call:
         if root or not _runtime.only_computes(name):
             raise _NotPlainError(f"it calls '{_runtime.printable(node['target'])}'")
         self._run = getattr(getattr(torch.ops.aten, name), overload)
+        named = [e for e in node["inputs"] if e.get("kind") == 2]
         self._args = [_argument(e["arg"]) for e in node["inputs"] if e.get("kind") != 2]
-        self._kwargs = {
-            e["name"]: _argument(e["arg"]) for e in node["inputs"] if e.get("kind") == 2
-        }
+        self._kwargs = {e["name"]: _argument(e["arg"]) for e in named}
         self._outputs = node["outputs"]
 
     def run(self, values: dict[str, Any]) -> None:
