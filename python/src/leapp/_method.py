@@ -87,11 +87,8 @@ class Stage:
 
     def inputs_of(self, bound: inspect.BoundArguments) -> Flat:
         """Return the arguments under the names of their ports."""
-        flat = Flat()
-        for name in self._inputs_in(bound):
-            kind = self._signature.parameters[name].kind
-            flat.add(_PREFIXES.get(kind, name), bound.arguments[name])
-        return flat
+        names, kinds, given = self._inputs_in(bound), self._signature.parameters, bound.arguments
+        return Flat((_PREFIXES.get(kinds[name].kind, name), given[name], None) for name in names)
 
     def set_inputs(self, bound: inspect.BoundArguments, given: Sequence[Any]) -> None:
         """Put other values in the place of the arguments, in the order of :meth:`inputs_of`."""
@@ -100,10 +97,8 @@ class Stage:
     def outputs_of(self, result: Any) -> Flat:
         """Return what the function returned under the names of its ports."""
         outputs = result if isinstance(result, tuple) else (result,)
-        flat = Flat()
-        for name, value in zip(self._output_names(result), outputs, strict=True):
-            flat.add(name, value)
-        return flat
+        names = self._output_names(result)
+        return Flat((name, value, None) for name, value in zip(names, outputs, strict=True))
 
     def _keep_defaults(self, bound: inspect.BoundArguments) -> None:
         """Let the tensors that stand in for missing arguments belong to the node, as constants."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import copy
 import functools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from .errors import LeappError, LeappTypeError, LeappValueError
@@ -39,17 +39,17 @@ class Flat:
 
     __slots__ = ("_templates", "constants", "entries")
 
-    def __init__(self) -> None:
+    def __init__(self, values: Iterable[Entry]) -> None:
+        """Flatten values under their names; what has a meaning is an array."""
         self.entries: list[Entry] = []
         self.constants: list[tuple[str, Any]] = []
-        self._templates: list[Any] = []
-
-    def add(self, name: str, value: Any, meaning: Meaning | None = None) -> None:
-        """Append a top-level value under that name; what has a meaning is an array."""
-        self._templates.append(_mapped(functools.partial(self._take, meaning), value, name))
+        self._templates = [
+            _mapped(functools.partial(self._take, meaning), value, name)
+            for name, value, meaning in values
+        ]
 
     def restore(self, values: Sequence[Any]) -> tuple[Any, ...]:
-        """Return what was added, in order, with the entries replaced by ``values``."""
+        """Return what was given, in order, with the entries replaced by ``values``."""
 
         def put(_: str, leaf: Any) -> Any:
             return values[leaf] if type(leaf) is _Slot else leaf
@@ -72,10 +72,8 @@ def _joined(name: str, key: object) -> str:
 
 def flatten(call: str, node: str, payload: Any) -> Flat:
     """Flatten a payload of the call ``annotate.<call>(node, payload)``."""
-    result = Flat()
-    for name, value, item in named_values(call, node, payload):
-        result.add(name, value, None if item is None else _meaning(item))
-    return result
+    named = named_values(call, node, payload)
+    return Flat((name, value, _meaning(item) if item else None) for name, value, item in named)
 
 
 def named_values(
