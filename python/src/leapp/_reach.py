@@ -14,8 +14,7 @@ import collections
 import contextlib
 import random
 import types
-from collections.abc import Callable, Iterator
-from functools import partial
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -46,7 +45,7 @@ class Reach:
 
     def __init__(self) -> None:
         self._seen: dict[int, Any] = {}  # held, so that no id comes back
-        self._undo: list[Callable[[], object]] = []
+        self._undo = contextlib.ExitStack()
         self._names: set[str] = set()  # that the code mentions
         self._classes: dict[type, None] = {}  # of the program, with methods to look at
         self._bytes = 0
@@ -70,8 +69,7 @@ class Reach:
             yield
         finally:
             with torch.no_grad():
-                for undo in self._undo:
-                    undo()
+                self._undo.close()
 
     def _look_at(self, value: Any) -> list[Any]:
         """Note how a value is put back, and return what it holds."""
@@ -104,19 +102,18 @@ class Reach:
             if value.dtype.hasobject:
                 raise UnknownReachError("it reaches an array of objects")
             if value.flags.writeable:
-                former = value.copy()
-                self._undo.append(lambda: np.copyto(value, former))
+                self._undo.callback(np.copyto, value, value.copy())
             return []
         plain = (torch.Tensor, torch.nn.Parameter, torch.nn.Buffer)
         if value.layout is not torch.strided or type(value) not in plain:
             raise UnknownReachError(f"it reaches a {type(value).__name__}")
         version = None if value.is_inference() else value._version  # those do not count writes
-        self._undo.append(partial(_rewrite, value, value.detach().clone(), version))
+        self._undo.callback(_rewrite, value, value.detach().clone(), version)
         return [value.grad] if value.is_leaf and value.grad is not None else []
 
     def _keep_container(self, value: Any) -> list[Any]:
         former = dict(value) if isinstance(value, (dict, _held.Fields)) else list(value)
-        self._undo.append(partial(_refill, value, former))
+        self._undo.callback(_refill, value, former)
         return [*former, *former.values()] if isinstance(former, dict) else former
 
     def _look_at_function(self, function: types.FunctionType) -> list[Any]:
@@ -131,13 +128,13 @@ class Reach:
         variables = function.__globals__
         for name in names & variables.keys():
             found.append(variables[name])
-            self._undo.append(partial(variables.__setitem__, name, found[-1]))
+            self._undo.callback(variables.__setitem__, name, found[-1])
         return found
 
     def _look_at_class(self, kind: type) -> list[Any]:
         if not _is_known(kind.__module__) and not hasattr(builtins, kind.__name__):
             self._classes[kind] = None
-            self._undo.append(partial(_reset_class, kind, dict(vars(kind))))
+            self._undo.callback(_reset_class, kind, dict(vars(kind)))
         return list(kind.__bases__) if kind not in (object, type) else []
 
     def _look_at_object(self, value: Any) -> list[Any]:
@@ -147,7 +144,7 @@ class Reach:
         """
         if isinstance(value, _held.GENERATORS):
             state, restore = _held.state_of(value)
-            self._undo.append(partial(restore, state))
+            self._undo.callback(restore, state)
             return []
         kind = type(value)
         is_open = isinstance(value, torch.nn.Module) or kind.__module__.startswith("leapp.")

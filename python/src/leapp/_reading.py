@@ -222,9 +222,9 @@ def _look_for_given(part: ast.AST, own: set[str], found: set[str]) -> None:
 
 
 def _dotted(part: ast.AST) -> str:
-    return (
-        f"{_dotted(part.value)}.{part.attr}" if isinstance(part, ast.Attribute) else last_name(part)
-    )
+    if isinstance(part, ast.Attribute):
+        return f"{_dotted(part.value)}.{part.attr}"
+    return last_name(part)
 
 
 @functools.cache
