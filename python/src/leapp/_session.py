@@ -108,6 +108,8 @@ def compile_graph(
 ) -> ValidationResults | bool:
     """Export every node, write the bundle, draw it and validate it.
 
+    Signal handlers of the program, such as that of Ctrl+C, are called when it is done.
+
     Args:
         visualize: Draw ``{name}.png``. A drawing that fails is logged and stops nothing.
         verbose: Show debug and info lines during this call; None leaves it as ``start`` said.
