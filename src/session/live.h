@@ -71,6 +71,13 @@ void set_memory(ByMemory<Value>& map, const c10::Storage& storage, Value value) 
                        OfMemory<Value>{storage.getWeakStorageImpl(), value});
 }
 
+/// How memory was made outside of nodes.
+struct Made {
+  std::int32_t passes = 0;  ///< that had been recorded
+  /// The memory that it was copied from, perhaps by way of others.
+  std::optional<c10::weak_intrusive_ptr<c10::StorageImpl>> copy_of = {};
+};
+
 /// One call of an operator: before it ran the stack ends with its arguments, then with its results.
 struct SeenCall {
   const trace::OpTraits& traits;
@@ -107,8 +114,8 @@ struct Traced {
   /// that one put out. A program may well choose by what it does with its last outputs.
   std::multimap<NodeId, Detour> branches;
   ByMemory<MemoryUse::Writer> writers;  ///< who last left its state in which memory
-  ByMemory<std::int32_t> made;  ///< what was made outside of nodes, after how many recorded passes
-  std::int32_t passes = 0;      ///< that were recorded
+  ByMemory<Made> made;                  ///< what was made outside of nodes
+  std::int32_t passes = 0;              ///< that were recorded
   std::set<std::tuple<Code, const void*, int, std::string>> queued;  ///< warnings: each once
 };
 
@@ -174,8 +181,8 @@ struct Live final : Session, trace::Observer, Traced {
   /// Where it comes from as an operator sees it: what a node took in is inside that node, whoever
   /// put it out.
   TagRef tag_of(const at::Tensor& tensor) const;
-  /// The program made it outside of nodes.
-  void note_made(const at::Tensor& tensor);
+  /// The program made it outside of nodes, perhaps as a copy.
+  void note_made(const at::Tensor& tensor, const at::Tensor& copied = {});
   /// It became a number or a choice of branch.
   void note_escape(VarId var, NodeId owner, trace::FrameRef frame, Code code,
                    const std::string& text);

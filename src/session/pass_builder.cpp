@@ -54,6 +54,10 @@ void record_memory(Live& live, const LiveNode& node, const std::vector<std::int3
       use.before = tape.store(store).capture;
       seen[static_cast<std::size_t>(store)] = true;
     }
+    const auto made = live.made.find(trace::memory_of(use.found));
+    if (made != live.made.end() && made->second.value.copy_of) {
+      use.copy_of = made->second.value.copy_of->lock();
+    }
     if (left.defined()) use.left = trace::alias_of(left);
     if (left.defined() && left.has_storage()) use.after = live.captures.capture(use.left);
     if (const auto* writer = use.before ? live.writer_of(use.found) : nullptr) use.writer = *writer;
@@ -104,7 +108,7 @@ OutsideRead outside_read(Live& live, const LiveNode& node, VarId var) {
   if (const auto* writer = live.writer_of(tensor)) read.writer = *writer;
   const auto made = live.made.find(trace::memory_of(tensor));
   read.made_since = made != live.made.end() && !node.passes.empty() &&
-                    made->second.value >= node.passes.back().number;
+                    made->second.value.passes >= node.passes.back().number;
   for (const Pass& former : node.passes) {
     read.known.push_back(former.recording.tape->match(variable.impl._unsafe_get_target(), tensor));
   }

@@ -23,6 +23,7 @@ struct PendingCall : SeenCall {
   std::shared_ptr<const BetweenCall> kept = {};
   std::vector<std::pair<at::Tensor, TagRef>> partly_written = {};
   std::optional<trace::SizeQuestion> sizes = {};
+  at::Tensor copied = {};  // what the results are copies of
 };
 
 VarId note_argument(Live& live, PendingCall& call, const at::Tensor& tensor, bool overwritten) {
@@ -247,7 +248,7 @@ void after_call(Live& live, PendingCall& call) {
     if (live.tape) record_call(live, call);
   } else if (call.traits.returns_tensors && !call.traits.mutates && !call.traits.aliases) {
     trace::for_each_tensor(call.results(),
-                           [&](const at::Tensor& tensor) { live.note_made(tensor); });
+                           [&](const at::Tensor& tensor) { live.note_made(tensor, call.copied); });
   }
 }
 
@@ -286,6 +287,9 @@ void Live::on_call(const c10::OperatorHandle& op, c10::DispatchKeySet keys,
     return;
   }
   PendingCall call{{traits, noted, *stack}};
+  if (traits.only_copies && call.arguments().front().isTensor()) {
+    call.copied = call.arguments().front().toTensor();
+  }
   if (recording.load(std::memory_order_relaxed) > 0 || traits.mutates || !tags.empty()) {
     call.frame = trace::capture_source();
     try {
@@ -329,14 +333,20 @@ NodeId Live::owner_of(const at::Tensor& tensor) const {
   return var ? tape->variable(*var).node : kNoId;
 }
 
-void Live::note_made(const at::Tensor& tensor) {
+void Live::note_made(const at::Tensor& tensor, const at::Tensor& copied) {
   constexpr std::size_t kMany = 4096;
   if (!active() || !tensor.has_storage()) return;
   if (made.size() >= kMany) {
     erase_where(made, [](const auto& entry) { return entry.second.storage.expired(); });
     if (made.size() >= kMany) return;  // a program that keeps so much is not short of names
   }
-  set_memory(made, tensor.storage(), passes);
+  Made now = {.passes = passes};
+  if (copied.defined() && copied.has_storage()) {
+    const auto source = made.find(trace::memory_of(copied));
+    const bool is_copy = source != made.end() && source->second.value.copy_of;
+    now.copy_of = is_copy ? source->second.value.copy_of : copied.storage().getWeakStorageImpl();
+  }
+  set_memory(made, tensor.storage(), std::move(now));
 }
 
 void Live::note_escape(VarId var, NodeId owner, trace::FrameRef frame, Code code,

@@ -108,11 +108,14 @@ Findings find_undeclared(const NodeStates& states, std::span<const Node* const> 
   std::map<trace::StoreId, std::pair<Code, std::string>> suspects;
   for (const session::MemoryUse& use : states.exported().memory) {
     const trace::StoreId store = tape.variable(use.var).store;
-    const std::string sensor = once ? find_sensor(nodes, trace::begin_of(use.found)) : "";
+    const std::string sensor = use.copy_of ? find_sensor(nodes, use.copy_of.get())
+                               : once      ? find_sensor(nodes, trace::begin_of(use.found))
+                                           : "";
     if (!sensor.empty()) {
-      suspects[store] = {Code::kForgottenInput, " that '" + sensor +
-                                                    "' received, and that is not among its inputs: "
-                                                    "its present value is exported as a constant."};
+      suspects[store] = {Code::kForgottenInput,
+                         (use.copy_of ? " that is a copy of what '" : " that '") + sensor +
+                             "' received, and that is not among its inputs: its present value is "
+                             "exported as a constant."};
     } else if (was_overwritten(use)) {
       suspects[store] = {Code::kReplaced,
                          " that the program wrote to after the last traced pass of the node: what "

@@ -6,14 +6,14 @@
 namespace leapp::state {
 namespace {
 
-// Where the elements of an input were in the node's first pass; null where that is not known.
-const void* place_at_first(const Node& node, const std::string& input) {
-  if (node.passes.empty() || !node.passes.front().recording.tape) return nullptr;
+// What an input was in the node's first pass; undefined where that is not known.
+at::Tensor at_first(const Node& node, const std::string& input) {
+  if (node.passes.empty() || !node.passes.front().recording.tape) return {};
   const Pass& first = node.passes.front();
   for (const trace::Recording::Port& port : first.recording.inputs) {
-    if (port.name == input) return trace::begin_of(first.tape().tensor(port.var));
+    if (port.name == input) return first.tape().tensor(port.var);
   }
-  return nullptr;
+  return {};
 }
 
 }  // namespace
@@ -22,7 +22,9 @@ std::string find_sensor(std::span<const Node* const> nodes, const void* place) {
   if (place == nullptr) return "";
   for (const Node* node : nodes) {
     for (const NodePort& input : node->inputs) {
-      if (!input.source && place_at_first(*node, input.name) == place) {
+      const at::Tensor began = input.source ? at::Tensor() : at_first(*node, input.name);
+      if (began.defined() &&
+          (trace::begin_of(began) == place || trace::memory_of(began) == place)) {
         return node->name + "/" + input.name;
       }
     }
@@ -35,7 +37,9 @@ Findings find_initial(std::span<const Node* const> nodes) {
   for (const Node* node : nodes) {
     for (const NodePort& input : node->inputs) {
       if (!input.source || input.age.reads() == 0 || input.age.first().pass == 0) continue;
-      const std::string sensor = find_sensor(nodes, place_at_first(*node, input.name));
+      const at::Tensor began = at_first(*node, input.name);
+      const std::string sensor =
+          began.defined() ? find_sensor(nodes, trace::begin_of(began)) : std::string();
       if (sensor.empty()) continue;
       findings.push_back(warning(
           Code::kFirstTick, node->passes.front().opened_at, node->name,

@@ -15,8 +15,8 @@ namespace leapp::state {
 /// began with the tensor of an input from outside of the graph.
 Findings find_initial(std::span<const Node* const> nodes);
 
-/// "pi/q", an input from outside of the graph that began there in the first pass; "" where none
-/// did.
+/// "pi/q", an input from outside of the graph that in the first pass began there, or was in memory
+/// that is there; "" where none was.
 std::string find_sensor(std::span<const Node* const> nodes, const void* place);
 
 }  // namespace leapp::state

@@ -55,6 +55,15 @@ TEST_F(PassBuilderTest, RecordsMemoryThatIsOnlyReadInTheFirstPass) {
   EXPECT_TRUE(node().passes.at(1).memory.empty());
 }
 
+TEST_F(PassBuilderTest, SaysWhatMemoryIsACopyOf) {
+  const Tensor measured = at::rand({4});
+  const Tensor kept = measured.slice(0, 1, 3).clone().clone();
+  out("n", in("n", at::ones({2})) * kept + at::ones({2}));
+  ASSERT_EQ(first_pass().memory.size(), 2U);
+  EXPECT_EQ(first_pass().memory[0].copy_of.get(), trace::memory_of(measured));
+  EXPECT_FALSE(first_pass().memory[1].copy_of);
+}
+
 TEST_F(PassBuilderTest, RecordsDeclaredMemoryByItsName) {
   const Tensor x = in("n", at::ones({2}));
   const Tensor h = annotate::state_tensors("n", {{"h", at::zeros({2})}})[0];

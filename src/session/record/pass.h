@@ -50,6 +50,8 @@ struct MemoryUse {
   std::shared_ptr<trace::Capture> before = {};
   std::shared_ptr<trace::Capture> after = {};  ///< null: unchanged
   std::optional<Writer> writer = {};
+  /// The program made it outside of nodes, as a copy of what was in this memory; or null.
+  c10::intrusive_ptr<c10::StorageImpl> copy_of = {};
   /// The program made it outside of nodes while the session was on, and has let go of it since.
   bool let_go = false;
 

@@ -264,6 +264,23 @@ class DelayTracedTooShort(_Trap):
     build, forward = DelayOfTwo.build, DelayOfTwo.forward
 
 
+@trap()
+class ReferenceOfTheFirst(_Trap):
+    """A part of what was measured first is kept outside of the node."""
+
+    def build(self) -> None:
+        self.reference: torch.Tensor | None = None
+
+    def step(self, inputs: Ports) -> Ports:
+        if self.reference is None:
+            self.reference = inputs["policy/obs"][:, 1:3].clone()
+        return super().step(inputs)
+
+    def forward(self, obs: torch.Tensor) -> torch.Tensor:
+        assert self.reference is not None
+        return obs[:, 1:3] - self.reference
+
+
 @trap(traced=1)
 class ForgottenSensor(_Trap):
     """A second sensor that never went through input_tensors()."""
