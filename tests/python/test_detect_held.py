@@ -143,6 +143,22 @@ def test_what_one_pass_cannot_show_is_named(
     check_only_warning(bench, policy, text)
 
 
+#: As tensordict's are: with more functions than objects are looked at.
+_Container = type("_Container", (), {f"method_{n}": lambda self: None for n in range(1500)})
+
+
+class _InContainer(NodePolicy):
+    def function(self, x: torch.Tensor) -> torch.Tensor:
+        self.container.held["h"] = 0.5 * self.container.held["h"] + x
+        return self.container.held["h"] * 2
+
+
+def test_what_an_object_holds_is_looked_at_before_its_class(bench: Workbench) -> None:
+    container = _Container()
+    container.held = {"h": torch.zeros(3)}  # type: ignore[attr-defined]
+    assert "'policy.container.held['h']' was" in trace(bench, _InContainer(container=container))
+
+
 class _Mode(enum.Enum):
     STAND = 0
     WALK = 1

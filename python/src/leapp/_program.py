@@ -58,6 +58,9 @@ class Program:
         self._frames = _trace.Frames()
         #: Objects that are to be looked at: (value, name).
         self._todo: collections.deque[tuple[Any, str]] = collections.deque()
+        #: Classes of such objects, to be looked at when there are none left: some of libraries have
+        #: hundreds of functions, and what the objects hold is more likely to be state.
+        self._classes: collections.deque[tuple[Any, str]] = collections.deque()
 
     def look_again(self) -> None:
         """Look through holders that have changed since."""
@@ -111,12 +114,13 @@ class Program:
     def _follow(self, budget: int = _MOST_OBJECTS) -> None:
         """Look at what was met, and at what that holds, as far as the budget goes."""
         most = len(self._seen) + budget
-        while self._todo and len(self._seen) < most:
-            value, name = self._todo.popleft()
+        while (todo := self._todo or self._classes) and len(self._seen) < most:
+            value, name = todo.popleft()
             if self._is_new(value):
                 for look in _looks_into(type(value)):  # type: ignore[arg-type]
                     look(self, value, name)
         self._todo.clear()
+        self._classes.clear()
 
     def _meet(self, value: Any, name: str, holder: Holder | None = None, key: Any = None) -> None:
         """Note a value; `holder` has it under that key, or is None where it cannot be replaced."""
@@ -152,10 +156,7 @@ class Program:
         kind = type(value)
         for attributes in attributes_of(value):
             self._hold(name, attributes, kind)
-        for part in kind.__mro__:
-            if _is_programs_class(part) and self._is_new(part):
-                self._visit_class(part)
-        self._visit_module(_variables_around(kind))
+        self._classes.extend((part, "") for part in kind.__mro__ if _is_programs_class(part))
 
     def _visit_class(self, kind: type, name: str = "") -> None:
         """Hold what a class of the program's has that may change, and look at its functions."""
@@ -164,6 +165,7 @@ class Program:
                 self._visit_function(item)
         if _holds_data(kind):
             self._hold(kind.__name__, vars(kind), kind)
+        self._visit_module(_variables_around(kind))
 
     def _visit_function(self, function: types.FunctionType, name: str = "") -> None:
         """Hold the variables around a function, its attributes, and what its parameters share.
