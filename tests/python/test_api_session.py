@@ -168,17 +168,24 @@ class TestModule:
 def test_an_interrupt_waits_until_the_bundle_is_written(
     bench: Workbench, caplog: pytest.LogCaptureFixture
 ) -> None:
-    def interrupt(_: logging.LogRecord) -> bool:
-        signal.raise_signal(signal.SIGINT)
+    def arrive(_: logging.LogRecord) -> bool:
+        signal.raise_signal(signal.SIGUSR1)
         return True
+
+    def interrupt(number: int, frame: Any) -> None:
+        raise KeyboardInterrupt
 
     with bench.trace():
         x = annotate.input_tensors("n", {"x": torch.ones(2)})
         annotate.output_tensors("n", {"y": x * 2}, export_with="onnx")
     caplog.set_level(logging.DEBUG, "leapp")
-    with pytest.raises(KeyboardInterrupt), caplog.filtering(interrupt):
-        leapp.compile_graph()
-    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    former = signal.signal(signal.SIGUSR1, interrupt)
+    try:
+        with pytest.raises(KeyboardInterrupt), caplog.filtering(arrive):
+            leapp.compile_graph()
+        assert signal.getsignal(signal.SIGUSR1) is interrupt
+    finally:
+        signal.signal(signal.SIGUSR1, former)
     assert bench.manager().inputs == ["n/x"]
 
 
