@@ -303,7 +303,8 @@ def _exported_program(node: str, *file: Any) -> Any:
 
 def _array_module(array: str | None) -> Any:
     """Return torch, or None when NumPy arrays are to come out."""
-    expect_one_of(("torch", "numpy", None), array, "array")
+    if array is not None:  # not a choice to offer: it means torch, where that is
+        expect_one_of(("torch", "numpy"), array, "array")
     if array == "numpy":
         return None
     try:
