@@ -38,6 +38,24 @@ class RolloutTest : public ::testing::Test {
   bool random_ = false;
 };
 
+// A node whose state is what it put out the tick before; `outputs` and the state are by pass.
+Rollout roll_out_fed_back(const std::vector<double>& outputs, std::vector<State::Values> states) {
+  Node node = make_node(0, "n", {}, {});
+  node.outputs = {port("y")};
+  for (const double value : outputs) run(node, {}, {row(value)});
+  ExportedNode compiled = describe_only(node);
+  compiled.model.backend = "onnx";
+  compiled.model.file = FileEntry{"affine.onnx", "", ""};
+  compiled.model.inputs.push_back({"x", DType::kFloat32, {1, 4}, {}});
+  compiled.input_names.push_back("x");
+  compiled.states.states.push_back({.origin = State::Origin::kCarried,
+                                    .slot = {.name = "x"},
+                                    .fed_by = State::Feed{0, "y", {}},
+                                    .per_pass = std::move(states)});
+  const std::vector<ExportedNode> nodes = {compiled};
+  return roll_out(nodes, connect(nodes).pipeline, leapp::testing::model_file(""), "log.txt", {});
+}
+
 TEST_F(RolloutTest, AModelThatComputesTheSamePasses) {
   run(node_, {row(1)}, {row(3)});
   run(node_, {row(2)}, {row(5)});
@@ -103,20 +121,7 @@ TEST_F(RolloutTest, AFrontEndRunsWhatOnlyItCan) {
 // A state that was found is what the model left, whatever its hypothesis says it was.
 TEST_F(RolloutTest, AStateThatWasFoundIsRolledOn) {
   const auto rolled = [](double second) {
-    Node node = make_node(0, "n", {}, {});
-    node.outputs = {port("y")};
-    for (const double value : {3.0, second}) run(node, {}, {row(value)});
-    ExportedNode compiled = describe_only(node);
-    compiled.model.backend = "onnx";
-    compiled.model.file = FileEntry{"affine.onnx", "", ""};
-    compiled.model.inputs.push_back({"x", DType::kFloat32, {1, 4}, {}});
-    compiled.input_names.push_back("x");
-    compiled.states.states.push_back({.origin = State::Origin::kCarried,
-                                      .slot = {.name = "x"},
-                                      .fed_by = State::Feed{0, "y", {}},
-                                      .per_pass = {{row(1), row(4)}, {row(4), {}}}});
-    const std::vector<ExportedNode> nodes = {compiled};
-    return roll_out(nodes, connect(nodes).pipeline, leapp::testing::model_file(""), "log.txt", {});
+    return roll_out_fed_back({3, second}, {{row(1), row(4)}, {row(4), {}}});
   };
   EXPECT_TRUE(rolled(7).outcomes.at(0).passed);
   EXPECT_EQ(rolled(9).outcomes.at(0).difference, "'y' differs in pass 2");
@@ -125,20 +130,7 @@ TEST_F(RolloutTest, AStateThatWasFoundIsRolledOn) {
 // What it was after the first pass is not known, for the program wrote to it before the second.
 TEST_F(RolloutTest, AStateThatWasWrittenToSinceIsTakenAsItWasFound) {
   const auto rolled = [](double found) {
-    Node node = make_node(0, "n", {}, {});
-    node.outputs = {port("y")};
-    for (const double value : {3.0, 2 * found + 1}) run(node, {}, {row(value)});
-    ExportedNode compiled = describe_only(node);
-    compiled.model.backend = "onnx";
-    compiled.model.file = FileEntry{"affine.onnx", "", ""};
-    compiled.model.inputs.push_back({"x", DType::kFloat32, {1, 4}, {}});
-    compiled.input_names.push_back("x");
-    compiled.states.states.push_back({.origin = State::Origin::kCarried,
-                                      .slot = {.name = "x"},
-                                      .fed_by = State::Feed{0, "y", {}},
-                                      .per_pass = {{row(1), {}}, {row(found), {}}}});
-    const std::vector<ExportedNode> nodes = {compiled};
-    return roll_out(nodes, connect(nodes).pipeline, leapp::testing::model_file(""), "log.txt", {});
+    return roll_out_fed_back({3, 2 * found + 1}, {{row(1), {}}, {row(found), {}}});
   };
   EXPECT_FALSE(rolled(3).difference);
   const Rollout changed = rolled(8);
