@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from .. import _reading, _source, _trace
 from .._held import is_a
@@ -14,9 +14,16 @@ from .watch import Finding, Watch
 _MOST_SHOWN = 60
 
 
-#: A plain value, or the length of a container, that is another one now and that code inside the
-#: node uses: its name, what it was, what it is, and whether the node chooses by it.
-_Change = tuple[str, Any, Any, bool]
+class _Change(NamedTuple):
+    """A plain value, or the length of a container, that is another one now.
+
+    Code inside the node uses it.
+    """
+
+    name: str
+    before: Any
+    now: Any
+    is_chosen_by: bool
 
 
 def findings(watch: Watch, node: str) -> Iterator[Finding]:
@@ -25,9 +32,8 @@ def findings(watch: Watch, node: str) -> Iterator[Finding]:
     What code inside the node does not read is the program's own business: statistics, say.
     """
     once = _trace.pass_of(node) == 1
-    changes = (*_of_places(watch, node, once), *_of_variables(watch, node))
-    for name, *sizes, is_chosen_by in changes:
-        before, now = map(_shown, sizes)
+    for change in (*_of_places(watch, node, once), *_of_variables(watch, node)):
+        name, before, now = change.name, _shown(change.before), _shown(change.now)
         if once:
             yield Finding(
                 "LP217",
@@ -40,7 +46,7 @@ def findings(watch: Watch, node: str) -> Iterator[Finding]:
             yield Finding(
                 "LP218",
                 f"'{name}' went from {before} to {now} over the passes of node '{node}', and "
-                f"the program {'chooses by' if is_chosen_by else 'reads'} it: what none "
+                f"the program {'chooses by' if change.is_chosen_by else 'reads'} it: what none "
                 f"of these passes did is not exported. Keep it in a tensor, and choose with "
                 f"torch.where().",
                 settled_by_another_pass=False,
@@ -92,7 +98,7 @@ def _of_places(watch: Watch, node: str, once: bool) -> Iterator[_Change]:
             else:  # what a list of tensors holds is looked at elsewhere
                 matters = not once and is_chosen_by
             if matters:
-                yield place.name, before, now, is_chosen_by
+                yield _Change(place.name, before, now, is_chosen_by)
 
 
 def _reading_of(watch: Watch, node: str, place: Place) -> tuple[_reading.Reading, set[str]]:
@@ -112,4 +118,4 @@ def _of_variables(watch: Watch, node: str) -> Iterator[_Change]:
         for name, before in values.items():
             now = latest[key][1].get(name)
             if name in reading.read and _has_changed(before, now):
-                yield name, before, now, name in reading.chosen
+                yield _Change(name, before, now, name in reading.chosen)
