@@ -7,7 +7,7 @@
 #include "walker_policy.h"
 
 int main() {
-  walker::Policy& policy = walker::Policy::instance();
+  walker_policy::Policy& policy = walker_policy::Policy::instance();
   for (float& value : policy.observe_imu()) value = 0.5F;
   for (int tick = 0; tick < 10; ++tick) {
     int joint = 0;

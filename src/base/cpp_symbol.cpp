@@ -1,6 +1,14 @@
 #include "base/cpp_symbol.h"
 
+#include "base/hash.h"
+
 namespace leapp {
+namespace {
+
+// Room for suffixes below the 255 bytes that file systems allow for a file name.
+constexpr std::size_t kLongest = 160;
+
+}  // namespace
 
 std::string cpp_symbol(const std::string& node) {
   static constexpr const char* kDigits = "0123456789abcdef";
@@ -14,7 +22,10 @@ std::string cpp_symbol(const std::string& node) {
     const auto byte = static_cast<unsigned char>(c);
     symbol += {'_', kDigits[byte / 16], kDigits[byte % 16]};
   }
-  return symbol;
+  if (symbol.size() <= kLongest) return symbol;
+  // "_h" is in no short symbol: there, two hexadecimal digits follow an underscore.
+  const std::string hash = hash_bytes(node).sha256.substr(0, 32);
+  return symbol.substr(0, kLongest - hash.size() - 2) + "_h" + hash;
 }
 
 }  // namespace leapp

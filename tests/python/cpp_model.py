@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import hashlib
 import os
 import subprocess
 import tempfile
@@ -55,10 +56,13 @@ class Table(ctypes.Structure):
 
 def symbol(node: str) -> str:
     """The function that the source of a node defines."""
-    return "leapp_cpp_" + "".join(
+    whole = "leapp_cpp_" + "".join(
         c if c.isascii() and c.isalnum() else "".join(f"_{byte:02x}" for byte in c.encode())
         for c in node
     )
+    if len(whole) <= 160:
+        return whole
+    return whole[:126] + "_h" + hashlib.sha256(node.encode()).hexdigest()[:32]
 
 
 def _aligned(size: int, alignment: int) -> tuple[Any, int]:

@@ -365,3 +365,64 @@ def test_what_pytorch_refuses_fails_the_run(
     model = _check(function, bench.folder, samples[0])
     with pytest.raises(RuntimeError, match=rf"test_cpp\.py:\d+.*{said}"):
         model({f"x{i}": x for i, x in enumerate(samples[1])})
+
+
+#: Functions of an integer tensor and a number. PyTorch refuses some numbers for some types.
+_WITH_NUMBER: dict[str, Callable[[torch.Tensor, int], torch.Tensor]] = {
+    "add": lambda x, n: x + n,
+    "subtract": lambda x, n: x - n,
+    "subtract from": lambda x, n: n - x,
+    "multiply": lambda x, n: x * n,
+    "floor divide": lambda x, n: x // n,
+    "remainder": lambda x, n: x % n,
+    "fmod": lambda x, n: x.fmod(n),
+    "add alpha": lambda x, n: torch.add(x, x, alpha=n),
+    "equal": lambda x, n: x == n,
+    "less": lambda x, n: x < n,
+    "less equal": lambda x, n: x <= n,
+    "greater": lambda x, n: x > n,
+    "greater equal": lambda x, n: x >= n,
+    "clamp min": lambda x, n: x.clamp(min=n),
+    "clamp max": lambda x, n: x.clamp(max=n),
+    "maximum": lambda x, n: torch.maximum(x, torch.tensor(n)),
+    "fill": torch.full_like,
+    "masked fill": lambda x, n: x.masked_fill(x > 2, n),
+    "where": lambda x, n: torch.where(x > 2, x, n),
+    "index fill": lambda x, n: x.index_fill(0, torch.tensor([0]), n),
+    "scatter": lambda x, n: x.scatter(0, torch.tensor([1]), n),
+    "pad": lambda x, n: F.pad(x, (1, 1), value=n),
+    "threshold": lambda x, n: F.threshold(x, 2, n),
+    "power": lambda x, n: x**n,
+    "power of": lambda x, n: torch.pow(n, x),
+    "and": lambda x, n: x & n,
+    "or": lambda x, n: x | n,
+    "xor": lambda x, n: x ^ n,
+    "addcmul": lambda x, n: torch.addcmul(x, x, x, value=n),
+    "is close": lambda x, n: torch.isclose(x, x + 1, atol=abs(n)),
+}
+_INTEGER_TYPES = (torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64)
+
+
+@pytest.mark.parametrize("dtype", _INTEGER_TYPES, ids=str)
+def test_a_number_outside_of_the_integer_type_is_what_pytorch_makes_of_it(
+    dtype: torch.dtype, bench: Workbench
+) -> None:
+    bits = 8 * torch.empty(0, dtype=dtype).element_size()
+    exponent = min(bits, 63)
+    numbers = [-1, -5, 2 ** (exponent - 1), 2**exponent - 1, -(2 ** (exponent - 1)) - 3, 2**63 - 1]
+    numbers += [2**bits + 3] if bits < 64 else [-(2**63)]
+    x = torch.tensor([0, 1, 2, 5, 127], dtype=dtype)
+    cases = []
+    for name, function in _WITH_NUMBER.items():
+        for number in numbers:
+            try:
+                function(x, number)
+            except RuntimeError:
+                continue  # PyTorch refuses the number, so that it cannot be traced
+            cases.append((name, number))
+    assert {name for name, _ in cases} >= {"add", "equal", "multiply", "and"}
+
+    def run(x: torch.Tensor) -> Tensors:
+        return [_WITH_NUMBER[name](x, number) for name, number in cases]
+
+    _check(run, bench.folder, [x], [x.flip(0)], tolerance=0)

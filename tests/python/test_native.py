@@ -250,7 +250,7 @@ MAIN = """
 #include <cstdio>
 #include "walker_policy.h"
 int main() {
-  walker::Policy& policy = walker::Policy::instance();
+  walker_policy::Policy& policy = walker_policy::Policy::instance();
   for (int round = 0; round < 2; ++round) {
     for (int tick = 0; tick < 5; ++tick) {
       for (int joint = 0; joint < 8; ++joint) {
@@ -286,3 +286,29 @@ def test_a_program_takes_the_policy_into_itself(compiler: str, fresh: Path, tmp_
     expected = torch.cat(walk(Net(0), 5)).numpy()
     for again in found:
         np.testing.assert_allclose(again, expected, rtol=0, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("bundle", "node"),
+    [("class", "policy"), ("int", "static"), ("abs", "関" * 27), ("g", "n" * 200)],
+    ids=["class", "int", "27 CJK letters", "200 letters"],
+)
+def test_any_name_of_a_bundle_and_of_a_node_compiles(
+    bundle: str, node: str, tmp_path: Path
+) -> None:
+    package.start(bundle, save_path=str(tmp_path))
+    x = annotate.input_tensors(node, {"cast": torch.ones(3)})
+    weight = torch.linspace(-1, 1, 9).reshape(3, 3)
+    annotate.output_tensors(node, {"y": x @ weight}, export_with="cpp")
+    package.stop()
+    assert package.compile_graph(visualize=False) == {node: True}
+    yaml = tmp_path / bundle / f"{bundle}.yaml"
+    leapp("build", yaml)
+    found = InferenceManager(yaml, array="numpy", allow_native=True).run_policy(
+        {f"{node}/cast": np.ones(3, np.float32)}
+    )
+    np.testing.assert_allclose(found[f"{node}/y"], weight.sum(0).numpy(), atol=1e-6)
+    leapp("build", yaml, "--source", tmp_path)
+    for source in (f"{bundle}_policy.cpp", f"{bundle}_nodes.cpp"):
+        command = ["g++", "-std=c++20", "-Wall", "-Werror", "-I.", "-c", source]
+        subprocess.run(command, cwd=tmp_path, check=True)

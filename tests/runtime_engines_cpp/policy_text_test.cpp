@@ -32,7 +32,7 @@ TEST(PolicyText, PortsAreTypedSpans) {
   const Bundle bundle = walker();
   const SafeTensors none;
   const std::string header = PolicyText(bundle, none).header();
-  EXPECT_THAT(header, HasSubstr("namespace walker_2 {"));
+  EXPECT_THAT(header, HasSubstr("namespace walker_2_policy {"));
   EXPECT_THAT(header, HasSubstr("std::span<double, 8> left_arm_q() noexcept;"));
   EXPECT_THAT(header, HasSubstr("std::span<const float, 4> policy_action() const noexcept;"));
 }
@@ -58,6 +58,20 @@ TEST(PolicyText, NamesThatDifferInSignsAloneAreToldApart) {
   const std::string header = PolicyText(bundle, none).header();
   EXPECT_THAT(header, HasSubstr("std::span<float, 2> left_arm_q_()"));
   EXPECT_THAT(header, HasSubstr("std::span<float, 3> left_arm_q__2()"));
+}
+
+TEST(PolicyText, KeywordsAreNoNames) {
+  Bundle bundle = walker();
+  bundle.file = "class.yaml";
+  bundle.models[0].name = "static";
+  bundle.models[0].inputs[0].name = "cast";
+  bundle.pipeline.data_flow[0].source.node = "static";
+  bundle.pipeline.feedback_flow[0].targets[0].node = "static";
+  bundle.pipeline.inputs = {{"static", {"cast"}}};
+  const SafeTensors none;
+  const std::string header = PolicyText(bundle, none).header();
+  EXPECT_THAT(header, HasSubstr("namespace class_policy {"));
+  EXPECT_THAT(header, HasSubstr("std::span<double, 8> static_cast_2() noexcept;"));
 }
 
 TEST(PolicyText, IsTheSameEachTime) {

@@ -138,7 +138,9 @@ Value generate_round_decimals(OpContext& context) {
 }
 
 Value generate_isclose(OpContext& context) {
-  const DType type = context.promoted({"self", "other"});
+  const DType promoted = context.promoted({"self", "other"});
+  // PyTorch compares integers by their distance as float32.
+  const DType type = is_floating_point(promoted) ? promoted : DType::kFloat32;
   const char* nan = context.flag("equal_nan") ? "true" : "false";
   return apply(context, std::string("is_close($0, $1, $2, $3, ") + nan + ")",
                {context.operand("self", type), context.operand("other", type),

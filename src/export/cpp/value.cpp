@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdio>
 #include <limits>
+#include <type_traits>
 
 #include "base/check.h"
 
@@ -35,6 +36,43 @@ std::string float_text(double number, DType dtype) {
   if (text.find_first_of(".e") == std::string::npos) text += ".0";
   if (is_single) text += "f";
   return text.front() == '-' ? "(" + text + ")" : text;
+}
+
+template <typename T>
+std::string wrapped_text(std::int64_t number, DType dtype) {
+  const auto wrapped = static_cast<T>(number);
+  // There is no literal of the lowest number: its sign is an operator on a number that is too
+  // large.
+  if (sizeof(T) == 8 && std::is_signed_v<T> && wrapped == std::numeric_limits<T>::min()) {
+    return "std::numeric_limits<std::int64_t>::min()";
+  }
+  return type_text(dtype) + "{" + std::to_string(wrapped) + (std::is_signed_v<T> ? "" : "U") + "}";
+}
+
+// Wraps around to the type, as PyTorch converts a number to the type of a tensor.
+std::string integer_text(std::int64_t number, DType dtype) {
+  switch (dtype) {
+    case DType::kInt8:
+      return wrapped_text<std::int8_t>(number, dtype);
+    case DType::kUInt8:
+      return wrapped_text<std::uint8_t>(number, dtype);
+    case DType::kInt16:
+      return wrapped_text<std::int16_t>(number, dtype);
+    case DType::kUInt16:
+      return wrapped_text<std::uint16_t>(number, dtype);
+    case DType::kInt32:
+      return wrapped_text<std::int32_t>(number, dtype);
+    case DType::kUInt32:
+      return wrapped_text<std::uint32_t>(number, dtype);
+    case DType::kInt64:
+      return wrapped_text<std::int64_t>(number, dtype);
+    case DType::kUInt64:
+      return wrapped_text<std::uint64_t>(number, dtype);
+    default:
+      break;
+  }
+  demand(false, "a number of a type that C++ has no integer for");
+  return {};
 }
 
 // The kernel that may take the operator along: beside its result there are only numbers.
@@ -68,17 +106,17 @@ std::string type_text(DType dtype) {
 std::string number_text(double number, DType dtype) {
   if (is_floating_point(dtype)) return float_text(number, dtype);
   if (dtype == DType::kBool) return number != 0 ? "true" : "false";
-  return number_text(static_cast<std::int64_t>(number), dtype);
+  constexpr double kLimit = 9223372036854775808.0;  // 2^63
+  const bool fits = number >= -kLimit && number < kLimit;
+  const std::int64_t whole =
+      fits ? static_cast<std::int64_t>(number) : std::numeric_limits<std::int64_t>::min();
+  return number_text(whole, dtype);
 }
 
 std::string number_text(std::int64_t number, DType dtype) {
   if (is_floating_point(dtype)) return float_text(static_cast<double>(number), dtype);
   if (dtype == DType::kBool) return number != 0 ? "true" : "false";
-  if (number == std::numeric_limits<std::int64_t>::min()) {
-    return "std::numeric_limits<std::int64_t>::min()";
-  }
-  const bool is_unsigned = name_of(dtype).front() == 'u';
-  return type_text(dtype) + "{" + std::to_string(number) + (is_unsigned ? "U" : "") + "}";
+  return integer_text(number, dtype);
 }
 
 Value filled(double number, DType dtype, Shape shape) {

@@ -64,7 +64,7 @@ Value resolved(const Value& value);
 
 /// C++'s name of the type, "float" say.
 std::string type_text(DType dtype);
-/// A number of that type as a literal, exact.
+/// Returns a number as a literal of that type: exact, or wrapped around to an integer type.
 std::string number_text(double number, DType dtype);
 std::string number_text(std::int64_t number, DType dtype);
 

@@ -362,12 +362,8 @@ inline T bit_not(T a) {
 }
 template <typename T>
 inline bool is_close(T a, T b, T rtol, T atol, bool equal_nan) {
-  if constexpr (kIsFloat<T>) {
-    if (equal_nan && a != a && b != b) return true;
-    if (a == b) return true;
-    const T difference = std::fabs(a - b);
-    return std::isfinite(difference) && difference <= atol + std::fabs(rtol * b);
-  } else {
-    return a == b;
-  }
+  if (equal_nan && a != a && b != b) return true;
+  if (a == b) return true;
+  const T difference = std::fabs(a - b);
+  return std::isfinite(difference) && difference <= atol + std::fabs(rtol * b);
 }

@@ -1,7 +1,9 @@
 #include "runtime/engines/cpp/policy_text.h"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
+#include <string_view>
 
 #include "base/cpp_symbol.h"
 #include "runtime/engines/cpp/native_text.h"
@@ -61,6 +63,12 @@ const char* element_type(DType dtype) {
   return "unsigned char";
 }
 
+// Words of C++ that "node_port" could be. Every name of a port has an underscore.
+constexpr std::array<std::string_view, 17> kKeywords = {
+    "and_eq",        "char16_t",    "char32_t",     "char8_t", "co_await", "co_return",
+    "co_yield",      "const_cast",  "dynamic_cast", "not_eq",  "or_eq",    "reinterpret_cast",
+    "static_assert", "static_cast", "thread_local", "wchar_t", "xor_eq"};
+
 std::string span_type(const Port& port, bool is_input) {
   return "std::span<" + std::string(is_input ? "" : "const ") + element_type(port.dtype) + ", " +
          std::to_string(element_count(port.shape)) + ">";
@@ -97,7 +105,7 @@ PolicyText::PolicyText(const Bundle& bundle, const SafeTensors& initial_values)
       initial_values_(initial_values),
       name_(cpp_name(bundle.file.stem().string())),
       order_(execution_order(bundle)),
-      taken_({"instance", "reset", "tick"}) {
+      taken_(kKeywords.begin(), kKeywords.end()) {
   for (const Wire& wire : bundle.pipeline.data_flow) {
     for (const PortRef& target : wire.targets) wires_[target] = wire.source;
   }
