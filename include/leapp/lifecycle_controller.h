@@ -12,8 +12,15 @@
 // "{}/velocity" or "{}/effort" by its kind. Commands to the policy (`command/..`) come from no
 // hardware interface unless they say `interfaces`: another program's messages go to set_command().
 //
-// Threads: one at a time, but for set_command(), which may come from another thread than update():
-// values cross by a lock-free buffer of three. update() is for real time; the others are not.
+// A handle has a value but no time. A sensor counts as measured in an update() if the bits of one
+// of its values changed since the last update(), and in the first update() after activate(). If the
+// values can stand still while the sensor works, give it a `heartbeat`: a state interface that
+// changes with each measurement, such as a counter. `max_age_ms` of the ports then works as in
+// Controller.
+//
+// Threads: one at a time, except that another thread may call set_command() while update() runs:
+// values cross by a lock-free buffer of three. configure() must not run beside any other call.
+// update() is for real time; the others are not.
 #pragma once
 
 #include <filesystem>
@@ -35,8 +42,9 @@ class LEAPP_EXPORT LifecycleController {
   LifecycleController(const LifecycleController&) = delete;
   LifecycleController& operator=(const LifecycleController&) = delete;
 
-  /// Loads bundle and robot; what was configured before is gone. Throws what Controller throws, and
-  /// LP651 for a signal whose interfaces are not known.
+  /// Loads bundle and robot. Drops the previous configuration first, also if it then fails: the
+  /// controller is unconfigured after an error. Throws what Controller throws, and LP651 for a
+  /// signal whose interfaces are not known.
   void configure(const std::filesystem::path& bundle, const std::filesystem::path& robot,
                  ControllerOptions options = {});
 

@@ -16,7 +16,7 @@
 // alone has qw, qx, qy, qz in that order. `ports` of a signal lists ports "node/port" that shall
 // have it where kind and names leave a choice, or where the port has no names: then in its own
 // order. `interfaces` says what a hardware interface calls the elements, with {} for an element's
-// name.
+// name; `heartbeat` of a sensor names a hardware interface that changes with each measurement.
 //
 // The structs are plain values that own what they hold. Reading allocates and throws Error
 // (LP651), beginning "file:line:column:"; keys that nobody knows are errors, as a mistyped key
@@ -44,6 +44,7 @@ struct Signal {
   std::optional<QuaternionOrder> quaternion = {};  ///< of the last four elements
   std::vector<std::string> ports = {};
   std::string interfaces = {};  ///< "{}/position", "imu/orientation.{}"
+  std::string heartbeat = {};  ///< sensors: "imu/count", an interface that changes when it measures
 
   bool operator==(const Signal&) const = default;
 };

@@ -3,7 +3,11 @@
 #include <pybind11/stl.h>
 #include <pybind11/stl/filesystem.h>
 
+#include <cmath>
+#include <exception>
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "leapp/controller.h"
@@ -32,13 +36,57 @@ const char* name_of_state(ControllerState state) {
   return "";
 }
 
-/// Called in update() and start() only, so with the interpreter's lock held.
-std::function<std::chrono::nanoseconds()> clock_of(const py::object& callable) {
-  if (callable.is_none()) return {};
-  return [callable] { return from_seconds(callable().cast<double>()); };
-}
+/// A clock that Python computes. The controller reads it inside update(), which lets no exception
+/// out: an exception is kept, and rethrow() raises it afterwards. Used with the GIL held.
+class PythonClock {
+ public:
+  explicit PythonClock(py::object callable) : callable_(std::move(callable)) {}
 
-ControllerOptions controller_options(const py::dict& settings) {
+  /// Calls Python now; the next read() returns that time. Throws what Python raises.
+  void advance() {
+    if (callable_.is_none()) return;
+    now_ = call();
+    advanced_ = true;
+  }
+
+  /// Returns the time, or the last one if Python raises.
+  std::chrono::nanoseconds read() noexcept {
+    if (std::exchange(advanced_, false)) return now_;
+    try {
+      now_ = call();
+    } catch (...) {
+      raised_ = std::current_exception();
+    }
+    return now_;
+  }
+
+  void rethrow() {
+    advanced_ = false;
+    if (raised_) std::rethrow_exception(std::exchange(raised_, nullptr));
+  }
+
+  bool is_given() const { return !callable_.is_none(); }
+
+ private:
+  std::chrono::nanoseconds call() const {
+    const py::object time = callable_();
+    double seconds = 0;
+    try {
+      seconds = time.cast<double>();
+    } catch (const py::cast_error&) {
+      throw py::type_error("clock= must return a number of seconds");
+    }
+    if (!std::isfinite(seconds)) throw py::value_error("clock= must return a finite time");
+    return from_seconds(seconds);
+  }
+
+  py::object callable_;
+  std::chrono::nanoseconds now_{0};
+  bool advanced_ = false;
+  std::exception_ptr raised_;
+};
+
+ControllerOptions controller_options(const py::dict& settings, PythonClock& clock) {
   ControllerOptions options;
   options.runtime = model_options(settings);
   if (!settings["frequency"].is_none()) options.frequency = settings["frequency"].cast<double>();
@@ -48,7 +96,7 @@ ControllerOptions controller_options(const py::dict& settings) {
     options.deadline = from_seconds(settings["deadline"].cast<double>());
   }
   options.blend_in = from_seconds(settings["blend_in"].cast<double>());
-  options.clock = clock_of(settings["clock"]);
+  if (clock.is_given()) options.clock = [&clock] { return clock.read(); };
   if (!settings["recording"].is_none()) {
     options.recording = settings["recording"].cast<std::filesystem::path>();
   }
@@ -59,7 +107,13 @@ class PyController {
  public:
   PyController(const std::filesystem::path& bundle, const std::filesystem::path& robot,
                const py::dict& settings)
-      : controller_(bundle, read_robot(robot), controller_options(settings)) {}
+      : clock_(std::make_unique<PythonClock>(settings["clock"])),
+        controller_(bundle, read_robot(robot), controller_options(settings, *clock_)) {}
+
+  void start() {
+    controller_.start();
+    clock_->rethrow();
+  }
 
   /// What the elements of sensors or actuators are called, by signal.
   static py::dict elements(const std::vector<Signal>& signals) {
@@ -81,7 +135,13 @@ class PyController {
   }
 
   /// With the interpreter's lock held: it keeps other threads out for as long as a tick takes.
-  std::string update() { return name_of_state(controller_.update()); }
+  /// A clock that raises does so before anything is read or sent.
+  std::string update() {
+    clock_->advance();
+    const ControllerState state = controller_.update();
+    clock_->rethrow();
+    return name_of_state(state);
+  }
 
   std::vector<double> actuator(const std::string& name) {
     const auto values = controller_.actuator_values(controller_.actuator(name));
@@ -105,6 +165,7 @@ class PyController {
     return result;
   }
 
+  std::unique_ptr<PythonClock> clock_;  // the controller reads it
   Controller controller_;
 };
 
@@ -162,9 +223,8 @@ void bind_controller(py::module_& module) {
       py::init<const std::filesystem::path&, const std::filesystem::path&, const py::dict&>(),
       py::arg("bundle"), py::arg("robot"), py::arg("settings"));
   bind_properties(controller);
-  controller.def(
-      "start", [](PyController& self) { self.controller_.start(); },
-      "Make policy, histories, fallbacks and counts begin anew.");
+  controller.def("start", &PyController::start,
+                 "Make policy, histories, fallbacks and counts begin anew.");
   controller.def(
       "stop", [](PyController& self) { self.controller_.stop(); },
       "End it: ``update()`` puts out nothing until ``start()``.");

@@ -21,7 +21,12 @@ RuntimeOptions model_options(const pybind11::dict& settings);
 inline double to_seconds(std::chrono::nanoseconds time) {
   return std::chrono::duration<double>(time).count();
 }
+/// Converts seconds. Times beyond what nanoseconds can count (292 years) are the longest there is;
+/// NaN is, too.
 inline std::chrono::nanoseconds from_seconds(double seconds) {
+  constexpr double kMost = 9.2e9;
+  if (!(seconds < kMost)) return std::chrono::nanoseconds::max();
+  if (seconds < -kMost) return std::chrono::nanoseconds::min();
   return std::chrono::nanoseconds(std::llround(seconds * 1e9));
 }
 

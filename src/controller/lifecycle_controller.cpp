@@ -1,6 +1,8 @@
 #include "leapp/lifecycle_controller.h"
 
 #include <algorithm>
+#include <bit>
+#include <cstdint>
 #include <optional>
 
 #include "base/check.h"
@@ -26,24 +28,27 @@ std::string interface_name(std::string pattern, const std::string& element) {
   return pattern.replace(at, 2, element);
 }
 
+/// Compares bits, so that a NaN that stays is no change.
+bool is_same(double a, double b) noexcept {
+  return std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b);
+}
+
 }  // namespace
 
 class LifecycleController::Impl {
  public:
   void configure(const std::filesystem::path& bundle, const std::filesystem::path& file,
                  ControllerOptions options) {
-    deactivate();
     const Robot robot = read_robot(file);
-    std::vector<std::string> states;
-    std::vector<std::string> commands;
-    std::vector<HandleRange> sensors = name_interfaces(robot.sensors, states);
-    std::vector<HandleRange> actuators = name_interfaces(robot.actuators, commands);
-    std::vector<std::unique_ptr<TripleBuffer>> told(robot.sensors.size());
+    name_interfaces(robot.sensors, sensors_, states_);
+    name_interfaces(robot.actuators, actuators_, commands_);
     for (std::size_t i = 0; i < robot.sensors.size(); ++i) {
       const bool has_handles =
-          std::any_of(sensors.begin(), sensors.end(),
+          std::any_of(sensors_.begin(), sensors_.end(),
                       [&](const HandleRange& range) { return range.signal == i; });
-      if (!has_handles) told[i] = std::make_unique<TripleBuffer>(robot.sensors[i].elements.size());
+      if (has_handles) continue;
+      const Signal& sensor = robot.sensors[i];
+      received_.push_back({sensor.name, i, std::make_unique<TripleBuffer>(sensor.elements.size())});
     }
     for (const Signal& actuator : robot.actuators) {
       require(!actuator.interfaces.empty() || !default_interfaces(actuator.kind).empty(),
@@ -51,12 +56,8 @@ class LifecycleController::Impl {
               file.string() + ": actuator " + quote_for_message(actuator.name) +
                   " needs 'interfaces', such as \"gripper/{}\"");
     }
+    beats_.resize(robot.sensors.size());
     controller_.emplace(bundle, robot, std::move(options));
-    states_ = std::move(states);
-    commands_ = std::move(commands);
-    sensors_ = std::move(sensors);
-    actuators_ = std::move(actuators);
-    told_ = std::move(told);
   }
 
   void activate(std::span<const double* const> states, std::span<double* const> commands) {
@@ -81,6 +82,7 @@ class LifecycleController::Impl {
       for (std::size_t i = 0; i < range.count; ++i) values[i] = *command_handles_[range.first + i];
     }
     controller_->start();
+    first_ = true;
     active_ = true;
   }
 
@@ -88,12 +90,24 @@ class LifecycleController::Impl {
     if (!active_) return ControllerState::kInactive;
     for (const HandleRange& range : sensors_) {
       const std::span<double> values = controller_->sensor_values(range.signal);
-      for (std::size_t i = 0; i < range.count; ++i) values[i] = *state_handles_[range.first + i];
-      controller_->set_fresh(range.signal);
+      bool measured = first_;
+      for (std::size_t i = 0; i < range.count; ++i) {
+        const double value = *state_handles_[range.first + i];
+        measured = measured || (!range.heartbeat && !is_same(values[i], value));
+        values[i] = value;
+      }
+      if (range.heartbeat) {
+        const double beat = *state_handles_[*range.heartbeat];
+        measured = measured || !is_same(beats_[range.signal], beat);
+        beats_[range.signal] = beat;
+      }
+      if (measured) controller_->set_fresh(range.signal);
     }
-    for (std::size_t i = 0; i < told_.size(); ++i) {
-      if (!told_[i]) continue;
-      if (const auto values = told_[i]->read(); !values.empty()) controller_->set_sensor(i, values);
+    first_ = false;
+    for (const Received& one : received_) {
+      if (const auto values = one.buffer->read(); !values.empty()) {
+        controller_->set_sensor(one.sensor, values);
+      }
     }
     const ControllerState state = controller_->update();
     for (const HandleRange& range : actuators_) {
@@ -111,8 +125,8 @@ class LifecycleController::Impl {
 
   /// The buffer of a sensor that has no interfaces, or null.
   TripleBuffer* command_of(std::string_view name) const noexcept {
-    for (std::size_t i = 0; i < told_.size(); ++i) {
-      if (controller_->robot().sensors[i].name == name) return told_[i].get();
+    for (const Received& one : received_) {
+      if (one.name == name) return one.buffer.get();
     }
     return nullptr;
   }
@@ -132,11 +146,17 @@ class LifecycleController::Impl {
     std::size_t signal = 0;
     std::size_t first = 0;
     std::size_t count = 0;
+    std::optional<std::size_t> heartbeat = {};  // handle that changes with each measurement
+  };
+  /// A sensor without interfaces, set by set_command().
+  struct Received {
+    std::string name;
+    std::size_t sensor = 0;
+    std::unique_ptr<TripleBuffer> buffer;
   };
 
-  static std::vector<HandleRange> name_interfaces(const std::vector<Signal>& signals,
-                                                  std::vector<std::string>& names) {
-    std::vector<HandleRange> ranges;
+  static void name_interfaces(const std::vector<Signal>& signals, std::vector<HandleRange>& ranges,
+                              std::vector<std::string>& names) {
     for (std::size_t i = 0; i < signals.size(); ++i) {
       const Signal& signal = signals[i];
       const std::string pattern =
@@ -146,13 +166,19 @@ class LifecycleController::Impl {
       for (const std::string& element : signal.elements) {
         names.push_back(interface_name(pattern, element));
       }
+      if (signal.heartbeat.empty()) continue;
+      // Sensors may share one: an interface is claimed once.
+      const auto known = std::find(names.begin(), names.end(), signal.heartbeat);
+      ranges.back().heartbeat = static_cast<std::size_t>(known - names.begin());
+      if (known == names.end()) names.push_back(signal.heartbeat);
     }
-    return ranges;
   }
 
   std::vector<HandleRange> sensors_;
   std::vector<HandleRange> actuators_;
-  std::vector<std::unique_ptr<TripleBuffer>> told_;  // by sensor; those without interfaces
+  std::vector<Received> received_;
+  std::vector<double> beats_;  // last heartbeat of each sensor
+  bool first_ = true;          // no update() since activate()
   std::vector<const double*> state_handles_;
   std::vector<double*> command_handles_;
   bool active_ = false;
@@ -163,7 +189,13 @@ LifecycleController::~LifecycleController() = default;
 
 void LifecycleController::configure(const std::filesystem::path& bundle,
                                     const std::filesystem::path& robot, ControllerOptions options) {
-  impl_->configure(bundle, robot, std::move(options));
+  impl_ = std::make_unique<Impl>();  // the old one lets go of its recording and its threads first
+  try {
+    impl_->configure(bundle, robot, std::move(options));
+  } catch (...) {
+    impl_ = std::make_unique<Impl>();
+    throw;
+  }
 }
 
 const std::vector<std::string>& LifecycleController::state_interfaces() const {

@@ -8,7 +8,7 @@
 namespace leapp {
 namespace {
 
-/// "wxyz" for w, x, y, z and qw, qx, qy, qz; empty when a name is something else.
+/// Returns "wxyz" for w, x, y, z and qw, qx, qy, qz; empty if a name is something else.
 std::string quaternion_letters(const std::vector<std::string>& names) {
   std::string letters;
   if (names.size() < 4) return letters;
@@ -17,6 +17,7 @@ std::string quaternion_letters(const std::vector<std::string>& names) {
     if (part != "w" && part != "x" && part != "y" && part != "z") return {};
     letters += part;
   }
+  if (std::set<char>(letters.begin(), letters.end()).size() != 4) return {};  // "x", "qx"
   return letters;
 }
 
@@ -32,13 +33,11 @@ std::vector<std::string> names_of_axis(const ElementNames& names, std::size_t ax
 
 bool name_quaternion(std::vector<std::string>& names, std::optional<QuaternionOrder> order) {
   const std::string letters = quaternion_letters(names);
-  const bool known = letters == "wxyz" || letters == "xyzw";
-  if (!order && !known) return true;
+  if (names.size() < 4 || (!order && letters.empty())) return true;
   const std::string declared = !order                             ? letters
                                : *order == QuaternionOrder::kWxyz ? "wxyz"
                                                                   : "xyzw";
-  if (known && letters != declared) return false;
-  if (names.size() < 4) return true;
+  if (!letters.empty() && letters != declared) return false;
   for (std::size_t i = 0; i < 4; ++i) {
     names[names.size() - 4 + i] = std::string("q") + declared[i];
   }

@@ -18,8 +18,8 @@ struct NamedLayout {
 
 NamedLayout find_layout(const Port& port, const PortContract& contract);
 
-/// Names of a quaternion's parts as qw, qx, qy, qz where they are the last four, by the order that
-/// is declared or by their own letters ("w", "qw"). False when letters and order contradict.
+/// Renames the last four elements to qw, qx, qy, qz in the declared order, or by their own letters
+/// ("w", "qw"). Returns false if the letters contradict the declared order.
 bool name_quaternion(std::vector<std::string>& names, std::optional<QuaternionOrder> order);
 
 }  // namespace leapp

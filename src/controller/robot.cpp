@@ -10,6 +10,7 @@
 #include "base/utf8.h"
 #include "bundle/yaml_scalar.h"
 #include "bundle/yaml_tree.h"
+#include "controller/port_layout.h"
 #include "leapp/error.h"
 
 namespace leapp {
@@ -108,7 +109,8 @@ class RobotReader {
 
   Signal read_signal(const YamlNode& key, const YamlNode& node,
                      const std::vector<std::string>& joints) const {
-    expect_keys(node, {"kind", "elements", "unit", "frame", "quaternion", "ports", "interfaces"});
+    expect_keys(node, {"kind", "elements", "unit", "frame", "quaternion", "ports", "interfaces",
+                       "heartbeat"});
     Signal signal;
     signal.name = read_text(key);
     const YamlNode* const kind = node.find("kind");
@@ -126,6 +128,7 @@ class RobotReader {
         fail(*names, "expected {} where an element's name goes, found " + describe(*names));
       }
     }
+    if (const YamlNode* const beat = node.find("heartbeat")) signal.heartbeat = read_text(*beat);
     if (const YamlNode* const elements = node.find("elements")) {
       signal.elements = read_names(*elements);
     } else if (is_of_joints(signal.kind)) {
@@ -168,6 +171,13 @@ void check_signals(const std::vector<Signal>& signals, const std::string& side) 
     check_names(signal.elements, what);
     require(!signal.quaternion || signal.elements.size() >= 4, Code::kRobotFile,
             what + " has a quaternion and fewer than four elements");
+    std::vector<std::string> elements = signal.elements;
+    require(name_quaternion(elements, signal.quaternion), Code::kRobotFile,
+            what +
+                ": its quaternion and the names of its last four elements contradict each other. "
+                "The policy would read a wrong attitude; correct one of them.");
+    require(signal.heartbeat.empty() || side == "sensor", Code::kRobotFile,
+            what + " has a heartbeat; only sensors have one");
   }
   check_names(names, side + "s");
 }

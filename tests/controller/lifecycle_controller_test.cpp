@@ -106,6 +106,72 @@ TEST_F(LifecycleControllerTest, CallsOutOfOrder) {
   EXPECT_EQ(controller.update(), ControllerState::kInactive);
 }
 
+TEST_F(LifecycleControllerTest, AFailedConfigureLeavesNothingBehind) {
+  configure();
+  controller.activate(handles.state_pointers(), handles.command_pointers());
+  EXPECT_THAT(message_of([&] { configure("rate: 0"); }), HasSubstr("[LP651]"));
+  EXPECT_FALSE(controller.set_command("cmd", std::array{1.0}));
+  EXPECT_FALSE(controller.is_command("cmd"));
+  EXPECT_EQ(controller.update(), ControllerState::kInactive);
+  EXPECT_THAT(message_of([&] { controller.state_interfaces(); }), HasSubstr("[LP654]"));
+  EXPECT_THAT(message_of([&] { controller.activate({}, {}); }), HasSubstr("[LP654]"));
+  bench.contract.frequency = 30;  // the robot is good, and the controller refuses it
+  EXPECT_THAT(message_of([&] { configure(); }), HasSubstr("[LP653]"));
+  EXPECT_FALSE(controller.set_command("cmd", std::array{1.0}));
+  bench.contract.frequency = 50;
+  configure();
+  EXPECT_TRUE(controller.set_command("cmd", std::array{1.0}));
+}
+
+/// One update, 10 ms after the last, with the command sent again.
+ControllerState update_with_command(PolicyBench& bench, LifecycleController& controller) {
+  controller.set_command("cmd", std::array{7.0});
+  const ControllerState state = controller.update();
+  bench.now += std::chrono::milliseconds(10);
+  return state;
+}
+
+TEST_F(LifecycleControllerTest, AHandleThatNeverChangesGrowsStale) {
+  add_contract(bench.inputs[1].semantics, {.max_age_ms = 25});  // tilt
+  bench.contract.frequency = 100;
+  configure();
+  controller.activate(handles.state_pointers(), handles.command_pointers());
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(update_with_command(bench, controller), ControllerState::kRunning);
+  }
+  EXPECT_EQ(update_with_command(bench, controller), ControllerState::kFallback);
+  handles.states[2] = std::nextafter(handles.states[2], 9);
+  EXPECT_EQ(update_with_command(bench, controller), ControllerState::kRunning);
+  // The joints stand still as well, but their port has no max_age_ms.
+  for (int i = 0; i < 2; ++i) update_with_command(bench, controller);
+  EXPECT_EQ(update_with_command(bench, controller), ControllerState::kFallback);
+  controller.deactivate();
+  controller.activate(handles.state_pointers(), handles.command_pointers());
+  EXPECT_EQ(update_with_command(bench, controller), ControllerState::kRunning);
+}
+
+TEST_F(LifecycleControllerTest, AHeartbeatSaysWhenASensorMeasured) {
+  add_contract(bench.inputs[1].semantics, {.max_age_ms = 15});
+  bench.contract.frequency = 100;
+  const std::string robot = kRobot;
+  const std::string pattern = "\"imu/gravity.{}\"";
+  configure(std::string(robot).replace(robot.find(pattern), pattern.size(),
+                                       pattern + ", heartbeat: imu/count"));
+  EXPECT_THAT(controller.state_interfaces(),
+              ElementsAre("knee/position", "hip/position", "imu/gravity.x", "imu/count"));
+  double count = 0;
+  auto states = handles.state_pointers();
+  states.push_back(&count);
+  controller.activate(states, handles.command_pointers());
+  for (int i = 0; i < 5; ++i, ++count) {
+    EXPECT_EQ(update_with_command(bench, controller), ControllerState::kRunning);
+  }
+  handles.states[2] = 8;  // a value that changes without the counter is not a measurement
+  update_with_command(bench, controller);
+  update_with_command(bench, controller);
+  EXPECT_EQ(update_with_command(bench, controller), ControllerState::kFallback);
+}
+
 TEST_F(LifecycleControllerTest, AnActuatorWithoutInterfaces) {
   const std::string robot = std::string(kRobot) + "  grip: {kind: target/hand, elements: [f]}\n";
   EXPECT_THAT(message_of([&] { configure(robot); }),

@@ -49,6 +49,10 @@ TEST(Robot, FaultsNameTheirPlace) {
   EXPECT_THAT(refusal("unit: deg", "units: deg"),
               HasSubstr("there is no 'units'; there are: kind"));
   EXPECT_THAT(refusal("kind: state/body/rotation, ", ""), HasSubstr("the signal has no 'kind'"));
+  EXPECT_THAT(refusal("quaternion: xyzw", "elements: [w, x, y, z], quaternion: xyzw"),
+              HasSubstr("contradict each other"));
+  EXPECT_THAT(refusal("quaternion: xyzw", "elements: [w, x, z, y], quaternion: wxyz"),
+              HasSubstr("contradict each other"));
   EXPECT_THAT(refusal("quaternion: xyzw", "quaternion: zyx"), HasSubstr("expected wxyz or xyzw"));
   EXPECT_THAT(refusal("elements: [x, y, z], ", ""), HasSubstr("the signal has no elements"));
   EXPECT_THAT(refusal("imu/rate.{}", "imu/rate"), HasSubstr("expected {} where"));

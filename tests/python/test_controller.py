@@ -69,6 +69,37 @@ def test_interventions_and_the_clock(files: tuple[Path, Path]) -> None:
     assert (one.tick, one.cause, one.port) == (0, "clamped", "pi/y")
 
 
+@pytest.mark.parametrize("error", [RuntimeError, KeyboardInterrupt, SystemExit])
+@pytest.mark.parametrize("call", [1, 2])
+def test_a_clock_that_raises(
+    files: tuple[Path, Path], error: type[BaseException], call: int
+) -> None:
+    calls = 0
+
+    def clock() -> float:  # update() reads it twice: a deadline needs the time after the policy
+        nonlocal calls
+        calls += 1
+        if calls == call:
+            raise error("no time")
+        return 0.0
+
+    controller = leapp.Controller(*files, clock=clock, deadline=1.0)
+    controller.start()
+    controller.set_sensor("q", [1, 1, 1, 1])
+    with pytest.raises(error, match="no time"):
+        controller.update()
+    assert controller.ticks == call - 1  # before anything is read, or after the tick
+    assert controller.update() == "running"
+
+
+@pytest.mark.parametrize("time", [None, "now", float("nan"), float("inf")])
+def test_a_clock_without_a_time(files: tuple[Path, Path], time: Any) -> None:
+    controller = leapp.Controller(*files, clock=lambda: time)
+    controller.start()
+    with pytest.raises((TypeError, ValueError), match="clock= must return"):
+        controller.update()
+
+
 def test_mistakes(files: tuple[Path, Path], tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="LP652"):
         run(files).set_sensor("none", [1])

@@ -50,7 +50,8 @@ class Controller(_runtime.Controller):
         worker: Run the policy in a thread of its own.
         deadline: Seconds that the policy may take; a worker has the policy's period without it.
         blend_in: Seconds from the measured pose to what the policy says.
-        clock: Returns the time in seconds, from any origin; the steady clock without it.
+        clock: Returns the time in seconds, from any origin; the steady clock without it. What it
+            raises, ``update()`` raises.
         recording: An MCAP file to record every signal and port to.
         threads: Threads that share the work inside one operator.
         provider: Where models run, as for ``InferenceManager``; values stay on the CPU.

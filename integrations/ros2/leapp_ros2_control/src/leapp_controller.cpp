@@ -26,6 +26,7 @@ CallbackReturn LeappController::on_init() {
 
 CallbackReturn LeappController::on_configure(const rclcpp_lifecycle::State&) {
   const auto node = get_node();
+  subscriptions_.clear();  // their callbacks use what configure() replaces
   leapp::ControllerOptions options;
   if (node->get_parameter("worker").as_bool()) options.execution = leapp::Execution::kWorker;
   if (node->get_parameter("linear").as_bool()) {
@@ -51,7 +52,6 @@ CallbackReturn LeappController::on_configure(const rclcpp_lifecycle::State&) {
 
 void LeappController::subscribe() {
   using Message = std_msgs::msg::Float64MultiArray;
-  subscriptions_.clear();
   for (const leapp::Signal& sensor : controller_.controller().robot().sensors) {
     if (!controller_.is_command(sensor.name)) continue;
     subscriptions_.push_back(get_node()->create_subscription<Message>(
