@@ -2,6 +2,7 @@
 #include <limits>
 
 #include "commands.h"
+#include "leapp/inventory.h"
 #include "leapp/view.h"
 #include "text.h"
 
@@ -26,6 +27,17 @@ void print_ports(const std::string& title, const Bundle& bundle,
     rows.push_back({"  " + name, type_text(port), port.semantics.kind.value_or("")});
   }
   std::fputs(rows.empty() ? "  none\n" : table(rows, false).c_str(), stdout);
+}
+
+void print_inventory(const std::vector<NodeInventory>& inventory) {
+  if (inventory.empty()) return;
+  std::printf("\nconstants\n");
+  for (const NodeInventory& node : inventory) {
+    const bool none = node.weights.empty() && node.constants.empty();
+    std::printf("  %s%s\n", node.node.c_str(), none ? ": none" : "");
+    for (const auto& each : node.weights) std::printf("    %s\n", to_string(each).c_str());
+    for (const auto& each : node.constants) std::printf("    %s\n", to_string(each).c_str());
+  }
 }
 
 void print(const Bundle& bundle) {
@@ -54,6 +66,7 @@ void print(const Bundle& bundle) {
       }
     }
   }
+  print_inventory(read_inventory(bundle.file));
 }
 
 }  // namespace
@@ -64,7 +77,8 @@ Command add_inspect(CLI::App& program) {
     bool json = false;
   };
   const auto arguments = std::make_shared<Arguments>();
-  CLI::App* app = program.add_subcommand("inspect", "show nodes, ports and wires of a bundle");
+  CLI::App* app =
+      program.add_subcommand("inspect", "show nodes, ports, wires and constants of a bundle");
   add_bundle(*app, arguments->yaml);
   add_json(*app, arguments->json);
   app->footer("Example: leapp inspect walker/walker.yaml");

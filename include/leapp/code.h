@@ -106,6 +106,8 @@ enum class Code : std::uint16_t {
   kNotValidated = 410,      ///< a model whose values could not be compared
   kFoundState = 411,        ///< state that was found, and where
   kChanged = 412,           ///< a constant that changed after it was traced
+  kUnacknowledged = 413,    ///< a constant that nobody acknowledged, where that is an error
+  kUnknownConstant = 414,   ///< an acknowledged name that no constant of the node has
 
   // Exporting.
   kNotPure = 501,          ///< an operation that cannot be made pure

@@ -26,6 +26,7 @@
 
 #include "leapp/diagnostic.h"
 #include "leapp/error.h"
+#include "leapp/inventory.h"
 #include "leapp/metadata.h"
 #include "leapp/node_outcome.h"
 #include "leapp/semantics.h"
@@ -66,6 +67,9 @@ struct CompileOptions {
   double rtol = 1e-3;
   double atol = 1e-5;
   bool strict = true;  ///< throw when a node fails validation
+  /// Throw kUnacknowledged if a node exports a constant, other than parameters and buffers, that
+  /// OutputOptions::constants does not acknowledge.
+  bool strict_constants = false;
   /// How many traced ticks the bundle keeps for InferenceManager::verify(); at most those that
   /// StartOptions::max_cached_io kept.
   int golden = 0;
@@ -84,6 +88,10 @@ struct CompileOptions {
 /// What was said of the program since the last start(), most harmful first. compile_graph() leaves
 /// the same in diagnostics.json.
 LEAPP_EXPORT std::vector<Diagnostic> diagnostics();
+
+/// Returns what each node exports as a constant, by the last compile_graph(). Also complete after
+/// one that threw kUnacknowledged. diagnostics.json has the same.
+LEAPP_EXPORT std::vector<NodeInventory> inventory();
 
 /// Exports every node, writes the bundle, draws it and validates it. Returns one entry per node
 /// when it validates, else nothing.
@@ -104,6 +112,9 @@ struct OutputOptions {
   /// own
   std::optional<std::string> export_with = {};
   Metadata::Map backend_params = {};
+  /// Constants of the node that the user acknowledges: by a name or path that leapp/inventory.h's
+  /// acknowledges() matches, or by the tensor itself.
+  NamedTensors constants = {};
 };
 
 namespace annotate {

@@ -28,14 +28,26 @@ Tensors annotated(const std::string& node, const py::sequence& entries) {
   return unlocked([&] { return annotation(node, tensors, std::source_location::current()); });
 }
 
+// Names, or the tensors themselves.
+NamedTensors to_constants(const py::sequence& given) {
+  NamedTensors constants;
+  for (const py::handle each : given) {
+    const bool is_name = PyUnicode_Check(each.ptr()) != 0;
+    constants.push_back({.name = is_name ? each.cast<std::string>() : std::string(),
+                         .ref = is_name ? at::Tensor() : each.cast<at::Tensor>()});
+  }
+  return constants;
+}
+
 Tensors output(const std::string& node, const py::sequence& entries,
                const py::sequence& static_entries, std::optional<std::string> export_with,
-               const py::dict& backend_params) {
+               const py::dict& backend_params, const py::sequence& constants) {
   const NamedTensors tensors = to_named_tensors(entries);
   const OutputOptions options{
       .static_outputs = to_named_tensors(static_entries),
       .export_with = std::move(export_with),
-      .backend_params = to_metadata(backend_params, "backend_params of node '" + node + "'")};
+      .backend_params = to_metadata(backend_params, "backend_params of node '" + node + "'"),
+      .constants = to_constants(constants)};
   return unlocked([&] { return annotate::output_tensors(node, tensors, options); });
 }
 
@@ -123,7 +135,7 @@ void bind_annotations(py::module_& module) {
   const auto entries = py::arg("entries");
   module.def("input_tensors", &annotated<annotate::input_tensors>, node, entries);
   module.def("output_tensors", &output, node, entries, py::arg("static_entries"),
-             py::arg("export_with"), py::arg("backend_params"));
+             py::arg("export_with"), py::arg("backend_params"), py::arg("constants"));
   module.def("state_tensors", &annotated<annotate::state_tensors>, node, entries);
   module.def("update_state", &annotated<annotate::update_state>, node, entries);
   module.def("module", &track_module, node, entries, py::arg("current"));

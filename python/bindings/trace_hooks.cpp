@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -36,6 +37,36 @@ session::TensorNames tensor_names() {
                   session::TensorName{name, path});
   }
   return names;
+}
+
+std::vector<session::HeldTensor> held_tensors() {
+  using Entry = std::tuple<std::uintptr_t, std::size_t, std::string, int, std::string>;
+  const py::gil_scoped_acquire acquire;
+  std::vector<session::HeldTensor> held;
+  const py::object found = py::module_::import("leapp._holders").attr("held_tensors")();
+  for (auto& [address, bytes, path, kind, module] : found.cast<std::vector<Entry>>()) {
+    held.push_back({reinterpret_cast<const std::byte*>(address), bytes, std::move(path),
+                    static_cast<session::HeldTensor::Kind>(kind), std::move(module)});
+  }
+  return held;
+}
+
+std::vector<std::optional<std::string>> judge_numbers(
+    const std::vector<session::NumberRead>& reads) {
+  const py::gil_scoped_acquire acquire;
+  py::list entries;
+  for (const session::NumberRead& read : reads) {
+    // Held for good by whoever captured it, see trace_frames.cpp.
+    const bool known = read.where.code != nullptr && read.where.position >= 0;
+    const py::object code = known ? py::reinterpret_borrow<py::object>(
+                                        static_cast<PyObject*>(const_cast<void*>(read.where.code)))
+                                  : py::none();
+    entries.append(py::make_tuple(code, read.where.position, read.op, read.argument, read.values,
+                                  read.is_default, read.made_here));
+  }
+  return py::module_::import("leapp._numbers")
+      .attr("judge")(entries)
+      .cast<std::vector<std::optional<std::string>>>();
 }
 
 /// A function of leapp._detect, looked up once: passes of the user's control loop wait for it.
@@ -119,7 +150,9 @@ void rethrow(const Error& error) {
 }  // namespace
 
 void install_hooks() {
-  session::hooks() = {.tensor_names = tensor_names,
+  session::hooks() = {.held_tensors = held_tensors,
+                      .judge_numbers = judge_numbers,
+                      .tensor_names = tensor_names,
                       .opened = opened,
                       .closed = closed,
                       .keeps = keeps,

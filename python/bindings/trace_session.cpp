@@ -1,4 +1,5 @@
 // A session's life: start, stop, compile_graph, and what was said meanwhile.
+#include <pybind11/stl.h>
 #include <torch/csrc/utils/pybind.h>
 
 #include <optional>
@@ -35,7 +36,7 @@ using Configs = std::tuple<std::optional<double>, py::dict>;
 std::vector<std::tuple<std::string, bool, std::string>> compile_session(
     bool visualize, std::optional<bool> verbose, bool validate, bool dry_run, double rtol,
     double atol, bool strict, const std::optional<Configs>& graph_configs, int golden,
-    bool thorough, const py::object& progress) {
+    bool thorough, bool strict_constants, const py::object& progress) {
   CompileOptions options;
   options.visualize = visualize;
   options.verbose = verbose;
@@ -46,6 +47,7 @@ std::vector<std::tuple<std::string, bool, std::string>> compile_session(
   options.strict = strict;
   options.golden = golden;
   options.thorough = thorough;
+  options.strict_constants = strict_constants;
   const py::module_ torch = py::module_::import("torch");
   options.python_version =
       py::module_::import("platform").attr("python_version")().cast<std::string>();
@@ -85,6 +87,28 @@ void diagnose(const std::string& code, std::string text, std::string node,
   unlocked([&] { front_end::diagnose(std::move(diagnostic)); });
 }
 
+py::list inventory_of_session() {
+  py::list nodes;
+  for (const NodeInventory& node : inventory()) {
+    py::list weights;
+    for (const ExportedWeights& each : node.weights) {
+      weights.append(
+          py::make_tuple(each.module, each.parameters, each.buffers, each.values, to_string(each)));
+    }
+    py::list constants;
+    for (const ExportedConstant& each : node.constants) {
+      const bool is_tensor = each.kind == ExportedConstant::Kind::kTensor;
+      constants.append(py::make_tuple(
+          is_tensor ? "tensor" : "number", each.path, each.where, each.op,
+          std::string(name_of(each.dtype)),
+          is_tensor ? py::object(py::tuple(py::cast(each.shape))) : py::object(py::none()),
+          each.min, each.max, each.has_nan, each.acknowledged, to_string(each)));
+    }
+    nodes.append(py::make_tuple(node.node, weights, constants));
+  }
+  return nodes;
+}
+
 py::list diagnostics() {
   py::list found;
   for (const Diagnostic& each : leapp::diagnostics()) {
@@ -116,7 +140,8 @@ void bind_session(py::module_& module) {
   module.def("compile_graph", &compile_session, py::arg("visualize"), py::arg("verbose"),
              py::arg("validate"), py::arg("dry_run"), py::arg("rtol"), py::arg("atol"),
              py::arg("strict"), py::arg("graph_configs"), py::arg("golden"), py::arg("thorough"),
-             py::arg("progress"));
+             py::arg("strict_constants"), py::arg("progress"));
+  module.def("inventory", &inventory_of_session);
   module.def("diagnose", &diagnose, py::arg("code"), py::arg("text"), py::arg("node") = "",
              py::arg("settled_by_another_pass") = false, py::arg("where") = "",
              py::arg("aloud") = true);

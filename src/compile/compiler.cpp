@@ -14,6 +14,7 @@
 #include "compile/between.h"
 #include "compile/bundle_files.h"
 #include "compile/draft.h"
+#include "compile/inventory.h"
 #include "compile/model_files.h"
 #include "compile/own_model.h"
 #include "compile/wires.h"
@@ -43,6 +44,11 @@ std::string in_seconds(std::chrono::duration<double> time) {
   return text;
 }
 
+std::vector<NodeInventory>& inventory_of_last_compile() {
+  static auto* inventory = new std::vector<NodeInventory>;
+  return *inventory;
+}
+
 // One export under way: the nodes so far, and the folder they are written to.
 class Compiler {
  public:
@@ -55,6 +61,7 @@ class Compiler {
     if (session::hooks().tensor_names) names_ = session::hooks().tensor_names();
     std::vector<Draft> drafts = draft();
     end_phase("state");
+    take_inventory(drafts);
     compile(drafts);
     end_phase("graphs");
     Bundle bundle = describe_bundle(nodes_, options_);
@@ -74,7 +81,9 @@ class Compiler {
     if (const std::string reason = drawing.get(); !reason.empty()) {
       warn(Code::kNotDrawn, "", "the pipeline could not be drawn: " + reason);
     }
-    write_bytes(staged_.path() / "diagnostics.json", to_json(session_.diagnostics().by_harm()));
+    write_bytes(staged_.path() / "diagnostics.json",
+                "{\"diagnostics\": " + to_json(session_.diagnostics().by_harm()) +
+                    ", \"inventory\": " + to_json(inventory_of_last_compile()) + "}\n");
     syncing.wait();
     staged_.commit();
     if (!dry_run_ && !nodes_.empty()) {
@@ -151,6 +160,30 @@ class Compiler {
                         backend_of(*node)});
     }
     return drafts;
+  }
+
+  // Lists the constants of every node before anything is written.
+  void take_inventory(const std::vector<Draft>& drafts) {
+    constexpr std::size_t kMostLines = 12;
+    const session::Hooks& hooks = session::hooks();
+    const Holders holders(hooks.held_tensors ? hooks.held_tensors()
+                                             : std::vector<session::HeldTensor>());
+    const state::Paths paths = names_by(&session::TensorName::path);
+    std::vector<NodeInventory>& made = inventory_of_last_compile();
+    made.clear();
+    for (const Draft& draft : drafts) {
+      if (!draft.node().has_graph()) continue;
+      made.push_back(collect_constants(draft.states, holders, paths, hooks.judge_numbers));
+      for (const std::string& name : unused_acknowledgements(draft.node(), made.back())) {
+        warn(Code::kUnknownConstant, draft.node().name,
+             "constants=[..] of node '" + draft.node().name + "' names '" + name +
+                 "', but the node exports no such constant. leapp.inventory() lists those it has.");
+      }
+      const std::string block = to_block(made.back(), kMostLines);
+      if (block.empty()) continue;
+      require(!options_.strict_constants, Code::kUnacknowledged, block);
+      log(LogLevel::kInfo, block);
+    }
   }
 
   ExportedNode compile_own(const Node& node) {
@@ -336,6 +369,10 @@ class Compiler {
 
 }  // namespace
 }  // namespace compile
+
+std::vector<NodeInventory> inventory() {
+  return compile::inventory_of_last_compile();
+}
 
 std::vector<NodeOutcome> compile_graph(const CompileOptions& options) {
   session::Session& session = session::Session::instance();

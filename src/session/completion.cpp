@@ -165,6 +165,7 @@ void Live::complete(LiveNode& node, const NamedTensors& tensors, const OutputOpt
   if (first) {
     node.export_with = options.export_with;
     node.backend_params = options.backend_params;
+    node.constants = options.constants;
     node.completion = static_cast<int>(std::ranges::count_if(nodes, &Node::complete));
   }
   for (NodePort& port : node.inputs) {

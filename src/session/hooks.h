@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "leapp/error.h"
 #include "leapp/metadata.h"
 #include "leapp/visibility.h"
+#include "trace/source.h"
 
 namespace leapp::session {
 
@@ -25,7 +27,37 @@ struct TensorName {
 /// By the address of their first element.
 using TensorNames = std::unordered_map<const void*, TensorName>;
 
+/// A tensor or array that an object of the program holds.
+struct HeldTensor {
+  enum class Kind { kParameter, kBuffer, kOther };
+
+  const std::byte* address = nullptr;  ///< of its first element
+  std::size_t bytes = 0;               ///< from there to the end of its last element
+  std::string path = {};               ///< how the program reaches it
+  Kind kind = Kind::kOther;
+  std::string module = {};  ///< path of the outermost module, for a parameter or buffer
+};
+
+/// Numbers that an operator of a pass took as one argument.
+struct NumberRead {
+  trace::FrameRef where;
+  std::string op;        ///< "aten::mul"
+  std::string argument;  ///< by its name in the operator's schema
+  std::vector<double> values;
+  bool is_default = false;  ///< the value that the operator has if none is given
+  bool made_here = false;   ///< elements of a tensor that the node itself made
+};
+
+/// Returns for each read the path of the number, "" if it has none; nullopt for what is a literal
+/// of the source or comes from library code, and is not listed.
+using JudgeNumbers =
+    std::function<std::vector<std::optional<std::string>>(const std::vector<NumberRead>&)>;
+
 struct Hooks {
+  /// Returns the tensors that the program held when the session stopped, in the order in which
+  /// they are to be named. Called once per compile_graph(), like judge_numbers; both may be empty.
+  std::function<std::vector<HeldTensor>()> held_tensors;
+  JudgeNumbers judge_numbers;
   /// Asked once per compile_graph(); may be empty.
   std::function<TensorNames()> tensor_names;
   /// Told when a pass of a node has begun, in its first and second pass only (`pass` is 1 or 2):

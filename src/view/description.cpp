@@ -2,6 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "bundle/json_tree.h"
+#include "leapp/inventory.h"
 #include "leapp/robot_binding.h"
 #include "view/bundle_json.h"
 #include "view/distribution.h"
@@ -184,6 +186,7 @@ Json describe(const Bundle& bundle, const ViewOptions& options) {
                {"recording",
                 options.recording.empty() ? Json() : recorded_series(options.recording, bundle)},
                {"validation", validation_report(bundle)},
+               {"constants", parse_json(leapp::to_json(read_inventory(bundle.file)))},
                {"bench", bench_report(options.bench)},
                {"robot", robot_json(bundle, options.robot)},
                {"integrity", integrity_json(bundle, options.bundle)}};

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 from . import errors, onnx
 from ._annotate import annotate
 from ._import import ImportedPolicy, import_onnx
+from ._inventory import ExportedConstant, ExportedWeights, NodeInventory, inventory
 from ._session import (
     Diagnostic,
     ExportManager,
@@ -48,6 +49,8 @@ __all__ = [
     "Controller",
     "Diagnostic",
     "ExportManager",
+    "ExportedConstant",
+    "ExportedWeights",
     "FunctionPatch",
     "GraphConfigs",
     "History",
@@ -55,6 +58,7 @@ __all__ = [
     "InferenceManager",
     "InputKindEnum",
     "Limits",
+    "NodeInventory",
     "OutputKindEnum",
     "ShadowReport",
     "ShadowRun",
@@ -67,6 +71,7 @@ __all__ = [
     "compile_graph",
     "diagnostics",
     "import_onnx",
+    "inventory",
     "onnx",
     "replay",
     "shadow",

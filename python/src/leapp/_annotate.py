@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from . import _state, _untraced
@@ -45,6 +45,7 @@ class Annotate:
         *,
         export_with: str | None = None,
         backend_params: dict[str, Any] | None = None,
+        constants: Sequence[Any] | None = None,
     ) -> Any:
         """Name the node's outputs and close it.
 
@@ -55,12 +56,15 @@ class Annotate:
             export_with: The backend: ``"jit"``, ``"onnx"``, ..; None exports no model, or takes the
                 one named by ``backend_params["model_path"]``.
             backend_params: Settings of that backend.
+            constants: Values that the node exports as constants and that are meant to be: paths
+                such as ``"env.default_pose"`` (``*`` stands for any characters), tensors or
+                arrays. The inventory does not ask about them again, see :func:`leapp.inventory`.
 
         Returns:
             The outputs: a bare value for one entry, a tuple in order for more.
         """
         return _state.calls.output_tensors(
-            node_name, tensors, static_outputs, export_with, backend_params
+            node_name, tensors, static_outputs, export_with, backend_params, constants
         )
 
     @overload
@@ -75,6 +79,7 @@ class Annotate:
         node_name: str | None = None,
         export_with: str | None = None,
         backend_params: dict[str, Any] | None = None,
+        constants: Sequence[Any] | None = None,
         **unknown: Any,
     ) -> Callable[[_F], _F]: ...
 
@@ -86,6 +91,7 @@ class Annotate:
         node_name: str | None = None,
         export_with: str | None = None,
         backend_params: dict[str, Any] | None = None,
+        constants: Sequence[Any] | None = None,
         **unknown: Any,
     ) -> Any:
         """Decorate a function or method so that each call is one pass of a node.
@@ -99,13 +105,16 @@ class Annotate:
             node_name: The node's name; the function's by default.
             export_with: As in :meth:`output_tensors`.
             backend_params: As in :meth:`output_tensors`.
+            constants: As in :meth:`output_tensors`.
             unknown: Keywords of other versions. They change nothing; a traced call says so.
         """
 
         def decorate(target: Any) -> Any:
             if isinstance(target, (staticmethod, classmethod)):
                 return type(target)(decorate(target.__func__))
-            return _decorate(target, node_name, export_with, backend_params, sorted(unknown))
+            return _decorate(
+                target, node_name, export_with, backend_params, constants, sorted(unknown)
+            )
 
         return decorate if function is None else decorate(function)
 

@@ -60,6 +60,14 @@ def emit(level: int, message: str) -> None:
     print(f"[{label}]: {message}", file=stream, flush=True)
 
 
+def note(message: str) -> None:
+    """Print an INFO line that was logged already, unless it was shown or the program declined."""
+    if sys.stderr is None or _shown == DEBUG or _logger.disabled or _logger.level > logging.INFO:
+        return
+    if not _is_shown(logging.INFO):
+        print(f"[INFO]: {message}", file=sys.stderr, flush=True)
+
+
 def _is_shown(number: int) -> bool:
     """Tell whether a handler of the program writes lines of that level to the terminal."""
     logger: logging.Logger | None = _logger

@@ -29,6 +29,7 @@ class Stage:
     node: str
     export_with: str | None
     backend_params: dict[str, Any] | None
+    constants: Sequence[Any] | None
     #: Keywords that annotate.method() does not know.
     unknown: list[str]
 
@@ -129,7 +130,9 @@ class Stage:
                 f"needs outputs: return the tensors it computes.",
             )
         flat = self.outputs_of(result)
-        values = _tracing.close_node(self.node, flat, [], self.export_with, self.backend_params)
+        values = _tracing.close_node(
+            self.node, flat, [], self.export_with, self.backend_params, self.constants
+        )
         if not isinstance(result, tuple):
             return values[0]
         return type(result)(*values) if hasattr(result, "_fields") else values

@@ -11,7 +11,7 @@ from pathlib import Path
 from types import NoneType
 from typing import Any
 
-from . import _console, _signals, _state, _untraced
+from . import _console, _inventory, _signals, _state, _untraced
 from ._annotate import Annotate
 from .errors import LeappError, LeappTypeError, LeappValidationError, LeappValueError, expect
 from .patching import FunctionPatch
@@ -55,11 +55,13 @@ def start(
     _check("start", _FLAG, verbose=verbose, dry_run=dry_run, global_patching=global_patching)
     _check("start", ("__index__", "must be a whole number"), max_cached_io=max_cached_io)
     _state.load()
-    from . import _again, _detect, _numpy, _patches, _trace, _tracing
+    # _numbers is imported here so that compile_graph() imports nothing.
+    from . import _again, _detect, _holders, _numbers, _numpy, _patches, _trace, _tracing  # noqa: F401
 
     _patches.restore()
     _verbose = verbose
     _console.show(verbose)
+    _holders.forget()
     _trace.start(graph, folder, verbose, dry_run, excluded, max_cached_io)
     _state.calls = _tracing
     _graph = (graph, os.path.join(folder, graph))
@@ -80,11 +82,13 @@ def stop() -> None:
         raise LeappError.at_caller(
             "LP101", "leapp.stop(): there is no active tracing session; call leapp.start() first."
         )
-    from . import _patches, _trace, _tracing
+    from . import _holders, _patches, _trace, _tracing
 
     if sys.exc_info()[1] is not None:
         for node in _trace.open_nodes():
             _trace.abandon(node)
+    if _trace.is_active():
+        _holders.look()
     try:
         _trace.stop()
     finally:
@@ -105,6 +109,7 @@ def compile_graph(
     *,
     golden: int = 0,
     thorough: bool = False,
+    strict_constants: bool = False,
 ) -> ValidationResults | bool:
     """Export every node, write the bundle, draw it and validate it.
 
@@ -123,6 +128,8 @@ def compile_graph(
             ``leapp verify`` to replay on the robot; at most those that ``max_cached_io`` kept.
         thorough: Take as long as it takes to try models on inputs that were never traced, rather
             than a fifth of the time that compiling took.
+        strict_constants: Raise if a node exports a constant, other than parameters and buffers,
+            that ``constants=`` of its annotation does not acknowledge.
 
     Returns:
         For each node True, False, or the exception that running it met, when validating;
@@ -132,7 +139,7 @@ def compile_graph(
     expect((GraphConfigs, NoneType), graph_configs, expected)
     _check(
         "compile_graph", _FLAG, visualize=visualize, verbose=verbose, validate=validate,
-        dry_run=dry_run, strict=strict, thorough=thorough,
+        dry_run=dry_run, strict=strict, thorough=thorough, strict_constants=strict_constants,
     )  # fmt: skip
     _check("compile_graph", ("__index__", "is a number of ticks"), golden=golden)
     _check("compile_graph", ("__float__", "must be a number"), rtol=rtol, atol=atol)
@@ -153,8 +160,10 @@ def compile_graph(
         with _signals.held_back(), _console.ProgressBar() as progress:
             report = _trace.compile_graph(
                 visualize, verbose, validate, dry_run, rtol, atol, strict, configs, golden,
-                thorough, progress,
+                thorough, strict_constants, progress,
             )  # fmt: skip
+        for block in _inventory.unacknowledged():
+            _console.note(block)
     finally:
         _console.show(_verbose)
     if not validate or dry_run:

@@ -42,8 +42,9 @@ def output_tensors(
     static_outputs: Any,
     export_with: str | None,
     backend_params: dict[str, Any] | None,
+    constants: Sequence[Any] | None = None,
 ) -> Any:
-    if static_outputs is None and backend_params is None:
+    if static_outputs is None and backend_params is None and constants is None:
         values = _trace.output_dict(node, tensors, export_with)
         if values is not NotImplemented:
             return values
@@ -51,7 +52,7 @@ def output_tensors(
     given = {} if static_outputs is None else static_outputs
     statics = flatten("output_tensors static_outputs", node, given)
     static = _entries_of("static output", node, statics)
-    return _bare(close_node(node, flat, static, export_with, backend_params))
+    return _bare(close_node(node, flat, static, export_with, backend_params, constants))
 
 
 def close_node(
@@ -60,14 +61,28 @@ def close_node(
     static: _Entries,
     export_with: str | None,
     backend_params: dict[str, Any] | None,
+    constants: Sequence[Any] | None = None,
 ) -> tuple[Any, ...]:
     """Hand the outputs over and return them, one value for each given."""
     name = f"export_with of node '{node}' must be the name of a backend or None"
     expect((str, NoneType), export_with, name)
     expect((dict, NoneType), backend_params, f"backend_params of node '{node}' must be a dict")
     entries = _entries_of("output", node, flat)
-    values = _trace.output_tensors(node, entries, static, export_with, backend_params or {})
+    known = _acknowledged(node, constants)
+    values = _trace.output_tensors(node, entries, static, export_with, backend_params or {}, known)
     return _restored(flat, values, as_given=True)
+
+
+def _acknowledged(node: str, constants: Any) -> list[str | torch.Tensor]:
+    """Return the constants that the user acknowledges: paths as they are, arrays as tensors."""
+    given = [] if constants is None else constants
+    given = [given] if isinstance(given, str) or is_array(given) else list(given)
+    for each in given:
+        if not isinstance(each, str) and not is_array(each):
+            raise LeappTypeError.of(
+                each, f"constants of node '{node}' are paths like 'env.pose', tensors or arrays"
+            )
+    return [each if isinstance(each, str) else to_tensor(each) for each in given]
 
 
 def declare(call: str, node: str, tensors: Any) -> Any:

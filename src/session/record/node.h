@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "leapp/bundle.h"
+#include "leapp/leapp.h"
 #include "leapp/metadata.h"
 #include "session/record/age.h"
 #include "session/record/pass.h"
@@ -37,6 +38,7 @@ struct Node {
   std::set<std::string> undecided;  ///< outputs of no input's, which may be state
   std::optional<std::string> export_with;
   Metadata::Map backend_params;
+  NamedTensors constants;  ///< that the user acknowledged
   std::vector<Pass> passes;
 
   bool complete() const noexcept { return completed > 0; }

@@ -121,6 +121,14 @@ function validationOf(name) {
     rows.length > worst.size && folded("All " + plural(found.samples.length, "sample"), false, () => figures(rows, "sample")));
 }
 
+// The values that the node exports as constants, from diagnostics.json.
+function constantsOf(name) {
+  const found = (data.constants || []).find((each) => each.node === name);
+  if (!found || found.weights.length + found.constants.length === 0) return null;
+  return section("Constants", [...found.weights, ...found.constants].map((each) => el("p", { class: "small" },
+    each.acknowledged === false && badge("not acknowledged", "warn"), each.acknowledged === false && " ", each.text)));
+}
+
 // Latencies of the step that holds this node: nodes that ran as one are one step, "pre+policy".
 function latencyOf(name) {
   const step = Object.entries((data.bench || {}).nodes || {}).find(([key]) => key === name || key.split("+").includes(name));
@@ -145,7 +153,7 @@ function showNode(node) {
     differencesOf((where) => where === node.name || where.startsWith(node.name + "/") || where.startsWith(node.name + ":")),
     section("Inputs", portTable(node, "inputs")),
     section("Outputs", portTable(node, "outputs")),
-    validationOf(node.name), latencyOf(node.name),
+    constantsOf(node.name), validationOf(node.name), latencyOf(node.name),
     node.operators.length > 0 && folded("Operators (" + number(node.operators_count) + ")", node.operators.length <= 200, () => operatorTable(node)),
     node.code && folded("Code", true, () => el("pre", null, node.code)),
     node.weights.length > 0 && folded("Weights (" + number(node.weights_count) + ")", node.weights.length <= 200, () => weightTable(node)),

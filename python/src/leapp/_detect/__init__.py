@@ -14,7 +14,7 @@ from typing import Any
 
 import torch
 
-from .. import _names, _trace
+from .. import _holders, _names, _trace
 from .._replacing import Patch
 from . import clocks, counters, random_numbers, replaced, threads
 from .watch import Finding, Watch
@@ -58,6 +58,8 @@ def include(*objects: Any) -> None:
 
 def opened(node: str, number: int) -> bool:
     """A pass of a node has begun: its first or second. Return whether to be told when it ends."""
+    if number == 1:
+        _holders.note_variables()
     _watch.opened(node, number)
     for generator, name in _watch.program.generators:
         random_numbers.follow(generator, name)

@@ -1,0 +1,136 @@
+"""The numbers that operators of a node were given, and which of them the inventory lists.
+
+PyTorch's operators receive a number without a trace of its origin. The source tells: a literal of
+the line, or a number that library code brought in, is not listed. A number that the line computes
+with is listed, and named if exactly one number that the program holds has that value.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import itertools
+import linecache
+from collections.abc import Iterable, Iterator
+from types import CodeType
+from typing import Any
+
+import numpy as np
+
+from ._holders import path_of_number
+
+#: Syntax that runs an operator directly.
+_DIRECT = (ast.BinOp, ast.UnaryOp, ast.Compare, ast.AugAssign, ast.Subscript)
+#: Functions by the operators that they run under another name.
+_ALIASES = {"clip": "clamp", "div": "true_divide", "concat": "cat", "concatenate": "cat"}
+
+_Read = tuple[CodeType | None, int, str, str, list[float], bool, bool]
+
+
+def judge(reads: Iterable[_Read]) -> list[str | None]:
+    """Return for each read the number's path, ``""`` without one, or None if it is not listed."""
+    return [_judge(*read) for read in reads]
+
+
+def _judge(
+    code: CodeType | None, position: int, op: str, argument: str, values: list[float],
+    is_default: bool, made_here: bool,
+) -> str | None:  # fmt: skip
+    if code is None:
+        return ""
+    if made_here:
+        constants = _literals_of_code(code)
+        return None if all(_is_literal(value, constants) for value in values) else ""
+    value = values[0]
+    expressions = _expressions_at(code, position)
+    if not expressions:
+        return path_of_number(value)  # without its source, everything is listed
+    literals = _literals_in(itertools.chain.from_iterable(map(ast.walk, expressions)))
+    if _is_literal(value, literals):
+        return None
+    if is_default and not any(_has_keyword(each, argument) for each in expressions):
+        return None
+    path = path_of_number(value)
+    if any(_runs(each, op) for each in expressions):
+        return path
+    names = {name for each in expressions for name in _names_in(each)}
+    return path if path and path.rpartition(".")[2] in names else None
+
+
+def _expressions_at(code: CodeType, position: int) -> list[ast.AST]:
+    """Return the innermost expression that runs at a position, or those that begin on its line."""
+    places = _positions_of(code)
+    if position // 2 >= len(places):
+        return []
+    place = places[position // 2]
+    found = [part for part in _parts_of(code.co_filename) if _place_of(part) == place]
+    if not found:
+        found = [part for part in _parts_of(code.co_filename) if part.lineno == place[0]]
+    return found
+
+
+@functools.lru_cache(maxsize=256)
+def _positions_of(code: CodeType) -> list[tuple[int | None, ...]]:
+    if hasattr(code, "co_positions"):
+        return list(code.co_positions())
+    lines = [(line,) for start, end, line in code.co_lines() for _ in range(start, end, 2)]
+    return [(*line, None, None, None) for line in lines]
+
+
+@functools.lru_cache(maxsize=64)
+def _parts_of(file: str) -> list[Any]:
+    try:
+        tree = ast.parse("".join(linecache.getlines(file)))
+    except (SyntaxError, ValueError):
+        return []
+    return [part for part in ast.walk(tree) if isinstance(part, (*_DIRECT, ast.Call))]
+
+
+def _place_of(part: Any) -> tuple[int | None, ...]:
+    return part.lineno, part.end_lineno, part.col_offset, part.end_col_offset
+
+
+def _runs(part: ast.AST, op: str) -> bool:
+    """Whether an expression runs the operator itself, not through a function of a library."""
+    if not isinstance(part, ast.Call):
+        return True
+    name = op.rpartition("::")[2].strip("_")
+    called = part.func.attr if isinstance(part.func, ast.Attribute) else ""
+    called = part.func.id if isinstance(part.func, ast.Name) else called
+    called = called.strip("_")
+    return name in (called, _ALIASES.get(called))
+
+
+def _has_keyword(part: ast.AST, argument: str) -> bool:
+    return isinstance(part, ast.Call) and any(each.arg == argument for each in part.keywords)
+
+
+def _names_in(part: ast.AST) -> Iterator[str]:
+    for each in ast.walk(part):
+        if isinstance(each, ast.Attribute):
+            yield each.attr
+        elif isinstance(each, ast.Name):
+            yield each.id
+
+
+def _literals_in(parts: Iterable[ast.AST]) -> set[float]:
+    values = (part.value for part in parts if isinstance(part, ast.Constant))
+    return {abs(value) for value in values if isinstance(value, (int, float))}
+
+
+@functools.lru_cache(maxsize=256)
+def _literals_of_code(code: CodeType) -> frozenset[float]:
+    def numbers(values: Iterable[Any]) -> Iterator[float]:
+        for value in values:
+            if type(value) in (tuple, frozenset):
+                yield from numbers(value)
+            elif type(value) in (int, float, bool):
+                yield abs(value)
+
+    return frozenset(numbers(code.co_consts)) | {0, 1}
+
+
+def _is_literal(value: float, literals: Iterable[float]) -> bool:
+    """Whether a value is one of the literals, also rounded as a tensor's elements are."""
+    size = abs(value)
+    return any(size == each or size == float(np.float32(each)) for each in literals)
