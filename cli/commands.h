@@ -58,6 +58,7 @@ Command add_replay(CLI::App& program);
 Command add_verify(CLI::App& program);
 Command add_view(CLI::App& program);
 Command add_diff(CLI::App& program);
+Command add_explain(CLI::App& program);
 Command add_completion(CLI::App& program);
 
 /// Options shared by the commands that run models.

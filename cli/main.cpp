@@ -1,5 +1,6 @@
 // leapp: look at a bundle, check it, verify it, run it, measure it, build it, merge it, import one,
-// bind it to a robot, replay what was recorded, compare two. Needs no Python and no torch.
+// bind it to a robot, replay what was recorded, compare two, explain an error. Needs neither Python
+// nor torch.
 #include <cstdio>
 #include <exception>
 #include <nlohmann/json.hpp>
@@ -130,8 +131,9 @@ int main(int argc, char** argv) {
   program.require_subcommand(1);
   program.footer(kExitCodes);
   std::vector<Command> commands;
-  for (const auto add : {add_inspect, add_view, add_diff, add_check, add_verify, add_run, add_bench,
-                         add_build, add_merge, add_import, add_bind, add_replay, add_completion}) {
+  for (const auto add :
+       {add_inspect, add_view, add_diff, add_check, add_verify, add_run, add_bench, add_build,
+        add_merge, add_import, add_bind, add_replay, add_explain, add_completion}) {
     commands.push_back(add(program));
     commands.back().app->footer(commands.back().app->get_footer() + "\n\n" + kExitCodes);
   }

@@ -1,0 +1,11 @@
+// Pages of the documentation that the command contains, made from docs/ when it is built.
+#pragma once
+
+#include <string_view>
+
+namespace leapp::cli {
+
+extern const std::string_view kDiagnostics;  ///< docs/diagnostics.md
+extern const std::string_view kFormat;       ///< docs/spec/bundle.md
+
+}  // namespace leapp::cli
