@@ -11,6 +11,9 @@ case " $* " in
     "$@" -E -P -dD -Wno-invalid-pch  # its text goes where the header will be
     sha256sum < "$header" > "$header.sum"
     rm "$header"
+    # A precompiled header contains checksums of the headers in it, comments included: if a comment
+    # changed, ccache must not return the former one.
+    export CCACHE_COMMENTS=1
     ;;
 esac
 "$@"

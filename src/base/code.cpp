@@ -12,7 +12,7 @@ bool is_rule(Code code) {
   return code >= rule(0);
 }
 
-// What was given to a controller, in files and options, is wrong.
+// Returns whether the code is an error in a controller's files or options.
 bool is_about_a_robot(Code code) {
   return code == Code::kRobotFile || code == Code::kNotBound || code == Code::kControllerOptions ||
          code == Code::kRecording;

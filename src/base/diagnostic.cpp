@@ -8,7 +8,7 @@
 namespace leapp {
 namespace {
 
-// What a reader should see first.
+// Returns the rank of a diagnostic: the most harmful come first.
 int harm_of(const Diagnostic& diagnostic) {
   if (diagnostic.level != LogLevel::kWarning) {
     return diagnostic.level == LogLevel::kError ? 0 : 3;

@@ -20,7 +20,7 @@ class LEAPP_EXPORT Diagnostics {
   /// Logs it and keeps it, unless the same was said before. Returns whether it was new.
   bool add(Diagnostic diagnostic);
 
-  /// What was said so far: by how wrong the export may be, then in the order it was said.
+  /// Returns all diagnostics, the most harmful first, and equally harmful ones in order.
   std::vector<Diagnostic> by_harm() const;
 
   void clear();

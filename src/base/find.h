@@ -22,7 +22,7 @@ auto* find_in(Range&& range, const Value& value, Part part = {}) {
   return it == std::ranges::end(range) ? nullptr : &*it;
 }
 
-/// Where in the range that is.
+/// Returns the index of the first match in the range.
 template <typename Range, typename Value, typename Part = std::identity>
 std::optional<std::size_t> index_in(const Range& range, const Value& value, Part part = {}) {
   const auto it = std::ranges::find(range, value, part);

@@ -1,4 +1,4 @@
-// How LEAPP's own code says things; leapp/log.h is where they go.
+// Log messages of LEAPP's own code; leapp/log.h defines the sink that receives them.
 #pragma once
 
 #include <string_view>

@@ -5,7 +5,7 @@
 namespace leapp {
 namespace {
 
-// Lines that nobody needs on the disk yet are kept up to this.
+// Lines below warnings are buffered up to this size.
 constexpr std::size_t kMostPending = 1 << 16;
 
 }  // namespace

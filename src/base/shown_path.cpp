@@ -7,7 +7,7 @@
 namespace leapp {
 namespace {
 
-// Where Python and Debian install packages.
+// Directories in which Python and Debian install packages.
 constexpr std::array<std::string_view, 2> kPackageRoots = {"/site-packages/", "/dist-packages/"};
 
 std::string working_folder() {

@@ -16,7 +16,7 @@ class WordRing {
  public:
   explicit WordRing(std::size_t words) : words_(std::bit_ceil(words)), mask_(words_.size() - 1) {}
 
-  /// The writer: begins a message of that many words. False when there is no room for it.
+  /// Writer: begins a message of `count` words. Returns false if there is no room for it.
   bool begin(std::size_t count) noexcept {
     next_ = head_.load(std::memory_order_relaxed);
     return words_.size() - (next_ - tail_.load(std::memory_order_acquire)) >= count;

@@ -73,7 +73,7 @@ ir::Blob to_blob(const at::Tensor& tensor) {
 
 at::Tensor to_tensor(const ir::Blob& blob) {
   const auto options = at::TensorOptions().dtype(to_scalar_type(blob.type.dtype));
-  // from_blob takes a mutable pointer; nobody writes through it.
+  // from_blob requires a mutable pointer, but the tensor is never written to.
   auto* data = const_cast<std::byte*>(blob.data.get());
   at::Tensor host = at::from_blob(
       data, blob.type.shape, [keep = blob.data](void*) {}, options);

@@ -16,7 +16,7 @@ class Chooser {
   Chooser(Graph& rest, const Graph& first, ValueId flag)
       : rest_(rest), first_(first), flag_(flag), imported_(first.value_count(), kNoValue) {}
 
-  // What is `one` in the first tick and `other` in all later ones.
+  // Returns a value that is `one` in the first tick and `other` in all later ones.
   ValueId choose(ValueId one, ValueId other) {
     if (one == kNoValue || other == kNoValue) {
       demand(one == other, "a value is there in one tick and not in another");
@@ -104,7 +104,7 @@ class Chooser {
     return first_.type(one) == rest_.type(other);
   }
 
-  // Whether two operations differ in nothing but the values of the tensors they work on.
+  // Returns whether two operations are equal except for the values of their tensors.
   bool run_the_same(const Op& op, const Op& counterpart) const {
     if (op.signature->qualified_name() != counterpart.signature->qualified_name()) return false;
     if (op.fixed_size || counterpart.fixed_size) return false;

@@ -12,7 +12,7 @@
 
 namespace leapp::ir {
 
-/// A value of the graph of the first tick, and the value of the other graph that it stands for.
+/// A value of the graph of the first tick, and the corresponding value of the other graph.
 using TickPair = std::pair<ValueId, ValueId>;
 
 /// Makes `rest` compute what `first` does where `flag`, an input of it without dimensions, is true.

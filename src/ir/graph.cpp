@@ -64,7 +64,8 @@ void Graph::add_output(std::string name, ValueId value) {
 
 const Blob& Graph::blob(ValueId id) const {
   const Value& constant = value(id);
-  demand(constant.kind == ValueKind::kConstant, "the bytes of a value that is no constant");
+  demand(constant.kind == ValueKind::kConstant,
+         "bytes requested of a value that is not a constant");
   return blobs_.at(static_cast<std::size_t>(constant.index));
 }
 

@@ -87,7 +87,7 @@ using Argument =
                  std::complex<double>, std::string, DType, Device, std::vector<std::int64_t>,
                  std::vector<double>, std::vector<bool>, std::vector<std::string>>;
 
-/// What is known of an operator apart from one call of it. Shared between all its calls.
+/// The schema of an operator, shared by all its calls.
 struct Signature {
   struct Parameter {
     std::string name;  ///< "self", "dim", ..

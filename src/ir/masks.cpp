@@ -92,7 +92,7 @@ class Spreader {
     return any_value(op, [&](ValueId id) { return !selections_.is_plain(id); });
   }
 
-  // What is computed from selections that turned out static is static, too.
+  // Marks the results of an operator as static if one of its inputs is a static selection.
   void keep_static(Op& op) {
     if (!any_value(op, [&](ValueId id) { return static_.count(id) > 0; })) return;
     if (reads_selection(op)) return;
@@ -272,7 +272,7 @@ class Spreader {
     return true;
   }
 
-  // Whether a tensor that is no selection gives each selected element the same.
+  // Returns whether a tensor that is not a selection contributes the same value to every element.
   bool is_uniform(ValueId id, std::size_t trailing) const {
     const Shape& shape = shape_of(id);
     if (shape.size() <= trailing) return true;

@@ -5,7 +5,7 @@
 
 namespace leapp::ir {
 
-/// How far to go in computing with what was not selected as well.
+/// The operators that may also compute with elements that the mask does not select.
 enum class Spread {
   kElements,  ///< pointwise operators: as cheap as the selection itself
   kRows,      ///< row-wise layers too: needed where all shapes have to be static

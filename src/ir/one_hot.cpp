@@ -28,7 +28,7 @@ std::optional<double> number(const Argument& argument) {
   return std::nullopt;
 }
 
-// Whether the comparison holds for one and not for zero.
+// Returns whether the comparison is true for 1 and false for 0.
 bool tells_one_from_zero(const Op& op) {
   const std::string name = op.signature->qualified_name();
   const auto limit = op.has("other") ? number(op.argument("other")) : std::nullopt;
@@ -60,7 +60,7 @@ ValueId scattered_index(const Graph& graph, const Op& op) {
   return graph.type(index).shape == each ? index : kNoValue;
 }
 
-// The index in `mask = one_hot(index) > 0.5`, or the like; kNoValue if it is no such mask.
+// The index in `mask = one_hot(index) > 0.5`, or the like; kNoValue if it is not such a mask.
 ValueId one_hot_index(const Graph& graph, ValueId mask) {
   const Op* op = producer_of(graph, mask);
   if (op == nullptr || graph.type(mask).dtype != DType::kBool) return kNoValue;

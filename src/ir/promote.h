@@ -11,8 +11,8 @@ namespace leapp::ir {
 /// The smallest type both convert to, as torch.promote_types.
 LEAPP_EXPORT DType promote_types(DType a, DType b);
 
-/// How much an operand weighs: tensors with dimensions outweigh 0-d tensors, which outweigh
-/// numbers, unless the lighter one is of a higher category (bool < integer < float < complex).
+/// Operand kinds by precedence: tensors with dimensions take precedence over 0-d tensors, those
+/// over numbers, unless the lower kind has a higher category (bool < integer < float < complex).
 enum class OperandKind { kTensor, kZeroDim, kNumber };
 
 struct PromotionOperand {

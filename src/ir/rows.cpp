@@ -27,7 +27,7 @@ struct Call {
     const ValueId id = tensor(parameter);
     return id == kNoValue ? 0 : static_cast<std::int64_t>(graph.type(id).shape.size());
   }
-  // Whether no other input is selected.
+  // Returns whether this is the only selected input.
   bool only(std::string_view parameter) const {
     const ValueId id = tensor(parameter);
     bool others = false;
@@ -37,7 +37,7 @@ struct Call {
     }
     return id != kNoValue && selected(id) && !others;
   }
-  // Whether the argument, a dimension or several, stays clear of the first of that many.
+  // Returns whether the argument, one or more of `dims` dimensions, leaves dimension 0 alone.
   bool spares_rows(std::string_view parameter, std::int64_t dims) const {
     if (!op.has(parameter)) return false;
     const auto spares = [&](std::int64_t dim) { return (dim < 0 ? dim + dims : dim) > 0; };

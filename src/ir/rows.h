@@ -7,13 +7,13 @@
 
 namespace leapp::ir {
 
-/// Whether the operator works element by element, whatever the elements are. `floats`: its result
-/// is floating point.
+/// Returns whether the operator works element by element for all values. `floats`: its result is
+/// floating point.
 bool is_pointwise(const std::string& name, bool floats);
 
-/// Whether row i of each result, along dimension 0, is computed from rows i of its inputs for which
-/// `selected` holds, and from all of its other inputs, and would be so for any number of rows.
-/// False where that is not known.
+/// Returns whether row i of each result (dimension 0) depends only on rows i of the `selected`
+/// inputs and on all other inputs, for any number of rows.
+/// Returns false if that is unknown.
 bool is_rowwise(const Graph& graph, const Op& op, const std::function<bool(ValueId)>& selected);
 
 }  // namespace leapp::ir

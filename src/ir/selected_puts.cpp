@@ -40,13 +40,13 @@ Put put_of(const Selections& selections, const Op& op) {
   return {};
 }
 
-// Whether values of that selection, spread over all elements, fit what is written to.
+// Returns whether the selection's values, spread over all elements, fit the written tensor.
 bool fits(const Selections& selections, const Selection& values, const Put& put, bool rows) {
   const Shape& self = selections.shape_of(put.self);
   const Shape& mask = selections.shape_of(values.mask);
   const Shape trailing = selections.trailing_of(values);
   if (!put.by_index && (!trailing.empty() || values.leading > 0)) return false;
-  // What was reshaped is put back as it was, if that is what it was selected from.
+  // A reshaped selection may only be written back to the tensor that it was selected from.
   if (!values.shaped && (values.flat || values.leading != put.index.leading)) return false;
   if (values.leading > put.index.leading) return false;
   const std::size_t end = put.index.leading + mask.size();

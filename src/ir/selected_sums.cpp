@@ -42,7 +42,7 @@ const double* neutral_of(const std::string& name) {
   return it == known.end() ? nullptr : &it->second;
 }
 
-// Whether elements of that type have it.
+// Returns whether elements of the type have a neutral value for the reduction.
 bool has_neutral(DType dtype, const std::string& name) {
   if (name == "aten::any" || name == "aten::all") return dtype == DType::kBool;
   const bool counts = dtype == DType::kBool || dtype == DType::kInt64 || dtype == DType::kInt32;

@@ -1,4 +1,4 @@
-// What a computed mask selects, as all elements and the mask: a data-dependent shape without one.
+// A selection by a computed mask, kept as all elements plus the mask, so that its shape is fixed.
 #pragma once
 
 #include <map>
@@ -45,7 +45,7 @@ class Selections {
   /// Computed from a selection in a way that is not followed: its shape may be data-dependent.
   bool is_opaque(ValueId id) const { return opaque_.count(id) > 0; }
   void add_opaque(ValueId id) { opaque_.insert(id); }
-  /// Whether it is a tensor whose shape no mask decides.
+  /// Returns whether the value is a tensor whose shape depends on no mask.
   bool is_plain(ValueId id) const;
 
   /// The mask of `self[indices]`, given itself or by the positions where it is true.
@@ -55,7 +55,7 @@ class Selections {
 
   /// The dimensions of `full` behind the mask's.
   Shape trailing_of(const Selection& selection) const;
-  /// How many elements the mask has.
+  /// Returns the number of elements of the mask.
   std::int64_t mask_size(const Selection& selection) const;
 
   void push(Op op) { ops_.push_back(std::move(op)); }

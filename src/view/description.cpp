@@ -18,7 +18,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// What a page can hold and a reader read; the rest is counted.
+// Limits of what the page lists; anything beyond them is only counted.
 constexpr std::size_t kMostOperators = 4000;
 constexpr std::size_t kMostWeights = 2000;
 constexpr std::size_t kMostCode = 200'000;

@@ -1,4 +1,4 @@
-// How the elements of a tensor are distributed: what a histogram and one line of text need.
+// The distribution of a tensor's elements, for a histogram and a line of text.
 #pragma once
 
 #include <array>

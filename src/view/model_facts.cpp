@@ -123,7 +123,7 @@ void read_archive(const FileBytes& file, ModelFacts& facts) {
                               bytes->bytes().size());
   const auto entries = read_zip(text);
   if (!entries) {
-    facts.remarks.emplace_back("this model file is no archive as PyTorch writes them");
+    facts.remarks.emplace_back("this model file is not an archive written by PyTorch");
     return;
   }
   for (const ZipEntry& entry : *entries) {

@@ -1,4 +1,4 @@
-// What a model file shows without being run: operators with source lines, source text, weights.
+// Contents of a model file, read without running it: operators, source lines and text, weights.
 #pragma once
 
 #include <cstddef>

@@ -8,7 +8,8 @@
 
 namespace leapp::view {
 
-/// The number with seven digits; what JSON has no number for is a string: "NaN", "Inf", "-Inf".
+/// Returns the number with seven digits. Values that JSON cannot express are strings: "NaN", "Inf",
+/// "-Inf".
 inline nlohmann::ordered_json short_number(double value) {
   if (std::isnan(value)) return "NaN";
   if (std::isinf(value)) return value < 0 ? "-Inf" : "Inf";

@@ -20,7 +20,7 @@ std::string whole_text(const std::filesystem::path& file) {
   return text.str();
 }
 
-// What the page walks through must be what it takes it for.
+// The page iterates over these lists, so every item must be an object.
 bool holds_objects(const nlohmann::ordered_json& list) {
   return list.is_structured() &&
          std::all_of(list.begin(), list.end(), [](const auto& each) { return each.is_object(); });
@@ -62,7 +62,7 @@ nlohmann::ordered_json bench_report(const std::filesystem::path& file) {
               holds_objects(report["nodes"]),
           Code::kNoBenchReport,
           file.string() +
-              ": this is no report of leapp bench: expected a JSON object with \"tick\" "
+              ": this is not a report of leapp bench: expected a JSON object with \"tick\" "
               "and \"nodes\"; make one with: leapp bench bundle.yaml --json");
   return report;
 }

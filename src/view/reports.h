@@ -11,8 +11,8 @@ namespace leapp::view {
 /// validation.json, where it lies beside the bundle and speaks of this very one (B34); else null.
 nlohmann::ordered_json validation_report(const Bundle& bundle);
 
-/// What `leapp bench --json` printed into a file; null for an empty path. Throws Error: kNotFound,
-/// or LP961 for what is no such report.
+/// Reads a report of `leapp bench --json`; returns null for an empty path. Throws Error: kNotFound,
+/// or LP961 if the file is not such a report.
 nlohmann::ordered_json bench_report(const std::filesystem::path& file);
 
 }  // namespace leapp::view

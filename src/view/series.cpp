@@ -18,7 +18,7 @@ namespace {
 
 using SeriesJson = nlohmann::ordered_json;
 
-// More lines in one plot nobody tells apart, and more ticks no screen has pixels for.
+// A plot with more lines is unreadable, and a screen has no pixels for more ticks.
 constexpr std::size_t kMostLines = 32;
 constexpr std::size_t kMostTicks = 600;
 

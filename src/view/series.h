@@ -1,5 +1,5 @@
-// What flowed through ports, tick by tick, as a page can plot it: golden traces of the bundle, or
-// what a controller recorded.
+// Values of ports tick by tick, in a form that the page can plot: from golden traces of the bundle
+// or from a controller's recording.
 #pragma once
 
 #include <filesystem>

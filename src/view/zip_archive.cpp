@@ -26,7 +26,7 @@ std::uint64_t number(std::string_view bytes, std::size_t at, std::size_t width) 
   return value;
 }
 
-// Where the record at the end of an archive begins; before it there may be a comment.
+// Returns the offset of the end-of-archive record, which a comment may follow.
 std::optional<std::size_t> find_end(std::string_view bytes) {
   if (bytes.size() < kEndBytes) return std::nullopt;
   const std::size_t last = bytes.size() - kEndBytes;
@@ -49,8 +49,8 @@ std::optional<std::string_view> content(std::string_view bytes, std::size_t offs
 constexpr std::size_t kMostInflated = std::size_t{16} << 20;
 constexpr std::uint64_t kStored = 0, kDeflated = 8;
 
-// What compressed bytes were, or null where they are broken or more than `budget`, which is what
-// is left to the archive.
+// Returns the decompressed bytes, or null if they are corrupt or exceed `budget`, the bytes that
+// the archive may still use.
 std::shared_ptr<const std::string> inflate_bytes(std::string_view bytes, std::size_t size,
                                                  std::size_t& budget) {
   if (size > budget) return nullptr;

@@ -9,7 +9,7 @@
 
 namespace leapp {
 
-/// More models or wires than this are not drawn: the layout would take minutes, and nobody could
+/// Limits of models and wires in a drawing: a larger layout would take minutes, and nobody could
 /// read it.
 inline constexpr std::size_t kMaxDrawnModels = 200;
 inline constexpr std::size_t kMaxDrawnWires = 1000;

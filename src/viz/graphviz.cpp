@@ -15,7 +15,7 @@ namespace {
 struct Context;
 struct Graph;
 
-/// What LEAPP uses of libgvc and libcgraph, with the signatures of their C headers.
+/// The functions of libgvc and libcgraph that LEAPP uses, with the signatures of their C headers.
 struct Library {
   Context* (*gvContext)();
   int (*gvLayout)(Context*, Graph*, const char* engine);

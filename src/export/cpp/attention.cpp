@@ -12,7 +12,7 @@ namespace {
 
 using Ints = std::vector<std::int64_t>;
 
-// What is added to the scores: a mask of numbers, or zero and minus infinity for one of bool.
+// Adds the mask to the scores; a bool mask counts as zero and minus infinity.
 Value with_mask(const Value& scores, const Value& mask) {
   const DType dtype = scores.dtype;
   if (mask.dtype != DType::kBool) {
@@ -31,7 +31,7 @@ Value only_before(const Value& scores) {
       filled(-std::numeric_limits<double>::infinity(), scores.dtype));
 }
 
-// Where every score is minus infinity, nothing is attended to.
+// If every score is minus infinity, all weights are zero.
 Value attention_weights(Program& program, const Value& scores) {
   const DType dtype = scores.dtype;
   const std::int64_t last = scores.rank() - 1;

@@ -24,8 +24,8 @@ struct CppSource {
 CppSource generate(const ir::Graph& graph, const std::string& node,
                    WeightFormat weights = WeightFormat::kFloat32);
 
-/// Whether there is code for an operator, "aten::linear" say. Composite operators that have some
-/// should reach the exporter whole, the others taken apart.
+/// Returns whether code can be generated for an operator such as "aten::linear". Composite
+/// operators with code should reach the exporter whole, all others decomposed.
 bool can_generate(std::string_view qualified_name);
 
 /// The qualified names of all operators that there is code for, sorted.

@@ -162,7 +162,7 @@ void generate_kthvalue(OpContext& context, std::int64_t k) {
   set_sorted(context, sorted, dim, k - 1, 1, false);
 }
 
-// The lower of the two in the middle; one that is no number is the median.
+// The median, the lower of two middle elements; NaN if any element is NaN.
 void generate_median(OpContext& context) {
   Program& program = context.program();
   Value x = context.tensor("self");

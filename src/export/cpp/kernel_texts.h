@@ -5,7 +5,7 @@
 
 namespace leapp::cpp_export {
 
-/// It is our bug if there is no such file.
+/// A missing file is an internal error.
 std::string_view kernel_text(std::string_view file);
 
 }  // namespace leapp::cpp_export

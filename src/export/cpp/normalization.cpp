@@ -73,7 +73,7 @@ std::optional<Value> per_channel(const std::optional<Value>& value, std::int64_t
   return wide;
 }
 
-// What the running statistics become: they move towards those of the batch.
+// Updates the running statistics towards those of the batch.
 void set_running(OpContext& context, const Value& x, const Moments& moments, double eps) {
   Program& program = context.program();
   const Shape channels = {x.shape[1]};

@@ -10,7 +10,7 @@ Value generate_constant_pad(OpContext& context) {
   Value x = context.tensor("self");
   const Ints pad = context.ints("pad");
   const Value filler = context.operand("value", x.dtype);
-  // What is cut off first needs no choice afterwards.
+  // Negative padding is cropped first, so that no selection is needed for it.
   for (std::size_t k = 0; 2 * k < pad.size(); ++k) {
     const std::int64_t dim = x.rank() - 1 - static_cast<std::int64_t>(k);
     const std::int64_t before = std::min<std::int64_t>(pad[2 * k], 0);

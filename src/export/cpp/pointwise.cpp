@@ -208,7 +208,7 @@ Value apply(OpContext& context, const std::string& text, std::vector<Value> oper
             const std::string& kernel) {
   if (!kernel.empty()) context.program().use_kernel(kernel);
   for (Value& operand : operands) {
-    // What is broadcast would be computed for every element that it goes to.
+    // A broadcast operand would otherwise be computed once per output element.
     if (operand.count() < element_count(context.result_shape())) {
       operand = context.program().cheap(operand);
     }

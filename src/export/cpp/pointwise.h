@@ -8,14 +8,14 @@
 
 namespace leapp::cpp_export {
 
-/// What operands are converted to before the operator: the type of the result, or the one that they
-/// promote to, where the result says nothing of it (comparisons).
+/// The type that operands are converted to before the operator: the result's type, or their common
+/// promoted type if the result's type is unrelated (comparisons).
 enum class RowType { kResult, kPromoted };
 
 struct Row {
   std::vector<std::string> names;     ///< without "aten::"
   std::vector<std::string> operands;  ///< parameters, tensors or numbers
-  std::string text;                   ///< "$0" stands for the first operand
+  std::string text;                   ///< "$0" is the first operand
   std::string kernel;                 ///< the file of kernels/ that it calls; may be empty
   RowType type = RowType::kResult;
 };

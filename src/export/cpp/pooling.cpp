@@ -88,12 +88,12 @@ void generate_max_pool(OpContext& context, std::size_t count) {
   context.set(0,
               program.reshaped(max_of(program, slid, window_dims(count)), context.result_shape(0)));
   if (context.result_count() == 1 || !context.is_used(1)) return;
-  const Value in_window = place_of_max(program, slid, window_dims(count));
+  const Value in_window = argmax(program, slid, window_dims(count));
   const Value places = places_in(x, windows, in_window);
   context.set(1, program.reshaped(places, context.result_shape(1)));
 }
 
-// How many elements of x a window covers along one dimension, as a factor per place.
+// Returns the number of elements of x that each window covers along a dimension, per position.
 Value average_divisor(OpContext& context, const Value& x, const Windows& windows, const Ints& out,
                       std::size_t count) {
   Program& program = context.program();

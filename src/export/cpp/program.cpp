@@ -28,7 +28,7 @@ std::string without_parentheses(const std::string& text) {
 }
 
 // Adjacent dimensions that every buffer walks through as if they were one are one loop. The sizes
-// of the loops, 1 where there is none, each at the innermost dimension that it stands for.
+// of the loops, 1 without one, each at the innermost dimension that it represents.
 Shape merged_loops(const Value& value, const std::optional<std::vector<Shape>>& target) {
   Shape sizes = value.shape;
   if (!value.strides || !target) return sizes;

@@ -38,7 +38,7 @@ class Program {
   explicit Program(WeightFormat weight_format = WeightFormat::kFloat32)
       : weight_format_(weight_format) {}
 
-  /// How weights of linear layers are kept.
+  /// Returns the storage format for weights of linear layers.
   WeightFormat weight_format() const noexcept { return weight_format_; }
 
   // ---- memory ----
@@ -69,7 +69,7 @@ class Program {
   /// makes the statement, given the text of a function of x and the buffer to write to.
   Value pending(DType dtype, const Shape& shape,
                 std::function<std::string(const std::string& text, BufferId to)> call);
-  /// Elements in the same order, in another shape; stored where that is no view.
+  /// Returns the elements in the same order with a different shape; stored if it cannot be a view.
   Value reshaped(const Value& value, const Shape& shape);
   /// A statement of any text, which may have several lines, with a comment on where it comes from:
   /// the operator itself where nothing is named.
@@ -82,7 +82,7 @@ class Program {
   /// Which operator the statements are for from now on, and where it stands.
   void set_origin(const std::string& origin) { origin_ = origin; }
   const std::string& origin() const noexcept { return origin_; }
-  /// Where these come from, and the operator itself.
+  /// Returns the origins of the values and of the current operator.
   std::set<std::string> origins_of(std::initializer_list<Value> values) const;
 
   // ---- what it needs ----
@@ -91,7 +91,7 @@ class Program {
   /// A member of the model's memory that prepare() fills: its type, and the arguments of its
   /// prepare(). Returns its name, to be called by statements.
   std::string add_packed(const std::string& type, const std::vector<BufferId>& weights);
-  /// A sentence that run() may fail with; the number that stands for it.
+  /// Adds a message that run() may fail with, and returns its index.
   int add_error(const std::string& sentence);
 
   // ---- the result ----
@@ -134,7 +134,7 @@ inline std::string indented(int depth) {
 /// A name for a comment: what would end the line or go on after it is left out.
 std::string in_comment(const std::string& text);
 
-/// Where weights and scratch buffers begin: a cache line.
+/// Alignment of weights and scratch buffers in bytes: a cache line.
 inline constexpr std::int64_t kAlignment = 64;
 
 }  // namespace leapp::cpp_export

@@ -45,7 +45,7 @@ Reduction extreme_reduction(DType dtype, bool largest) {
           "best"};
 }
 
-// The place of the first largest or smallest; one that is no number is both.
+// Index of the first largest or smallest element; NaN counts as both.
 Reduction place_reduction(DType dtype, bool largest) {
   return {DType::kInt64,
           {type_text(dtype) + " best{};", "std::int64_t best_place = -1;"},
@@ -214,14 +214,14 @@ Value generate_logsumexp(OpContext& context) {
   const Value x = program.cheap(cast(context.tensor("self"), dtype));
   const Ints dims = dims_of(context, x);
   program.use_kernel("math.h");
-  // From infinity nothing is subtracted: it would be no number.
+  // Infinity is not subtracted: the result would be NaN.
   Value high = max_of(program, x, dims);
   high = program.stored(combine("(is_infinite($0) ? $1 : $0)", {high, filled(0.0, dtype)}, dtype));
   const Value sum = sum_of(program, combine("exp($0 - $1)", {x, high}, dtype), dims);
   return finished(context, combine("(log($0) + $1)", {sum, high}, dtype));
 }
 
-// Elements that are no number count as zero, and not at all for a mean.
+// NaN elements count as zero, and are left out of a mean.
 Value generate_nansum(OpContext& context, bool mean) {
   Program& program = context.program();
   const DType dtype = context.result_dtype();
@@ -315,7 +315,7 @@ Value max_of(Program& program, const Value& value, const Ints& dims) {
   return reduced(program, value, dims, extreme_reduction(value.dtype, true));
 }
 
-Value place_of_max(Program& program, const Value& value, const Ints& dims) {
+Value argmax(Program& program, const Value& value, const Ints& dims) {
   program.use_kernel("math.h");
   return reduced(program, value, dims, place_reduction(value.dtype, true));
 }

@@ -28,11 +28,11 @@ Value reduced(Program& program, const Value& value, const std::vector<std::int64
 /// Common ones. Of a floating-point type for `mean_of`.
 Value sum_of(Program& program, const Value& value, const std::vector<std::int64_t>& dims);
 Value max_of(Program& program, const Value& value, const std::vector<std::int64_t>& dims);
-/// The place of the first largest among those that are reduced; one that is no number is it.
-Value place_of_max(Program& program, const Value& value, const std::vector<std::int64_t>& dims);
+/// Argmax over the reduced dimensions; NaN compares greater than everything.
+Value argmax(Program& program, const Value& value, const std::vector<std::int64_t>& dims);
 Value mean_of(Program& program, const Value& value, const std::vector<std::int64_t>& dims);
 
-/// How many elements are reduced into one.
+/// Returns the number of elements that are reduced to one.
 std::int64_t reduced_count(const Shape& shape, const std::vector<std::int64_t>& dims);
 
 }  // namespace leapp::cpp_export

@@ -1,6 +1,6 @@
 // Which function generates the code of which operator.
 //
-// How to write one. It reads the arguments by their names in PyTorch's schema, makes a Value out of
+// Writing a generator: it reads the arguments by their names in PyTorch's schema, makes a Value of
 // those of its operands, and returns the value of the first result (or calls context.set() for each
 // result and returns nothing):
 //

@@ -94,7 +94,7 @@ Value generate_scatter_reduce(OpContext& context) {
   if (!context.is_none("include_self") && context.flag("include_self") && !mean) {
     return scattered(context, context.tensor("src"), text);
   }
-  // How many elements go to each place; where none does, self stays.
+  // Counts the elements that go to each index; without any, self keeps its value.
   const Value x = program.cheap(context.tensor("self"));
   const Value one = filled(std::int64_t{1}, DType::kInt64);
   const Value counts =
@@ -116,8 +116,8 @@ Value generate_scatter_reduce(OpContext& context) {
   return combine("($0 / $1)", {sum, cast(all, dtype)}, dtype);
 }
 
-// What is put where a mask over the first dimensions is true, if it is the same for all of them;
-// nothing where the operator does not select by one mask.
+// Returns the value that is written where a mask over the first dimensions is true, if it is the
+// same for all; nothing if the operator does not select by one mask.
 std::optional<Value> masked_put(OpContext& context, const Value& x) {
   const std::vector<std::optional<Value>> indices = context.optional_tensors("indices");
   if (indices.size() != 1 || !indices[0] || indices[0]->dtype != DType::kBool) return std::nullopt;

@@ -6,7 +6,7 @@
 namespace leapp::cpp_export {
 namespace {
 
-// How many of a sorted sequence, its last dimension, lie before each value: at its left or right.
+// Returns each value's insertion index into a sorted sequence (the last dimension), left or right.
 Value counted_before(OpContext& context, const Value& sequence, const Value& values, bool right) {
   Program& program = context.program();
   const Value wide = unsqueezed(values, values.rank());

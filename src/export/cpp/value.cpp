@@ -41,7 +41,7 @@ std::string float_text(double number, DType dtype) {
 template <typename T>
 std::string wrapped_text(std::int64_t number, DType dtype) {
   const auto wrapped = static_cast<T>(number);
-  // There is no literal of the lowest number: its sign is an operator on a number that is too
+  // The lowest integer has no literal: its sign is an operator on a number that is too
   // large.
   if (sizeof(T) == 8 && std::is_signed_v<T> && wrapped == std::numeric_limits<T>::min()) {
     return "std::numeric_limits<std::int64_t>::min()";

@@ -93,9 +93,9 @@ Value sliced(const Value& value, std::int64_t dim, std::int64_t begin, std::int6
              std::int64_t step = 1);
 /// Without the dimension, at that place of it.
 Value selected(const Value& value, std::int64_t dim, const Index& place);
-/// What `map` leads to where `condition`, a text over the indices, holds, and `otherwise`
-/// elsewhere.
+/// A condition on the indices, as a C++ expression.
 using Condition = std::function<std::string(const Indices&)>;
+/// Returns `value` indexed by `map` if the condition holds, and `otherwise` elsewhere.
 Value guarded(const Value& value, Shape shape, IndexMap map, Condition condition,
               const Value& otherwise);
 Value unsqueezed(const Value& value, std::int64_t dim);

@@ -1,5 +1,5 @@
-// How the weights of linear layers are kept: in fewer bits they take less memory, and less time
-// where memory is what takes the time. The error that this makes is the exporter's to measure.
+// Storage formats for the weights of linear layers. Fewer bits need less memory, and less time if
+// memory bandwidth is the limit. The exporter measures the error that a format causes.
 #pragma once
 
 #include <string>

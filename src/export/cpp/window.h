@@ -5,7 +5,7 @@
 
 namespace leapp::cpp_export {
 
-/// How windows lie, one number for each dimension they slide along.
+/// Geometry of sliding windows, with one number per dimension.
 struct Windows {
   std::vector<std::int64_t> size;
   std::vector<std::int64_t> stride;
@@ -13,7 +13,7 @@ struct Windows {
   std::vector<std::int64_t> dilation;
 };
 
-/// As many numbers as `count`: one that stands for all is repeated; none is `if_none`.
+/// Returns `count` numbers: a single number is repeated, an empty list becomes `if_none`.
 std::vector<std::int64_t> per_dimension(std::vector<std::int64_t> numbers, std::size_t count,
                                         std::int64_t if_none);
 

@@ -22,7 +22,7 @@ float as_float(double value) {
   return static_cast<float>(value);
 }
 
-/// Whether the runtime computes the single-precision operators in this type.
+/// Returns whether the runtime has the single-precision operators for this type.
 bool is_single(Value x) {
   return x.dtype() != DType::kFloat64;
 }

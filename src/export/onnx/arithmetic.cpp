@@ -76,7 +76,7 @@ struct Binary {
   Value exponent;
 };
 
-Binary taken_apart(Value wide) {
+Binary frexp_parts(Value wide) {
   const Value size = abs(wide);
   const Value safe = where(equal(size, 0.0) || is_inf(size) || is_nan(size), 1.0, size);
   const Value guess = floor(log(safe) / std::numbers::ln2);
@@ -88,7 +88,8 @@ Binary taken_apart(Value wide) {
 }
 
 void need_single(OpContext& context, Value x) {
-  context.need(x.dtype() != DType::kFloat64, "it takes a float64 apart, which ONNX cannot exactly",
+  context.need(x.dtype() != DType::kFloat64,
+               "it splits a float64 into mantissa and exponent, which ONNX cannot do exactly",
                "Convert to float32 first.");
 }
 
@@ -96,7 +97,7 @@ void convert_frexp(OpContext& context) {
   const Value x = context.tensor("self");
   need_single(context, x);
   const Value wide = cast(x, DType::kFloat64);
-  const Binary parts = taken_apart(wide);
+  const Binary parts = frexp_parts(wide);
   const Value special = equal(wide, 0.0) || is_inf(wide) || is_nan(wide);
   context.set(0, cast(where(special, wide, parts.mantissa), x.dtype()));
   context.set(1, cast(where(special, 0.0, parts.exponent), DType::kInt32));
@@ -109,7 +110,7 @@ Value convert_nextafter(OpContext& context) {
   const Value to = operand(context, "other");
   const Value a = cast(from, DType::kFloat64);
   const Value b = cast(to, DType::kFloat64);
-  const Binary parts = taken_apart(a);
+  const Binary parts = frexp_parts(a);
   const Value size = abs(a);
   const Value away = (a > 0.0 && b > a) || (a < 0.0 && b < a);
   // Below 2^-126 numbers keep their distance; a power of two has its lower neighbour half as far.

@@ -17,7 +17,7 @@ Value causal_mask(Builder& builder, std::int64_t queries, std::int64_t keys) {
   return cast(int_tensor(builder, bits, {queries, keys}), DType::kBool);
 }
 
-/// Whether a constant mask leaves every query something to see. False when it is not known.
+/// Returns whether a constant mask leaves at least one key to every query; false if unknown.
 bool leaves_something(Value mask) {
   const auto values = constant_doubles(mask);
   if (!values || mask.rank() == 0) return false;

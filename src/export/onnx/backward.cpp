@@ -101,7 +101,7 @@ Value convert_dropout(OpContext& context) {
   return grad(context) * tensor(context, "mask") * context.number("scale");
 }
 
-/// What a mean or a sum over the losses does to the gradient.
+/// Returns the gradient of each loss for the reduction (none, mean or sum).
 Value loss_grad(OpContext& context, Value like) {
   const Value given = grad(context);
   constexpr std::int64_t kMean = 1;

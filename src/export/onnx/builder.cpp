@@ -203,7 +203,7 @@ std::vector<Value> Builder::loop(Value rounds, const std::vector<Value>& state,
     body->outputs.push_back(result.id());
   }
   body->nodes = std::exchange(order_, std::move(outside));
-  // What was built inside is not to be found from outside.
+  // Nodes inside the subgraph must not be reused outside of it.
   for (std::size_t i = known_before; i < keys_in_order_.size(); ++i) {
     known_nodes_.erase(keys_in_order_[i]);
   }

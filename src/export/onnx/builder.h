@@ -72,7 +72,7 @@ class Builder {
     return emit(op_type, std::span(inputs.begin(), inputs.size()), std::move(attributes),
                 std::move(type));
   }
-  /// The same for several outputs. A type may be given for outputs that nobody will use.
+  /// The same for several outputs. Types of unused outputs may be given, too.
   std::vector<Value> emit_many(std::string_view op_type, std::span<const Value> inputs,
                                Attrs attributes, std::vector<Type> types);
   std::vector<Value> emit_many(std::string_view op_type, std::initializer_list<Value> inputs,
@@ -89,7 +89,7 @@ class Builder {
   void use_domain(const std::string& domain, std::int64_t version) { domains_[domain] = version; }
   const std::map<std::string, std::int64_t>& domains() const noexcept { return domains_; }
 
-  /// What one round of a loop does: its number and the state before it, to the state after it.
+  /// The body of a loop: maps the iteration number and the state before it to the state after it.
   using Round = std::function<std::vector<Value>(Value round, const std::vector<Value>& state)>;
   /// Runs `round` so many times (a 0-d int64) and returns the last state. It is built once; the
   /// state keeps its types. What it builds must not be used outside.

@@ -42,7 +42,7 @@ void register_creation(ConverterRegistry& registry) {
   registry.add("aten::copy", convert_copy);
   registry.add({"aten::zeros_like", "aten::new_zeros", "aten::zero"}, filled(0));
   registry.add({"aten::ones_like", "aten::new_ones"}, filled(1));
-  // What is in fresh memory is nobody's promise; zeros are as good as anything.
+  // Uninitialized memory may hold anything; zeros are reproducible.
   registry.add({"aten::empty_like", "aten::new_empty", "aten::new_empty_strided"}, filled(0));
   registry.add({"aten::full_like", "aten::new_full"}, convert_full);
   registry.add({"aten::fill.Scalar", "aten::fill.Tensor"}, convert_fill);

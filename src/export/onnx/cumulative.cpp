@@ -11,7 +11,7 @@ namespace {
 
 /// Values that travel together through a scan.
 using Row = std::vector<Value>;
-/// What a stretch of elements amounts to, given what its earlier and its later half do.
+/// Combines the results of the earlier and the later half of a range of elements.
 using Combine = std::function<Row(const Row& earlier, const Row& later)>;
 
 /// Every prefix along `dim`, combined pairwise in about log2(n) steps.

@@ -228,7 +228,7 @@ void OnnxOp::fail(const std::string& reason, const std::string& advice) const {
 void register_onnx_converter(const std::string& qualified_name, OnnxConverter converter) {
   require(qualified_name.find("::") != std::string::npos, Code::kConverterName,
           "'" + qualified_name +
-              "' is no operator's qualified name: write \"namespace::name\" or "
+              "' is not a qualified operator name: write \"namespace::name\" or "
               "\"namespace::name.overload\"");
   require(static_cast<bool>(converter), Code::kConverterName,
           "the ONNX converter for " + qualified_name + " is empty");

@@ -53,14 +53,14 @@ void convert_op(ValueMap& values, const ir::Op& op) {
     const std::string where = op.source.known() ? " (" + op.source.to_string() + ")" : "";
     throw error.behind(name + where + ": ");
   }
-  // What PyTorch leaves open (the form of factors, say) converters leave out.
+  // Converters leave out results that PyTorch does not define, such as the form of factors.
   for (std::size_t i = 0; i < context.result_count(); ++i) {
     context.need(op.results[i].is_list || !context.is_used(i) || context.is_set(i),
                  "its result " + std::to_string(i) + " is used, which LEAPP does not convert");
   }
 }
 
-/// Port names as they stand in the file: those used on both sides are told apart.
+/// Assigns the port names of the file; names used on both sides get different suffixes.
 OnnxExport port_names(const ir::Graph& graph) {
   std::set<std::string> inputs;
   std::set<std::string> outputs;

@@ -32,7 +32,7 @@ Waves waves(Builder& builder, DType dtype, std::int64_t inputs, std::int64_t bin
           float_tensor(builder, dtype, sine, {inputs, bins})};
 }
 
-/// The factor PyTorch's normalisation mode stands for: 0 none, 1 by sqrt(n), 2 by n.
+/// Returns the factor of PyTorch's normalisation mode: 0 none, 1 by sqrt(n), 2 by n.
 double factor(std::int64_t mode, std::int64_t count) {
   const auto n = static_cast<double>(count);
   return mode == 0 ? 1.0 : mode == 1 ? 1.0 / std::sqrt(n) : 1.0 / n;
@@ -140,7 +140,7 @@ void convert_c2c(OpContext& context) {
 Value half_to_real(const Pair& half, std::int64_t length) {
   const std::int64_t bins = half.real.size(-1);
   Builder& builder = half.real.builder();
-  // Every bin but the first and (for an even length) the middle one stands for two.
+  // Every bin but the first and (for an even length) the middle one represents two.
   std::vector<double> cosine(static_cast<std::size_t>(bins * length));
   std::vector<double> sine(cosine.size());
   for (std::int64_t k = 0; k < bins; ++k) {

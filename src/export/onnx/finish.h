@@ -1,4 +1,4 @@
-// From the built graph to the ONNX model: what nobody reads is left out, the rest gets its names.
+// Converts the built graph to an ONNX model: removes unused values and assigns names.
 #pragma once
 
 #include <string>

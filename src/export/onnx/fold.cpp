@@ -86,7 +86,7 @@ Folded fold_cast(const BuiltNode&, const Blobs& in, const Type& type) {
   if (is_complex(from) || is_complex(type.dtype)) return nullptr;
   if (is_floating_point(from)) {
     const std::vector<double> values = to_doubles(*in[0]);
-    // What a cast of such a value gives is not defined; leave it to the engine.
+    // Casting such a value is undefined behaviour, so the engine does it.
     const auto outside = [](double v) { return !(std::fabs(v) < 9.0e18); };
     if (!is_floating_point(type.dtype) && type.dtype != DType::kBool &&
         std::any_of(values.begin(), values.end(), outside)) {

@@ -13,7 +13,7 @@ Value positive_index(Value index, std::int64_t size);
 /// Indices (undefined ones are ":") held within their dimension of x.
 std::vector<Value> held_inside(Value x, const std::vector<Value>& indices);
 
-/// What x[i, :, j] means: the indexed dimensions taken together as one, and where it stands.
+/// The decomposition of x[i, :, j]: the indexed dimensions merged into one, and its position.
 struct Indexed {
   Value base;         ///< x with its indexed dimensions merged into one
   Value index;        ///< position along that dimension, in the indices' common shape

@@ -22,9 +22,9 @@ constexpr Mask mask(std::initializer_list<DType> types) {
 }
 
 using enum DType;
-// What ONNX Runtime 1.20 has, the oldest that bundles are meant for; later ones have more types of
-// integers, which nobody is in a hurry with. uint64 stays where no other type could stand in for
-// it. Half precision counts as supported: the runtime itself casts it to float and back.
+// Kernels of ONNX Runtime 1.20, the oldest supported version. Later versions support more integer
+// types, which are rarely needed. uint64 is listed if no other type can represent its values.
+// Half precision counts as supported: the runtime itself casts it to float and back.
 constexpr Mask kSingle = mask({kFloat16, kFloat32});
 constexpr Mask kFloats = kSingle | bit(kFloat64);
 constexpr Mask kInts = mask({kUInt8, kInt8, kUInt16, kInt16, kUInt32, kInt32, kUInt64, kInt64});

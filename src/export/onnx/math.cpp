@@ -136,7 +136,7 @@ Value expm1(Value x) {
 }
 
 Value log1p(Value x) {
-  // What 1 + x rounds away comes back as the factor x / ((1 + x) - 1).
+  // The factor x / ((1 + x) - 1) compensates the rounding error of 1 + x.
   const Value one_more = x + 1.0;
   const Value difference = one_more - 1.0;
   const Value exact = equal(difference, x) || is_inf(one_more);

@@ -14,7 +14,7 @@ std::pair<double, double> finite_range(DType dtype);
 /// The smallest and the largest number of an integer type or bool; int64's for uint64.
 std::pair<std::int64_t, std::int64_t> integer_range(DType dtype);
 
-/// Whether the sign bit is set, of zeros and infinities too (a NaN counts as positive).
+/// Returns whether the sign bit is set, also for zeros and infinities (NaN counts as positive).
 Value sign_bit(Value x);
 /// The size of `a` with the sign of `b`.
 Value copysign(Value a, Value b);

@@ -183,7 +183,7 @@ void convert_batch_norm(OpContext& context) {
   saved(2, reciprocal(sqrt(statistics.variance + epsilon)));
   if (!functional) return;
   const std::size_t first = context.result_count() - 2;
-  if (context.result_count() == 6) {  // a reserve that nobody reads
+  if (context.result_count() == 6) {  // an unused reserve
     context.set(3, full(context.builder(), context.result_type(3), 0));
   }
   const double momentum = context.number("momentum");

@@ -38,7 +38,7 @@ Value float_tensor(Builder& builder, DType dtype, std::span<const double> values
 Value iota(Builder& builder, std::int64_t count);
 /// Every element the same; spread by Expand, so it costs one number in the file.
 Value full(Builder& builder, Type type, double value);
-/// The elements of a constant as integers; empty when the value is no constant.
+/// The elements of a constant as integers; empty if the value is not a constant.
 std::optional<std::vector<std::int64_t>> constant_ints(Value value);
 std::optional<std::vector<double>> constant_doubles(Value value);
 

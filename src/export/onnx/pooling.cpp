@@ -41,8 +41,8 @@ std::int64_t extent(const Window& window, std::size_t d) {
   return window.dilation[d] * (window.kernel[d] - 1) + 1;
 }
 
-/// What has to stand behind the input so that exactly the wanted windows fit. With ceil_mode the
-/// last window may hang over; said as a pad it means the same to every engine.
+/// Returns the padding after the input for which exactly the wanted windows fit. With ceil_mode the
+/// last window may extend past the input; explicit padding means the same in every engine.
 Dims padding_behind(const Window& window) {
   Dims behind;
   for (std::size_t d = 0; d < window.kernel.size(); ++d) {
@@ -207,7 +207,7 @@ auto avg_pool(std::size_t dims) {
   return [dims](OpContext& context) { return avg_pool(context, dims); };
 }
 
-/// Where the window of an adaptive pool begins and ends.
+/// Returns the first index of an adaptive pooling window.
 std::int64_t adaptive_start(std::int64_t i, std::int64_t input, std::int64_t output) {
   return i * input / output;
 }

@@ -7,7 +7,7 @@
 namespace leapp::onnx_export {
 namespace {
 
-/// How one kind of network maps to its operator.
+/// The mapping of one kind of recurrent network to its ONNX operator.
 struct Kind {
   const char* op_type;
   std::vector<int> gates;  ///< for each of ONNX's gates in order, its place in PyTorch's weights
@@ -37,7 +37,7 @@ struct Direction {
   Value projection;  // of an LSTM with proj_size
 };
 
-/// How many steps of time are written out where the runtime has no operator.
+/// The most time steps that are unrolled if the runtime has no operator.
 constexpr std::int64_t kMaxSteps = 512;
 
 class Network {
@@ -95,7 +95,7 @@ class Network {
     return found;
   }
 
-  /// Whether the runtime has the operator: in single precision, without a projected state.
+  /// Returns whether the runtime has the operator: single precision without projection only.
   bool has_operator(Value x) const {
     return !projects_ && kernel_type(kind_.op_type, x.dtype()) == x.dtype();
   }

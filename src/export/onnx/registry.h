@@ -1,6 +1,6 @@
 // Which converter serves which operator.
 //
-// How to write a converter. A converter is a function of an OpContext; it reads the arguments by
+// Converters of operators. A converter is a function of an OpContext; it reads the arguments by
 // their names in PyTorch's schema, builds with the functions of ops.h, and returns the value of
 // the first result (or calls context.set() for each result and returns nothing):
 //

@@ -251,8 +251,8 @@ Value convert_cubic(OpContext& context) {
   return cast(x, dtype);
 }
 
-/// Whether the image is of integers that were converted: what becomes of it is most likely rounded,
-/// and the last bit decides where a value lies between two of them.
+/// Returns whether the image was converted from integers. Its resized values are probably rounded
+/// again, so the last bit can decide between two integers.
 bool holds_integers(OpContext& context) {
   const auto* image =
       std::get_if<ir::ValueRef>(&context.op().argument(context.has("input") ? "input" : "self"));
@@ -303,7 +303,7 @@ Value convert_grid_sampler(OpContext& context) {
   return cast(sampled, type.dtype);
 }
 
-/// Where each output element lies in the input, from -1 to 1, before the transform.
+/// Returns each output element's normalized input position, from -1 to 1, before the transform.
 Value base_grid(Builder& builder, const Dims& sizes, bool align_corners, DType dtype) {
   const std::size_t axes = sizes.size();
   std::vector<double> places;

@@ -252,7 +252,7 @@ Value convert_rot90(OpContext& context) {
   }
 }
 
-/// How many images the dimensions before the last three make.
+/// Returns the number of images: the product of all dimensions before the last three.
 std::int64_t image_count(Value x) {
   return element_count(Shape(x.shape().begin(), x.shape().end() - 3));
 }

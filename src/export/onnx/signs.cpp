@@ -17,7 +17,7 @@ using Numbers = std::vector<std::int64_t>;
 /// The product of all signs, as a determinant carries it.
 constexpr std::int64_t kAllSigns = -1;
 
-/// What is known of a value that carries signs.
+/// How a value depends on undefined signs.
 struct Signs {
   enum class Kind {
     kPerVector,  ///< each column or row has the sign of a vector
@@ -134,7 +134,7 @@ class Follower {
            carry(op, *signs);
   }
 
-  /// Whether the matrix has nothing beside its diagonal.
+  /// Returns whether the matrix is diagonal.
   bool is_diagonal(ir::ValueId id) const {
     const ir::Value& value = graph_.value(id);
     if (value.kind != ir::ValueKind::kResult) return false;

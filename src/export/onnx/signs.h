@@ -1,4 +1,4 @@
-// Whether a graph's outputs depend on signs that nobody defines.
+// Checks whether a graph's outputs depend on undefined signs.
 //
 // Singular vectors and eigenvectors may change sign in pairs: column i of U together with row i of
 // V^T, or an eigenvector with itself. LAPACK chooses some, another algorithm others. Where signs
@@ -19,8 +19,8 @@ struct FreeVectors {
   Axis axis = Axis::kColumns;  ///< the vectors are its columns, or its rows
 };
 
-/// Whether the outputs are the same whatever signs vector 0, 1, .. take, each of the matrices in
-/// `vectors` taking the same.
+/// Returns whether the outputs are the same for all signs of vector 0, 1, .., if all matrices in
+/// `vectors` use the same signs.
 bool signs_cancel(const ir::Graph& graph, const std::vector<FreeVectors>& vectors);
 
 }  // namespace leapp::onnx_export

@@ -156,7 +156,7 @@ void convert_mode(OpContext& context) {
   const std::int64_t size = x.size(dim);
   const Value last = transpose(x, dim, -1);
   const Value line = ordered(last, size, -1, false).values;
-  // How often each element of the sorted line occurs; the first most frequent is the smallest.
+  // Counts each element of the sorted row; the first maximum is the smallest of the most frequent.
   const Value same = equal(unsqueeze(line, -1), unsqueeze(line, -2));
   const Value count = sum(cast(same, DType::kInt32), {-1});
   Shape shape = line.shape();
@@ -173,8 +173,8 @@ void convert_mode(OpContext& context) {
   context.set(1, reshape(transpose(index, dim, -1), context.result_shape(1)));
 }
 
-/// How many elements of each sorted sequence come before the value: a count of comparisons, which
-/// is what a binary search finds.
+/// Returns the number of elements of each sorted sequence that precede the value. Counting
+/// comparisons gives the same result as a binary search.
 Value positions(Value sequence, Value values, bool right) {
   const Value before = right ? !(unsqueeze(sequence, -2) > unsqueeze(values, -1))
                              : !(unsqueeze(sequence, -2) >= unsqueeze(values, -1));

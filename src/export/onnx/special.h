@@ -1,4 +1,4 @@
-// What the families of special functions share. All of them are computed in double precision; most
+// Helpers shared by the special functions. All of them are computed in double precision; most
 // are exact to single precision only, and refused on double precision tensors.
 #pragma once
 

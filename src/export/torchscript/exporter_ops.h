@@ -1,4 +1,4 @@
-// What PyTorch's ONNX exporter for TorchScript lacks, in terms of what it has.
+// Operators that PyTorch's TorchScript-to-ONNX exporter lacks, rewritten as operators it has.
 //
 // Writes through views, and casts, are operators of functionalisation's in a pure graph
 // (aten::slice_scatter, aten::unfold_backward, aten::_to_copy, ..). That exporter is older than

@@ -108,8 +108,8 @@ Value* Lowering::tensor_list(const std::vector<ir::ValueRef>& refs, const c10::A
   return graph_->insertNode(graph_->createList(item_type, items))->output();
 }
 
-// To TorchScript a truth value is no number, though operators take it for one: `x * True`. 0 and 1
-// are as good, but beside a mask, which they would promote; a tensor of no dimension would not.
+// TorchScript does not convert a bool to a number, although operators accept one: `x * True`. 0 and
+// 1 are as good, but beside a mask, which they would promote; a tensor of no dimension would not.
 Value* Lowering::flag(bool flag, const c10::Argument& declared) {
   c10::TypePtr type = declared.type();
   if (const auto optional = type->cast<c10::OptionalType>()) type = optional->getElementType();
@@ -258,7 +258,7 @@ void write(const ir::Graph& graph, const std::filesystem::path& file, const Opti
   std::ofstream stream(file, std::ios::binary | std::ios::trunc);
   try {
     if (options.optimize) module = torch::jit::optimize_for_inference(module);
-    // libtorch's writer ends the process when writing fails, so it is told that it never does.
+    // libtorch's writer ends the process if writing fails, so this callback always reports success.
     torch::jit::ExportModule(module, [&](const void* bytes, std::size_t size) {
       if (stream) {
         stream.write(static_cast<const char*>(bytes), static_cast<std::streamsize>(size));

@@ -30,8 +30,8 @@ struct Parameter {
   bool needed = true;  ///< it has no default
 };
 
-/// What forward() of the module in a TorchScript file takes; nothing where there is none. Throws
-/// c10::Error for a file that is no such module.
+/// Returns the parameters of forward() in a TorchScript file, or nothing if it has no forward().
+/// Throws c10::Error if the file contains no module.
 std::optional<std::vector<Parameter>> parameters_of(const std::filesystem::path& file);
 
 }  // namespace leapp::torchscript

@@ -1,4 +1,4 @@
-// What the panel shows of a node, a wire or a port.
+// The panel's content for a node, a wire or a port.
 
 const nodeOf = (ref) => ref.slice(0, ref.indexOf("/"));
 const portOf = (ref) => ref.slice(ref.indexOf("/") + 1);
@@ -55,7 +55,7 @@ function meaning(port) {
   ];
 }
 
-// Where a port's values come from, or go to.
+// Returns the ports that a port's values come from or go to.
 function partners(ref, side) {
   const found = data.wires.flatMap((wire, index) =>
     (side === "inputs" ? wire.target : wire.source) === ref
@@ -160,7 +160,7 @@ function showNode(node) {
   ];
 }
 
-// What flowed through a port, in the golden traces and in the recording.
+// Returns the plots of a port's values in the golden traces and in the recording.
 function flows(candidates, port) {
   const names = elementNames(port);
   const found = [["golden", "Golden trace"], ["recording", "Recorded run"]].flatMap(([key, title]) => {

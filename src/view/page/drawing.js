@@ -2,7 +2,7 @@
 
 const drawing = { box: document.getElementById("drawing"), root: null, view: null, things: new Map() };
 
-// The SVG of Graphviz, with what each part stands for. Its edges are numbered in the order in which
+// The SVG of Graphviz, with the bundle object behind each part. Its edges are numbered in the order in which
 // src/viz/dot.cpp states them: inputs, outputs, wires.
 function graphvizDrawing(text) {
   const parsed = new DOMParser().parseFromString(text, "image/svg+xml").documentElement;

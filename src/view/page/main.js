@@ -2,7 +2,7 @@
 
 const panel = document.getElementById("panel"), search = document.getElementById("search");
 
-// What an address (#node=policy) stands for, or null.
+// Returns the object that an address (#node=policy) refers to, or null.
 function thingAt(address) {
   const at = address.indexOf("=");
   if (at < 0) return null;

@@ -1,4 +1,4 @@
-// What the panel shows of the whole bundle: wires, figures, the robot, what differs, search.
+// The panel's content for the whole bundle: wires, measurements, robot, differences, search.
 
 function bindingTable(port) {
   return [el("p", null, el("strong", null, port.port), " ", port.kind && el("span", { class: "faint" }, port.kind)),

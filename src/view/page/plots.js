@@ -13,7 +13,7 @@ function histogram(weight) {
     svg("title", null, "from " + number(weight.min) + " to " + number(weight.max)), bars);
 }
 
-// What flowed through a port, one line an element: {ticks, values, elements, range?, every?}.
+// Plots a port's values, one line per element: {ticks, values, elements, range?, every?}.
 function timeline(series, names) {
   const left = 46, width = 500, height = 150, bottom = 16;
   const columns = series.range ? 3 : series.elements;

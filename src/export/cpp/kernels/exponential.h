@@ -44,7 +44,7 @@ struct Reduced {
   const float below = x > 89.0f ? 89.0f : x;
   const float bounded = below < -104.0f ? -104.0f : below;
   const Reduced reduced = reduce_by_log2(bounded);
-  // What rounding 1 + r loses is given back with the rest: sigmoid has no half unit to spare.
+  // Compensates the rounding error of 1 + r; sigmoid cannot afford half a unit in the last place.
   const float value = 1.0f + reduced.r;
   const float lost = (1.0f - value) + reduced.r;
   const float whole = value + (exponential_rest(reduced.r) + lost);
@@ -58,7 +58,7 @@ struct Reduced {
   const float bounded = below < -60.0f ? -60.0f : below;
   const Reduced reduced = reduce_by_log2(bounded);
   const float rest = reduced.r + exponential_rest(reduced.r);
-  // Half of 2^n * (1 + rest) - 1, since 2^128 is no float.
+  // Half of 2^n * (1 + rest) - 1, since 2^128 is not a float.
   const float scale = power_of_two(reduced.n - 1);
   const float half = scale * rest + (scale - 0.5f);
   return half + half;

@@ -89,7 +89,7 @@ struct Linear<float, kOut, kIn, W> {
   }
 
  private:
-  // Where a weight lies: by panel, input, load, lane and vector.
+  // Returns the index of a packed weight: by panel, input, load, lane and vector.
   static constexpr Index place(Index n, Index k) {
     const Index first = n / kPanel * kPanel;
     const Index count = kPadded - first < kPanel ? kPadded - first : kPanel;

@@ -78,7 +78,7 @@ constexpr T negative(T a) {
     return subtract(T(0), a);
 }
 
-// Of floating-point numbers, one that is no number goes through.
+// Propagates NaN.
 template <typename T>
 constexpr T minimum(T a, T b) {
   if constexpr (kIsFloat<T>) {
@@ -117,7 +117,7 @@ struct Status {
   }
 };
 
-// Where an index points to in a dimension, from the front; one that points outside fails the run.
+// Converts an index to a non-negative one. An index out of range makes the run fail.
 template <typename T>
 constexpr Index place(T index, Index size, Status& status, std::int32_t error) {
   const Index from_front = static_cast<Index>(index) + (index < T(0) ? size : 0);

@@ -1,7 +1,7 @@
 // Sorting a row by insertion: stable, without further memory, and quick for the rows of a policy.
 #include "numbers.h"
 
-// What is no number is larger than everything.
+// NaN compares greater than everything.
 template <typename T>
 inline bool sorts_before(T a, T b, bool descending) {
   if constexpr (kIsFloat<T>) {

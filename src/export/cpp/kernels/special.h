@@ -47,7 +47,7 @@ inline T digamma(T given) {
   return static_cast<T>(result + std::log(x) - 0.5 / x - series);
 }
 
-// How much of a normal distribution lies below x.
+// Cumulative distribution function of the standard normal distribution.
 template <typename T>
 inline T normal_below(T x) {
   return T(0.5) * std::erfc(-x * T(0.70710678118654752440));

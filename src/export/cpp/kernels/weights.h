@@ -1,5 +1,5 @@
-// How weights are kept: as the numbers themselves, as bfloat16 (the upper half of a float), or as
-// int8 with a scale for each output.
+// Storage formats of weights: the numbers themselves, bfloat16 (the upper half of a float), or int8
+// with a scale per output.
 #include <bit>
 #include <cstdint>
 
