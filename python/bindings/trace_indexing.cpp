@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "session/front_end.h"
-#include "trace/picks.h"
+#include "trace/dynamic_index_views.h"
 #include "trace_bind.h"
 
 namespace py = pybind11;
@@ -72,7 +72,8 @@ py::object get_item(const py::object& tensor, const py::object& index) {
   const auto found = split(tensor.cast<at::Tensor>(), index);
   if (!found) return py::reinterpret_borrow<py::object>(Py_NotImplemented);
   const at::Tensor view = view_of(tensor, *found);
-  return py::cast(unlocked([&] { return front_end::pick(view, found->places, found->numbers); }));
+  return py::cast(
+      unlocked([&] { return front_end::index_view(view, found->places, found->numbers); }));
 }
 
 bool set_item(const py::object& tensor, const py::object& index, const py::object& given) {
@@ -82,7 +83,7 @@ bool set_item(const py::object& tensor, const py::object& index, const py::objec
   const bool is_tensor = THPVariable_Check(given.ptr());
   if (is_tensor) {  // tensor[number] += 1
     const auto copy = given.cast<at::Tensor>();
-    unlocked([&] { front_end::put_back(copy, of, found->numbers); });
+    unlocked([&] { front_end::begin_write_back(copy, of, found->numbers); });
   }
   const at::Tensor view = view_of(tensor, *found);
   const py::object value = is_tensor ? given
@@ -96,7 +97,8 @@ bool set_item(const py::object& tensor, const py::object& index, const py::objec
   }
   const auto what = value.cast<at::Tensor>();
   unlocked([&] {
-    trace::put(view, found->places, found->numbers, what.to(view.scalar_type()).expand(shape));
+    trace::index_write(view, found->places, found->numbers,
+                       what.to(view.scalar_type()).expand(shape));
   });
   return true;
 }

@@ -12,6 +12,7 @@
 #include "compile/preparation.h"
 #include "leapp/leapp.h"
 #include "session/front_end.h"
+#include "session/warm_up.h"
 #include "trace_bind.h"
 #include "trace_convert.h"
 
@@ -135,7 +136,7 @@ void bind_session(py::module_& module) {
   module.def("start", &start_session, py::arg("name"), py::arg("save_path"), py::arg("verbose"),
              py::arg("dry_run"), py::arg("non_traced"), py::arg("max_cached_io"));
   module.def("prepare", &compile::prepare);
-  module.def("warm_up", unlocked_call(&front_end::warm_up));
+  module.def("warm_up", unlocked_call(&session::warm_up));
   module.def("stop", unlocked_call(&stop));
   module.def("compile_graph", &compile_session, py::arg("visualize"), py::arg("verbose"),
              py::arg("validate"), py::arg("dry_run"), py::arg("rtol"), py::arg("atol"),

@@ -1,23 +1,27 @@
-// Session's half that closes a pass.
+#include "session/completion.h"
+
 #include <algorithm>
 
+#include "base/find.h"
 #include "session/backend.h"
-#include "session/hooks.h"
-#include "session/live.h"
+#include "session/pass_builder.h"
+#include "session/passes.h"
+#include "session/placed_error.h"
+#include "session/ports.h"
 #include "trace/sizes.h"
 
 namespace leapp::session {
 namespace {
 
-// Visits the entries of the outputs, static ones last.
+// Calls `visit` for each output; static outputs come last.
 template <typename Visit>
 void for_each_output(const NamedTensors& tensors, const OutputOptions& options, Visit&& visit) {
   for (const TensorSemantics& entry : tensors) visit(entry, false);
   for (const TensorSemantics& entry : options.static_outputs) visit(entry, true);
 }
 
-// Every port of the first pass is there again, and no other.
-void check_ports_again(const LiveNode& node, std::size_t outputs) {
+// Refuses a pass that has fewer or more ports than the first one.
+void check_ports_again(const SessionNode& node, std::size_t outputs) {
   if (outputs != node.outputs.size()) {
     refuse_new_signature(node, std::to_string(outputs) + " outputs, but the first pass had " +
                                    std::to_string(node.outputs.size()));
@@ -31,7 +35,7 @@ void check_ports_again(const LiveNode& node, std::size_t outputs) {
   };
   check(node.inputs, "input", "given");
   check(node.states, "state", "declared");
-  for (const Declared& state : node.pass.made.states) {
+  for (const Declared& state : node.pass.record.states) {
     const auto* first = find_in(node.passes.front().states, state.name, &Declared::name);
     const bool updated = state.updated.defined();
     if (updated == (first != nullptr && first->updated.defined())) continue;
@@ -42,8 +46,8 @@ void check_ports_again(const LiveNode& node, std::size_t outputs) {
   }
 }
 
-// A node may have state alone, or write what others read; but then it does something.
-void check_any_effect(const LiveNode& node, const Pass& pass) {
+// Refuses a node without outputs that writes no state and nothing that other nodes read.
+void check_any_effect(const SessionNode& node, const Pass& pass) {
   const auto writes = [](const MemoryUse& use) { return use.after || !use.declared.empty(); };
   if (!node.outputs.empty() || std::ranges::any_of(pass.memory, writes)) return;
   refuse(Code::kNothingToExport, "output_tensors() of node '" + node.name +
@@ -51,22 +55,7 @@ void check_any_effect(const LiveNode& node, const Pass& pass) {
                                      "nothing to export. Name at least one output.");
 }
 
-// The outputs that no node computed and that depend on no state. They may depend on state that only
-// later passes show: the front end may know.
-NamedTensors independent_outputs(Live& live, const LiveNode& node, const NamedTensors& tensors) {
-  NamedTensors found;
-  if (!node.pass.recorded) return found;
-  for (const TensorSemantics& entry : tensors) {
-    if (!entry.ref.defined() || trace::is_wrapped(entry.ref)) continue;
-    if (live.owner_of(entry.ref) != kNoId || node.undecided.count(entry.name) > 0) continue;
-    const auto tag = live.tags.find(entry.ref);
-    if (tag && tag->node != node.id) continue;
-    if (!live.depends_on_state(node, live.tape->use(entry.ref))) found.push_back(entry);
-  }
-  return found;
-}
-
-void declare_outputs(LiveNode& node, const NamedTensors& tensors, const OutputOptions& options) {
+void declare_outputs(SessionNode& node, const NamedTensors& tensors, const OutputOptions& options) {
   try {
     parse_backend_params(parse_backend(options.export_with), options.backend_params);
   } catch (const Error& error) {
@@ -89,35 +78,35 @@ void declare_outputs(LiveNode& node, const NamedTensors& tensors, const OutputOp
   });
 }
 
-void check_outputs_again(Live& live, LiveNode& node, const NamedTensors& tensors,
+void check_outputs_again(SessionData& data, SessionNode& node, const NamedTensors& tensors,
                          const OutputOptions& options, trace::FrameRef frame) {
   for_each_output(tensors, options, [&](const TensorSemantics& entry, bool) {
-    live.check_reentry(node, node.outputs, describe(entry), "output", frame);
+    match_port(node, node.outputs, describe(entry), "output", data.messages, frame);
   });
   if (options.export_with != node.export_with) {
     const auto quoted = [](const std::optional<std::string>& backend) {
       return backend ? "'" + *backend + "'" : std::string("None");
     };
-    live.warn(Code::kLaterPassIgnored, node.name,
-              "node '" + node.name + "' is exported with " + quoted(node.export_with) +
-                  ", as its first pass said: export_with=" + quoted(options.export_with) +
-                  " of a later pass changes nothing",
-              frame);
+    data.messages.warn(Code::kLaterPassIgnored, node.name,
+                       "node '" + node.name + "' is exported with " + quoted(node.export_with) +
+                           ", as its first pass said: export_with=" + quoted(options.export_with) +
+                           " of a later pass changes nothing",
+                       frame);
   }
   if (options.backend_params != node.backend_params) {
-    live.warn(Code::kLaterPassIgnored, node.name,
-              "the backend_params of node '" + node.name +
-                  "' are those of its first pass: others in a later pass change nothing",
-              frame);
+    data.messages.warn(Code::kLaterPassIgnored, node.name,
+                       "the backend_params of node '" + node.name +
+                           "' are those of its first pass: others in a later pass change nothing",
+                       frame);
   }
   check_ports_again(node, tensors.size() + options.static_outputs.size());
 }
 
-void warn_of_dynamic_ports(Live& live, const LiveNode& node, const Pass& pass,
+void warn_of_dynamic_ports(SessionData& data, const SessionNode& node, const Pass& pass,
                            trace::FrameRef frame) {
   const auto look = [&](const char* side, const std::string& name, VarId var) {
     if (var == kNoId || pass.tape().variable(var).dynamic == 0) return;
-    live.warn(
+    data.messages.warn(
         Code::kDataDependentSize, node.name,
         std::string(side) + " '" + name + "' of node '" + node.name + "'" + trace::kDynamicPort,
         frame);
@@ -131,17 +120,25 @@ void warn_of_dynamic_ports(Live& live, const LiveNode& node, const Pass& pass,
 
 }  // namespace
 
-bool Live::depends_on_state(const LiveNode& node, VarId var) const {
-  return trace::depends_on(*tape, var, [&](VarId id) {
-    return trace::root_outside(*tape, id) != kNoId && node.pass.made.writes(id);
-  });
+NamedTensors find_independent_outputs(const SessionData& data, const SessionNode& node,
+                                      const NamedTensors& tensors) {
+  NamedTensors found;
+  if (!node.pass.recorded) return found;
+  for (const TensorSemantics& entry : tensors) {
+    if (!entry.ref.defined() || trace::is_wrapped(entry.ref)) continue;
+    if (data.tape.owner_of(entry.ref) != kNoId || node.undecided.count(entry.name) > 0) continue;
+    const auto tag = data.tags.find(entry.ref);
+    if (tag && tag->node != node.id) continue;
+    if (!depends_on_state(data.tape, node, data.tape->use(entry.ref))) found.push_back(entry);
+  }
+  return found;
 }
 
-void Live::complete(LiveNode& node, const NamedTensors& tensors, const OutputOptions& options,
-                    trace::FrameRef frame) {
+void complete_pass(SessionData& data, SessionNode& node, const NamedTensors& tensors,
+                   const OutputOptions& options, trace::FrameRef frame) {
   const bool first = !node.complete();
   for (const TensorSemantics& entry : options.static_outputs) {
-    if (owner_of(entry.ref) == kNoId) continue;
+    if (data.tape.owner_of(entry.ref) == kNoId) continue;
     refuse(Code::kStaticIsTraced, "static output '" + entry.name + "' of node '" + node.name +
                                       "' depends on traced tensors. Static outputs should be "
                                       "constant tensors; pass it among the ordinary outputs.");
@@ -149,16 +146,16 @@ void Live::complete(LiveNode& node, const NamedTensors& tensors, const OutputOpt
   if (first) {
     declare_outputs(node, tensors, options);
   } else {
-    check_outputs_again(*this, node, tensors, options, frame);
+    check_outputs_again(data, node, tensors, options, frame);
   }
   if (node.pass.recorded || first) {
-    Pass pass = record(node, tensors, options);
+    Pass pass = build_pass(data, node, tensors, options);
     pass.closed_at = frame;
-    if (sizes_vary && node.pass.recorded) warn_of_dynamic_ports(*this, node, pass, frame);
+    if (data.sizes_vary && node.pass.recorded) warn_of_dynamic_ports(data, node, pass, frame);
     if (first && node.pass.recorded) check_any_effect(node, pass);
     for (const MemoryUse& use : pass.memory) {
       if (!use.after) continue;
-      set_memory(writers, use.left.storage(), MemoryUse::Writer{node.id, node.passes.size()});
+      data.memory.set_writer(use.left, {node.id, node.passes.size()});
     }
     node.passes.push_back(std::move(pass));
   }
@@ -166,62 +163,23 @@ void Live::complete(LiveNode& node, const NamedTensors& tensors, const OutputOpt
     node.export_with = options.export_with;
     node.backend_params = options.backend_params;
     node.constants = options.constants;
-    node.completion = static_cast<int>(std::ranges::count_if(nodes, &Node::complete));
+    node.completion = static_cast<int>(std::ranges::count_if(data.nodes, &Node::complete));
   }
   for (NodePort& port : node.inputs) {
     if (port.read) port.age.add(*port.read);
   }
-  // The outputs know where they come from, and so does all else that the pass computed.
+  // Tag the outputs, and all else that the pass computed.
   const TagRef inside = node.pass.inside;
-  for (const at::Tensor& tensor : end_pass(node)) tags.set(tensor, inside);
+  for (const at::Tensor& tensor : end_pass(data, node)) data.tags.set(tensor, inside);
   for_each_output(tensors, options, [&](const TensorSemantics& entry, bool) {
     const Tag tag{.node = node.id,
                   .port = entry.name,
                   .pass = node.completed,
                   .shape = entry.ref.sizes().vec(),
                   .dtype = entry.ref.scalar_type()};
-    tags.set(entry.ref, std::make_shared<const Tag>(tag));
+    data.tags.set(entry.ref, std::make_shared<const Tag>(tag));
   });
   ++node.completed;
 }
 
 }  // namespace leapp::session
-
-namespace leapp::annotate {
-
-std::vector<at::Tensor> output_tensors(const std::string& node, const NamedTensors& tensors,
-                                       const OutputOptions& options, std::source_location where) {
-  const auto tell = [&](session::Shadowing& shadow) {
-    shadow.outputs(node, tensors, options.static_outputs);
-  };
-  if (!session::is_traced_here(where, tell)) return session::refs_of(tensors);
-  const trace::FrameRef frame = trace::capture_source();
-  const session::Hooks& hooks = session::hooks();
-  // What is asked runs Python, so it happens while the lock is not held.
-  std::vector<session::OpenPass::Asked> asked;
-  std::vector<session::Declared> buffers;
-  NamedTensors independent;
-  session::locked(frame, [&](session::Live& live) {
-    const session::LiveNode& open = live.open_node(node, "output_tensors");
-    asked = open.pass.asked;
-    buffers = open.pass.made.buffers;
-    if (hooks.keeps) independent = session::independent_outputs(live, open, tensors);
-  });
-  for (const auto& [first, count, current] : asked) {
-    const std::vector<at::Tensor> now = current();
-    for (std::size_t i = 0; i < count; ++i) buffers.at(first + i).updated = now.at(i);
-  }
-  if (!independent.empty() && !hooks.keeps(session::refs_of(independent))) independent.clear();
-  const bool awaited = session::locked(frame, [&](session::Live& live) {
-    session::LiveNode& open = live.open_node(node, "output_tensors");
-    for (const TensorSemantics& kept : independent) open.undecided.insert(kept.name);
-    open.pass.made.buffers = buffers;
-    const bool awaited_now = open.pass.awaited;
-    live.complete(open, tensors, options, frame);
-    return awaited_now;
-  });
-  if (awaited && hooks.closed) hooks.closed(node);
-  return session::refs_of(tensors);
-}
-
-}  // namespace leapp::annotate

@@ -3,32 +3,34 @@
 #include <algorithm>
 #include <set>
 
-#include "session/live.h"
+#include "session/passes.h"
+#include "session/session_lock.h"
 #include "trace/sizes.h"
 
 namespace leapp::front_end {
 namespace {
 
 using session::kNoId;
-using session::Live;
-using session::LiveNode;
-using session::Lock;
 using session::Pass;
+using session::Session;
+using session::SessionData;
+using session::SessionLock;
+using session::SessionNode;
 using session::VarId;
 using trace::memory_of;
 
-bool follows(const Live& live, const at::Tensor& tensor) {
-  return live.active() && (live.owner_of(tensor) != kNoId || live.tags.find(tensor));
+bool follows(const SessionData& data, const at::Tensor& tensor) {
+  return data.active && (data.tape.owner_of(tensor) != kNoId || data.tags.find(tensor));
 }
 
 // The first pass of a node, if there is one and its operators were recorded.
-const Pass* recorded_pass(Live& live, const std::string& name) {
-  const LiveNode* node = live.find(name);
+const Pass* recorded_pass(SessionData& data, const std::string& name) {
+  const SessionNode* node = data.nodes.find(name);
   return node == nullptr || node->passes.empty() || !node->traced ? nullptr : &node->passes.front();
 }
 
 // The tensors that the program made outside of nodes and the pass used, and where.
-std::vector<std::pair<at::Tensor, trace::FrameRef>> raw_constants(const Live& live,
+std::vector<std::pair<at::Tensor, trace::FrameRef>> raw_constants(const SessionData& data,
                                                                   const Pass& pass) {
   std::vector<std::pair<at::Tensor, trace::FrameRef>> found;
   const trace::Tape& tape = pass.tape();
@@ -40,8 +42,8 @@ std::vector<std::pair<at::Tensor, trace::FrameRef>> raw_constants(const Live& li
     trace::for_each_variable(tape, tape.call(index), [&](VarId var) {
       const trace::Variable& variable = tape.variable(var);
       if (!trace::is_from_outside(tape, var) || !seen.insert(variable.store).second) return;
-      if (live.made.count(memory_of(variable.held)) == 0) return;
-      if (live.tags.find(variable.held)) return;  // a node's value, which is named by itself
+      if (data.memory.find_creation(variable.held) == nullptr) return;
+      if (data.tags.find(variable.held)) return;  // a node's value, which is named by itself
       found.emplace_back(variable.held, tape.call(index).frame);
     });
   }
@@ -63,65 +65,58 @@ bool has_read(const Pass& pass, bool is_first, const c10::StorageImpl* memory) {
 }  // namespace
 
 bool any_open() noexcept {
-  return Live::instance().open.load(std::memory_order_acquire) > 0;
+  return Session::instance().activity().open_passes.load(std::memory_order_acquire) > 0;
 }
 
 std::vector<std::string> open_nodes() {
-  const Lock live;
-  std::vector<std::string> names;
-  for (const LiveNode& node : live->nodes) {
-    if (node.pass.open) names.push_back(node.name);
-  }
-  return names;
+  return SessionLock()->nodes.open_names();
 }
 
 int pass_of(const std::string& name) {
-  const Lock live;
-  const LiveNode* node = live->find(name);
+  const SessionLock data;
+  const SessionNode* node = data->nodes.find(name);
   return node == nullptr ? 0 : node->completed + (node->pass.open ? 1 : 0);
 }
 
 void enter_function(const std::string& node) {
-  Lock()->functions.push_back(node);
+  SessionLock()->nodes.enter_function(node);
 }
 
 void leave_function(const std::string& node) {
-  const Lock live;
-  const auto last = std::find(live->functions.rbegin(), live->functions.rend(), node);
-  if (last != live->functions.rend()) live->functions.erase(std::next(last).base());
+  SessionLock()->nodes.leave_function(node);
 }
 
 bool is_traced(const at::Tensor& tensor) {
-  return follows(*Lock(), tensor);
+  return follows(*SessionLock(), tensor);
 }
 
 bool may_vary(const at::Tensor& tensor) {
   static const c10::OperatorName literal("aten::lift_fresh", "");  // torch.tensor(3)
-  const Lock live;
-  if (follows(*live, tensor)) return true;
-  if (!live->may_be_known(tensor)) return false;
-  const auto var = live->variable_of(tensor);
-  if (!var || trace::is_from_outside(*live->tape, *var)) return true;
+  const SessionLock data;
+  if (follows(*data, tensor)) return true;
+  if (!data->tape.can_hold(tensor)) return false;
+  const auto var = data->tape.variable_of(tensor);
+  if (!var || trace::is_from_outside(*data->tape, *var)) return true;
   // Not depends_on(): what is written out in the code comes from outside as well.
   bool found = false;
-  for (const std::int32_t index : trace::slice(*live->tape, {*var})) {
-    const trace::Call& call = live->tape->call(index);
+  for (const std::int32_t index : trace::slice(*data->tape, {*var})) {
+    const trace::Call& call = data->tape->call(index);
     if (call.op.operator_name() == literal) continue;
-    trace::for_each_variable(*live->tape, call,
-                             [&](VarId id) { found |= trace::is_from_outside(*live->tape, id); });
+    trace::for_each_variable(*data->tape, call,
+                             [&](VarId id) { found |= trace::is_from_outside(*data->tape, id); });
   }
   return found;
 }
 
 std::vector<at::Tensor> outside_of(const at::Tensor& tensor) {
-  const Lock live;
+  const SessionLock data;
   std::vector<at::Tensor> found;
-  if (!live->may_be_known(tensor)) return found;
-  const auto var = live->variable_of(tensor);
+  if (!data->tape.can_hold(tensor)) return found;
+  const auto var = data->tape.variable_of(tensor);
   if (!var) return {tensor};
   std::set<trace::StoreId> seen = {kNoId};
-  trace::depends_on(*live->tape, *var, [&](VarId id) {
-    const trace::Variable& variable = live->tape->variable(id);
+  trace::depends_on(*data->tape, *var, [&](VarId id) {
+    const trace::Variable& variable = data->tape->variable(id);
     const bool outside = variable.origin == trace::Variable::Origin::kOutside;
     if (outside && seen.insert(variable.store).second) {
       found.push_back(variable.held);
@@ -134,15 +129,15 @@ std::vector<at::Tensor> outside_of(const at::Tensor& tensor) {
 std::string opened_at(const std::string& name) {
   trace::FrameRef frame;
   {
-    const Lock live;
-    if (const LiveNode* node = live->find(name)) frame = node->pass.made.opened_at;
+    const SessionLock data;
+    if (const SessionNode* node = data->nodes.find(name)) frame = node->pass.record.opened_at;
   }
   return trace::resolve_source(frame).to_string();
 }
 
 std::vector<CodeIn> code_in(const std::string& name) {
-  const Lock live;
-  const Pass* pass = recorded_pass(*live, name);
+  const SessionLock data;
+  const Pass* pass = recorded_pass(*data, name);
   if (pass == nullptr) return {};
   std::set<const void*> found;
   const auto add = [&](trace::FrameRef frame) {
@@ -164,8 +159,8 @@ std::vector<CodeIn> code_in(const std::string& name) {
 std::vector<std::pair<at::Tensor, std::string>> raw_constants_of(const std::string& name) {
   std::vector<std::pair<at::Tensor, trace::FrameRef>> found;
   {
-    const Lock live;
-    if (const Pass* pass = recorded_pass(*live, name)) found = raw_constants(*live, *pass);
+    const SessionLock data;
+    if (const Pass* pass = recorded_pass(*data, name)) found = raw_constants(*data, *pass);
   }
   std::vector<std::pair<at::Tensor, std::string>> with_places;
   for (auto& [tensor, frame] : found) {
@@ -175,20 +170,21 @@ std::vector<std::pair<at::Tensor, std::string>> raw_constants_of(const std::stri
 }
 
 bool was_input(const at::Tensor& tensor) {
-  return Lock()->is_input(tensor);
+  return SessionLock()->nodes.is_input(tensor);
 }
 
 bool was_declared(const at::Tensor& tensor) {
-  const Lock live;
+  const SessionLock data;
   const auto is_it = [&](const at::Tensor& declared) { return declared.is_same(tensor); };
-  return std::ranges::any_of(
-      live->nodes, [&](const LiveNode& node) { return std::ranges::any_of(node.declared, is_it); });
+  return std::ranges::any_of(data->nodes, [&](const SessionNode& node) {
+    return std::ranges::any_of(node.declared, is_it);
+  });
 }
 
 bool was_read(const at::Tensor& tensor) {
-  const Lock live;
+  const SessionLock data;
   const c10::StorageImpl* memory = memory_of(tensor);
-  return memory != nullptr && std::ranges::any_of(live->nodes, [&](const LiveNode& node) {
+  return memory != nullptr && std::ranges::any_of(data->nodes, [&](const SessionNode& node) {
            return std::ranges::any_of(node.passes, [&](const Pass& pass) {
              return has_read(pass, &pass == &node.passes.front(), memory);
            });
@@ -196,56 +192,55 @@ bool was_read(const at::Tensor& tensor) {
 }
 
 void await_ends() {
-  const Lock live;
-  for (LiveNode& node : live->nodes) node.pass.awaited = node.pass.open;
+  const SessionLock data;
+  for (SessionNode& node : data->nodes) node.pass.awaited = node.pass.open;
 }
 
 void note_made(const at::Tensor& tensor) {
-  Lock()->note_made(tensor);
+  const SessionLock data;
+  if (data->active) data->memory.add_creation(tensor, {}, data->recorded_passes);
 }
 
 void note_size(const at::Tensor& tensor) {
-  if (!Live::instance().sizes_vary) return;
+  if (!Session::instance().activity().sizes_vary) return;
   const trace::FrameRef frame = trace::capture_source();
-  const Lock live;
-  const auto var = live->variable_of(tensor);
-  if (!var || live->tape->variable(*var).dynamic == 0) return;
-  const session::NodeId owner = live->tape->variable(*var).node;
-  live->warn(Code::kDataDependentSize, owner == kNoId ? "" : live->at(owner).name, trace::kSizeRead,
-             frame);
+  const SessionLock data;
+  const auto var = data->tape.variable_of(tensor);
+  if (!var || data->tape->variable(*var).dynamic == 0) return;
+  const session::NodeId owner = data->tape->variable(*var).node;
+  data->messages.warn(Code::kDataDependentSize, owner == kNoId ? "" : data->nodes.at(owner).name,
+                      trace::kSizeRead, frame);
 }
 
 void note_escape(const at::Tensor& tensor, Code code, const std::string& text) {
   const trace::FrameRef frame = trace::capture_source();
-  const Lock live;
-  if (!live->may_be_known(tensor)) return;
-  const VarId var = live->tape->use(tensor);
-  live->note_escape(var, live->tape->variable(var).node, frame, code, text);
+  const SessionLock data;
+  if (!data->tape.can_hold(tensor)) return;
+  const VarId var = data->tape->use(tensor);
+  session::note_escape(*data, var, data->tape->variable(var).node, frame, code, text);
 }
 
-at::Tensor pick(const at::Tensor& of, const std::vector<std::int64_t>& places,
-                const std::vector<at::Tensor>& numbers) {
-  at::Tensor copy = trace::take(of, places, numbers);
-  const Lock live;
-  if (live->tape && live->tape->find(copy) && of.has_storage()) {
-    live->picks.add(*live->tape, {copy, of, places, numbers});
-    live->picking = true;
+at::Tensor index_view(const at::Tensor& source, const std::vector<std::int64_t>& dims,
+                      const std::vector<at::Tensor>& indices) {
+  at::Tensor copy = trace::index_copy(source, dims, indices);
+  const SessionLock data;
+  if (data->tape && data->tape->find(copy) && source.has_storage()) {
+    data->tape.views.add(*data->tape, {copy, source, dims, indices});
   }
   return copy;
 }
 
-void put_back(const at::Tensor& copy, const at::Tensor& of,
-              const std::vector<at::Tensor>& numbers) {
-  const Lock live;
-  trace::Picks::Pick* pick = live->picks.find(copy, of, numbers);
-  if (pick != nullptr) trace::Picks::agree(*live->tape, *pick);
+void begin_write_back(const at::Tensor& copy, const at::Tensor& source,
+                      const std::vector<at::Tensor>& indices) {
+  const SessionLock data;
+  if (data->tape) data->tape.views.finish_write_back(*data->tape, copy, source, indices);
 }
 
 void diagnose(Diagnostic diagnostic) {
   if (diagnostic.where.empty()) {
     diagnostic.where = trace::resolve_source(trace::capture_source()).to_string();
   }
-  Live::instance().diagnostics().add(std::move(diagnostic));
+  Session::instance().diagnostics().add(std::move(diagnostic));
 }
 
 }  // namespace leapp::front_end

@@ -20,11 +20,6 @@
 
 namespace leapp::front_end {
 
-/// Runs the recorder once on nothing, so that the first pass is no slower than others: for a front
-/// end that has work to do after start(), which does so by itself. Throws once a node was opened,
-/// since it would be forgotten.
-LEAPP_EXPORT void warm_up();
-
 /// Whether a pass of some node is under way. Costs a load.
 LEAPP_EXPORT bool any_open() noexcept;
 
@@ -93,15 +88,15 @@ LEAPP_EXPORT void note_size(const at::Tensor& tensor);
 /// are not traced.
 LEAPP_EXPORT void note_escape(const at::Tensor& tensor, Code code, const std::string& text);
 
-/// For indexing by numbers that may vary: `of` with its dimensions `places` taken at `numbers`, 0-d
-/// integer tensors, so that these stay in the graph. What is returned is a copy that behaves as the
-/// view that plain indexing gives, until its node closes.
-LEAPP_EXPORT at::Tensor pick(const at::Tensor& of, const std::vector<std::int64_t>& places,
-                             const std::vector<at::Tensor>& numbers);
-/// Says that a copy is about to be put where it came from (trace/picks.h), as `of[number] += 1`
-/// does, so that this need not happen twice.
-LEAPP_EXPORT void put_back(const at::Tensor& copy, const at::Tensor& of,
-                           const std::vector<at::Tensor>& numbers);
+/// Returns `source` with its dimensions `dims` indexed by `indices`, 0-d integer tensors that may
+/// vary, so that these stay in the graph. The result is a copy that behaves as the view that plain
+/// indexing gives, until its node closes (trace/dynamic_index_views.h).
+LEAPP_EXPORT at::Tensor index_view(const at::Tensor& source, const std::vector<std::int64_t>& dims,
+                                   const std::vector<at::Tensor>& indices);
+/// Notes that the program is about to write such a copy back to its place, as
+/// `source[number] += 1` does, so that LEAPP does not write it a second time.
+LEAPP_EXPORT void begin_write_back(const at::Tensor& copy, const at::Tensor& source,
+                                   const std::vector<at::Tensor>& indices);
 
 /// Says something of the program, once. Where it names no line it gets the user's present one;
 /// kDebug is for log.txt alone.

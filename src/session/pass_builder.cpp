@@ -1,27 +1,30 @@
-// Session's half that writes down what a pass did.
+#include "session/pass_builder.h"
+
 #include <algorithm>
 
-#include "session/live.h"
+#include "session/between_nodes.h"
+#include "session/passes.h"
+#include "session/placed_error.h"
 
 namespace leapp::session {
 namespace {
 
-VarId output_variable(Live& live, LiveNode& node, const TensorSemantics& entry) {
-  const auto known = live.tape->find(entry.ref);
-  const NodeId owner = known ? live.tape->variable(*known).node : kNoId;
+VarId output_variable(SessionData& data, SessionNode& node, const TensorSemantics& entry) {
+  const auto known = data.tape->find(entry.ref);
+  const NodeId owner = known ? data.tape->variable(*known).node : kNoId;
   if (owner == node.id) return *known;
-  const auto tag = live.tags.find(entry.ref);
+  const auto tag = data.tags.find(entry.ref);
   const NodeId other = owner != kNoId ? owner : (tag ? tag->node : kNoId);
   if (other != kNoId && other != node.id) {
     refuse(Code::kMixedNodes,
            "outputs of node '" + node.name + "' belong to a different node: '" + entry.name +
-               "' was computed in '" + live.at(other).name +
+               "' was computed in '" + data.nodes.at(other).name +
                "'. Pass it to this node through annotate.input_tensors() first.");
   }
-  // An operator reads it, so that it can be followed from pass to pass.
-  if (node.undecided.count(entry.name) > 0) return live.tape->add_snapshot(entry.ref, node.id);
-  const VarId var = known ? *known : live.tape->use(entry.ref);
-  if (!live.depends_on_state(node, var)) {
+  // As the result of an operator it can be followed from pass to pass.
+  if (node.undecided.count(entry.name) > 0) return data.tape->add_snapshot(entry.ref, node.id);
+  const VarId var = known ? *known : data.tape->use(entry.ref);
+  if (!depends_on_state(data.tape, node, var)) {
     const char* now_and_then =
         " In the first pass it did. What a program does in some ticks only, such as computing a "
         "chunk of actions that later ones consume, is not exported: compute the chunk in a node "
@@ -41,11 +44,11 @@ void record_buffers(trace::Tape& tape, Pass& pass) {
   }
 }
 
-// Which memory from outside the pass used, so that state in it can be found, and nodes that share
-// some can be wired.
-void record_memory(Live& live, const LiveNode& node, const std::vector<std::int32_t>& calls,
-                   Pass& pass) {
-  const trace::Tape& tape = *live.tape;
+// Records the memory from outside that the pass used: it may hold state, or be shared with other
+// nodes.
+void record_memory(SessionData& data, const SessionNode& node,
+                   const std::vector<std::int32_t>& calls, Pass& pass) {
+  const trace::Tape& tape = *data.tape;
   std::vector<bool> seen(tape.store_count(), false);
   const auto add = [&](VarId var, const std::string& declared, const at::Tensor& left) {
     MemoryUse use = {.declared = declared, .var = var, .found = tape.variable(var).held};
@@ -54,13 +57,12 @@ void record_memory(Live& live, const LiveNode& node, const std::vector<std::int3
       use.before = tape.store(store).capture;
       seen[static_cast<std::size_t>(store)] = true;
     }
-    const auto made = live.made.find(trace::memory_of(use.found));
-    if (made != live.made.end() && made->second.value.copy_of) {
-      use.copy_of = made->second.value.copy_of->lock();
-    }
+    const auto* creation = data.memory.find_creation(use.found);
+    if (creation != nullptr && creation->copy_of) use.copy_of = creation->copy_of->lock();
     if (left.defined()) use.left = trace::alias_of(left);
-    if (left.defined() && left.has_storage()) use.after = live.captures.capture(use.left);
-    if (const auto* writer = use.before ? live.writer_of(use.found) : nullptr) use.writer = *writer;
+    if (left.defined() && left.has_storage()) use.after = data.captures.capture(use.left);
+    if (const auto* writer = use.before ? data.memory.find_writer(use.found) : nullptr)
+      use.writer = *writer;
     pass.memory.push_back(std::move(use));
   };
   for (const std::vector<Declared>* declared : {&pass.states, &pass.buffers}) {
@@ -75,8 +77,9 @@ void record_memory(Live& live, const LiveNode& node, const std::vector<std::int3
     const at::Tensor& held = tape.variable(root).held;
     const bool written = store.last_write >= pass.recording.first_call &&
                          (store.node == node.id || store.node == kNoId);
-    // What a first pass only reads may be written by a node to come; later on its writer is known.
-    if (node.complete() && !written && live.writer_of(held) == nullptr) return;
+    // A node that runs later may write memory that a first pass only reads; in later passes its
+    // writer is known.
+    if (node.complete() && !written && data.memory.find_writer(held) == nullptr) return;
     add(root, "", written ? held : at::Tensor());
   };
   for (const std::int32_t index : calls) {
@@ -84,46 +87,46 @@ void record_memory(Live& live, const LiveNode& node, const std::vector<std::int3
   }
 }
 
-// A tensor from outside, and what it was in the passes before.
-OutsideRead outside_read(Live& live, const LiveNode& node, VarId var) {
+// Describes a tensor from outside, and its variables in earlier passes.
+OutsideRead outside_read(SessionData& data, const SessionNode& node, VarId var) {
   OutsideRead read;
   read.var = var;
-  trace::Variable& variable = live.tape->variable(var);
+  trace::Variable& variable = data.tape->variable(var);
   auto object = variable.impl.lock();
   const at::Tensor tensor = object ? at::Tensor(std::move(object)) : variable.held;
-  // What it holds is asked for when the program may have let go of it.
+  // Its value is needed when the program may have released it.
   if (!variable.held.defined() && tensor.defined()) variable.held = trace::alias_of(tensor);
-  TagRef tag = live.tags.find(tensor);
+  TagRef tag = data.tags.find(tensor);
   if (tag && tag->dtype == tensor.scalar_type()) {
-    tag = live.with_shape_of(tensor, tag, node.pass.made.opened_at);
+    tag = with_shape_of(tensor, tag, node.pass.record.opened_at);
     if (tag->exact()) read.source = PortId{tag->node, tag->port};
     if (tag->call) {
-      read.between =
-          std::make_shared<const Between>(live.between("", *tag, node.pass.made.opened_at));
+      read.between = std::make_shared<const Between>(
+          make_between(data.nodes, "", *tag, node.pass.record.opened_at));
     }
     read.source_pass = tag->pass;
   }
-  const auto baked = live.baked.find(var);
-  if (baked != live.baked.end()) read.from = baked->second.source.node;
-  if (const auto* writer = live.writer_of(tensor)) read.writer = *writer;
-  const auto made = live.made.find(trace::memory_of(tensor));
-  read.made_since = made != live.made.end() && !node.passes.empty() &&
-                    made->second.value.passes >= node.passes.back().number;
+  const auto baked = data.tape.baked.find(var);
+  if (baked != data.tape.baked.end()) read.from = baked->second.source.node;
+  if (const auto* writer = data.memory.find_writer(tensor)) read.writer = *writer;
+  const auto* creation = data.memory.find_creation(tensor);
+  read.made_since = creation != nullptr && !node.passes.empty() &&
+                    creation->recorded_passes >= node.passes.back().number;
   for (const Pass& former : node.passes) {
     read.known.push_back(former.recording.tape->match(variable.impl._unsafe_get_target(), tensor));
   }
   return read;
 }
 
-void record_outside(Live& live, const LiveNode& node, const std::vector<std::int32_t>& calls,
-                    Pass& pass) {
-  trace::Tape& tape = *live.tape;
+void record_outside(SessionData& data, const SessionNode& node,
+                    const std::vector<std::int32_t>& calls, Pass& pass) {
+  trace::Tape& tape = *data.tape;
   std::vector<bool> seen(tape.variable_count(), false);
   for (const std::int32_t index : calls) {
     trace::for_each_variable(tape, tape.call(index), [&](VarId var) {
       if (seen[static_cast<std::size_t>(var)] || !trace::is_from_outside(tape, var)) return;
       seen[static_cast<std::size_t>(var)] = true;
-      pass.outside.push_back(outside_read(live, node, var));
+      pass.outside.push_back(outside_read(data, node, var));
     });
     trace::for_each_result(tape, tape.call(index), [&](VarId var) {
       if (var != kNoId) tape.variable(var).survives = !tape.variable(var).impl.expired();
@@ -134,12 +137,13 @@ void record_outside(Live& live, const LiveNode& node, const std::vector<std::int
 
 }  // namespace
 
-Pass Live::record(LiveNode& node, const NamedTensors& tensors, const OutputOptions& options) {
+Pass build_pass(SessionData& data, SessionNode& node, const NamedTensors& tensors,
+                const OutputOptions& options) {
   const bool recorded = node.pass.recorded;
-  Pass pass = node.pass.made;
+  Pass pass = node.pass.record;
   for (const TensorSemantics& entry : tensors) {
     if (recorded) {
-      pass.recording.outputs.push_back({entry.name, output_variable(*this, node, entry)});
+      pass.recording.outputs.push_back({entry.name, output_variable(data, node, entry)});
     }
     pass.outputs.push_back(trace::copy_of(entry.ref));
   }
@@ -153,19 +157,14 @@ Pass Live::record(LiveNode& node, const NamedTensors& tensors, const OutputOptio
     pass.inputs.push_back(state.initial);
   }
   if (!recorded) return pass;
-  pass.number = ++passes;
-  record_buffers(*tape, pass);
-  pass.recording.end_call = tape->call_count();
+  pass.number = ++data.recorded_passes;
+  record_buffers(*data.tape, pass);
+  pass.recording.end_call = data.tape->call_count();
   const std::vector<std::int32_t> calls = trace::own_calls(pass.recording, node.id);
-  record_memory(*this, node, calls, pass);
-  record_outside(*this, node, calls, pass);
-  for (const auto& [var, value] : baked) pass.baked.push_back(value);
+  record_memory(data, node, calls, pass);
+  record_outside(data, node, calls, pass);
+  for (const auto& [var, value] : data.tape.baked) pass.baked.push_back(value);
   return pass;
-}
-
-const MemoryUse::Writer* Live::writer_of(const at::Tensor& tensor) const {
-  const auto it = writers.find(trace::memory_of(tensor));
-  return it == writers.end() || it->second.storage.expired() ? nullptr : &it->second.value;
 }
 
 }  // namespace leapp::session

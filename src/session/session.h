@@ -1,46 +1,67 @@
-// The one tracing session of the process, as those see it who work with what it left behind.
+// The tracing session of the process.
 //
-// That are records (session/record): nodes with their passes, which nothing changes once a pass is
-// complete. What persists from tick to tick is inferred from them later. How they come about is in
-// live.h.
+// It has a life (start, stop), a recorder that sees operators, and data that only a SessionLock
+// reaches. What it leaves behind are records (session/record): nodes with their passes, which
+// nothing changes once a pass is complete.
 #pragma once
 
-#include <atomic>
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "base/diagnostic.h"
+#include "base/guarded.h"
 #include "base/log_file.h"
 #include "leapp/leapp.h"
+#include "session/activity.h"
 #include "session/record/node.h"
+#include "trace/dispatcher.h"
 
 namespace leapp::session {
 
+class Recorder;
+
 class Session {
  public:
-  /// Lives for ever, so that a thread's observer never dangles.
+  /// Returns the session of the annotations. It is never destroyed, because threads may still refer
+  /// to its recorder when the process ends.
   static Session& instance();
 
-  bool active() const noexcept { return active_.load(std::memory_order_acquire); }
-  bool started_once() const noexcept { return !folder_.empty(); }
+  /// Makes a session of its own, which annotations do not use: see warm_up.h.
+  Session();
+  ~Session();
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  /// Begins to trace; drops what was traced before. Throws Error if the options are wrong or the
+  /// directory cannot be written.
+  void start(const StartOptions& options);
+  /// Ends tracing; the records stay. Throws Error if a node is in its first pass.
+  void stop();
+  /// Costs one load.
+  bool active() const noexcept { return activity_.active.load(std::memory_order_acquire); }
+  const Activity& activity() const noexcept { return activity_; }
+  /// The observer of its operators.
+  trace::Observer& recorder() noexcept;
 
   // For compile_graph(), which runs after stop() and on one thread.
-  std::vector<const Node*> nodes() const;
-  const StartOptions& options() const noexcept { return options_; }
-  std::string graph_name() const { return folder_.filename().string(); }
-  const std::filesystem::path& folder() const noexcept { return folder_; }
+  bool started_once();
+  /// The nodes stay valid, and do not change, until the next start().
+  std::vector<const Node*> nodes();
+  StartOptions options();
+  std::string graph_name();
+  std::filesystem::path folder();
   void flush_log() { log_file_.flush(); }
-  /// What was said since the session began. Not to be added to while the lock is held.
+  /// The messages since the last start(). Must not be added to while a SessionLock is held.
   Diagnostics& diagnostics() noexcept { return diagnostics_; }
 
- protected:
-  Session() = default;
-  ~Session() = default;
+ private:
+  friend class SessionLock;
 
-  std::atomic<bool> active_ = false;
-  StartOptions options_;
-  std::filesystem::path folder_;  // empty before the first start()
+  std::unique_ptr<Guarded<SessionData>> data_;
+  std::unique_ptr<Recorder> recorder_;
+  Activity activity_;
   LogFile log_file_;
   Diagnostics diagnostics_;
 };

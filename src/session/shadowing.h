@@ -1,4 +1,4 @@
-// Who else is told of annotations: a shadow run, while no session is tracing.
+// Notifies a shadow run of annotations while no session is tracing.
 #pragma once
 
 #include <atomic>
@@ -8,12 +8,12 @@
 
 namespace leapp::session {
 
-/// Called by annotations on any thread, at the user's line.
+/// Receives the tensors of annotations, on any thread, at the user's line.
 class Shadowing {
  public:
   virtual ~Shadowing() = default;
   virtual void inputs(const std::string& node, const NamedTensors& tensors) = 0;
-  /// Values at the start of a pass: declared states, buffers.
+  /// Values of declared states and buffers at the start of a pass.
   virtual void states(const std::string& node, const NamedTensors& tensors) = 0;
   virtual void updates(const std::string& node, const NamedTensors& tensors) = 0;
   virtual void outputs(const std::string& node, const NamedTensors& tensors,
@@ -21,7 +21,7 @@ class Shadowing {
   virtual void abandon(const std::string& node) noexcept = 0;
 };
 
-/// The one that is told, or nullptr. It must outlive its being told.
+/// The active shadow run, or nullptr. It must outlive its registration.
 inline std::atomic<Shadowing*> shadowing = nullptr;
 
 }  // namespace leapp::session

@@ -2,14 +2,20 @@
 
 #include <algorithm>
 
+#include "session/erase_where.h"
 #include "trace/geometry.h"
 
 namespace leapp::session {
 namespace {
 
-constexpr std::size_t kMaxDetours = 4;  // enough to name a gap; longer chains say no more
+constexpr std::size_t kMaxDetours = 4;  // a message names no more
 
 }  // namespace
+
+TagTable::TagTable() {
+  constexpr std::size_t kTensors = 64;
+  entered_.reserve(kTensors);
+}
 
 TagTable::Region TagTable::extent_of(const at::Tensor& tensor) {
   return {reinterpret_cast<std::uintptr_t>(trace::begin_of(tensor)),
@@ -21,7 +27,7 @@ std::optional<TagTable::Region> TagTable::region_of(const at::Tensor& tensor) {
   return extent_of(tensor);
 }
 
-// The memory was neither freed and given to somebody else, nor written to since.
+// Returns whether the memory was neither freed nor written to since.
 bool TagTable::Entry::holds_for(const at::Tensor& tensor) const {
   if (storage && storage->expired()) return false;
   return version == trace::version_of(tensor) || tensor.is_inference();
@@ -61,8 +67,8 @@ TagRef TagTable::find(const at::Tensor& tensor) const {
   return holds ? entry.tag : nullptr;
 }
 
-void TagTable::detour(const Tag& source, const at::Tensor& result, Detour detour,
-                      std::shared_ptr<const BetweenCall> call, std::size_t index) {
+void TagTable::set_detour(const Tag& source, const at::Tensor& result, Detour detour,
+                          std::shared_ptr<const BetweenCall> call, std::size_t index) {
   auto tag = std::make_shared<Tag>(source);
   if (tag->detours.size() < kMaxDetours) tag->detours.push_back(std::move(detour));
   tag->call = std::move(call);
@@ -96,6 +102,19 @@ std::vector<std::pair<at::Tensor, TagRef>> TagTable::forget_memory(const at::Ten
   }
   by_impl_.erase(tensor.unsafeGetTensorImpl());
   return kept;
+}
+
+void TagTable::enter(const at::Tensor& handle, TagRef inside) {
+  entered_.insert_or_assign(handle.unsafeGetTensorImpl(), std::move(inside));
+}
+
+void TagTable::leave(const at::Tensor& handle) {
+  entered_.erase(handle.unsafeGetTensorImpl());
+}
+
+TagRef TagTable::find_inside(const at::Tensor& tensor) const {
+  const auto entered = entered_.find(tensor.unsafeGetTensorImpl());
+  return entered != entered_.end() ? entered->second : find(tensor);
 }
 
 void TagTable::sweep() {

@@ -1,13 +1,10 @@
-// Where a tensor came from: which node put it out, and what happened to it since.
+// The origin of tensors: which node output them, and which operators changed them since.
 //
-// The tag of an output belongs to the data, not to a tensor object: to the object itself, and, for
-// a contiguous tensor, to the bytes it covers. So it survives views, detach() and NumPy round trips
-// without a rule for any of them; copies (clone, to, copy_) carry it over explicitly. What a node
-// only computed is known by the object: there is much of it, and it seldom leaves the node. An
-// operator that changes the value leaves a tag that remembers the detour, so that the gap can be
-// named.
-//
-// Not thread-safe: the session's lock guards it.
+// The tag of an output belongs to its data: to the tensor object and, for a contiguous tensor, to
+// the bytes that it covers. So it survives views, detach() and NumPy round trips; copies (clone,
+// to, copy_) pass it on explicitly. Values that a node computed without outputting them are tagged
+// by object only: there are many, and they seldom leave the node. An operator that changes the
+// value leaves a tag with a detour, which messages name.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -28,12 +25,12 @@ namespace leapp::session {
 
 struct Tag {
   trace::NodeId node = trace::kNoId;
-  std::string port;                  ///< empty: computed inside the node, but none of its outputs
-  std::vector<Detour> detours = {};  ///< empty: the very value the node put out
-  int pass = 0;                      ///< of the node, which put it out: 0 for its first
-  /// The last call on its way, where all of them could be kept.
+  std::string port;                  ///< empty: computed inside the node, but not an output of it
+  std::vector<Detour> detours = {};  ///< empty: exactly the value that the node output
+  int pass = 0;                      ///< pass of the node that output it, from 0
+  /// The last call of its route, if all calls can be replayed.
   std::shared_ptr<const BetweenCall> call = {};
-  std::size_t result = 0;             ///< which of the tensors that the call returned
+  std::size_t result = 0;             ///< index among the tensors that the call returned
   Shape shape = {};                   ///< of that tensor, or of the output
   at::ScalarType dtype = at::kFloat;  ///< likewise
 
@@ -42,35 +39,35 @@ struct Tag {
   Route route() const { return {{node, port}, call, result}; }
 };
 
-/// Erases the entries of a flat map that the condition holds for.
-template <typename Map, typename Condition>
-void erase_where(Map& map, Condition&& condition) {
-  for (auto it = map.begin(); it != map.end();) {
-    if (condition(*it)) {
-      it = map.erase(it);
-    } else {
-      ++it;
-    }
-  }
-}
-
-/// Shared by all the data that it is true of. Null: of no node.
+/// Shared by all tensors with the same origin. Null: no node computed the tensor.
 using TagRef = std::shared_ptr<const Tag>;
 
+/// Not thread-safe: the session's lock guards it.
 class TagTable {
  public:
+  /// Reserves room for a small pipeline, so that its first pass does not allocate it.
+  TagTable();
+
   void set(const at::Tensor& tensor, TagRef tag);
   TagRef find(const at::Tensor& tensor) const;
   bool empty() const noexcept { return by_impl_.empty() && by_region_.empty(); }
 
-  /// An operator outside every node made or wrote `result` of it; `call` is null where that cannot
-  /// be repeated.
-  void detour(const Tag& source, const at::Tensor& result, Detour detour,
-              std::shared_ptr<const BetweenCall> call, std::size_t index);
+  /// Tags the result of an operator outside of nodes that read or wrote a value tagged `source`.
+  /// `call` is null if the operator cannot be replayed; `index` is the result's among those of the
+  /// call.
+  void set_detour(const Tag& source, const at::Tensor& result, Detour detour,
+                  std::shared_ptr<const BetweenCall> call, std::size_t index);
 
-  /// The tensor's memory is about to change: its tags no longer hold. Returns what had one and
-  /// keeps some of its elements, as after `action[0] = 0`.
+  /// Removes the tags of memory that is about to be written. Returns the tensors that keep some of
+  /// their elements, as after `action[0] = 0`, with the tags that they had.
   std::vector<std::pair<at::Tensor, TagRef>> forget_memory(const at::Tensor& tensor);
+
+  /// Notes that an open pass that is not recorded took a tagged tensor in: `handle` is a value of
+  /// that node until leave(), whichever node output it. The caller keeps the handle alive.
+  void enter(const at::Tensor& handle, TagRef inside);
+  void leave(const at::Tensor& handle);
+  /// Like find(), but with what open passes took in.
+  TagRef find_inside(const at::Tensor& tensor) const;
 
  private:
   struct Entry {
@@ -90,14 +87,15 @@ class TagTable {
     auto operator<=>(const Region&) const = default;
   };
 
-  /// The bytes from a tensor's first to its last, gaps included.
+  /// Returns the bytes from the tensor's first element to its last, including gaps.
   static Region extent_of(const at::Tensor& tensor);
-  /// The same of a tensor without gaps; nothing for others.
+  /// Returns the same for a tensor without gaps, nothing for others.
   static std::optional<Region> region_of(const at::Tensor& tensor);
   void sweep();
 
   ska::flat_hash_map<const c10::TensorImpl*, EntryRef> by_impl_;
   std::map<Region, EntryRef> by_region_;
+  ska::flat_hash_map<const c10::TensorImpl*, TagRef> entered_;
   std::size_t longest_region_ = 0;
   std::size_t next_sweep_ = 1024;
 };

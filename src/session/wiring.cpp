@@ -1,25 +1,28 @@
-// Session's half that finds out where an input comes from.
+#include "session/wiring.h"
+
 #include <ATen/ops/equal.h>
 
 #include <algorithm>
 
-#include "session/live.h"
+#include "session/between_nodes.h"
+#include "session/placed_error.h"
+#include "session/ports.h"
 
 namespace leapp::session {
 namespace {
 
-// A value that another node has computed and not put out yet: the bundle runs one node after the
-// other, so nothing could hand it over.
-void refuse_open_value(Live& live, const LiveNode& node, const NodePort& port,
+// Refuses a value that another open node has computed: a bundle runs one node after the other, so
+// no wire could carry it.
+void refuse_open_value(SessionData& data, const SessionNode& node, const NodePort& port,
                        const at::Tensor& tensor) {
-  // Asked only where it matters: looking for a tensor makes it known to the tape.
+  // Skipped unless nodes are nested: looking a tensor up adds it to the tape.
   const bool nested = std::ranges::any_of(
-      live.nodes, [&](const LiveNode& other) { return other.pass.open && other.id != node.id; });
-  const auto var = nested ? live.variable_of(tensor) : std::nullopt;
-  if (!var || live.tape->variable(*var).origin != trace::Variable::Origin::kResult) return;
-  const NodeId owner = live.tape->variable(*var).node;
-  if (owner == kNoId || owner == node.id || !live.at(owner).pass.open) return;
-  const std::string& other = live.at(owner).name;
+      data.nodes, [&](const SessionNode& other) { return other.pass.open && other.id != node.id; });
+  const auto var = nested ? data.tape.variable_of(tensor) : std::nullopt;
+  if (!var || data.tape->variable(*var).origin != trace::Variable::Origin::kResult) return;
+  const NodeId owner = data.tape->variable(*var).node;
+  if (owner == kNoId || owner == node.id || !data.nodes.at(owner).pass.open) return;
+  const std::string& other = data.nodes.at(owner).name;
   refuse(Code::kMixedNodes,
          "input '" + port.name + "' of node '" + node.name + "' is a value inside node '" + other +
              "', which is still open: a bundle runs one node after the other. Close '" + other +
@@ -27,88 +30,86 @@ void refuse_open_value(Live& live, const LiveNode& node, const NodePort& port,
              "of two nested functions alone be a node.");
 }
 
-// What the node gets may be what a branch left of it.
-void warn_of_branches(Live& live, const LiveNode& node, const Tag& tag) {
-  const auto [first, last] = live.branches.equal_range(tag.node);
+// Warns of branches that depended on the tag's node: they may have decided what this node receives.
+void warn_of_branches(SessionData& data, const SessionNode& node, const Tag& tag) {
+  const auto [first, last] = data.branches.equal_range(tag.node);
   for (auto it = first; it != last; ++it) {
-    live.warn(Code::kBranch, node.name,
-              it->second.op + " turns what node '" + live.at(tag.node).name +
-                  "' put out into True or False outside of nodes: the branch taken now is the only "
-                  "one that is exported. Choose with torch.where(), or inside a node.",
-              it->second.frame);
+    data.messages.warn(
+        Code::kBranch, node.name,
+        it->second.op + " turns what node '" + data.nodes.at(tag.node).name +
+            "' put out into True or False outside of nodes: the branch taken now is the only "
+            "one that is exported. Choose with torch.where(), or inside a node.",
+        it->second.frame);
   }
-  live.branches.erase(first, last);
+  data.branches.erase(first, last);
 }
 
-// The output that an input receives, if it does so exactly; else why not is said.
-std::optional<PortId> source_of(Live& live, LiveNode& node, NodePort& port,
+// Returns the output that the input receives unchanged, if it does; otherwise warns or keeps the
+// route.
+std::optional<PortId> source_of(SessionData& data, SessionNode& node, NodePort& port,
                                 const at::Tensor& tensor, trace::FrameRef frame) {
-  refuse_open_value(live, node, port, tensor);
-  const auto tag = live.tags.find(tensor);
+  refuse_open_value(data, node, port, tensor);
+  const auto tag = data.tags.find(tensor);
   if (!tag) return std::nullopt;
-  warn_of_branches(live, node, *tag);
-  const LiveNode& from = live.at(tag->node);
+  warn_of_branches(data, node, *tag);
+  const SessionNode& from = data.nodes.at(tag->node);
   const auto here = [&] { return node.name + "/" + port.name; };
   const NodePort* output = find_port(from.outputs, tag->port);
   if (tag->port.empty()) {
-    live.warn(
+    data.messages.warn(
         Code::kNotAnOutput, node.name,
         here() + " comes from a value computed inside node '" + from.name +
             "' that is none of its outputs, so nothing connects them. Add it to the outputs of '" +
             from.name + "'.",
         frame);
   } else if (tag->exact() && output->dtype != port.dtype) {
-    live.warn(Code::kReshapedWire, node.name,
-              here() + " holds the data of " + from.name + "/" + tag->port + " in another type (" +
-                  describe(*output) + " became " + describe(port) +
-                  "), so nothing connects them. Reinterpret it inside a node.",
-              frame);
+    data.messages.warn(Code::kReshapedWire, node.name,
+                       here() + " holds the data of " + from.name + "/" + tag->port +
+                           " in another type (" + describe(*output) + " became " + describe(port) +
+                           "), so nothing connects them. Reinterpret it inside a node.",
+                       frame);
   } else if (tag->exact() && output->shape == port.shape) {
     port.read = Age::Read{node.completed, tag->pass, from.completed, frame};
     return PortId{tag->node, tag->port};
   } else {
-    // Whether it becomes part of a node shows when all passes are known.
-    node.pass.made.between.push_back(
-        live.between(port.name, *live.with_shape_of(tensor, tag, frame), frame));
+    // compile_graph() decides whether the route becomes part of a node: it knows all passes.
+    node.pass.record.between.push_back(
+        make_between(data.nodes, port.name, *with_shape_of(tensor, tag, frame), frame));
   }
   return std::nullopt;
 }
 
 }  // namespace
 
-void Live::connect(LiveNode& node, NodePort& port, const at::Tensor& tensor,
-                   trace::FrameRef frame) {
+void connect(SessionData& data, SessionNode& node, NodePort& port, const at::Tensor& tensor,
+             trace::FrameRef frame) {
   port.read.reset();
-  const std::optional<PortId> source = source_of(*this, node, port, tensor, frame);
+  const std::optional<PortId> source = source_of(data, node, port, tensor, frame);
   if (!port.source) port.source = source;
   if (source == port.source) return;
-  // A feedback input may be set by hand again, as at the start of an episode.
+  // The program may set a feedback input itself, for example at the start of an episode.
   const bool is_feedback = port.age.reads() == 0 || port.age.first().pass > 0;
   if (!source && is_feedback) return;
   const auto name_of_source = [&](const std::optional<PortId>& id) {
-    return id ? at(id->node).name + "/" + id->port : std::string("outside the graph");
+    return id ? data.nodes.at(id->node).name + "/" + id->port : std::string("outside the graph");
   };
   refuse_new_signature(node, "input '" + port.name + "' came from " + name_of_source(port.source) +
                                  " before and now comes from " + name_of_source(source) +
                                  ". A port has one source.");
 }
 
-}  // namespace leapp::session
-
-void leapp::annotate::mirror_leapp_tags(const at::Tensor& source, const at::Tensor& target,
-                                        std::source_location where) {
-  if (!session::is_traced_here(where, [](session::Shadowing&) {})) return;
-  session::locked(trace::capture_source(), [&](session::Live& live) {
-    const bool same = source.sizes() == target.sizes() &&
-                      source.scalar_type() == target.scalar_type() && at::equal(source, target);
-    if (!same) {
-      session::refuse(Code::kMirrorMismatch,
-                      "mirror_leapp_tags(): source and target do not match. It is for a target "
-                      "that holds exactly the source's values after a copy.");
-    }
-    if (const auto tag = live.tags.find(source)) live.tags.set(target, tag);
-    if (live.owner_of(source) != trace::kNoId) {
-      live.tape->mirror(*live.variable_of(source), target);
-    }
-  });
+void mirror_tags(SessionData& data, const at::Tensor& source, const at::Tensor& target) {
+  const bool same = source.sizes() == target.sizes() &&
+                    source.scalar_type() == target.scalar_type() && at::equal(source, target);
+  if (!same) {
+    refuse(Code::kMirrorMismatch,
+           "mirror_leapp_tags(): source and target do not match. It is for a target that holds "
+           "exactly the source's values after a copy.");
+  }
+  if (const auto tag = data.tags.find(source)) data.tags.set(target, tag);
+  if (data.tape.owner_of(source) != kNoId) {
+    data.tape->mirror(*data.tape.variable_of(source), target);
+  }
 }
+
+}  // namespace leapp::session

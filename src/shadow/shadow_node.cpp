@@ -30,7 +30,7 @@ at::Tensor on_host(const at::Tensor& tensor) {
 ShadowNode::ShadowNode(const Model& model, std::unique_ptr<Engine> engine)
     : model_(&model), engine_(std::move(engine)) {
   report.node = model.name;
-  inlets.resize(model.inputs.size());
+  incoming_wires.resize(model.inputs.size());
   initial.resize(model.inputs.size());
   for (const Port& port : model.inputs) inputs.emplace_back(port.dtype, port.shape);
   given.assign(inputs.size(), Given::kNothing);
@@ -58,7 +58,7 @@ void ShadowNode::open() {
   is_open = true;
   returned = false;
   misfit.reset();
-  told_count_ = 0;
+  expected_count_ = 0;
   std::fill(given.begin(), given.end(), Given::kNothing);
 }
 
@@ -80,9 +80,9 @@ void ShadowNode::set_input(std::size_t input, const Tensor& value) {
   if (value.byte_size() > 0) std::memcpy(inputs[input].data(), value.data(), value.byte_size());
 }
 
-void ShadowNode::tell(std::size_t output, const at::Tensor& value) {
-  if (told_count_ == told_.size()) told_.emplace_back();
-  auto& [port, kept] = told_[told_count_++];
+void ShadowNode::expect_output(std::size_t output, const at::Tensor& value) {
+  if (expected_count_ == expected_.size()) expected_.emplace_back();
+  auto& [port, kept] = expected_[expected_count_++];
   port = output;
   const at::Tensor host = on_host(value);
   const ConstTensorView view = interop::view_of(host);

@@ -58,9 +58,9 @@ void ShadowRun::connect(const std::vector<Wire>& wires, bool feedback) {
     for (const PortRef& target : wire.targets) {
       ShadowNode& node = *find(target.node);
       const auto to = static_cast<std::size_t>(&node - nodes_.data());
-      node.inlets[*node.find_input(target.port)] =
-          ShadowNode::Inlet{from, *nodes_[from].find_output(wire.source.port), feedback,
-                            feedback && place(from) < place(to)};
+      node.incoming_wires[*node.find_input(target.port)] =
+          ShadowNode::IncomingWire{from, *nodes_[from].find_output(wire.source.port), feedback,
+                                   feedback && place(from) < place(to)};
     }
   }
 }
@@ -116,7 +116,7 @@ void ShadowRun::updates(const std::string& node, const NamedTensors& tensors) {
   if (found == nullptr || !found->is_open) return;
   for (const TensorSemantics& tensor : tensors) {
     if (const auto output = found->find_output(tensor.name)) {
-      found->tell(*output, tensor.ref);
+      found->expect_output(*output, tensor.ref);
     }
   }
 }
@@ -132,7 +132,8 @@ void ShadowRun::outputs(const std::string& node, const NamedTensors& tensors,
     if (found == nullptr || !found->is_open) return;
     for (const NamedTensors* group : {&tensors, &static_outputs}) {
       for (const TensorSemantics& tensor : *group) {
-        if (const auto output = found->find_output(tensor.name)) found->tell(*output, tensor.ref);
+        if (const auto output = found->find_output(tensor.name))
+          found->expect_output(*output, tensor.ref);
       }
     }
     found->is_open = false;
@@ -188,7 +189,7 @@ void ShadowRun::hand_out(const std::vector<Remark>& remarks) {
 void ShadowRun::reset() {
   finish();
   const std::lock_guard lock(mutex_);
-  told_of_resets_ = true;
+  reports_resets_ = true;
   for (ShadowNode& node : nodes_) {
     if (node.report.ticks > 0) ++node.report.resets;
     node.ran = 0;

@@ -78,7 +78,7 @@ class ShadowRun final : public session::Shadowing {
   std::vector<Pass> passes_;  // completed, and not run yet
   trace::FrameRef where_;     // of the pass that is being run
   std::vector<Remark> remarks_;
-  bool told_of_resets_ = false;  // the program says itself when it resets
+  bool reports_resets_ = false;  // the program says itself when it resets
 };
 
 }  // namespace leapp::shadow

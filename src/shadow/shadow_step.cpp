@@ -1,4 +1,4 @@
-// One tick of one node of a shadow run: which state it has, and whether its outputs agree.
+// One tick of one node of a shadow run: sets its state, and compares its outputs.
 #include <algorithm>
 #include <cstdlib>
 
@@ -8,19 +8,20 @@
 
 namespace leapp::shadow {
 
-// What a wire brings to an input in this pass: null where its source has not run.
+// Returns the value that a wire brings to an input in this pass, or nullptr if its source has not
+// run.
 const Tensor* ShadowRun::carried(const ShadowNode& node, std::size_t input) const {
-  const std::optional<ShadowNode::Inlet>& inlet = node.inlets[input];
-  if (!inlet) return nullptr;
-  const Tensor* value = nodes_[inlet->node].put_out(inlet->output, inlet->last_tick);
-  return value == nullptr && inlet->feedback ? &*node.initial[input] : value;
+  const std::optional<ShadowNode::IncomingWire>& wire = node.incoming_wires[input];
+  if (!wire) return nullptr;
+  const Tensor* value = nodes_[wire->node].put_out(wire->output, wire->last_tick);
+  return value == nullptr && wire->feedback ? &*node.initial[input] : value;
 }
 
 bool ShadowRun::close(const ConstTensorView& program, const ConstTensorView& bundle) const {
   return compare(program, bundle, tolerance_).passed();
 }
 
-// A state that the program shows: its own loop is closed, unless the program set it otherwise.
+// Keeps the bundle's own value of an annotated state, unless the program set another one.
 void ShadowRun::follow_state(ShadowNode& node, std::size_t input) {
   const Tensor* const own = carried(node, input);
   if (own == nullptr || node.lost || node.ran == 0) return;
@@ -36,16 +37,16 @@ void ShadowRun::follow_state(ShadowNode& node, std::size_t input) {
   differ(node, std::move(difference), state_text(port));
 }
 
-// An input that the program hands over though a wire brings it as well.
+// Compares an input that the program gives with the value that a wire brings.
 void ShadowRun::check_wire(ShadowNode& node, std::size_t input) {
-  const std::optional<ShadowNode::Inlet>& inlet = node.inlets[input];
-  if (!inlet) return;
-  const ShadowNode& from = nodes_[inlet->node];
-  const Tensor* const own = from.put_out(inlet->output, inlet->last_tick);
+  const std::optional<ShadowNode::IncomingWire>& wire = node.incoming_wires[input];
+  if (!wire) return;
+  const ShadowNode& from = nodes_[wire->node];
+  const Tensor* const own = from.put_out(wire->output, wire->last_tick);
   const auto ticks = [](const ShadowNode& each) {
     return static_cast<std::int64_t>(each.report.ticks);
   };
-  const bool same_rate = std::abs(ticks(from) - ticks(node)) <= 1;  // the others were warned of
+  const bool same_rate = std::abs(ticks(from) - ticks(node)) <= 1;  // other nodes were warned of
   if (own == nullptr || !from.agreed || from.lost || !same_rate) return;
   const ConstTensorView taken = node.inputs[input].view();
   if (close(taken, own->view())) return;
@@ -56,11 +57,11 @@ void ShadowRun::check_wire(ShadowNode& node, std::size_t input) {
   const std::string& port = node.model().inputs[input].name;
   ShadowDifference difference{.port = port, .tick = node.report.ticks};
   difference.comparison = compare_in_full(taken, own->view(), tolerance_);
-  const PortRef source{from.model().name, from.model().outputs[inlet->output].name};
+  const PortRef source{from.model().name, from.model().outputs[wire->output].name};
   differ(node, std::move(difference), wire_text(port, to_string(source)));
 }
 
-// Gives every input its value; false where a source of hidden state has none to give.
+// Sets every input. Returns false if the source of a hidden state has no value yet.
 bool ShadowRun::fill_state(ShadowNode& node) {
   bool known = true;
   for (std::size_t i = 0; i < node.inputs.size(); ++i) {
@@ -73,8 +74,8 @@ bool ShadowRun::fill_state(ShadowNode& node) {
         break;
       case ShadowNode::Given::kNothing: {
         const Tensor* const value = carried(node, i);
-        if (!node.inlets[i]) node.report.not_compared = missing_text(node, i);
-        known &= value != nullptr && !nodes_[node.inlets[i]->node].lost;
+        if (!node.incoming_wires[i]) node.report.not_compared = missing_text(node, i);
+        known &= value != nullptr && !nodes_[node.incoming_wires[i]->node].lost;
         if (value != nullptr) node.set_input(i, *value);
         break;
       }
@@ -83,7 +84,8 @@ bool ShadowRun::fill_state(ShadowNode& node) {
   return known;
 }
 
-// The states that the program does not show; false where there are none.
+// Sets the states that no annotation gives to their initial values. Returns false if there are
+// none.
 bool ShadowRun::set_hidden_to_initial(ShadowNode& node) {
   bool any = false;
   for (std::size_t i = 0; i < node.inputs.size(); ++i) {
@@ -95,7 +97,7 @@ bool ShadowRun::set_hidden_to_initial(ShadowNode& node) {
 }
 
 std::optional<ShadowDifference> ShadowRun::judge(const ShadowNode& node) const {
-  for (const auto& [output, value] : node.told()) {
+  for (const auto& [output, value] : node.expected()) {
     const ConstTensorView program = interop::view_of(value);
     const ConstTensorView bundle = node.result(output).view();
     if (close(program, bundle)) continue;
@@ -107,10 +109,10 @@ std::optional<ShadowDifference> ShadowRun::judge(const ShadowNode& node) const {
   return std::nullopt;
 }
 
-// Whether the pass agrees once the states that nobody sees begin anew: then they did.
+// Returns whether the pass agrees after a reset of the hidden states: then the program reset them.
 bool ShadowRun::was_reset(ShadowNode& node) {
-  if (told_of_resets_ && !node.returned) return false;
-  // Right after a reset it would explain everything, also a state that is none.
+  if (reports_resets_ && !node.returned) return false;
+  // Right after a reset this would explain any difference.
   if (node.ran < 2 && !node.returned && !node.lost) return false;
   if (!set_hidden_to_initial(node) || !node.run() || judge(node)) return false;
   ++node.report.resets;

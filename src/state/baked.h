@@ -2,7 +2,7 @@
 // other nodes that a node was not given, random draws.
 #pragma once
 
-#include "state/trails.h"
+#include "state/external_reads.h"
 
 namespace leapp::state {
 

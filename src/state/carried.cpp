@@ -17,8 +17,10 @@ class CarriedFinder {
 
   Carried run() && {
     drop_renewed();
-    const auto differs = [](const Trail& trail) { return trail.changed || trail.moved > 0; };
-    if (!followed_.apart() && std::ranges::any_of(followed_.trails, differs)) {
+    const auto differs = [](const ExternalRead& external) {
+      return external.changed || external.moved > 0;
+    };
+    if (!followed_.apart() && std::ranges::any_of(followed_.external_reads, differs)) {
       done_.in_doubt = !find_needed() || !check_needed();
       if (!done_.in_doubt) {
         for (Needed& each : needed_) add_state(each);
@@ -30,42 +32,44 @@ class CarriedFinder {
   }
 
  private:
-  // A trail that something depends on, and what becomes of it.
+  // An external read that an output or a state depends on, and the state that it becomes.
   struct Needed {
-    std::int32_t trail = -1;
+    std::int32_t external = -1;
     Source source = {};
-    std::size_t read = 0;   // the state that is read there
-    std::size_t taken = 0;  // the one that takes its value in, which a delay sets apart
+    std::size_t read = 0;   // the state that it reads
+    std::size_t taken = 0;  // the state that takes the value in; another one if it is delayed
   };
 
-  const Trail& trail_at(std::int32_t number) const {
-    return followed_.trails[static_cast<std::size_t>(number)];
+  const ExternalRead& external_at(std::int32_t number) const {
+    return followed_.external_reads[static_cast<std::size_t>(number)];
   }
   const Pass& pass() const { return *subject_.first().pass; }
   std::vector<State>& states() { return done_.kept.states; }
 
-  const Needed* needed_at(std::int32_t trail) const {
-    return find_in(needed_, trail, &Needed::trail);
+  const Needed* needed_at(std::int32_t external) const {
+    return find_in(needed_, external, &Needed::external);
   }
 
-  void say(Code code, const Trail& trail, const std::string& text) {
+  void say(Code code, const ExternalRead& external, const std::string& text) {
     const trace::Tape& tape = pass().tape();
-    const trace::Site& site = trail.sites.front();
-    const at::Tensor read = trail.changed ? trail.found.front() : tape.content(trail.initial());
+    const trace::Site& site = external.sites.front();
+    const at::Tensor read =
+        external.changed ? external.found.front() : tape.content(external.initial());
     done_.findings.push_back(warning(
         code, tape.call(site.call).frame, node_.name,
         "node '" + node_.name + "': " + describe_read(tape, site, read, subject_.paths) + text));
   }
 
-  // Takes memory that is made anew for every pass from the states, and names what others change.
+  // Removes memory that is allocated again for every pass from the states; reports memory that
+  // others change.
   void drop_renewed() {
     std::vector<VarId>& renewed = done_.kept.renewed;
-    for (const Trail& trail : followed_.trails) {
-      if (trail.changed || followed_.apart()) continue;
-      if (trail.memory.is_set_anew()) {
-        renewed.push_back(trail.written);
-      } else if (trail.memory.strange) {
-        say(Code::kForeignWrite, trail, std::string(" and writes to it") + kForeignWriteText);
+    for (const ExternalRead& external : followed_.external_reads) {
+      if (external.changed || followed_.apart()) continue;
+      if (external.memory.is_set_anew()) {
+        renewed.push_back(external.written);
+      } else if (external.memory.strange) {
+        say(Code::kForeignWrite, external, std::string(" and writes to it") + kForeignWriteText);
       }
     }
     for (const State& state : states()) {
@@ -85,14 +89,14 @@ class CarriedFinder {
     });
   }
 
-  // The only source that is left.
-  std::optional<Source> source_of(const Trail& trail) const {
-    if (!trail.sources) return std::nullopt;
+  // Returns the only possible source.
+  std::optional<Source> source_of(const ExternalRead& external) const {
+    if (!external.sources) return std::nullopt;
     std::optional<Source> found;
-    for (const Source& source : *trail.sources) {
+    for (const Source& source : *external.sources) {
       // A place where the first pass read a value of its own says no more than the value.
-      if (source.trail >= 0 && !trail_at(source.trail).changed &&
-          trail.sources->count({.var = trail_at(source.trail).initial()}) > 0) {
+      if (source.external >= 0 && !external_at(source.external).changed &&
+          external.sources->count({.var = external_at(source.external).initial()}) > 0) {
         continue;
       }
       if (found) return std::nullopt;
@@ -101,27 +105,27 @@ class CarriedFinder {
     return found;
   }
 
-  // Whether passes read different tensors there that have the same value.
-  bool has_moved(const Trail& trail) const {
-    if (trail.changed || trail.moved == 0) return false;
-    // A number that Python wrapped for an operator is held by nobody.
-    const at::Tensor tensor = pass().tape().content(trail.initial());
+  // Returns whether passes read different tensors of the same value.
+  bool has_moved(const ExternalRead& external) const {
+    if (external.changed || external.moved == 0) return false;
+    // A number that Python wrapped for an operator is another tensor each time.
+    const at::Tensor tensor = pass().tape().content(external.initial());
     return tensor.dim() > 0 || (subject_.paths && !subject_.paths(tensor).empty());
   }
 
-  // Whether a trail that has not changed may yet do so: the last pass read another tensor there, or
-  // the same tensor was in a place that changed.
-  bool is_doubtful(const Trail& trail) const {
-    if (has_moved(trail)) return trail.moved + 1 == node_.passes.size();
-    return trail.sources && trail.sources->size() > 1 &&
-           std::ranges::any_of(*trail.sources, [&](const Source& source) {
-             return source.trail >= 0 && trail_at(source.trail).changed;
+  // Returns whether a read that has not changed yet may do so: the last pass read another tensor,
+  // or the same tensor was also the source of a read that changed.
+  bool is_doubtful(const ExternalRead& external) const {
+    if (has_moved(external)) return external.moved + 1 == node_.passes.size();
+    return external.sources && external.sources->size() > 1 &&
+           std::ranges::any_of(*external.sources, [&](const Source& source) {
+             return source.external >= 0 && external_at(source.external).changed;
            });
   }
 
-  // Another node, in which what the last pass read there was computed; null where there is none.
-  const Node* maker_of(const Trail& trail) const {
-    const VarId read = trail.reads.back();
+  // Returns the other node that computed the value of the last pass, or nullptr.
+  const Node* maker_of(const ExternalRead& external) const {
+    const VarId read = external.reads.back();
     const auto computes = [&](const Pass& there) {
       return trace::is_computed_in(there.recording, node_.passes.back().tape(), read);
     };
@@ -132,7 +136,7 @@ class CarriedFinder {
     return nullptr;
   }
 
-  // Whether the outputs and the states, as far as they are known, depend on what a site reads.
+  // Returns whether the outputs, or the states known so far, depend on a site.
   std::function<bool(const trace::Site&)> is_read() const {
     const std::vector<std::int32_t> calls = trace::slice(pass().tape(), roots_);
     return [needed = std::set(calls.begin(), calls.end())](const trace::Site& site) {
@@ -140,22 +144,23 @@ class CarriedFinder {
     };
   }
 
-  // The trails that the outputs and the states depend on, until no state needs another one. False
-  // with a finding where one of them cannot be told.
+  // Collects the external reads that the outputs and the states depend on, until no state needs
+  // another one. Returns false, with a finding, if the source of one is unknown.
   bool find_needed() {
     for (const auto& output : pass().recording.outputs) roots_.push_back(output.var);
     for (const State& state : states()) roots_.push_back(state.slot.after);
     for (bool again = true; again;) {
       again = false;
       const auto is_needed = is_read();
-      for (std::size_t i = 0; i < followed_.trails.size(); ++i) {
+      for (std::size_t i = 0; i < followed_.external_reads.size(); ++i) {
         const auto number = static_cast<std::int32_t>(i);
-        const Trail& trail = followed_.trails[i];
+        const ExternalRead& external = followed_.external_reads[i];
         if (needed_at(number) != nullptr) continue;
         // Written memory is there because something depends on it, if not on this first look at it.
-        const bool reached = trail.written != kNoId || std::ranges::any_of(trail.sites, is_needed);
-        if (!reached && (asked_for_.count(number) == 0 || !trail.changed)) continue;
-        if (!trail.changed && !is_doubtful(trail)) continue;
+        const bool reached =
+            external.written != kNoId || std::ranges::any_of(external.sites, is_needed);
+        if (!reached && (asked_for_.count(number) == 0 || !external.changed)) continue;
+        if (!external.changed && !is_doubtful(external)) continue;
         if (!need(number)) return false;
         again = true;
       }
@@ -164,13 +169,13 @@ class CarriedFinder {
   }
 
   bool need(std::int32_t number) {
-    const Trail& trail = trail_at(number);
-    if (!trail.changed) {
-      const bool moved = has_moved(trail);
+    const ExternalRead& external = external_at(number);
+    if (!external.changed) {
+      const bool moved = has_moved(external);
       const std::size_t passes = node_.passes.size();
       // A queue moves on by one place in each pass.
-      done_.passes = passes + (moved ? 1 : trail.sites.size());
-      say(Code::kAmbiguousConstant, trail,
+      done_.passes = passes + (moved ? 1 : external.sites.size());
+      say(Code::kAmbiguousConstant, external,
           (moved ? std::string(", and the last pass another one of the same value")
                  : " that the first pass also read elsewhere, where later passes replaced it") +
               ": whether it is a constant cannot be told after " + std::to_string(passes - base_) +
@@ -179,17 +184,18 @@ class CarriedFinder {
                      : "each place begin with a tensor of its own (.clone())."));
       return false;
     }
-    const std::optional<Source> source = source_of(trail);
-    const auto fits = std::bind_front(trace::same_type, trail.found.front());
-    if (!source || !std::ranges::all_of(trail.found, fits)) {
+    const std::optional<Source> source = source_of(external);
+    const auto fits = std::bind_front(trace::same_type, external.found.front());
+    if (!source || !std::ranges::all_of(external.found, fits)) {
       const auto& baked = pass().baked;  // named by find_baked()
-      if (std::ranges::count(baked, trail.initial(), &session::BakedValue::var) > 0) return false;
-      if (const Node* maker = maker_of(trail)) {
-        say(Code::kForgottenInput, trail,
+      if (std::ranges::count(baked, external.initial(), &session::BakedValue::var) > 0)
+        return false;
+      if (const Node* maker = maker_of(external)) {
+        say(Code::kForgottenInput, external,
             " that node '" + maker->name + "' computed. Add it to the outputs of '" + maker->name +
                 "', and pass it through annotate.input_tensors().");
       } else {
-        say(Code::kUnknownSource, trail,
+        say(Code::kUnknownSource, external,
             " that changes from pass to pass, and its value does not always come from the same "
             "place in the pass before, so it cannot be exported as state. Declare it with "
             "annotate.state_tensors() and annotate.update_state(), or pass it through "
@@ -199,18 +205,18 @@ class CarriedFinder {
     }
     needed_.push_back({number, *source});
     if (source->var != kNoId) roots_.push_back(source->var);
-    if (source->trail >= 0) asked_for_.insert(source->trail);
-    return check_feed(*source, trail.found);
+    if (source->external >= 0) asked_for_.insert(source->external);
+    return check_feed(*source, external.found);
   }
 
   // Whether what the outputs and the states depend on has the same names in every pass. Names
   // constants that were other tensors at first, and are the same ones by now.
   bool check_needed() {
     const auto is_needed = is_read();
-    for (const Trail& trail : followed_.trails) {
-      if (trail.written != kNoId || !has_moved(trail)) continue;
-      if (std::ranges::none_of(trail.sites, is_needed)) continue;
-      say(Code::kAmbiguousConstant, trail,
+    for (const ExternalRead& external : followed_.external_reads) {
+      if (external.written != kNoId || !has_moved(external)) continue;
+      if (std::ranges::none_of(external.sites, is_needed)) continue;
+      say(Code::kAmbiguousConstant, external,
           ", and later passes another one of the same value: it is exported as a constant. If it "
           "changes, pass it through annotate.input_tensors().");
     }
@@ -247,24 +253,25 @@ class CarriedFinder {
     return false;
   }
 
-  // The state that is read on a trail. One that takes its value from several passes back is a
-  // chain: each link holds what the next pass will read, and the last takes the value in.
+  // Adds the state of an external read. A source several passes back becomes a chain of states:
+  // each holds the value for the next pass, and the last one takes the source.
   void add_state(Needed& needed) {
-    const Trail& trail = trail_at(needed.trail);
-    if (trail.written == kNoId) {
+    const ExternalRead& external = external_at(needed.external);
+    if (external.written == kNoId) {
       needed.read = states().size();
-      states().push_back({.slot = {.sites = trail.sites, .value = trail.found.front()}});
+      states().push_back({.slot = {.sites = external.sites, .value = external.found.front()}});
     } else {
-      needed.read = static_cast<std::size_t>(find_state(states(), trail.written) - states().data());
+      needed.read =
+          static_cast<std::size_t>(find_state(states(), external.written) - states().data());
     }
     State& state = states()[needed.read];
     state.origin = State::Origin::kCarried;
     state.slot.after = kNoId;
     state.per_pass.resize(node_.passes.size());
-    for (std::size_t k = 0; k < trail.found.size(); ++k) {
+    for (std::size_t k = 0; k < external.found.size(); ++k) {
       const std::size_t next = base_ + k + 1;
-      const bool known = next < node_.passes.size() && trail.rewritten.count(next) == 0;
-      state.per_pass[base_ + k] = {trail.found[k], known ? trail.found[k + 1] : at::Tensor()};
+      const bool known = next < node_.passes.size() && external.rewritten.count(next) == 0;
+      state.per_pass[base_ + k] = {external.found[k], known ? external.found[k + 1] : at::Tensor()};
     }
     needed.taken = needed.read;
     for (std::int32_t link = 1; link < needed.source.delay; ++link) {
@@ -283,10 +290,10 @@ class CarriedFinder {
   void connect(const Needed& needed) {
     State& state = states()[needed.taken];
     const Source& source = needed.source;
-    if (const Needed* other = needed_at(source.trail)) {
+    if (const Needed* other = needed_at(source.external)) {
       state.slot.same_as = other->read;
-    } else if (source.trail >= 0) {
-      state.slot.after = trail_at(source.trail).initial();
+    } else if (source.external >= 0) {
+      state.slot.after = external_at(source.external).initial();
     } else if (source.port.node == kNoId) {
       state.slot.after = source.var;
     } else if (const NodePort* own = find_port(node_.outputs, source.port.port);
@@ -302,7 +309,7 @@ class CarriedFinder {
   const Node& node_ = subject_.node;
   const std::size_t base_ = subject_.base;
   Followed followed_;
-  std::set<std::int32_t> asked_for_;  // trails whose value another one takes
+  std::set<std::int32_t> asked_for_;  // external reads that are the source of another one
   std::vector<Needed> needed_;
   std::vector<VarId> roots_;
   Carried done_;
@@ -314,7 +321,7 @@ Carried find_carried(const Subject& subject) {
   std::vector<State> written = find_written(subject.node, subject.first());
   for (;;) {
     Carried carried = CarriedFinder(subject, follow(subject, written)).run();
-    // What is carried may depend on more memory that the pass writes to, which is followed as well.
+    // Carried states may depend on more memory that the pass writes to.
     std::vector<State> more = more_written(carried.kept);
     if (more.empty()) return carried;
     std::ranges::move(more, std::back_inserter(written));

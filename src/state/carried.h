@@ -5,7 +5,7 @@
 // several passes back is a chain of states, each of which hands its value to the one before.
 #pragma once
 
-#include "state/trails.h"
+#include "state/external_reads.h"
 
 namespace leapp::state {
 

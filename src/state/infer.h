@@ -1,14 +1,14 @@
-// From recorded passes to states: the one question that this folder answers.
+// Infers states from recorded passes.
 //
-//   written    what a pass writes: declared, or memory from outside        find_written()
-//   trails     what later passes read in the place of constants            follow()
-//   carried    what of that is state, and where its value comes from       find_carried()
-//   first_tick where the first pass is of its own kind                     find_first_tick()
-//   shared     memory that travels between nodes                           find_shared()
-//   delayed    inputs that are older than a wire can carry                 add_delays()
+//   written         memory that a pass writes, declared or from outside      find_written()
+//   external_reads  tensors that later passes read in place of constants     follow()
+//   carried         those of them that are state, and their sources          find_carried()
+//   first_tick      nodes whose first pass ran other operators               find_first_tick()
+//   shared          memory that travels between nodes                        find_shared()
+//   delayed         inputs that are older than a wire can carry              add_delays()
 //
-// Everything here is a function of values to values: nothing changes the recording, so a second
-// question gets the same answer.
+// All functions map values to values. They never change the recording, so calling them again gives
+// the same result.
 #pragma once
 
 #include <span>

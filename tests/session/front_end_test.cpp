@@ -32,14 +32,6 @@ TEST_F(FrontEndTest, KnowsWhichNodesAreOpenAndInWhichPass) {
   EXPECT_EQ(front_end::pass_of("n"), 2);
 }
 
-TEST_F(FrontEndTest, IsWarmedUpBeforeNodesAreOpenedOnly) {
-  begin();
-  front_end::warm_up();
-  pass();
-  EXPECT_EQ(code_of([] { front_end::warm_up(); }), Code::kInternal);
-  EXPECT_EQ(front_end::pass_of("n"), 1);
-}
-
 TEST_F(FrontEndTest, RefusesToStopInsideAFunction) {
   begin();
   front_end::enter_function("n");
@@ -193,52 +185,6 @@ TEST_F(QuestionsTest, ReadingASizeIsHarmlessUnlessTracedValuesDecidedIt) {
   EXPECT_THAT(codes(), IsEmpty());
   front_end::note_size(chosen);
   EXPECT_THAT(codes(), ElementsAre(Code::kDataDependentSize));
-}
-
-// Elements chosen by a number behave as views, though the graph has copies of them.
-class PickTest : public testing::Tracing {
- protected:
-  void SetUp() override {
-    Tracing::SetUp();
-    begin();
-    index_ = in("n", at::scalar_tensor(1, at::kLong), "i");
-  }
-  Tensor row(const Tensor& of) const { return front_end::pick(of, {0}, {index_}); }
-
-  const at::NoGradGuard no_grad_;
-  Tensor table_ = at::arange(6, at::kFloat).reshape({3, 2});
-  Tensor index_;
-};
-
-TEST_F(PickTest, WritesReachTheTensor) {
-  row(table_).mul_(10);
-  EXPECT_TRUE(
-      at::equal(table_ + 0, at::tensor({0.0F, 1.0F, 20.0F, 30.0F, 4.0F, 5.0F}).view({3, 2})));
-}
-
-TEST_F(PickTest, WritesToTheTensorReachThem) {
-  const Tensor chosen = row(table_);
-  table_.add_(5);
-  EXPECT_TRUE(at::equal(chosen + 0, at::tensor({7.0F, 8.0F})));
-}
-
-TEST_F(PickTest, PicksThatMayBeTheSameSeeEachOther) {
-  const Tensor one = row(table_);
-  Tensor other = row(table_);
-  other.add_(1);
-  EXPECT_TRUE(at::equal(one + 0, at::tensor({3.0F, 4.0F})));
-}
-
-TEST_F(PickTest, ThePickOfAPickReachesAll) {
-  const Tensor outer = row(table_);
-  row(outer).add_(100);
-  EXPECT_TRUE(at::equal(table_[1] + 0, at::tensor({2.0F, 103.0F})));
-}
-
-TEST_F(PickTest, AnnotationsSeeThemSettled) {
-  row(table_).mul_(10);
-  out("n", table_);
-  EXPECT_TRUE(at::equal(first_pass().outputs.at(0)[1], at::tensor({20.0F, 30.0F})));
 }
 
 }  // namespace

@@ -91,14 +91,6 @@ TEST_F(SessionTest, StopsOnceAndKeepsWhatWasTraced) {
   EXPECT_TRUE(at::equal(first_pass().memory.at(0).value_after(), at::ones({2})));
 }
 
-TEST_F(SessionTest, WarmingUpLeavesNothingBehind) {
-  begin();
-  front_end::warm_up();
-  EXPECT_THAT(Session::instance().nodes(), IsEmpty());
-  EXPECT_THAT(codes(), IsEmpty());
-  EXPECT_FALSE(front_end::any_open());
-}
-
 TEST_F(SessionTest, ANodeBelongsToOneThread) {
   begin();
   in("n", at::ones({2}));

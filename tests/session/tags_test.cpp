@@ -97,7 +97,7 @@ TEST(TagsTest, ACopyHasTheTagAndAnyOtherResultRemembersTheDetour) {
   TagRef tag = kTag;
   for (std::size_t i = 1; i < 7; ++i) {
     const Tensor sum = at::ones({4});
-    tags.detour(*tag, sum, {"aten::add", {}}, nullptr, 0);
+    tags.set_detour(*tag, sum, {"aten::add", {}}, nullptr, 0);
     tag = tags.find(sum);
     EXPECT_FALSE(tag->exact());
     EXPECT_EQ(tag->detours.size(), std::min<std::size_t>(i, 4));  // more would say no more
@@ -112,6 +112,20 @@ TEST(TagsTest, TheLivingSurviveTheDeadBeingSweptOut) {
   for (int i = 0; i < 3000; ++i) tags.set(at::ones({1}), kTag);
   ASSERT_TRUE(tags.find(y.detach()));
   EXPECT_EQ(tags.find(y)->node, 3);
+}
+
+TEST(TagsTest, WhatAnOpenPassTookInIsInsideThatPass) {
+  TagTable tags;
+  const Tensor y = at::ones({4});
+  const Tensor handle = y.alias();
+  tags.set(y, kTag);
+  const auto inside = std::make_shared<const Tag>(Tag{.node = 5, .port = ""});
+  tags.enter(handle, inside);
+  EXPECT_EQ(tags.find_inside(handle), inside);
+  EXPECT_EQ(tags.find_inside(y), kTag);
+  EXPECT_EQ(tags.find(handle), kTag);
+  tags.leave(handle);
+  EXPECT_EQ(tags.find_inside(handle), kTag);
 }
 
 }  // namespace

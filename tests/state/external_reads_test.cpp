@@ -1,4 +1,4 @@
-#include "state/trails.h"
+#include "state/external_reads.h"
 
 #include <gmock/gmock.h>
 
@@ -18,13 +18,13 @@ Followed followed(const NodeWriter& writer, std::size_t base = 0) {
                 find_written(writer.node, passes[base]));
 }
 
-// "h: h2": a variable; "h: #1": what is read on another trail; "h: x@2": of two passes ago; "h: ?":
+// "h: h2": a variable; "h: #1": another external read; "h: x@2": of two passes ago; "h: ?":
 // no pass has shown any.
-std::string told(const NodeWriter& writer, const Trail& trail, std::size_t base) {
-  std::string text = writer.name(trail.initial(), base) + ":";
-  if (!trail.sources) return text + " ?";
-  for (const Source& source : *trail.sources) {
-    text += source.trail >= 0 ? " #" + std::to_string(source.trail)
+std::string told(const NodeWriter& writer, const ExternalRead& external, std::size_t base) {
+  std::string text = writer.name(external.initial(), base) + ":";
+  if (!external.sources) return text + " ?";
+  for (const Source& source : *external.sources) {
+    text += source.external >= 0 ? " #" + std::to_string(source.external)
             : source.port.node != kNoId
                 ? " " + std::to_string(source.port.node) + "/" + source.port.port
                 : " " + writer.name(source.var, base);
@@ -35,11 +35,12 @@ std::string told(const NodeWriter& writer, const Trail& trail, std::size_t base)
 
 Lines told(const NodeWriter& writer, const Followed& all, std::size_t base = 0) {
   Lines lines;
-  for (const Trail& trail : all.trails) lines.push_back(told(writer, trail, base));
+  for (const ExternalRead& external : all.external_reads)
+    lines.push_back(told(writer, external, base));
   return lines;
 }
 
-TEST(TrailsTest, WhatEveryPassAllowsAsTheSourceOfATrail) {
+TEST(ExternalReadsTest, WhatEveryPassAllowsAsTheSourceOfATrail) {
   const struct {
     const char* what;
     Lines lines;
@@ -72,23 +73,23 @@ TEST(TrailsTest, WhatEveryPassAllowsAsTheSourceOfATrail) {
   }
 }
 
-TEST(TrailsTest, WhatChangedIsKeptPassByPass) {
+TEST(ExternalReadsTest, WhatChangedIsKeptPassByPass) {
   const NodeWriter writer =
       tape_of({.passes = 3, .lines = {"h2 = add(h, x)", "y = mul(h2, w)", "h := h2", "return y"}});
   const Followed all = followed(writer);
-  ASSERT_EQ(all.trails.size(), 2);
-  EXPECT_TRUE(all.trails[0].changed);
-  EXPECT_EQ(numbers(all.trails[0].found), "1 1.5 3");
-  EXPECT_FALSE(all.trails[1].changed);
+  ASSERT_EQ(all.external_reads.size(), 2);
+  EXPECT_TRUE(all.external_reads[0].changed);
+  EXPECT_EQ(numbers(all.external_reads[0].found), "1 1.5 3");
+  EXPECT_FALSE(all.external_reads[1].changed);
   EXPECT_TRUE(all.changes(writer.var("h")));
   EXPECT_FALSE(all.changes(writer.var("w")));
 }
 
-TEST(TrailsTest, SitesThatAlwaysReadOneTensorAreOneTrail) {
+TEST(ExternalReadsTest, SitesThatAlwaysReadOneTensorAreOneTrail) {
   const struct {
     const char* what;
     Lines lines;
-    std::vector<std::size_t> sites;  // of each trail
+    std::vector<std::size_t> sites;  // of each external read
   } table[] = {
       {"a tensor that is read twice",
        {"g = mul(h, x)", "h2 = add(h, g)", "y = mul(k, h2)", "h := h2", "return y"},
@@ -102,12 +103,13 @@ TEST(TrailsTest, SitesThatAlwaysReadOneTensorAreOneTrail) {
     world->tensors["h"] = world->tensors["k"] = at::ones({3});
     const NodeWriter writer(world, {.passes = 3, .lines = line.lines});
     std::vector<std::size_t> sites;
-    for (const Trail& trail : followed(writer).trails) sites.push_back(trail.sites.size());
+    for (const ExternalRead& external : followed(writer).external_reads)
+      sites.push_back(external.sites.size());
     EXPECT_EQ(sites, line.sites) << line.what;
   }
 }
 
-TEST(TrailsTest, WrittenMemoryIsContinuedOrRenewedOrStrange) {
+TEST(ExternalReadsTest, WrittenMemoryIsContinuedOrRenewedOrStrange) {
   const Lines body = {"add_(m, x)", "y = mul(m, x)", "return y"};
   const struct {
     const char* then;
@@ -118,16 +120,16 @@ TEST(TrailsTest, WrittenMemoryIsContinuedOrRenewedOrStrange) {
     lines.emplace_back(line.then);
     const NodeWriter writer = tape_of({.passes = 3, .lines = lines});
     const Followed all = followed(writer);
-    ASSERT_EQ(all.trails.size(), 1) << line.then;
-    EXPECT_EQ(all.trails[0].written, writer.var("m")) << line.then;
-    const Persistence& memory = all.trails[0].memory;
+    ASSERT_EQ(all.external_reads.size(), 1) << line.then;
+    EXPECT_EQ(all.external_reads[0].written, writer.var("m")) << line.then;
+    const Persistence& memory = all.external_reads[0].memory;
     EXPECT_EQ(memory.continued, line.found == std::string("continued")) << line.then;
     EXPECT_EQ(memory.renewed, line.found == std::string("renewed")) << line.then;
     EXPECT_EQ(memory.strange, line.found == std::string("strange")) << line.then;
   }
 }
 
-TEST(TrailsTest, APassExplainsWhatItReadAsLongAsAllRanTheSame) {
+TEST(ExternalReadsTest, APassExplainsWhatItReadAsLongAsAllRanTheSame) {
   NodeWriter writer =
       tape_of({.passes = 2,
                .lines = {"3: e = tanh(x)", "3: k := e", "h2 = mul(h, x)", "h := h2", "return h2"}});
@@ -142,7 +144,7 @@ TEST(TrailsTest, APassExplainsWhatItReadAsLongAsAllRanTheSame) {
   EXPECT_FALSE(three.passes[1].explains(writer.var("h", 2)));
 }
 
-TEST(TrailsTest, AnAddedCallCountsWhereItsResultIsUsedOrKept) {
+TEST(ExternalReadsTest, AnAddedCallCountsWhereItsResultIsUsedOrKept) {
   const struct {
     const char* what;
     Lines lines;
@@ -159,7 +161,7 @@ TEST(TrailsTest, AnAddedCallCountsWhereItsResultIsUsedOrKept) {
   }
 }
 
-TEST(TrailsTest, ALaterPassMayBeTheBase) {
+TEST(ExternalReadsTest, ALaterPassMayBeTheBase) {
   const NodeWriter writer = tape_of(
       {.passes = 4, .lines = {"1: h2 = neg(x)", "2+: h2 = mul(h, x)", "h := h2", "return h2"}});
   const Followed all = followed(writer, 1);

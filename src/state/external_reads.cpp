@@ -1,4 +1,4 @@
-#include "state/trails.h"
+#include "state/external_reads.h"
 
 #include <map>
 
@@ -12,7 +12,7 @@ namespace {
 using trace::Tape;
 using Variable = trace::Variable;
 
-// Whether a pass gave the variable its value.
+// Returns whether the pass computed the variable's value.
 bool was_made(const Pass& pass, VarId var) {
   return !trace::is_outside_or_fresh(pass.tape(), var) || pass.writes(var);
 }
@@ -32,20 +32,21 @@ class Follower {
     start();
     for (pass_ = base_ + 1; pass_ < subject_.passes.size(); ++pass_) add_pass();
     merge();
-    for (std::size_t i = 0; i < followed_.trails.size(); ++i) follow(static_cast<std::int32_t>(i));
+    for (std::size_t i = 0; i < followed_.external_reads.size(); ++i)
+      follow(static_cast<std::int32_t>(i));
     return std::move(followed_);
   }
 
  private:
-  // What a pass reads on a trail, against what that was in the pass before.
+  // One external read of a pass, and its variable in the pass before.
   struct Reading {
     const session::OutsideRead& read;
     Tape::Match known = {};  // in the pass before
-    bool rewritten = false;  // the program has written to it since, if only what it held
-    bool given = false;      // the program has put an output of a node there since
+    bool rewritten = false;  // the program wrote to it since, possibly the same value
+    bool given = false;      // the program put an output of a node there since
 
-    // Whether a tensor that the pass before did not know was there nevertheless: nothing shows that
-    // it was made since.
+    // Returns whether a tensor that is new to this pass may have existed before it: no operator
+    // shows that it was made since.
     bool was_there() const { return !read.made_since && known.var == kNoId; }
   };
 
@@ -53,7 +54,7 @@ class Follower {
   const Pass& current() const { return pass_at(pass_); }
   const Pass& previous() const { return pass_at(pass_ - 1); }
 
-  // The written state whose memory a variable of the first pass is in, or null.
+  // Returns the written state in whose memory a variable of the first pass is, or nullptr.
   const State* state_in(VarId var) const {
     return find_where(followed_.written, [&](const State& state) {
       return first_.tape().same_memory(var, state.slot.before);
@@ -88,14 +89,15 @@ class Follower {
           if (state->origin == State::Origin::kExplicit) return;
           if (!met.insert(state->slot.before).second) return;
         }
-        followed_.trails.push_back({.sites = {at},
-                                    .reads = {var},
-                                    .written = state == nullptr ? kNoId : state->slot.before});
+        followed_.external_reads.push_back(
+            {.sites = {at},
+             .reads = {var},
+             .written = state == nullptr ? kNoId : state->slot.before});
       });
     }
   }
 
-  // Finds what the pass reads at the sites, and what its variables are in the first one.
+  // Finds the variables that the pass reads at the sites, and their counterparts in the first pass.
   void add_pass() {
     const Tape& old_tape = first_.tape();
     const Tape& new_tape = current().tape();
@@ -120,37 +122,37 @@ class Follower {
                           as_first);
     }
     const std::map<std::int32_t, std::int32_t> now(aligned.pairs.begin(), aligned.pairs.end());
-    for (Trail& trail : followed_.trails) {
-      trail.reads.push_back(kNoId);
-      const auto& [index, arg, item] = trail.sites.front();
+    for (ExternalRead& external : followed_.external_reads) {
+      external.reads.push_back(kNoId);
+      const auto& [index, arg, item] = external.sites.front();
       const auto call = now.find(index);
       if (call == now.end()) continue;
       const VarId var = trace::variable_at(new_tape, {call->second, arg, item});
       if (var == kNoId || current().find_outside(var) == nullptr) continue;
-      trail.reads.back() = var;
-      as_first[static_cast<std::size_t>(var)] = trail.initial();
+      external.reads.back() = var;
+      as_first[static_cast<std::size_t>(var)] = external.initial();
     }
     std::ranges::copy(
         trace::find_mismatched_aliases(first_.recording, current().recording, aligned),
         std::back_inserter(followed_.mismatched));
   }
 
-  // Makes one trail of those that have been the same in every pass.
+  // Merges external reads that read the same tensor in every pass.
   void merge() {
     std::map<std::vector<VarId>, std::size_t> known;
-    std::vector<Trail> merged;
-    for (Trail& trail : followed_.trails) {
-      const auto [it, is_new] = known.try_emplace(trail.reads, merged.size());
+    std::vector<ExternalRead> merged;
+    for (ExternalRead& external : followed_.external_reads) {
+      const auto [it, is_new] = known.try_emplace(external.reads, merged.size());
       if (is_new) {
-        merged.push_back(std::move(trail));
+        merged.push_back(std::move(external));
         const auto number = static_cast<std::int32_t>(it->second);
         const std::vector<VarId>& reads = merged.back().reads;
         for (std::size_t k = 0; k < reads.size(); ++k) readers_[{k, reads[k]}].push_back(number);
       } else {
-        merged[it->second].sites.push_back(trail.sites.front());
+        merged[it->second].sites.push_back(external.sites.front());
       }
     }
-    followed_.trails = std::move(merged);
+    followed_.external_reads = std::move(merged);
   }
 
   Reading reading_of(VarId var) const {
@@ -166,7 +168,7 @@ class Follower {
     return now;
   }
 
-  // What a tensor that a pass made is in the first one; kNoId where that pass did not make it.
+  // Returns the counterpart in the first pass of a tensor that a pass made, or kNoId.
   VarId made_by(std::size_t pass, const Reading& now) const {
     const VarId known = now.read.known.at(pass).var;
     if (known == kNoId || !was_made(pass_at(pass), known)) return kNoId;
@@ -174,17 +176,17 @@ class Follower {
     return followed_.passes[pass - base_ - 1].as_first[static_cast<std::size_t>(known)];
   }
 
-  // What the pass before has on its trails, computed, or took in, that is read now.
+  // Finds the sources in the pass before: values that it read, computed or took in.
   std::set<Source> sources_of(const Reading& now) const {
     std::set<Source> sources;
-    // What the pass before wrote to is not what it read there, nor is what was copied there since.
+    // Not a value that was overwritten, by the pass itself or by a copy since.
     if (now.known.same_object && !now.given && !previous().writes(now.known.var)) {
       const auto readers = readers_.find({pass_ - 1 - base_, now.known.var});
       if (readers != readers_.end()) {
-        for (const std::int32_t trail : readers->second) sources.insert({.trail = trail});
+        for (const std::int32_t external : readers->second) sources.insert({.external = external});
       }
     }
-    // What the first pass computed without its inputs is a value of its own as well.
+    // A value that the first pass computed without its inputs is a source of its own.
     const VarId made = made_by(pass_ - 1, now);
     if (made != kNoId && !(now.known.rewritten && now.given)) sources.insert({.var = made});
     if (sources.empty() && now.given) {
@@ -194,7 +196,7 @@ class Follower {
     return sources;
   }
 
-  // The same in passes further back: the end of a delay.
+  // Finds the sources in earlier passes: the end of a delay line.
   std::set<Source> older_sources_of(const Reading& now) const {
     for (std::size_t back = 2; back <= pass_ - base_; ++back) {
       const VarId made = made_by(pass_ - back, now);
@@ -205,69 +207,70 @@ class Follower {
 
   // Looks at what a pass found in the memory of a written state. True when the program has put
   // another tensor in its place, from one of the sources.
-  bool follow_memory(Trail& trail, const Reading& now, const std::set<Source>& sources) {
+  bool follow_memory(ExternalRead& external, const Reading& now, const std::set<Source>& sources) {
     const auto in_place = [&](const Source& source) {
-      return source.var != kNoId && first_.tape().same_memory(source.var, trail.initial());
+      return source.var != kNoId && first_.tape().same_memory(source.var, external.initial());
     };
     const bool replaced = !sources.empty() && std::ranges::none_of(sources, in_place);
     const auto& writer = now.read.writer;
     const bool shared = writer && writer->node != subject_.node.id;
-    std::vector<State::Values>& per_pass = find_state(followed_.written, trail.written)->per_pass;
+    std::vector<State::Values>& per_pass =
+        find_state(followed_.written, external.written)->per_pass;
     const at::Tensor found = (per_pass[pass_] = values_in(current(), now.read.var)).before;
     if (!replaced && !shared) {
       const at::Tensor& first = per_pass[base_].before;
-      trail.memory.add(found, per_pass[pass_ - 1].after, first);
-      if (trace::same_value(found, first) && now.was_there()) trail.moved = pass_;
+      external.memory.add(found, per_pass[pass_ - 1].after, first);
+      if (trace::same_value(found, first) && now.was_there()) external.moved = pass_;
     }
-    // Nor has it a source where that comes and goes.
-    if (!replaced && trail.sources) trail.sources->clear();
+    // A tensor that only some passes read has no source.
+    if (!replaced && external.sources) external.sources->clear();
     return replaced;
   }
 
   void follow(std::int32_t number) {
-    Trail& trail = followed_.trails[static_cast<std::size_t>(number)];
-    const Source itself = {.trail = number};
+    ExternalRead& external = followed_.external_reads[static_cast<std::size_t>(number)];
+    const Source itself = {.external = number};
     const auto content = [&](std::size_t pass) {
-      const VarId var = trail.reads[pass - base_];
+      const VarId var = external.reads[pass - base_];
       return var == kNoId ? at::Tensor() : pass_at(pass).tape().content(var);
     };
-    std::int32_t waited = 0;  // passes so far that found something of unknown origin there
+    std::int32_t waited = 0;  // passes so far that read a value of unknown origin
     for (pass_ = base_ + 1; pass_ < subject_.passes.size(); ++pass_) {
-      const VarId var = trail.reads[pass_ - base_];
+      const VarId var = external.reads[pass_ - base_];
       if (var == kNoId) continue;
       const Reading now = reading_of(var);
-      const VarId former = trail.reads[pass_ - 1 - base_];
+      const VarId former = external.reads[pass_ - 1 - base_];
       const bool moved = !now.known.same_object || now.known.var != former || now.given;
       std::set<Source> sources = sources_of(now);
-      if (trail.written != kNoId && !follow_memory(trail, now, sources)) continue;
+      if (external.written != kNoId && !follow_memory(external, now, sources)) continue;
       if (moved && sources.empty()) sources = older_sources_of(now);
-      const bool unknown = !trail.sources && (moved ? sources.empty() : now.rewritten);
-      if (!trail.sources) {
-        // A delay shows first when all that was there at first has been used up.
+      const bool unknown = !external.sources && (moved ? sources.empty() : now.rewritten);
+      if (!external.sources) {
+        // A delay line of length N first exposes computed values in pass N + 1.
         std::erase_if(sources, [&](const Source& s) { return s.delay != waited + 1; });
       }
-      // Another object with the same content: the program makes it anew, or has several of them.
+      // Another object of the same value: the program makes it in each pass, or has several.
       if (moved && sources.empty() &&
-          trace::same_value(content(trail.changed ? pass_ - 1 : base_), content(pass_))) {
+          trace::same_value(content(external.changed ? pass_ - 1 : base_), content(pass_))) {
         sources.insert(itself);
-        if (now.was_there()) trail.moved = pass_;
+        if (now.was_there()) external.moved = pass_;
       }
       if (moved && sources.count(itself) == 0) {
-        trail.changed = true;
+        external.changed = true;
         if (!sources.empty()) followed_.passes[pass_ - base_ - 1].explained.insert(var);
-        if (now.known.rewritten && !current().writes(var)) trail.rewritten.insert(pass_);
+        if (now.known.rewritten && !current().writes(var)) external.rewritten.insert(pass_);
       }
       if (unknown) {
         ++waited;
         continue;
       }
-      if (!trail.sources) trail.sources = sources;
-      std::erase_if(*trail.sources, [&](const Source& s) { return sources.count(s) == 0; });
+      if (!external.sources) external.sources = sources;
+      std::erase_if(*external.sources, [&](const Source& s) { return sources.count(s) == 0; });
     }
-    if (!trail.changed) return;
-    trail.found = {trace::evaluate(first_.tape(), trail.initial())};
+    if (!external.changed) return;
+    external.found = {trace::evaluate(first_.tape(), external.initial())};
     for (std::size_t pass = base_ + 1; pass < subject_.passes.size(); ++pass) {
-      trail.found.push_back(trace::copy_of(content(pass)));
+      external.found.push_back(trace::copy_of(content(pass)));
     }
   }
 
@@ -275,8 +278,8 @@ class Follower {
   const std::size_t base_ = subject_.base;
   const Pass& first_ = *subject_.first().pass;
   std::vector<std::int32_t> first_calls_;
-  std::size_t pass_ = 0;  // that is looked at
-  // The trails on which a pass, counted from the base, reads a variable.
+  std::size_t pass_ = 0;  // the pass that is being compared
+  // By pass, counted from the base: the external reads of each variable.
   std::map<std::pair<std::size_t, VarId>, std::vector<std::int32_t>> readers_;
   Followed followed_;
 };
@@ -289,8 +292,9 @@ VarId FollowedPass::counterpart(VarId first) const {
 }
 
 bool Followed::changes(VarId initial) const {
-  return std::ranges::any_of(
-      trails, [&](const Trail& trail) { return trail.changed && trail.initial() == initial; });
+  return std::ranges::any_of(external_reads, [&](const ExternalRead& external) {
+    return external.changed && external.initial() == initial;
+  });
 }
 
 Followed follow(const Subject& subject, std::vector<State> written) {

@@ -9,7 +9,7 @@ namespace {
 
 using at::Tensor;
 
-class PicksInANodeTest : public testing::Workbench {
+class IndexViewsInANodeTest : public testing::Workbench {
  protected:
   // Traces a program on a table and a number, and compares it on other numbers.
   void expect_right(const std::function<Tensor(Tensor, const Tensor&, bool)>& program) {
@@ -30,18 +30,19 @@ class PicksInANodeTest : public testing::Workbench {
   }
 
   static Tensor row(const Tensor& table, const Tensor& number, bool traced) {
-    return traced ? front_end::pick(table, {0}, {number}) : table[number.item<std::int64_t>()];
+    return traced ? front_end::index_view(table, {0}, {number})
+                  : table[number.item<std::int64_t>()];
   }
 };
 
-TEST_F(PicksInANodeTest, WritesReachTheTensor) {
+TEST_F(IndexViewsInANodeTest, WritesReachTheTensor) {
   expect_right([](const Tensor& table, const Tensor& number, bool traced) {
     row(table, number, traced).mul_(10);
     return table + 0;
   });
 }
 
-TEST_F(PicksInANodeTest, WritesToTheTensorReachThem) {
+TEST_F(IndexViewsInANodeTest, WritesToTheTensorReachThem) {
   expect_right([](Tensor table, const Tensor& number, bool traced) {
     const Tensor chosen = row(table, number, traced);
     table.add_(5);
@@ -49,7 +50,7 @@ TEST_F(PicksInANodeTest, WritesToTheTensorReachThem) {
   });
 }
 
-TEST_F(PicksInANodeTest, PicksThatMayBeTheSameSeeEachOther) {
+TEST_F(IndexViewsInANodeTest, ViewsThatMayOverlapSeeEachOther) {
   expect_right([](const Tensor& table, const Tensor& number, bool traced) {
     const Tensor one = row(table, number, traced);
     Tensor other = row(table, number, traced);
@@ -58,7 +59,7 @@ TEST_F(PicksInANodeTest, PicksThatMayBeTheSameSeeEachOther) {
   });
 }
 
-TEST_F(PicksInANodeTest, ThePickOfAPickReachesAll) {
+TEST_F(IndexViewsInANodeTest, AViewOfAViewReachesAll) {
   expect_right([](const Tensor& table, const Tensor& number, bool traced) {
     const Tensor outer = row(table, number, traced);
     row(outer, at::scalar_tensor(1, at::kLong), traced).add_(100);

@@ -1,0 +1,45 @@
+// A pass that is under way, and the node that it belongs to.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "session/record/node.h"
+#include "session/tags.h"
+
+namespace leapp::session {
+
+struct OpenPass {
+  /// Declared buffers whose present tensors are read when the pass ends.
+  struct BufferQuery {
+    std::size_t first;  ///< index in Pass::buffers of the first of `count` buffers
+    std::size_t count;
+    std::function<std::vector<at::Tensor>()> current;
+  };
+
+  bool open = false;
+  bool recorded = false;  ///< operators are recorded; otherwise only inputs and outputs are
+  bool awaited = false;   ///< the front end is notified when the pass ends
+  TagRef inside = {};     ///< tag of the values that it computes and does not output
+  std::thread::id thread = {};
+  /// The record so far. An input that was not given yet has no name; the `updated` tensor of a
+  /// buffer is the tensor itself.
+  Pass record = {};
+  std::map<std::string, trace::FrameRef> input_places = {};  ///< lines that gave the inputs
+  std::vector<BufferQuery> buffer_queries = {};
+  std::vector<at::Tensor> handles = {};  ///< tensors that TagTable::enter() was called for
+
+  /// Returns whether an input or a state of that name was given.
+  bool has(const std::string& name) const;
+};
+
+/// A node, and its pass that is under way.
+struct SessionNode : Node {
+  OpenPass pass;
+  std::vector<at::Tensor> declared;  ///< tensors that annotations of the first pass named
+};
+
+}  // namespace leapp::session

@@ -1,0 +1,103 @@
+#include "session/ports.h"
+
+#include <algorithm>
+
+#include "base/check.h"
+#include "base/find.h"
+#include "bundle/contract_rules.h"
+#include "bundle/port_rules.h"
+#include "interop/convert.h"
+#include "session/placed_error.h"
+#include "trace/dispatcher.h"
+
+namespace leapp::session {
+namespace {
+
+// Returns why the tensor has no type, shape and dense elements, as a port needs; empty if it has.
+// Called for each port in each pass, so text is made for faults alone.
+std::string find_dense_fault(const at::Tensor& tensor) {
+  if (trace::is_wrapped(tensor)) {
+    return "a value inside of torch.vmap() or another transform of torch.func, which has no "
+           "elements of its own. Annotate outside of the transform: its inputs before, what it "
+           "returns after.";
+  }
+  if (tensor.is_meta()) {
+    return "on the meta device, where tensors have no elements. Make it on a device that has.";
+  }
+  if (tensor.layout() == at::kStrided || tensor.layout() == at::kMkldnn) return {};
+  return c10::str(
+      "a tensor of layout ", tensor.layout(),
+      "; only dense tensors can be ports. Pass .to_dense(), or its values and indices apart.");
+}
+
+void require_contract(const Port& port) {
+  if (port.semantics.extra.empty()) return;
+  const auto fault = find_contract_fault(port);
+  if (!fault) return;
+  refuse(Code::kWrongValue, "port '" + port.name + "': " + fault->key + ": " + fault->what + " (" +
+                                to_string(fault->code) + " of the bundle format).");
+}
+
+// Names that are fewer than the dimensions are those of the last ones. Where one dimension is named
+// every reader takes that form; some take no null before it.
+void drop_leading_axes(ElementNames& names) {
+  const auto named = std::ranges::find_if_not(
+      names, [](const auto& axis) { return std::holds_alternative<std::monostate>(axis); });
+  if (named == names.end() - 1 && std::holds_alternative<std::vector<std::string>>(*named)) {
+    names.erase(names.begin(), named);
+  }
+}
+
+}  // namespace
+
+NodePort describe(const TensorSemantics& entry) {
+  if (const std::string fault = find_port_name_fault(entry.name); !fault.empty()) {
+    refuse(Code::kBadName, "no port can have that name: " + fault);
+  }
+  require(entry.ref.defined(), Code::kPayload, "port '" + entry.name + "' has no tensor");
+  if (const std::string fault = find_extra_fault(entry.semantics.extra); !fault.empty()) {
+    refuse(Code::kWrongValue, "extra keys of port '" + entry.name + "': " + fault);
+  }
+  if (const std::string fault = find_dense_fault(entry.ref); !fault.empty()) {
+    refuse(Code::kNotDense, "port '" + entry.name + "' is " + fault);
+  }
+  NodePort port = {{entry.name, interop::to_dtype(entry.ref.scalar_type()), entry.ref.sizes().vec(),
+                    entry.semantics}};
+  require_contract(port);
+  if (port.semantics.element_names) drop_leading_axes(*port.semantics.element_names);
+  return port;
+}
+
+std::string describe(const NodePort& port) {
+  return "'" + port.name + "' " + std::string(name_of(port.dtype)) + " " + to_string(port.shape);
+}
+
+NodePort& match_port(const Node& node, std::vector<NodePort>& ports, const NodePort& port,
+                     const char* side, MessageQueue& messages, trace::FrameRef frame) {
+  NodePort* known = find_in(ports, port.name, &NodePort::name);
+  const bool found = known != nullptr;
+  if (!found || known->dtype != port.dtype || known->shape != port.shape) {
+    std::string text = std::string(side) + " " + describe(port) + ", but the first pass had ";
+    text += found ? describe(*known) : "only";
+    for (const NodePort& each : ports) text += found ? "" : " " + describe(each);
+    refuse_new_signature(node, text + ". Use another node name for another signature.");
+  }
+  if (port.semantics != Semantics{} && port.semantics != known->semantics) {
+    messages.warn(
+        Code::kLaterPassIgnored, node.name,
+        std::string(side) + " '" + port.name + "' of node '" + node.name +
+            "' has another kind, element names or extra keys than in the first pass: the bundle "
+            "has those of the first pass",
+        frame);
+  }
+  return *known;
+}
+
+std::vector<at::Tensor> tensors_of(const NamedTensors& entries) {
+  std::vector<at::Tensor> tensors;
+  tensors.reserve(entries.size());
+  for (const TensorSemantics& entry : entries) tensors.push_back(entry.ref);
+  return tensors;
+}
+
+}  // namespace leapp::session

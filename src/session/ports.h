@@ -1,0 +1,28 @@
+// Ports as annotations describe them.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "leapp/leapp.h"
+#include "session/message_queue.h"
+#include "session/record/node.h"
+
+namespace leapp::session {
+
+/// Returns the port of one entry of a payload. Throws PlacedError if it cannot be a port: a bad
+/// name or extra key, or a tensor without dense elements.
+NodePort describe(const TensorSemantics& entry);
+
+/// Returns "'h' float32 [1, 4]".
+std::string describe(const NodePort& port);
+
+/// Returns the port of the node's first pass that a later pass names again; `side` is "input",
+/// "output" or "state". Throws PlacedError if its type or shape differ; warns if its semantics do.
+NodePort& match_port(const Node& node, std::vector<NodePort>& ports, const NodePort& port,
+                     const char* side, MessageQueue& messages, trace::FrameRef frame);
+
+/// Returns the tensors of a payload, in order.
+std::vector<at::Tensor> tensors_of(const NamedTensors& entries);
+
+}  // namespace leapp::session

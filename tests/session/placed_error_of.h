@@ -1,0 +1,28 @@
+// The error that a function throws while the session's lock is held.
+#pragma once
+
+#include <optional>
+
+#include "session/placed_error.h"
+
+namespace leapp::session::testing {
+
+/// Returns what `call` refuses; nothing if it refuses nothing.
+template <typename Call>
+std::optional<PlacedError> placed_error_of(const Call& call) {
+  try {
+    call();
+  } catch (const PlacedError& error) {
+    return error;
+  }
+  return std::nullopt;
+}
+
+/// Returns the code of that, likewise.
+template <typename Call>
+std::optional<Code> refused(const Call& call) {
+  const auto error = placed_error_of(call);
+  return error ? std::optional(error->code) : std::nullopt;
+}
+
+}  // namespace leapp::session::testing
