@@ -53,7 +53,8 @@ LEAPP_API leapp_status leapp_controller_find_actuator(const leapp_controller* co
 LEAPP_API leapp_status leapp_controller_start(leapp_controller* controller);
 LEAPP_API leapp_status leapp_controller_stop(leapp_controller* controller);
 
-/* What a sensor measured `age` seconds ago, in its own order. */
+/* Sets what a sensor measured `age` seconds ago, in its own order. The age is at least 0, and may
+ * be INFINITY. */
 LEAPP_API leapp_status leapp_controller_set_sensor(leapp_controller* controller, size_t sensor,
                                                    const double* values, size_t count, double age);
 

@@ -12,17 +12,19 @@
 //     send(controller.actuator_values(target));                      // in the robot's own order
 //   }
 //
-// What update() does, at the rate of the loop: the sensors are sampled into the histories. When the
-// policy is due, by the bundle's frequency, its inputs are gathered by name, converted, checked and
-// clamped, and the policy runs: at once, or in a thread of its own. Between two results targets are
-// held, interpolated, or played back when they are a chunk of steps. What goes out is clamped, kept
-// below its rate, blended in from the measured pose at first, and converted to the robot's units.
+// update() runs at the rate of the loop. It samples the sensors into the histories. When the policy
+// is due, by the bundle's frequency, its inputs are gathered by name, converted, checked and
+// limited, and the policy runs: at once, or in a thread of its own. Between two results targets are
+// held, interpolated, or played back if they are a chunk of steps. They are blended in, limited in
+// range and rate, and converted to the robot's units. The rate counts from the values sent last, at
+// first from the measured pose.
 //
-// When it cannot be trusted: an input that is older than its max_age_ms or not finite, an output
-// that is not finite, a tick that fails and a result that is late make every output its `fallback`
-// (without one, what was put out last) until a good result comes. A value beyond limits that say
-// `on_violation: stop` does so for good, until start(). Each of these interventions is counted,
-// with tick, cause and port.
+// An input that is stale or not finite, an output that is not finite, a tick that fails and a
+// result that is late make every output send its `fallback` (`hold`, the last output, if none is
+// declared) until a good result comes. A value beyond limits that say `on_violation: stop` does so
+// until start(). A tick first decides and then sends: all targets or all fallbacks. Every
+// intervention is counted, with tick, cause and port. docs/controller.md defines all of this in
+// numbered rules.
 //
 // Real time: set_sensor(), update() and actuator_values() allocate nothing of their own, take no
 // lock and call no system; the engines' own allocations in a tick are theirs. Everything else is
@@ -67,8 +69,8 @@ enum class Execution : std::uint8_t {
 
 /// Why a controller stepped in.
 enum class Cause : std::uint8_t {
-  kClamped,       ///< a value was beyond a limit, and the limit took its place
-  kSlewed,        ///< a value changed faster than its rate, and was held back
+  kClamped,       ///< a value was beyond its range
+  kSlewed,        ///< a value changed faster than its rate
   kBeyondLimits,  ///< a value was beyond a limit that says stop
   kNotFinite,     ///< NaN or infinity
   kStale,         ///< an input older than its max_age_ms, or never measured
@@ -106,7 +108,8 @@ struct ControllerOptions {
   /// How long position targets take to be what the policy says: after start() from the measured
   /// pose, and after a fallback from what that put out.
   std::chrono::nanoseconds blend_in{0};
-  /// The time, from any origin; never backwards. Without one, the steady clock.
+  /// Returns the time, from any origin. A step back counts as no time. Without one, the steady
+  /// clock.
   std::function<std::chrono::nanoseconds()> clock = {};
   /// A file to record every signal and port to, in the format MCAP; a thread of its own writes it.
   std::filesystem::path recording = {};
@@ -138,10 +141,10 @@ class LEAPP_EXPORT Controller {
   /// Ends it: update() puts out nothing until start(). Waits for the worker.
   void stop();
 
-  /// What a sensor measures now, in the order of its elements. Too few or too many values, and an
-  /// index of no sensor, are left out: the sensor grows stale.
+  /// Sets what a sensor measures now, in the order of its elements. Too few or too many values, and
+  /// an index of no sensor, are left out: the sensor grows stale.
   void set_sensor(std::size_t sensor, std::span<const double> values) noexcept;
-  /// The same, measured some time ago.
+  /// The same, measured `age` ago. A negative age is left out as well.
   void set_sensor(std::size_t sensor, std::span<const double> values,
                   std::chrono::nanoseconds age) noexcept;
   /// Where a sensor's values lie, for writing them in place; set_fresh() says when that is done.

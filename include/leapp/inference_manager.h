@@ -246,6 +246,12 @@ class LEAPP_EXPORT InferenceManager {
 
   /// Runs every node once. On a failure the state is what it was before.
   Result<void> tick() noexcept;
+  /// Takes back the last tick: the next one reads the state that the last one read. Only the state
+  /// goes back, not outputs. Does nothing if a state was set since, or if it was taken back
+  /// already.
+  void undo_tick() noexcept;
+  /// Returns whether no feedback value is NaN or infinite. Costs one pass over the values.
+  bool is_state_finite() const noexcept;
 
   /// What an output holds since the last tick; valid until the next. Without memory where there is
   /// no such port.

@@ -96,12 +96,15 @@ leapp_status leapp_controller_set_sensor(leapp_controller* controller, size_t se
   if (values == nullptr) return is_null("values");
   const std::size_t expected = controller->controller.sensor_values(sensor).size();
   if (expected == 0) return no_such("sensor");
-  if (count != expected || !(age >= 0 && age <= 1e9)) {
+  if (count != expected || !(age >= 0)) {
     return fail(leapp::Failure(Code::kPortShape,
-                               "a sensor has as many values as elements, and an age in seconds"));
+                               "a sensor has as many values as elements, and an age of at least "
+                               "0 seconds"));
   }
+  constexpr double kMost = 9.2e9;  // seconds that nanoseconds can count
   controller->controller.set_sensor(sensor, {values, count},
-                                    std::chrono::nanoseconds(std::llround(age * 1e9)));
+                                    age < kMost ? std::chrono::nanoseconds(std::llround(age * 1e9))
+                                                : std::chrono::nanoseconds::max());
   return LEAPP_OK;
 }
 

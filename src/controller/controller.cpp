@@ -2,16 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <cstring>
 
 #include "base/check.h"
 #include "base/utf8.h"
-#include "controller/input_side.h"
-#include "controller/intervention_log.h"
-#include "controller/output_side.h"
 #include "controller/policy_runner.h"
 #include "controller/recorder.h"
-#include "controller/schedule.h"
-#include "controller/signals.h"
+#include "controller/step.h"
 #include "leapp/error.h"
 
 namespace leapp {
@@ -34,7 +32,7 @@ std::size_t find_signal(const std::vector<Signal>& signals, std::string_view nam
                                    quote_for_message(name) + "; it has: " + names);
 }
 
-/// The robot, when it and the options make sense.
+/// Returns the robot. Throws Error unless it and the options make sense.
 const Robot& checked(const Robot& robot, const ControllerOptions& options) {
   check(robot);
   const auto require_positive = [](nanoseconds time, const char* what) {
@@ -49,18 +47,9 @@ const Robot& checked(const Robot& robot, const ControllerOptions& options) {
   return robot;
 }
 
-double find_frequency(const Bundle& bundle, const ControllerOptions& options) {
-  if (options.frequency) return *options.frequency;
-  const auto declared = contract_of(bundle.pipeline).frequency;
-  require(declared.has_value(), Code::kControllerOptions,
-          bundle.file.string() +
-              ": the bundle does not say how often its policy runs; give the controller a "
-              "frequency, or export with GraphConfigs(frequency=..)");
-  return *declared;
-}
-
 }  // namespace
 
+/// The shell around step.h: clock, engine, worker and recording.
 class Controller::Impl {
  public:
   Impl(const std::filesystem::path& path, const Robot& robot, ControllerOptions options)
@@ -68,66 +57,66 @@ class Controller::Impl {
         options_(std::move(options)),
         manager_(path, options_.runtime),
         binding_(bind_all()),
-        decimation_(ticks_in(1 / find_frequency(manager_.bundle(), options_), robot_.rate,
-                             "the period of the policy")),
-        sensors_(make_values(robot_.sensors)),
-        actuators_(make_values(robot_.actuators)),
-        inputs_(manager_, binding_, sensors_, robot_.rate, decimation_),
-        outputs_(manager_, binding_, robot_, sensors_, actuators_, decimation_, options_),
-        deadline_(options_.deadline.value_or(nanoseconds(
-            static_cast<std::int64_t>(1e9 * static_cast<double>(decimation_) / robot_.rate)))),
+        plan_(make_tick_plan(manager_.bundle(), robot_, binding_, options_)),
+        tick_(plan_),
+        sensors_(make_sensors(plan_)),
+        actuators_(make_actuators(plan_)),
         runner_(manager_, options_.execution, options_.worker_poll) {
     if (!options_.clock) options_.clock = steady_now;
     manager_.prepare();
+    find_ports();
     if (!options_.recording.empty()) {
       recorder_.emplace(options_.recording, robot_, manager_.bundle(), binding_);
     }
   }
 
   void start() {
-    runner_.settle();
+    runner_.finish();
     manager_.reset();
-    inputs_.start();
-    outputs_.start();
-    log_.clear();
-    for (SignalValues& sensor : sensors_) sensor.measured = SignalValues::kNever;
-    tick_ = 0;
-    late_ = false;
-    bad_ = false;
-    state_ = ControllerState::kWaiting;
+    for (const InputPort port : input_ports_) manager_.touch(port);  // written in place
+    tick_.restart();
+    active_ = true;
     if (recorder_) recorder_->started(options_.clock());
   }
 
   void stop() {
-    runner_.settle();
-    state_ = ControllerState::kInactive;
+    runner_.finish();
+    active_ = false;
   }
 
   ControllerState update() noexcept {
-    if (state_ == ControllerState::kInactive) return state_;
-    now_ = options_.clock();
-    const std::uint64_t logged = log_.total();
-    for (SignalValues& sensor : sensors_) sensor.stamp(now_);
-    inputs_.sample(tick_, log_);
-    if (runner_.phase() == PolicyRunner::Phase::kDone) harvest();
-    if (state_ != ControllerState::kStopped && tick_ % decimation_ == 0) run_policy();
-    if (options_.execution == Execution::kWorker) look_at_deadline();
-    put_out();
-    if (recorder_) record(logged);
-    ++tick_;
-    return state_;
+    if (!active_) return ControllerState::kInactive;
+    const nanoseconds now = options_.clock();
+    const std::uint64_t tick = tick_.tick;
+    const std::uint64_t logged = tick_.log.total();
+    PolicyResult result = poll_worker();
+    std::uint64_t requested = tick_.requested;
+    const bool busy = result.kind == PolicyResult::Kind::kBusy;
+    const bool asked = gather(plan_, tick_, sensors_, now, busy, input_memory_);
+    for (SensorValues& sensor : sensors_) sensor.fresh = false;
+    if (asked && !plan_.worker) {
+      result = run_policy(now);
+      requested = tick;
+    }
+    const StepOutcome outcome = step(plan_, tick_, sensors_, result, actuators_);
+    if (outcome.discard) {
+      manager_.undo_tick();
+    } else if (recorder_ && result.kind == PolicyResult::Kind::kGood) {
+      record_ports(requested, now);
+    }
+    if (outcome.request) request_worker();
+    if (recorder_) record(tick, now, logged);
+    return outcome.state;
   }
 
   Robot robot_;
   ControllerOptions options_;
   InferenceManager manager_;
   RobotBinding binding_;
-  std::size_t decimation_;
-  std::vector<SignalValues> sensors_;
-  std::vector<SignalValues> actuators_;
-  InterventionLog log_;
-  std::uint64_t tick_ = 0;
-  ControllerState state_ = ControllerState::kInactive;
+  TickPlan plan_;
+  TickState tick_;
+  std::vector<SensorValues> sensors_;
+  std::vector<std::vector<double>> actuators_;
   std::optional<Failure> failure_;
   std::optional<Recorder> recorder_;
 
@@ -140,99 +129,87 @@ class Controller::Impl {
     return binding;
   }
 
-  void run_policy() noexcept {
-    if (runner_.phase() != PolicyRunner::Phase::kIdle) return;  // late; look_at_deadline() says so
-    if (inputs_.is_stale(tick_, now_, log_)) {
-      bad_ = true;
-      return;
+  /// Finds the memory of the ports. A worker reads the manager's inputs while the next ones are
+  /// gathered, so those have memory of their own.
+  void find_ports() {
+    for (const PortBinding& port : binding_.inputs) {
+      input_ports_.push_back(manager_.input_port(port.port));
+      const TensorView& view = manager_.input(input_ports_.back());
+      gathered_.emplace_back(plan_.worker ? view.byte_size() : 0);
+      input_memory_.push_back(plan_.worker ? gathered_.back().data() : view.data);
     }
-    const InputSide::Outcome filled = inputs_.fill(tick_, log_);
-    if (filled == InputSide::Outcome::kStop) state_ = ControllerState::kStopped;
-    if (filled != InputSide::Outcome::kGood) {
-      bad_ = true;
-      return;
+    for (const PortBinding& port : binding_.outputs) {
+      output_ports_.push_back(manager_.output_port(port.port));
     }
-    requested_ = tick_;
-    requested_at_ = now_;
-    late_ = false;
+    output_memory_.resize(output_ports_.size());
+  }
+
+  /// Looks at the worker, once a tick.
+  PolicyResult poll_worker() noexcept {
+    const PolicyRunner::Phase phase = runner_.phase();
+    if (phase == PolicyRunner::Phase::kDone) return take_result();
+    PolicyResult result;
+    if (phase == PolicyRunner::Phase::kRequested) result.kind = PolicyResult::Kind::kBusy;
+    return result;
+  }
+
+  PolicyResult run_policy(nanoseconds began) noexcept {
     runner_.request();
-    if (runner_.phase() != PolicyRunner::Phase::kDone) return;
-    if (options_.deadline && options_.execution == Execution::kSynchronous &&
-        options_.clock() - now_ > deadline_) {
-      log_.add(tick_, Cause::kLate, {});  // but here: what it says is used
-    }
-    harvest();
+    PolicyResult result = take_result();
+    result.late = options_.deadline && options_.clock() - began > *options_.deadline;
+    return result;
   }
 
-  /// Takes the result of the policy, however late.
-  void harvest() noexcept {
-    const Result<void> result = runner_.take();
-    if (!result) {
-      failure_ = result.failure();
-      log_.add(tick_, Cause::kTickFailed, {});
-      bad_ = true;
-      return;
+  PolicyResult take_result() noexcept {
+    PolicyResult result;
+    if (const Result<void> done = runner_.take(); !done) {
+      failure_ = done.failure();
+      result.kind = failure_->code() == Code::kNotFinite ? PolicyResult::Kind::kNotFinite
+                                                         : PolicyResult::Kind::kFailed;
+      return result;
     }
-    if (recorder_) record_ports();
-    const bool first = !outputs_.has_targets();
-    if (!outputs_.accept(requested_, tick_, log_)) {
-      bad_ = true;
-      return;
+    for (std::size_t i = 0; i < output_ports_.size(); ++i) {
+      output_memory_[i] = manager_.output(output_ports_[i]).data;
     }
-    if (first || bad_) outputs_.begin_blend(tick_);
-    bad_ = false;
+    result.kind = PolicyResult::Kind::kGood;
+    result.outputs = output_memory_;
+    return result;
   }
 
-  void look_at_deadline() noexcept {
-    if (late_ || runner_.phase() != PolicyRunner::Phase::kRequested) return;
-    if (now_ - requested_at_ < deadline_) return;
-    late_ = true;
-    bad_ = true;
-    log_.add(tick_, Cause::kLate, {});
+  void request_worker() noexcept {
+    for (std::size_t i = 0; i < input_ports_.size(); ++i) {
+      std::memcpy(manager_.input(input_ports_[i]).data, gathered_[i].data(), gathered_[i].size());
+    }
+    runner_.request();
   }
 
-  void put_out() noexcept {
-    if (state_ == ControllerState::kStopped || bad_) {
-      outputs_.fall_back();
-      if (state_ != ControllerState::kStopped) state_ = ControllerState::kFallback;
-    } else if (!outputs_.has_targets()) {
-      outputs_.wait();
-      state_ = ControllerState::kWaiting;
-    } else if (outputs_.play(tick_, log_)) {
-      state_ = ControllerState::kRunning;
-    } else {
-      outputs_.fall_back();
-      state_ = ControllerState::kStopped;
+  void record_ports(std::uint64_t requested, nanoseconds now) noexcept {
+    for (std::size_t i = 0; i < input_ports_.size(); ++i) {
+      recorder_->input(i, requested, now, manager_.input(input_ports_[i]));
+    }
+    for (std::size_t i = 0; i < output_ports_.size(); ++i) {
+      recorder_->output(i, requested, now, manager_.output(output_ports_[i]));
     }
   }
 
-  void record_ports() noexcept {
-    for (std::size_t i = 0; i < binding_.inputs.size(); ++i) {
-      recorder_->input(i, requested_, now_, inputs_.view(i));
-    }
-    for (std::size_t i = 0; i < binding_.outputs.size(); ++i) {
-      recorder_->output(i, requested_, now_, outputs_.view(i));
-    }
-  }
-
-  void record(std::uint64_t logged) noexcept {
+  void record(std::uint64_t tick, nanoseconds now, std::uint64_t logged) noexcept {
     for (std::size_t i = 0; i < sensors_.size(); ++i) {
-      recorder_->sensor(i, tick_, now_, sensors_[i].values);
+      recorder_->sensor(i, tick, now, sensors_[i].values);
     }
     for (std::size_t i = 0; i < actuators_.size(); ++i) {
-      recorder_->actuator(i, tick_, now_, actuators_[i].values);
+      recorder_->actuator(i, tick, now, actuators_[i]);
     }
-    for (std::uint64_t i = logged; i < log_.total(); ++i) recorder_->intervened(now_, log_.at(i));
+    for (std::uint64_t i = logged; i < tick_.log.total(); ++i) {
+      recorder_->intervened(now, tick_.log.at(i));
+    }
   }
 
-  InputSide inputs_;
-  OutputSide outputs_;
-  nanoseconds deadline_;
-  nanoseconds now_{0};
-  std::uint64_t requested_ = 0;
-  nanoseconds requested_at_{0};
-  bool late_ = false;
-  bool bad_ = false;     // the last result cannot be trusted
+  std::vector<InputPort> input_ports_;    // in the order of the binding
+  std::vector<OutputPort> output_ports_;  // the same
+  std::vector<std::vector<std::byte>> gathered_;
+  std::vector<void*> input_memory_;
+  std::vector<const void*> output_memory_;
+  bool active_ = false;
   PolicyRunner runner_;  // last: its thread uses the others
 };
 
@@ -253,7 +230,7 @@ const RobotBinding& Controller::binding() const noexcept {
   return impl_->binding_;
 }
 std::size_t Controller::decimation() const noexcept {
-  return impl_->decimation_;
+  return impl_->plan_.decimation;
 }
 
 std::size_t Controller::sensor(std::string_view name) const {
@@ -276,8 +253,8 @@ void Controller::set_sensor(std::size_t sensor, std::span<const double> values) 
 
 void Controller::set_sensor(std::size_t sensor, std::span<const double> values,
                             nanoseconds age) noexcept {
-  if (sensor >= impl_->sensors_.size()) return;
-  SignalValues& signal = impl_->sensors_[sensor];
+  if (sensor >= impl_->sensors_.size() || age.count() < 0) return;
+  SensorValues& signal = impl_->sensors_[sensor];
   if (values.size() != signal.values.size()) return;
   std::copy(values.begin(), values.end(), signal.values.begin());
   signal.age = age;
@@ -300,18 +277,18 @@ ControllerState Controller::update() noexcept {
 }
 
 std::span<double> Controller::actuator_values(std::size_t actuator) noexcept {
-  return actuator < impl_->actuators_.size() ? std::span(impl_->actuators_[actuator].values)
+  return actuator < impl_->actuators_.size() ? std::span(impl_->actuators_[actuator])
                                              : std::span<double>();
 }
 
 std::uint64_t Controller::ticks() const noexcept {
-  return impl_->tick_;
+  return impl_->tick_.tick;
 }
 const std::array<std::uint64_t, kCauses>& Controller::counts() const noexcept {
-  return impl_->log_.counts();
+  return impl_->tick_.log.counts();
 }
 std::vector<Intervention> Controller::interventions() const {
-  return impl_->log_.last();
+  return impl_->tick_.log.last();
 }
 std::string_view Controller::failure() const noexcept {
   return impl_->failure_ ? impl_->failure_->message() : std::string_view();

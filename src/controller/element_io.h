@@ -40,11 +40,21 @@ inline void load_step(const void* memory, DType dtype, const PortLayout& layout,
   }
 }
 
-/// One sum instead of a branch per value: it is finite exactly when all of them are.
+/// Returns whether all values are finite. One sum instead of a branch per value.
 inline bool are_finite(std::span<const double> values) noexcept {
   double sum = 0;
   for (const double value : values) sum += value * 0.0;
   return sum == 0.0;
+}
+
+/// Returns whether all values are finite numbers of a port of that type.
+inline bool are_finite_as(DType dtype, std::span<const double> values) noexcept {
+  if (dtype != DType::kFloat32) return are_finite(values);
+  constexpr double kRoundsToInfinity = 0x1.ffffffp127;  // half a step above the largest float
+  for (const double value : values) {
+    if (!(std::abs(value) < kRoundsToInfinity)) return false;
+  }
+  return true;
 }
 
 }  // namespace leapp

@@ -29,6 +29,10 @@ void HistoryRing::push(std::span<const double> sample) noexcept {
   newest_ = slot + slots_;
 }
 
+void HistoryRing::repeat() noexcept {
+  push({samples_.data() + newest_ * count_, count_});  // lies in another slot than the next
+}
+
 void HistoryRing::write(std::size_t slot, std::span<const double> sample) noexcept {
   const auto offset = static_cast<std::ptrdiff_t>(slot * count_);
   const auto half = static_cast<std::ptrdiff_t>(slots_ * count_);

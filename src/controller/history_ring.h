@@ -25,7 +25,10 @@ class HistoryRing {
   /// Adds a sample. The first one fills what was before it, unless the start is given.
   void push(std::span<const double> sample) noexcept;
 
-  /// Sample of that time step, in the declared order. Not while empty().
+  /// Adds the newest sample again. Not while empty().
+  void repeat() noexcept;
+
+  /// Returns the sample of that time step, in the declared order. Not while empty().
   std::span<const double> step(std::size_t index) const noexcept;
 
  private:

@@ -3,135 +3,123 @@
 #include <algorithm>
 
 #include "controller/element_io.h"
-#include "controller/schedule.h"
+#include "controller/saturating.h"
 
 namespace leapp {
 namespace {
 
-/// Commands stay within the ranges that the bundle states.
-void narrow_to_ranges(Limiter& limiter, const PortBinding& port, const GraphContract& contract) {
-  if (!port.kind.starts_with("command/")) return;
-  for (const CommandRange& range : contract.command_ranges) {
-    for (std::size_t i = 0; i < port.elements.size(); ++i) {
-      if (port.elements[i] == range.element) limiter.narrow(i, range.lower, range.upper);
-    }
+using std::chrono::nanoseconds;
+
+/// Takes a reading of an input into its `values`.
+FillOutcome read(const InputPlan& plan, InputState& input, std::span<const SensorValues> sensors,
+                 std::uint64_t tick, InterventionLog& log) noexcept {
+  for (std::size_t i = 0; i < plan.sources.size(); ++i) {
+    const SensorElement& source = plan.sources[i];
+    input.values[i] = sensors[source.sensor].values[source.element] * source.factor;
+  }
+  if (!are_finite(input.values)) [[unlikely]] {
+    log.add(tick, Cause::kNotFinite, plan.name);
+    return FillOutcome::kBad;
+  }
+  const LimitOutcome outcome = limit(plan.bounds, input.previous, input.values);
+  if (outcome.stop) [[unlikely]] {
+    log.add(tick, Cause::kBeyondLimits, plan.name);
+    return FillOutcome::kStop;
+  }
+  if (!are_finite_as(plan.dtype, input.values)) [[unlikely]] {
+    log.add(tick, Cause::kNotFinite, plan.name);
+    return FillOutcome::kBad;
+  }
+  if (outcome.clamped) log.add(tick, Cause::kClamped, plan.name);
+  if (outcome.slewed) log.add(tick, Cause::kSlewed, plan.name);
+  std::copy(input.values.begin(), input.values.end(), input.previous.begin());
+  return FillOutcome::kGood;
+}
+
+bool is_measured(const InputPlan& input, const TickState& state) noexcept {
+  return std::all_of(input.sensors.begin(), input.sensors.end(),
+                     [&](std::size_t sensor) { return state.sensors[sensor].measured; });
+}
+
+nanoseconds oldest_of(const InputPlan& input, const TickState& state) noexcept {
+  nanoseconds oldest{0};
+  for (const std::size_t sensor : input.sensors) {
+    oldest = std::max(oldest, state.sensors[sensor].age);
+  }
+  return oldest;
+}
+
+/// Adds the newest reading to a time axis; a reading that cannot be used leaves the one before.
+void add_sample(const InputPlan& plan, InputState& input, nanoseconds age) noexcept {
+  if (input.good) input.age = age;
+  if (plan.max_age && input.age > *plan.max_age) {
+    input.history.clear();
+  } else if (input.good) {
+    input.history.push(input.values);
+  } else if (!input.history.empty()) {
+    input.history.repeat();
   }
 }
 
 }  // namespace
 
-InputSide::InputSide(InferenceManager& manager, const RobotBinding& binding,
-                     const std::vector<SignalValues>& sensors, double rate, std::size_t decimation)
-    : manager_(manager) {
-  const GraphContract contract = contract_of(manager.bundle().pipeline);
-  for (const PortBinding& port : binding.inputs) {
-    Input input;
-    input.name = port.port;
-    input.port = manager.input_port(port.port);
-    input.view = manager.input(input.port);
-    input.layout = port.layout;
-    for (const BoundElement& element : port.sources) {
-      const SignalValues& signal = sensors[element.signal];
-      input.sources.push_back({&signal.values[element.element], element.factor});
-      if (std::find(input.signals.begin(), input.signals.end(), &signal) == input.signals.end()) {
-        input.signals.push_back(&signal);
-      }
-    }
-    if (port.contract.max_age_ms) {
-      input.max_age = std::chrono::duration_cast<std::chrono::nanoseconds>(
-          std::chrono::duration<double, std::milli>(*port.contract.max_age_ms));
-    }
-    std::size_t every = decimation;
-    if (port.layout.steps > 1) {
-      const std::string what = "the time axis of " + port.port;
-      const Sampling sampling =
-          find_sampling(ticks_in(port.layout.period_ms / 1000, rate, what), decimation, what);
-      input.every = every = sampling.every;
-      input.history = HistoryRing(port.contract.history.value_or(History{}), port.layout.steps,
-                                  port.layout.elements, sampling.stride);
-    }
-    input.values.resize(port.layout.elements);
-    input.limiter =
-        Limiter(port.contract.limits, port.layout.elements, static_cast<double>(every) / rate);
-    narrow_to_ranges(input.limiter, port, contract);
-    inputs_.push_back(std::move(input));
+void advance_time(TickState& state, std::span<const SensorValues> sensors,
+                  nanoseconds clock) noexcept {
+  const bool first = state.tick == 0;
+  const nanoseconds step = first ? nanoseconds(0) : steps_forward(state.clock, clock);
+  state.clock = clock;
+  state.time = saturating_add(state.time, step);
+  for (std::size_t i = 0; i < sensors.size(); ++i) {
+    SensorState& sensor = state.sensors[i];
+    sensor.age = sensors[i].fresh ? sensors[i].age : saturating_add(sensor.age, step);
+    sensor.measured = sensor.measured || sensors[i].fresh;
+  }
+  for (InputState& input : state.inputs) input.age = saturating_add(input.age, step);
+}
+
+void sample_histories(const TickPlan& plan, TickState& state,
+                      std::span<const SensorValues> sensors) noexcept {
+  for (std::size_t i = 0; i < plan.inputs.size(); ++i) {
+    const InputPlan& input = plan.inputs[i];
+    if (input.every == 0 || state.tick % input.every != 0) continue;
+    if (!is_measured(input, state)) continue;  // stale: the policy does not run either
+    const FillOutcome outcome = read(input, state.inputs[i], sensors, state.tick, state.log);
+    state.inputs[i].good = outcome == FillOutcome::kGood;
+    state.limit_stop = state.limit_stop || outcome == FillOutcome::kStop;
+    add_sample(input, state.inputs[i], oldest_of(input, state));
   }
 }
 
-void InputSide::start() {
-  stop_ = false;
-  for (Input& input : inputs_) {
-    input.limiter.forget();
-    input.history.clear();
-    input.good = true;
-    manager_.touch(input.port);
-  }
-}
-
-InputSide::Outcome InputSide::read(Input& input, std::uint64_t tick,
-                                   InterventionLog& log) noexcept {
-  for (std::size_t i = 0; i < input.sources.size(); ++i) {
-    input.values[i] = *input.sources[i].value * input.sources[i].factor;
-  }
-  if (!are_finite(input.values)) [[unlikely]] {
-    log.add(tick, Cause::kNotFinite, input.name);
-    return Outcome::kBad;
-  }
-  if (!input.limiter.active()) return Outcome::kGood;
-  const Limiter::Outcome outcome = input.limiter.apply(input.values);
-  if (outcome.stop) [[unlikely]] {
-    log.add(tick, Cause::kBeyondLimits, input.name);
-    return Outcome::kStop;
-  }
-  if (outcome.clamped) log.add(tick, Cause::kClamped, input.name);
-  if (outcome.slewed) log.add(tick, Cause::kSlewed, input.name);
-  return Outcome::kGood;
-}
-
-void InputSide::sample(std::uint64_t tick, InterventionLog& log) noexcept {
-  for (Input& input : inputs_) {
-    if (input.every == 0 || tick % input.every != 0) continue;
-    const bool measured = std::all_of(
-        input.signals.begin(), input.signals.end(),
-        [](const SignalValues* signal) { return signal->measured != SignalValues::kNever; });
-    if (!measured) continue;  // the policy does not run either: find out in is_stale()
-    const Outcome outcome = read(input, tick, log);
-    stop_ = stop_ || outcome == Outcome::kStop;
-    input.good = outcome == Outcome::kGood;
-    if (input.good) input.history.push(input.values);
-  }
-}
-
-bool InputSide::is_stale(std::uint64_t tick, std::chrono::nanoseconds now,
-                         InterventionLog& log) noexcept {
+bool are_stale(const TickPlan& plan, TickState& state) noexcept {
   bool stale = false;
-  for (const Input& input : inputs_) {
-    for (const SignalValues* const signal : input.signals) {
-      if (signal->measured != SignalValues::kNever && now - signal->measured <= input.max_age) {
-        continue;
-      }
-      log.add(tick, Cause::kStale, input.name);
-      stale = true;
-      break;
-    }
+  for (const InputPlan& input : plan.inputs) {
+    const bool fresh =
+        is_measured(input, state) && (!input.max_age || oldest_of(input, state) <= *input.max_age);
+    if (fresh) continue;
+    state.log.add(state.tick, Cause::kStale, input.name);
+    stale = true;
   }
   return stale;
 }
 
-InputSide::Outcome InputSide::fill(std::uint64_t tick, InterventionLog& log) noexcept {
-  Outcome worst = stop_ ? Outcome::kStop : Outcome::kGood;
-  for (Input& input : inputs_) {
-    Outcome outcome = Outcome::kGood;
+FillOutcome fill_inputs(const TickPlan& plan, TickState& state,
+                        std::span<const SensorValues> sensors,
+                        std::span<void* const> memory) noexcept {
+  FillOutcome worst = state.limit_stop ? FillOutcome::kStop : FillOutcome::kGood;
+  for (std::size_t i = 0; i < plan.inputs.size(); ++i) {
+    const InputPlan& input = plan.inputs[i];
+    InputState& values = state.inputs[i];
+    FillOutcome outcome = FillOutcome::kGood;
     if (input.every == 0) {
-      outcome = read(input, tick, log);
-      if (outcome != Outcome::kBad) {
-        store_step(input.view.data, input.view.dtype, input.layout, 0, input.values);
+      outcome = read(input, values, sensors, state.tick, state.log);
+      if (outcome == FillOutcome::kGood) {
+        store_step(memory[i], input.dtype, input.layout, 0, values.values);
       }
-    } else if (!input.good || input.history.empty()) {
-      outcome = Outcome::kBad;
+    } else if (!values.good || values.history.empty()) {
+      outcome = FillOutcome::kBad;
     } else {
       for (std::size_t step = 0; step < input.layout.steps; ++step) {
-        store_step(input.view.data, input.view.dtype, input.layout, step, input.history.step(step));
+        store_step(memory[i], input.dtype, input.layout, step, values.history.step(step));
       }
     }
     worst = std::max(worst, outcome);

@@ -1,66 +1,33 @@
 // From the robot's sensors to the inputs of the policy: gathered by name, converted, checked.
+//
+// Functions of a plan that write only into the state and the memory they are given. They allocate
+// nothing. docs/controller.md numbers the rules (R..).
 #pragma once
 
 #include <chrono>
-#include <vector>
+#include <span>
 
-#include "controller/history_ring.h"
-#include "controller/intervention_log.h"
-#include "controller/limiter.h"
-#include "controller/signals.h"
-#include "leapp/controller.h"
+#include "controller/tick_state.h"
 
 namespace leapp {
 
-/// Allocates when it is made; sample(), find_stale() and fill() do not.
-class InputSide {
- public:
-  enum class Outcome { kGood, kBad, kStop };
+/// Adds the step of the clock to every age, and notes which sensors were measured: R2, R3.
+void advance_time(TickState& state, std::span<const SensorValues> sensors,
+                  std::chrono::nanoseconds clock) noexcept;
 
-  /// `sensors` and `manager` must outlive it, and `sensors` keep its place.
-  InputSide(InferenceManager& manager, const RobotBinding& binding,
-            const std::vector<SignalValues>& sensors, double rate, std::size_t decimation);
+/// Takes the samples of time axes that are due in this tick: R7.
+void sample_histories(const TickPlan& plan, TickState& state,
+                      std::span<const SensorValues> sensors) noexcept;
 
-  /// Forgets histories and former values, and says to the manager that its inputs are there.
-  void start();
+/// Returns whether an input is too old or was never measured, and counts each: R4.
+bool are_stale(const TickPlan& plan, TickState& state) noexcept;
 
-  /// Takes those samples of histories that are due in this tick of the loop.
-  void sample(std::uint64_t tick, InterventionLog& log) noexcept;
+enum class FillOutcome { kGood, kBad, kStop };
 
-  /// Whether an input is too old, or was never measured; then it is in the log.
-  bool is_stale(std::uint64_t tick, std::chrono::nanoseconds now, InterventionLog& log) noexcept;
-
-  /// Writes what the policy reads. Bad values are in the log, and the policy must not run.
-  Outcome fill(std::uint64_t tick, InterventionLog& log) noexcept;
-
-  /// The memory of an input, for recording it.
-  const TensorView& view(std::size_t input) const noexcept { return inputs_[input].view; }
-
- private:
-  struct Source {
-    const double* value;
-    double factor;
-  };
-  struct Input {
-    std::string name;
-    InputPort port;
-    TensorView view;
-    PortLayout layout;
-    std::vector<Source> sources;
-    std::vector<const SignalValues*> signals;
-    std::chrono::nanoseconds max_age = std::chrono::nanoseconds::max();
-    Limiter limiter;
-    std::vector<double> values;
-    HistoryRing history;    // where there is a time axis
-    std::size_t every = 0;  // ticks between two samples; 0 without a time axis
-    bool good = true;       // of the last sample
-  };
-
-  Outcome read(Input& input, std::uint64_t tick, InterventionLog& log) noexcept;
-
-  InferenceManager& manager_;
-  std::vector<Input> inputs_;
-  bool stop_ = false;  // a sample was beyond limits that say so
-};
+/// Writes what the policy reads to `memory`, one address for each input: R5, R6. Counts what it
+/// finds; after anything but kGood the policy must not run.
+FillOutcome fill_inputs(const TickPlan& plan, TickState& state,
+                        std::span<const SensorValues> sensors,
+                        std::span<void* const> memory) noexcept;
 
 }  // namespace leapp

@@ -1,6 +1,7 @@
 #include "controller/limiter.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 namespace leapp {
@@ -13,48 +14,41 @@ std::vector<double> spread(const std::vector<double>& numbers, std::size_t count
 
 }  // namespace
 
-Limiter::Limiter(const std::optional<Limits>& limits, std::size_t count, double dt)
-    : previous_(count) {
+Bounds make_bounds(const std::optional<Limits>& limits, std::size_t count, double dt) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   const Limits given = limits.value_or(Limits{});
-  lower_ = spread(given.lower, count, -kInfinity);
-  upper_ = spread(given.upper, count, kInfinity);
-  on_violation_ = given.on_violation;
-  active_ = limits.has_value();
-  if (given.rate.empty()) return;
-  step_ = spread(given.rate, count, kInfinity);
-  for (double& step : step_) step *= dt;
+  Bounds bounds;
+  bounds.lower = spread(given.lower, count, -kInfinity);
+  bounds.upper = spread(given.upper, count, kInfinity);
+  bounds.on_violation = given.on_violation;
+  bounds.active = limits.has_value();
+  if (given.rate.empty()) return bounds;
+  bounds.step = spread(given.rate, count, kInfinity);
+  for (double& step : bounds.step) step *= dt;
+  return bounds;
 }
 
-void Limiter::narrow(std::size_t element, double lower, double upper) {
-  lower_[element] = std::max(lower_[element], lower);
-  upper_[element] = std::min(upper_[element], upper);
-  active_ = true;
+void narrow(Bounds& bounds, std::size_t element, double lower, double upper) {
+  bounds.lower[element] = std::max(bounds.lower[element], lower);
+  bounds.upper[element] = std::min(bounds.upper[element], upper);
+  bounds.active = true;
 }
 
-void Limiter::remember(std::span<const double> values) noexcept {
-  std::copy(values.begin(), values.end(), previous_.begin());
-  has_previous_ = true;
-}
-
-Limiter::Outcome Limiter::apply(std::span<double> values) noexcept {
-  Outcome outcome;
-  if (!active_) return outcome;
+LimitOutcome limit(const Bounds& bounds, std::span<const double> previous,
+                   std::span<double> values) noexcept {
+  LimitOutcome outcome;
+  if (!bounds.active) return outcome;
   for (std::size_t i = 0; i < values.size(); ++i) {
-    const double within = std::min(std::max(values[i], lower_[i]), upper_[i]);
+    const double within = std::min(std::max(values[i], bounds.lower[i]), bounds.upper[i]);
     outcome.clamped = outcome.clamped || within != values[i];
     values[i] = within;
+    if (bounds.step.empty() || std::isnan(previous[i])) continue;
+    const double near =
+        std::min(std::max(within, previous[i] - bounds.step[i]), previous[i] + bounds.step[i]);
+    outcome.slewed = outcome.slewed || near != within;
+    values[i] = near;
   }
-  if (!step_.empty()) {
-    for (std::size_t i = 0; has_previous_ && i < values.size(); ++i) {
-      const double near =
-          std::min(std::max(values[i], previous_[i] - step_[i]), previous_[i] + step_[i]);
-      outcome.slewed = outcome.slewed || near != values[i];
-      values[i] = near;
-    }
-    remember(values);
-  }
-  outcome.stop = on_violation_ == OnViolation::kStop && (outcome.clamped || outcome.slewed);
+  outcome.stop = bounds.on_violation == OnViolation::kStop && (outcome.clamped || outcome.slewed);
   return outcome;
 }
 

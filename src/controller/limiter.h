@@ -1,7 +1,8 @@
-// Keeps the values of a port within its limits, and below its rate.
+// Keeps the values of a port within its limits and below its rate.
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -9,39 +10,31 @@
 
 namespace leapp {
 
-/// Allocates when it is made, never in apply().
-class Limiter {
- public:
-  struct Outcome {
-    bool clamped = false;
-    bool slewed = false;
-    bool stop = false;  ///< a limit was exceeded that says so; the values are clamped all the same
-  };
-
-  Limiter() = default;
-  /// For `count` elements and a step of `dt` seconds between two calls.
-  Limiter(const std::optional<Limits>& limits, std::size_t count, double dt);
-
-  /// Narrows the bounds of one element.
-  void narrow(std::size_t element, double lower, double upper);
-
-  bool active() const noexcept { return active_; }
-
-  /// Forgets the values before: the next ones may be any within the bounds.
-  void forget() noexcept { has_previous_ = false; }
-  /// Says what the values before were.
-  void remember(std::span<const double> values) noexcept;
-
-  Outcome apply(std::span<double> values) noexcept;
-
- private:
-  std::vector<double> lower_;
-  std::vector<double> upper_;
-  std::vector<double> step_;  // empty without a rate
-  std::vector<double> previous_;
-  OnViolation on_violation_ = OnViolation::kClamp;
-  bool active_ = false;
-  bool has_previous_ = false;
+/// The limits of one port, with one number for each element.
+struct Bounds {
+  std::vector<double> lower;
+  std::vector<double> upper;
+  std::vector<double> step;  ///< most change between two values; empty without a rate
+  OnViolation on_violation = OnViolation::kClamp;
+  bool active = false;  ///< false if limit() changes nothing
 };
+
+/// Spreads `limits` over `count` elements, for two values `dt` seconds apart. Allocates.
+Bounds make_bounds(const std::optional<Limits>& limits, std::size_t count, double dt);
+
+/// Narrows the range of one element.
+void narrow(Bounds& bounds, std::size_t element, double lower, double upper);
+
+struct LimitOutcome {
+  bool clamped = false;  ///< a value was beyond its range
+  bool slewed = false;   ///< a value was further from the previous one than a step
+  bool stop = false;     ///< either of them, and the limits say stop
+};
+
+/// Moves each value into its range and then to within one step of `previous`. The step wins: from a
+/// previous value beyond the range, the result approaches the range step by step. An element whose
+/// previous value is NaN has none, and may be anywhere in its range. Allocates nothing.
+LimitOutcome limit(const Bounds& bounds, std::span<const double> previous,
+                   std::span<double> values) noexcept;
 
 }  // namespace leapp

@@ -1,95 +1,48 @@
-// From the policy's outputs to the robot's actuators: played back, bounded, blended in, converted.
+// From the policy's outputs to the robot's actuators: played back, blended in, bounded, converted.
+//
+// Each function computes candidates into OutputState::next or sends them; nothing is sent before
+// the tick has decided. Functions of a plan that write only into the state and the memory they are
+// given, and allocate nothing. Values are in the units of the ports until they are sent.
+// docs/controller.md numbers the rules (R..).
 #pragma once
 
-#include <string>
+#include <span>
 #include <vector>
 
-#include "controller/intervention_log.h"
-#include "controller/limiter.h"
-#include "controller/signals.h"
-#include "leapp/controller.h"
+#include "controller/tick_state.h"
 
 namespace leapp {
 
-/// Allocates when it is made; everything but start() is for real time. Values are in the units of
-/// the ports until they are written to the actuators.
-class OutputSide {
- public:
-  /// All must outlive it, and the signals keep their places. Throws Error (LP652) where `damp` or
-  /// blending in needs a measured position that there is not.
-  OutputSide(InferenceManager& manager, const RobotBinding& binding, const Robot& robot,
-             const std::vector<SignalValues>& sensors, std::vector<SignalValues>& actuators,
-             std::size_t decimation, const ControllerOptions& options);
+/// The memory of the actuators, by actuator and element.
+using Actuators = std::span<std::vector<double>>;
 
-  /// Forgets all targets.
-  void start() noexcept;
+/// Reads the newest result, one address for each output of the binding: R11. Returns false if a
+/// value is not finite; that output is counted and the result must be discarded.
+bool load_result(const TickPlan& plan, TickState& state,
+                 std::span<const void* const> memory) noexcept;
 
-  /// Takes the result of a tick of the policy that was requested in that tick of the loop. False,
-  /// with the port in the log and nothing taken, when a value is not finite.
-  bool accept(std::uint64_t requested, std::uint64_t tick, InterventionLog& log) noexcept;
-  bool has_targets() const noexcept { return has_targets_; }
+/// Makes the loaded result, asked for in tick `requested`, the one that is played: R11.
+void accept_result(TickState& state, std::uint64_t requested) noexcept;
 
-  /// Begins to blend in, from what was put out last, or else from what the joints measure now.
-  void begin_blend(std::uint64_t tick) noexcept;
+/// Begins to blend in from the values sent last, or else from the measured pose: R14.
+void begin_blend(const TickPlan& plan, TickState& state,
+                 std::span<const SensorValues> sensors) noexcept;
 
-  /// Writes what the targets say in this tick. False when a limit says stop.
-  bool play(std::uint64_t tick, InterventionLog& log) noexcept;
-  /// Writes the measured pose, before there are targets.
-  void wait() noexcept;
-  /// Writes the fallback.
-  void fall_back() noexcept;
+enum class PlayOutcome { kGood, kNotFinite, kStop };
 
-  /// Where an output lies after a tick, for recording it.
-  const TensorView& view(std::size_t output) const noexcept;
+/// Computes the targets of this tick as candidates, and counts what was limited: R13 to R16.
+PlayOutcome play(const TickPlan& plan, TickState& state,
+                 std::span<const SensorValues> sensors) noexcept;
 
- private:
-  enum class Role { kOther, kPosition, kZeroWhenDamped };
-  struct Target {
-    double* value;                         // of the actuator
-    double factor;                         // from the actuator's unit to the port's
-    const SignalValues* sensor = nullptr;  // that measures the joint's position
-    std::size_t element = 0;               // where it does
-    double sensor_factor = 1;
-  };
-  struct Output {
-    std::string name;
-    OutputPort port;
-    PortLayout layout;
-    std::size_t step_ticks = 1;
-    Role role = Role::kOther;
-    Fallback fallback = Hold{};
-    std::vector<Target> targets;
-    Limiter limiter;
-    std::vector<double> incoming;  // every step of the newest result
-    std::vector<double> chunk;     // every step of what is played
-    std::vector<double> before;    // what was played when the chunk came
-    std::vector<double> blend;     // where blending in began
-    std::vector<double> values;    // what was put out last
-    bool written = false;          // whether there is such a thing
-  };
+/// Sends all candidates: R18.
+void send_all(const TickPlan& plan, TickState& state, Actuators actuators) noexcept;
 
-  Output make_output(const PortBinding& port, const Robot& robot,
-                     const std::vector<SignalValues>& sensors,
-                     std::vector<SignalValues>& actuators) const;
-  void find_measured(Output& output, const PortBinding& port, const Robot& robot,
-                     const std::vector<SignalValues>& sensors) const;
-  /// What the targets say in this tick, before limits, into `values`.
-  void desired(Output& output, std::uint64_t tick) noexcept;
-  /// False, with some values as they were, where a joint's position is not known.
-  static bool read_measured(const Output& output, std::vector<double>& values) noexcept;
-  static void write(Output& output) noexcept;
+/// Sends the measured pose to position targets, before there is a result: R12.
+void send_measured(const TickPlan& plan, TickState& state, std::span<const SensorValues> sensors,
+                   Actuators actuators) noexcept;
 
-  InferenceManager& manager_;
-  const ControllerOptions& options_;
-  double rate_;
-  std::size_t decimation_;
-  std::size_t blend_ticks_;
-  std::vector<Output> outputs_;    // those that are bound
-  std::vector<OutputPort> ports_;  // all of them, in the order of the binding
-  bool has_targets_ = false;
-  std::uint64_t requested_ = 0;   // the tick in which what is played was asked for
-  std::uint64_t blend_from_ = 0;  // the tick in which blending in began
-  bool blending_ = false;
-};
+/// Sends the fallback of each output: R17.
+void send_fallbacks(const TickPlan& plan, TickState& state, std::span<const SensorValues> sensors,
+                    Actuators actuators) noexcept;
 
 }  // namespace leapp

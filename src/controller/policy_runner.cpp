@@ -4,13 +4,13 @@ namespace leapp {
 
 PolicyRunner::PolicyRunner(InferenceManager& manager, Execution execution,
                            std::chrono::nanoseconds poll)
-    : manager_(manager) {
+    : manager_(manager), guards_state_(manager.is_state_finite()) {
   if (execution == Execution::kWorker) worker_ = std::thread([this, poll] { work(poll); });
 }
 
 PolicyRunner::~PolicyRunner() {
   if (!worker_.joinable()) return;
-  settle();
+  finish();
   phase_.store(Phase::kEnd, std::memory_order_release);
   worker_.join();
 }
@@ -20,7 +20,7 @@ void PolicyRunner::request() noexcept {
     phase_.store(Phase::kRequested, std::memory_order_release);
     return;
   }
-  result_ = manager_.tick();
+  result_ = run();
   phase_.store(Phase::kDone, std::memory_order_relaxed);
 }
 
@@ -30,9 +30,17 @@ Result<void> PolicyRunner::take() noexcept {
   return result;
 }
 
-void PolicyRunner::settle() noexcept {
+void PolicyRunner::finish() noexcept {
   while (phase() == Phase::kRequested) std::this_thread::yield();
   phase_.store(Phase::kIdle, std::memory_order_relaxed);
+}
+
+Result<void> PolicyRunner::run() noexcept {
+  const Result<void> ticked = manager_.tick();
+  if (!ticked || !guards_state_ || manager_.is_state_finite()) return ticked;
+  manager_.undo_tick();
+  return Failure(Code::kNotFinite,
+                 "the policy's state became NaN or infinite; it is as it was before this tick");
 }
 
 void PolicyRunner::work(std::chrono::nanoseconds poll) noexcept {
@@ -40,7 +48,7 @@ void PolicyRunner::work(std::chrono::nanoseconds poll) noexcept {
     const Phase phase = this->phase();
     if (phase == Phase::kEnd) return;
     if (phase == Phase::kRequested) {
-      result_ = manager_.tick();
+      result_ = run();
       phase_.store(Phase::kDone, std::memory_order_release);
     } else if (poll.count() > 0) {
       // Being woken would take a system call in update().

@@ -69,8 +69,7 @@ class InferenceManager::Impl {
     return call(session_);
   }
 
-  // The same for calls that cannot fail: one that meets another is left out, and the next tick says
-  // so.
+  // The same for calls that cannot fail: the next tick fails in place of one that meets another.
   template <typename Call>
   void if_idle(const Call& call) noexcept {
     const Session::Use use(session_);
@@ -131,8 +130,8 @@ class InferenceManager::Impl {
     if (const auto out = plan().outputs.find(name); out != plan().outputs.end()) {
       return session_.read(session_.now(out->second));
     }
-    return session_.ticks() > 0 ? inner_value(names_.node(node), name)
-                                : Tensor(found.dtype, found.shape);
+    if (session_.ticks() == 0) return Tensor(found.dtype, found.shape);
+    return inner_value(names_.node(node), name);
   }
 
   void reset() {
@@ -174,9 +173,8 @@ class InferenceManager::Impl {
     const Session::Values former = session_.values();
     const TensorMap mock = get_mock_input(0);
     for (std::size_t i = 0; i < plan().external_inputs.size(); ++i) {
-      if (!session_.input_is_bound(i)) {
-        session_.store(session_.input(i), mock.at(plan().external_inputs[i]).data()).value();
-      }
+      if (session_.input_is_bound(i)) continue;
+      session_.store(session_.input(i), mock.at(plan().external_inputs[i]).data()).value();
     }
     Result<void> result;
     for (int i = 0; i < ticks && result; ++i) {
@@ -206,7 +204,6 @@ class InferenceManager::Impl {
     kept_tick_ = session_.ticks();
   }
 
-  // What an input read in the last tick.
   Tensor read_last(const std::string& name) const {
     const bool external = names_.find_input(name).has_value();
     if (external && session_.inputs_changed()) {
@@ -355,26 +352,32 @@ std::string InferenceManager::device() const {
 }
 
 void InferenceManager::set_device_input(InputPort port, const void* elements) noexcept {
-  if (impl_)
-    impl_->if_idle([&](Session& session) { session.set_device_input(port.index_, elements); });
+  if (!impl_) return;
+  impl_->if_idle([&](Session& session) { session.set_device_input(port.index_, elements); });
 }
 
 Result<void> InferenceManager::get_output(OutputPort port, void* elements) const noexcept {
-  return impl_ ? impl_->held([&](Session& session) {
-    return session.fetch(session.output(port.index_), elements);
-  })
-               : moved_from();
+  if (!impl_) return moved_from();
+  return impl_->held(
+      [&](Session& session) { return session.fetch(session.output(port.index_), elements); });
 }
 
 Result<void> InferenceManager::get_device_output(OutputPort port, void* elements) const noexcept {
-  return impl_ ? impl_->held([&](Session& session) {
-    return session.get_device_output(port.index_, elements);
-  })
-               : moved_from();
+  if (!impl_) return moved_from();
+  return impl_->held(
+      [&](Session& session) { return session.get_device_output(port.index_, elements); });
 }
 
 Result<void> InferenceManager::tick() noexcept {
   return impl_ ? impl_->held([](Session& session) { return session.tick(); }) : moved_from();
+}
+
+void InferenceManager::undo_tick() noexcept {
+  if (impl_) impl_->if_idle([](Session& session) { session.undo_tick(); });
+}
+
+bool InferenceManager::is_state_finite() const noexcept {
+  return !impl_ || impl_->session().is_state_finite();
 }
 
 const TensorView& InferenceManager::output(OutputPort port) const noexcept {

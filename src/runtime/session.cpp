@@ -64,6 +64,7 @@ Session::Session(const Plan& plan, const std::vector<std::unique_ptr<Engine>>& e
   }
   for (const std::string& name : plan.feedback_inputs) {
     std::size_t value = plan.inputs.at(name).value;
+    state_.push_back(value);
     for (const FeedbackCopy& copy : plan.copies) {
       if (copy.to == value) value = copy.from;
     }
@@ -155,6 +156,7 @@ void Session::bind_output(std::size_t output, void* data) {
 }
 
 Result<void> Session::store(const TensorView& value, const void* host) noexcept {
+  can_undo_ = false;
   const std::size_t bytes = value.byte_size();
   if (bytes == 0) return {};
   if (memory_) return memory_->copy(value.data, host, bytes, DeviceMemory::Copy::kToDevice);

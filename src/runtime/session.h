@@ -107,6 +107,10 @@ class Session {
 
   /// With an Use held.
   Result<void> tick() noexcept;
+  /// Takes back the last tick, if nothing was set since.
+  void undo_tick() noexcept;
+  /// Returns whether all feedback values are finite.
+  bool is_state_finite() const noexcept;
   /// The nodes alone, in the current half: no checks, no statistics, no change of halves.
   Result<void> run_nodes() noexcept;
   void change_halves() noexcept { parity_ = 1 - parity_; }
@@ -170,6 +174,7 @@ class Session {
   std::size_t parity_ = 0;  // the half that holds what the last tick wrote
   std::uint64_t ticks_ = 0;
   bool inputs_changed_ = false;
+  bool can_undo_ = false;  // no value was stored since the last tick
 
   std::vector<std::unique_ptr<Binding>> bindings_;
   // The bindings to run, in order, when half 0 or half 1 is read. Steps that touch no pair have the
@@ -184,6 +189,7 @@ class Session {
   std::optional<Failure> input_failure_;    // of a call that could not say it, for the next tick
   // Where the next value of each feedback input lies when a tick has run, in the plan's order.
   std::vector<std::size_t> next_state_;
+  std::vector<std::size_t> state_;  // the values of the feedback inputs themselves
 
   bool observed_ = false;  // whether a tick looks at the clock at all
   std::uint64_t observed_ticks_ = 0;

@@ -151,6 +151,7 @@ Result<void> Session::run_measured() noexcept {
 Result<void> Session::commit() noexcept {
   ++ticks_;
   inputs_changed_ = false;
+  can_undo_ = true;
   parity_ = 1 - parity_;
   bool copied = false;
   const auto copy = [&](void* to, const void* from, std::size_t bytes) -> Result<void> {
@@ -177,6 +178,19 @@ Result<void> Session::commit() noexcept {
     }
   }
   return memory_ && copied ? memory_->synchronize() : Result<void>();
+}
+
+// The other half of each pair still holds what the tick read.
+void Session::undo_tick() noexcept {
+  if (can_undo_) parity_ = 1 - parity_;
+  can_undo_ = false;
+}
+
+bool Session::is_state_finite() const noexcept {
+  for (std::size_t i = 0; i < state_.size(); ++i) {
+    if (!check_finite(state_[i], parity_, plan_.feedback_inputs[i])) return false;
+  }
+  return true;
 }
 
 // What is counted of a tick that succeeded; whether it took too long.

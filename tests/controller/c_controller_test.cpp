@@ -3,6 +3,7 @@
 #include <array>
 
 #include "../runtime/test_bundle.h"
+#include "leapp/contract.h"
 
 extern "C" int run_c_controller(const char* bundle, const char* description, char* problem,
                                 size_t size);
@@ -21,6 +22,7 @@ TEST(CController, ACProgramRuns) {
     each->semantics.element_names = ElementNames{std::vector<std::string>{"a", "b", "c", "d"}};
   }
   x.semantics.kind = "state/joint/position";
+  add_contract(x.semantics, {.max_age_ms = 1e6});
   y.semantics.kind = "target/joint/position";
   bundle.node("pi", "affine.onnx", {x}, {y}).input("pi/x").output("pi/y");
   bundle.bundle().pipeline.configs = {{"frequency", {std::int64_t{50}}}};

@@ -1,4 +1,5 @@
 /* Uses the controller from plain C. c_controller_test.cpp calls it and looks at what it says. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -39,6 +40,12 @@ int run_c_controller(const char* bundle, const char* description, char* problem,
   EXPECT(leapp_controller_start(robot) == LEAPP_OK);
   EXPECT(leapp_controller_set_sensor(robot, joints, q, 3, 0) == LEAPP_VALUE);
   EXPECT(leapp_controller_set_sensor(robot, 7, q, 4, 0) == LEAPP_VALUE);
+  EXPECT(leapp_controller_set_sensor(robot, joints, q, 4, -1e-9) == LEAPP_VALUE);
+  EXPECT(leapp_controller_set_sensor(robot, joints, q, 4, NAN) == LEAPP_VALUE);
+  EXPECT(leapp_controller_set_sensor(robot, joints, q, 4, INFINITY) == LEAPP_OK);
+  EXPECT(leapp_controller_update(robot) == LEAPP_FALLBACK);
+  EXPECT(leapp_controller_counts(robot, counts) == LEAPP_OK && counts[4] == 1); /* stale */
+  EXPECT(leapp_controller_start(robot) == LEAPP_OK);
   EXPECT(leapp_controller_set_sensor(robot, joints, q, 4, 0) == LEAPP_OK);
   EXPECT(leapp_controller_update(robot) == LEAPP_RUNNING);
   EXPECT(leapp_controller_actuator(robot, target)[3] == 2 * q[3] + 1);

@@ -15,12 +15,11 @@ using ::testing::HasSubstr;
 using namespace std::chrono_literals;
 using testing::add_legs;
 using testing::Floats;
+using testing::kNan;
 using testing::message_of;
 using testing::named_port;
 using testing::PolicyBench;
 using testing::values;
-
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 std::uint64_t count_of(const Controller& controller, Cause cause) {
   return controller.counts()[static_cast<std::size_t>(cause)];
@@ -334,73 +333,153 @@ TEST(Controller, NamesOfSignals) {
               HasSubstr("the robot has no sensor 'qq'; it has: q"));
 }
 
+// A policy whose target and next state are its state plus twice its input.
+void add_integrator(PolicyBench& bench) {
+  add_legs(bench, {.fallback = std::vector<double>{7}});
+  bench.add_state("h", 2);
+  bench.policy = [](auto in, auto out) {
+    for (std::size_t i = 0; i < 2; ++i) out[0][i] = out[1][i] = in[1][i] + 2 * in[0][i];
+    return true;
+  };
+}
+
+TEST(Controller, ASampleThatOverflowsLeavesNoTrace) {
+  PolicyBench bench;
+  add_integrator(bench);
+  Controller controller = bench.make();
+  controller.start();
+  step(bench, controller, {1, 1});
+  step(bench, controller, {1, 1});
+  EXPECT_EQ(step(bench, controller, {1e39, 1}), ControllerState::kFallback);
+  EXPECT_EQ(count_of(controller, Cause::kNotFinite), 1U);
+  step(bench, controller, {1, 1});
+  EXPECT_EQ(step(bench, controller, {1, 1}), ControllerState::kRunning);
+  EXPECT_THAT(values(controller.actuator_values(0)), ElementsAre(4, 4));
+}
+
+TEST(Controller, AResultThatIsNotFiniteLeavesNoTrace) {
+  PolicyBench bench;
+  add_integrator(bench);
+  Controller controller = bench.make();
+  controller.start();
+  step(bench, controller, {1, 1});
+  step(bench, controller, {1, 1});
+  for (int i = 0; i < 2; ++i) {  // finite, but not when doubled
+    EXPECT_EQ(step(bench, controller, {3e38, 1}), ControllerState::kFallback);
+    step(bench, controller, {1, 1});
+  }
+  EXPECT_EQ(count_of(controller, Cause::kNotFinite), 2U);
+  EXPECT_EQ(step(bench, controller, {1, 1}), ControllerState::kRunning);
+  EXPECT_THAT(values(controller.actuator_values(0)), ElementsAre(4, 4));
+}
+
+TEST(Controller, AnOutputThatIsNotFiniteTakesTheStateBack) {
+  PolicyBench bench;
+  add_integrator(bench);
+  const auto integrate = bench.policy;
+  bench.policy = [&](auto in, auto out) {
+    integrate(in, out);
+    if (in[0][0] == 5) out[0][0] = std::numeric_limits<float>::quiet_NaN();  // the state is fine
+    return true;
+  };
+  Controller controller = bench.make();
+  controller.start();
+  EXPECT_EQ(step(bench, controller, {1, 5}), ControllerState::kFallback);
+  EXPECT_EQ(controller.interventions()[0].port, "pi/action");
+  step(bench, controller, {1, 1});
+  EXPECT_EQ(step(bench, controller, {1, 1}), ControllerState::kRunning);
+  EXPECT_THAT(values(controller.actuator_values(0)), ElementsAre(2, 2));
+}
+
+TEST(Controller, ANegativeAgeIsLeftOut) {
+  PolicyBench bench;
+  add_legs(bench);
+  Controller controller = bench.make();
+  controller.start();
+  controller.set_sensor(0, std::array{1.0, 2.0}, -1ns);
+  EXPECT_EQ(controller.update(), ControllerState::kFallback);
+  EXPECT_EQ(count_of(controller, Cause::kStale), 1U);
+}
+
+/// A worker that a test holds and releases. The tests tick until the result is handed over; the
+/// clock stands, or the deadline is far away, so that no number of ticks makes it late.
 class WorkerTest : public ::testing::Test {
  protected:
   WorkerTest() {
     add_legs(bench);
     bench.options.execution = Execution::kWorker;
     bench.options.worker_poll = 10us;
+    bench.options.deadline = 1h;
     const auto doubling = bench.policy;
     bench.policy = [this, doubling](auto in, auto out) {
       while (held) std::this_thread::yield();
-      const bool good = doubling(in, out);
-      ++runs;
-      return good;
+      return doubling(in, out);
     };
   }
   ~WorkerTest() override { held = false; }
 
-  void wait_for_runs(int count) {
-    while (runs < count) std::this_thread::yield();
-    std::this_thread::sleep_for(1ms);  // until the result is handed over
+  ControllerState step_until(Controller& controller, ControllerState wanted,
+                             const std::vector<double>& q) {
+    ControllerState state = step(bench, controller, q);
+    while (state != wanted) {
+      std::this_thread::yield();
+      state = step(bench, controller, q);
+    }
+    return state;
   }
 
   std::atomic<bool> held{false};
-  std::atomic<int> runs{0};
   PolicyBench bench;
 };
 
 TEST_F(WorkerTest, HandsResultsOver) {
   Controller controller = bench.make();
   controller.start();
-  runs = 0;
+  held = true;
   EXPECT_EQ(step(bench, controller, {1, 2}), ControllerState::kWaiting);
   EXPECT_THAT(values(controller.actuator_values(0)), ElementsAre(1, 2));  // the measured pose
-  wait_for_runs(1);
-  EXPECT_EQ(step(bench, controller, {1, 2}), ControllerState::kRunning);
+  held = false;
+  step_until(controller, ControllerState::kRunning, {1, 2});
+  EXPECT_THAT(values(controller.actuator_values(0)), ElementsAre(2, 4));
+  EXPECT_EQ(count_of(controller, Cause::kLate), 0U);
+}
+
+TEST_F(WorkerTest, ReadsItsInputsWhileTheNextAreGathered) {
+  Controller controller = bench.make();
+  controller.start();
+  held = true;
+  step(bench, controller, {1, 2});
+  for (int i = 0; i < 5; ++i) step(bench, controller, {50, 60});  // busy: due, and not asked
+  held = false;
+  step_until(controller, ControllerState::kRunning, {50, 60});
   EXPECT_THAT(values(controller.actuator_values(0)), ElementsAre(2, 4));
 }
 
 TEST_F(WorkerTest, HoldsTheLastTargetWhenItIsLate) {
   Controller controller = bench.make();
   controller.start();
-  runs = 0;
-  step(bench, controller, {1, 2});
-  wait_for_runs(1);
-  step(bench, controller, {1, 2});
+  step_until(controller, ControllerState::kRunning, {1, 2});
   held = true;
-  step(bench, controller, {3, 4});  // asks again
-  step(bench, controller, {3, 4});
-  EXPECT_EQ(step(bench, controller, {3, 4}), ControllerState::kFallback);  // 20 ms are over
+  step(bench, controller, {1, 2});  // asks again, here or in the next tick
+  step(bench, controller, {1, 2});
+  bench.now += 1h;
+  EXPECT_EQ(step(bench, controller, {3, 4}), ControllerState::kFallback);
   EXPECT_THAT(values(controller.actuator_values(0)), ElementsAre(2, 4));
   step(bench, controller, {3, 4});
   EXPECT_EQ(count_of(controller, Cause::kLate), 1U);  // one result, late once
   held = false;
-  wait_for_runs(2);
-  EXPECT_EQ(step(bench, controller, {3, 4}), ControllerState::kRunning);
-  EXPECT_THAT(values(controller.actuator_values(0)), ElementsAre(6, 8));
+  step_until(controller, ControllerState::kRunning, {3, 4});
 }
 
 TEST_F(WorkerTest, EndsWithAResultUnderWay) {
-  {
-    Controller controller = bench.make();
-    controller.start();
-    step(bench, controller, {1, 2});
-    controller.stop();
-    controller.start();
-    step(bench, controller, {1, 2});
-  }
-  SUCCEED();
+  Controller controller = bench.make();
+  controller.start();
+  step(bench, controller, {1, 2});
+  controller.stop();
+  EXPECT_EQ(step(bench, controller, {1, 2}), ControllerState::kInactive);
+  controller.start();
+  EXPECT_EQ(controller.ticks(), 0U);
+  step(bench, controller, {1, 2});  // and the destructor waits for this one
 }
 
 }  // namespace

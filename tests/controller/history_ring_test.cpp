@@ -40,5 +40,17 @@ TEST(HistoryRing, StepsFurtherApartThanSamples) {
   EXPECT_EQ(window(ring, 3), (std::vector<double>{3, 5, 7}));
 }
 
+TEST(HistoryRing, RepeatsTheNewest) {
+  HistoryRing ring(History{}, 3, 2, 1);
+  ring.push(std::vector<double>{1, 10});
+  for (const double value : {2, 3}) {
+    ring.push(std::vector<double>{value, 10 * value});
+    ring.repeat();
+    EXPECT_EQ(ring.step(2)[0], value);
+    EXPECT_EQ(ring.step(1)[1], 10 * value);
+    EXPECT_EQ(ring.step(0)[0], value - 1);
+  }
+}
+
 }  // namespace
 }  // namespace leapp

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <limits>
 #include <span>
 #include <string>
 #include <vector>
@@ -19,6 +20,8 @@
 #include "leapp/error.h"
 
 namespace leapp::testing {
+
+inline constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 using Floats = std::span<float>;
 /// Reads inputs and writes outputs, both in the order of the ports. False: the tick fails.
@@ -97,6 +100,13 @@ class PolicyBench {
   ControllerOptions options;
   std::chrono::nanoseconds now{0};
 
+  /// Adds a state of that many elements: the last input and the last output, joined by feedback.
+  void add_state(const std::string& name, std::int64_t elements) {
+    inputs.push_back({name, DType::kFloat32, {1, elements}, {}});
+    outputs.push_back({name + "_next", DType::kFloat32, {1, elements}, {}});
+    state_ = name;
+  }
+
   const std::filesystem::path& folder() const { return folder_; }
 
   Bundle bundle() const {
@@ -111,8 +121,15 @@ class PolicyBench {
     model.file = FileEntry{"pi.onnx", sums.md5, sums.sha256};
     bundle.pipeline.inputs = {{"pi", {}}};
     bundle.pipeline.outputs = {{"pi", {}}};
-    for (const Port& port : inputs) bundle.pipeline.inputs[0].ports.push_back(port.name);
-    for (const Port& port : outputs) bundle.pipeline.outputs[0].ports.push_back(port.name);
+    for (const Port& port : inputs) {
+      if (port.name != state_) bundle.pipeline.inputs[0].ports.push_back(port.name);
+    }
+    for (const Port& port : outputs) {
+      if (port.name != state_ + "_next") bundle.pipeline.outputs[0].ports.push_back(port.name);
+    }
+    if (!state_.empty()) {
+      bundle.pipeline.feedback_flow.push_back({{"pi", state_ + "_next"}, {{"pi", state_}}});
+    }
     add_contract(bundle.pipeline.configs, contract);
     bundle.models.push_back(std::move(model));
     return bundle;
@@ -136,6 +153,7 @@ class PolicyBench {
 
  private:
   std::filesystem::path folder_;
+  std::string state_;
 };
 
 /// Two joints, measured and driven: the policy puts out twice what it reads. The policy's order is

@@ -69,6 +69,25 @@ def test_interventions_and_the_clock(files: tuple[Path, Path]) -> None:
     assert (one.tick, one.cause, one.port) == (0, "clamped", "pi/y")
 
 
+@pytest.mark.parametrize("age", [0.06, 1e10, float("inf")])
+def test_old_values_are_stale(files: tuple[Path, Path], age: float) -> None:
+    bundle = yaml.safe_load(files[0].read_text())
+    bundle["models"]["pi"]["inputs"][0]["max_age_ms"] = 50
+    files[0].write_text(yaml.safe_dump(bundle))
+    controller = leapp.Controller(*files, clock=lambda: 0.0)
+    controller.start()
+    controller.set_sensor("q", [1, 1, 1, 1], age=age)
+    assert controller.update() == "fallback"
+    assert controller.counts()["stale"] == 1
+
+
+@pytest.mark.parametrize("age", [-1e-9, float("nan"), float("-inf")])
+def test_ages_that_make_no_sense(files: tuple[Path, Path], age: float) -> None:
+    controller = leapp.Controller(*files)
+    with pytest.raises(ValueError, match="an age of at least 0"):
+        controller.set_sensor("q", [1, 1, 1, 1], age=age)
+
+
 @pytest.mark.parametrize("error", [RuntimeError, KeyboardInterrupt, SystemExit])
 @pytest.mark.parametrize("call", [1, 2])
 def test_a_clock_that_raises(

@@ -49,6 +49,49 @@ TEST_F(InferenceManagerTest, StateGoesBackATick) {
   EXPECT_EQ(manager.run_policy(obs), other);
 }
 
+TEST_F(InferenceManagerTest, UndoTakesTheLastTickBack) {
+  add_policy(test);
+  InferenceManager manager(test.write());
+  const TensorMap obs = {{"pre/x", row({0.1f, -0.2f, 0.3f, -0.9f})}};
+  manager.undo_tick();  // none so far
+  manager.run_policy(obs);
+  const TensorMap saved = manager.state();
+  const TensorMap first = manager.run_policy(obs);
+  manager.undo_tick();
+  EXPECT_EQ(manager.state(), saved);
+  manager.undo_tick();  // taken back already
+  EXPECT_EQ(manager.state(), saved);
+  EXPECT_EQ(manager.run_policy(obs), first);
+  manager.set_state(saved);
+  manager.undo_tick();  // a state was set since
+  EXPECT_EQ(manager.state(), saved);
+}
+
+TEST_F(InferenceManagerTest, UndoTakesCopiesBackAsWell) {
+  test.node("policy", "recurrent.onnx", {port("x"), port("h_in")}, {port("y"), port("h_out")})
+      .feedback("policy/h_out", "policy/x")
+      .feedback("policy/h_out", "policy/h_in")
+      .output("policy/y")
+      .initial("policy/x", row({8, 8, 8, 8}));
+  InferenceManager manager(test.write());
+  manager.run_policy({});
+  manager.set_input_value("policy", "h", row({2, 2, 2, 2}).view());
+  const TensorMap saved = manager.state();
+  const TensorMap outputs = manager.run_policy({});
+  manager.undo_tick();
+  EXPECT_EQ(manager.state(), saved);
+  EXPECT_EQ(manager.run_policy({}), outputs);
+}
+
+TEST_F(InferenceManagerTest, SaysWhetherTheStateIsFinite) {
+  add_policy(test);
+  InferenceManager manager(test.write());
+  EXPECT_TRUE(manager.is_state_finite());
+  const float infinity = std::numeric_limits<float>::infinity();
+  manager.set_input_value("policy", "h_in", row({0, 0, infinity, 0}).view());
+  EXPECT_FALSE(manager.is_state_finite());
+}
+
 TEST_F(InferenceManagerTest, WrongStateIsRefusedAsAWhole) {
   add_policy(test);
   InferenceManager manager(test.write());

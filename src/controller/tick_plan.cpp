@@ -1,0 +1,158 @@
+#include "controller/tick_plan.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/check.h"
+#include "base/utf8.h"
+#include "controller/schedule.h"
+#include "controller/unit.h"
+#include "leapp/error.h"
+
+namespace leapp {
+namespace {
+
+using std::chrono::nanoseconds;
+using Role = OutputPlan::Role;
+
+/// Rounds to the nearest nanosecond; 292 years and more are all the same.
+nanoseconds to_nanoseconds(double ns) {
+  constexpr double kMost = 9.2e18;
+  return ns < kMost ? nanoseconds(std::llround(ns)) : nanoseconds::max();
+}
+
+double find_frequency(const Bundle& bundle, const ControllerOptions& options) {
+  if (options.frequency) return *options.frequency;
+  const auto declared = contract_of(bundle.pipeline).frequency;
+  require(declared.has_value(), Code::kControllerOptions,
+          bundle.file.string() +
+              ": the bundle does not say how often its policy runs; give the controller a "
+              "frequency, or export with GraphConfigs(frequency=..)");
+  return *declared;
+}
+
+/// Narrows the limits of a command to the ranges that the bundle states.
+void narrow_to_ranges(InputPlan& input, const PortBinding& port, const GraphContract& contract) {
+  if (!port.kind.starts_with("command/")) return;
+  for (const CommandRange& range : contract.command_ranges) {
+    for (std::size_t i = 0; i < port.elements.size(); ++i) {
+      if (port.elements[i] == range.element) narrow(input.bounds, i, range.lower, range.upper);
+    }
+  }
+}
+
+InputPlan make_input(const Bundle& bundle, const PortBinding& port, double rate,
+                     std::size_t decimation) {
+  InputPlan input;
+  input.name = port.port;
+  input.dtype = bundle.find_input(*parse_port_ref(port.port))->dtype;
+  input.layout = port.layout;
+  for (const BoundElement& element : port.sources) {
+    input.sources.push_back({element.signal, element.element, element.factor});
+    if (std::find(input.sensors.begin(), input.sensors.end(), element.signal) ==
+        input.sensors.end()) {
+      input.sensors.push_back(element.signal);
+    }
+  }
+  if (port.contract.max_age_ms) input.max_age = to_nanoseconds(*port.contract.max_age_ms * 1e6);
+  std::size_t every = decimation;
+  if (port.layout.steps > 1) {
+    const std::string what = "the time axis of " + port.port;
+    const Sampling sampling =
+        find_sampling(ticks_in(port.layout.period_ms / 1000, rate, what), decimation, what);
+    input.every = every = sampling.every;
+    input.stride = sampling.stride;
+    input.history = port.contract.history.value_or(History{});
+  }
+  input.bounds =
+      make_bounds(port.contract.limits, port.layout.elements, static_cast<double>(every) / rate);
+  narrow_to_ranges(input, port, contract_of(bundle.pipeline));
+  return input;
+}
+
+Role role_of(const std::string& kind) {
+  if (kind == "target/joint/position") return Role::kPosition;
+  const bool zero = kind == "kp" || kind == "target/joint/velocity" ||
+                    kind == "target/joint/effort" || kind == "target/joint/torques";
+  return zero ? Role::kZeroWhenDamped : Role::kOther;
+}
+
+/// Finds the sensor that measures the position of a joint, in a unit that can be converted.
+std::optional<SensorElement> find_measured(const Robot& robot, const std::string& joint,
+                                           const std::optional<std::string>& unit) {
+  for (std::size_t s = 0; s < robot.sensors.size(); ++s) {
+    const Signal& sensor = robot.sensors[s];
+    const auto at = std::find(sensor.elements.begin(), sensor.elements.end(), joint);
+    if (sensor.kind != "state/joint/position" || at == sensor.elements.end()) continue;
+    const auto factor = sensor.unit && unit ? unit_factor(*sensor.unit, *unit) : 1.0;
+    if (!factor) continue;
+    return SensorElement{s, static_cast<std::size_t>(at - sensor.elements.begin()), *factor};
+  }
+  return std::nullopt;
+}
+
+OutputPlan make_output(const Bundle& bundle, const PortBinding& port, const Robot& robot,
+                       const ControllerOptions& options) {
+  OutputPlan output;
+  output.name = port.port;
+  output.dtype = bundle.find_output(*parse_port_ref(port.port))->dtype;
+  output.layout = port.layout;
+  if (port.layout.steps > 1) {
+    output.step_ticks =
+        ticks_in(port.layout.period_ms / 1000, robot.rate, "a step of " + port.port);
+  }
+  output.role = role_of(port.kind);
+  output.fallback = port.contract.fallback.value_or(Hold{});
+  const bool damps = std::holds_alternative<Damp>(output.fallback);
+  if (damps && output.role == Role::kOther && port.kind != "kd") {
+    throw Error(Code::kNotBound, port.port + ": its fallback is damp, which has no meaning for " +
+                                     quote_for_message(port.kind) + "; give numbers, or hold");
+  }
+  bool measured = true;
+  for (const BoundElement& element : port.sources) {
+    TargetPlan target{element.signal, element.element, element.factor, {}};
+    if (output.role == Role::kPosition) {
+      const Signal& actuator = robot.actuators[element.signal];
+      target.measured = find_measured(robot, actuator.elements[element.element],
+                                      port.contract.unit ? port.contract.unit : actuator.unit);
+      measured = measured && target.measured;
+    }
+    output.targets.push_back(target);
+  }
+  if (!measured && (damps || options.blend_in.count() > 0)) {
+    throw Error(Code::kNotBound,
+                port.port + ": " + (damps ? "to damp" : "to blend in") +
+                    ", each of its joints needs a sensor of kind state/joint/position, in a unit "
+                    "that can be converted");
+  }
+  output.bounds = make_bounds(port.contract.limits, port.layout.elements, 1 / robot.rate);
+  return output;
+}
+
+}  // namespace
+
+TickPlan make_tick_plan(const Bundle& bundle, const Robot& robot, const RobotBinding& binding,
+                        const ControllerOptions& options) {
+  TickPlan plan;
+  plan.decimation =
+      ticks_in(1 / find_frequency(bundle, options), robot.rate, "the period of the policy");
+  plan.blend_ticks = static_cast<std::size_t>(
+      std::ceil(std::chrono::duration<double>(options.blend_in).count() * robot.rate));
+  plan.linear = options.interpolation == Interpolation::kLinear;
+  plan.worker = options.execution == Execution::kWorker;
+  plan.period = to_nanoseconds(std::floor(1e9 * static_cast<double>(plan.decimation) / robot.rate));
+  plan.deadline = options.deadline;
+  for (const Signal& sensor : robot.sensors) plan.sensors.push_back(sensor.elements.size());
+  for (const Signal& actuator : robot.actuators) plan.actuators.push_back(actuator.elements.size());
+  for (const PortBinding& port : binding.inputs) {
+    plan.inputs.push_back(make_input(bundle, port, robot.rate, plan.decimation));
+  }
+  for (std::size_t i = 0; i < binding.outputs.size(); ++i) {
+    if (binding.outputs[i].sources.empty()) continue;
+    plan.outputs.push_back(make_output(bundle, binding.outputs[i], robot, options));
+    plan.outputs.back().port = i;
+  }
+  return plan;
+}
+
+}  // namespace leapp

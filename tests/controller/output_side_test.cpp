@@ -1,0 +1,211 @@
+#include "controller/output_side.h"
+
+#include <limits>
+
+#include "step_bench.h"
+
+namespace leapp {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::kNan;
+using testing::named_port;
+using testing::StepBench;
+
+using State = ControllerState;
+
+class OutputSideTest : public ::testing::Test {
+ protected:
+  void build(const PortContract& contract) {
+    add_contract(bench.bench.outputs[0].semantics, contract);
+    bench.build();
+  }
+  void use_worker() {
+    bench.bench.options.execution = Execution::kWorker;
+    bench.bench.options.deadline = 1h;
+  }
+  /// A tick with that measurement, and the answer of the policy if it is asked.
+  State tick(double measured, double action) {
+    bench.measure(measured);
+    return bench.tick(action);
+  }
+
+  StepBench bench;
+};
+
+TEST_F(OutputSideTest, ConvertsUnits) {
+  bench.bench.robot.actuators[0].unit = "mm";
+  build({.unit = "m"});
+  tick(0, 0.25);
+  EXPECT_EQ(bench.sent(), 250);
+}
+
+TEST_F(OutputSideTest, AStopHoldsTheLastOutput) {
+  build({.limits = Limits{{}, {50}, {}, OnViolation::kStop}, .fallback = Hold{}});
+  EXPECT_EQ(tick(0, 1.25), State::kRunning);
+  tick(0, 1.25);
+  EXPECT_EQ(tick(0, 2001), State::kStopped);
+  EXPECT_EQ(bench.sent(), 1.25);  // not 50
+  EXPECT_EQ(tick(0, 1), State::kStopped);
+  EXPECT_EQ(bench.sent(), 1.25);
+  EXPECT_EQ(bench.count(Cause::kBeyondLimits), 1U);
+}
+
+TEST_F(OutputSideTest, AStopOfOneOutputHoldsAllOthers) {
+  bench.bench.outputs.insert(bench.bench.outputs.begin(),
+                             named_port("kp", "kp", {"hip"}));  // computed before the other
+  bench.bench.robot.actuators.push_back({.name = "kp", .kind = "kp", .elements = {"hip"}});
+  add_contract(bench.bench.outputs[1].semantics,
+               {.limits = Limits{{}, {50}, {}, OnViolation::kStop}});
+  bench.build();
+  for (const float action : {1.0F, 1.0F, 100.0F}) {
+    bench.measure(0);
+    bench.results[0][0] = bench.results[1][0] = action;
+    bench.finish(bench.gather() ? PolicyResult::Kind::kGood : PolicyResult::Kind::kNone);
+  }
+  EXPECT_EQ(bench.state->state, State::kStopped);
+  EXPECT_EQ(bench.sent(), 1);
+  EXPECT_EQ(bench.actuators[1][0], 1);
+}
+
+TEST_F(OutputSideTest, AStopMovesNoFurtherThanOneStep) {
+  build({.limits = Limits{{}, {}, {100}, OnViolation::kStop}, .fallback = std::vector{5.0}});
+  tick(0, 0.5);
+  EXPECT_EQ(bench.sent(), 0.5);
+  tick(0, 0.5);
+  EXPECT_EQ(tick(0, 9), State::kStopped);
+  EXPECT_EQ(bench.sent(), 1.5);  // towards the fallback, 1 in a tick
+  tick(0, 9);
+  EXPECT_EQ(bench.sent(), 2.5);
+}
+
+TEST_F(OutputSideTest, TheRateCountsFromTheMeasuredPose) {
+  build({.limits = Limits{{}, {}, {1}}});
+  EXPECT_EQ(tick(10, 21), State::kRunning);
+  EXPECT_DOUBLE_EQ(bench.sent(), 10.01);
+  EXPECT_EQ(bench.count(Cause::kSlewed), 1U);
+}
+
+TEST_F(OutputSideTest, TheFirstTargetOfAWorkerIsNoFurtherAway) {
+  use_worker();
+  build({.limits = Limits{{}, {}, {1}}});
+  bench.measure(10);
+  EXPECT_EQ(bench.tick_without_result(), State::kWaiting);
+  EXPECT_EQ(bench.sent(), 10);
+  EXPECT_EQ(tick(10, 21), State::kRunning);
+  EXPECT_DOUBLE_EQ(bench.sent(), 10.01);
+}
+
+TEST_F(OutputSideTest, AFirstFallbackKeepsTheRateAsWell) {
+  build({.limits = Limits{{}, {}, {1}}, .fallback = std::vector{0.0}});
+  bench.measure(10);
+  bench.gather();
+  EXPECT_EQ(bench.finish(PolicyResult::Kind::kFailed).state, State::kFallback);
+  EXPECT_DOUBLE_EQ(bench.sent(), 9.99);
+}
+
+TEST_F(OutputSideTest, WithoutAMeasuredPoseTheFirstTargetIsFree) {
+  bench.bench.robot.sensors[0].kind = bench.bench.inputs[0].semantics.kind.emplace("state/other");
+  build({.limits = Limits{{}, {30}, {1}}});
+  tick(10, 21);
+  EXPECT_EQ(bench.sent(), 21);
+  tick(10, 25);
+  tick(10, 25);
+  EXPECT_DOUBLE_EQ(bench.sent(), 21.01);
+}
+
+TEST_F(OutputSideTest, FromBeyondItsLimitsATargetReturnsAtItsRate) {
+  for (const bool worker : {false, true}) {
+    if (worker) use_worker();
+    build({.limits = Limits{{}, {5}, {100}}});
+    bench.measure(10);
+    if (worker) bench.tick_without_result();
+    for (const double expected : {9, 8, 7, 6, 5, 5}) {
+      EXPECT_EQ(tick(10, 21), State::kRunning);
+      EXPECT_EQ(bench.sent(), expected);
+    }
+    EXPECT_EQ(bench.count(Cause::kSlewed), 4U);  // the step to 5 is allowed
+    EXPECT_EQ(bench.count(Cause::kClamped), 6U);
+  }
+}
+
+TEST_F(OutputSideTest, WithoutARateATargetIsInItsLimitsAtOnce) {
+  build({.limits = Limits{{}, {5}, {}}});
+  EXPECT_EQ(tick(10, 21), State::kRunning);
+  EXPECT_EQ(bench.sent(), 5);
+}
+
+TEST_F(OutputSideTest, HoldKeepsEvenAPoseBeyondTheLimits) {
+  use_worker();
+  build({.limits = Limits{{}, {5}, {100}}});
+  bench.measure(10);
+  bench.tick_without_result();
+  EXPECT_EQ(bench.sent(), 10);
+  bench.gather();
+  EXPECT_EQ(bench.finish(PolicyResult::Kind::kFailed).state, State::kFallback);
+  EXPECT_EQ(bench.sent(), 10);
+}
+
+TEST_F(OutputSideTest, APoseThatIsHalfKnownIsNotSent) {
+  use_worker();
+  bench.bench.robot.joints = {"hip", "knee"};
+  for (auto* const signal : {&bench.bench.robot.sensors[0], &bench.bench.robot.actuators[0]}) {
+    signal->elements = {"hip", "knee"};
+  }
+  bench.bench.inputs = {named_port("q", "state/joint/position", {"hip", "knee"})};
+  bench.bench.outputs = {named_port("action", "target/joint/position", {"hip", "knee"})};
+  bench.build();
+  bench.measure({1, 2});
+  bench.tick_without_result();
+  EXPECT_EQ(bench.actuators[0], (std::vector<double>{1, 2}));
+  bench.measure({3, kNan});
+  bench.tick_without_result();
+  bench.gather();
+  bench.finish(PolicyResult::Kind::kFailed);
+  EXPECT_EQ(bench.actuators[0], (std::vector<double>{1, 2}));  // held, not mixed with 3
+}
+
+TEST_F(OutputSideTest, ALineBeginsAtTheTargetIfNothingWasSent) {
+  use_worker();
+  bench.bench.contract.frequency = 25;  // every fourth tick
+  bench.bench.options.interpolation = Interpolation::kLinear;
+  bench.bench.robot.sensors[0].kind = bench.bench.inputs[0].semantics.kind.emplace("state/other");
+  build({});
+  bench.measure(0);
+  for (int i = 0; i < 4; ++i) bench.tick_without_result();  // asks; there is no pose to wait at
+  bench.measure(kNan);
+  EXPECT_EQ(bench.tick(8), State::kFallback);  // accepted, and the next inputs are bad
+  EXPECT_EQ(bench.sent(), StepBench::kUntouched);
+  bench.measure(0);
+  for (int i = 0; i < 4; ++i) bench.tick_without_result();  // asks again in the last one
+  EXPECT_EQ(bench.tick(4), State::kRunning);
+  EXPECT_EQ(bench.sent(), 4);  // not on the way from 0
+}
+
+TEST_F(OutputSideTest, NothingInfiniteIsSent) {
+  bench.bench.robot.actuators[0].unit = "mm";
+  build({.unit = "m", .fallback = std::vector{2e306}});
+  EXPECT_EQ(tick(0, 1), State::kRunning);
+  EXPECT_EQ(bench.sent(), 1000);
+  bench.gather();
+  EXPECT_EQ(bench.finish(PolicyResult::Kind::kFailed).state, State::kFallback);
+  EXPECT_EQ(bench.sent(), 1000);  // 2e309 mm is infinite
+}
+
+TEST_F(OutputSideTest, DampFollowsTheJointWithinTheRate) {
+  build({.limits = Limits{{}, {}, {100}}, .fallback = Damp{}});
+  tick(0, 0);
+  bench.measure(0.5);
+  bench.gather();
+  bench.finish(PolicyResult::Kind::kFailed);
+  EXPECT_EQ(bench.sent(), 0.5);
+  bench.measure(7);
+  bench.tick_without_result();
+  EXPECT_EQ(bench.sent(), 1.5);
+  bench.measure(kNan);  // unknown now: stays
+  bench.tick_without_result();
+  EXPECT_EQ(bench.sent(), 1.5);
+}
+
+}  // namespace
+}  // namespace leapp
