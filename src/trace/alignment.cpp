@@ -52,7 +52,8 @@ std::vector<bool> find_constant_calls(const CallList& list) {
   return found;
 }
 
-// Whether two calls of one operator work with the same numbers and the same tensors from outside.
+// Returns whether two calls of one operator work with the same numbers and the same tensors from
+// outside.
 bool have_same_constants(const Tape& first, const Call& was, const Tape& again, const Call& is) {
   const auto memory_at = [](const Tape& tape, VarId var) {
     const bool outside = var != kNoId && tape.variable(var).origin == Variable::Origin::kOutside;

@@ -36,8 +36,8 @@ Alignment align_past_differences(const CallList& first, const CallList& again);
 /// The first call that only the later pass ran, and whose result it used or left behind.
 std::optional<std::int32_t> find_added_call(const Tape& again, const Alignment& aligned);
 
-/// Notes for the results of a call what its counterpart has in their place: `as_first` goes by
-/// variable of the later tape.
+/// Notes for the results of a call what its counterpart has in their place: `as_first` is indexed
+/// by variable of the later tape.
 void pair_results(const Tape& first, const Call& was, const Tape& again, const Call& is,
                   std::vector<VarId>& as_first);
 

@@ -9,8 +9,8 @@
 
 namespace leapp::trace {
 
-/// Whether two values that are no tensors of a tape are the same. One that is not a number is the
-/// same as another; a number in a tensor's clothes goes by its elements.
+/// Returns whether two values that are not tensors of a tape are equal. NaN equals NaN, and a
+/// number wrapped in a tensor is compared by its elements.
 bool same_argument(const c10::IValue& a, const c10::IValue& b);
 
 /// "0.5", "a tensor".

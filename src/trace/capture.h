@@ -20,11 +20,11 @@ at::Tensor alias_of(const at::Tensor& tensor);
 /// A contiguous copy that autograd and the recorder ignore; undefined for an undefined tensor.
 at::Tensor copy_of(const at::Tensor& tensor);
 
-/// What identifies the memory that a tensor is in; nullptr for one without.
+/// Returns the identity of a tensor's memory, or nullptr if it has none.
 const c10::StorageImpl* memory_of(const at::Tensor& tensor);
 
-/// How often operators have written to the tensor's memory; 0 for one of inference mode, which has
-/// no counter.
+/// Returns the number of writes by operators to the tensor's memory, or 0 for an inference tensor,
+/// which has no counter.
 std::int64_t version_of(const at::Tensor& tensor);
 
 class Capture {
@@ -35,7 +35,7 @@ class Capture {
   void freeze();
   bool frozen() const noexcept { return frozen_.has_value(); }
 
-  /// Whether the live memory was written to since, without freeze() before it.
+  /// Returns whether the live memory was written to since, without freeze() before it.
   bool changed_unseen() const;
 
   /// An alias of the tensor that was captured, with the live content.

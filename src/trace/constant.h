@@ -7,16 +7,16 @@
 
 namespace leapp::trace {
 
-/// Whether the operator takes a tensor for its shape and type only, as zeros_like() does.
+/// Returns whether the operator takes a tensor for its shape and type only, as zeros_like() does.
 bool makes_constant(const c10::OperatorHandle& op);
 
-/// Whether a variable is a tensor from outside, or made of no node's values.
+/// Returns whether a variable is a tensor from outside, or made of no node's values.
 bool is_constant(const Tape& tape, VarId var);
 
 /// Computes a constant of the tape again; undefined where that is not worth the effort.
 at::Tensor evaluate(const Tape& tape, VarId var);
 
-/// Whether both are there, of one type and shape.
+/// Returns whether both are defined and have the same type and shape.
 bool same_type(const at::Tensor& a, const at::Tensor& b);
 /// And hold the same values.
 bool same_value(const at::Tensor& a, const at::Tensor& b);

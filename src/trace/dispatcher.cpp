@@ -8,7 +8,7 @@
 namespace leapp::trace {
 namespace {
 
-// The key PyTorch keeps for "generic modes": above everything, owned by nobody else.
+// PyTorch's key for "generic modes": above all others, and unused by PyTorch itself.
 constexpr auto kKey = c10::DispatchKey::TESTING_ONLY_GenericMode;
 
 // A transform under way shows in one of these: its modes, or the wrappers it puts values in; the
@@ -33,8 +33,8 @@ at::Tensor with_memory(const at::Tensor& tensor) {
   return tensor._is_zerotensor() ? at::zeros(tensor.sizes(), tensor.options()) : tensor;
 }
 
-// Where tensors have no memory, calls the operator once more with such that have: neither a model
-// file nor a recording has a word for the others.
+// If tensors have no memory, repeats the call with tensors that do, because neither model files nor
+// recordings can express the others.
 bool call_with_memory(const c10::OperatorHandle& op, c10::DispatchKeySet keys,
                       torch::jit::Stack* stack) {
   static auto& dispatcher = c10::Dispatcher::singleton();

@@ -23,11 +23,11 @@ class Observer {
   ~Observer() = default;
 };
 
-/// Whether the tensor is a wrapper of vmap or another transform, without memory of its own.
+/// Returns whether the tensor is a wrapper of vmap or another transform, without memory of its own.
 bool is_wrapped(const at::Tensor& tensor);
 
-/// Whether observers see anything. False in a second copy of this library in one process: the place
-/// in the dispatcher can be had once.
+/// Returns whether observers see anything. False in a second copy of this library in one process:
+/// the place in the dispatcher can be had once.
 bool can_observe() noexcept;
 
 /// Makes the observer see this thread's operators; nullptr ends that. The observer must outlive its

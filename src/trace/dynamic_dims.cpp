@@ -31,7 +31,7 @@ class StandIns {
            c10::Device device)
       : arguments_(arguments), dynamic_(dynamic), device_(device) {}
 
-  // What the operator returns for them; nothing where it refuses.
+  // Returns the operator's results for them, or nothing if it refuses.
   std::optional<std::vector<at::Tensor>> run(const c10::OperatorHandle& op, bool other) const {
     try {
       torch::jit::Stack stack = arguments(other);
@@ -107,7 +107,7 @@ class StandIns {
   c10::Device device_;
 };
 
-// What is small is tried with zeros on the CPU. Meta tensors cost nothing of any size, but many of
+// Small tensors are tried as zeros on the CPU. Meta tensors cost nothing of any size, but many of
 // their kernels are Python, and the first of them imports for seconds.
 std::vector<c10::Device> devices_for(const std::vector<at::Tensor>& tensors) {
   constexpr std::int64_t kSmall = 1 << 14;

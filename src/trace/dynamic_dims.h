@@ -42,7 +42,7 @@ std::vector<DynamicDims> dynamic_dims_of_arguments(
     const std::function<DynamicDims(const at::Tensor&)>& known,
     const std::function<bool(const at::Tensor&)>& is_traced);
 
-/// What other sizes of its arguments do to a call.
+/// The effect of different argument sizes on a call.
 struct SizeTrial {
   std::vector<DynamicDims> results;  ///< dynamic dimensions of each tensor in what it returned
   bool fixed = false;                ///< specialised: it works with the traced sizes only

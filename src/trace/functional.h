@@ -24,7 +24,7 @@ c10::IValue map_tensors(const c10::IValue& value,
 /// same and declares it.
 std::optional<c10::OperatorHandle> declared_view(const c10::OperatorHandle& op);
 
-/// Whether functionalisation works out a shape: those of views, and whether a write fits.
+/// Returns whether functionalisation works out a shape: those of views, and whether a write fits.
 bool is_on_meta(const c10::OperatorHandle& op, const torch::jit::Stack& stack);
 
 /// Does so. The traced run has shown that writes fit, so one returns what it would have written to,

@@ -1,4 +1,4 @@
-// Where the elements of tensors lie in memory.
+// The layout of tensor elements in memory.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -14,14 +14,14 @@ namespace leapp::trace {
 const std::byte* begin_of(const at::Tensor& tensor);
 const std::byte* end_of(const at::Tensor& tensor);
 
-/// Whether two tensors are the same elements in the same order.
+/// Returns whether two tensors have the same elements in the same order.
 bool same_geometry(const at::Tensor& a, const at::Tensor& b);
 
-/// Whether `whole` has every element of a tensor in the same memory. False where it has gaps: what
-/// lies in them is not its own.
+/// Returns whether `whole` has every element of a tensor in the same memory. Returns false if it
+/// has gaps, which do not belong to it.
 bool covers(const at::Tensor& whole, const at::Tensor& part);
 
-/// Whether two tensors have an element in common.
+/// Returns whether two tensors have an element in common.
 bool share_elements(const at::Tensor& a, const at::Tensor& b);
 
 /// A tensor that has the elements of two in the same memory: one of them, what either is a view of,

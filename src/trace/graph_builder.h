@@ -26,7 +26,7 @@
 
 namespace leapp::trace {
 
-/// What operators are run for.
+/// The purpose of running operators.
 enum class RunFor {
   kValues,
   kShapes,  ///< large products give zeros; Error(kExport) where a value is read after that
@@ -41,17 +41,17 @@ class GraphBuilder {
   /// Makes the tensor an input of the graph.
   ir::ValueId add_input(std::string name, const at::Tensor& tensor);
 
-  /// Whether the tensor, or one in the list, depends on an input.
+  /// Returns whether the tensor, or one in the list, depends on an input.
   bool depends_on_inputs(const c10::IValue& value) const;
 
-  /// Whether no argument on the stack depends on an input: run() then records nothing.
+  /// Returns whether no argument on the stack depends on an input: run() then records nothing.
   bool is_constant(const c10::OperatorHandle& op, const torch::jit::Stack& stack) const;
 
   /// Runs the operator and records it when one of its tensors depends on an input.
   void run(const c10::OperatorHandle& op, torch::jit::Stack* stack,
            const ir::SourceLocation& where);
 
-  /// The value a tensor stands for; a constant when it depends on no input.
+  /// Returns the value of a tensor: a constant if it depends on no input.
   ir::ValueId value_of(const at::Tensor& tensor);
 
   ir::Graph& graph() noexcept { return graph_; }

@@ -25,7 +25,7 @@ class InsideRecorder final : public Observer {
   void on_call(const c10::OperatorHandle& op, c10::DispatchKeySet keys,
                torch::jit::Stack* stack) override;
 
-  /// Whether everything that ran can be told by operators.
+  /// Returns whether operators describe everything that ran.
   bool complete() const { return complete_; }
 
  private:

@@ -1,4 +1,4 @@
-// What the implementation of an operator runs: how one that no exporter knows is decomposed.
+// Records the operators inside an operator's implementation, to decompose one without converter.
 //
 // An operator of the user's own (torch.library, a C++ extension) reaches the recorder whole. Where
 // a backend has no word for it, its implementation is run once more on copies of its arguments, and
@@ -23,11 +23,12 @@ struct Inside {
   std::vector<int> list_sizes;  ///< of each result; -1 for a tensor
 };
 
-/// Whether it is an operator of the user's own, and none of PyTorch's.
+/// Returns whether the operator is the user's and not PyTorch's.
 bool is_users(const c10::OperatorHandle& op);
 
-/// Whether it may be decomposed by record_inside(): composites decompose by themselves, and kernels
-/// of PyTorch's use private memory, but for those that run another operator for each of a list.
+/// Returns whether it may be decomposed by record_inside(): composites decompose by themselves, and
+/// kernels of PyTorch's use private memory, but for those that run another operator for each of a
+/// list.
 bool can_look_inside(const c10::OperatorHandle& op);
 
 /// Records what the operator runs on such arguments; the calls get the frame of the one it stands

@@ -110,8 +110,8 @@ OpTraits describe(const c10::OperatorHandle& op) {
   return traits;
 }
 
-// Whether a list of tensors is of a type that is not PyTorch's for them: TorchScript's executor
-// knows more of each, and says so.
+// Returns whether a list of tensors has a more specific type than List[Tensor], as TorchScript's
+// executor creates.
 bool is_untyped(const c10::IValue& value) {
   if (!value.isList()) return false;
   const auto is_tensor = [](const c10::IValue& item) { return item.isTensor() || item.isNone(); };

@@ -1,4 +1,4 @@
-// What recording needs to know of an operator, worked out once from its schema.
+// Properties of an operator that recording needs, computed once from its schema.
 #pragma once
 
 #include <ATen/core/dispatch/Dispatcher.h>
@@ -8,7 +8,7 @@
 
 namespace leapp::trace {
 
-/// How a traced value leaves the graph when this operator reads it.
+/// The way in which a traced value leaves the graph when this operator reads it.
 enum class Escape {
   kNone,
   kNumber,  ///< .item(), float(tensor): the number becomes part of the program
@@ -46,15 +46,16 @@ struct OpTraits {
 
   /// Gives lists of tensors the type that the operator declares; TorchScript's have others.
   void type_lists(const c10::OperatorHandle& op, torch::jit::Stack* stack) const;
-  /// Whether this very call draws random numbers (dropout in eval mode does not).
+  /// Returns whether this very call draws random numbers (dropout in eval mode does not).
   bool is_random(const torch::jit::Stack& stack) const;
-  /// Whether the results of this very call have a data-dependent shape, as with a mask.
+  /// Returns whether the results of this very call have a data-dependent shape, as with a mask.
   bool has_data_dependent_shape(const torch::jit::Stack& stack) const;
-  /// Whether this very call updates running statistics that its schema declares as read only.
+  /// Returns whether this very call updates running statistics that its schema declares as read
+  /// only.
   UndeclaredWrite undeclared_write(const torch::jit::Stack& stack) const;
 };
 
-/// Whether an index says of each element whether it is selected.
+/// Returns whether an index is a mask over elements.
 bool is_mask(const at::Tensor& index);
 
 /// Traits of the operator; the reference stays valid for the thread's life. Takes no lock.

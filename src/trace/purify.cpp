@@ -99,7 +99,7 @@ void Purifier::replay(std::int32_t index) {
   for (std::size_t i = 0; i < stack.size(); ++i) assign(results[i], stack[i]);
 }
 
-// What lies around an input is no part of it: nobody says what it will be.
+// The memory around an input is not part of it, so its content at run time is unknown.
 void Purifier::refuse_alias(std::int32_t index) const {
   const Call& alias = tape_.call(index);
   const VarId found = tape_.results_of(alias)->var;
@@ -160,7 +160,7 @@ void Purifier::run_whole(const c10::OperatorHandle& op, torch::jit::Stack* stack
   }
 }
 
-// What the operator's implementation runs on such arguments.
+// Returns the operators that the implementation runs for these arguments.
 std::optional<Inside> Purifier::inside_of(const c10::OperatorHandle& op, torch::jit::Stack args) {
   for (c10::IValue& value : args) value = map_tensors(value, unwrap);
   require(!traits_of(op).counts_lengths || !builder_.depends_on_inputs(args[1]), Code::kNotPure,
@@ -240,8 +240,9 @@ Purified Purifier::run(const std::vector<at::Tensor>& examples) {
   return done;
 }
 
-// Whether shapes can be expected to do. An operator of the user's may do anything with its values,
-// and what as_strided() means depends on strides, which a shape run may get differently.
+// Returns whether running on shapes alone is sufficient. An operator of the user's may do anything
+// with its values, and what as_strided() means depends on strides, which a shape run may get
+// differently.
 bool shapes_may_do(const Recording& recording) {
   return std::all_of(recording.calls.begin(), recording.calls.end(), [&](std::int32_t index) {
     const Call& call = recording.tape->call(index);

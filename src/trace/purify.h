@@ -16,7 +16,7 @@
 namespace leapp::trace {
 
 struct PurifyOptions {
-  /// Whether the exporter takes this operator whole. Only asked for operators that neither write
+  /// True if the exporter takes this operator whole. Only asked for operators that neither write
   /// nor alias. What it refuses is decomposed as far as PyTorch's composites go; an operator of the
   /// user's own, into what its implementation runs.
   std::function<bool(const c10::OperatorHandle&)> keep;

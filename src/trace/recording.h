@@ -64,13 +64,14 @@ struct StateSlot {
 std::vector<std::int32_t> slice(const Tape& tape, const std::vector<VarId>& roots,
                                 const std::set<Site>& given = {});
 
-/// Whether the value of `var` depends on one that `asked` is true for, or is one.
+/// Returns whether the value of `var` depends on one that `asked` is true for, or is one.
 bool depends_on(const Tape& tape, VarId var, const std::function<bool(VarId)>& asked);
 
-/// Whether it depends on an input of a node, or is one.
+/// Returns whether it depends on an input of a node, or is one.
 bool depends_on_inputs(const Tape& tape, VarId var);
 
-/// Whether a tensor was there before the pass: met as such, or as a view of memory that was.
+/// Returns whether a tensor was there before the pass: met as such, or as a view of memory that
+/// was.
 bool is_from_outside(const Tape& tape, VarId var);
 
 /// Or it is fresh: its content was taken as it is, whatever made it.
@@ -80,7 +81,7 @@ bool is_outside_or_fresh(const Tape& tape, VarId var);
 /// be state; else kNoId.
 VarId root_outside(const Tape& tape, VarId var);
 
-/// Whether a variable of another tape is a tensor that the pass computed.
+/// Returns whether a variable of another tape is a tensor that the pass computed.
 bool is_computed_in(const Recording& pass, const Tape& other, VarId var);
 
 /// All calls that ran in a pass of the node, those of other nodes left out.

@@ -18,14 +18,14 @@ class Replayer {
 
   /// A tensor with these elements that calls may write to.
   virtual at::Tensor writable(const at::Tensor& content) = 0;
-  /// What the program calls a tensor, for messages; may be "".
+  /// Returns the program's name for a tensor, for messages; may be empty.
   virtual std::string name_of(const at::Tensor& tensor) const = 0;
 
   /// The value with the strides that the variable had, so that a recorded as_strided() means the
   /// same elements.
   at::Tensor laid_out(VarId var, const at::Tensor& value) const;
   at::Tensor tensor_of(VarId var);
-  /// What a tensor from outside held when it was traced.
+  /// Returns the content that an external tensor had while tracing.
   at::Tensor tensor_content(VarId var) const;
   torch::jit::Stack arguments_of(std::int32_t index);
   void assign(const CallResult& result, const c10::IValue& value);

@@ -86,7 +86,7 @@ void ScriptReader::run(const jit::Node& node) {
                         ? std::nullopt
                         : c10::Dispatcher::singleton().findSchema(schema->operator_name());
     require(op.has_value(), Code::kNotTranslated,
-            std::string(node.kind().toQualString()) + " is no operator of the dispatcher's");
+            std::string(node.kind().toQualString()) + " is not an operator of the dispatcher");
     op->callBoxed(&stack);
   }
   for (std::size_t i = 0; i < stack.size(); ++i) values_[node.outputs()[i]] = stack[i];
@@ -108,7 +108,7 @@ ScriptGraph ScriptReader::read(const jit::Graph& graph, const std::vector<at::Te
   for (const jit::Value* output : graph.outputs()) {
     const c10::IValue& value = values_.at(output);
     require(value.isTensor() && value.toTensor().defined(), Code::kNotTranslated,
-            "an output is no tensor");
+            "an output is not a tensor");
     result.outputs.push_back(value.toTensor());
     outputs.push_back(builder_.value_of(value.toTensor()));
   }

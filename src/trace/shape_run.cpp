@@ -12,7 +12,7 @@ namespace {
 // Below this many elements computing takes no longer than working out the shape.
 constexpr std::int64_t kLarge = 1 << 16;
 
-/// How an operator multiplies.
+/// The operands of an operator that multiplies.
 struct Product {
   std::size_t left = 0;  ///< position of the first factor; the other one follows
   bool convolves = false;
@@ -41,7 +41,7 @@ bool is_tensor(const c10::IValue& value) {
   return value.isTensor() && value.toTensor().defined();
 }
 
-// What a sum comes to does not matter, so it is taken over nothing.
+// The values do not matter, so the sum is over no elements.
 void multiply(const c10::OperatorHandle& op, const Product& product, torch::jit::Stack* stack) {
   c10::IValue* factors =
       stack->data() + (stack->size() - op.schema().arguments().size() + product.left);

@@ -11,7 +11,7 @@
 
 namespace leapp::trace {
 
-/// Whether this very call is a convolution or matrix product that takes its time.
+/// Returns whether this call is an expensive convolution or matrix product.
 bool is_large_product(const c10::OperatorHandle& op, const torch::jit::Stack& stack);
 
 /// Replaces the arguments of a large product on the stack by a placeholder for its result: of its

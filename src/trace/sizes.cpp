@@ -7,7 +7,7 @@
 namespace leapp::trace {
 namespace {
 
-// How many dimensions y[indices] has.
+// Returns the number of dimensions of y[indices].
 std::int64_t indexed_rank(const at::Tensor& self, const c10::IValue& indices) {
   std::int64_t covered = 0;
   std::int64_t common = 0;

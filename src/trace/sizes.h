@@ -13,7 +13,7 @@
 
 namespace leapp::trace {
 
-// What is said where a data-dependent size becomes part of what is exported.
+// The warning for a data-dependent size that becomes part of the export.
 inline constexpr const char* kSizeRead =
     "the program reads the size of a tensor with a data-dependent shape (len(), .shape, .numel()): "
     "the number is specialised to what it was while tracing. Use torch.where() or a sum over the "
@@ -51,7 +51,7 @@ std::optional<SizeQuestion> ask_sizes(Tape& tape, const c10::OperatorHandle& op,
                                       const c10::IValue* arguments,
                                       const std::function<bool(const at::Tensor&)>& is_state);
 
-/// Whether the operator is index_put in one of its forms.
+/// Returns whether the operator is index_put in one of its forms.
 bool writes_by_index(const c10::OperatorHandle& op);
 
 /// `y[mask] = values` drops the leading dimensions of one element that `values` has, also where one

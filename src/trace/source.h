@@ -1,4 +1,4 @@
-// Where in the user's program an operation was called.
+// The line of the user's program that called an operation.
 //
 // Recording happens on every operation, so a location is first captured as a `FrameRef` (two words)
 // and only turned into text when somebody reads it. Which language the caller speaks is the front
@@ -41,9 +41,9 @@ ir::SourceLocation resolve_source(FrameRef frame);
 /// The same as the beginning of a sentence about it: "policy.py:42 in forward: ", or "".
 std::string line_prefix(FrameRef frame);
 
-/// Whether the program's text shows that a number or truth value made at this place is printed,
-/// logged or asserted, and nothing else: such an escape changes no model. False where that is not
-/// known. Takes Python's interpreter lock through the hook.
+/// Returns whether the program's text shows that a number or truth value made at this place is
+/// printed, logged or asserted, and nothing else: such an escape changes no model. Returns false if
+/// that is unknown. Takes Python's interpreter lock through the hook.
 bool only_shown(FrameRef frame);
 
 /// Remembers where a C++ caller of annotate stands; used for operations when no hook answers.

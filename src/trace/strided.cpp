@@ -12,7 +12,7 @@
 namespace leapp::trace {
 namespace {
 
-// Where in each dimension the element is that lies so far behind the first one.
+// Returns the index in each dimension of the element at a distance from the first one.
 std::optional<std::vector<Range>> element_at(const at::Tensor& self, std::int64_t distance) {
   std::vector<std::int64_t> outermost_first(static_cast<std::size_t>(self.dim()));
   std::iota(outermost_first.begin(), outermost_first.end(), 0);

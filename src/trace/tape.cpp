@@ -16,7 +16,7 @@ bool is_foreign(const c10::Storage& storage) {
   return storage.allocator() == nullptr;
 }
 
-// How many results may have expired before their memory is given back.
+// The number of expired results after which their memory is freed.
 constexpr std::size_t kYoung = 64;
 
 }  // namespace

@@ -86,7 +86,7 @@ struct CallResult {
 };
 
 struct Call {
-  /// What the program ran, or else an alias of memory already known, which was first seen here.
+  /// A call of the program, or an alias of known memory that was first seen here.
   enum class Kind : std::uint8_t {
     kProgram,
     kAlias,  ///< the same elements
@@ -104,7 +104,7 @@ struct Call {
   bool bypassed = false;          ///< a view whose reader was given what it is a view of
 
   bool is_inferred_alias() const { return kind != Kind::kProgram; }
-  /// Whether it is an as_strided() whose offset counts from the start of its argument.
+  /// Returns whether it is an as_strided() whose offset counts from the start of its argument.
   bool is_inferred_view() const { return kind == Kind::kView || kind == Kind::kPart; }
 };
 
@@ -119,8 +119,8 @@ class Tape {
   /// The variable, if the tensor is known by itself or through its memory.
   std::optional<VarId> find(const at::Tensor& tensor);
 
-  /// What a tensor is on this tape: the very object, which may be gone, or the newest variable that
-  /// has its elements.
+  /// A tensor's variable on this tape: of the same object, which may be gone, or the newest
+  /// variable with its elements.
   struct Match {
     VarId var = kNoId;
     bool same_object = false;
@@ -179,18 +179,18 @@ class Tape {
   Variable& variable(VarId id) { return variables_[static_cast<std::size_t>(id)]; }
   const Store& store(StoreId id) const { return stores_[static_cast<std::size_t>(id)]; }
   Store& store(StoreId id) { return stores_[static_cast<std::size_t>(id)]; }
-  /// Whether two variables are one tensor, or in the same memory.
+  /// Returns whether two variables are one tensor, or in the same memory.
   bool same_memory(VarId a, VarId b) const {
     return a == b || (variable(a).store != kNoId && variable(a).store == variable(b).store);
   }
-  /// Whether the call `since` or a later one wrote to the variable's memory.
+  /// Returns whether the call `since` or a later one wrote to the variable's memory.
   bool written_since(VarId id, std::int32_t since) const {
     const StoreId memory = variable(id).store;
     return memory != kNoId && store(memory).last_write >= since;
   }
   /// The variable's tensor, or an alias of it; undefined when it is gone.
   at::Tensor tensor(VarId id) const;
-  /// What it holds; for memory from outside, what that held when it was first used.
+  /// Returns its content; for external memory, the content at its first use.
   at::Tensor content(VarId id) const;
   std::size_t variable_count() const noexcept { return variables_.size(); }
   std::size_t store_count() const noexcept { return stores_.size(); }

@@ -25,7 +25,7 @@ void Tape::widen(StoreId memory, const at::Tensor& tensor) {
   if (variable(part).origin != Variable::Origin::kOutside || !store(memory).capture) return;
   const at::Tensor alive(variable(part).impl.lock());
   const at::Tensor whole = whole_of(tensor, alive.defined() ? alive : variable(part).held);
-  // What was there before is known of the storage that was met first, not of others over its bytes.
+  // The original content is known for the storage seen first, not for others over the same bytes.
   if (memory_of(whole) != memory_of(variable(part).held)) return;
   const VarId id = new_variable(whole, Variable::Origin::kOutside, memory);
   variable(id).held = alias_of(whole);
@@ -91,7 +91,7 @@ VarId Tape::add_alias(const at::Tensor& tensor, StoreId memory) {
   const VarId id = new_variable(tensor, Variable::Origin::kResult, memory);
   variable(id).node = node;
   variable(id).call = call_count() - 1;
-  // What it holds is asked for when it may be gone, as what autograd unpacks is.
+  // Its content may be needed after the tensor is gone, as with tensors that autograd unpacks.
   if (node == kNoId && store(memory).capture) variable(id).held = alias_of(tensor);
   results_.push_back({.is_tensor = true, .is_list = false, .var = id});
   return id;

@@ -12,7 +12,7 @@
 
 namespace leapp::trace {
 
-/// Whether the value is a tensor made of a number.
+/// Returns whether the value is a tensor made of a number.
 bool is_wrapped_number(const c10::IValue& value);
 
 /// The overload that takes a number at that position and is the same otherwise: mul.Scalar for
