@@ -1,16 +1,16 @@
 // Indexing by a number that may vary: ring[head] where `head` is a 0-d integer tensor.
 //
-// PyTorch reads such an index as a Python number before any operator runs, so the number of the
-// traced pass would be exported. Here it is said with operators that take the index as a tensor.
+// PyTorch reads such an index as a Python number before any operator runs, so LEAPP would export
+// the number of the traced pass. Operators that take the index as a tensor replace the indexing
+// here.
 #include <torch/csrc/autograd/python_variable.h>
 #include <torch/csrc/utils/pybind.h>
 
-#include <algorithm>
 #include <optional>
 #include <vector>
 
 #include "session/front_end.h"
-#include "trace/dynamic_index_views.h"
+#include "trace/index_expression.h"
 #include "trace_bind.h"
 
 namespace py = pybind11;
@@ -18,11 +18,13 @@ namespace py = pybind11;
 namespace leapp::python {
 namespace {
 
-// An index without its numbers that may vary.
+using trace::IndexItem;
+
+// An index expression whose traced numbers were replaced by full slices.
 struct Split {
-  py::tuple rest;                    // with full slices in their places
-  std::vector<at::Tensor> numbers;   // those numbers
-  std::vector<std::int64_t> places;  // their dimensions after `rest` was applied
+  py::tuple rest;
+  std::vector<at::Tensor> numbers;
+  std::vector<std::int64_t> dims;  // of the numbers, in what `rest` gives
 };
 
 bool may_vary(const py::handle& item) {
@@ -33,35 +35,32 @@ bool may_vary(const py::handle& item) {
   return unlocked([&] { return front_end::may_vary(tensor); });
 }
 
-// How many dimensions of the tensor an item of an index stands for.
-bool takes_dimension(const py::handle& item) {
-  return !item.is_none() && item.ptr() != Py_Ellipsis;
+IndexItem kind_of(const py::handle& item) {
+  if (item.is_none()) return IndexItem::kNewAxis;
+  if (item.ptr() == Py_Ellipsis) return IndexItem::kEllipsis;
+  if (PySlice_Check(item.ptr())) return IndexItem::kSlice;
+  if (PyLong_Check(item.ptr())) return IndexItem::kNumber;
+  return may_vary(item) ? IndexItem::kTraced : IndexItem::kOther;
 }
 
-// Nothing where nothing is to be done: no such number, or other tensors in the index, which PyTorch
-// handles as tensors.
+// Returns nothing if plain indexing does.
 std::optional<Split> split(const at::Tensor& of, const py::handle& index) {
   const bool several = PyTuple_Check(index.ptr());
   const py::tuple items =
       several ? py::reinterpret_borrow<py::tuple>(index) : py::make_tuple(index);
-  const auto taken = std::count_if(items.begin(), items.end(), takes_dimension);
   Split found{py::tuple(items.size()), {}, {}};
-  bool simple = true;
-  std::int64_t place = 0;
+  std::vector<IndexItem> kinds;
   for (std::size_t i = 0; i < items.size(); ++i) {
     const py::object item = items[i];
-    if (may_vary(item)) {
-      found.numbers.push_back(THPVariable_Unpack(item.ptr()));
-      found.places.push_back(place++);
-      found.rest[i] = py::slice(std::nullopt, std::nullopt, std::nullopt);
-      continue;
-    }
-    found.rest[i] = item;
-    const bool is_slice = PySlice_Check(item.ptr());
-    simple = simple && (is_slice || !takes_dimension(item) || PyLong_Check(item.ptr()));
-    place += item.ptr() == Py_Ellipsis ? of.dim() - taken : is_slice || item.is_none() ? 1 : 0;
+    kinds.push_back(kind_of(item));
+    const bool traced = kinds.back() == IndexItem::kTraced;
+    if (traced) found.numbers.push_back(THPVariable_Unpack(item.ptr()));
+    found.rest[i] = traced ? py::object(py::slice(std::nullopt, std::nullopt, std::nullopt)) : item;
   }
-  return simple && !found.numbers.empty() ? std::optional(std::move(found)) : std::nullopt;
+  auto dims = trace::traced_dims(kinds, of.dim());
+  if (!dims) return std::nullopt;
+  found.dims = std::move(*dims);
+  return found;
 }
 
 at::Tensor view_of(const py::object& tensor, const Split& index) {
@@ -73,7 +72,7 @@ py::object get_item(const py::object& tensor, const py::object& index) {
   if (!found) return py::reinterpret_borrow<py::object>(Py_NotImplemented);
   const at::Tensor view = view_of(tensor, *found);
   return py::cast(
-      unlocked([&] { return front_end::index_view(view, found->places, found->numbers); }));
+      unlocked([&] { return front_end::index_view(view, found->dims, found->numbers); }));
 }
 
 bool set_item(const py::object& tensor, const py::object& index, const py::object& given) {
@@ -90,16 +89,8 @@ bool set_item(const py::object& tensor, const py::object& index, const py::objec
                                      : py::object(py::module_::import("torch").attr("tensor")(
                                            given, py::arg("dtype") = tensor.attr("dtype"),
                                            py::arg("device") = tensor.attr("device")));
-  std::vector<std::int64_t> shape;
-  for (std::int64_t i = 0; i < view.dim(); ++i) {
-    if (std::count(found->places.begin(), found->places.end(), i) == 0)
-      shape.push_back(view.size(i));
-  }
-  const auto what = value.cast<at::Tensor>();
-  unlocked([&] {
-    trace::index_write(view, found->places, found->numbers,
-                       what.to(view.scalar_type()).expand(shape));
-  });
+  const auto assigned = value.cast<at::Tensor>();
+  unlocked([&] { trace::index_assign(view, found->dims, found->numbers, assigned); });
   return true;
 }
 

@@ -1,7 +1,7 @@
 // leapp._trace: the C++ tracing API for Python.
+#include "session/front_end_interface.h"
 #include "trace_bind.h"
 #include "trace_frames.h"
-#include "trace_hooks.h"
 #include "trace_onnx.h"
 
 namespace py = pybind11;
@@ -12,7 +12,6 @@ PYBIND11_MODULE(_trace, module) {
   module.attr("__version__") = LEAPP_VERSION;
   py::register_local_exception_translator(&translate);
   install_frame_hooks();
-  install_hooks();
   bind_session(module);
   bind_annotations(module);
   bind_front_end(module);
@@ -24,7 +23,7 @@ PYBIND11_MODULE(_trace, module) {
   // The interpreter must not be called into once it goes away.
   py::module_::import("atexit").attr("register")(py::cpp_function([] {
     remove_frame_hooks();
-    remove_hooks();
+    leapp::session::detach_front_end();
     remove_python_converters();
   }));
 }

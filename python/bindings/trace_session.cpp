@@ -9,12 +9,14 @@
 #include <vector>
 
 #include "base/check.h"
+#include "compile/compiler.h"
 #include "compile/preparation.h"
 #include "leapp/leapp.h"
 #include "session/front_end.h"
 #include "session/warm_up.h"
 #include "trace_bind.h"
 #include "trace_convert.h"
+#include "trace_interfaces.h"
 
 namespace py = pybind11;
 
@@ -29,15 +31,16 @@ void start_session(std::string name, std::string save_path, bool verbose, bool d
                              .dry_run = dry_run,
                              .non_traced = std::move(non_traced),
                              .max_cached_io = max_cached_io};
-  unlocked([&] { start(options); });
+  unlocked([&] { session::start(options, &python_front_end()); });
 }
 
 using Configs = std::tuple<std::optional<double>, py::dict>;
 
-std::vector<std::tuple<std::string, bool, std::string>> compile_session(
-    bool visualize, std::optional<bool> verbose, bool validate, bool dry_run, double rtol,
-    double atol, bool strict, const std::optional<Configs>& graph_configs, int golden,
-    bool thorough, bool strict_constants, const py::object& progress) {
+// Returns (node, passed, error) for each node, and the text of validation.json.
+py::tuple compile_session(bool visualize, std::optional<bool> verbose, bool validate, bool dry_run,
+                          double rtol, double atol, bool strict,
+                          const std::optional<Configs>& graph_configs, int golden, bool thorough,
+                          bool strict_constants, const py::object& progress) {
   CompileOptions options;
   options.visualize = visualize;
   options.verbose = verbose;
@@ -64,11 +67,13 @@ std::vector<std::tuple<std::string, bool, std::string>> compile_session(
       progress(done, total, node);
     };
   }
-  const std::vector<NodeOutcome> report = unlocked([&] { return compile_graph(options); });
-  std::vector<std::tuple<std::string, bool, std::string>> result;
-  result.reserve(report.size());
-  for (const NodeOutcome& node : report) result.emplace_back(node.node, node.passed, node.error);
-  return result;
+  const compile::CompileReport report =
+      unlocked([&] { return compile::compile_graph(options, &python_backend()); });
+  py::list outcomes;
+  for (const NodeOutcome& node : report.outcomes) {
+    outcomes.append(py::make_tuple(node.node, node.passed, node.error));
+  }
+  return py::make_tuple(outcomes, report.validation);
 }
 
 /// "LP216" as the code it is.

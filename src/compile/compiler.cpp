@@ -1,4 +1,5 @@
-// compile_graph(): from recorded nodes to a bundle on disk. Nothing here changes what was recorded.
+#include "compile/compiler.h"
+
 #include <c10/util/ScopeExit.h>
 #include <torch/version.h>
 
@@ -22,7 +23,7 @@
 #include "rehearse/counter_examples.h"
 #include "rehearse/golden_ticks.h"
 #include "rehearse/rollout.h"
-#include "session/hooks.h"
+#include "session/front_end_interface.h"
 #include "session/session.h"
 #include "state/delayed.h"
 #include "state/infer.h"
@@ -30,6 +31,7 @@
 #include "validate/validation_report.h"
 #include "viz/draw.h"
 
+// Nothing here changes the records of the session, so a second call gives the same bundle.
 namespace leapp {
 namespace compile {
 namespace {
@@ -52,13 +54,13 @@ std::vector<NodeInventory>& inventory_of_last_compile() {
 // One export under way: the nodes so far, and the folder they are written to.
 class Compiler {
  public:
-  Compiler(Session& session, const CompileOptions& options)
-      : session_(session), options_(options) {}
+  Compiler(Session& session, const CompileOptions& options, session::ExternalBackend* external)
+      : session_(session), options_(options), external_(external) {}
 
-  std::vector<NodeOutcome> run() {
+  CompileReport run() {
     check_nodes();
     take_between();
-    if (session::hooks().tensor_names) names_ = session::hooks().tensor_names();
+    if (front_end_ != nullptr) names_ = front_end_->tensor_names();
     std::vector<Draft> drafts = draft();
     end_phase("state");
     take_inventory(drafts);
@@ -97,7 +99,7 @@ class Compiler {
             session_.folder().string());
     end_phase("drawing and writing");
     log(LogLevel::kInfo, "Compiled in " + in_seconds(phase_began_ - began_) + ": " + phases_);
-    return outcomes;
+    return {std::move(outcomes), std::move(report_)};
   }
 
  private:
@@ -134,9 +136,8 @@ class Compiler {
 
   Backend backend_of(const Node& node) {
     const Backend backend = session::parse_backend(node.export_with);
-    if (backend != Backend::kBridgedOnnx || !session::hooks().missing || !node.traced)
-      return backend;
-    const std::string missing = session::hooks().missing(*node.export_with);
+    if (backend != Backend::kBridgedOnnx || external_ == nullptr || !node.traced) return backend;
+    const std::string missing = external_->missing_package(*node.export_with);
     if (missing.empty()) return backend;
     warn(Code::kFallback, node.name,
          "node '" + node.name + "': export_with='" + *node.export_with +
@@ -165,15 +166,14 @@ class Compiler {
   // Lists the constants of every node before anything is written.
   void take_inventory(const std::vector<Draft>& drafts) {
     constexpr std::size_t kMostLines = 12;
-    const session::Hooks& hooks = session::hooks();
-    const Holders holders(hooks.held_tensors ? hooks.held_tensors()
-                                             : std::vector<session::HeldTensor>());
+    const Holders holders(front_end_ != nullptr ? front_end_->held_tensors()
+                                                : std::vector<session::HeldTensor>());
     const state::Paths paths = names_by(&session::TensorName::path);
     std::vector<NodeInventory>& made = inventory_of_last_compile();
     made.clear();
     for (const Draft& draft : drafts) {
       if (!draft.node().has_graph()) continue;
-      made.push_back(collect_constants(draft.states, holders, paths, hooks.judge_numbers));
+      made.push_back(collect_constants(draft.states, holders, paths, front_end_));
       for (const std::string& name : unused_acknowledgements(draft.node(), made.back())) {
         warn(Code::kUnknownConstant, draft.node().name,
              "constants=[..] of node '" + draft.node().name + "' names '" + name +
@@ -246,7 +246,7 @@ class Compiler {
         options_.progress(drafts.size() + i, 2 * drafts.size(), node.model.name);
       if (node.ours && !dry_run_) {
         write_model(draft.backend, draft.pure.graph, staged_.path(),
-                    options_.torch_version.value_or(TORCH_VERSION), node);
+                    options_.torch_version.value_or(TORCH_VERSION), node, external_);
         bundle.models[i] = node.model;
       }
       draft.pure = {};  // a large model's constants need not be held until the last one is written
@@ -290,8 +290,9 @@ class Compiler {
   }
 
   void try_unseen_inputs(rehearse::Rollout& rollout) {
-    const rehearse::CounterExampleOptions trials =
+    rehearse::CounterExampleOptions trials =
         rehearse::trials_for(tolerance_, options_.thorough, began_);
+    trials.front_end = front_end_;
     for (Diagnostic& each :
          rehearse::try_unseen_inputs(nodes_, rollout.engines, trials, rollout.outcomes)) {
       // The line at which a value left the graph says more than the one that put out what came of
@@ -311,14 +312,14 @@ class Compiler {
       return outcomes;
     }
     const std::filesystem::path log_path = session_.folder() / "log.txt";
-    rehearse::Rollout rollout =
-        rehearse::roll_out(nodes_, bundle.pipeline, staged_.path(), log_path, tolerance_);
+    rehearse::Rollout rollout = rehearse::roll_out(nodes_, bundle.pipeline, staged_.path(),
+                                                   log_path, tolerance_, external_);
     try_unseen_inputs(rollout);
     log_validation_summary(rollout.outcomes);
     const std::string failures = describe_failures(rollout.outcomes);
     const bool written = failures.empty() || !options_.strict;
-    write_bytes((written ? staged_.path() : session_.folder()) / "validation.json",
-                validation_json(rollout.outcomes, tolerance_, sha256_file(staged(".yaml"))));
+    report_ = validation_json(rollout.outcomes, tolerance_, sha256_file(staged(".yaml")));
+    write_bytes((written ? staged_.path() : session_.folder()) / "validation.json", report_);
     require(written, Code::kValidationFailed,
             failures + ". " + first_sign(rollout.outcomes) + "Nothing was written; " +
                 log_path.string() +
@@ -358,12 +359,15 @@ class Compiler {
   std::string phases_;  // "state 0.02 s, graphs 0.31 s"
   Session& session_;
   const CompileOptions& options_;
+  session::ExternalBackend* const external_;                   // or null
+  session::FrontEnd* const front_end_ = session_.front_end();  // or null
   const bool dry_run_ = options_.dry_run || session_.options().dry_run;
   const Tolerance tolerance_ = {options_.rtol, options_.atol};
   std::vector<const Node*> recorded_ = session_.nodes();
   std::map<session::NodeId, Node> changed_;  // those that took in computing between nodes
   StagedDirectory staged_{session_.folder()};
   session::TensorNames names_;
+  std::string report_;  // validation.json
   std::vector<ExportedNode> nodes_;
 };
 
@@ -375,6 +379,11 @@ std::vector<NodeInventory> inventory() {
 }
 
 std::vector<NodeOutcome> compile_graph(const CompileOptions& options) {
+  return compile::compile_graph(options, nullptr).outcomes;
+}
+
+compile::CompileReport compile::compile_graph(const CompileOptions& options,
+                                              session::ExternalBackend* external) {
   session::Session& session = session::Session::instance();
   require(!session.active(), Code::kStillTracing,
           "Call leapp.stop() before leapp.compile_graph(): the session is still tracing.");
@@ -383,7 +392,7 @@ std::vector<NodeOutcome> compile_graph(const CompileOptions& options) {
           "leapp.stop().");
   // Also when the export fails: log.txt then has the details.
   const auto flush = c10::make_scope_exit([&] { session.flush_log(); });
-  return compile::Compiler(session, options).run();
+  return Compiler(session, options, external).run();
 }
 
 }  // namespace leapp

@@ -103,14 +103,14 @@ class Collector {
   }
 
   // Leaves out what the judge recognises as written in the source, sizes or library numbers.
-  void judge(const session::JudgeNumbers& ask) {
+  void add_numbers(session::FrontEnd* judge) {
     if (reads_.empty()) return;
-    const auto verdicts =
-        ask ? ask(reads_) : std::vector<std::optional<std::string>>(reads_.size());
+    const auto verdicts = judge != nullptr ? judge->judge_numbers(reads_)
+                                           : std::vector<std::optional<std::string>>(reads_.size());
     std::set<std::tuple<std::string, std::string, double>> known;
     for (std::size_t i = 0; i < reads_.size(); ++i) {
       const bool is_tensor = reads_[i].made_here;
-      if (!verdicts[i] && !(is_tensor && !ask)) continue;
+      if (!verdicts[i] && !(is_tensor && judge == nullptr)) continue;
       ExportedConstant constant = pending_[i];
       if (!is_tensor) constant.path = *verdicts[i];
       if (known.emplace(constant.where, constant.op, constant.min).second || is_tensor) {
@@ -279,10 +279,10 @@ const HeldTensor* Holders::find(const void* address) const {
 }
 
 NodeInventory collect_constants(const state::NodeStates& states, const Holders& holders,
-                                const state::Paths& paths, const session::JudgeNumbers& judge) {
+                                const state::Paths& paths, session::FrontEnd* judge) {
   Collector collector(states, holders, paths);
   collector.collect();
-  collector.judge(judge);
+  collector.add_numbers(judge);
   for (ExportedConstant& constant : collector.made.constants) {
     if (constant.acknowledged) continue;
     constant.acknowledged =

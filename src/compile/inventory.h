@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "leapp/inventory.h"
-#include "session/hooks.h"
+#include "session/front_end_interface.h"
 #include "state/names.h"
 #include "state/state.h"
 
@@ -28,10 +28,10 @@ class Holders {
   std::vector<session::HeldTensor> held_;
 };
 
-/// Collects the constants of a node. `paths` names a tensor that no holder has any more; `judge`
-/// decides about numbers, and numbers are left out if it is empty.
+/// Collects the constants of a node. `paths` names a tensor that no holder has any more. `judge`
+/// decides which numbers are listed: none if it is null.
 NodeInventory collect_constants(const state::NodeStates& states, const Holders& holders,
-                                const state::Paths& paths, const session::JudgeNumbers& judge);
+                                const state::Paths& paths, session::FrontEnd* judge);
 
 /// Returns the block that the console shows for a node: what is neither parameter nor buffer and
 /// not acknowledged, at most `most` lines of it. Empty if there is nothing to show.

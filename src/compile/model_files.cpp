@@ -1,12 +1,14 @@
 #include "compile/model_files.h"
 
+#include <c10/util/ScopeExit.h>
+
 #include "base/check.h"
 #include "bundle/staging.h"
 #include "bundle/verified_files.h"
 #include "export/cpp/cpp_export.h"
+#include "export/torchscript/exporter_ops.h"
 #include "export/torchscript/torchscript.h"
 #include "leapp/onnx_export.h"
-#include "session/hooks.h"
 
 namespace leapp::compile {
 namespace {
@@ -14,7 +16,7 @@ namespace {
 using session::Backend;
 using Files = std::vector<FileEntry>;  // the model first, then what it keeps beside it
 
-// The bridge names ports by the model's names, which differ from the graph's where ONNX needs it.
+// Returns the graph with the names of the model's ports, which may differ for ONNX.
 ir::Graph with_names_of(const Model& model, ir::Graph graph) {
   std::vector<ir::Graph::Output> outputs = graph.outputs();
   for (std::size_t i = 0; i < outputs.size(); ++i) outputs[i].name = model.outputs[i].name;
@@ -25,17 +27,24 @@ ir::Graph with_names_of(const Model& model, ir::Graph graph) {
   return graph;
 }
 
-Files write_bridged(const ir::Graph& graph, const std::filesystem::path& folder,
-                    const ExportedNode& exported) {
+Files write_external(const ir::Graph& graph, const std::filesystem::path& folder,
+                     const ExportedNode& exported, session::ExternalBackend* external) {
   const session::Node& node = exported.node();
   require(
-      static_cast<bool>(session::hooks().bridge), Code::kNeedsPython,
+      external != nullptr, Code::kNeedsPython,
       "node '" + node.name + "': export_with='" + *node.export_with +
           "' goes through PyTorch's Python exporters. Export from Python, or use 'onnx' or 'jit'.");
   const bool onnx = session::parse_backend(node.export_with) == Backend::kBridgedOnnx;
   const auto file = folder / (node.name + (onnx ? ".onnx" : ".pt2"));
-  session::hooks().bridge(*node.export_with, with_names_of(exported.model, graph), file,
-                          node.backend_params);
+  const ir::Graph named = with_names_of(exported.model, graph);
+  const std::filesystem::path script = file.string() + ".script";
+  const auto removed = c10::make_scope_exit([&] {
+    std::error_code ignored;
+    std::filesystem::remove(script, ignored);
+  });
+  const bool rewrites = *node.export_with == "onnx-torchscript";
+  torchscript::write(rewrites ? torchscript::for_onnx_exporter(named) : named, script, {});
+  external->write({*node.export_with, script, named, file, node.backend_params});
   Files files = {entry_of(file)};
   const std::filesystem::path data = file.string() + ".data";
   std::error_code ignored;
@@ -59,7 +68,7 @@ Files write_cpp(const ir::Graph& graph, const std::filesystem::path& stem,
 }
 
 Files write_files(Backend backend, const ir::Graph& graph, const std::filesystem::path& folder,
-                  const ExportedNode& exported) {
+                  const ExportedNode& exported, session::ExternalBackend* external) {
   const std::string& name = exported.node().name;
   const session::BackendParams params = session::params_of(exported.node());
   if (backend == Backend::kTorchScript) {
@@ -76,7 +85,7 @@ Files write_files(Backend backend, const ir::Graph& graph, const std::filesystem
         .files;
   }
   return backend == Backend::kCpp ? write_cpp(graph, folder / name, params.weights)
-                                  : write_bridged(graph, folder, exported);
+                                  : write_external(graph, folder, exported, external);
 }
 
 }  // namespace
@@ -88,8 +97,9 @@ std::string format_of(Backend backend) {
 }
 
 void write_model(Backend backend, const ir::Graph& graph, const std::filesystem::path& folder,
-                 const std::string& torch_version, ExportedNode& exported) {
-  const Files files = write_files(backend, graph, folder, exported);
+                 const std::string& torch_version, ExportedNode& exported,
+                 session::ExternalBackend* external) {
+  const Files files = write_files(backend, graph, folder, exported, external);
   Model& model = exported.model;
   model.file = files.front();
   model.external_data.assign(files.begin() + 1, files.end());

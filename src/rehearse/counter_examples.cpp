@@ -12,7 +12,7 @@
 #include "base/log.h"
 #include "rehearse/model_run.h"
 #include "rehearse/unseen_inputs.h"
-#include "session/hooks.h"
+#include "session/front_end_interface.h"
 #include "trace/inside.h"
 #include "trace/replayer.h"
 #include "trace/source.h"
@@ -25,10 +25,11 @@ using Duration = std::chrono::nanoseconds;
 // The node as it was traced and as it was exported, side by side.
 class Contest {
  public:
-  Contest(const ExportedNode& node, Engine& engine, const Tolerance& tolerance)
+  Contest(const ExportedNode& node, Engine& engine, const CounterExampleOptions& options)
       : node_(node),
         engine_(engine),
-        tolerance_(tolerance),
+        tolerance_(options.tolerance),
+        front_end_(options.front_end),
         slots_(state::slots_of(node.states.states)),
         recording_(state::recording_of(node.states)) {}
 
@@ -62,6 +63,7 @@ class Contest {
   const ExportedNode& node_;
   Engine& engine_;
   Tolerance tolerance_;
+  session::FrontEnd* front_end_;  // or null
   std::vector<trace::StateSlot> slots_;
   trace::Recording recording_;
   std::vector<Tensors> seen_;  // what each port and each slot held in the passes
@@ -193,12 +195,12 @@ std::string Contest::try_inputs(Trial trial, std::string_view kind_name, at::Gen
 // What the program keeps, it keeps for itself: only functions without state can be asked.
 Tensors Contest::call_function(const Trial& trial) const {
   Tensors outputs(trial.model.size());
-  if (!slots_.empty() || !session::hooks().call_again) return outputs;
+  if (!slots_.empty() || front_end_ == nullptr) return outputs;
   std::map<std::string, at::Tensor> given;
   for (std::size_t i = 0; i < recording_.inputs.size(); ++i) {
     given.emplace(recording_.inputs[i].name, trial.inputs[i].clone());
   }
-  const auto named = session::hooks().call_again(node_.model.name, given);
+  const auto named = front_end_->call_again(node_.model.name, given);
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     const auto found = named.find(node_.output_names[i]);
     if (found != named.end()) outputs[i] = on_host(found->second.detach());
@@ -317,7 +319,7 @@ std::vector<Diagnostic> try_unseen_inputs(const std::vector<ExportedNode>& nodes
     if (!nodes[i].ours || !engines[i] || !outcomes[i].passed) continue;
     const std::string& name = nodes[i].model.name;
     std::string what;
-    Contest contest(nodes[i], *engines[i], options.tolerance);
+    Contest contest(nodes[i], *engines[i], options);
     try {
       if (!contest.is_fair()) {
         log(LogLevel::kDebug, "node '" + name + "' was tried on no other inputs");

@@ -15,6 +15,7 @@
 #include "leapp/engine.h"
 #include "leapp/node_outcome.h"
 #include "rehearse/exported_node.h"
+#include "session/front_end_interface.h"
 
 namespace leapp::rehearse {
 
@@ -24,7 +25,8 @@ struct CounterExampleOptions {
   /// on the machine takes nothing of it, so that what is found does not depend on that. nullopt:
   /// until all is tried.
   std::optional<std::chrono::nanoseconds> budget = {};
-  int rounds = 1;  ///< how often each kind of inputs is tried
+  int rounds = 1;                          ///< how often each kind of inputs is tried
+  session::FrontEnd* front_end = nullptr;  ///< calls functions of the program; null: nothing does
 };
 
 /// What is tried of an export that began then: as much as a fifth of the time since allows, or 50

@@ -13,7 +13,6 @@
 #include "runtime/engines/cpp/cpp_engine.h"
 #include "runtime/engines/cpp/source_compiler.h"
 #include "runtime/engines/in_place.h"
-#include "session/hooks.h"
 #include "state/names.h"
 #include "validate/node_validation.h"
 
@@ -23,7 +22,7 @@ namespace {
 using Origin = State::Origin;
 
 // What a wire brings to an input of a model, and from how many passes ago.
-struct Inlet {
+struct IncomingWire {
   std::size_t from = 0;    // among the nodes
   std::size_t output = 0;  // of its model
   PortRef source = {};     // for the message
@@ -40,13 +39,13 @@ struct Runner {
   std::string not_compared;  // why its values are not; empty when they are
   NodeValidation report;
   std::unique_ptr<Engine> engine = {};
-  std::vector<std::optional<Inlet>> inlets = {};  // by input of the model
-  std::vector<Tensors> put_out = {};              // by pass, on the host
+  std::vector<std::optional<IncomingWire>> incoming_wires = {};  // by input of the model
+  std::vector<Tensors> put_out = {};                             // by pass, on the host
 };
 
-// Why a model cannot be run here; empty when it can.
-std::string why_not_run(const Model& model) {
-  if (model.backend == "pt2" && !session::hooks().replay) {
+// Returns why a model cannot be run here; empty if it can.
+std::string why_not_run(const Model& model, bool has_external) {
+  if (model.backend == "pt2" && !has_external) {
     return "it is a torch.export program, which only Python can run";
   }
   if (model.backend == "cpp" && find_compiler().empty()) {
@@ -92,18 +91,19 @@ std::string size_of_difference(const at::Tensor& a, const at::Tensor& b) {
 class Roller {
  public:
   Roller(const std::vector<ExportedNode>& nodes, const std::filesystem::path& folder,
-         const std::filesystem::path& log_path, const Tolerance& tolerance);
+         const std::filesystem::path& log_path, const Tolerance& tolerance,
+         session::ExternalBackend* external);
 
   void connect(const std::vector<Wire>& wires, int ticks);
   Rollout run() &&;
 
  private:
-  std::optional<Inlet> inlet_of(const ExportedNode& to, const std::string& input, const Wire& wire,
-                                int ticks) const;
+  std::optional<IncomingWire> incoming_wire(const ExportedNode& to, const std::string& input,
+                                            const Wire& wire, int ticks) const;
   void step(Runner& runner);
   Tensors inputs_of(const Runner& runner);
-  at::Tensor carried_by(const Inlet& inlet) const;
-  bool same(const Inlet& inlet, const at::Tensor& a, const at::Tensor& b) const;
+  at::Tensor carried_by(const IncomingWire& incoming) const;
+  bool same(const IncomingWire& incoming, const at::Tensor& a, const at::Tensor& b) const;
   void check_carried(const Runner& runner, std::size_t input, const at::Tensor& traced,
                      const at::Tensor& carried);
   Tensors run(Runner& runner, const Tensors& inputs) const;
@@ -118,20 +118,23 @@ class Roller {
   const std::filesystem::path& folder_;
   bool in_place_;  // weights are left in the files
   Tolerance tolerance_;
+  session::ExternalBackend* external_;  // or null
   std::vector<Runner> runners_;
   std::size_t pass_ = 0;
   Rollout done_;
 };
 
 Roller::Roller(const std::vector<ExportedNode>& nodes, const std::filesystem::path& folder,
-               const std::filesystem::path& log_path, const Tolerance& tolerance)
+               const std::filesystem::path& log_path, const Tolerance& tolerance,
+               session::ExternalBackend* external)
     : nodes_(nodes),
       folder_(folder),
       in_place_(have_many_weights(nodes, folder)),
-      tolerance_(tolerance) {
+      tolerance_(tolerance),
+      external_(external) {
   for (const ExportedNode& node : nodes) {
     const Model& model = node.model;
-    const std::string why_not = why_not_run(model);
+    const std::string why_not = why_not_run(model, external != nullptr);
     Runner& runner = runners_.emplace_back(
         Runner{&node, model.file && why_not.empty(), why_not,
                NodeValidation(model.name, node.output_names, tolerance, log_path.string())});
@@ -141,7 +144,7 @@ Roller::Roller(const std::vector<ExportedNode>& nodes, const std::filesystem::pa
           "checked, its values were not";
     }
     runner.report.set_precisions(node.output_precisions);
-    runner.inlets.resize(model.inputs.size());
+    runner.incoming_wires.resize(model.inputs.size());
   }
 }
 
@@ -152,15 +155,16 @@ void Roller::connect(const std::vector<Wire>& wires, int ticks) {
       const std::vector<Port>& ports = runner.node->model.inputs;
       for (std::size_t i = 0; i < ports.size(); ++i) {
         if (ports[i].name != target.port) continue;
-        runner.inlets[i] = inlet_of(*runner.node, runner.node->input_names[i], wire, ticks);
+        runner.incoming_wires[i] =
+            incoming_wire(*runner.node, runner.node->input_names[i], wire, ticks);
       }
     }
   }
 }
 
-std::optional<Inlet> Roller::inlet_of(const ExportedNode& to, const std::string& input,
-                                      const Wire& wire, int ticks) const {
-  Inlet inlet;
+std::optional<IncomingWire> Roller::incoming_wire(const ExportedNode& to, const std::string& input,
+                                                  const Wire& wire, int ticks) const {
+  IncomingWire incoming;
   std::string output;  // as annotated
   const NodePort* declared = session::find_port(to.node().inputs, input);
   if (declared != nullptr && declared->source) {
@@ -170,25 +174,25 @@ std::optional<Inlet> Roller::inlet_of(const ExportedNode& to, const std::string&
     if (from == nullptr || !distance) return std::nullopt;
     const session::Age::Read& first = declared->age.first();
     output = declared->source->port;
-    inlet = {.source = {from->model.name, output},
-             .distance = *distance,
-             .first = static_cast<std::size_t>(first.pass),
-             .where = first.where};
+    incoming = {.source = {from->model.name, output},
+                .distance = *distance,
+                .first = static_cast<std::size_t>(first.pass),
+                .where = first.where};
   } else {
     const State* state = to.find_state(input);
     if (state == nullptr || state->origin == Origin::kDelayed) return std::nullopt;
     output = find_node(nodes_, wire.source.node)->output_name(wire.source.port);
-    inlet = {.source = wire.source,
-             .distance = ticks,
-             .where = to.node().passes.back().opened_at,
-             .state = state};
+    incoming = {.source = wire.source,
+                .distance = ticks,
+                .where = to.node().passes.back().opened_at,
+                .state = state};
   }
-  inlet.from = index_of(inlet.source.node);
-  const std::vector<std::string>& names = nodes_[inlet.from].output_names;
+  incoming.from = index_of(incoming.source.node);
+  const std::vector<std::string>& names = nodes_[incoming.from].output_names;
   const auto name = std::ranges::find(names, output);
   if (name == names.end()) return std::nullopt;
-  inlet.output = static_cast<std::size_t>(name - names.begin());
-  return inlet;
+  incoming.output = static_cast<std::size_t>(name - names.begin());
+  return incoming;
 }
 
 Rollout Roller::run() && {
@@ -207,38 +211,39 @@ Rollout Roller::run() && {
 }
 
 // What a wire carries in this pass; undefined where its source has not run.
-at::Tensor Roller::carried_by(const Inlet& inlet) const {
-  const std::vector<Tensors>& put_out = runners_[inlet.from].put_out;
-  const auto at = static_cast<std::ptrdiff_t>(pass_) - inlet.distance;
-  if (pass_ < inlet.first || at < 0 || at >= std::ssize(put_out)) return {};
-  return put_out[static_cast<std::size_t>(at)][inlet.output];
+at::Tensor Roller::carried_by(const IncomingWire& incoming) const {
+  const std::vector<Tensors>& put_out = runners_[incoming.from].put_out;
+  const auto at = static_cast<std::ptrdiff_t>(pass_) - incoming.distance;
+  if (pass_ < incoming.first || at < 0 || at >= std::ssize(put_out)) return {};
+  return put_out[static_cast<std::size_t>(at)][incoming.output];
 }
 
-bool Roller::same(const Inlet& inlet, const at::Tensor& a, const at::Tensor& b) const {
-  return agree(a, b, nodes_[inlet.from].tolerance_of(inlet.output, tolerance_));
+bool Roller::same(const IncomingWire& incoming, const at::Tensor& a, const at::Tensor& b) const {
+  return agree(a, b, nodes_[incoming.from].tolerance_of(incoming.output, tolerance_));
 }
 
 // An input that was not what its wire carries, unless it holds once more what it held before it
 // received anything.
 void Roller::check_carried(const Runner& runner, std::size_t input, const at::Tensor& traced,
                            const at::Tensor& carried) {
-  const Inlet& inlet = *runner.inlets[input];
+  const IncomingWire& incoming = *runner.incoming_wires[input];
   const ExportedNode& to = *runner.node;
-  if (done_.difference || same(inlet, traced, carried)) return;
-  const std::size_t begun = std::min(std::max<std::size_t>(inlet.first, 1), pass_);
-  for (std::size_t i = 0; inlet.distance > 0 && i < begun; ++i) {
+  if (done_.difference || same(incoming, traced, carried)) return;
+  const std::size_t begun = std::min(std::max<std::size_t>(incoming.first, 1), pass_);
+  for (std::size_t i = 0; incoming.distance > 0 && i < begun; ++i) {
     const at::Tensor then = on_host(to.input_value(i, to.input_names[input]));
-    if (then.defined() && same(inlet, traced, then)) return;
+    if (then.defined() && same(incoming, traced, then)) return;
   }
   const Node& reader = to.node();
-  const Node& source = nodes_[inlet.from].node();
+  const Node& source = nodes_[incoming.from].node();
   std::string text =
       "the pipeline will not repeat what was traced: in pass " + std::to_string(pass_ + 1) +
-      " of node '" + reader.name + "' its " + (inlet.state != nullptr ? "state '" : "input '") +
-      to.model.inputs[input].name + "' was not what " + to_string(inlet.source) + " had put out" +
-      (inlet.distance == 0   ? ""
-       : inlet.distance == 1 ? " in the pass before"
-                             : " earlier") +
+      " of node '" + reader.name + "' its " + (incoming.state != nullptr ? "state '" : "input '") +
+      to.model.inputs[input].name + "' was not what " + to_string(incoming.source) +
+      " had put out" +
+      (incoming.distance == 0   ? ""
+       : incoming.distance == 1 ? " in the pass before"
+                                : " earlier") +
       ", which the wire carries (largest difference " + size_of_difference(traced, carried) + "). ";
   if (std::abs(reader.completed - source.completed) > 1) {
     text += "Node '" + source.name + "' ran " + std::to_string(source.completed) + " times and '" +
@@ -247,26 +252,28 @@ void Roller::check_carried(const Runner& runner, std::size_t input, const at::Te
             "run the slower one in a bundle of its own.";
   } else {
     text += "Something between the passes changes it: move that into a node.";
-    if (inlet.distance > 0) {
+    if (incoming.distance > 0) {
       text +=
           " Where the program sets it anew, as at the start of an episode, do so at run time with "
           "InferenceManager.set_input_value().";
     }
   }
-  done_.difference = state::warning(Code::kHandover, inlet.where, reader.name, std::move(text));
+  done_.difference = state::warning(Code::kHandover, incoming.where, reader.name, std::move(text));
 }
 
 Tensors Roller::inputs_of(const Runner& runner) {
   Tensors inputs;
-  for (std::size_t i = 0; i < runner.inlets.size(); ++i) {
+  for (std::size_t i = 0; i < runner.incoming_wires.size(); ++i) {
     const std::string& name = runner.node->input_names[i];
-    const std::optional<Inlet>& inlet = runner.inlets[i];
+    const std::optional<IncomingWire>& incoming = runner.incoming_wires[i];
     const at::Tensor traced = on_host(runner.node->input_value(pass_, name));
-    const at::Tensor carried = inlet ? carried_by(*inlet) : at::Tensor();
+    const at::Tensor carried = incoming ? carried_by(*incoming) : at::Tensor();
     // Nobody saw what a state that was merely found holds, but for what its hypothesis says; and
     // that says nothing where the program wrote to it in between.
-    const bool is_found = inlet && inlet->state && inlet->state->origin == Origin::kCarried;
-    const bool is_kept = is_found && pass_ > 0 && inlet->state->per_pass[pass_ - 1].after.defined();
+    const bool is_found =
+        incoming && incoming->state && incoming->state->origin == Origin::kCarried;
+    const bool is_kept =
+        is_found && pass_ > 0 && incoming->state->per_pass[pass_ - 1].after.defined();
     if (carried.defined() && (is_kept || !traced.defined())) {
       inputs.push_back(carried);
       continue;
@@ -288,7 +295,7 @@ Tensors Roller::run(Runner& runner, const Tensors& inputs) const {
   const Model& model = runner.node->model;
   const std::filesystem::path file = folder_ / model.file->path;
   if (model.backend == "pt2") {
-    Tensors outputs = session::hooks().replay(file, inputs);
+    Tensors outputs = external_->run(file, inputs);
     for (at::Tensor& output : outputs) output = on_host(output);
     return outputs;
   }
@@ -332,8 +339,8 @@ NodeOutcome Roller::finish(Runner& runner) const {
 
 Rollout roll_out(const std::vector<ExportedNode>& nodes, const Pipeline& pipeline,
                  const std::filesystem::path& folder, const std::filesystem::path& log_path,
-                 const Tolerance& tolerance) {
-  Roller roller(nodes, folder, log_path, tolerance);
+                 const Tolerance& tolerance, session::ExternalBackend* external) {
+  Roller roller(nodes, folder, log_path, tolerance, external);
   roller.connect(pipeline.data_flow, 0);
   roller.connect(pipeline.feedback_flow, 1);
   return std::move(roller).run();

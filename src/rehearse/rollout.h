@@ -14,6 +14,7 @@
 #include "leapp/engine.h"
 #include "leapp/node_outcome.h"
 #include "rehearse/exported_node.h"
+#include "session/external_backend.h"
 
 namespace leapp::rehearse {
 
@@ -26,9 +27,10 @@ struct Rollout {
   std::vector<std::unique_ptr<Engine>> engines;  ///< of the models that ran; else null
 };
 
-/// Runs the models in `folder`, and logs the report; `log` is where its reader finds the details.
+/// Runs the models in `folder` and logs the report; `log` is the file with the details. `external`
+/// runs models that no engine can; without it they are not compared.
 Rollout roll_out(const std::vector<ExportedNode>& nodes, const Pipeline& pipeline,
                  const std::filesystem::path& folder, const std::filesystem::path& log,
-                 const Tolerance& tolerance);
+                 const Tolerance& tolerance, session::ExternalBackend* external = nullptr);
 
 }  // namespace leapp::rehearse

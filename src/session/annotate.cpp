@@ -5,7 +5,7 @@
 #include "session/completion.h"
 #include "session/declarations.h"
 #include "session/front_end.h"
-#include "session/hooks.h"
+#include "session/front_end_interface.h"
 #include "session/index_views.h"
 #include "session/passes.h"
 #include "session/ports.h"
@@ -58,7 +58,7 @@ struct EndingPass {
 EndingPass begin_end(SessionData& data, const std::string& node, const NamedTensors& tensors) {
   const session::SessionNode& open = data.nodes.require_open(node, "output_tensors");
   EndingPass ending{open.pass.buffer_queries, open.pass.record.buffers, {}};
-  if (session::hooks().keeps) {
+  if (Session::instance().front_end() != nullptr) {
     ending.independent = session::find_independent_outputs(data, open, tensors);
   }
   return ending;
@@ -71,7 +71,10 @@ void ask_program(EndingPass& ending) {
     for (std::size_t i = 0; i < count; ++i) ending.buffers.at(first + i).updated = now.at(i);
   }
   const auto outputs = session::tensors_of(ending.independent);
-  if (!outputs.empty() && !session::hooks().keeps(outputs)) ending.independent.clear();
+  session::FrontEnd* const front_end = Session::instance().front_end();
+  if (!outputs.empty() && (front_end == nullptr || !front_end->keeps(outputs))) {
+    ending.independent.clear();
+  }
 }
 
 // Returns "arg_0", "arg_1" and so on.
@@ -94,9 +97,9 @@ std::vector<at::Tensor> input_tensors(const std::string& node, const NamedTensor
     return std::move(added.handles);
   };
   auto handles = annotated(where, &Shadowing::inputs, node, tensors, work);
-  const auto& opened = session::hooks().opened;
-  const bool watched = begun == 1 || begun == 2;
-  if (watched && opened && opened(node, begun)) front_end::await_ends();
+  session::FrontEnd* const front_end = Session::instance().front_end();
+  const bool notified = front_end != nullptr && (begun == 1 || begun == 2);
+  if (notified && front_end->pass_opened(node, begun)) front_end::await_ends();
   return handles;
 }
 
@@ -119,7 +122,8 @@ std::vector<at::Tensor> output_tensors(const std::string& node, const NamedTenso
     session::complete_pass(data, open, tensors, options, frame);
     return is_awaited;
   });
-  if (awaited && session::hooks().closed) session::hooks().closed(node);
+  session::FrontEnd* const front_end = session.front_end();
+  if (awaited && front_end != nullptr) front_end->pass_closed(node);
   return session::tensors_of(tensors);
 }
 

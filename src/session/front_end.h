@@ -73,7 +73,7 @@ struct CodeIn {
 };
 LEAPP_EXPORT std::vector<CodeIn> code_in(const std::string& node);
 
-/// Has Hooks::closed told when the passes that are open end.
+/// Has FrontEnd::pass_closed() called when the passes that are open end.
 LEAPP_EXPORT void await_ends();
 
 /// The program made this tensor outside of nodes, and no operator showed it.

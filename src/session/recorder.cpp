@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "session/between_nodes.h"
-#include "session/hooks.h"
+#include "session/front_end_interface.h"
 #include "session/index_views.h"
 #include "session/passes.h"
 #include "session/seen_call.h"
@@ -308,7 +308,7 @@ void Recorder::on_call(const c10::OperatorHandle& op, c10::DispatchKeySet keys,
     try {
       locked(session_, call.frame, [&](SessionData& data) { before_call(data, call); });
     } catch (const Error& error) {
-      if (hooks().rethrow) hooks().rethrow(error);
+      if (FrontEnd* const front_end = session_.front_end()) front_end->rethrow(error);
       throw;
     }
   }

@@ -4,7 +4,7 @@
 
 #include "base/check.h"
 #include "bundle/port_rules.h"
-#include "session/hooks.h"
+#include "session/front_end_interface.h"
 #include "session/passes.h"
 #include "session/recorder.h"
 #include "session/session_lock.h"
@@ -142,7 +142,7 @@ std::filesystem::path Session::folder() {
   return SessionLock(*this)->folder;
 }
 
-void Session::start(const StartOptions& options) {
+void Session::start(const StartOptions& options, FrontEnd* front_end) {
   require(trace::can_observe(), Code::kObserverTaken,
           "leapp.start(): another copy of LEAPP, or another tool that observes PyTorch's operators "
           "(TESTING_ONLY_GenericMode), is loaded in this process, and there can be one only");
@@ -162,6 +162,7 @@ void Session::start(const StartOptions& options) {
   data->options = options;
   data->folder = folder;
   diagnostics_.clear();
+  front_end_ = front_end;
   set_log_record([this](LogLevel level, std::string_view text) { log_file_.write(level, text); });
   trace::set_observer(recorder_.get());
   if (was_active) {
@@ -182,7 +183,7 @@ void Session::stop() {
   });
   std::exception_ptr failure;  // of a front end; the session ends all the same
   try {
-    if (hooks().stopping) hooks().stopping();
+    if (FrontEnd* const known = front_end()) known->stopping();
   } catch (...) {
     failure = std::current_exception();
   }
@@ -198,11 +199,17 @@ namespace leapp {
 
 using session::Session;
 
-void start(const StartOptions& options) {
-  require(session::shadowing == nullptr, Code::kNotShadowed,
+void session::start(const StartOptions& options, FrontEnd* front_end) {
+  require(shadowing == nullptr, Code::kNotShadowed,
           "leapp.start(): a shadow run is on, and annotations cannot serve both; end it first.");
-  Session::instance().start(options);
-  session::warm_up();
+  Session::instance().start(options, front_end);
+  warm_up();
+}
+void session::detach_front_end() noexcept {
+  Session::instance().detach_front_end();
+}
+void start(const StartOptions& options) {
+  session::start(options, nullptr);
 }
 void stop() {
   Session::instance().stop();

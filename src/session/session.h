@@ -5,6 +5,7 @@
 // nothing changes once a pass is complete.
 #pragma once
 
+#include <atomic>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -20,6 +21,7 @@
 
 namespace leapp::session {
 
+class FrontEnd;
 class Recorder;
 
 class Session {
@@ -34,13 +36,17 @@ class Session {
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
-  /// Begins to trace; drops what was traced before. Throws Error if the options are wrong or the
+  /// Begins to trace; drops what was traced before. `front_end` may be null; otherwise it must live
+  /// until detach_front_end() or the next start(). Throws Error if the options are wrong or the
   /// directory cannot be written.
-  void start(const StartOptions& options);
+  void start(const StartOptions& options, FrontEnd* front_end);
   /// Ends tracing; the records stay. Throws Error if a node is in its first pass.
   void stop();
   /// Costs one load.
   bool active() const noexcept { return activity_.active.load(std::memory_order_acquire); }
+  /// The front end of the last start(), or nullptr. Call it without a SessionLock.
+  FrontEnd* front_end() const noexcept { return front_end_.load(std::memory_order_acquire); }
+  void detach_front_end() noexcept { front_end_ = nullptr; }
   const Activity& activity() const noexcept { return activity_; }
   /// The observer of its operators.
   trace::Observer& recorder() noexcept;
@@ -62,6 +68,7 @@ class Session {
   std::unique_ptr<Guarded<SessionData>> data_;
   std::unique_ptr<Recorder> recorder_;
   Activity activity_;
+  std::atomic<FrontEnd*> front_end_ = nullptr;
   LogFile log_file_;
   Diagnostics diagnostics_;
 };

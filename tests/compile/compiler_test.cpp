@@ -1,7 +1,10 @@
 // compile_graph(): what it refuses and says, in which order, and what it writes.
+#include "compile/compiler.h"
+
 #include <map>
 
 #include "../runtime/support.h"
+#include "../session/test_backend.h"
 #include "../session/tracing.h"
 
 namespace leapp {
@@ -17,9 +20,9 @@ class CompilerTest : public testing::Tracing {
  protected:
   static void SetUpTestSuite() { testing::find_libraries(); }
 
-  static std::vector<NodeOutcome> compile(CompileOptions options = {}) {
+  std::vector<NodeOutcome> compile(CompileOptions options = {}) {
     options.visualize = false;
-    return compile_graph(options);
+    return compile::compile_graph(options, &external_).outcomes;
   }
   bool is_written(const std::string& name) const {
     return std::filesystem::exists(folder_ / "g" / name);
@@ -36,19 +39,18 @@ class CompilerTest : public testing::Tracing {
     }
     return found;
   }
-  // y = 2 x on [1, 4], exported with what a front end brings: a file that computes 2 x + 1.
+  // y = 2 x on [1, 4], exported by an external backend whose file computes 2 x + 1.
   void trace_for_a_wrong_model() {
-    session::Hooks hooks;
-    hooks.bridge = [](const std::string&, const ir::Graph&, const std::filesystem::path& file,
-                      const Metadata::Map&) {
-      std::filesystem::copy_file(testing::model_file("affine.onnx"), file);
+    external_.writes = [](const session::ExternalExport& node) {
+      std::filesystem::copy_file(testing::model_file("affine.onnx"), node.file);
     };
-    session::hooks() = hooks;
     begin();
     annotate::output_tensors("n", {{"y", in("n", at::ones({1, 4})) * 2}},
                              {.export_with = "onnx-dynamo"});
     stop();
   }
+
+  testing::TestBackend external_;
 };
 
 TEST(CompilerDeathTest, NothingWasEverTraced) {
@@ -60,9 +62,9 @@ TEST(CompilerDeathTest, NothingWasEverTraced) {
 TEST_F(CompilerTest, ASessionMustEndAndItsNodesMustBeComplete) {
   begin();
   in("n", at::ones({2}));
-  EXPECT_EQ(code_of([] { compile(); }), Code::kStillTracing);
+  EXPECT_EQ(code_of([&] { compile(); }), Code::kStillTracing);
   end();
-  EXPECT_EQ(code_of([] { compile(); }), Code::kIncomplete);
+  EXPECT_EQ(code_of([&] { compile(); }), Code::kIncomplete);
   EXPECT_FALSE(is_written("g.yaml"));
 }
 
@@ -159,9 +161,7 @@ TEST_F(CompilerTest, ADryRunWritesNoModelAndComparesNothing) {
 }
 
 TEST_F(CompilerTest, AnExporterThatIsNotInstalledIsReplacedByOurs) {
-  session::Hooks hooks;
-  hooks.missing = [](const std::string&) { return "onnxscript"; };
-  session::hooks() = hooks;
+  external_.missing = "onnxscript";
   begin();
   annotate::output_tensors("n", {{"y", in("n", at::ones({2})) * 2}},
                            {.export_with = "onnx-dynamo"});
@@ -173,7 +173,7 @@ TEST_F(CompilerTest, AnExporterThatIsNotInstalledIsReplacedByOurs) {
 
 TEST_F(CompilerTest, AModelThatComputesSomethingElseIsNotWritten) {
   trace_for_a_wrong_model();
-  EXPECT_EQ(code_of([] { compile(); }), Code::kValidationFailed);
+  EXPECT_EQ(code_of([&] { compile(); }), Code::kValidationFailed);
   EXPECT_FALSE(is_written("g.yaml"));
   EXPECT_FALSE(is_written("n.onnx"));
 }
@@ -189,16 +189,31 @@ TEST_F(CompilerTest, UnlessSomebodyWantsToLookAtIt) {
 
 TEST_F(CompilerTest, AFrontEndNamesTheWeights) {
   const Tensor weight = at::full({2}, 3.0);
-  session::Hooks hooks;
-  hooks.tensor_names = [&] {
-    return session::TensorNames{{weight.const_data_ptr(), {"encoder.weight", ""}}};
+  struct Names : session::FrontEnd {
+    session::TensorNames tensor_names() override { return names; }
+    session::TensorNames names;
   };
-  session::hooks() = hooks;
-  begin();
+  Names front_end;
+  front_end.names = {{weight.const_data_ptr(), {"encoder.weight", ""}}};
+  begin(&front_end);
   annotate::output_tensors("n", {{"y", in("n", at::ones({2})) * weight}}, {.export_with = "onnx"});
   stop();
   compile();
   EXPECT_NE(files().at("n.onnx").find("encoder.weight"), std::string::npos);
+}
+
+TEST_F(CompilerTest, ReturnsTheReportThatItWrites) {
+  begin();
+  pass();
+  stop();
+  const compile::CompileReport report = compile::compile_graph({.visualize = false}, nullptr);
+  ASSERT_EQ(report.outcomes.size(), 1U);
+  std::ostringstream written;
+  written << std::ifstream(folder_ / "g" / "validation.json").rdbuf();
+  EXPECT_EQ(report.validation, written.str());
+  EXPECT_THAT(report.validation, ::testing::HasSubstr("\"n\""));
+  const CompileOptions quick{.visualize = false, .validate = false};
+  EXPECT_EQ(compile::compile_graph(quick, nullptr).validation, "");
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "compile/model_files.h"
 
 #include "../ir/graph_builder.h"
+#include "../session/test_backend.h"
 #include "../session/tracing.h"
 #include "bundle/verified_files.h"
 #include "hand_made.h"
@@ -20,29 +21,27 @@ class ModelFilesTest : public testing::FolderTest {
     const ir::ValueId x = graph_.add_input("x", kRow);
     graph_.add_output("y", add("aten::relu(self)", {ir::ValueRef{x}}));
   }
-  void TearDown() override {
-    session::hooks() = {};
-    FolderTest::TearDown();
-  }
   ir::ValueId add(const std::string& schema, std::vector<ir::Argument> arguments) {
     return ir::testing::add(graph_, ir::testing::op_of(schema, std::move(arguments)), kRow);
   }
-  Model write(Backend backend, const std::string& export_with) {
+  Model write(Backend backend, const std::string& export_with,
+              session::ExternalBackend* external = nullptr) {
     node_.export_with = export_with;
     ExportedNode compiled = describe_only(node_);
     compiled.model.inputs[0].name = "x_in";
-    write_model(backend, graph_, folder_, "2.9", compiled);
+    write_model(backend, graph_, folder_, "2.9", compiled, external);
     return compiled.model;
   }
-  // A front end that writes a file that says which ports it was given.
-  static void install_bridge(bool external_data) {
-    session::Hooks hooks;
-    hooks.bridge = [=](const std::string& backend, const ir::Graph& graph,
-                       const std::filesystem::path& file, const Metadata::Map&) {
-      std::ofstream(file) << backend << " " << graph.value(graph.inputs()[0]).name;
-      if (external_data) std::ofstream(file.string() + ".data") << "weights";
+  // Writes a file that names the backend and the first input.
+  static leapp::testing::TestBackend backend_with(bool external_data) {
+    leapp::testing::TestBackend external;
+    external.writes = [=](const session::ExternalExport& node) {
+      EXPECT_TRUE(std::filesystem::exists(node.script));
+      const ir::ValueId input = node.graph.inputs()[0];
+      std::ofstream(node.file) << node.backend << " " << node.graph.value(input).name;
+      if (external_data) std::ofstream(node.file.string() + ".data") << "weights";
     };
-    session::hooks() = hooks;
+    return external;
   }
 
   Node node_ = testing::make_node(0, "n", {"x"}, {"y"});
@@ -75,16 +74,17 @@ TEST_F(ModelFilesTest, WritesOnnxAsItsParametersSay) {
   EXPECT_EQ(model.external_data[0].path, "n.onnx.data");
 }
 
-// LP405: there is no Python to ask.
-TEST_F(ModelFilesTest, WithoutAFrontEndItsExportersAreMissed) {
+// LP405: there is no Python.
+TEST_F(ModelFilesTest, SomeBackendsNeedAnExternalOne) {
   EXPECT_EQ(code_of([&] { write(Backend::kBridgedOnnx, "onnx-dynamo"); }), Code::kNeedsPython);
   EXPECT_EQ(code_of([&] { write(Backend::kExportedProgram, "pt2"); }), Code::kNeedsPython);
   EXPECT_TRUE(std::filesystem::is_empty(folder_));
 }
 
-TEST_F(ModelFilesTest, AFrontEndWritesOnnxWithTheModelsNames) {
-  install_bridge(true);
-  const Model model = write(Backend::kBridgedOnnx, "onnx-dynamo");
+TEST_F(ModelFilesTest, AnExternalBackendWritesOnnxWithTheModelsNames) {
+  auto external = backend_with(true);
+  const Model model = write(Backend::kBridgedOnnx, "onnx-dynamo", &external);
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "n.onnx.script"));
   EXPECT_EQ(model.opset_version, 20);
   EXPECT_EQ(model.file, entry_of(folder_ / "n.onnx"));
   EXPECT_EQ(model.external_data, std::vector<FileEntry>{entry_of(folder_ / "n.onnx.data")});
@@ -96,9 +96,9 @@ TEST_F(ModelFilesTest, AFrontEndWritesOnnxWithTheModelsNames) {
   EXPECT_EQ(graph_.value(graph_.inputs()[0]).name, "x");  // which stays as it is
 }
 
-TEST_F(ModelFilesTest, AFrontEndWritesAnExportedProgramWithItsVersion) {
-  install_bridge(false);
-  const Model model = write(Backend::kExportedProgram, "pt2");
+TEST_F(ModelFilesTest, AnExternalBackendWritesAnExportedProgramWithItsVersion) {
+  auto external = backend_with(false);
+  const Model model = write(Backend::kExportedProgram, "pt2", &external);
   EXPECT_EQ(model.torch_version, "2.9");
   EXPECT_EQ(model.opset_version, std::nullopt);
   EXPECT_EQ(model.file, entry_of(folder_ / "n.pt2"));

@@ -1,7 +1,9 @@
 #include "rehearse/counter_examples.h"
 
 #include "../runtime/support.h"
+#include "../session/test_backend.h"
 #include "../session/tracing.h"
+#include "compile/compiler.h"
 
 namespace leapp {
 namespace {
@@ -16,17 +18,16 @@ class CounterExamplesTest : public testing::Tracing {
 
   // Traces y = compute(x) on rows of `value`, with a model that computes 2 x + 1.
   std::vector<NodeOutcome> export_affine(const std::function<Tensor(const Tensor&)>& compute,
-                                         float value, session::Hooks hooks = {}) {
-    hooks.bridge = [](const std::string&, const ir::Graph&, const std::filesystem::path& file,
-                      const Metadata::Map&) {
-      std::filesystem::copy_file(testing::model_file("affine.onnx"), file);
-    };
-    session::hooks() = hooks;
-    begin();
+                                         float value, session::FrontEnd* front_end = nullptr) {
+    begin(front_end);
     annotate::output_tensors("n", {{"y", compute(in("n", at::full({1, 4}, value)))}},
                              {.export_with = "onnx-dynamo"});
     stop();
-    return compile_graph({.visualize = false, .strict = false});
+    testing::TestBackend backend;
+    backend.writes = [](const session::ExternalExport& node) {
+      std::filesystem::copy_file(testing::model_file("affine.onnx"), node.file);
+    };
+    return compile::compile_graph({.visualize = false, .strict = false}, &backend).outcomes;
   }
   static std::size_t count(Code code) {
     const std::vector<Diagnostic> said = diagnostics();
@@ -46,27 +47,26 @@ TEST_F(CounterExamplesTest, AModelThatIsRightNearTheTraceFails) {
 }
 
 TEST_F(CounterExamplesTest, AFunctionThatChoseByItsInputsIsNamed) {
-  session::Hooks hooks;
-  int calls = 0;
-  hooks.call_again = [&](const std::string& node, const std::map<std::string, Tensor>& inputs) {
-    EXPECT_EQ(node, "n");
-    ++calls;
-    const Tensor x = inputs.at("x");
-    return std::map<std::string, Tensor>{{"y", x.sum().item<float>() > 0 ? x * 2 + 1 : x}};
+  struct Program : session::FrontEnd {
+    std::map<std::string, Tensor> call_again(const std::string& node,
+                                             const std::map<std::string, Tensor>& inputs) override {
+      EXPECT_EQ(node, "n");
+      ++calls;
+      const Tensor x = inputs.at("x");
+      return {{"y", x.sum().item<float>() > 0 ? x * 2 + 1 : x}};
+    }
+    int calls = 0;
   };
-  const auto outcomes =
-      export_affine([](const Tensor& x) { return x * 2 + 1; }, 1, std::move(hooks));
+  Program program;
+  const auto outcomes = export_affine([](const Tensor& x) { return x * 2 + 1; }, 1, &program);
   EXPECT_TRUE(outcomes[0].passed) << "it is the program that differs, not the model";
-  EXPECT_GT(calls, 0);
+  EXPECT_GT(program.calls, 0);
   EXPECT_EQ(count(Code::kBakedIn), 1u);
 }
 
 TEST_F(CounterExamplesTest, AFunctionThatCannotBeCalledIsLeftAlone) {
-  session::Hooks hooks;
-  hooks.call_again = [](const std::string&, const std::map<std::string, Tensor>&) {
-    return std::map<std::string, Tensor>{};
-  };
-  export_affine([](const Tensor& x) { return x * 2 + 1; }, 1, std::move(hooks));
+  session::FrontEnd program;
+  export_affine([](const Tensor& x) { return x * 2 + 1; }, 1, &program);
   EXPECT_EQ(count(Code::kBakedIn), 0u);
 }
 

@@ -5,8 +5,8 @@
 
 #include "../compile/hand_made.h"
 #include "../runtime/support.h"
+#include "../session/test_backend.h"
 #include "compile/wires.h"
-#include "session/hooks.h"
 
 namespace leapp::rehearse {
 namespace {
@@ -22,16 +22,17 @@ using compile::testing::wire;
 class RolloutTest : public ::testing::Test {
  protected:
   static void SetUpTestSuite() { leapp::testing::find_libraries(); }
-  void TearDown() override { session::hooks() = {}; }
 
   // The node runs the file, which computes 2 x + 1.
   NodeOutcome validate(const Node& node, const std::string& file = "affine.onnx",
-                       const std::string& backend = "onnx") const {
+                       const std::string& backend = "onnx",
+                       session::ExternalBackend* external = nullptr) const {
     ExportedNode compiled = describe_only(node);
     compiled.model.backend = backend;
     compiled.random = random_;
     if (!file.empty()) compiled.model.file = FileEntry{file, "", ""};
-    return roll_out({compiled}, {}, leapp::testing::model_file(""), "log.txt", {}).outcomes.at(0);
+    const auto folder = leapp::testing::model_file("");
+    return roll_out({compiled}, {}, folder, "log.txt", {}, external).outcomes.at(0);
   }
 
   Node node_ = make_node(0, "n", {"x"}, {"y"});
@@ -102,20 +103,19 @@ TEST_F(RolloutTest, ANodeThatDrawsRandomNumbersIsRunAndNotCompared) {
   EXPECT_FALSE(validate(node_, "none.onnx").passed);
 }
 
-TEST_F(RolloutTest, AFrontEndRunsWhatOnlyItCan) {
+TEST_F(RolloutTest, AnExternalBackendRunsModelsThatNoEngineCan) {
   run(node_, {row(1)}, {row(3)});
   EXPECT_NE(validate(node_, "net.pt2", "pt2").not_compared, "");
-  session::Hooks hooks;
+  leapp::testing::TestBackend external;
   double factor = 3;
-  hooks.replay = [&](const std::filesystem::path& file, const std::vector<at::Tensor>& inputs) {
+  external.runs = [&](const std::filesystem::path& file, const std::vector<at::Tensor>& inputs) {
     EXPECT_EQ(file.filename(), "net.pt2");
     return std::vector<at::Tensor>{inputs.at(0) * factor};
   };
-  session::hooks() = hooks;
-  EXPECT_TRUE(validate(node_, "net.pt2", "pt2").passed);
-  EXPECT_EQ(validate(node_, "net.pt2", "pt2").not_compared, "");
+  EXPECT_TRUE(validate(node_, "net.pt2", "pt2", &external).passed);
+  EXPECT_EQ(validate(node_, "net.pt2", "pt2", &external).not_compared, "");
   factor = 4;
-  EXPECT_FALSE(validate(node_, "net.pt2", "pt2").passed);
+  EXPECT_FALSE(validate(node_, "net.pt2", "pt2", &external).passed);
 }
 
 // A state that was found is what the model left, whatever its hypothesis says it was.

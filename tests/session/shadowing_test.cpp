@@ -52,7 +52,7 @@ TEST(ShadowingTest, FunctionsAreNodesToo) {
 TEST(ShadowingTest, ASessionCannotBeginMeanwhile) {
   const Witness witness;
   try {
-    start({.name = "g"});
+    leapp::start({.name = "g"});
     FAIL() << "it began";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), Code::kNotShadowed);

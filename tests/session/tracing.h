@@ -14,7 +14,7 @@
 
 #include "leapp/leapp.h"
 #include "session/front_end.h"
-#include "session/hooks.h"
+#include "session/front_end_interface.h"
 #include "session/session.h"
 
 namespace leapp::testing {
@@ -38,12 +38,14 @@ class Tracing : public ::testing::Test {
               ("leapp_tracing_" + std::to_string(getpid()) + "_" + std::to_string(count++));
   }
   void TearDown() override {
-    session::hooks() = {};
     if (is_active()) end();
+    session::detach_front_end();
     std::filesystem::remove_all(folder_);
   }
 
-  void begin() { start({.name = "g", .save_path = folder_.string()}); }
+  void begin(session::FrontEnd* front_end = nullptr) {
+    session::start({.name = "g", .save_path = folder_.string()}, front_end);
+  }
   /// stop(), whatever was left open.
   static void end() {
     for (const std::string& open : front_end::open_nodes()) {

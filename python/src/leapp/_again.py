@@ -1,6 +1,6 @@
 """Functions of ``annotate.method``, called once more on other inputs, as if nothing had been.
 
-``compile_graph`` asks for it (``session/hooks.h``): it compares what a function makes of inputs
+``compile_graph`` asks for it (``session::FrontEnd``): it compares what a function makes of inputs
 that were never traced with what its model does. The program must not notice. So everything that the
 function can reach is looked through first; where all of it can be put back, it is called, and put
 back; else it is not called at all, and log.txt says so.

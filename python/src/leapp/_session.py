@@ -7,7 +7,6 @@ import json
 import os
 import sys
 from collections.abc import Iterable
-from pathlib import Path
 from types import NoneType
 from typing import Any
 
@@ -158,7 +157,7 @@ def compile_graph(
     _console.show(verbose)
     try:
         with _signals.held_back(), _console.ProgressBar() as progress:
-            report = _trace.compile_graph(
+            outcomes, report = _trace.compile_graph(
                 visualize, verbose, validate, dry_run, rtol, atol, strict, configs, golden,
                 thorough, strict_constants, progress,
             )  # fmt: skip
@@ -169,10 +168,9 @@ def compile_graph(
     if not validate or dry_run:
         return True
     results = ValidationResults(
-        (node, LeappValidationError(error) if error else passed) for node, passed, error in report
+        (node, LeappValidationError(error) if error else passed) for node, passed, error in outcomes
     )
-    report_file = Path(ExportManager.get_save_path() or "", "validation.json")
-    results.report = json.loads(report_file.read_bytes()) if report_file.is_file() else {}
+    results.report = json.loads(report) if report else {}
     return results
 
 

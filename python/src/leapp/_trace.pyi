@@ -42,7 +42,9 @@ def compile_graph(
     thorough: bool,
     strict_constants: bool,
     progress: Callable[[int, int, str], None] | None,
-) -> list[tuple[str, bool, str]]: ...
+) -> tuple[list[tuple[str, bool, str]], str]:
+    """Return (node, passed, error) of each node, and the text of ``validation.json``."""
+
 def input_dict(node: object, payload: object) -> Any:
     """``input_tensors`` of a plain dict of tensors, as users call it; else NotImplemented."""
 

@@ -1,6 +1,6 @@
 """What takes part in a node without any operator showing it, found by detectors in a row.
 
-The compiled session calls in here (``session/hooks.h``): :func:`opened` and :func:`closed` in the
+The compiled session calls in here (``session::FrontEnd``): :func:`opened` and :func:`closed` in the
 first and second pass of each node, :func:`keeps` about outputs that depend on no input,
 :func:`finish` when it stops. Detectors patch what they watch, compare snapshots of what the program
 holds (``_program``), ask what its code does with it (``_source``) and the session what was read

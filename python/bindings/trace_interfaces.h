@@ -1,0 +1,17 @@
+// Python behind the interfaces of a session and of an export.
+#pragma once
+
+#include "session/external_backend.h"
+#include "session/front_end_interface.h"
+
+namespace leapp::python {
+
+/// Returns the front end of sessions that Python starts: leapp._detect, leapp._names,
+/// leapp._holders and leapp._numbers, which are imported when they are first needed. Its methods
+/// take the interpreter lock.
+session::FrontEnd& python_front_end();
+
+/// Returns PyTorch's own exporters, through leapp._bridge, likewise.
+session::ExternalBackend& python_backend();
+
+}  // namespace leapp::python

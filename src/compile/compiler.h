@@ -1,0 +1,23 @@
+// compile_graph() for front ends: with an external backend, and with its report as data.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "leapp/leapp.h"
+#include "leapp/visibility.h"
+#include "session/external_backend.h"
+
+namespace leapp::compile {
+
+struct CompileReport {
+  std::vector<NodeOutcome> outcomes;  ///< one per node if it validated, else empty
+  std::string validation;  ///< the text of validation.json; empty if nothing was validated
+};
+
+/// Does what leapp::compile_graph() does. `external` writes and runs the models that C++ cannot; it
+/// may be null.
+LEAPP_EXPORT CompileReport compile_graph(const CompileOptions& options,
+                                         session::ExternalBackend* external);
+
+}  // namespace leapp::compile

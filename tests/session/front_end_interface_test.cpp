@@ -1,0 +1,93 @@
+#include "session/front_end_interface.h"
+
+#include "tracing.h"
+
+namespace leapp {
+namespace {
+
+using at::Tensor;
+using testing::code_of;
+using ::testing::ElementsAre;
+
+// Answers as the test says and writes down what it was notified of.
+struct Recorded : session::FrontEnd {
+  bool pass_opened(const std::string& node, int pass) override {
+    calls.push_back("opened " + node + std::to_string(pass));
+    return pass == 2;
+  }
+  void pass_closed(const std::string& node) override { calls.push_back("closed " + node); }
+  bool keeps(const std::vector<Tensor>& outputs) override {
+    ++questions;
+    return outputs.size() == 1 && outputs[0].is_same(kept);
+  }
+  void stopping() override {
+    calls.push_back(is_active() ? "stopping" : "stopped");
+    if (fails) throw std::runtime_error("not today");
+  }
+  void rethrow(const Error& error) override {
+    thrown.push_back(error.code());
+    throw std::domain_error("as the front end likes it");
+  }
+
+  std::vector<std::string> calls;
+  std::vector<Code> thrown;
+  Tensor kept;
+  int questions = 0;
+  bool fails = false;
+};
+
+class FrontEndInterfaceTest : public testing::Tracing {
+ protected:
+  Recorded front_end_;
+};
+
+TEST_F(FrontEndInterfaceTest, IsNotifiedOfTwoPassesOfEndsThatItAwaitsAndOfStop) {
+  begin(&front_end_);
+  for (int i = 0; i < 4; ++i) pass();
+  stop();
+  EXPECT_THAT(front_end_.calls, ElementsAre("opened n1", "opened n2", "closed n", "stopping"));
+}
+
+TEST_F(FrontEndInterfaceTest, DecidesAboutOutputsThatDependOnNoInput) {
+  const Tensor kept = at::ones({2});
+  begin(&front_end_);
+  in("n", at::ones({2}));
+  EXPECT_EQ(code_of([&] { out("n", kept); }), Code::kNotTraced);
+  front_end_.kept = kept;
+  out("n", kept);
+  EXPECT_THAT(node().undecided, ElementsAre("y"));
+  EXPECT_EQ(front_end_.questions, 2);
+  pass("m");
+  EXPECT_EQ(front_end_.questions, 2);
+}
+
+TEST_F(FrontEndInterfaceTest, AnErrorOfItsOwnDoesNotKeepTheSessionAlive) {
+  front_end_.fails = true;
+  begin(&front_end_);
+  pass();
+  EXPECT_THROW(stop(), std::runtime_error);
+  EXPECT_FALSE(is_active());
+  EXPECT_EQ(node().completed, 1);
+}
+
+TEST_F(FrontEndInterfaceTest, RethrowsErrorsThatComeOutOfOperators) {
+  begin(&front_end_);
+  const Tensor a = in("a", at::ones({2}));
+  const Tensor b = in("b", at::ones({2}));
+  EXPECT_THROW(static_cast<void>(a + b), std::domain_error);
+  EXPECT_THAT(front_end_.thrown, ElementsAre(Code::kMixedNodes));
+}
+
+TEST_F(FrontEndInterfaceTest, BelongsToTheSessionThatItBegan) {
+  begin(&front_end_);
+  pass();
+  session::detach_front_end();
+  pass();
+  begin();
+  pass();
+  stop();
+  EXPECT_THAT(front_end_.calls, ElementsAre("opened n1"));
+}
+
+}  // namespace
+}  // namespace leapp
