@@ -21,11 +21,11 @@ std::optional<int> Age::distance() const {
 int Age::delay(int least) const {
   if (reads_ == 0 || !steady_distance_) return least;
   const int by_passes = std::max(first_.distance(), least);
-  // The passes of all nodes one after the other, and not tick by tick.
+  // The program ran all passes of one node before those of the next, not tick by tick.
   if (!steady_newer_) return by_passes;
-  // One of them may have run more often at first, alone; what came in between does not lie.
+  // One node may have run alone at first; the number of newer values is still right.
   const int by_newer = first_.newer() + least;
-  // A single pass tells nothing apart: its source may have run once more for a sample.
+  // A single pass cannot tell: its source may have run once more to make a sample.
   const bool alone = reads_ == 1 && first_.pass == 0;
   return alone ? std::min(by_passes, by_newer) : by_newer;
 }

@@ -1,8 +1,8 @@
-// Computing between nodes, kept so that it can become part of one.
+// Operators between nodes, kept so that they can become part of a node.
 //
-// A value on its way from one node to the next may be sliced, scaled or joined with others, in no
-// node. The calls that do so are kept with the value, and with the pass that receives it. They are
-// values: whoever holds a route holds all that it takes to run it again.
+// Between two nodes, a program may slice, scale or join a value. Those calls are kept with the
+// value and with the pass that receives it. A route holds everything that is needed to run it
+// again.
 #pragma once
 
 #include <ATen/core/dispatch/Dispatcher.h>
@@ -22,9 +22,9 @@ namespace leapp::session {
 
 struct BetweenCall;
 
-/// Where a value comes from: an output of a node, or a result of a call between nodes.
+/// The origin of a value: an output of a node, or a result of a call between nodes.
 struct Route {
-  PortId port;  ///< the output, or one of those that the call comes from
+  PortId port;  ///< the output, or one of those that the call depends on
   std::shared_ptr<const BetweenCall> call = {};
   std::size_t result = 0;  ///< among the tensors that the call returns
 };
@@ -32,27 +32,28 @@ struct Route {
 struct BetweenCall {
   c10::OperatorHandle op;
   trace::FrameRef where;
-  std::vector<c10::IValue> arguments;        ///< with any tensor in place of one that has a route
-  std::vector<std::optional<Route>> routes;  ///< of the tensors among them; nullopt: a constant
-  std::map<NodeId, int> passes;   ///< the passes that put out what it works on: one of each node
-  std::size_t calls = 1;          ///< it and those that lead to it
-  bool reads_constants = false;   ///< it, or one that leads to it
-  std::set<PortId> sources = {};  ///< the outputs that it works on, also through those
+  std::vector<c10::IValue> arguments;  ///< a placeholder stands for a tensor that has a route
+  std::vector<std::optional<Route>>
+      routes;                     ///< of the tensors among the arguments; nullopt: a constant
+  std::map<NodeId, int> passes;   ///< the pass of each node whose outputs it uses
+  std::size_t calls = 1;          ///< this call and those that lead to it
+  bool reads_constants = false;   ///< this call or one that leads to it does
+  std::set<PortId> sources = {};  ///< the outputs that it depends on
 };
 
-/// An operator by its name, and its line.
+/// An operator between nodes and the user's line.
 struct Detour {
   std::string op;
   trace::FrameRef frame;
 };
 
-/// What an input, or a read of something undeclared, received through calls between nodes.
+/// A value that an input, or an undeclared read, received through calls between nodes.
 struct Between {
-  std::string input;            ///< "" where it was undeclared
-  std::vector<Detour> detours;  ///< the first of the calls on its way
+  std::string input;            ///< "" if it was undeclared
+  std::vector<Detour> detours;  ///< the first calls of its route
   Route route;
   trace::FrameRef received_at;
-  std::map<NodeId, int> completed;  ///< passes that each of the nodes had completed by then
+  std::map<NodeId, int> completed;  ///< passes that each node had completed then
 };
 
 }  // namespace leapp::session
