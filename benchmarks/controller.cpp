@@ -192,10 +192,11 @@ void compare() {
   std::vector<double> theirs;
   for (int round = 0; round < 400; ++round) {
     raw.push_back(nanoseconds_of([&] {
-      manager.set_input(ports[0], q.data());
-      manager.set_input(ports[1], three.data());
-      manager.set_input(ports[2], three.data());
-      if (!manager.tick()) std::abort();
+      leapp::Result<void> done = manager.set_input(ports[0], q);
+      if (done) done = manager.set_input(ports[1], three);
+      if (done) done = manager.set_input(ports[2], three);
+      if (done) done = manager.tick();
+      if (!done) std::abort();
     }));
     ours.push_back(nanoseconds_of([&] {
       controller.set_sensor(0, degrees);

@@ -22,7 +22,7 @@ struct Contestant {
       : name(name_given), manager(yaml, {.bundle = {.allow_native = true}}) {
     for (const auto& [port, value] : manager.get_mock_input()) {
       const leapp::InputPort input = manager.input_port(port);
-      manager.set_input(input, value.data());
+      manager.set_input(input, value).value();
     }
     manager.prepare(50);
   }

@@ -184,7 +184,7 @@ void print(Contestant& contestant) {
 std::function<void()> ticker(const std::shared_ptr<leapp::InferenceManager>& manager) {
   const leapp::TensorMap mock = manager->get_mock_input();
   for (const auto& [name, value] : mock) {
-    manager->set_input(manager->input_port(name), value.data());
+    manager->set_input(manager->input_port(name), value).value();
   }
   return [manager] {
     if (leapp::Result<void> done = manager->tick(); !done) {

@@ -62,7 +62,7 @@ BenchReport measure(const BenchArguments& arguments) {
                     " states no frequency (pipeline.configs.frequency); give one with --hz");
   }
   for (const auto& [name, value] : manager.get_mock_input()) {
-    manager.set_input(manager.input_port(name), value.data());
+    manager.set_input(manager.input_port(name), value).value();
   }
   for (int i = 0; i < arguments.warm_up; ++i) manager.tick().value();
   manager.reset_statistics();

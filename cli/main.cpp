@@ -3,6 +3,7 @@
 // nor torch.
 #include <cstdio>
 #include <exception>
+#include <new>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
@@ -100,7 +101,9 @@ std::string unknown_first_word(int argc, char** argv, const std::vector<Command>
     if (command.app->get_name() == word) return {};
     names += (names.empty() ? "" : ", ") + command.app->get_name();
   }
-  return std::string(word.starts_with('-') ? "unknown option '" : "unknown command '") + word +
+  constexpr std::size_t kMostShown = 80;
+  return std::string(word.starts_with('-') ? "unknown option '" : "unknown command '") +
+         printable(word.substr(0, kMostShown)) + (word.size() > kMostShown ? ".." : "") +
          "'; the commands are: " + names + " (leapp --help)";
 }
 
@@ -156,6 +159,8 @@ int main(int argc, char** argv) {
       return code;
     } catch (const Error& error) {
       return say_failure(command, error);
+    } catch (const std::bad_alloc&) {
+      throw;
     } catch (const std::exception& error) {
       return say_failure(command, Error(Code::kInternal, error.what()));
     }
@@ -167,5 +172,12 @@ int main(int argc, char** argv) {
 }  // namespace leapp::cli
 
 int main(int argc, char** argv) {
-  return leapp::cli::main(argc, argv);
+  try {
+    return leapp::cli::main(argc, argv);
+  } catch (const std::bad_alloc&) {  // says so without asking for more
+    std::fputs("leapp: no memory is left [LP008]\n", stderr);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "leapp: %s [LP001]\n", error.what());
+  }
+  return leapp::cli::kWrong;
 }

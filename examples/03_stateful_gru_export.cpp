@@ -15,12 +15,11 @@ int main(int argc, char** argv) try {
   for (int tick = 0; tick < 5; ++tick) {
     std::array<float, 16> sensed{};
     sensed.fill(0.2F * static_cast<float>(tick));
-    robot.set_input(obs, sensed.data());
+    robot.set_input(obs, sensed).value();  // checks type and size; throws what failed
     robot.tick().value();
-    const auto* command = static_cast<const float*>(robot.output(action).data);
     std::printf("tick %d:", tick);
-    for (int joint = 0; joint < 8; ++joint) {
-      std::printf(" %.4f", static_cast<double>(command[joint]));
+    for (const float command : robot.output(action).values<float>()) {
+      std::printf(" %.4f", static_cast<double>(command));
     }
     std::printf("\n");
   }

@@ -24,12 +24,13 @@ void control(const std::filesystem::path& yaml) {
     for (std::size_t joint = 0; joint < angles.size(); ++joint) {
       angles[joint] = std::sin(0.1F * static_cast<float>(tick) + static_cast<float>(joint));
     }
-    robot.set_input(joints, angles.data());
-    robot.set_input(imu, level.data());
-    robot.tick().value();
+    leapp::Result<void> done = robot.set_input(joints, angles);  // checks type and size
+    if (done) done = robot.set_input(imu, level);
+    if (done) done = robot.tick();
+    done.value();  // throws; a robot would stop here
   }
 
-  const auto* command = static_cast<const float*>(robot.output(action).data);
+  const auto command = robot.output(action).values<float>();
   std::printf("after 100 ticks, C++:     ['%.4f', '%.4f', '%.4f', '%.4f']\n",
               static_cast<double>(command[0]), static_cast<double>(command[1]),
               static_cast<double>(command[2]), static_cast<double>(command[3]));

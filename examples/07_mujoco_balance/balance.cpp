@@ -179,10 +179,10 @@ void control(const Options& options) {
     double total = 0;
     int ticks = 0;
     for (; !robot.over(); ++ticks) {
-      controller.set_input(gyro, robot.gyro().data());
-      controller.set_input(gravity, robot.gravity().data());
-      controller.set_input(wheels, robot.wheels().data());
-      controller.set_input(command, robot.command().data());
+      controller.set_input(gyro, robot.gyro()).value();
+      controller.set_input(gravity, robot.gravity()).value();
+      controller.set_input(wheels, robot.wheels()).value();
+      controller.set_input(command, robot.command()).value();
       controller.tick().value();
       total += robot.step(static_cast<const float*>(controller.output(torque).data));
       if (!options.fast) std::this_thread::sleep_until(next += kPeriod);

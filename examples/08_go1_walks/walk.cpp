@@ -7,6 +7,7 @@
 // the walk as CSV, one line a tick.
 #include <mujoco/mujoco.h>
 
+#include <array>
 #include <cmath>
 #include <cstdio>
 #include <exception>
@@ -55,12 +56,12 @@ Walk walk(leapp::InferenceManager& policy, Robot& robot, std::mt19937* pushes,
   Walk result;
   for (int tick = 0; tick < kTicks && !robot.fallen(); ++tick, ++result.ticks) {
     const Command asked = command_at(tick);
-    policy.set_input(lin_vel, robot.sensor("imu_lin_vel").data());
-    policy.set_input(ang_vel, robot.sensor("imu_ang_vel").data());
-    policy.set_input(gravity, robot.gravity().data());
-    policy.set_input(joint_pos, robot.joint_positions().data());
-    policy.set_input(joint_vel, robot.joint_velocities().data());
-    policy.set_input(twist, &asked.forward);
+    policy.set_input(lin_vel, robot.sensor("imu_lin_vel")).value();
+    policy.set_input(ang_vel, robot.sensor("imu_ang_vel")).value();
+    policy.set_input(gravity, robot.gravity()).value();
+    policy.set_input(joint_pos, robot.joint_positions()).value();
+    policy.set_input(joint_vel, robot.joint_velocities()).value();
+    policy.set_input(twist, std::array{asked.forward, asked.left, asked.turn}).value();
     policy.tick().value();
     if (trace != nullptr) robot.write(*trace, {asked.forward, asked.left, asked.turn});
 

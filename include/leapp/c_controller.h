@@ -29,7 +29,7 @@ typedef struct leapp_controller leapp_controller;
 
 /* Members that are zero are as if they were not given. */
 typedef struct leapp_controller_options {
-  size_t size;                  /* sizeof(leapp_controller_options) */
+  size_t size; /* of the caller's struct: leapp_controller_options_init() sets it */
   const leapp_options* runtime; /* null for the defaults */
   double frequency;             /* of the policy, in Hz, instead of the bundle's */
   int32_t linear;               /* 1: interpolate between two targets */
@@ -38,6 +38,10 @@ typedef struct leapp_controller_options {
   double blend_in;              /* seconds from the measured pose to what the policy says */
   const char* recording;        /* an MCAP file to write */
 } leapp_controller_options;
+
+/* Sets every member to zero, and `size`. */
+LEAPP_API leapp_status leapp_controller_options_init(leapp_controller_options* options,
+                                                     size_t size);
 
 /* Loads bundle and robot; `options` may be null. `out` is untouched on failure. */
 LEAPP_API leapp_status leapp_controller_load(const char* bundle, const char* robot,
@@ -73,10 +77,11 @@ LEAPP_API leapp_controller_state leapp_controller_update(leapp_controller* contr
 LEAPP_API const double* leapp_controller_actuator(leapp_controller* controller, size_t actuator);
 
 /* How often the controller stepped in since it was started, by cause: clamped, slewed,
- * beyond_limits, not_finite, stale, late, tick_failed. */
+ * beyond_limits, not_finite, stale, late, tick_failed. `counts` has room for `causes` of them;
+ * where the library knows fewer, the others are 0. */
 #define LEAPP_CAUSES 7
-LEAPP_API leapp_status leapp_controller_counts(const leapp_controller* controller,
-                                               uint64_t counts[LEAPP_CAUSES]);
+LEAPP_API leapp_status leapp_controller_counts(const leapp_controller* controller, uint64_t* counts,
+                                               size_t causes);
 
 #ifdef __cplusplus
 }

@@ -33,6 +33,7 @@ enum class Code : std::uint16_t {
   kIo = 5,              ///< reading or writing failed
   kMissingPackage = 6,  ///< a package or a compiled module is missing
   kUsage = 7,           ///< a call that does not fit what came before it
+  kNoMemory = 8,        ///< no memory is left
 
   // Annotating: the call fails.
   kNoSession = 101,        ///< stop() or compile_graph() without a session to work on
@@ -184,14 +185,15 @@ enum class Code : std::uint16_t {
   kNothingToBuild = 924,    ///< a bundle without the C++ nodes that are to be compiled
 
   // Trust: what a bundle does beyond the traced passes, and on another machine.
-  kNotRepeated = 941,     ///< a golden tick that this machine does not repeat
-  kNoGolden = 942,        ///< a bundle without golden traces
-  kFewerGolden = 943,     ///< fewer golden ticks than were asked for
-  kShadowDiffers = 944,   ///< the program and its bundle differ in a shadow run
-  kShadowReset = 945,     ///< what a shadow run took for a reset of the program
-  kNotShadowed = 946,     ///< what a shadow run cannot follow
-  kCounterExample = 947,  ///< a model that differs from what was traced on other inputs
-  kBakedIn = 948,         ///< a function that differs from its model on other inputs
+  kNotRepeated = 941,      ///< a golden tick that this machine does not repeat
+  kNoGolden = 942,         ///< a bundle without golden traces
+  kFewerGolden = 943,      ///< fewer golden ticks than were asked for
+  kShadowDiffers = 944,    ///< the program and its bundle differ in a shadow run
+  kShadowReset = 945,      ///< what a shadow run took for a reset of the program
+  kNotShadowed = 946,      ///< what a shadow run cannot follow
+  kCounterExample = 947,   ///< a model that differs from what was traced on other inputs
+  kBakedIn = 948,          ///< a function that differs from its model on other inputs
+  kNothingCompared = 949,  ///< golden traces that hold nothing to compare with
 
   // Looking at bundles and their runs.
   kNoBenchReport = 961,  ///< a file that is no report of leapp bench

@@ -247,4 +247,9 @@ LEAPP_EXPORT const EnginePlugin& open_engine_plugin(const std::string& library);
 /// environment's LEAPP_ONNXRUNTIME goes before this. Only before the first ONNX model is loaded.
 LEAPP_EXPORT void use_onnxruntime(const std::filesystem::path& path);
 
+/// Lets ONNX models use operators of another domain, which the ONNX Runtime in use must know. Other
+/// than ONNX's own, those of "com.microsoft" and "ai.onnx.ml" and the functions of a file are
+/// loaded. For the whole process, from now on. Thread-safe.
+LEAPP_EXPORT void allow_onnx_domain(const std::string& domain);
+
 }  // namespace leapp

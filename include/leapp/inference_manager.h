@@ -14,7 +14,7 @@
 //   while (running) {
 //     leapp::Result<void> done = manager.set_input(obs, sensors);  // a std::vector<float>
 //     if (done) done = manager.tick();
-//     if (!done) stop(done.failure().message());
+//     if (!done) return stop(done.failure().message());
 //     apply(manager.output(action).values<float>());
 //   }
 //
@@ -30,11 +30,13 @@
 //
 // Threads: distinct managers are independent. One manager is for one thread at a time. Each call
 // holds it from beginning to end, by one atomic and without waiting: a call that meets another one
-// fails (LP609) and changes nothing. Those that cannot fail, set_input(), touch() and
-// clear_inputs(), are left out then, and the next tick fails in their place. run_policy() is one
-// call, inputs and outputs included; set_input(), tick() and output() are three, and only whoever
-// calls them can keep others from coming in between. Memory that a manager hands out as a view
-// belongs to it and may change with the next call that is not const.
+// fails (LP609) and changes nothing. run_policy() is one call, inputs and outputs included;
+// set_input(), tick() and output() are three, and only the caller can keep others from coming in
+// between. Memory that a manager hands out as a view belongs to it and may change with the next
+// call that is not const.
+//
+// Errors: calls for set-up throw leapp::Error. Calls of the loop return a Result, which the
+// compiler does not let you ignore: a call that fails has changed nothing.
 #pragma once
 
 #include <chrono>
@@ -46,13 +48,14 @@
 #include <memory>
 #include <optional>
 #include <ranges>
+#include <span>
 #include <string>
 #include <string_view>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "leapp/bundle.h"
+#include "leapp/elements.h"
 #include "leapp/engine.h"
 #include "leapp/result.h"
 #include "leapp/tensor.h"
@@ -197,12 +200,18 @@ class LEAPP_EXPORT InferenceManager {
   InputPort input_port(std::string_view name) const;
   OutputPort output_port(std::string_view name) const;
 
-  /// Lets the caller's memory take the place of the manager's: no copy is made on the way in, and
-  /// none on the way out, unless the output is also fed back, which takes one. The memory must hold
-  /// the port's elements, contiguous, aligned for its type (else Error(kBadBinding)), and live
-  /// until another bind or the manager's end. A null pointer ends it. Not for real time.
-  void bind_input(InputPort port, const void* data);
-  void bind_output(OutputPort port, void* data);
+  /// Reads an input from, or writes an output to, the caller's memory from now on. Nothing is
+  /// copied, unless the output is also fed back, which takes one copy. The memory must have the
+  /// port's type and size, be contiguous and aligned for its type (else Error LP602, LP603, LP608),
+  /// and live until another bind, unbind or the manager's end. Not for real time.
+  void bind_input(InputPort port, ConstElements memory);
+  void bind_output(OutputPort port, Elements memory);
+  template <ElementRange Range>
+  requires(!std::ranges::borrowed_range<Range>) void bind_input(InputPort port, Range&& temporary) =
+      delete;  // its elements would be gone after this call
+  /// Goes back to the manager's own memory. An input then wants to be set again.
+  void unbind_input(InputPort port);
+  void unbind_output(OutputPort port);
 
   /// Runs `ticks` ticks on mock input, then puts state and inputs back: whatever an engine
   /// allocates at its first run is then allocated. Throws what a tick fails with.
@@ -220,45 +229,42 @@ class LEAPP_EXPORT InferenceManager {
   /// is done when tick() returns. Work is in order with what the calling thread's libtorch does.
   std::string device() const;
 
-  /// Copies an external input's elements from the host: a vector, an array or a span of them. Fails
-  /// when they are of another type, or more or fewer, than its shape says.
-  template <std::ranges::contiguous_range Elements>
-  requires(!std::is_array_v<Elements>) Result<void> set_input(InputPort port,
-                                                              const Elements& elements)
-  noexcept {
-    using T = std::ranges::range_value_t<Elements>;
-    return set_elements(port, dtype_of<T>(), std::ranges::data(elements),
-                        std::ranges::size(elements) * sizeof(T));
-  }
-  /// The same from a pointer to as many elements of its type as its shape says. A call that cannot
-  /// be carried out is left out, and the next tick fails.
-  void set_input(InputPort port, const void* elements) noexcept;
-  /// The same from memory of device().
-  void set_device_input(InputPort port, const void* elements) noexcept;
-  /// Where an external input lies, for callers that write it in place and then touch() it. Without
-  /// memory where there is no such port.
+  /// Copies an external input's elements from the host. Fails if they are of another type, or more
+  /// or fewer, than the port says; or if the port is bound.
+  Result<void> set_input(InputPort port, ConstElements elements) noexcept;
+  /// Copies them from memory of device().
+  Result<void> set_device_input(InputPort port, ConstElements elements) noexcept;
+  /// Where an external input lies, for callers that write it in place and then touch() it. An empty
+  /// view if there is no such port.
   const TensorView& input(InputPort port) noexcept;
-  /// Says that an input written in place, or bound, is fresh.
-  void touch(InputPort port) noexcept;
-  /// Forgets the external inputs, but for those bound or set with set_input_value(): the next tick
+  /// Marks an input that is bound, or was written in place, as fresh.
+  Result<void> touch(InputPort port) noexcept;
+  /// Forgets the external inputs, except those bound or set with set_input_value(): the next tick
   /// fails unless each is set again. Without this a tick reads what the last one read.
-  void clear_inputs() noexcept;
+  Result<void> clear_inputs() noexcept;
 
   /// Runs every node once. On a failure the state is what it was before.
   Result<void> tick() noexcept;
   /// Takes back the last tick: the next one reads the state that the last one read. Only the state
   /// goes back, not outputs. Does nothing if a state was set since, or if it was taken back
   /// already.
-  void undo_tick() noexcept;
+  Result<void> undo_tick() noexcept;
   /// Returns whether no feedback value is NaN or infinite. Costs one pass over the values.
   bool is_state_finite() const noexcept;
 
-  /// What an output holds since the last tick; valid until the next. Without memory where there is
-  /// no such port.
+  /// What an output holds since the last tick; valid until the next. An empty view if there is no
+  /// such port.
   const TensorView& output(OutputPort port) const noexcept;
-  /// Copies it to the host, or to memory of device().
-  Result<void> get_output(OutputPort port, void* elements) const noexcept;
-  Result<void> get_device_output(OutputPort port, void* elements) const noexcept;
+  /// Its elements. Fails if T is not their type, or if they are not in the host's memory.
+  template <Element T>
+  Result<std::span<const T>> output(OutputPort port) const noexcept {
+    const Result<const void*> data = output_data(port, dtype_of<T>());
+    if (!data) return data.failure();
+    return std::span<const T>(static_cast<const T*>(*data), output(port).byte_size() / sizeof(T));
+  }
+  /// Copies it to the host, or to memory of device(). Fails if the memory has another type or size.
+  Result<void> get_output(OutputPort port, Elements memory) const noexcept;
+  Result<void> get_device_output(OutputPort port, Elements memory) const noexcept;
 
   // --- What it took
   // --------------------------------------------------------------------------------
@@ -270,16 +276,16 @@ class LEAPP_EXPORT InferenceManager {
   /// Writes a timeline of the ticks from now on, a file that Perfetto (ui.perfetto.dev) shows: a
   /// slice for each tick and, within it, for each node; counters; an instant where a deadline was
   /// missed. A tick puts one word a node into a ring and neither allocates, waits nor calls the
-  /// system for it; a thread writes. What the ring has no room for is left out and counted in the
-  /// file. An empty path ends the timeline, as the manager's end does. Throws Error (LP962) when
-  /// the file cannot be written.
+  /// system for it; a thread writes. What the ring has no room for is dropped and counted in the
+  /// file. An empty path ends the timeline, as the manager's end does. Throws Error (LP962) if the
+  /// file cannot be written, or if the timeline that ends here could not be written whole; a full
+  /// disk is in the log when it happens.
   void trace_to(const std::filesystem::path& file);
 
  private:
   class Impl;
   Impl& impl() const;  // throws Error(kUsage) when it was moved from
-  Result<void> set_elements(InputPort port, DType dtype, const void* elements,
-                            std::size_t bytes) noexcept;
+  Result<const void*> output_data(OutputPort port, DType dtype) const noexcept;
   std::unique_ptr<Impl> impl_;
 };
 

@@ -31,9 +31,10 @@ using LogSink = std::function<void(LogLevel level, std::string_view line)>;
 /// get that one line. What it throws while a session traces is lost.
 LEAPP_EXPORT LogSink set_log_sink(LogSink sink, LogLevel least = LogLevel::kDebug);
 
-/// The text with control characters (U+0000 to U+001F, U+007F to U+009F, but neither line breaks
-/// nor tabs) and bytes that are no UTF-8 written as "\x1B": what comes from a file must not command
-/// the terminal that shows it. Errors, failures and lines of the log are so already.
+/// The text with control characters (U+0000 to U+001F, U+007F to U+009F, except line breaks and
+/// tabs), characters that hide or turn the direction of a text (U+202E), and bytes that are not
+/// UTF-8 written as "\x1B": what comes from a file must not command the terminal that shows it.
+/// Errors, failures and lines of the log are printable already.
 LEAPP_EXPORT std::string printable(std::string_view text);
 
 }  // namespace leapp

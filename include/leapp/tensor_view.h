@@ -14,8 +14,17 @@
 
 namespace leapp {
 
-/// The DType of a C++ type; 16-bit and 8-bit floats have no C++ type of their own.
+/// A C++ type that is an element type; 16-bit and 8-bit floats have none.
 template <typename T>
+concept Element = std::same_as<T, bool> || std::same_as<T, std::uint8_t> ||
+    std::same_as<T, std::int8_t> || std::same_as<T, std::uint16_t> ||
+    std::same_as<T, std::int16_t> || std::same_as<T, std::uint32_t> ||
+    std::same_as<T, std::int32_t> || std::same_as<T, std::uint64_t> ||
+    std::same_as<T, std::int64_t> || std::same_as<T, float> || std::same_as<T, double> ||
+    std::same_as<T, std::complex<float>> || std::same_as<T, std::complex<double>>;
+
+/// The DType of a C++ type.
+template <Element T>
 constexpr DType dtype_of() {
   if constexpr (std::same_as<T, bool>) return DType::kBool;
   if constexpr (std::same_as<T, std::uint8_t>) return DType::kUInt8;
@@ -33,7 +42,7 @@ constexpr DType dtype_of() {
 }
 
 /// Throws Error(kType) unless T is the element type.
-template <typename T>
+template <Element T>
 void require_type(DType dtype) {
   if (dtype_of<T>() == dtype) return;
   throw Error(Code::kWrongType, "the tensor is " + std::string(name_of(dtype)) + ", not " +
@@ -51,7 +60,7 @@ struct TensorView {
   }
 
   /// The elements. Throws Error(kType) unless T is their type.
-  template <typename T>
+  template <Element T>
   std::span<T> values() const {
     require_type<T>(dtype);
     return {static_cast<T*>(data), byte_size() / sizeof(T)};
@@ -75,7 +84,7 @@ struct ConstTensorView {
   }
 
   /// The elements. Throws Error(kType) unless T is their type.
-  template <typename T>
+  template <Element T>
   std::span<const T> values() const {
     require_type<T>(dtype);
     return {static_cast<const T*>(data), byte_size() / sizeof(T)};

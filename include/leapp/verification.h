@@ -26,6 +26,9 @@ struct Verification {
   /// What could not be compared, and why: a node that draws random numbers, say.
   std::vector<std::pair<std::string, std::string>> left_out;
 
+  /// Whether any element was compared.
+  LEAPP_EXPORT bool compared() const noexcept;
+  /// Whether something was compared, and all of it agrees within its tolerance.
   LEAPP_EXPORT bool passed() const noexcept;
 };
 

@@ -3,11 +3,15 @@
 
 #include <pybind11/pybind11.h>
 
+#include <functional>
 #include <memory>
+#include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <variant>
 
+#include "leapp/error.h"
 #include "leapp/metadata.h"
 
 namespace leapp::python {
@@ -20,6 +24,27 @@ inline Kept keep(pybind11::object object) {
             const pybind11::gil_scoped_acquire lock;
             delete kept;
           }};
+}
+
+/// For hash tables that are looked into with a string_view.
+struct TextHash {
+  using is_transparent = void;
+  std::size_t operator()(std::string_view text) const noexcept {
+    return std::hash<std::string_view>()(text);
+  }
+};
+
+/// A port's name out of Python, as long as `key` lives. Throws Error(LP002).
+inline std::string_view text_of(pybind11::handle key) {
+  pybind11::ssize_t size = 0;
+  const char* text =
+      PyUnicode_Check(key.ptr()) != 0 ? PyUnicode_AsUTF8AndSize(key.ptr(), &size) : nullptr;
+  if (text == nullptr) {
+    PyErr_Clear();
+    throw Error(Code::kWrongType, "ports are named by a string, 'node/port', not by " +
+                                      std::string(pybind11::repr(key)).substr(0, 80));
+  }
+  return {text, static_cast<std::size_t>(size)};
 }
 
 /// Metadata as dicts, lists, numbers and text.

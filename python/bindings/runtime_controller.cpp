@@ -110,6 +110,13 @@ class PyController {
       : clock_(std::make_unique<PythonClock>(settings["clock"])),
         controller_(bundle, read_robot(robot), controller_options(settings, *clock_)) {}
 
+  ~PyController() {
+    const py::gil_scoped_release release;  // it joins a thread that may have something to log
+    const Controller ended = std::move(controller_);
+  }
+  PyController(const PyController&) = delete;
+  PyController& operator=(const PyController&) = delete;
+
   void start() {
     controller_.start();
     clock_->rethrow();

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -23,24 +24,9 @@
 namespace leapp::python {
 namespace {
 
-// Hash tables that are asked with a string_view.
-struct TextHash {
-  using is_transparent = void;
-  std::size_t operator()(std::string_view text) const noexcept {
-    return std::hash<std::string_view>()(text);
-  }
-};
-
-std::string_view text_of(py::handle key) {
-  py::ssize_t size = 0;
-  const char* text =
-      PyUnicode_Check(key.ptr()) != 0 ? PyUnicode_AsUTF8AndSize(key.ptr(), &size) : nullptr;
-  if (text == nullptr) {
-    PyErr_Clear();
-    throw Error(Code::kWrongType,
-                "inputs are named by text, 'node/port', not by " + std::string(py::repr(key)));
-  }
-  return {text, static_cast<std::size_t>(size)};
+// The elements of a port that lie at another address.
+Elements elements_at(void* data, const TensorView& view) {
+  return {view.dtype, std::span(static_cast<std::byte*>(data), view.byte_size())};
 }
 
 class PyManager {
@@ -73,9 +59,16 @@ class PyManager {
     bound_outputs_.resize(outputs_.size());
   }
 
+  ~PyManager() {
+    const py::gil_scoped_release release;  // as in trace_to()
+    manager_.reset();
+  }
+  PyManager(const PyManager&) = delete;
+  PyManager& operator=(const PyManager&) = delete;
+
   py::dict run(const py::object& given) {
     const Hold hold(busy_);
-    manager_->clear_inputs();
+    manager_->clear_inputs().value();
     for (const auto& [key, value] : inputs_from(given)) {
       const std::string_view name = text_of(key);
       const std::size_t index = input_index(name);
@@ -101,43 +94,54 @@ class PyManager {
       if (!device_) {
         outputs[name] = arrays_.make(view);
       } else if (arrays_.is_torch()) {
-        outputs[name] = arrays_.make_on(
-            *device_, view, [&](void* to) { manager_->get_device_output(port, to).value(); });
+        outputs[name] = arrays_.make_on(*device_, view, [&](void* to) {
+          manager_->get_device_output(port, elements_at(to, view)).value();
+        });
       } else {
         Tensor host(view.dtype, view.shape);
-        manager_->get_output(port, host.data()).value();
+        manager_->get_output(port, host).value();
         outputs[name] = arrays_.make(host.view());
       }
     }
     return outputs;
   }
 
-  void bind_input(std::string_view name, py::object array) {
+  void bind_input(py::handle name, py::object array) {
     const Hold hold(busy_);
-    const std::size_t index = input_index(name);
-    void* data = array.is_none() ? nullptr
-                                 : borrow_array(array, device_, manager_->input(inputs_[index]),
-                                                manager_->inputs()[index], false);
-    manager_->bind_input(inputs_[index], data);
+    const std::size_t index = input_index(text_of(name));
+    const InputPort port = inputs_[index];
+    if (array.is_none()) {
+      manager_->unbind_input(port);
+    } else {
+      const TensorView& view = manager_->input(port);
+      void* data = borrow_array(array, device_, view, manager_->inputs()[index], false);
+      manager_->bind_input(port, TensorView{data, view.dtype, view.shape});
+    }
     bound_inputs_[index] = array.is_none() ? py::object() : std::move(array);
   }
 
-  void bind_output(std::string_view name, py::object array) {
+  void bind_output(py::handle name, py::object array) {
     const Hold hold(busy_);
-    const OutputPort port = manager_->output_port(name);
-    void* data = array.is_none() ? nullptr
-                                 : borrow_array(array, device_, manager_->output(port),
-                                                manager_->outputs()[port.index()], true);
-    manager_->bind_output(port, data);
+    const OutputPort port = manager_->output_port(text_of(name));
+    if (array.is_none()) {
+      manager_->unbind_output(port);
+    } else {
+      const TensorView& view = manager_->output(port);
+      void* data = borrow_array(array, device_, view, manager_->outputs()[port.index()], true);
+      manager_->bind_output(port, elements_at(data, view));
+    }
     bound_outputs_[port.index()] = array.is_none() ? py::object() : std::move(array);
   }
 
-  py::dict mock_input(std::uint32_t seed) const {
-    return to_dict(manager_->get_mock_input(seed), manager_->inputs());
+  py::dict mock_input(py::handle seed) const {
+    const auto number = setting<std::uint32_t>("seed", seed, "a whole number");
+    return to_dict(manager_->get_mock_input(number), manager_->inputs());
   }
 
-  void set_input_value(const std::string& node, const std::string& input, py::handle value) {
+  void set_input_value(py::handle node_name, py::handle input_name, py::handle value) {
     const Hold hold(busy_);
+    const auto node = setting<std::string>("node_name", node_name, "the name of a node");
+    const auto input = setting<std::string>("input_name", input_name, "the name of an input");
     Tensor copy = like_input(node, input);
     read_array(value, copy.view(), node + "/" + input);
     manager_->set_input_value(node, input, copy.view());
@@ -150,6 +154,9 @@ class PyManager {
   py::dict state() const { return to_dict(manager_->state(), manager_->feedback_inputs()); }
 
   void set_state(const py::object& given) {
+    if (!py::isinstance(given, py::module_::import("collections.abc").attr("Mapping"))) {
+      wrong_setting("state", given, "what state() returned");
+    }
     TensorMap tensors;
     for (const auto& [key, value] : py::dict(given)) {
       const std::string name(text_of(key));
@@ -163,13 +170,16 @@ class PyManager {
     manager_->set_state(tensors);
   }
 
-  void prepare(int ticks) {
+  void prepare(py::handle ticks) {
+    const int count = setting<int>("ticks", ticks, "a whole number");
     const py::gil_scoped_release release;
-    manager_->prepare(ticks);
+    manager_->prepare(count);
   }
 
-  void trace_to(const std::optional<std::filesystem::path>& file) {
-    manager_->trace_to(file.value_or(""));
+  void trace_to(py::handle file) {
+    const auto path = setting<std::optional<std::filesystem::path>>("file", file, "a path or None");
+    const py::gil_scoped_release release;  // it joins a thread that may have something to log
+    manager_->trace_to(path.value_or(""));
   }
 
   py::dict statistics() const {
@@ -227,13 +237,13 @@ class PyManager {
     const std::string& name = manager_->inputs()[index];
     if (!device_) {
       read_array(value, buffer, name);
-      manager_->touch(port);
+      manager_->touch(port).value();
     } else if (const void* there = find_on_device(value, *device_, buffer, name)) {
-      manager_->set_device_input(port, there);
+      manager_->set_device_input(port, ConstTensorView(there, buffer.dtype, buffer.shape)).value();
     } else {
       Tensor host(buffer.dtype, buffer.shape);
       read_array(value, host.view(), name);
-      manager_->set_input(port, host.data());
+      manager_->set_input(port, host).value();
     }
   }
 

@@ -15,15 +15,12 @@ namespace py = pybind11;
 namespace leapp::python {
 namespace {
 
-// The value of a setting, or an error that names it.
-template <typename T>
-T setting(const std::string& name, py::handle value, const char* expected) {
-  try {
-    return value.cast<T>();
-  } catch (const py::cast_error&) {
-    throw Error(Code::kWrongType, name + " must be " + expected + ", not " +
-                                      std::string(py::str(py::type::of(value).attr("__name__"))));
+// A dict of settings, whatever mapping was given.
+py::dict mapping(const std::string& name, py::handle value, const char* expected) {
+  if (!py::isinstance(value, py::module_::import("collections.abc").attr("Mapping"))) {
+    wrong_setting(name, value, expected);
   }
+  return py::dict(py::reinterpret_borrow<py::object>(value));
 }
 
 EngineOptions engine_options(const py::dict& settings) {
@@ -87,6 +84,11 @@ std::function<void(const DeadlineMiss&)> deadline_callback(py::object callable) 
 
 }  // namespace
 
+void wrong_setting(const std::string& name, py::handle value, const std::string& expected) {
+  throw Error(Code::kWrongType, name + " must be " + expected + ", not " +
+                                    std::string(py::str(py::type::of(value).attr("__name__"))));
+}
+
 RuntimeOptions model_options(const py::dict& settings) {
   RuntimeOptions options;
   options.engine = engine_options(settings["engine"]);
@@ -98,21 +100,28 @@ RuntimeOptions model_options(const py::dict& settings) {
 
 RuntimeOptions runtime_options(const py::dict& settings) {
   RuntimeOptions options = model_options(settings);
-  for (const auto& [node, values] : py::dict(settings["nodes"])) {
-    options.nodes[py::str(node)] = engine_options(py::reinterpret_borrow<py::dict>(values));
+  for (const auto& [node, values] :
+       mapping("nodes", settings["nodes"], "a dict of options by node name")) {
+    const auto name = setting<std::string>("a key of nodes", node, "the name of a node");
+    options.nodes[name] = engine_options(mapping("nodes['" + name + "']", values, "a dict"));
   }
   options.merge =
       setting<bool>("merge", settings["merge"], "True or False") ? Merge::kAuto : Merge::kOff;
   options.finite = finite_guard(settings["check_finite"]);
-  for (const auto& [port, limit] : py::dict(settings["staleness"])) {
-    options.staleness[py::str(port)] =
+  for (const auto& [port, limit] :
+       mapping("staleness", settings["staleness"], "a dict of seconds by 'node/port'")) {
+    options.staleness[setting<std::string>("a key of staleness", port, "'node/port'")] =
         from_seconds(setting<double>("staleness", limit, "a number of seconds"));
   }
   if (!settings["deadline"].is_none()) {
     options.deadline =
         from_seconds(setting<double>("deadline", settings["deadline"], "a number of seconds"));
   }
-  options.on_deadline_miss = deadline_callback(settings["on_deadline_miss"]);
+  const py::object callback = settings["on_deadline_miss"];
+  if (!callback.is_none() && PyCallable_Check(callback.ptr()) == 0) {
+    wrong_setting("on_deadline_miss", callback, "a function of (tick, seconds taken, deadline)");
+  }
+  options.on_deadline_miss = deadline_callback(callback);
   options.measure = setting<bool>("measure", settings["measure"], "True or False");
   options.bundle.allow_outside_files =
       setting<bool>("allow_outside_files", settings["allow_outside_files"], "True or False");

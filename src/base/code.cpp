@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "base/utf8.h"
 #include "leapp/error.h"
 #include "leapp/log.h"
 
@@ -25,6 +26,7 @@ ErrorKind kind_of_late(Code code) {
     case Code::kNoCompiler:
       return ErrorKind::kExport;
     case Code::kNotRepeated:
+    case Code::kNothingCompared:
     case Code::kCounterExample:
       return ErrorKind::kValidation;
     case Code::kFewerGolden:
@@ -96,6 +98,7 @@ ErrorKind kind_of(Code code) noexcept {
     case Code::kNoEngine:
       return ErrorKind::kNotFound;
     case Code::kIo:
+    case Code::kNoMemory:
     case Code::kNotDrawn:
       return ErrorKind::kIo;
     case Code::kNotPure:
@@ -116,7 +119,7 @@ ErrorKind kind_of(Code code) noexcept {
 }
 
 Error::Error(Code code, const std::string& text)
-    : std::runtime_error(printable(text) + tag_of(code)), code_(code) {}
+    : std::runtime_error(bounded_message(printable(text)) + tag_of(code)), code_(code) {}
 
 std::string Error::text() const {
   const std::string whole = what();

@@ -1,60 +1,34 @@
 #include "base/hash.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <cstdint>
-#include <cstring>
 #include <future>
 #include <initializer_list>
+#include <system_error>
 #include <vector>
 
-#include "base/check.h"
+#include "base/input_file.h"
 #include "base/md5.h"
 #include "base/sha256.h"
 
 namespace leapp {
 namespace {
 
-class ReadOnlyFile {
- public:
-  explicit ReadOnlyFile(const std::filesystem::path& path)
-      : name_(path.string()), descriptor_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
-    check(descriptor_ >= 0);
-  }
-  ~ReadOnlyFile() {
-    if (descriptor_ >= 0) ::close(descriptor_);
-  }
-  ReadOnlyFile(const ReadOnlyFile&) = delete;
-  ReadOnlyFile& operator=(const ReadOnlyFile&) = delete;
-
-  std::size_t read(std::vector<char>& buffer) const {
-    ssize_t count = 0;
-    do {
-      count = ::read(descriptor_, buffer.data(), buffer.size());
-    } while (count < 0 && errno == EINTR);
-    check(count >= 0);
-    return static_cast<std::size_t>(count);
-  }
-
- private:
-  void check(bool ok) const {
-    if (!ok) {
-      throw Error(Code::kIo, name_ + ": the file could not be read: " + std::strerror(errno));
-    }
-  }
-
-  std::string name_;
-  int descriptor_;
-};
-
 void feed(const std::filesystem::path& path, std::initializer_list<Digest*> digests) {
-  const ReadOnlyFile file(path);
+  InputFile file(path);
   std::vector<char> buffer(std::size_t{256} << 10);
   while (const std::size_t count = file.read(buffer)) {
     for (Digest* digest : digests) digest->update({buffer.data(), count});
+  }
+}
+
+// The work in a thread of its own, or right here if the system has no room for one.
+template <typename Work>
+std::future<void> async_or_now(Work work) {
+  try {
+    return std::async(std::launch::async, work);
+  } catch (const std::system_error&) {
+    return std::async(std::launch::deferred, work);
   }
 }
 
@@ -128,7 +102,7 @@ Checksums hash_file(const std::filesystem::path& path) {
   if (std::filesystem::file_size(path, unknown) < kWorthAThread || unknown) {
     feed(path, {&md5, &sha256});
   } else {
-    std::future<void> slower = std::async(std::launch::async, [&] { feed(path, {&md5}); });
+    std::future<void> slower = async_or_now([&] { feed(path, {&md5}); });
     feed(path, {&sha256});
     slower.get();
   }

@@ -50,7 +50,7 @@ inline constexpr std::uint64_t kWorthAThread = std::uint64_t{4} << 20;
 /// Checksums of bytes in memory.
 LEAPP_EXPORT Checksums hash_bytes(std::string_view bytes);
 
-/// Checksums of a file, read once in pieces. Throws Error(kIo) when it cannot be read.
+/// Checksums of a regular file, read once in pieces. Throws Error: kNotFound or kIo.
 LEAPP_EXPORT Checksums hash_file(const std::filesystem::path& path);
 
 /// The sha256 alone, at a third of the cost.

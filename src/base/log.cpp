@@ -5,6 +5,8 @@
 #include <string>
 #include <utility>
 
+#include "base/utf8.h"
+
 namespace leapp {
 namespace {
 
@@ -18,14 +20,15 @@ struct Receiver {
 };
 
 std::mutex receiver_mutex;
-std::shared_ptr<const Receiver> current_sink = std::make_shared<Receiver>();
-std::shared_ptr<const Receiver> current_record = std::make_shared<Receiver>();
+// Null: nobody listens. A program must not fail for lack of memory before it begins.
+std::shared_ptr<const Receiver> current_sink;
+std::shared_ptr<const Receiver> current_record;
 
 LogSink replace(std::shared_ptr<const Receiver>& slot, Receiver receiver) {
   auto next = std::make_shared<const Receiver>(std::move(receiver));
   const std::lock_guard lock(receiver_mutex);
   std::swap(next, slot);
-  return next->sink;
+  return next ? next->sink : LogSink();
 }
 
 }  // namespace
@@ -60,14 +63,15 @@ void log(LogLevel level, std::string_view message) {
     sink = current_sink;
     record = current_record;
   }
+  if (!record && !sink) return;
   const std::string line = printable(message);
   // Called outside the lock: a sink may itself log, or wait for Python's interpreter lock.
-  record->take(level, line);
-  sink->take(level, line);
+  if (record) record->take(level, line);
+  if (sink) sink->take(level, line);
 }
 
 void log(LogLevel level, Code code, std::string_view message) {
-  log(level, std::string(message) + tag_of(code));
+  log(level, bounded_message(printable(message)) + tag_of(code));
 }
 
 void warn(Code code, std::string_view message) {

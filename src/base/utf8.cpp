@@ -31,6 +31,15 @@ std::size_t sequence_length(std::string_view text, std::size_t offset) noexcept 
   return length;
 }
 
+/// Code points that are not seen and change how the text around them is read: they turn its
+/// direction (U+202E), break lines, or hide. Joiners (U+200C, U+200D) are letters' parts and stay.
+bool misleads(char32_t code) noexcept {
+  return code == 0x061C || code == 0x180E || code == 0x200B || code == 0x200E || code == 0x200F ||
+         (code >= 0x2028 && code <= 0x202E) || (code >= 0x2060 && code <= 0x206F) ||
+         code == 0xFEFF || (code >= 0xFFF9 && code <= 0xFFFB) ||
+         (code >= 0xE0000 && code <= 0xE007F);
+}
+
 /// Length of what a terminal may take for a command at `offset`, or 0.
 std::size_t command_length(std::string_view text, std::size_t offset) noexcept {
   const std::uint8_t byte = byte_at(text, offset);
@@ -38,7 +47,15 @@ std::size_t command_length(std::string_view text, std::size_t offset) noexcept {
   if (byte < 0x20 || byte == 0x7F) return 1;
   const std::size_t length = sequence_length(text, offset);
   if (length == 0) return 1;
-  return byte == 0xC2 && byte_at(text, offset + 1) < 0xA0 ? length : 0;
+  if (byte == 0xC2 && byte_at(text, offset + 1) < 0xA0) return length;
+  std::size_t at = offset;
+  return misleads(next_code_point(text, at)) ? length : 0;
+}
+
+/// The largest offset up to `most` at which no sequence of valid UTF-8 is cut.
+std::size_t whole_sequences(std::string_view text, std::size_t most) noexcept {
+  while (most > 0 && most < text.size() && (byte_at(text, most) & 0xC0) == 0x80) --most;
+  return most;
 }
 
 void append_escaped(std::string& to, std::string_view bytes) {
@@ -88,6 +105,15 @@ std::string printable(std::string_view text) {
     }
   }
   return result;
+}
+
+std::string bounded_message(std::string text) {
+  if (text.size() <= kMaxMessage) return text;
+  constexpr std::size_t kTail = kMaxMessage / 8;  // where many messages say what to do
+  const std::size_t head = whole_sequences(text, kMaxMessage - kTail);
+  const std::size_t tail = whole_sequences(text, text.size() - kTail);
+  return text.substr(0, head) + " [.. " + std::to_string(tail - head) +
+         " characters left out ..] " + text.substr(tail);
 }
 
 void make_printable(std::span<char> text) noexcept {

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
-#include <fstream>
 #include <utility>
 
+#include "base/input_file.h"
 #include "base/utf8.h"
 #include "bundle/field_location.h"
 #include "bundle/rules.h"
@@ -93,18 +93,21 @@ class BundleReader {
   }
 
   std::string read_digest(const YamlNode* node) const {
-    std::string digest = read_optional_text(rule(13), node).value_or("");
+    const std::string digest = read_optional_text(rule(13), node).value_or("");
     if (digest.empty() && node && !node->is_null()) {
       fail(rule(13), *node,
            "an empty text is no checksum; leave the field out where there is none");
     }
-    std::transform(digest.begin(), digest.end(), digest.begin(),
-                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
     return digest;
   }
 
   SystemInformation read_system_information(const YamlNode& node) const {
     check_keys(rule(4), node, "system information", {"leapp config version"});
+    if (node.entries.size() > 1) {  // a file that was cut short has some of them
+      check_keys(rule(4), node, "system information that says more than the config version",
+                 {"cuda version", "leapp config version", "leapp version", "os", "python version",
+                  "torch version"});
+    }
     const auto text = [&](const char* key) {
       auto value = read_optional_text(rule(4), node.find(key));
       return value == "None" ? std::nullopt : value;
@@ -359,13 +362,12 @@ std::string read_whole_file(const std::filesystem::path& path, const BundleOptio
   if (!std::filesystem::is_regular_file(status)) {
     throw Error(rule(1), name + ": [B1] this is not a regular file");
   }
-  const std::uintmax_t size = std::filesystem::file_size(path, error);
-  if (error) throw Error(Code::kIo, name + ": the file could not be read");
-  if (size > options.max_file_bytes) fail_too_large(name, size, options.max_file_bytes);
-  std::ifstream stream(path, std::ios::binary);
-  std::string text(static_cast<std::size_t>(size), '\0');
-  stream.read(text.data(), static_cast<std::streamsize>(text.size()));
-  if (!stream) throw Error(Code::kIo, name + ": the file could not be read");
+  InputFile file(path);
+  if (file.size() > options.max_file_bytes) {
+    fail_too_large(name, file.size(), options.max_file_bytes);
+  }
+  std::string text(static_cast<std::size_t>(file.size()), '\0');
+  text.resize(file.read(text));
   return text;
 }
 
@@ -377,6 +379,11 @@ Bundle parse_bundle(std::string_view yaml, const std::string& name, const Bundle
   }
   const YamlNode root = parse_yaml(yaml, name);
   Bundle bundle = BundleReader(root, name).read();
+  if (!yaml.ends_with('\n')) {  // B2
+    throw Error(rule(2), name +
+                             ": [B2] the file ends in the middle of a line, as one does that was "
+                             "cut short; if it is complete, end it with a line break");
+  }
   const RuleReporter reporter(
       [&](const FieldPath& path) { return position(name, find_node(root, path)); });
   check_models(bundle, options, MeaningPolicy::kWarn, reporter);

@@ -1,7 +1,7 @@
 #include "bundle/field_location.h"
 
-#include <fstream>
-#include <iterator>
+#include "base/input_file.h"
+#include "leapp/bundle.h"
 
 namespace leapp {
 
@@ -23,9 +23,8 @@ const YamlNode& find_node(const YamlNode& root, const FieldPath& path) {
 std::string locate_field(const std::filesystem::path& yaml, const FieldPath& path) {
   if (yaml.empty()) return {};
   const std::string name = yaml.string();
-  std::ifstream stream(yaml, std::ios::binary);
-  const std::string text(std::istreambuf_iterator<char>(stream), {});
   try {
+    const std::string text = read_file(yaml, BundleOptions{}.max_file_bytes);
     return position(name, find_node(parse_yaml(text, name), path));
   } catch (const Error&) {
     return name + ": ";  // it has changed since it was read

@@ -1,8 +1,6 @@
 #include "bundle/former_export.h"
 
-#include <fstream>
-#include <iterator>
-
+#include "base/input_file.h"
 #include "bundle/rules.h"
 #include "bundle/yaml_tree.h"
 
@@ -40,12 +38,8 @@ std::set<std::filesystem::path> list_named_files(const std::filesystem::path& fo
                                                  const std::string& name) {
   std::set<fs::path> files;
   const fs::path yaml = folder / (name + ".yaml");
-  std::error_code error;
-  const std::uintmax_t size = fs::file_size(yaml, error);
-  if (error || size > BundleOptions{}.max_file_bytes) return files;
-  std::ifstream stream(yaml, std::ios::binary);
-  const std::string text(std::istreambuf_iterator<char>(stream), {});
   try {
+    const std::string text = read_file(yaml, BundleOptions{}.max_file_bytes);
     // Only the paths matter here: a bundle that breaks a rule still tells which files are its own.
     const YamlNode root = parse_yaml(text, yaml.string());
     if (const YamlNode* const models = root.find("models")) {

@@ -3,12 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <sstream>
 #include <string_view>
 
+#include "base/input_file.h"
 #include "bundle/json_tree.h"
 
 namespace leapp {
@@ -166,11 +165,14 @@ std::string to_json(const std::vector<NodeInventory>& inventory) {
 }
 
 std::vector<NodeInventory> read_inventory(const std::filesystem::path& yaml) {
-  std::ifstream stream(yaml.parent_path() / "diagnostics.json", std::ios::binary);
-  if (!stream) return {};
-  std::ostringstream text;
-  text << stream.rdbuf();
-  const Json json = parse_json(text.str());
+  constexpr std::uint64_t kMostBytes = std::uint64_t{256} << 20;
+  std::string text;
+  try {
+    text = read_file(yaml.parent_path() / "diagnostics.json", kMostBytes);
+  } catch (const Error&) {
+    return {};  // a bundle may come without it
+  }
+  const Json json = parse_json(text);
   std::vector<NodeInventory> nodes;
   try {
     for (const Json& each : json.at("inventory")) nodes.push_back(node_in(each));

@@ -1,5 +1,7 @@
 #include <algorithm>
+#include <charconv>
 #include <filesystem>
+#include <optional>
 #include <string_view>
 #include <unordered_set>
 
@@ -139,7 +141,7 @@ class ModelChecker {
     });
     if (!digest.empty() && (digest.size() != length || !is_hex)) {  // B13
       reporter_.fail(rule(13), path,
-                     quote_for_message(digest) + " is no checksum; expected " +
+                     quote_for_message(digest) + " is not a checksum; expected " +
                          std::to_string(length) + " lower-case hexadecimal digits");
     }
   }
@@ -149,19 +151,32 @@ class ModelChecker {
   const RuleReporter& reporter_;
 };
 
+/// A number of up to four digits and nothing else: no sign, space or leading zero.
+std::optional<int> find_small_number(std::string_view text) {
+  constexpr std::size_t kMostDigits = 4;
+  const bool digits =
+      std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+  if (!digits || text.empty() || text.size() > kMostDigits || (text.size() > 1 && text[0] == '0')) {
+    return std::nullopt;
+  }
+  int number = 0;
+  std::from_chars(text.data(), text.data() + text.size(), number);
+  return number;
+}
+
 void check_config_version(const std::string& version, const RuleReporter& reporter) {
   const FieldPath path = {"system information", "leapp config version"};
-  int major = 0;
-  int minor = 0;
-  int used = 0;
-  const bool readable = std::sscanf(version.c_str(), "%4d.%4d%n", &major, &minor, &used) == 2 &&
-                        static_cast<std::size_t>(used) == version.size();
-  if (!readable || major < 1 || (major == 1 && minor < 1)) {  // B4
+  const std::size_t dot = std::min(version.find('.'), version.size());
+  const std::optional<int> major = find_small_number(version.substr(0, dot));
+  const std::optional<int> minor =
+      dot < version.size() ? find_small_number(version.substr(dot + 1)) : std::nullopt;
+  if (!major || !minor || *major < 1 || (*major == 1 && *minor < 1)) {  // B4
     reporter.fail(rule(4), path,
-                  quote_for_message(version) + " is no config version; this library reads 1.1 to " +
+                  quote_for_message(version) +
+                      " is not a config version; this library reads 1.1 to " +
                       std::string(kNewestConfigVersion));
   }
-  if (major > 1 || minor > 4) {  // B4
+  if (*major > 1 || *minor > 4) {  // B4
     reporter.fail(rule(4), path,
                   "config version " + version + " is newer than this library, which reads up to " +
                       std::string(kNewestConfigVersion) + "; install a newer leapp");

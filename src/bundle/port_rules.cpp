@@ -23,7 +23,8 @@ std::string find_name_fault(std::string_view name) {
     return quote_for_message(name) + " is not valid UTF-8";
   }
   if (name.find_first_of("\n\t") != std::string_view::npos || printable(name) != name) {
-    return quote_for_message(name) + " holds a control character";
+    return quote_for_message(name) +
+           " holds a control character, or one that hides or turns the text";
   }
   return {};
 }

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
-#include <fstream>
 #include <istream>
 #include <new>
 #include <unordered_set>
@@ -13,6 +12,7 @@
 #include "base/utf8.h"
 #include "bundle/safetensors_header.h"
 #include "bundle/staging.h"
+#include "bundle/verified_files.h"
 #include "bundle/view_buffer.h"
 
 namespace leapp {
@@ -104,12 +104,9 @@ SafeTensors SafeTensors::parse(std::string_view bytes, const std::string& file,
 }
 
 SafeTensors SafeTensors::read(const std::filesystem::path& path, std::uint64_t max_bytes) {
-  std::error_code error;
-  const std::uintmax_t size = std::filesystem::file_size(path, error);
-  if (error) throw Error(Code::kNotFound, path.string() + ": the file was not found");
-  std::ifstream stream(path, std::ios::binary);
-  require(stream.is_open(), Code::kIo, path.string() + ": the file could not be opened");
-  return load(stream, size, path.string(), max_bytes);
+  const FileBytes file(path);
+  const auto* text = reinterpret_cast<const char*>(file.bytes().data());
+  return parse({text, file.bytes().size()}, path.string(), max_bytes);
 }
 
 const ConstTensorView* SafeTensors::find(std::string_view name) const noexcept {

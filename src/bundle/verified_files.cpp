@@ -20,8 +20,8 @@ namespace fs = std::filesystem;
 constexpr std::size_t kReadWhole = std::size_t{16} << 20;
 
 [[noreturn]] void fail(const fs::path& path) {
-  throw Error(errno == ENOENT ? Code::kNotFound : Code::kIo,
-              path.string() + ": the file could not be read: " + std::strerror(errno));
+  if (errno == ENOENT) throw Error(Code::kNotFound, path.string() + ": the file was not found");
+  throw Error(Code::kIo, path.string() + ": the file could not be read: " + std::strerror(errno));
 }
 
 std::shared_ptr<const std::byte> read_whole(int descriptor, std::size_t size,
@@ -45,9 +45,10 @@ std::shared_ptr<const std::byte> map(int descriptor, std::size_t size, const fs:
           [size](const std::byte* bytes) { ::munmap(const_cast<std::byte*>(bytes), size); }};
 }
 
+// When the file was last changed: not st_mtim, which whoever writes to it can set back.
 std::chrono::nanoseconds written_at(const struct stat& status) {
-  return std::chrono::seconds(status.st_mtim.tv_sec) +
-         std::chrono::nanoseconds(status.st_mtim.tv_nsec);
+  return std::chrono::seconds(status.st_ctim.tv_sec) +
+         std::chrono::nanoseconds(status.st_ctim.tv_nsec);
 }
 
 }  // namespace

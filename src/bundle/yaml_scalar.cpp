@@ -92,6 +92,9 @@ std::optional<Number> scan_decimal(std::string_view text, bool negative) {
     if (digits == 0) return std::nullopt;
   }
   if (at != text.size()) return std::nullopt;
+  // 08 is text: not octal, and not decimal either.
+  const bool padded = number.digits.size() > 1 && number.digits[0] == '0';
+  if (number.form == Number::Form::kInteger && padded) return std::nullopt;
   return number;
 }
 
@@ -151,7 +154,8 @@ bool is_plain_safe(std::string_view text) {
   });
   if (!allowed || text.starts_with("...")) return false;
   return !contains(kTrueWords, text) && !contains(kFalseWords, text) &&
-         !contains(kNullWords, text) && !scan_number(text) && !looks_like_date(text);
+         !contains(kNullWords, text) && !scan_number(text) && !looks_like_date(text) &&
+         !std::all_of(text.begin(), text.end(), is_digit);  // YAML 1.2 takes 08 for a number
 }
 
 bool is_printable_ascii(std::string_view text) {
@@ -200,8 +204,8 @@ Metadata resolve_scalar(const YamlNode& scalar) {
 std::optional<std::int64_t> resolve_integer(const YamlNode& scalar) {
   if (scalar.kind != YamlNode::Kind::kScalar || scalar.quoted) return std::nullopt;
   const auto number = scan_number(scalar.text);
-  if (!number || number->form != Number::Form::kInteger) return std::nullopt;
-  return integer_value(*number);
+  const bool decimal = number && number->form == Number::Form::kInteger && number->base == 10;
+  return decimal ? integer_value(*number) : std::nullopt;  // readers disagree about 010
 }
 
 std::string write_text(std::string_view text) {

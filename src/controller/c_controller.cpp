@@ -27,26 +27,37 @@ std::chrono::nanoseconds to_nanoseconds(double seconds, const char* what) {
       std::chrono::duration<double>(seconds));
 }
 
-leapp::ControllerOptions controller_options(const leapp_controller_options* given) {
+leapp::ControllerOptions controller_options(const leapp_controller_options* caller) {
   leapp::ControllerOptions options;
-  if (given == nullptr) return options;
-  if (given->size < sizeof(leapp_controller_options)) {  // a later version may have more
+  if (caller == nullptr) return options;
+  if (caller->size < sizeof(caller->size)) {
     throw leapp::Error(Code::kControllerOptions,
-                       "options.size must be sizeof(leapp_controller_options)");
+                       "options.size is " + std::to_string(caller->size) +
+                           "; call leapp_controller_options_init(&options, sizeof options) first");
   }
-  options.runtime = leapp::c::runtime_options(given->runtime);
-  if (given->frequency != 0) options.frequency = given->frequency;
-  if (given->linear != 0) options.interpolation = leapp::Interpolation::kLinear;
-  if (given->worker != 0) options.execution = leapp::Execution::kWorker;
-  if (given->deadline != 0) options.deadline = to_nanoseconds(given->deadline, "the deadline");
-  options.blend_in = to_nanoseconds(given->blend_in, "blend_in");
-  if (given->recording != nullptr) options.recording = given->recording;
+  const leapp_controller_options given =
+      leapp::c::take_struct(caller, caller->size, leapp_controller_options{}, "options");
+  options.runtime = leapp::c::runtime_options(given.runtime);
+  if (given.frequency != 0) options.frequency = given.frequency;
+  if (given.linear != 0) options.interpolation = leapp::Interpolation::kLinear;
+  if (given.worker != 0) options.execution = leapp::Execution::kWorker;
+  if (given.deadline != 0) options.deadline = to_nanoseconds(given.deadline, "the deadline");
+  options.blend_in = to_nanoseconds(given.blend_in, "blend_in");
+  if (given.recording != nullptr) options.recording = given.recording;
   return options;
 }
 
 }  // namespace
 
 extern "C" {
+
+leapp_status leapp_controller_options_init(leapp_controller_options* options, size_t size) {
+  if (options == nullptr) return is_null("options");
+  leapp_controller_options defaults = {};
+  defaults.size = size;
+  leapp::c::put_struct(defaults, options, size);
+  return LEAPP_OK;
+}
 
 leapp_status leapp_controller_load(const char* bundle, const char* robot,
                                    const leapp_controller_options* options,
@@ -125,13 +136,13 @@ const double* leapp_controller_actuator(leapp_controller* controller, size_t act
   return values.empty() ? nullptr : values.data();
 }
 
-leapp_status leapp_controller_counts(const leapp_controller* controller,
-                                     uint64_t counts[LEAPP_CAUSES]) {
+leapp_status leapp_controller_counts(const leapp_controller* controller, uint64_t* counts,
+                                     size_t causes) {
   if (controller == nullptr) return is_null("controller");
   if (counts == nullptr) return is_null("counts");
   const auto& all = controller->controller.counts();
   static_assert(leapp::kCauses == LEAPP_CAUSES);
-  std::copy(all.begin(), all.end(), counts);
+  for (std::size_t i = 0; i < causes; ++i) counts[i] = i < all.size() ? all[i] : 0;
   return LEAPP_OK;
 }
 

@@ -73,7 +73,9 @@ class Controller::Impl {
   void start() {
     runner_.finish();
     manager_.reset();
-    for (const InputPort port : input_ports_) manager_.touch(port);  // written in place
+    for (const InputPort port : input_ports_) {
+      manager_.touch(port).value();  // written in place
+    }
     tick_.restart();
     active_ = true;
     if (recorder_) recorder_->started(options_.clock());
@@ -100,7 +102,8 @@ class Controller::Impl {
     }
     const StepOutcome outcome = step(plan_, tick_, sensors_, result, actuators_);
     if (outcome.discard) {
-      manager_.undo_tick();
+      // Cannot fail: nobody else has the manager, and the worker is idle.
+      [[maybe_unused]] const Result<void> undone = manager_.undo_tick();
     } else if (recorder_ && result.kind == PolicyResult::Kind::kGood) {
       record_ports(requested, now);
     }

@@ -35,14 +35,10 @@ constexpr std::size_t kRecordHead = 9;
 
 }  // namespace
 
-McapReader::McapReader(const std::filesystem::path& file)
-    : name_(file.string()), file_(file, std::ios::binary) {
+McapReader::McapReader(const std::filesystem::path& file) : name_(file.string()), file_(file) {
   std::string magic(mcap::kMagic.size(), '\0');
-  if (!file_) throw Error(Code::kNotFound, name_ + ": the recording was not found");
-  if (!file_.read(magic.data(), static_cast<std::streamsize>(magic.size())) ||
-      magic != mcap::kMagic) {
-    fail("this is no MCAP file");
-  }
+  magic.resize(file_.read(magic));
+  if (magic != mcap::kMagic) fail("this is not an MCAP file");
 }
 
 void McapReader::fail(const std::string& what) const {
@@ -53,12 +49,13 @@ void McapReader::read(const OnMessage& on_message) {
   std::string content;
   while (true) {
     std::string head(kRecordHead, '\0');
-    if (!file_.read(head.data(), static_cast<std::streamsize>(head.size()))) return;
+    if (file_.read(head) < head.size()) return;
     const int opcode = static_cast<unsigned char>(head[0]);
     const auto length = McapCursor{std::string_view(head).substr(1)}.number<std::uint64_t>();
     if (length > kMostRecordBytes) fail("a record has " + std::to_string(length) + " bytes");
+    if (length > file_.size()) return;  // the file was cut short; do not ask for so much memory
     content.resize(static_cast<std::size_t>(length));
-    if (!file_.read(content.data(), static_cast<std::streamsize>(length))) return;
+    if (file_.read(content) < content.size()) return;
     if (opcode == mcap::kDataEnd || opcode == mcap::kFooter) return;  // an index follows
     read_record(opcode, content, on_message);
   }

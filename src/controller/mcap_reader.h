@@ -3,11 +3,12 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <fstream>
 #include <functional>
 #include <map>
 #include <string>
 #include <string_view>
+
+#include "base/input_file.h"
 
 namespace leapp {
 
@@ -23,7 +24,7 @@ class McapReader {
   using OnMessage =
       std::function<void(const McapChannel&, std::uint64_t time, std::string_view data)>;
 
-  /// Throws Error (LP655) for what is no MCAP file.
+  /// Throws Error: LP655 if this is not an MCAP file, and as InputFile does.
   explicit McapReader(const std::filesystem::path& file);
 
   /// Calls back for each message. A file that ends in the middle of a record, as after a crash, is
@@ -38,7 +39,7 @@ class McapReader {
   void read_channel(std::string_view content);
 
   std::string name_;
-  std::ifstream file_;
+  InputFile file_;
   std::map<std::uint16_t, McapChannel> channels_;
 };
 

@@ -25,29 +25,31 @@ void append_map(std::string& to, const std::map<Key, Value>& map) {
 
 }  // namespace
 
-McapWriter::McapWriter(const std::filesystem::path& file) : file_(file, std::ios::binary) {
-  if (!file_) {
-    throw Error(Code::kRecording, file.string() +
-                                      ": the recording could not be made; its folder "
-                                      "must be there, and may be written to");
-  }
-  file_ << mcap::kMagic;
-  offset_ = mcap::kMagic.size();
+McapWriter::McapWriter(const std::filesystem::path& file) : file_(file) {
   std::string header;
   append_text(header, "");
   append_text(header, "leapp " LEAPP_VERSION);
+  file_.append(mcap::kMagic);
   record(mcap::kHeader, header);
+  if (const std::error_code error = file_.error()) {
+    throw Error(Code::kRecording, file.string() +
+                                      ": the recording could not be written: " + error.message() +
+                                      "; its directory must exist, be writable and have space "
+                                      "left");
+  }
 }
 
 McapWriter::~McapWriter() {
-  close();
+  try {
+    close();
+  } catch (const std::bad_alloc&) {  // the chunks are there; the index is not
+  }
 }
 
 void McapWriter::record(int opcode, const std::string& content) {
   std::string bytes;
   append_record(bytes, opcode, content);
-  file_ << bytes;
-  offset_ += bytes.size();
+  file_.append(bytes);
 }
 
 std::uint16_t McapWriter::add_channel(const std::string& topic, const std::string& schema,
@@ -90,6 +92,7 @@ void McapWriter::write(std::uint16_t channel, std::uint64_t time, std::string_vi
   append(content, time);
   content += json;
   append_record(messages_, mcap::kMessage, content);
+  ++pending_;
   if (messages_.size() >= kChunkBytes) end_chunk();
 }
 
@@ -98,7 +101,7 @@ void McapWriter::end_chunk() {
   Chunk chunk;
   chunk.begin_time = begin_time_;
   chunk.end_time = end_time_;
-  chunk.offset = offset_;
+  chunk.offset = file_.size();
   chunk.size = messages_.size();
   std::string content;
   append(content, begin_time_);
@@ -109,15 +112,17 @@ void McapWriter::end_chunk() {
   append(content, static_cast<std::uint64_t>(messages_.size()));
   content += messages_;
   record(mcap::kChunk, content);
-  chunk.length = offset_ - chunk.offset;
+  if (!file_.error()) written_ += pending_;
+  pending_ = 0;
+  chunk.length = file_.size() - chunk.offset;
   for (const auto& [channel, entries] : index_) {
-    chunk.index_offsets[channel] = offset_;
+    chunk.index_offsets[channel] = file_.size();
     std::string index;
     append(index, channel);
     append_text(index, entries);
     record(mcap::kMessageIndex, index);
   }
-  chunk.index_length = offset_ - chunk.offset - chunk.length;
+  chunk.index_length = file_.size() - chunk.offset - chunk.length;
   chunks_.push_back(std::move(chunk));
   messages_.clear();
   index_.clear();
@@ -125,13 +130,11 @@ void McapWriter::end_chunk() {
 
 void McapWriter::flush() {
   end_chunk();
-  file_.flush();
 }
 
 std::uint64_t McapWriter::write_summary() {
-  const std::uint64_t start = offset_;
-  file_ << definitions_;
-  offset_ += definitions_.size();
+  const std::uint64_t start = file_.size();
+  file_.append(definitions_);
   std::uint64_t begin = chunks_.empty() ? 0 : chunks_.front().begin_time;
   std::uint64_t end = 0;
   for (const Chunk& chunk : chunks_) {
@@ -166,7 +169,7 @@ std::uint64_t McapWriter::write_summary() {
 }
 
 bool McapWriter::close() {
-  if (closed_) return static_cast<bool>(file_);
+  if (closed_) return !file_.error();
   closed_ = true;
   end_chunk();
   std::string end;
@@ -177,9 +180,8 @@ bool McapWriter::close() {
   append(footer, std::uint64_t{0});  // no offsets of the summary's groups
   append(footer, std::uint32_t{0});  // no checksum
   record(mcap::kFooter, footer);
-  file_ << mcap::kMagic;
-  file_.close();
-  return static_cast<bool>(file_);
+  file_.append(mcap::kMagic);
+  return !file_.close();
 }
 
 }  // namespace leapp

@@ -1,17 +1,20 @@
 // Writes MCAP files (https://mcap.dev/spec): channels with messages, in chunks, with an index.
 //
 // docs/decisions/mcap-by-hand.md says why this is ours. Not compressed: what is written survives a
-// crash up to the last chunk, and costs the writer nothing. For one thread.
+// crash up to the last chunk, and costs the writer nothing. If something cannot be written, as on a
+// full disk, the file keeps the chunks it has and takes no more. For one thread.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
+
+#include "base/append_file.h"
 
 namespace leapp {
 
@@ -35,9 +38,13 @@ class McapWriter {
 
   /// Hands what there is to the operating system.
   void flush();
-  /// Writes the index. Nothing may follow. False when something could not be written, as on a full
-  /// disk.
+  /// Writes the index. Nothing may follow. Returns false if anything could not be written.
   bool close();
+
+  /// How many messages are in the file.
+  std::uint64_t written() const noexcept { return written_; }
+  /// What could not be written first; no error while all went well.
+  std::error_code error() const noexcept { return file_.error(); }
 
  private:
   struct Chunk {
@@ -49,11 +56,12 @@ class McapWriter {
   void end_chunk();
   std::uint64_t write_summary();
 
-  std::ofstream file_;
-  std::uint64_t offset_ = 0;
+  AppendFile file_;
   std::string definitions_;  // schemas and channels, as records
   std::uint16_t channels_ = 0;
-  std::string messages_;  // of the chunk that is open, as records
+  std::string messages_;       // of the chunk that is open, as records
+  std::uint64_t pending_ = 0;  // how many those are
+  std::uint64_t written_ = 0;
   std::uint64_t begin_time_ = 0, end_time_ = 0;
   std::map<std::uint16_t, std::string> index_;  // of the chunk that is open
   std::vector<Chunk> chunks_;

@@ -38,7 +38,7 @@ void PolicyRunner::finish() noexcept {
 Result<void> PolicyRunner::run() noexcept {
   const Result<void> ticked = manager_.tick();
   if (!ticked || !guards_state_ || manager_.is_state_finite()) return ticked;
-  manager_.undo_tick();
+  if (const Result<void> undone = manager_.undo_tick(); !undone) return undone;
   return Failure(Code::kNotFinite,
                  "the policy's state became NaN or infinite; it is as it was before this tick");
 }

@@ -5,6 +5,9 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "base/log.h"
+#include "base/start_thread.h"
+
 namespace leapp {
 namespace {
 
@@ -62,7 +65,7 @@ double value_at(const TensorView& view, std::size_t i) noexcept {
 
 Recorder::Recorder(const std::filesystem::path& file, const Robot& robot, const Bundle& bundle,
                    const RobotBinding& binding)
-    : writer_(file), ring_(kRingWords) {
+    : writer_(file), ring_(kRingWords), file_(file.string()) {
   events_ = add("/controller", {}, {}, false);
   const auto add_signals = [&](const std::vector<Signal>& signals, const std::string& folder) {
     const std::size_t first = channels_.size();
@@ -76,7 +79,7 @@ Recorder::Recorder(const std::filesystem::path& file, const Robot& robot, const 
   actuators_ = add_signals(robot.actuators, "/actuators/");
   inputs_ = add_ports(binding.inputs, bundle, true);
   outputs_ = add_ports(binding.outputs, bundle, false);
-  worker_ = std::thread([this] { work(); });
+  worker_ = start_thread("write the recording", [this] { work(); });
 }
 
 Recorder::~Recorder() {
@@ -117,14 +120,14 @@ void Recorder::started(std::chrono::nanoseconds now) {
   origin_.store((wall - now).count(), std::memory_order_relaxed);
   if (begin(events_, 0, now, 1)) {
     ring_.put(kStarted);
-    ring_.end();
+    end();
   }
 }
 
 bool Recorder::begin(std::size_t channel, std::uint64_t tick, std::chrono::nanoseconds now,
                      std::size_t count) noexcept {
-  if (!ring_.begin(kHeaderWords + count)) {
-    dropped_.fetch_add(1, std::memory_order_relaxed);
+  if (failed_.load(std::memory_order_relaxed) || !ring_.begin(kHeaderWords + count)) {
+    refused_.fetch_add(1, std::memory_order_relaxed);
     return false;
   }
   ring_.put((std::uint64_t{channel} << 32) | count);
@@ -133,11 +136,23 @@ bool Recorder::begin(std::size_t channel, std::uint64_t tick, std::chrono::nanos
   return true;
 }
 
+void Recorder::end() noexcept {
+  accepted_.fetch_add(1, std::memory_order_relaxed);
+  ring_.end();
+}
+
+std::uint64_t Recorder::dropped() const noexcept {
+  const std::uint64_t refused = refused_.load(std::memory_order_relaxed);
+  if (!failed_.load(std::memory_order_acquire)) return refused;
+  return refused + accepted_.load(std::memory_order_relaxed) -
+         written_.load(std::memory_order_relaxed);
+}
+
 void Recorder::put(std::size_t channel, std::uint64_t tick, std::chrono::nanoseconds now,
                    std::span<const double> values) noexcept {
   if (!begin(channel, tick, now, values.size())) return;
   for (const double value : values) ring_.put(value);
-  ring_.end();
+  end();
 }
 
 void Recorder::put(std::size_t channel, std::uint64_t tick, std::chrono::nanoseconds now,
@@ -145,7 +160,7 @@ void Recorder::put(std::size_t channel, std::uint64_t tick, std::chrono::nanosec
   const auto count = static_cast<std::size_t>(element_count(view.shape));
   if (!begin(channel, tick, now, count)) return;
   for (std::size_t i = 0; i < count; ++i) ring_.put(value_at(view, i));
-  ring_.end();
+  end();
 }
 
 void Recorder::intervened(std::chrono::nanoseconds now, const Intervention& intervention) noexcept {
@@ -153,19 +168,38 @@ void Recorder::intervened(std::chrono::nanoseconds now, const Intervention& inte
   if (!begin(events_, intervention.tick, now, 2)) return;
   ring_.put(static_cast<std::uint64_t>(intervention.cause));
   ring_.put(static_cast<std::uint64_t>(at - port_names_.begin()));
-  ring_.end();
+  end();
 }
 
-void Recorder::work() {
+void Recorder::work() noexcept {
   constexpr auto kPause = std::chrono::milliseconds(5);
   constexpr int kPausesToFlush = 200;  // a second: what a crash may cost
-  for (int pauses = 0; !end_.load(std::memory_order_acquire); ++pauses) {
+  try {
+    for (int pauses = 0; !end_.load(std::memory_order_acquire); ++pauses) {
+      write_all();
+      if (pauses % kPausesToFlush == kPausesToFlush - 1) writer_.flush();
+      if (writer_.error()) break;
+      std::this_thread::sleep_for(kPause);
+    }
     write_all();
-    if (pauses % kPausesToFlush == kPausesToFlush - 1) writer_.flush();
-    std::this_thread::sleep_for(kPause);
+    if (!writer_.close()) give_up(writer_.error().message());
+  } catch (const std::exception& error) {
+    give_up(error.what());
   }
-  write_all();
-  if (!writer_.close()) dropped_.fetch_add(1, std::memory_order_relaxed);
+}
+
+// The file stays as far as it came; what comes from now on is counted as dropped.
+void Recorder::give_up(const std::string& why) noexcept {
+  written_.store(writer_.written(), std::memory_order_relaxed);
+  failed_.store(true, std::memory_order_release);
+  try {
+    log(LogLevel::kError, Code::kRecording,
+        file_ + ": the recording ended early: " + why + ". It keeps " +
+            std::to_string(writer_.written()) +
+            " messages; later ones are dropped. Free space, or record to another disk, and start "
+            "again");
+  } catch (const std::exception&) {  // no memory for a message: dropped() still counts
+  }
 }
 
 void Recorder::write_all() {

@@ -1,7 +1,8 @@
 // Records every signal and port of a controller to an MCAP file, without disturbing its tick.
 //
 // The thread of update() copies values into a ring; a thread of the recorder's turns them into JSON
-// and writes them. When the ring is full, values are dropped and counted.
+// and writes them. Values that find the ring full are dropped and counted. So are all values from
+// the moment on that the file cannot be written, as on a full disk; the log says why.
 #pragma once
 
 #include <atomic>
@@ -49,7 +50,8 @@ class Recorder {
   }
   void intervened(std::chrono::nanoseconds now, const Intervention& intervention) noexcept;
 
-  std::uint64_t dropped() const noexcept { return dropped_.load(std::memory_order_relaxed); }
+  /// How many messages are not in the file and will not be.
+  std::uint64_t dropped() const noexcept;
 
  private:
   struct Channel {
@@ -63,12 +65,14 @@ class Recorder {
   std::size_t add_ports(const std::vector<PortBinding>& ports, const Bundle& bundle, bool inputs);
   bool begin(std::size_t channel, std::uint64_t tick, std::chrono::nanoseconds now,
              std::size_t count) noexcept;
+  void end() noexcept;
   void put(std::size_t channel, std::uint64_t tick, std::chrono::nanoseconds now,
            std::span<const double> values) noexcept;
   void put(std::size_t channel, std::uint64_t tick, std::chrono::nanoseconds now,
            const TensorView& view) noexcept;
-  void work();
+  void work() noexcept;
   void write_all();
+  void give_up(const std::string& why) noexcept;
   void write_event(std::uint64_t time, std::size_t count);
 
   McapWriter writer_;
@@ -77,7 +81,11 @@ class Recorder {
   std::size_t events_ = 0, sensors_ = 0, actuators_ = 0, inputs_ = 0, outputs_ = 0;
   std::vector<std::string> port_names_;  // of both sides, for events
   std::atomic<std::int64_t> origin_{0};  // from the controller's clock to 1970
-  std::atomic<std::uint64_t> dropped_{0};
+  std::string file_;
+  std::atomic<std::uint64_t> refused_{0};   // found the ring full, or the recording ended
+  std::atomic<std::uint64_t> accepted_{0};  // by the ring
+  std::atomic<std::uint64_t> written_{0};   // of these; final once failed_ is set
+  std::atomic<bool> failed_{false};
   std::atomic<bool> end_{false};
   std::string json_;
   std::thread worker_;  // last: it uses the others

@@ -2,11 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
-#include <iterator>
 #include <set>
 
 #include "base/check.h"
+#include "base/input_file.h"
 #include "base/utf8.h"
 #include "bundle/yaml_scalar.h"
 #include "bundle/yaml_tree.h"
@@ -200,17 +199,8 @@ Robot parse_robot(std::string_view yaml, const std::string& name) {
 }
 
 Robot read_robot(const std::filesystem::path& yaml) {
-  std::ifstream stream(yaml, std::ios::binary);
-  std::error_code ignored;
-  if (!stream || !std::filesystem::is_regular_file(yaml, ignored)) {
-    throw Error(Code::kNotFound, yaml.string() + ": the robot's description was not found");
-  }
-  constexpr std::uintmax_t kMostBytes = std::uintmax_t{1} << 20;
-  if (std::filesystem::file_size(yaml, ignored) > kMostBytes) {
-    throw Error(Code::kRobotFile, yaml.string() + ": the file is larger than 1 MiB");
-  }
-  const std::string text{std::istreambuf_iterator<char>(stream), {}};
-  return parse_robot(text, yaml.string());
+  constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 20;
+  return parse_robot(read_file(yaml, kMostBytes), yaml.string());
 }
 
 }  // namespace leapp

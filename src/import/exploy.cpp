@@ -112,8 +112,10 @@ class ExployReader {
     }
     std::vector<double> values;
     for (const Json& value : *found) {
-      if (!value.is_number() || !std::isfinite(value.get<double>())) {
-        fields_.fail(Code::kBadKey, key, "has no finite numbers for '" + std::string(field) + "'");
+      if (!value.is_number() || !is_finite_float(value.get<double>())) {
+        fields_.fail(
+            Code::kBadKey, key,
+            "has no finite numbers that a float32 can hold for '" + std::string(field) + "'");
       }
       values.push_back(value.get<double>());
     }

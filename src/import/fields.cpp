@@ -124,12 +124,13 @@ std::vector<std::vector<double>> Fields::nested(const std::string& key, const st
     std::vector<double>& entry = values.emplace_back();
     for (const std::string& number : split(without_brackets(part), ",;")) {
       const std::optional<double> value = parse_number(number);
-      const bool fits = value && !std::isnan(*value) &&
-                        (bounds == Bounds::kMayBeInfinite || std::isfinite(*value));
+      const bool fits = value && (is_finite_float(*value) ||
+                                  (bounds == Bounds::kMayBeInfinite && std::isinf(*value)));
       if (!fits) {
         fail(Code::kBadKey, key,
              "has the value " + quote_for_message(number) + ", expected " +
-                 (bounds == Bounds::kFinite ? "finite numbers" : "numbers") + ": " + what);
+                 (bounds == Bounds::kFinite ? "finite numbers" : "numbers") +
+                 " that a float32 can hold: " + what);
       }
       if (entry.size() == kMaxList) fail(Code::kBadKey, key, "has more values than are read");
       entry.push_back(*value);
@@ -154,10 +155,16 @@ std::optional<double> Fields::positive(const std::string& key) const {
   const std::string* value = find(key);
   if (value == nullptr) return std::nullopt;
   const std::optional<double> number = parse_number(*value);
-  if (!number || !std::isfinite(*number) || *number <= 0) {
-    fail(Code::kBadKey, key, "is " + quote_for_message(*value) + ", expected a positive number");
+  if (!number || !is_finite_float(*number) || !(static_cast<float>(*number) > 0)) {
+    fail(
+        Code::kBadKey, key,
+        "is " + quote_for_message(*value) + ", expected a positive number that a float32 can hold");
   }
   return number;
+}
+
+bool is_finite_float(double value) {
+  return std::isfinite(static_cast<float>(value));
 }
 
 void Fields::check_settings() const {

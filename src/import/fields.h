@@ -68,4 +68,8 @@ class Fields {
 /// A number, all of the text; empty for anything else.
 std::optional<double> parse_number(const std::string& text);
 
+/// Returns whether a number is finite as a float32, the type of all constants of imported nodes:
+/// 1e39 is not.
+bool is_finite_float(double value);
+
 }  // namespace leapp::importing

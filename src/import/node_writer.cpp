@@ -1,9 +1,11 @@
 #include "import/node_writer.h"
 
+#include <cmath>
 #include <utility>
 
 #include "base/check.h"
 #include "base/utf8.h"
+#include "import/fields.h"
 
 namespace leapp::importing {
 namespace {
@@ -72,6 +74,11 @@ void NodeWriter::output(Port port, const std::string& value) {
 }
 
 std::string NodeWriter::floats(const std::vector<double>& values, const Shape& shape) {
+  for (const double value : values) {  // also where several settings were multiplied
+    require(std::isinf(value) || is_finite_float(value), Code::kBadKey,
+            "the node '" + part_.node.name + "' would have the constant " + std::to_string(value) +
+                ", which a float32 cannot hold");
+  }
   const std::vector<float> single(values.begin(), values.end());
   std::string name = fresh();
   part_.model.graph.initializers.push_back(

@@ -61,9 +61,10 @@ double YamlFields::number_of(const YamlNode& node, const std::string& what) cons
       return static_cast<double>(*integer);
     }
     const auto* number = std::get_if<double>(&value.value);
-    if (number != nullptr && std::isfinite(*number)) return *number;
+    if (number != nullptr && is_finite_float(*number)) return *number;
   }
-  fail(Code::kBadKey, node, "found " + describe(node) + ", expected a finite number: " + what);
+  fail(Code::kBadKey, node,
+       "found " + describe(node) + ", expected a finite number that a float32 can hold: " + what);
 }
 
 std::vector<double> YamlFields::numbers_of(const YamlNode& node, const std::string& what) const {

@@ -18,7 +18,8 @@ inline constexpr std::int32_t kLocationExternal = 1;
 }  // namespace tensor
 namespace attribute {
 inline constexpr Tag kName = 1, kFloat = 2, kInt = 3, kString = 4, kTensor = 5, kGraph = 6,
-                     kFloats = 7, kInts = 8, kStrings = 9, kType = 20;
+                     kFloats = 7, kInts = 8, kStrings = 9, kTensors = 10, kGraphs = 11, kType = 20,
+                     kSparseTensor = 22, kSparseTensors = 23;
 /// AttributeProto.AttributeType
 enum Type : std::int32_t {
   kTypeFloat = 1,
@@ -43,7 +44,13 @@ inline constexpr Tag kTensor = 1, kElemType = 1, kShape = 2, kDim = 1, kDimValue
 }
 namespace graph {
 inline constexpr Tag kNode = 1, kName = 2, kInitializer = 5, kDocString = 10, kInput = 11,
-                     kOutput = 12, kValueInfo = 13, kMetadata = 16;
+                     kOutput = 12, kValueInfo = 13, kSparseInitializer = 15, kMetadata = 16;
+}
+namespace sparse_tensor {
+inline constexpr Tag kValues = 1, kDims = 3;
+}
+namespace function {
+inline constexpr Tag kName = 1, kNode = 7, kDomain = 10;
 }
 namespace opset {
 inline constexpr Tag kDomain = 1, kVersion = 2;

@@ -1,13 +1,12 @@
 #include "onnx/reader.h"
 
-#include <fstream>
 #include <map>
 #include <memory>
 #include <protozero/exception.hpp>
 #include <protozero/pbf_writer.hpp>
-#include <system_error>
 
 #include "base/check.h"
+#include "base/input_file.h"
 #include "onnx/message.h"
 #include "onnx/tensor_reader.h"
 
@@ -254,22 +253,10 @@ Model Reader::model(pbf_reader in) const {
   return model;
 }
 
-std::string read_file(const std::filesystem::path& path, const char* what) {
-  std::error_code error;
-  require(std::filesystem::is_regular_file(path, error), Code::kNotFound,
-          std::string(what) + " " + path.string() + " was not found");
-  const std::uintmax_t size = std::filesystem::file_size(path, error);
-  std::ifstream stream(path, std::ios::binary);
-  std::string bytes(error ? 0 : size, '\0');
-  stream.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-  require(!error && !stream.fail(), Code::kIo,
-          std::string(what) + " " + path.string() + " could not be read");
-  return bytes;
-}
-
 /// The file's bytes, owned by what is returned.
-Bytes whole_file(const std::filesystem::path& path, const char* what) {
-  const auto owner = std::make_shared<const std::string>(read_file(path, what));
+Bytes whole_file(const std::filesystem::path& path) {
+  constexpr std::uint64_t kNoLimit = ~std::uint64_t{0};
+  const auto owner = std::make_shared<const std::string>(read_file(path, kNoLimit));
   const auto* first = reinterpret_cast<const std::byte*>(owner->data());
   return {std::shared_ptr<const std::byte>(owner, first), owner->size()};
 }
@@ -293,7 +280,7 @@ Model parse_model(const Bytes& bytes, const std::string& name) {
 }
 
 Model read_model(const std::filesystem::path& path) {
-  return parse_model(whole_file(path, "the ONNX model"), path.string());
+  return parse_model(whole_file(path), path.string());
 }
 
 void load_external_data(Model& model, const std::filesystem::path& folder) {
@@ -307,7 +294,7 @@ void load_external_data(Model& model, const std::filesystem::path& folder) {
             "the weight '" + tensor.name + "' lies outside of the model's folder (" +
                 place.location + "), which is not allowed");
     auto [entry, is_new] = files.try_emplace(place.location);
-    if (is_new) entry->second = whole_file(folder / relative, "the ONNX weights");
+    if (is_new) entry->second = whole_file(folder / relative);
     const Bytes& file = entry->second;
     const std::uint64_t length = place.length != 0 ? place.length : file.size - place.offset;
     require(place.offset <= file.size && length <= file.size - place.offset, Code::kBadModel,

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <memory>
+#include <span>
 #include <string>
 
 #include "leapp/log.h"
@@ -13,12 +14,32 @@ using leapp::c::fail;
 using leapp::c::guarded;
 using leapp::c::is_null;
 using leapp::c::no_such;
+using leapp::c::put_struct;
+using leapp::c::status_of;
 
 namespace {
 
-leapp::Error wrong_size(const std::string& name, std::size_t expected, std::size_t found) {
-  return leapp::Error(Code::kPortShape, "input " + name + " has " + std::to_string(expected) +
-                                            " bytes, but " + std::to_string(found) + " were given");
+std::span<const std::byte> bytes_at(const void* elements, std::size_t bytes) {
+  return {static_cast<const std::byte*>(elements), bytes};
+}
+
+std::unique_ptr<leapp_manager> load(const char* yaml, const leapp::RuntimeOptions& options) {
+  auto made = std::make_unique<leapp_manager>(leapp::InferenceManager(yaml, options));
+  const leapp::InferenceManager& manager = made->manager;
+  const leapp::Bundle& bundle = manager.bundle();
+  for (const std::string& name : manager.inputs()) {
+    made->inputs.push_back(manager.input_port(name));
+    made->described_inputs.push_back(bundle.find_input(*leapp::parse_port_ref(name)));
+  }
+  for (const std::string& name : manager.outputs()) {
+    made->outputs.push_back(manager.output_port(name));
+    made->described_outputs.push_back(bundle.find_output(*leapp::parse_port_ref(name)));
+  }
+  for (const std::string& name : manager.feedback_inputs()) {
+    const leapp::Port& port = *bundle.find_input(*leapp::parse_port_ref(name));
+    made->state_bytes += checked_byte_size(port.dtype, port.shape);
+  }
+  return made;
 }
 
 leapp_status wrong_state_size() {
@@ -37,17 +58,7 @@ uint32_t leapp_c_version(void) {
 leapp_status leapp_load(const char* yaml, const leapp_options* options, leapp_manager** out) {
   if (yaml == nullptr) return is_null("yaml");
   if (out == nullptr) return is_null("out");
-  return guarded([&] {
-    auto made = std::make_unique<leapp_manager>(
-        leapp_manager{leapp::InferenceManager(yaml, leapp::c::runtime_options(options)), {}, {}});
-    for (const std::string& name : made->manager.inputs()) {
-      made->inputs.push_back(made->manager.input_port(name));
-    }
-    for (const std::string& name : made->manager.outputs()) {
-      made->outputs.push_back(made->manager.output_port(name));
-    }
-    *out = made.release();
-  });
+  return guarded([&] { *out = load(yaml, leapp::c::runtime_options(options)).release(); });
 }
 
 void leapp_free(leapp_manager* manager) {
@@ -55,12 +66,11 @@ void leapp_free(leapp_manager* manager) {
 }
 
 void* leapp_input(leapp_manager* manager, size_t input) {
-  if (manager == nullptr) {
-    is_null("manager");
+  if (manager == nullptr || input >= manager->inputs.size()) {
+    manager == nullptr ? is_null("manager") : no_such("input");
     return nullptr;
   }
-  return input < manager->inputs.size() ? manager->manager.input(manager->inputs[input]).data
-                                        : nullptr;
+  return manager->manager.input(manager->inputs[input]).data;
 }
 
 leapp_status leapp_set_input(leapp_manager* manager, size_t input, const void* elements,
@@ -68,31 +78,42 @@ leapp_status leapp_set_input(leapp_manager* manager, size_t input, const void* e
   if (manager == nullptr) return is_null("manager");
   if (elements == nullptr && bytes > 0) return is_null("elements");
   if (input >= manager->inputs.size()) return no_such("input");
-  const leapp::InputPort port = manager->inputs[input];
-  if (const std::size_t expected = manager->manager.input(port).byte_size(); bytes != expected) {
-    return fail(wrong_size(manager->manager.inputs()[input], expected, bytes));
-  }
-  manager->manager.set_input(port, elements);
-  return LEAPP_OK;
+  const leapp::DType dtype = manager->described_inputs[input]->dtype;
+  return status_of(
+      manager->manager.set_input(manager->inputs[input], {dtype, bytes_at(elements, bytes)}));
 }
 
-leapp_status leapp_bind_input(leapp_manager* manager, size_t input, const void* elements) {
+leapp_status leapp_bind_input(leapp_manager* manager, size_t input, const void* elements,
+                              size_t bytes) {
   if (manager == nullptr) return is_null("manager");
   if (input >= manager->inputs.size()) return no_such("input");
-  return guarded([&] { manager->manager.bind_input(manager->inputs[input], elements); });
+  if (elements == nullptr && bytes > 0) return is_null("elements");
+  return guarded([&] {
+    const leapp::InputPort port = manager->inputs[input];
+    if (elements == nullptr) return manager->manager.unbind_input(port);
+    const leapp::DType dtype = manager->described_inputs[input]->dtype;
+    manager->manager.bind_input(port, {dtype, bytes_at(elements, bytes)});
+  });
 }
 
-leapp_status leapp_bind_output(leapp_manager* manager, size_t output, void* elements) {
+leapp_status leapp_bind_output(leapp_manager* manager, size_t output, void* elements,
+                               size_t bytes) {
   if (manager == nullptr) return is_null("manager");
   if (output >= manager->outputs.size()) return no_such("output");
-  return guarded([&] { manager->manager.bind_output(manager->outputs[output], elements); });
+  if (elements == nullptr && bytes > 0) return is_null("elements");
+  return guarded([&] {
+    const leapp::OutputPort port = manager->outputs[output];
+    if (elements == nullptr) return manager->manager.unbind_output(port);
+    const leapp::DType dtype = manager->described_outputs[output]->dtype;
+    manager->manager.bind_output(
+        port, {dtype, std::span<std::byte>(static_cast<std::byte*>(elements), bytes)});
+  });
 }
 
 leapp_status leapp_touch(leapp_manager* manager, size_t input) {
   if (manager == nullptr) return is_null("manager");
   if (input >= manager->inputs.size()) return no_such("input");
-  manager->manager.touch(manager->inputs[input]);
-  return LEAPP_OK;
+  return status_of(manager->manager.touch(manager->inputs[input]));
 }
 
 leapp_status leapp_prepare(leapp_manager* manager, int32_t ticks) {
@@ -100,7 +121,7 @@ leapp_status leapp_prepare(leapp_manager* manager, int32_t ticks) {
   return guarded([&] { manager->manager.prepare(ticks); });
 }
 
-leapp_status leapp_verify(const leapp_manager* manager, leapp_verification* out) {
+leapp_status leapp_verify(const leapp_manager* manager, leapp_verification* out, size_t size) {
   if (manager == nullptr) return is_null("manager");
   return guarded([&] {
     const leapp::Verification verification = manager->manager.verify();
@@ -114,7 +135,12 @@ leapp_status leapp_verify(const leapp_manager* manager, leapp_verification* out)
       ++summary.mismatched;
       if (first == nullptr) first = &check;
     }
-    if (out != nullptr) *out = summary;
+    if (out != nullptr) put_struct(summary, out, size);
+    if (!verification.compared()) {
+      throw leapp::Error(Code::kNothingCompared,
+                         "the golden traces hold no value to compare with, so nothing is known "
+                         "about this machine");
+    }
     if (first == nullptr) return;
     throw leapp::Error(Code::kNotRepeated, first->port + " in golden tick " +
                                                std::to_string(first->tick) + ": " +
@@ -124,17 +150,14 @@ leapp_status leapp_verify(const leapp_manager* manager, leapp_verification* out)
 
 leapp_status leapp_tick(leapp_manager* manager) {
   if (manager == nullptr) return is_null("manager");
-  const leapp::Result<void> result = manager->manager.tick();
-  if (result.ok()) return LEAPP_OK;
-  return fail(result.failure());
+  return status_of(manager->manager.tick());
 }
 
 const void* leapp_output(const leapp_manager* manager, size_t output) {
-  if (manager == nullptr) {
-    is_null("manager");
+  if (manager == nullptr || output >= manager->outputs.size()) {
+    manager == nullptr ? is_null("manager") : no_such("output");
     return nullptr;
   }
-  if (output >= manager->outputs.size()) return nullptr;
   return manager->manager.output(manager->outputs[output]).data;
 }
 
@@ -147,7 +170,9 @@ leapp_status leapp_set_input_value(leapp_manager* manager, const char* node, con
   return guarded([&] {
     const leapp::Tensor now = manager->manager.value(node, input);  // throws for an unknown port
     if (now.byte_size() != bytes) {
-      throw wrong_size(std::string(node) + "/" + input, now.byte_size(), bytes);
+      throw leapp::Error(Code::kPortShape, "input " + std::string(node) + "/" + input + " has " +
+                                               std::to_string(bytes) + " bytes, expected " +
+                                               std::to_string(now.byte_size()));
     }
     manager->manager.set_input_value(node, input,
                                      leapp::ConstTensorView(elements, now.dtype(), now.shape()));
@@ -164,12 +189,7 @@ size_t leapp_state_bytes(const leapp_manager* manager) {
     is_null("manager");
     return 0;
   }
-  std::size_t bytes = 0;
-  for (const std::string& name : manager->manager.feedback_inputs()) {
-    const leapp::Port& port = *manager->manager.bundle().find_input(*leapp::parse_port_ref(name));
-    bytes += static_cast<std::size_t>(leapp::element_count(port.shape)) * size_of(port.dtype);
-  }
-  return bytes;
+  return manager->state_bytes;
 }
 
 leapp_status leapp_get_state(const leapp_manager* manager, void* state, size_t bytes) {
@@ -200,19 +220,20 @@ leapp_status leapp_set_state(leapp_manager* manager, const void* state, size_t b
   });
 }
 
-leapp_status leapp_statistics(const leapp_manager* manager, leapp_latency* out) {
+leapp_status leapp_statistics(const leapp_manager* manager, leapp_latency* out, size_t size) {
   if (manager == nullptr) return is_null("manager");
   if (out == nullptr) return is_null("out");
   return guarded([&] {
     const leapp::Statistics statistics = manager->manager.statistics();
     const leapp::LatencySummary& tick = statistics.tick;
-    *out = {.count = tick.count,
-            .mean = tick.mean.count(),
-            .p50 = tick.p50.count(),
-            .p99 = tick.p99.count(),
-            .p999 = tick.p999.count(),
-            .max = tick.max.count(),
-            .deadline_misses = statistics.deadline_misses};
+    put_struct({.count = tick.count,
+                .mean = tick.mean.count(),
+                .p50 = tick.p50.count(),
+                .p99 = tick.p99.count(),
+                .p999 = tick.p999.count(),
+                .max = tick.max.count(),
+                .deadline_misses = statistics.deadline_misses},
+               out, size);
   });
 }
 

@@ -17,7 +17,7 @@ void keep(std::array<char, kSize>& place, std::string_view text) {
   place[size] = '\0';
 }
 
-leapp_status status_of(ErrorKind kind) {
+leapp_status status_for(ErrorKind kind) {
   switch (kind) {
     case ErrorKind::kUsage:
       return LEAPP_USAGE;
@@ -42,7 +42,7 @@ leapp_status status_of(ErrorKind kind) {
 leapp_status fail(Code code, std::string_view message) {
   keep(last_error, message);
   keep(last_code, to_string(code));  // so short that it lies in the string itself
-  return status_of(kind_of(code));
+  return status_for(kind_of(code));
 }
 
 leapp_status is_null(const char* argument) {

@@ -10,29 +10,37 @@ using leapp::c::no_such;
 
 namespace {
 
-leapp_status describe(const leapp::TensorView& view, leapp_tensor_info* info) {
+leapp_status describe(const leapp::TensorView& view, leapp_tensor_info* info, size_t size) {
   static_assert(static_cast<int>(LEAPP_COMPLEX128) == static_cast<int>(leapp::DType::kComplex128));
   static_assert(static_cast<int>(LEAPP_FLOAT32) == static_cast<int>(leapp::DType::kFloat32));
-  info->dtype = static_cast<leapp_dtype>(view.dtype);
-  info->rank = view.shape.size();
-  info->shape = view.shape.data();
-  info->bytes = view.byte_size();
+  leapp_tensor_info found = {};
+  found.dtype = static_cast<leapp_dtype>(view.dtype);
+  found.rank = view.shape.size();
+  found.shape = view.shape.data();
+  found.bytes = view.byte_size();
+  leapp::c::put_struct(found, info, size);
   return LEAPP_OK;
 }
 
-// The port that a bundle describes, or null with the error set.
+// The port that a bundle describes, or null with the error kept.
 const leapp::Port* input_of(const leapp_manager* manager, size_t input) {
   if (manager == nullptr) is_null("manager");
-  if (manager == nullptr || input >= manager->inputs.size()) return nullptr;
-  return manager->manager.bundle().find_input(
-      *leapp::parse_port_ref(manager->manager.inputs()[input]));
+  if (manager == nullptr) return nullptr;
+  if (input >= manager->described_inputs.size()) no_such("input");
+  return input < manager->described_inputs.size() ? manager->described_inputs[input] : nullptr;
 }
 
 const leapp::Port* output_of(const leapp_manager* manager, size_t output) {
   if (manager == nullptr) is_null("manager");
-  if (manager == nullptr || output >= manager->outputs.size()) return nullptr;
-  return manager->manager.bundle().find_output(
-      *leapp::parse_port_ref(manager->manager.outputs()[output]));
+  if (manager == nullptr) return nullptr;
+  if (output >= manager->described_outputs.size()) no_such("output");
+  return output < manager->described_outputs.size() ? manager->described_outputs[output] : nullptr;
+}
+
+const char* name_at(const std::vector<std::string>& names, size_t index, const char* side) {
+  if (index < names.size()) return names[index].c_str();
+  no_such(side);
+  return nullptr;
 }
 
 const char* kind_of_port(const leapp::Port* port) {
@@ -84,8 +92,7 @@ const char* leapp_input_name(const leapp_manager* manager, size_t input) {
     is_null("manager");
     return nullptr;
   }
-  const auto& names = manager->manager.inputs();
-  return input < names.size() ? names[input].c_str() : nullptr;
+  return name_at(manager->manager.inputs(), input, "input");
 }
 
 const char* leapp_output_name(const leapp_manager* manager, size_t output) {
@@ -93,8 +100,7 @@ const char* leapp_output_name(const leapp_manager* manager, size_t output) {
     is_null("manager");
     return nullptr;
   }
-  const auto& names = manager->manager.outputs();
-  return output < names.size() ? names[output].c_str() : nullptr;
+  return name_at(manager->manager.outputs(), output, "output");
 }
 
 leapp_status leapp_find_input(const leapp_manager* manager, const char* name, size_t* input) {
@@ -111,18 +117,20 @@ leapp_status leapp_find_output(const leapp_manager* manager, const char* name, s
   return guarded([&] { *output = manager->manager.output_port(name).index(); });
 }
 
-leapp_status leapp_input_info(leapp_manager* manager, size_t input, leapp_tensor_info* info) {
+leapp_status leapp_input_info(leapp_manager* manager, size_t input, leapp_tensor_info* info,
+                              size_t size) {
   if (manager == nullptr) return is_null("manager");
   if (info == nullptr) return is_null("info");
   if (input >= manager->inputs.size()) return no_such("input");
-  return describe(manager->manager.input(manager->inputs[input]), info);
+  return describe(manager->manager.input(manager->inputs[input]), info, size);
 }
 
-leapp_status leapp_output_info(leapp_manager* manager, size_t output, leapp_tensor_info* info) {
+leapp_status leapp_output_info(leapp_manager* manager, size_t output, leapp_tensor_info* info,
+                               size_t size) {
   if (manager == nullptr) return is_null("manager");
   if (info == nullptr) return is_null("info");
   if (output >= manager->outputs.size()) return no_such("output");
-  return describe(manager->manager.output(manager->outputs[output]), info);
+  return describe(manager->manager.output(manager->outputs[output]), info, size);
 }
 
 const char* leapp_input_kind(const leapp_manager* manager, size_t input) {

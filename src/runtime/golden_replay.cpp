@@ -44,6 +44,7 @@ class GoldenReplay {
     } else {
       result_.left_out.emplace_back("the pipeline", "a node of it is not compared");
     }
+    list_outputs_without_values();
     return std::move(result_);
   }
 
@@ -54,6 +55,7 @@ class GoldenReplay {
                            const TensorMap& before) const;
   void run_pipeline();
   void check(std::size_t tick, const PortRef& port, bool wired, const ConstTensorView& computed);
+  void list_outputs_without_values();
 
   const LoadedBundle& loaded_;
   const Bundle& bundle_;
@@ -134,7 +136,7 @@ void GoldenReplay::run_pipeline() {
   }
   for (std::size_t tick = 0; tick < traces_.ticks(); ++tick) {
     for (std::size_t i = 0; i < plan.external_inputs.size(); ++i) {
-      session.set_input(i, traces_.input(tick, *parse_port_ref(plan.external_inputs[i]))->data);
+      session.set_input(i, *traces_.input(tick, *parse_port_ref(plan.external_inputs[i]))).value();
     }
     session.tick().value();
     for (const Model& model : bundle_.models) {
@@ -154,6 +156,20 @@ void GoldenReplay::check(std::size_t tick, const PortRef& port, bool wired,
   if (stored == nullptr || !traces_.not_compared(port.node).empty()) return;
   result_.checks.push_back(
       {to_string(port), tick, wired, compare_in_full(*stored, computed, traces_.tolerance(port))});
+}
+
+// Outputs of the pipeline that no tick has a value of: nothing else would show that these were not
+// compared.
+void GoldenReplay::list_outputs_without_values() {
+  for (const std::string& name : loaded_.plan.external_outputs) {
+    const PortRef port = *parse_port_ref(name);
+    if (!traces_.not_compared(port.node).empty()) continue;
+    bool found = false;
+    for (std::size_t tick = 0; tick < traces_.ticks(); ++tick) {
+      found = found || traces_.output(tick, port) != nullptr;
+    }
+    if (!found) result_.left_out.emplace_back(name, "the golden traces hold no value of it");
+  }
 }
 
 }  // namespace

@@ -69,14 +69,6 @@ class InferenceManager::Impl {
     return call(session_);
   }
 
-  // The same for calls that cannot fail: the next tick fails in place of one that meets another.
-  template <typename Call>
-  void if_idle(const Call& call) noexcept {
-    const Session::Use use(session_);
-    use.noted();
-    if (use) call(session_);
-  }
-
   std::vector<std::string> description() const { return describe(loaded_); }
 
   Verification verify() const { return verify_golden(loaded_, options_); }
@@ -86,7 +78,7 @@ class InferenceManager::Impl {
     for (const auto& [name, value] : inputs) {
       const std::size_t index = names_.input(name);
       check_external(index, value.view());
-      session_.set_input(index, value.data());
+      session_.set_input(index, value).value();
     }
     session_.tick().value();
     TensorMap outputs;
@@ -111,7 +103,7 @@ class InferenceManager::Impl {
     if (const auto external = names_.find_input(name)) {
       check_external(*external, value);
       keep_inputs();
-      session_.set_input(*external, value.data);
+      session_.set_input(*external, value).value();
       session_.hold(*external);
       return;
     }
@@ -308,12 +300,20 @@ OutputPort InferenceManager::output_port(std::string_view name) const {
   return OutputPort(impl().names().output(name));
 }
 
-void InferenceManager::bind_input(InputPort port, const void* data) {
-  impl().exclusively([&](Impl& impl) { impl.session().bind_input(port.index_, data); });
+void InferenceManager::bind_input(InputPort port, ConstElements memory) {
+  impl().exclusively([&](Impl& impl) { impl.session().bind_input(port.index_, memory); });
 }
 
-void InferenceManager::bind_output(OutputPort port, void* data) {
-  impl().exclusively([&](Impl& impl) { impl.session().bind_output(port.index_, data); });
+void InferenceManager::bind_output(OutputPort port, Elements memory) {
+  impl().exclusively([&](Impl& impl) { impl.session().bind_output(port.index_, memory); });
+}
+
+void InferenceManager::unbind_input(InputPort port) {
+  impl().exclusively([&](Impl& impl) { impl.session().unbind_input(port.index_); });
+}
+
+void InferenceManager::unbind_output(OutputPort port) {
+  impl().exclusively([&](Impl& impl) { impl.session().unbind_output(port.index_); });
 }
 
 void InferenceManager::prepare(int ticks) {
@@ -324,56 +324,64 @@ Verification InferenceManager::verify() const {
   return impl().exclusively([](Impl& impl) { return impl.verify(); });
 }
 
-void InferenceManager::set_input(InputPort port, const void* elements) noexcept {
-  if (impl_) impl_->if_idle([&](Session& session) { session.set_input(port.index_, elements); });
+Result<void> InferenceManager::set_input(InputPort port, ConstElements elements) noexcept {
+  if (!impl_) return moved_from();
+  return impl_->held([&](Session& session) { return session.set_input(port.index_, elements); });
 }
 
-Result<void> InferenceManager::set_elements(InputPort port, DType dtype, const void* elements,
-                                            std::size_t bytes) noexcept {
+Result<void> InferenceManager::set_device_input(InputPort port, ConstElements elements) noexcept {
   if (!impl_) return moved_from();
   return impl_->held(
-      [&](Session& session) { return session.set_input(port.index_, dtype, elements, bytes); });
+      [&](Session& session) { return session.set_device_input(port.index_, elements); });
 }
 
 const TensorView& InferenceManager::input(InputPort port) noexcept {
   return impl_ ? impl_->session().input(port.index_) : kNoView;
 }
 
-void InferenceManager::touch(InputPort port) noexcept {
-  if (impl_) impl_->if_idle([&](Session& session) { session.touch(port.index_); });
+Result<void> InferenceManager::touch(InputPort port) noexcept {
+  if (!impl_) return moved_from();
+  return impl_->held([&](Session& session) { return session.touch(port.index_); });
 }
 
-void InferenceManager::clear_inputs() noexcept {
-  if (impl_) impl_->if_idle([](Session& session) { session.clear_inputs(); });
+Result<void> InferenceManager::clear_inputs() noexcept {
+  if (!impl_) return moved_from();
+  return impl_->held([](Session& session) {
+    session.clear_inputs();
+    return Result<void>();
+  });
 }
 
 std::string InferenceManager::device() const {
   return impl().session().device();
 }
 
-void InferenceManager::set_device_input(InputPort port, const void* elements) noexcept {
-  if (!impl_) return;
-  impl_->if_idle([&](Session& session) { session.set_device_input(port.index_, elements); });
+Result<void> InferenceManager::get_output(OutputPort port, Elements memory) const noexcept {
+  if (!impl_) return moved_from();
+  return impl_->held([&](Session& session) { return session.get_output(port.index_, memory); });
 }
 
-Result<void> InferenceManager::get_output(OutputPort port, void* elements) const noexcept {
+Result<void> InferenceManager::get_device_output(OutputPort port, Elements memory) const noexcept {
   if (!impl_) return moved_from();
   return impl_->held(
-      [&](Session& session) { return session.fetch(session.output(port.index_), elements); });
+      [&](Session& session) { return session.get_device_output(port.index_, memory); });
 }
 
-Result<void> InferenceManager::get_device_output(OutputPort port, void* elements) const noexcept {
-  if (!impl_) return moved_from();
-  return impl_->held(
-      [&](Session& session) { return session.get_device_output(port.index_, elements); });
+Result<const void*> InferenceManager::output_data(OutputPort port, DType dtype) const noexcept {
+  if (!impl_) return moved_from().failure();
+  return impl_->session().output_data(port.index_, dtype);
 }
 
 Result<void> InferenceManager::tick() noexcept {
   return impl_ ? impl_->held([](Session& session) { return session.tick(); }) : moved_from();
 }
 
-void InferenceManager::undo_tick() noexcept {
-  if (impl_) impl_->if_idle([](Session& session) { session.undo_tick(); });
+Result<void> InferenceManager::undo_tick() noexcept {
+  if (!impl_) return moved_from();
+  return impl_->held([](Session& session) {
+    session.undo_tick();
+    return Result<void>();
+  });
 }
 
 bool InferenceManager::is_state_finite() const noexcept {

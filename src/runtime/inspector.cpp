@@ -24,7 +24,7 @@ Inspector::Inspector(const Bundle& bundle, const PlannedStep& step, const Runtim
 Tensor Inspector::value(const std::string& port,
                         const std::function<Tensor(const std::string&)>& read) {
   for (std::size_t i = 0; i < plan_.external_inputs.size(); ++i) {
-    session_->set_input(i, read(plan_.external_inputs[i]).data());
+    session_->set_input(i, read(plan_.external_inputs[i])).value();
   }
   session_->tick().value();
   const auto output = plan_.outputs.find(port);

@@ -69,8 +69,8 @@ std::string find_difference(const Bundle& part,
   for (std::size_t i = 0; i < separate_plan.external_inputs.size(); ++i) {
     const PortRef ref = *parse_port_ref(separate_plan.external_inputs[i]);
     const Tensor value = mock_value(*part.find_input(ref), random);
-    separate_session.set_input(i, value.data());
-    merged_session.set_input(i, value.data());
+    separate_session.set_input(i, value).value();
+    merged_session.set_input(i, value).value();
   }
   separate_session.tick().value();
   merged_session.tick().value();

@@ -38,6 +38,27 @@ class Digits {
   char* end_;
 };
 
+// Checks elements against the port that they are for: `side` is "input" or "output".
+Result<void> check_elements(const char* side, const std::string& name, const TensorView& port,
+                            std::size_t bytes, const ConstElements& elements) noexcept {
+  if (elements.dtype() != port.dtype) [[unlikely]] {
+    return Failure(Code::kPortType, {side, " ", name, " is ", name_of(elements.dtype()),
+                                     ", expected ", name_of(port.dtype)});
+  }
+  if (elements.byte_size() != bytes) [[unlikely]] {
+    const std::size_t width = size_of(port.dtype);
+    return Failure(Code::kPortShape,
+                   {side, " ", name, " has ", Digits(elements.byte_size() / width).text(),
+                    " elements (", Digits(elements.byte_size()).text(), " bytes), expected ",
+                    Digits(bytes / width).text(), " (", Digits(bytes).text(), " bytes)"});
+  }
+  if (elements.data() == nullptr && bytes != 0) [[unlikely]] {
+    return Failure(Code::kWrongValue,
+                   {side, " ", name, " has elements, but no memory (a null pointer)"});
+  }
+  return {};
+}
+
 void require_aligned(const void* data, DType dtype, const std::string& name) {
   const std::size_t width = is_complex(dtype) ? size_of(dtype) / 2 : size_of(dtype);
   require(reinterpret_cast<std::uintptr_t>(data) % width == 0, Code::kBadBinding,
@@ -134,24 +155,40 @@ void Session::place(std::size_t value, void* data) {
   }
 }
 
-void Session::bind_input(std::size_t input, const void* data) {
+void Session::bind_input(std::size_t input, const ConstElements& memory) {
   require(input < inputs_.size(), Code::kUnknownPort, kNoPort);
   ExternalInput& external = inputs_[input];
-  require_aligned(data, buffers_.view(external.value, 0).dtype, plan_.external_inputs[input]);
-  place(external.value, const_cast<void*>(data));  // engines only read their inputs
-  external.bound = data != nullptr;
-  external.supplied = false;
-  if (external.bound) touch(input);
+  const std::string& name = plan_.external_inputs[input];
+  const TensorView& port = buffers_.view(external.value, 0);
+  check_elements("input", name, port, external.bytes, memory).value();
+  require_aligned(memory.data(), port.dtype, name);
+  place(external.value, const_cast<void*>(memory.data()));  // engines only read their inputs
+  external.bound = true;
+  mark_fresh(external);
 }
 
-void Session::bind_output(std::size_t output, void* data) {
-  require(output < outputs_.size(), Code::kUnknownPort, kNoPort);
+void Session::unbind_input(std::size_t input) {
+  require(input < inputs_.size(), Code::kUnknownPort, kNoPort);
+  place(inputs_[input].value, nullptr);
+  inputs_[input].bound = inputs_[input].supplied = false;
+}
+
+void Session::bind_output(std::size_t output, const Elements& memory) {
+  check_output(output, memory).value();
   ExternalOutput& external = outputs_[output];
-  require_aligned(data, now(external.access).dtype, plan_.external_outputs[output]);
+  require_aligned(memory.data(), memory.dtype(), plan_.external_outputs[output]);
   if (plan_.values[external.access.value].doubled) {
-    external.copy_to = data;
+    external.copy_to = memory.data();
   } else {
-    place(external.access.value, data);
+    place(external.access.value, memory.data());
+  }
+}
+
+void Session::unbind_output(std::size_t output) {
+  require(output < outputs_.size(), Code::kUnknownPort, kNoPort);
+  outputs_[output].copy_to = nullptr;
+  if (!plan_.values[outputs_[output].access.value].doubled) {
+    place(outputs_[output].access.value, nullptr);
   }
 }
 
@@ -179,79 +216,83 @@ Tensor Session::read(const TensorView& value) const {
   return tensor;
 }
 
-void Session::set_input(std::size_t input, const void* elements) noexcept {
-  const Result<void> copied = copy_input(input, elements, DeviceMemory::Copy::kToDevice);
-  if (!copied) [[unlikely]]
-    input_failure_ = copied.failure();
-}
-
-void Session::set_device_input(std::size_t input, const void* elements) noexcept {
-  const Result<void> copied = copy_input(input, elements, DeviceMemory::Copy::kWithin);
-  if (!copied) [[unlikely]]
-    input_failure_ = copied.failure();
-}
-
-Result<void> Session::set_input(std::size_t input, DType dtype, const void* elements,
-                                std::size_t bytes) noexcept {
-  if (input >= inputs_.size()) return Failure(Code::kUnknownPort, kNoPort);
-  const TensorView& port = buffers_.view(inputs_[input].value, 0);
-  const std::string& name = plan_.external_inputs[input];
-  if (dtype != port.dtype) {
-    return Failure(Code::kPortType,
-                   {"input ", name, " is ", name_of(dtype), ", expected ", name_of(port.dtype)});
-  }
-  if (bytes != inputs_[input].bytes) {
-    const std::size_t width = size_of(dtype);
-    return Failure(Code::kPortShape,
-                   {"input ", name, " has ", Digits(bytes / width).text(), " elements, expected ",
-                    Digits(inputs_[input].bytes / width).text()});
-  }
-  return copy_input(input, elements, DeviceMemory::Copy::kToDevice);
-}
-
-Result<void> Session::copy_input(std::size_t input, const void* elements,
+Result<void> Session::copy_input(std::size_t input, const ConstElements& elements,
                                  DeviceMemory::Copy way) noexcept {
   if (input >= inputs_.size()) [[unlikely]]
     return Failure(Code::kUnknownPort, kNoPort);
-  const ExternalInput& external = inputs_[input];
+  ExternalInput& external = inputs_[input];
   const std::string& name = plan_.external_inputs[input];
   if (external.bound) [[unlikely]] {
     return Failure(Code::kBoundPort, {"input ", name,
                                       " is bound to the caller's memory and cannot be set too; "
                                       "write that memory and touch() the port"});
   }
+  const TensorView& port = buffers_.view(external.value, 0);
+  if (Result<void> fits = check_elements("input", name, port, external.bytes, elements); !fits) {
+    return fits;
+  }
   if (external.bytes != 0) {
-    if (elements == nullptr) [[unlikely]] {
-      return Failure(Code::kWrongValue,
-                     {"input ", name, " has elements, but no memory (a null pointer)"});
-    }
-    void* to = buffers_.view(external.value, 0).data;
     if (!memory_) [[likely]] {
-      std::memcpy(to, elements, external.bytes);
-    } else if (Result<void> copied = memory_->copy(to, elements, external.bytes, way); !copied) {
+      std::memcpy(port.data, elements.data(), external.bytes);
+    } else if (Result<void> copied = memory_->copy(port.data, elements.data(), external.bytes, way);
+               !copied) {
       return copied;
     }
   }
-  touch(input);
+  mark_fresh(external);
   return {};
 }
 
-Result<void> Session::get_device_output(std::size_t output, void* elements) const noexcept {
-  const TensorView& from = this->output(output);
-  if (!memory_ || elements == nullptr) return fetch(from, elements);
-  return memory_->copy(elements, from.data, from.byte_size(), DeviceMemory::Copy::kWithin);
+Result<void> Session::check_output(std::size_t output, const Elements& memory) const noexcept {
+  if (output >= outputs_.size()) [[unlikely]]
+    return Failure(Code::kUnknownPort, kNoPort);
+  const Access& access = outputs_[output].access;
+  const std::span<const std::byte> bytes(static_cast<const std::byte*>(memory.data()),
+                                         memory.byte_size());
+  return check_elements("the memory for output", plan_.external_outputs[output], now(access),
+                        buffers_.byte_size(access.value), {memory.dtype(), bytes});
+}
+
+Result<void> Session::get_output(std::size_t output, const Elements& memory) const noexcept {
+  if (Result<void> fits = check_output(output, memory); !fits) return fits;
+  return fetch(now(outputs_[output].access), memory.data());
+}
+
+Result<void> Session::get_device_output(std::size_t output, const Elements& memory) const noexcept {
+  if (Result<void> fits = check_output(output, memory); !fits) return fits;
+  const TensorView& from = now(outputs_[output].access);
+  if (!memory_) return fetch(from, memory.data());
+  return memory_->copy(memory.data(), from.data, memory.byte_size(), DeviceMemory::Copy::kWithin);
+}
+
+Result<const void*> Session::output_data(std::size_t output, DType dtype) const noexcept {
+  if (output >= outputs_.size()) [[unlikely]]
+    return Failure(Code::kUnknownPort, kNoPort);
+  const TensorView& view = now(outputs_[output].access);
+  const std::string& name = plan_.external_outputs[output];
+  if (dtype != view.dtype) [[unlikely]] {
+    return Failure(Code::kPortType,
+                   {"output ", name, " is ", name_of(view.dtype), ", not ", name_of(dtype)});
+  }
+  if (memory_) [[unlikely]] {
+    return Failure(Code::kUsage,
+                   {"output ", name, " is not in the host's memory; copy it with get_output()"});
+  }
+  return view.data;
 }
 
 const TensorView& Session::input(std::size_t input) noexcept {
   return input < inputs_.size() ? buffers_.view(inputs_[input].value, 0) : kNoView;
 }
 
-void Session::touch(std::size_t input) noexcept {
-  if (input >= inputs_.size()) [[unlikely]] {
-    input_failure_ = Failure(Code::kUnknownPort, kNoPort);
-    return;
-  }
-  ExternalInput& external = inputs_[input];
+Result<void> Session::touch(std::size_t input) noexcept {
+  if (input >= inputs_.size()) [[unlikely]]
+    return Failure(Code::kUnknownPort, kNoPort);
+  mark_fresh(inputs_[input]);
+  return {};
+}
+
+void Session::mark_fresh(ExternalInput& external) noexcept {
   external.supplied = true;
   external.held = false;
   inputs_changed_ = true;

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "leapp/elements.h"
 #include "leapp/engine.h"
 #include "leapp/inference_manager.h"
 #include "leapp/result.h"
@@ -47,10 +48,6 @@ class Session {
     explicit operator bool() const noexcept { return held_; }
     /// Throws Error(kTwoThreads) unless it is held.
     void required() const;
-    /// For calls that cannot say that they met another: the next tick fails in their place.
-    void noted() const noexcept {
-      if (!held_) session_.intruded_.store(true, std::memory_order_relaxed);
-    }
 
    private:
     const Session& session_;
@@ -82,21 +79,27 @@ class Session {
   /// A copy on the host. Throws Error.
   Tensor read(const TensorView& value) const;
 
-  void bind_input(std::size_t input, const void* data);
-  void bind_output(std::size_t output, void* data);
+  /// Puts the caller's memory in the place of a port's own, or ends that. Throws Error.
+  void bind_input(std::size_t input, const ConstElements& memory);
+  void bind_output(std::size_t output, const Elements& memory);
+  void unbind_input(std::size_t input);
+  void unbind_output(std::size_t output);
   bool input_is_bound(std::size_t input) const noexcept { return inputs_[input].bound; }
 
-  /// What cannot be done makes the next tick fail.
-  void set_input(std::size_t input, const void* elements) noexcept;
-  /// The same for elements of a known type and number, which must be the port's.
-  Result<void> set_input(std::size_t input, DType dtype, const void* elements,
-                         std::size_t bytes) noexcept;
-  /// The same from the device's own memory.
-  void set_device_input(std::size_t input, const void* elements) noexcept;
-  /// Copies an output to the device's own memory.
-  Result<void> get_device_output(std::size_t output, void* elements) const noexcept;
+  /// Copies elements of the port's type and number from the host, or from the device's own memory.
+  Result<void> set_input(std::size_t input, const ConstElements& elements) noexcept {
+    return copy_input(input, elements, DeviceMemory::Copy::kToDevice);
+  }
+  Result<void> set_device_input(std::size_t input, const ConstElements& elements) noexcept {
+    return copy_input(input, elements, DeviceMemory::Copy::kWithin);
+  }
+  /// Copies an output to the host, or to the device's own memory.
+  Result<void> get_output(std::size_t output, const Elements& memory) const noexcept;
+  Result<void> get_device_output(std::size_t output, const Elements& memory) const noexcept;
+  /// Where an output's elements lie on the host, if they are of that type.
+  Result<const void*> output_data(std::size_t output, DType dtype) const noexcept;
   const TensorView& input(std::size_t input) noexcept;
-  void touch(std::size_t input) noexcept;
+  Result<void> touch(std::size_t input) noexcept;
   /// Keeps the value of an input over clear_inputs(), until it is set or touched again.
   void hold(std::size_t input) noexcept { inputs_[input].held = true; }
   /// Forgets which inputs have a value, but for those held or bound.
@@ -154,7 +157,10 @@ class Session {
   };
 
   void make_bindings(const std::vector<std::unique_ptr<Engine>>& engines);
-  Result<void> copy_input(std::size_t input, const void* elements, DeviceMemory::Copy way) noexcept;
+  void mark_fresh(ExternalInput& external) noexcept;
+  Result<void> copy_input(std::size_t input, const ConstElements& elements,
+                          DeviceMemory::Copy way) noexcept;
+  Result<void> check_output(std::size_t output, const Elements& memory) const noexcept;
   void place(std::size_t value, void* data);
   Result<void> check_before() const noexcept;
   Result<void> check_after() const noexcept;
@@ -186,7 +192,6 @@ class Session {
   std::vector<ExternalInput> inputs_;
   std::vector<ExternalOutput> outputs_;
   mutable std::vector<std::byte> scratch_;  // for looking at a device's values
-  std::optional<Failure> input_failure_;    // of a call that could not say it, for the next tick
   // Where the next value of each feedback input lies when a tick has run, in the plan's order.
   std::vector<std::size_t> next_state_;
   std::vector<std::size_t> state_;  // the values of the feedback inputs themselves
@@ -198,8 +203,7 @@ class Session {
   std::vector<Histogram> step_latency_;
   std::unique_ptr<Timeline> timeline_;  // null: none is written
 
-  mutable std::atomic<bool> busy_{false};      // the one thing that every call looks at
-  mutable std::atomic<bool> intruded_{false};  // by a call that could not say so
+  mutable std::atomic<bool> busy_{false};  // the one thing that every call looks at
 };
 
 }  // namespace leapp

@@ -23,15 +23,6 @@ void Session::Use::required() const {
 }
 
 Result<void> Session::tick() noexcept {
-  if (intruded_.load(std::memory_order_relaxed)) [[unlikely]] {
-    intruded_.store(false, std::memory_order_relaxed);
-    return two_threads();
-  }
-  if (input_failure_) [[unlikely]] {
-    const Failure failure = *input_failure_;
-    input_failure_.reset();
-    return failure;
-  }
   if (!observed_) return run_tick();
   const Clock::time_point start = Clock::now();
   Result<void> done = run_tick();
@@ -220,7 +211,9 @@ Statistics Session::statistics() const {
 }
 
 void Session::trace_to(const std::filesystem::path& file, const std::string& title) {
-  timeline_.reset();
+  const std::unique_ptr<Timeline> former = std::move(timeline_);
+  observed_ = options_.measure || options_.deadline.has_value();
+  if (former) former->finish().value();
   if (!file.empty()) {
     std::vector<std::string> steps;
     for (const PlannedStep& step : plan_.steps) steps.push_back(step.model.name);

@@ -4,6 +4,8 @@
 
 #include <protozero/pbf_writer.hpp>
 
+#include "base/log.h"
+#include "base/start_thread.h"
 #include "leapp/error.h"
 
 namespace leapp {
@@ -87,23 +89,38 @@ std::uint64_t nanoseconds(Timeline::Clock::time_point time) {
 
 Timeline::Timeline(const std::filesystem::path& file, const std::string& title,
                    const std::vector<std::string>& steps)
-    : file_(file, std::ios::binary | std::ios::trunc),
+    : file_(file),
+      name_(file.string()),
       ring_(kTimelineWords),
       steps_(steps),
       times_(steps.size() + 1) {
   write_head(title);
   flush();
-  if (!file_) {
-    throw Error(Code::kTimeline, file.string() +
-                                     ": the timeline cannot be written; is the folder "
-                                     "there, and may you write to it?");
+  if (const std::error_code error = file_.error()) {
+    throw Error(Code::kTimeline, name_ + ": the timeline cannot be written: " + error.message() +
+                                     "; its directory must exist, be writable and have space left");
   }
-  worker_ = std::thread([this] { work(); });
+  worker_ = start_thread("write the timeline", [this] { work(); });
 }
 
 Timeline::~Timeline() {
+  [[maybe_unused]] const Result<void> said_in_the_log = finish();
+}
+
+Result<void> Timeline::finish() noexcept {
   end_.store(true, std::memory_order_release);
-  worker_.join();
+  if (worker_.joinable()) worker_.join();
+  if (!failed_.load(std::memory_order_acquire)) return {};
+  return Failure(Code::kTimeline, {name_,
+                                   ": the timeline ended early, see the log; its last ticks "
+                                   "are not in it"});
+}
+
+std::uint64_t Timeline::dropped() const noexcept {
+  const std::uint64_t dropped = dropped_.load(std::memory_order_relaxed);
+  if (!failed_.load(std::memory_order_acquire)) return dropped;
+  return dropped + accepted_.load(std::memory_order_relaxed) -
+         written_.load(std::memory_order_relaxed);
 }
 
 void Timeline::write_head(const std::string& title) {
@@ -143,7 +160,7 @@ void Timeline::tick_ended(Clock::time_point start, Clock::time_point end,
                           Outcome outcome) noexcept {
   const std::size_t noted = noted_;
   noted_ = 0;
-  if (!ring_.begin(kHeadWords + noted)) {
+  if (failed_.load(std::memory_order_relaxed) || !ring_.begin(kHeadWords + noted)) {
     dropped_.fetch_add(1, std::memory_order_relaxed);
     return;
   }
@@ -151,19 +168,34 @@ void Timeline::tick_ended(Clock::time_point start, Clock::time_point end,
   ring_.put(nanoseconds(start));
   ring_.put(nanoseconds(end));
   for (std::size_t i = 0; i < noted; ++i) ring_.put(nanoseconds(times_[i]));
+  accepted_.fetch_add(1, std::memory_order_relaxed);
   ring_.end();
 }
 
-void Timeline::work() {
+void Timeline::work() noexcept {
   constexpr auto kPause = std::chrono::milliseconds(5);
-  constexpr int kPausesToFlush = 200;  // a second: what a crash may cost
-  for (int pauses = 0; !end_.load(std::memory_order_acquire); ++pauses) {
+  try {
+    while (!end_.load(std::memory_order_acquire) && !file_.error()) {
+      write_all();
+      std::this_thread::sleep_for(kPause);
+    }
     write_all();
-    if (pauses % kPausesToFlush == kPausesToFlush - 1) file_.flush();
-    std::this_thread::sleep_for(kPause);
+    file_.close();
+    if (file_.error()) give_up(file_.error().message());
+  } catch (const std::exception& error) {
+    give_up(error.what());
   }
-  write_all();
-  file_.close();
+}
+
+// The file stays as far as it came; what comes from now on is counted as dropped.
+void Timeline::give_up(const std::string& why) noexcept {
+  failed_.store(true, std::memory_order_release);
+  try {
+    log(LogLevel::kError, Code::kTimeline,
+        name_ + ": the timeline ended early: " + why +
+            ". Later ticks are not in it. Free space, or write it to another disk");
+  } catch (const std::exception&) {  // no memory for a message: finish() still fails
+  }
 }
 
 void Timeline::write_all() {
@@ -172,6 +204,7 @@ void Timeline::write_all() {
     const auto noted = static_cast<std::size_t>(head >> 8);
     left -= kHeadWords + noted;
     write_tick(noted, static_cast<Outcome>(head & 0xFF));
+    ++pending_;
     constexpr std::size_t kEnough = std::size_t{1} << 16;
     if (bytes_.size() > kEnough) flush();
   }
@@ -204,7 +237,8 @@ void Timeline::write_tick(std::size_t noted, Outcome outcome) {
 }
 
 void Timeline::flush() {
-  file_.write(bytes_.data(), static_cast<std::streamsize>(bytes_.size()));
+  if (file_.append(bytes_)) written_.fetch_add(pending_, std::memory_order_relaxed);
+  pending_ = 0;
   bytes_.clear();
 }
 

@@ -1,19 +1,21 @@
 // What ticks take, as a file that Perfetto shows: track events in its protobuf format.
 //
 // The thread that ticks notes times and hands a tick's over through a ring; a thread of the
-// timeline's writes them. When the ring is full, ticks are left out and counted.
+// timeline's writes them. Ticks that find the ring full are dropped and counted in the file. If the
+// file cannot be written, as on a full disk, it keeps what it has; the log and finish() say so.
 #pragma once
 
 #include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
-#include <fstream>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "base/append_file.h"
 #include "base/word_ring.h"
+#include "leapp/result.h"
 
 namespace leapp {
 
@@ -24,7 +26,6 @@ class Timeline {
   /// Begins the file; `steps` are the names of what runs in a tick, in order. Throws Error (LP962).
   Timeline(const std::filesystem::path& file, const std::string& title,
            const std::vector<std::string>& steps);
-  /// Writes what is left.
   ~Timeline();
   Timeline(const Timeline&) = delete;
   Timeline& operator=(const Timeline&) = delete;
@@ -39,23 +40,35 @@ class Timeline {
   void step_ended(Clock::time_point end) noexcept {
     if (noted_ < times_.size()) times_[noted_++] = end;
   }
+  /// Writes what is left and ends the thread. Returns what could not be written: Failure LP962.
+  /// Call it once; the destructor does if nobody has.
+  Result<void> finish() noexcept;
+  /// How many ticks are not in the file and will not be.
+  std::uint64_t dropped() const noexcept;
+
   /// The tick is over. A tick that failed has the steps that ran.
   enum class Outcome : std::uint8_t { kDone, kMissed, kFailed };
   void tick_ended(Clock::time_point start, Clock::time_point end, Outcome outcome) noexcept;
 
  private:
-  void work();
+  void work() noexcept;
+  void give_up(const std::string& why) noexcept;
   void write_all();
   void write_tick(std::size_t noted, Outcome outcome);
   void write_head(const std::string& title);
   void flush();
 
-  std::ofstream file_;
+  AppendFile file_;
+  std::string name_;
   WordRing ring_;
   std::vector<std::string> steps_;
   std::vector<Clock::time_point> times_;  // when the steps of this tick began, and each ended
   std::size_t noted_ = 0;
-  std::atomic<std::uint64_t> dropped_{0};
+  std::atomic<std::uint64_t> dropped_{0};   // found the ring full, or the file ended
+  std::atomic<std::uint64_t> accepted_{0};  // by the ring
+  std::atomic<std::uint64_t> written_{0};   // of these; final once failed_ is set
+  std::atomic<bool> failed_{false};
+  std::uint64_t pending_ = 0;  // ticks in bytes_
   std::uint64_t dropped_written_ = 0;
   std::uint64_t misses_ = 0;
   std::string bytes_;  // packets that are not in the file yet

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
+#include "leapp/code.h"
 #include "leapp/log.h"
 #include "validate/comparison_json.h"
 
@@ -36,9 +37,15 @@ std::string describe(const char* how, const PortVerification* worst) {
 
 }  // namespace
 
+bool Verification::compared() const noexcept {
+  return std::any_of(checks.begin(), checks.end(),
+                     [](const PortVerification& check) { return check.comparison.elements > 0; });
+}
+
 bool Verification::passed() const noexcept {
-  return std::all_of(checks.begin(), checks.end(),
-                     [](const PortVerification& check) { return check.comparison.passed(); });
+  return compared() && std::all_of(checks.begin(), checks.end(), [](const PortVerification& check) {
+           return check.comparison.passed();
+         });
 }
 
 std::string to_string(const Verification& verification) {
@@ -62,9 +69,15 @@ std::string to_string(const Verification& verification) {
   for (const auto& [what, why] : verification.left_out) {
     text += "left out: " + printable(what) + ": " + printable(why) + "\n";
   }
-  return text + (verification.passed() ? "this machine repeats the " : "WRONG: not all of the ") +
-         std::to_string(verification.ticks) + " golden tick(s)" +
-         (verification.passed() ? "\n" : " came out as traced\n");
+  const std::string ticks = std::to_string(verification.ticks) + " golden tick(s)";
+  if (!verification.compared()) {
+    return text + "WRONG: no value of the " + ticks +
+           " could be compared, so nothing is known about this machine" +
+           tag_of(Code::kNothingCompared) + "\n";
+  }
+  if (!verification.passed()) return text + "WRONG: not all of the " + ticks + " were repeated\n";
+  return text + "this machine repeats " +
+         (verification.left_out.empty() ? "the " : "what was compared of the ") + ticks + "\n";
 }
 
 std::string to_json(const Verification& verification) {
@@ -79,6 +92,7 @@ std::string to_json(const Verification& verification) {
   Json left_out = Json::object();
   for (const auto& [what, why] : verification.left_out) left_out[what] = why;
   const Json report = {{"ok", verification.passed()},
+                       {"compared", verification.compared()},
                        {"ticks", verification.ticks},
                        {"checks", std::move(checks)},
                        {"left_out", std::move(left_out)}};

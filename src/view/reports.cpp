@@ -1,23 +1,19 @@
 #include "view/reports.h"
 
 #include <algorithm>
-#include <fstream>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 #include "base/check.h"
 #include "base/hash.h"
+#include "base/input_file.h"
 #include "bundle/json_tree.h"
 
 namespace leapp::view {
 namespace {
 
 std::string whole_text(const std::filesystem::path& file) {
-  std::ifstream stream(file, std::ios::binary);
-  if (!stream) throw Error(Code::kNotFound, file.string() + " was not found");
-  std::ostringstream text;
-  text << stream.rdbuf();
-  return text.str();
+  constexpr std::uint64_t kMostBytes = std::uint64_t{256} << 20;
+  return read_file(file, kMostBytes);
 }
 
 // The page iterates over these lists, so every item must be an object.

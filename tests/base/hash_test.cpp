@@ -65,8 +65,8 @@ TEST(Hash, LargeFilesHashAsTheirBytesDo) {
 }
 
 TEST(Hash, AMissingFileIsAnError) {
-  EXPECT_THAT(error_of(ErrorKind::kIo, [] { hash_file("/nowhere/at/all"); }),
-              HasSubstr("/nowhere/at/all: the file could not be read"));
+  EXPECT_THAT(error_of(ErrorKind::kNotFound, [] { hash_file("/nowhere/at/all"); }),
+              HasSubstr("/nowhere/at/all: the file was not found"));
 }
 
 }  // namespace

@@ -44,8 +44,33 @@ TEST(Utf8, WhatIsPrintedCommandsNoTerminal) {
   EXPECT_EQ(printable("\xC2\x9B"
                       "31m\xFF"),
             "\\xC2\\x9B31m\\xFF");
+  // Text that reads differently from what it is: a turned name, a hidden space, a line separator.
+  EXPECT_EQ(printable("a\u202Egnp.exe"), "a\\xE2\\x80\\xAEgnp.exe");
+  for (const char* hidden :
+       {"\u061C", "\u200B", "\u200F", "\u2028", "\u2066", "\uFEFF", "\U000E0041"}) {
+    EXPECT_EQ(printable(hidden).substr(0, 2), "\\x") << printable(hidden);
+    EXPECT_EQ(quote_for_message(hidden).substr(0, 3), "'\\x");
+  }
+  EXPECT_EQ(printable("\u0645\u06CC\u200C\u0634"),
+            "\u0645\u06CC\u200C\u0634");  // a joiner in Persian
+  EXPECT_EQ(Failure(Code::kUsage, "\u202Ex").text(), "???x");
   EXPECT_STREQ(Error(Code::kUsage, "\x1B[2J").what(), "\\x1B[2J [LP007]");
   EXPECT_EQ(Failure(Code::kUsage, "\x1B[2J ö").text(), "?[2J ö");
+}
+
+TEST(Utf8, MessagesAreBounded) {
+  const std::string name(100'000, 'x');
+  const Error error(Code::kUsage, "it begins; " + name + "; what to do");
+  EXPECT_LT(error.text().size(), kMaxMessage + 100);
+  EXPECT_TRUE(error.text().starts_with("it begins; xxx"));
+  EXPECT_TRUE(error.text().ends_with("xxx; what to do"));
+  EXPECT_NE(error.text().find("characters left out"), std::string::npos);
+  EXPECT_EQ(bounded_message(std::string(kMaxMessage, 'x')), std::string(kMaxMessage, 'x'));
+  // Letters are not cut.
+  std::string letters;
+  while (letters.size() < 20'000) letters += "模";
+  EXPECT_EQ(find_invalid_utf8(bounded_message(letters)), std::string_view::npos);
+  EXPECT_EQ(find_invalid_utf8(bounded_message("a" + letters)), std::string_view::npos);
 }
 
 }  // namespace

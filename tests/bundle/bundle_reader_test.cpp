@@ -36,7 +36,7 @@ const std::string kYaml = R"(models:
     parameters:
       model_path: policy.pt
       md5sum: null
-      sha256sum: AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA
+      sha256sum: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa
       backend: jit
       warp_segments: 0
 
@@ -97,7 +97,7 @@ TEST(BundleReader, EveryFieldArrives) {
 
 TEST(BundleReader, ANodeWithoutModelLoads) {
   const Bundle bundle = parse(replaced(
-      replaced(replaced(kYaml, "policy.pt", "null"), std::string(64, 'A'), "null"), "jit", "null"));
+      replaced(replaced(kYaml, "policy.pt", "null"), std::string(64, 'a'), "null"), "jit", "null"));
   EXPECT_EQ(bundle.models[0].file, std::nullopt);
   EXPECT_EQ(bundle.models[0].backend, std::nullopt);
 }
@@ -125,7 +125,7 @@ TEST(BundleReader, b3_AllSectionsAreNeeded) {
   EXPECT_EQ(refusal("pipeline:", "pipelines:"),
             "w.yaml:1:1: [B3] a bundle must contain models, pipeline, system information; "
             "'pipeline' is missing");
-  EXPECT_THAT(error_of(ErrorKind::kValue, [] { parse("just text"); }),
+  EXPECT_THAT(error_of(ErrorKind::kValue, [] { parse("just text\n"); }),
               HasSubstr("[B3] expected a mapping, found 'just text'"));
 }
 
@@ -138,7 +138,10 @@ TEST(BundleReader, b4_VersionsFromOneToFour) {
             "newer than this library, which reads up to 1.4; install a newer leapp");
   EXPECT_THAT(refusal("'1.3'", "'2.0'"), HasSubstr("is newer than this library"));
   EXPECT_THAT(refusal("'1.3'", "'1.0'"), HasSubstr("[B4]"));
-  EXPECT_THAT(refusal("'1.3'", "abc"), HasSubstr("'abc' is no config version"));
+  EXPECT_THAT(refusal("'1.3'", "abc"), HasSubstr("'abc' is not a config version"));
+  for (const char* odd : {"' 1.3'", "'1.3 '", "'+1.3'", "'01.3'", "'1.03'", "'1.'", "'1.3.0'"}) {
+    EXPECT_THAT(refusal("'1.3'", odd), HasSubstr("is not a config version")) << odd;
+  }
   EXPECT_THAT(refusal("leapp config version: '1.3'", "x: y"),
               HasSubstr("system information must contain leapp config version"));
 }
@@ -229,10 +232,11 @@ TEST(BundleReader, b15_WiresHaveTheRightForm) {
   EXPECT_THAT(refusal("policy: [act]", "policy: act"), HasSubstr("expected a list"));
 }
 
-// Every prefix of a bundle is refused with a place, until only the end of the last line is missing.
-TEST(BundleReader, TruncatedFilesAreRefused) {
-  const std::size_t last_needed = kYaml.find("'1.3'") + 5;
-  for (std::size_t length = 0; length < last_needed; ++length) {
+// Every prefix of a bundle is refused with a place, except the one that lacks a line nobody needs.
+TEST(BundleReader, b2_b4_TruncatedFilesAreRefused) {
+  const std::size_t whole_without_last_line = kYaml.find("  warp version");
+  for (std::size_t length = 0; length < kYaml.size(); ++length) {
+    if (length == whole_without_last_line) continue;
     try {
       parse(kYaml.substr(0, length));
       ADD_FAILURE() << "loaded " << length << " bytes";
@@ -240,6 +244,23 @@ TEST(BundleReader, TruncatedFilesAreRefused) {
       EXPECT_THAT(error.what(), StartsWith("w.yaml:"));
     }
   }
+  EXPECT_NO_THROW(parse(kYaml.substr(0, whole_without_last_line)));
+}
+
+TEST(BundleReader, b8_SizesAreDecimal) {
+  for (const char* odd : {"08", "010", "0x8"}) {
+    EXPECT_THAT(refusal("shape: [1, 3]", std::string("shape: [1, ") + odd + "]"), HasSubstr("[B8]"))
+        << odd;
+  }
+}
+
+TEST(BundleReader, b13_ChecksumsAreLowerCase) {
+  EXPECT_THAT(refusal(std::string(64, 'a'), std::string(64, 'A')),
+              HasSubstr("is not a checksum; expected 64 lower-case hexadecimal digits"));
+}
+
+TEST(BundleReader, b5_NamesThatTurnTextAreRefused) {
+  EXPECT_THAT(refusal("name: obs", "name: \"o\\u202Ebs\""), HasSubstr("hides or turns"));
 }
 
 // A flipped bit either still makes a bundle or is refused with a place; it never crashes.

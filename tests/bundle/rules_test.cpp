@@ -124,7 +124,7 @@ TEST(Rules, b12_BackendsThatExist) {
 TEST(Rules, b13_ChecksumsAreHexadecimalAndThere) {
   EXPECT_THAT(
       fault_after([](Bundle& b) { b.models[0].file->sha256sum = "abc"; }),
-      HasSubstr("[B13] models.pre.parameters.sha256sum: 'abc' is no checksum; expected 64"));
+      HasSubstr("[B13] models.pre.parameters.sha256sum: 'abc' is not a checksum; expected 64"));
   EXPECT_THAT(fault_after([](Bundle& b) { b.models[0].file->md5sum = std::string(32, 'g'); }),
               HasSubstr("[B13] models.pre.parameters.md5sum"));
   EXPECT_THAT(fault_after([](Bundle& b) { b.models[0].file->sha256sum = ""; }),

@@ -36,7 +36,23 @@ TEST(YamlScalar, PlainTextIsResolvedAsPyYamlDoes) {
   EXPECT_TRUE(std::isnan(std::get<double>(resolve(".nan").value)));
   EXPECT_EQ(resolve("0.7.2"), Metadata{std::string("0.7.2")});
   EXPECT_EQ(resolve("None"), Metadata{std::string("None")});
-  EXPECT_EQ(resolve("09"), Metadata{std::int64_t{9}});
+  EXPECT_EQ(resolve("09"), Metadata{std::string("09")});  // neither octal nor decimal
+  EXPECT_EQ(resolve("08.5"), Metadata{8.5});
+}
+
+// Readers of YAML 1.1 and 1.2 disagree about 010, and about 08.
+TEST(YamlScalar, IntegersAreDecimalWithoutPadding) {
+  const auto integer = [](const std::string& text) {
+    YamlNode node;
+    node.text = text;
+    return resolve_integer(node);
+  };
+  EXPECT_EQ(integer("8"), 8);
+  EXPECT_EQ(integer("-8"), -8);
+  EXPECT_EQ(integer("0"), 0);
+  for (const char* odd : {"08", "010", "0x8", "0b1", "8.0", "1e1", " 8", "eight"}) {
+    EXPECT_EQ(integer(odd), std::nullopt) << odd;
+  }
 }
 
 TEST(YamlScalar, QuotedTextIsText) {
@@ -51,10 +67,10 @@ TEST(YamlScalar, NumbersOutOfRangeStayReadable) {
 
 TEST(YamlScalar, TextThatWouldBeMisreadIsQuoted) {
   for (const char* text :
-       {"yes", "No",         "null", "~",    "",   "12",    "1.3", "1e5", "0x10", ".inf",
-        "-x",  "2024-01-31", "a: b", "a #b", "#a", "'a",    "\"",  "[a]", "{",    "a,b",
-        "*a",  "&a",         "!a",   "|",    ">",  "%a",    "@a",  "`a",  " a",   "a ",
-        "-",   "?",          "...",  "=",    "<<", "12:30", "it's"}) {
+       {"yes", "No",         "null", "~",    "",    "12", "1.3", "1e5",   "0x10", ".inf",
+        "-x",  "2024-01-31", "a: b", "a #b", "#a",  "'a", "\"",  "[a]",   "{",    "a,b",
+        "*a",  "&a",         "08",   "0123", "!a",  "|",  ">",   "%a",    "@a",   "`a",
+        " a",  "a ",         "-",    "?",    "...", "=",  "<<",  "12:30", "it's"}) {
     const std::string written = write_text(text);
     EXPECT_TRUE(written.front() == '\'' || written.front() == '"') << text;
     const YamlNode back = parse_yaml("k: [" + written + "]\n" + written + ": 1\n", "w.yaml");

@@ -1,9 +1,16 @@
 #include "controller/recorder.h"
 
+#include <sys/stat.h>
+
+#include <mutex>
+#include <thread>
+
 #include "controller/mcap_reader.h"
 #include "controller/mcap_writer.h"
+#include "leapp/log.h"
 #include "leapp/replay.h"
 #include "support.h"
+#include "support/file_size_limit.h"
 
 namespace leapp {
 namespace {
@@ -59,7 +66,62 @@ TEST(Recorder, AFileThatCannotBeMade) {
   PolicyBench bench;
   add_legs(bench);
   bench.options.recording = "/nowhere/run.mcap";
-  EXPECT_THAT(message_of([&] { bench.make(); }), HasSubstr("could not be made"));
+  EXPECT_THAT(message_of([&] { bench.make(); }),
+              HasSubstr("the recording could not be written: No such file"));
+}
+
+TEST(Recorder, AFullDiskIsSaidAtTheStart) {
+  PolicyBench bench;
+  add_legs(bench);
+  bench.options.recording = "/dev/full";
+  EXPECT_THAT(message_of([&] { bench.make(); }), HasSubstr("No space left on device"));
+}
+
+// The worker of the recorder is waited for by its end; no test sleeps.
+TEST(Recorder, ADiskThatFillsUpIsLoggedAndCounted) {
+  PolicyBench bench;
+  add_legs(bench);
+  const std::filesystem::path file = bench.folder() / "run.mcap";
+  bench.options.recording = file;
+  std::string log;
+  std::mutex mutex;
+  const LogSink former = set_log_sink(
+      [&](LogLevel, std::string_view line) {
+        const std::lock_guard lock(mutex);
+        log += line;
+      },
+      LogLevel::kError);
+  std::uint64_t dropped = 0;
+  {
+    Controller controller = bench.make();
+    controller.start();
+    const test::FileSizeLimit full(64 << 10);
+    // 1 MiB is a chunk; until it could not be written nothing is missing.
+    while (controller.dropped() == 0) {
+      for (int i = 0; i < 100; ++i) {
+        controller.set_sensor(0, std::array{0.1 * i, 0.3});
+        controller.update();
+        bench.now += 10ms;
+      }
+      std::this_thread::yield();
+    }
+    dropped = controller.dropped();
+    controller.update();
+    EXPECT_GE(controller.dropped(), dropped);
+  }
+  set_log_sink(former);
+  EXPECT_THAT(log, HasSubstr("the recording ended early: File too large"));
+  EXPECT_THAT(log, HasSubstr("[LP655]"));
+  EXPECT_GT(dropped, 100U);
+  EXPECT_LT(lines_of(file).size(), 10U);  // a file that can be read, of what was written whole
+}
+
+TEST(McapReader, RefusesAPipeInsteadOfWaiting) {
+  PolicyBench bench;
+  const std::filesystem::path pipe = bench.folder() / "pipe.mcap";
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  EXPECT_THAT(message_of([&] { McapReader reader(pipe); }), HasSubstr("not a regular file"));
+  EXPECT_THAT(message_of([&] { McapReader reader("/dev/zero"); }), HasSubstr("not a regular file"));
 }
 
 TEST(McapReader, RefusesWhatIsNoRecordingAndReadsWhatIsCutOff) {
@@ -77,7 +139,7 @@ TEST(McapReader, RefusesWhatIsNoRecordingAndReadsWhatIsCutOff) {
     }
   }
   std::ofstream(file) << "not a recording";
-  EXPECT_THAT(message_of([&] { lines_of(file); }), HasSubstr("this is no MCAP file [LP655]"));
+  EXPECT_THAT(message_of([&] { lines_of(file); }), HasSubstr("this is not an MCAP file [LP655]"));
   EXPECT_THAT(message_of([&] { lines_of("/nowhere"); }), HasSubstr("was not found"));
 }
 

@@ -37,13 +37,29 @@ TEST(FieldsTest, EntriesMayHoldSeveralNumbers) {
 }
 
 TEST(FieldsTest, WhatIsNoFiniteNumberIsNamed) {
-  for (const char* text : {"nan", "inf", "1,x", "1e999", "0x10", "1 2", "--1"}) {
+  for (const char* text : {"nan", "inf", "1,x", "1e999", "1e39", "-1e39", "0x10", "1 2", "--1"}) {
     EXPECT_THAT(error_of([&] { fields(text).numbers("key", "gains"); }),
                 StartsWith("LP823: policy.onnx: key 'key' has the value"))
         << text;
   }
   EXPECT_THAT(error_of([] { fields("1,,2").numbers("key", "gains"); }), HasSubstr("empty value"));
   EXPECT_THAT(error_of([] { fields("").texts("key", "names"); }), HasSubstr("empty value"));
+}
+
+// Constants of imported nodes are float32.
+TEST(FieldsTest, NumbersMustFitAFloat32) {
+  EXPECT_TRUE(is_finite_float(3.4e38));
+  EXPECT_FALSE(is_finite_float(3.5e38));
+  EXPECT_FALSE(is_finite_float(-1e39));
+  EXPECT_FALSE(is_finite_float(NAN));
+  EXPECT_THAT(error_of([] { fields("1e39").nested("key", "limits", Bounds::kMayBeInfinite); }),
+              HasSubstr("expected numbers that a float32 can hold"));
+  EXPECT_EQ(fields("0.5").positive("key"), 0.5);
+  for (const char* text : {"1e39", "1e-60", "0", "-1", "inf", "nan"}) {
+    EXPECT_THAT(error_of([&] { fields(text).positive("key"); }),
+                HasSubstr("expected a positive number that a float32 can hold"))
+        << text;
+  }
 }
 
 TEST(FieldsTest, AMissingKeySaysWhatToGive) {

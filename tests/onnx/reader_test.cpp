@@ -166,7 +166,7 @@ TEST(Reader, NamesAMissingFile) {
     FAIL();
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), Code::kNotFound);
-    EXPECT_THAT(error.what(), HasSubstr("/nowhere/model.onnx was not found"));
+    EXPECT_THAT(error.what(), HasSubstr("/nowhere/model.onnx: the file was not found"));
   }
 }
 

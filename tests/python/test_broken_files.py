@@ -183,7 +183,30 @@ def adding(**fields: Any) -> bytes:
     return model([helper.make_node("Add", ["x", "w"], ["y"])], w)
 
 
+def functions(count: int, calls: int = 1) -> bytes:
+    """Functions of the file's own, each of which calls the next."""
+    opsets = [helper.make_opsetid("", 18), helper.make_opsetid("local", 1)]
+    chain = []
+    for i in range(count):
+        last = i + 1 == count
+        inner = [
+            helper.make_node(
+                "Relu" if last else f"f{i + 1}", ["x"], ["y"], domain="" if last else "local"
+            )
+            for _ in range(calls)
+        ]
+        chain.append(helper.make_function("local", f"f{i}", ["x"], ["y"], inner, opsets))
+    ports = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [1, 4]) for name in "xy"]
+    first = helper.make_node("f0", ["x"], ["y"], domain="local")
+    graph = helper.make_graph([first], "g", ports[:1], ports[1:])
+    built = helper.make_model(graph, opset_imports=opsets, ir_version=8, functions=chain)
+    return bytes(built.SerializeToString())
+
+
 HOSTILE: dict[str, bytes] = {
+    "3,000 functions in a row": functions(3000),
+    "functions that double": functions(60, 2),
+    "another domain": model([helper.make_node("Squash", ["x"], ["y"], domain="my.robot")]),
     "graphs in graphs": nested(20_000),
     "a cycle": model(
         [helper.make_node("Add", ["x", "b"], ["y"]), helper.make_node("Relu", ["y"], ["b"])]

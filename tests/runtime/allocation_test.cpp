@@ -171,7 +171,7 @@ void count_ticks(InferenceManager& manager) {
   bool good = true;
   start_counting();
   for (int i = 0; i < kTicks; ++i) {
-    manager.set_input(in, x.data());
+    good = good && manager.set_input(in, x).ok();
     good = good && manager.tick().ok();
     sum += static_cast<const float*>(manager.output(out).data)[0];
   }

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 
 #include <array>
+#include <span>
 #include <string>
 
 #include "leapp/inference_manager.h"
@@ -27,9 +28,9 @@ TEST_F(InferenceManagerTest, BoundMemoryIsReadAndWrittenInPlace) {
   std::array<float, 4> x{1, 2, 3, 4};
   std::array<float, 4> middle{};
   std::array<float, 4> y{};
-  manager.bind_input(manager.input_port("pre/x"), x.data());
-  manager.bind_output(manager.output_port("pre/y"), middle.data());
-  manager.bind_output(manager.output_port("post/y"), y.data());
+  manager.bind_input(manager.input_port("pre/x"), x);
+  manager.bind_output(manager.output_port("pre/y"), middle);
+  manager.bind_output(manager.output_port("post/y"), y);
   manager.tick().value();
   EXPECT_THAT(middle, ElementsAre(3, 5, 7, 9));
   EXPECT_THAT(y, ElementsAre(7, 11, 15, 19));
@@ -38,7 +39,7 @@ TEST_F(InferenceManagerTest, BoundMemoryIsReadAndWrittenInPlace) {
   manager.tick().value();
   EXPECT_THAT(y, Each(3));
   // Back to the manager's own memory.
-  manager.bind_output(manager.output_port("post/y"), nullptr);
+  manager.unbind_output(manager.output_port("post/y"));
   x = {1, 1, 1, 1};
   manager.tick().value();
   EXPECT_THAT(y, Each(3));
@@ -49,7 +50,7 @@ TEST_F(InferenceManagerTest, BoundOutputThatIsFedBackIsACopy) {
   add_policy(test);
   InferenceManager manager(test.write());
   std::array<float, 4> action{};
-  manager.bind_output(manager.output_port("post/y"), action.data());
+  manager.bind_output(manager.output_port("post/y"), action);
   PolicyReference reference;
   for (int tick = 0; tick < 5; ++tick) {
     manager.run_policy({{"pre/x", row({-0.6f, -0.6f, -0.6f, -0.6f})}});
@@ -63,14 +64,13 @@ TEST_F(InferenceManagerTest, BoundInputIsNeverWritten) {
   InferenceManager manager(test.write());
   const std::array<float, 4> x{1, 2, 3, 4};
   const InputPort port = manager.input_port("pre/x");
-  manager.bind_input(port, x.data());
+  manager.bind_input(port, x);
   manager.prepare();
   EXPECT_THAT(message_of([&] {
                 manager.run_policy({{"pre/x", row({0, 0, 0, 0})}});
               }),
               HasSubstr("input pre/x is bound to the caller's memory"));
-  manager.set_input(port, row({0, 0, 0, 0}).data());
-  const Result<void> result = manager.tick();
+  const Result<void> result = manager.set_input(port, row({0, 0, 0, 0}));
   EXPECT_THAT(std::string(result.failure().message()),
               HasSubstr("input pre/x is bound to the caller's memory and cannot be set too"));
   EXPECT_THAT(x, ElementsAre(1, 2, 3, 4));
@@ -80,8 +80,48 @@ TEST_F(InferenceManagerTest, BoundMemoryMustBeAligned) {
   test.node("n", "affine.onnx", {port("x")}, {port("y")}).input("n/x").output("n/y");
   InferenceManager manager(test.write());
   alignas(float) std::array<char, 20> memory{};
-  EXPECT_THAT(message_of([&] { manager.bind_input(manager.input_port("n/x"), memory.data() + 1); }),
+  const auto odd = std::as_bytes(std::span(memory).subspan(1, 16));
+  EXPECT_THAT(message_of([&] {
+                manager.bind_input(manager.input_port("n/x"), {DType::kFloat32, odd});
+              }),
               HasSubstr("is not aligned for float32"));
+}
+
+TEST_F(InferenceManagerTest, BoundMemoryMustFitThePort) {
+  test.node("n", "affine.onnx", {port("x")}, {port("y")}).input("n/x").output("n/y");
+  InferenceManager manager(test.write());
+  const InputPort x = manager.input_port("n/x");
+  const OutputPort y = manager.output_port("n/y");
+  std::array<float, 3> few{};
+  std::array<double, 4> wide{};
+  EXPECT_EQ(message_of([&] { manager.bind_input(x, few); }),
+            "input n/x has 3 elements (12 bytes), expected 4 (16 bytes) [LP603]");
+  EXPECT_EQ(message_of([&] { manager.bind_output(y, wide); }),
+            "the memory for output n/y is float64, expected float32 [LP602]");
+  EXPECT_THAT(message_of([&] { manager.bind_input(x, std::span<const float>()); }),
+              HasSubstr("has 0 elements"));
+  EXPECT_THAT(message_of([&] {
+                manager.bind_input(x, ConstTensorView(nullptr, DType::kFloat32, {1, 4}));
+              }),
+              HasSubstr("no memory (a null pointer)"));
+  // What was refused has bound nothing.
+  EXPECT_TRUE(manager.set_input(x, row({1, 1, 1, 1})));
+  EXPECT_TRUE(manager.tick());
+  EXPECT_THAT(few, Each(0));
+}
+
+TEST_F(InferenceManagerTest, AnUnboundInputWantsToBeSet) {
+  test.node("n", "affine.onnx", {port("x")}, {port("y")}).input("n/x").output("n/y");
+  InferenceManager manager(test.write());
+  const InputPort x = manager.input_port("n/x");
+  const std::array<float, 4> memory{1, 2, 3, 4};
+  manager.bind_input(x, memory);
+  EXPECT_TRUE(manager.tick());
+  manager.unbind_input(x);
+  EXPECT_EQ(manager.tick().failure().code(), Code::kMissingInput);
+  EXPECT_TRUE(manager.set_input(x, row({0, 0, 0, 0})));
+  EXPECT_TRUE(manager.tick());
+  EXPECT_THAT(memory, ElementsAre(1, 2, 3, 4));
 }
 
 }  // namespace

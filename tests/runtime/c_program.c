@@ -33,7 +33,7 @@ int run_c_program(const char* yaml, char* problem, size_t size) {
   EXPECT(strstr(leapp_last_error(), "not found") != NULL);
   EXPECT(strcmp(leapp_last_code(), "LP004") == 0);
 
-  leapp_options_init(&options);
+  EXPECT(leapp_options_init(&options, sizeof options) == LEAPP_OK);
   options.measure = 1;
   options.check_finite = LEAPP_FINITE_INPUTS | LEAPP_FINITE_STATE | LEAPP_FINITE_OUTPUTS;
   options.deadline = 100.0;
@@ -46,16 +46,17 @@ int run_c_program(const char* yaml, char* problem, size_t size) {
   EXPECT(leapp_find_output(robot, "post/y", &action) == LEAPP_OK && action == 0);
   EXPECT(leapp_find_input(robot, "pre/z", &obs) == LEAPP_VALUE);
   EXPECT(strstr(leapp_last_error(), "'pre/z' is no input of the pipeline") != NULL);
-  EXPECT(leapp_input_info(robot, obs, &info) == LEAPP_OK);
+  EXPECT(leapp_input_info(robot, obs, &info, sizeof info) == LEAPP_OK);
   EXPECT(info.dtype == LEAPP_FLOAT32 && info.rank == 2 && info.shape[1] == 4 && info.bytes == 16);
-  EXPECT(leapp_output_info(robot, 7, &info) == LEAPP_VALUE);
+  EXPECT(leapp_output_info(robot, 7, &info, sizeof info) == LEAPP_VALUE);
 
   EXPECT(leapp_prepare(robot, 2) == LEAPP_OK);
   EXPECT(leapp_tick(robot) == LEAPP_VALUE); /* no input yet */
   EXPECT(strstr(leapp_last_error(), "input pre/x is missing") != NULL);
   EXPECT(strcmp(leapp_last_code(), "LP604") == 0);
   EXPECT(leapp_set_input(robot, obs, x, 12) == LEAPP_VALUE);
-  EXPECT(strstr(leapp_last_error(), "input pre/x has 16 bytes, but 12 were given") != NULL);
+  EXPECT(strstr(leapp_last_error(),
+                "input pre/x has 3 elements (12 bytes), expected 4 (16 bytes)") != NULL);
   EXPECT(leapp_set_input(robot, obs, x, sizeof x) == LEAPP_OK);
   EXPECT(leapp_set_input_value(robot, "policy", "h", h, sizeof h) == LEAPP_OK);
   EXPECT(leapp_state_bytes(robot) == sizeof state);
@@ -69,8 +70,13 @@ int run_c_program(const char* yaml, char* problem, size_t size) {
 
   EXPECT(leapp_set_state(robot, state, 4) == LEAPP_VALUE);
   EXPECT(leapp_set_state(robot, state, sizeof state) == LEAPP_OK);
-  EXPECT(leapp_bind_input(robot, obs, x) == LEAPP_OK);
-  EXPECT(leapp_bind_output(robot, action, mine) == LEAPP_OK);
+  EXPECT(leapp_bind_input(robot, obs, x, sizeof x) == LEAPP_OK);
+  EXPECT(leapp_bind_output(robot, action, mine, sizeof mine) == LEAPP_OK);
+  EXPECT(leapp_bind_input(robot, obs, x, 12) == LEAPP_VALUE);
+  EXPECT(leapp_bind_output(robot, action, mine, 20) == LEAPP_VALUE);
+  EXPECT(leapp_set_input(robot, obs, x, sizeof x) == LEAPP_USAGE); /* bound: not set */
+  EXPECT(strcmp(leapp_last_code(), "LP607") == 0);
+  EXPECT(leapp_touch(robot, 9) == LEAPP_VALUE);
   EXPECT(leapp_touch(robot, obs) == LEAPP_OK);
   EXPECT(leapp_tick(robot) == LEAPP_OK);
   EXPECT(mine[0] == 0.5f);
@@ -82,7 +88,7 @@ int run_c_program(const char* yaml, char* problem, size_t size) {
   EXPECT(strcmp(leapp_last_code(), "LP962") == 0);
   EXPECT(leapp_trace_to(robot, NULL) == LEAPP_OK);
 
-  EXPECT(leapp_statistics(robot, &latency) == LEAPP_OK);
+  EXPECT(leapp_statistics(robot, &latency, sizeof latency) == LEAPP_OK);
   EXPECT(latency.count == 4 && latency.max >= latency.p50 && latency.deadline_misses == 0);
   leapp_free(robot);
   leapp_free(NULL);

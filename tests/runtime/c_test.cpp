@@ -9,9 +9,16 @@
 #include <string>
 
 #include "base/log.h"
+#include "bundle/golden_traces.h"
 #include "test_bundle.h"
 
-extern "C" int run_c_program(const char* yaml, char* problem, size_t size);
+extern "C" {
+int run_c_program(const char* yaml, char* problem, size_t size);
+// c_sizes.c, compiled against this version of the header and against two others.
+int run_c_sizes(const char* yaml, char* problem, size_t size);
+int run_c_sizes_older(const char* yaml, char* problem, size_t size);
+int run_c_sizes_newer(const char* yaml, char* problem, size_t size);
+}
 
 namespace leapp {
 namespace {
@@ -50,16 +57,19 @@ TEST(CTest, NullArgumentsAreRefused) {
   expect_refused(leapp_find_input(robot, "pre/x", nullptr), "input");
   expect_refused(leapp_find_output(robot, nullptr, &index), "name");
   expect_refused(leapp_find_output(robot, "post/y", nullptr), "output");
-  expect_refused(leapp_input_info(robot, 0, nullptr), "info");
-  expect_refused(leapp_output_info(robot, 0, nullptr), "info");
+  expect_refused(leapp_input_info(robot, 0, nullptr, 0), "info");
+  expect_refused(leapp_output_info(robot, 0, nullptr, 0), "info");
   expect_refused(leapp_set_input(robot, 0, nullptr, 16), "elements");
   expect_refused(leapp_set_input_value(robot, nullptr, "h", values.data(), 16), "node");
   expect_refused(leapp_set_input_value(robot, "policy", nullptr, values.data(), 16), "input");
   expect_refused(leapp_set_input_value(robot, "policy", "h", nullptr, 16), "elements");
   expect_refused(leapp_get_state(robot, nullptr, sizeof(values)), "state");
   expect_refused(leapp_set_state(robot, nullptr, sizeof(values)), "state");
-  expect_refused(leapp_statistics(robot, nullptr), "out");
-  leapp_options_init(nullptr);
+  expect_refused(leapp_bind_input(robot, 0, nullptr, 16), "elements");
+  expect_refused(leapp_bind_output(robot, 0, nullptr, 16), "elements");
+  expect_refused(leapp_statistics(robot, nullptr, 0), "out");
+  expect_refused(leapp_options_init(nullptr, sizeof(leapp_options)), "options");
+  expect_refused(leapp_node_options_init(nullptr, sizeof(leapp_node_options)), "options");
 }
 
 TEST(CTest, ANullManagerIsRefused) {
@@ -69,11 +79,11 @@ TEST(CTest, ANullManagerIsRefused) {
   std::array<float, 4> values{};
   expect_refused(leapp_find_input(nullptr, "pre/x", &index), "manager");
   expect_refused(leapp_find_output(nullptr, "post/y", &index), "manager");
-  expect_refused(leapp_input_info(nullptr, 0, &info), "manager");
-  expect_refused(leapp_output_info(nullptr, 0, &info), "manager");
+  expect_refused(leapp_input_info(nullptr, 0, &info, sizeof(info)), "manager");
+  expect_refused(leapp_output_info(nullptr, 0, &info, sizeof(info)), "manager");
   expect_refused(leapp_set_input(nullptr, 0, values.data(), 16), "manager");
-  expect_refused(leapp_bind_input(nullptr, 0, values.data()), "manager");
-  expect_refused(leapp_bind_output(nullptr, 0, values.data()), "manager");
+  expect_refused(leapp_bind_input(nullptr, 0, values.data(), 16), "manager");
+  expect_refused(leapp_bind_output(nullptr, 0, values.data(), 16), "manager");
   expect_refused(leapp_touch(nullptr, 0), "manager");
   expect_refused(leapp_prepare(nullptr, 1), "manager");
   expect_refused(leapp_tick(nullptr), "manager");
@@ -81,7 +91,7 @@ TEST(CTest, ANullManagerIsRefused) {
   expect_refused(leapp_reset(nullptr), "manager");
   expect_refused(leapp_get_state(nullptr, values.data(), 16), "manager");
   expect_refused(leapp_set_state(nullptr, values.data(), 16), "manager");
-  expect_refused(leapp_statistics(nullptr, &latency), "manager");
+  expect_refused(leapp_statistics(nullptr, &latency, sizeof(latency)), "manager");
   EXPECT_EQ(leapp_input_count(nullptr), 0u);
   EXPECT_EQ(leapp_output_count(nullptr), 0u);
   EXPECT_EQ(leapp_input_name(nullptr, 0), nullptr);
@@ -96,6 +106,16 @@ TEST(CTest, OptionsThatWereNotInitialisedAreRefused) {
   EXPECT_EQ(leapp_load("nowhere.yaml", &options, &robot), LEAPP_VALUE);
   EXPECT_THAT(leapp_last_error(), ::testing::HasSubstr("options.size is 0"));
   EXPECT_EQ(robot, nullptr);
+  EXPECT_EQ(leapp_options_init(&options, 0), LEAPP_VALUE);
+  leapp_node_options node{};
+  options.nodes = &node;
+  options.node_count = 1;
+  options.size = sizeof(options);
+  EXPECT_EQ(leapp_load("nowhere.yaml", &options, &robot), LEAPP_VALUE);
+  EXPECT_THAT(leapp_last_error(), ::testing::HasSubstr("the size of an entry is 0"));
+  options.node_size = sizeof(node);
+  EXPECT_EQ(leapp_load("nowhere.yaml", &options, &robot), LEAPP_VALUE);
+  EXPECT_THAT(leapp_last_error(), ::testing::HasSubstr("entry 0 does not name its node"));
 }
 
 TEST(CTest, TheLimitOnTensorsCanBeSet) {
@@ -104,7 +124,7 @@ TEST(CTest, TheLimitOnTensorsCanBeSet) {
   add_policy(test);
   const std::string yaml = test.write();
   leapp_options options;
-  leapp_options_init(&options);
+  leapp_options_init(&options, sizeof(options));
   EXPECT_EQ(options.max_tensor_bytes, std::uint64_t{1} << 30);
   options.max_tensor_bytes = 16;
   leapp_manager* robot = nullptr;
@@ -112,17 +132,54 @@ TEST(CTest, TheLimitOnTensorsCanBeSet) {
   EXPECT_THAT(leapp_last_error(), ::testing::HasSubstr("max_tensor_bytes"));
 }
 
-TEST(CTest, OptionsOfTheFirstVersionStillCount) {
+// One golden tick of add_policy(), so that a caller has something to verify.
+std::filesystem::path write_with_golden(TestBundle& test) {
+  add_policy(test);
+  PolicyReference reference;
+  const Tensor x = row({1, 1, 1, 1});
+  const float y = reference.tick(1);
+  const Tensor action = row({y, y, y, y});
+  const std::filesystem::path file = test.folder() / "test_golden.safetensors";
+  write_safetensors(file, {{"0/inputs/pre/x", x.view()}, {"0/outputs/post/y", action.view()}},
+                    GoldenNotes{1, {}, {}, {}}.metadata());
+  test.bundle().pipeline.golden = FileEntry{file.filename().string(), "", sha256_file(file)};
+  return test.write();
+}
+
+TEST(CTest, ACallerMayHaveSmallerOrLargerStructs) {
+  find_libraries();
+  TestBundle test;
+  const std::string yaml = write_with_golden(test);
+  for (const auto caller : {run_c_sizes, run_c_sizes_older, run_c_sizes_newer}) {
+    std::array<char, 1024> problem{};
+    EXPECT_EQ(caller(yaml.c_str(), problem.data(), problem.size()), 0) << problem.data();
+  }
+}
+
+TEST(CTest, AnIndexOutOfRangeIsSaid) {
   find_libraries();
   TestBundle test;
   add_policy(test);
-  leapp_options options;
-  leapp_options_init(&options);
-  options.size = offsetof(leapp_options, max_tensor_bytes);
-  options.max_tensor_bytes = 0;  // not there for such a caller
   leapp_manager* robot = nullptr;
-  ASSERT_EQ(leapp_load(test.write().c_str(), &options, &robot), LEAPP_OK) << leapp_last_error();
-  leapp_free(robot);
+  ASSERT_EQ(leapp_load(test.write().c_str(), nullptr, &robot), LEAPP_OK) << leapp_last_error();
+  const std::unique_ptr<leapp_manager, decltype(&leapp_free)> owner(robot, leapp_free);
+  const float x[4] = {};
+  const auto expect_said = [](bool failed) {
+    EXPECT_TRUE(failed);
+    EXPECT_STREQ(leapp_last_code(), "LP601");
+    EXPECT_EQ(leapp_load(nullptr, nullptr, nullptr), LEAPP_VALUE);  // another error in between
+  };
+  expect_said(leapp_set_input(robot, 1, x, sizeof x) == LEAPP_VALUE);
+  expect_said(leapp_bind_input(robot, 1, x, sizeof x) == LEAPP_VALUE);
+  expect_said(leapp_bind_output(robot, 1, nullptr, 0) == LEAPP_VALUE);
+  expect_said(leapp_touch(robot, 1) == LEAPP_VALUE);
+  expect_said(leapp_input(robot, 1) == nullptr);
+  expect_said(leapp_output(robot, 1) == nullptr);
+  expect_said(leapp_input_name(robot, 1) == nullptr);
+  expect_said(leapp_output_name(robot, 1) == nullptr);
+  expect_said(leapp_input_kind(robot, 1) == nullptr);
+  expect_said(leapp_output_element(robot, 1, 0, 0) == nullptr);
+  expect_said(leapp_output_text(robot, 1, "unit") == nullptr);
 }
 
 TEST(CTest, LinesOfTheLogGoToTheSink) {
@@ -170,19 +227,17 @@ TEST(CTest, InputsAreWrittenInPlaceAndGrowStale) {
   const std::string yaml = test.write();
   int misses = 0;
   const leapp_staleness limit{.input = "n/x", .seconds = 3600};
-  leapp_node_options node{.size = sizeof(leapp_node_options),
-                          .node = "n",
-                          .threads = 1,
-                          .affinity = nullptr,
-                          .affinity_count = 0,
-                          .spinning = 0,
-                          .provider = "cpu",
-                          .translate = 1};
+  leapp_node_options node;
+  leapp_node_options_init(&node, sizeof(node));
+  node.node = "n";
+  node.provider = "cpu";
   leapp_options options;
-  leapp_options_init(&options);
+  leapp_options_init(&options, sizeof(options));
   options.nodes = &node;
+  options.node_size = sizeof(node);
   options.node_count = 1;
   options.staleness = &limit;
+  options.staleness_size = sizeof(limit);
   options.staleness_count = 1;
   options.deadline = 1e-9;
   options.on_deadline_miss = [](void* context, uint64_t, double took, double deadline) {

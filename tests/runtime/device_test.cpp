@@ -198,15 +198,16 @@ TEST_F(DeviceTest, MemoryOfTheDeviceGoesInAndOut) {
   void* result = device->allocate(16);
   const Tensor ones = row({1, 1, 1, 1});
   device->copy(mine, ones.data(), 16, DeviceMemory::Copy::kToDevice).value();
-  manager.set_device_input(x, mine);
+  manager.set_device_input(x, std::span(static_cast<const float*>(mine), 4)).value();
   manager.tick().value();
-  manager.get_device_output(y, result).value();
+  manager.get_device_output(y, std::span(static_cast<float*>(result), 4)).value();
+  EXPECT_EQ(manager.output<float>(y).failure().code(), Code::kUsage);
   Tensor host = row({0, 0, 0, 0});
   device->copy(host.data(), result, 16, DeviceMemory::Copy::kToHost).value();
   EXPECT_THAT(floats(host), Each(9));
   // Bound, a recorded tick reads and writes the caller's memory.
-  manager.bind_input(x, mine);
-  manager.bind_output(y, result);
+  manager.bind_input(x, std::span(static_cast<const float*>(mine), 4));
+  manager.bind_output(y, std::span(static_cast<float*>(result), 4));
   manager.prepare();
   manager.tick().value();
   device->copy(host.data(), result, 16, DeviceMemory::Copy::kToHost).value();

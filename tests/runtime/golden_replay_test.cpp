@@ -76,13 +76,42 @@ TEST_F(GoldenReplayTest, AValueThatIsOffIsNamedWithPortAndTick) {
   leapp_manager* robot = nullptr;
   ASSERT_EQ(leapp_load(yaml.c_str(), nullptr, &robot), LEAPP_OK);
   leapp_verification found = {};
-  EXPECT_NE(leapp_verify(robot, &found), LEAPP_OK);
+  EXPECT_NE(leapp_verify(robot, &found, sizeof(found)), LEAPP_OK);
   EXPECT_STREQ(leapp_last_code(), "LP941");
   EXPECT_THAT(leapp_last_error(), HasSubstr("post/y in golden tick 2"));
   EXPECT_EQ(found.ticks, 3u);
   EXPECT_GE(found.mismatched, 1u);
   EXPECT_NEAR(found.worst_error, 0.5, 1e-5);
   leapp_free(robot);
+}
+
+// Inputs alone, and nodes that are all marked as not compared, say nothing of a machine.
+TEST_F(GoldenReplayTest, TracesWithoutOutputsDoNotPass) {
+  add_policy(test_);
+  keep("0/inputs/pre/x", 1);
+  std::vector<NamedTensorView> views;
+  for (const auto& [name, tensor] : tensors_) views.push_back({name, tensor.view()});
+  const std::filesystem::path file = test_.folder() / "test_golden.safetensors";
+  write_safetensors(file, views, GoldenNotes{1, {}, {}, {}}.metadata());
+  test_.bundle().pipeline.golden = FileEntry{file.filename().string(), "", sha256_file(file)};
+  const std::filesystem::path yaml = test_.write();
+  const Verification verification = InferenceManager(yaml).verify();
+  EXPECT_FALSE(verification.passed());
+  EXPECT_THAT(to_string(verification), HasSubstr("the golden traces hold no value of it"));
+  leapp_manager* robot = nullptr;
+  ASSERT_EQ(leapp_load(yaml.c_str(), nullptr, &robot), LEAPP_OK);
+  leapp_verification found = {};
+  EXPECT_EQ(leapp_verify(robot, &found, sizeof(found)), LEAPP_VALUE);
+  EXPECT_STREQ(leapp_last_code(), "LP949");
+  EXPECT_EQ(found.ticks, 1u);
+  EXPECT_EQ(found.compared, 0u);
+  leapp_free(robot);
+}
+
+TEST_F(GoldenReplayTest, NodesThatAreNotComparedDoNotPass) {
+  const std::string random = "it draws random numbers";
+  const GoldenNotes notes{3, {}, {}, {{"pre", random}, {"policy", random}, {"post", random}}};
+  EXPECT_FALSE(InferenceManager(write(0, notes)).verify().passed());
 }
 
 TEST_F(GoldenReplayTest, TheToleranceIsTheOneThatTheTracesComeWith) {

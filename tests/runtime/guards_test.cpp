@@ -49,7 +49,7 @@ TEST_F(InferenceManagerTest, StaleInputIsAFailure) {
   add_policy(test);
   InferenceManager manager(test.write(), {.staleness = {{"pre/x", std::chrono::milliseconds(5)}}});
   const InputPort obs = manager.input_port("pre/x");
-  manager.set_input(obs, row({0, 0, 0, 0}).data());
+  manager.set_input(obs, row({0, 0, 0, 0})).value();
   std::this_thread::sleep_for(std::chrono::milliseconds(6));
   const Result<void> result = manager.tick();
   EXPECT_EQ(result.failure().message(), "input pre/x is stale: it is older than its limit [LP605]");

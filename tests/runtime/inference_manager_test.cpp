@@ -45,7 +45,7 @@ TEST_F(InferenceManagerTest, RealTimeFaceGivesTheSame) {
   for (int tick = 0; tick < 5; ++tick) {
     const float value = 0.1f * static_cast<float>(tick) - 0.6f;
     const std::array<float, 4> elements{value, value, value, value};
-    manager.set_input(obs, elements.data());
+    manager.set_input(obs, elements).value();
     manager.tick().value();
     ASSERT_THAT(floats(manager.output(action)), Each(FloatEq(reference.tick(value))));
   }
@@ -199,9 +199,9 @@ TEST_F(InferenceManagerTest, AManagerThatWasMovedFromSaysSo) {
   // NOLINTBEGIN(bugprone-use-after-move)
   EXPECT_EQ(manager.tick().failure().code(), Code::kUsage);
   EXPECT_EQ(manager.set_input(x, std::vector<float>(4)).failure().code(), Code::kUsage);
-  manager.set_input(x, row({1, 1, 1, 1}).data());
-  manager.touch(x);
-  manager.clear_inputs();
+  EXPECT_EQ(manager.touch(x).failure().code(), Code::kUsage);
+  EXPECT_EQ(manager.clear_inputs().failure().code(), Code::kUsage);
+  EXPECT_EQ(manager.output<float>(OutputPort()).failure().code(), Code::kUsage);
   EXPECT_TRUE(manager.inputs().empty());
   EXPECT_TRUE(manager.bundle().models.empty());
   EXPECT_EQ(manager.input(x).data, nullptr);

@@ -94,39 +94,67 @@ TEST_F(InferenceManagerTest, UnknownPortsListWhatThereIs) {
             "node 'policy' has no port 'z'; it has: x, h_in; y, h_out [LP601]");
 }
 
-TEST_F(InferenceManagerTest, ACallThatCannotFailMakesTheNextTickFail) {
+TEST_F(InferenceManagerTest, EveryCallOfTheLoopSaysThatItFailed) {
   test.node("n", "affine.onnx", {port("x")}, {port("y")}).input("n/x").output("n/y");
   InferenceManager manager(test.write());
   const InputPort x = manager.input_port("n/x");
-  manager.set_input(x, static_cast<const void*>(nullptr));
-  EXPECT_EQ(manager.tick().failure().code(), Code::kWrongValue);
-  manager.set_input(InputPort(), row({1, 1, 1, 1}).data());
-  EXPECT_EQ(manager.tick().failure().code(), Code::kUnknownPort);
-  manager.touch(InputPort());
-  EXPECT_EQ(manager.tick().failure().code(), Code::kUnknownPort);
+  const OutputPort y = manager.output_port("n/y");
+  const Tensor ones = row({1, 1, 1, 1});
+  const ConstTensorView nothing(nullptr, DType::kFloat32, {1, 4});
+  EXPECT_EQ(manager.set_input(x, nothing).failure().code(), Code::kWrongValue);
+  EXPECT_EQ(manager.set_device_input(x, nothing).failure().code(), Code::kWrongValue);
+  EXPECT_EQ(manager.set_input(InputPort(), ones).failure().code(), Code::kUnknownPort);
+  EXPECT_EQ(manager.set_device_input(InputPort(), ones).failure().code(), Code::kUnknownPort);
+  EXPECT_EQ(manager.touch(InputPort()).failure().code(), Code::kUnknownPort);
   EXPECT_EQ(manager.input(InputPort()).data, nullptr);
   EXPECT_EQ(manager.output(OutputPort()).data, nullptr);
-  EXPECT_THROW(manager.bind_input(InputPort(), nullptr), Error);
-  EXPECT_THROW(manager.set_input_value("n", "x", ConstTensorView(nullptr, DType::kFloat32, {1, 4})),
-               Error);
-  EXPECT_EQ(manager.get_output(manager.output_port("n/y"), nullptr).failure().code(),
-            Code::kWrongValue);
-  manager.set_input(x, row({1, 1, 1, 1}).data());
+  EXPECT_EQ(manager.output<float>(OutputPort()).failure().code(), Code::kUnknownPort);
+  EXPECT_THROW(manager.bind_input(InputPort(), ones), Error);
+  EXPECT_THROW(manager.unbind_input(InputPort()), Error);
+  EXPECT_THROW(manager.unbind_output(OutputPort()), Error);
+  EXPECT_THROW(manager.set_input_value("n", "x", nothing), Error);
+  // A call that failed has changed nothing: no input is set.
+  EXPECT_EQ(manager.tick().failure().code(), Code::kMissingInput);
+  EXPECT_TRUE(manager.set_input(x, ones));
   EXPECT_TRUE(manager.tick());
+  std::array<float, 3> few{};
+  std::array<double, 4> wide{};
+  std::array<float, 4> right{};
+  EXPECT_EQ(manager.get_output(y, few).failure().code(), Code::kPortShape);
+  EXPECT_EQ(manager.get_output(y, wide).failure().code(), Code::kPortType);
+  EXPECT_EQ(manager.get_device_output(y, few).failure().code(), Code::kPortShape);
+  EXPECT_EQ(manager.get_output(OutputPort(), right).failure().code(), Code::kUnknownPort);
+  EXPECT_EQ(manager.get_output(y, TensorView{nullptr, DType::kFloat32, {1, 4}}).failure().code(),
+            Code::kWrongValue);
+  EXPECT_TRUE(manager.get_output(y, right));
+  EXPECT_THAT(right, Each(3));
 }
 
 TEST_F(InferenceManagerTest, ElementsComeTypedAndSized) {
   test.node("n", "affine.onnx", {port("x")}, {port("y")}).input("n/x").output("n/y");
   InferenceManager manager(test.write());
-  InputPort x;  // a member of the user's, say
+  InputPort x;  // as a member of a user's class
   x = manager.input_port("n/x");
   const OutputPort y = manager.output_port("n/y");
   ASSERT_TRUE(manager.set_input(x, std::vector<float>{1, 2, 3, 4}));
   ASSERT_TRUE(manager.tick());
-  const std::span<const float> values = manager.output(y).values<float>();
-  EXPECT_THAT(values, ElementsAre(3, 5, 7, 9));
-  EXPECT_EQ(manager.set_input(x, std::array<float, 3>{}).failure().text(),
-            "input n/x has 3 elements, expected 4");
+  EXPECT_THAT(manager.output(y).values<float>(), ElementsAre(3, 5, 7, 9));
+  const Result<std::span<const float>> values = manager.output<float>(y);
+  ASSERT_TRUE(values);
+  EXPECT_THAT(*values, ElementsAre(3, 5, 7, 9));
+  EXPECT_EQ(manager.output<double>(y).failure().text(), "output n/y is float32, not float64");
+  const float plain[4] = {4, 3, 2, 1};
+  ASSERT_TRUE(manager.set_input(x, plain));
+  ASSERT_TRUE(manager.tick());
+  EXPECT_THAT(manager.output(y).values<float>(), ElementsAre(9, 7, 5, 3));
+  const float short_array[3] = {4, 3, 2};
+  EXPECT_EQ(manager.set_input(x, short_array).failure().text(),
+            "input n/x has 3 elements (12 bytes), expected 4 (16 bytes)");
+  EXPECT_EQ(manager.set_input(x, std::array<float, 3>{}).failure().code(), Code::kPortShape);
+  EXPECT_EQ(manager.set_input(x, {DType::kFloat32, std::as_bytes(std::span(plain)).subspan(3)})
+                .failure()
+                .text(),
+            "input n/x has 3 elements (13 bytes), expected 4 (16 bytes)");
   EXPECT_EQ(manager.set_input(x, std::vector<double>(4)).failure().text(),
             "input n/x is float64, expected float32");
   EXPECT_THROW(static_cast<void>(manager.output(y).values<double>()), Error);

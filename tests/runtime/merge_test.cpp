@@ -139,7 +139,7 @@ TEST_F(MergeTest, InnerPortsAreThoseOfTheLastTick) {
   merged.run_policy({{"pre/x", row({9, 9, 9, 9})}});
   EXPECT_THAT(floats(merged.value("pre", "y")), Each(19));
   const Tensor ones = row({1, 1, 1, 1});
-  merged.set_input(merged.input_port("pre/x"), ones.data());
+  merged.set_input(merged.input_port("pre/x"), ones).value();
   EXPECT_THAT(message_of([&] { merged.value("pre", "y"); }),
               HasSubstr("values inside merged nodes are not kept"));
   merged.tick().value();

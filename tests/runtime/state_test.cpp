@@ -53,17 +53,17 @@ TEST_F(InferenceManagerTest, UndoTakesTheLastTickBack) {
   add_policy(test);
   InferenceManager manager(test.write());
   const TensorMap obs = {{"pre/x", row({0.1f, -0.2f, 0.3f, -0.9f})}};
-  manager.undo_tick();  // none so far
+  manager.undo_tick().value();  // none so far
   manager.run_policy(obs);
   const TensorMap saved = manager.state();
   const TensorMap first = manager.run_policy(obs);
-  manager.undo_tick();
+  manager.undo_tick().value();
   EXPECT_EQ(manager.state(), saved);
-  manager.undo_tick();  // taken back already
+  manager.undo_tick().value();  // taken back already
   EXPECT_EQ(manager.state(), saved);
   EXPECT_EQ(manager.run_policy(obs), first);
   manager.set_state(saved);
-  manager.undo_tick();  // a state was set since
+  manager.undo_tick().value();  // a state was set since
   EXPECT_EQ(manager.state(), saved);
 }
 
@@ -78,7 +78,7 @@ TEST_F(InferenceManagerTest, UndoTakesCopiesBackAsWell) {
   manager.set_input_value("policy", "h", row({2, 2, 2, 2}).view());
   const TensorMap saved = manager.state();
   const TensorMap outputs = manager.run_policy({});
-  manager.undo_tick();
+  manager.undo_tick().value();
   EXPECT_EQ(manager.state(), saved);
   EXPECT_EQ(manager.run_policy({}), outputs);
 }

@@ -1,6 +1,7 @@
 // Threads: one manager is for one at a time, and distinct managers know nothing of each other.
 #include <gmock/gmock.h>
 
+#include <array>
 #include <atomic>
 #include <functional>
 #include <memory>
@@ -61,7 +62,8 @@ TEST_F(InferenceManagerTest, TwoThreadsInOneManagerAreAnError) {
     });
   });
   InferenceManager manager(test.write(), options);
-  manager.set_input(manager.input_port("pre/x"), row({0, 0, 0, 0}).data());
+  const InputPort x = manager.input_port("pre/x");
+  manager.set_input(x, row({0, 0, 0, 0})).value();
   std::thread other([&] { EXPECT_TRUE(manager.tick()); });
   while (!inside) std::this_thread::yield();
   const Result<void> result = manager.tick();
@@ -69,6 +71,13 @@ TEST_F(InferenceManagerTest, TwoThreadsInOneManagerAreAnError) {
             "two threads use this InferenceManager at once; give each thread a manager of its own "
             "[LP609]");
   EXPECT_THAT(message_of([&] { manager.reset(); }), HasSubstr("two threads use this"));
+  // Each call of the loop says so itself: none is left out to fail later.
+  EXPECT_EQ(manager.set_input(x, row({9, 9, 9, 9})).failure().code(), Code::kTwoThreads);
+  EXPECT_EQ(manager.touch(x).failure().code(), Code::kTwoThreads);
+  EXPECT_EQ(manager.clear_inputs().failure().code(), Code::kTwoThreads);
+  std::array<float, 4> action{};
+  EXPECT_EQ(manager.get_output(manager.output_port("post/y"), action).failure().code(),
+            Code::kTwoThreads);
   go_on = true;
   other.join();
   EXPECT_TRUE(manager.tick());
@@ -126,7 +135,6 @@ TEST_F(InferenceManagerTest, CallsOfTwoThreadsGiveRightResultsOrAnError) {
       } catch (const Error& error) {
         ASSERT_EQ(error.code(), Code::kTwoThreads);
       }
-      manager.set_input(x, elements.data());
       if (const Result<void> set = manager.set_input(x, elements); !set) {
         ASSERT_EQ(set.failure().code(), Code::kTwoThreads);
       }

@@ -7,8 +7,11 @@
 #include <map>
 #include <protozero/pbf_reader.hpp>
 #include <sstream>
+#include <thread>
 
 #include "leapp/error.h"
+#include "leapp/log.h"
+#include "support/file_size_limit.h"
 
 namespace leapp {
 namespace {
@@ -131,6 +134,41 @@ TEST_F(TimelineTest, HasASliceForEveryTickAndStep) {
   EXPECT_EQ(trace.count(kBegin, "tick"), 1u);
   EXPECT_EQ(trace.count(kBegin, "observe"), 1u);
   EXPECT_EQ(trace.count(kBegin, "policy"), 1u);
+}
+
+TEST_F(TimelineTest, AFullDiskIsSaidAtTheStart) {
+  try {
+    Timeline timeline("/dev/full", "walker", {"policy"});
+    FAIL() << "a timeline was begun";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), Code::kTimeline);
+    EXPECT_THAT(error.text(), ::testing::HasSubstr("No space left on device"));
+  }
+}
+
+TEST_F(TimelineTest, ADiskThatFillsUpIsLoggedCountedAndReturned) {
+  std::string log;
+  const LogSink former =
+      set_log_sink([&](LogLevel, std::string_view line) { log += line; }, LogLevel::kError);
+  Timeline timeline(file_, "walker", {"policy"});
+  {
+    const test::FileSizeLimit full(16 << 10);
+    while (timeline.dropped() == 0) {
+      for (int i = 0; i < 100; ++i) {
+        timeline.tick_ended(at(i), at(i + 1), Timeline::Outcome::kDone);
+      }
+      std::this_thread::yield();
+    }
+  }
+  const std::uint64_t dropped = timeline.dropped();
+  timeline.tick_ended(at(0), at(1), Timeline::Outcome::kDone);
+  EXPECT_GT(timeline.dropped(), dropped);
+  const Result<void> finished = timeline.finish();
+  set_log_sink(former);
+  ASSERT_FALSE(finished);
+  EXPECT_EQ(finished.failure().code(), Code::kTimeline);
+  EXPECT_THAT(log, ::testing::HasSubstr("the timeline ended early: File too large"));
+  EXPECT_NO_THROW(read_trace(file_));  // of what was written whole
 }
 
 TEST_F(TimelineTest, CountsWhatTicksTookAndMissed) {

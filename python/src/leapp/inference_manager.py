@@ -9,7 +9,6 @@ otherwise or on request. The interpreter lock is released while the models run.
 
 from __future__ import annotations
 
-import functools
 import importlib.util
 import json
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -45,7 +44,7 @@ class Node:
     #: The ports as in the YAML: name, dtype, shape, and what else is known of them.
     input_descriptions: list[dict[str, Any]]
     output_descriptions: list[dict[str, Any]]
-    _manager: _runtime.Manager = field(repr=False, compare=False)
+    _manager: InferenceManager = field(repr=False, compare=False)
 
     @property
     def device(self) -> str:
@@ -92,10 +91,10 @@ class Node:
         """Zeros for every output, by its name."""
         return self._zeros(self.output_descriptions)
 
-    @functools.cached_property
+    @property
     def model(self) -> Callable[..., list[Array]] | None:
         """The model by itself, loaded when it is first asked for; None when there is none."""
-        return None if self.model_path is None else self._manager._load_node(self.name)
+        return None if self.model_path is None else self._manager._node_model(self.name)
 
     def __call__(self, *inputs: Array) -> Array | tuple[Array, ...]:
         """Run the model by itself."""
@@ -202,10 +201,10 @@ class InferenceManager(_runtime.Manager):
                 "provider": provider,
                 "translate": translate,
             },
-            "nodes": {name: dict(values) for name, values in (nodes or {}).items()},
+            "nodes": {} if nodes is None else nodes,
             "merge": merge,
             "check_finite": check_finite,
-            "staleness": dict(staleness or {}),
+            "staleness": {} if staleness is None else staleness,
             "deadline": deadline,
             "on_deadline_miss": on_deadline_miss,
             "measure": measure,
@@ -218,11 +217,23 @@ class InferenceManager(_runtime.Manager):
         super().__init__(path, settings, _array_module(array), {"pt2": _exported_program})
         #: The YAML file that was loaded.
         self.model_path = str(path)
-        self.nodes: dict[str, Node] = {}
+        self._node_models: dict[str, _runtime.NodeModel] = {}
+
+    @property
+    def nodes(self) -> dict[str, Node]:
+        """The nodes by name. They keep the manager alive; the manager does not keep them."""
+        folder = Path(self.model_path).parent
+        nodes = {}
         for name, model in self.models.items():
             file, backend = (model["parameters"][key] for key in ("model_path", "backend"))
-            file = None if file is None else str(path.parent / file)
-            self.nodes[name] = Node(name, file, backend, model["inputs"], model["outputs"], self)
+            file = None if file is None else str(folder / file)
+            nodes[name] = Node(name, file, backend, model["inputs"], model["outputs"], self)
+        return nodes
+
+    def _node_model(self, name: str) -> _runtime.NodeModel:
+        if name not in self._node_models:
+            self._node_models[name] = self._load_node(name)
+        return self._node_models[name]
 
     def verify(self) -> Verification:
         """Replay the golden traces of the bundle on this machine.

@@ -1,6 +1,7 @@
 #include "runtime/engines/cpp/native_library.h"
 
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -9,10 +10,12 @@
 #include <map>
 #include <mutex>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "base/check.h"
 #include "base/hash.h"
-#include "bundle/verified_files.h"
+#include "base/input_file.h"
 #include "leapp/native.h"
 #include "runtime/engines/cpp/cpp_engine.h"
 #include "runtime/engines/cpp/native_record.h"
@@ -20,20 +23,54 @@
 namespace leapp {
 namespace {
 
-// A file in memory with those bytes: what is opened is what was verified, whoever writes to the
-// folder meanwhile. It is never closed, as libraries are not: the dynamic linker knows a library by
-// its path, and a path that came back would be taken for the former one.
-std::filesystem::path in_memory(std::span<const std::byte> bytes) {
-  const int file = memfd_create("leapp-native", MFD_CLOEXEC);
-  require(file >= 0, Code::kIo, std::string("no memory for a library: ") + std::strerror(errno));
-  for (std::size_t done = 0; done < bytes.size();) {
-    const ssize_t count = ::write(file, bytes.data() + done, bytes.size() - done);
-    if (count < 0 && errno == EINTR) continue;
-    require(count > 0, Code::kIo, std::string("no memory for a library: ") + std::strerror(errno));
-    done += static_cast<std::size_t>(count);
-  }
-  return "/proc/self/fd/" + std::to_string(file);
+[[noreturn]] void fail_memory() {
+  throw Error(Code::kIo, std::string("a copy of a compiled library could not be made in memory: ") +
+                             std::strerror(errno));
 }
+
+// A copy of a file in memory that nobody can change: what was hashed is what is opened, whatever
+// its size, whoever writes to the file, or to this process's descriptors, meanwhile.
+class SealedCopy {
+ public:
+  explicit SealedCopy(const std::filesystem::path& file)
+      : descriptor_(memfd_create("leapp-native", MFD_CLOEXEC | MFD_ALLOW_SEALING)) {
+    if (descriptor_ < 0) fail_memory();
+    try {
+      InputFile from(file);
+      std::vector<char> buffer(std::size_t{1} << 20);
+      while (const std::size_t count = from.read(buffer)) append({buffer.data(), count});
+      constexpr int kSeals = F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL;
+      if (::fcntl(descriptor_, F_ADD_SEALS, kSeals) != 0) fail_memory();
+    } catch (...) {
+      ::close(descriptor_);
+      throw;
+    }
+  }
+  ~SealedCopy() {
+    if (descriptor_ >= 0) ::close(descriptor_);
+  }
+  SealedCopy(const SealedCopy&) = delete;
+  SealedCopy& operator=(const SealedCopy&) = delete;
+
+  std::string sha256() const { return sha256_file(path()); }
+  std::filesystem::path path() const { return "/proc/self/fd/" + std::to_string(descriptor_); }
+
+  // Never closes it, as libraries are not: the dynamic linker knows a library by its path, and a
+  // path that came back would be taken for the former one.
+  void keep() noexcept { descriptor_ = -1; }
+
+ private:
+  void append(std::string_view bytes) const {
+    while (!bytes.empty()) {
+      const ssize_t count = ::write(descriptor_, bytes.data(), bytes.size());
+      if (count < 0 && errno == EINTR) continue;
+      if (count <= 0) fail_memory();
+      bytes.remove_prefix(static_cast<std::size_t>(count));
+    }
+  }
+
+  int descriptor_;
+};
 
 // The path to open for a verified library; the same one for all nodes, and for all managers.
 std::filesystem::path verified_library(const NativeRecord& record,
@@ -43,21 +80,22 @@ std::filesystem::path verified_library(const NativeRecord& record,
   const std::lock_guard lock(mutex);
   require(record.library.find('/') == std::string::npos, Code::kStaleBuild,
           file.string() + ": the library is not beside it: '" + record.library + "'");
-  const FileBytes library(file.parent_path() / record.library);
-  const auto* text = reinterpret_cast<const char*>(library.bytes().data());
-  const std::string found = hash_bytes({text, library.bytes().size()}).sha256;
+  const std::filesystem::path library = file.parent_path() / record.library;
+  SealedCopy copy(library);
+  const std::string found = copy.sha256();
   require(found == record.sha256, Code::kStaleBuild,
-          library.path().string() + " is not the library that " + file.string() +
-              " tells of: its checksum is " + found + ", not " + record.sha256 +
+          library.string() + " is not the library that " + file.string() +
+              " describes: its checksum is " + found + ", not " + record.sha256 +
               "; run 'leapp build' again");
-  if (const auto known = opened.find(record.sha256); known != opened.end()) return known->second;
-  const std::filesystem::path path = in_memory(library.bytes());
+  if (const auto known = opened.find(found); known != opened.end()) return known->second;
+  const std::filesystem::path path = copy.path();
   if (dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL) == nullptr) {
-    throw Error(Code::kStaleBuild, library.path().string() + ", built for " + record.target +
+    throw Error(Code::kStaleBuild, library.string() + ", built for " + record.target +
                                        ", cannot be loaded on this machine (" + dlerror() +
                                        "); run 'leapp build' here");
   }
-  return opened.emplace(record.sha256, path).first->second;
+  copy.keep();
+  return opened.emplace(found, path).first->second;
 }
 
 }  // namespace

@@ -3,7 +3,8 @@
 #include <nlohmann/json.hpp>
 
 #include "base/check.h"
-#include "bundle/verified_files.h"
+#include "base/input_file.h"
+#include "bundle/json_tree.h"
 
 namespace leapp {
 namespace {
@@ -20,10 +21,10 @@ NativeRecord read_native_record(const std::filesystem::path& file) {
           file.string() +
               " is not there: the C++ of this bundle was not compiled; run 'leapp build' "
               "with its YAML");
-  const FileBytes bytes(file);
-  const auto* text = reinterpret_cast<const char*>(bytes.bytes().data());
+  constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 20;
+  const std::string text = read_file(file, kMostBytes);
   try {
-    const auto json = nlohmann::json::parse(text, text + bytes.bytes().size());
+    const nlohmann::ordered_json json = parse_json(text);
     NativeRecord record;
     record.library = json.at("library").get<std::string>();
     record.sha256 = json.at("sha256").get<std::string>();
@@ -36,8 +37,8 @@ NativeRecord read_native_record(const std::filesystem::path& file) {
     }
     return record;
   } catch (const nlohmann::json::exception& error) {
-    throw Error(Code::kStaleBuild, file.string() + " is no record of a build (" + error.what() +
-                                       "); run 'leapp build' again");
+    throw Error(Code::kStaleBuild, file.string() + " is not the record of a build (" +
+                                       error.what() + "); run 'leapp build' again");
   }
 }
 

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/log.h"
+#include "onnx/admission.h"
 #include "onnx/port_check.h"
 #include "onnx/reader.h"
 #include "runtime/engines/onnx/lent_weights.h"
@@ -56,6 +57,9 @@ class OnnxEngine final : public Engine {
         session_(nullptr, ort_.api().ReleaseSession),
         memory_(nullptr, ort_.api().ReleaseMemoryInfo),
         run_options_(nullptr, ort_.api().ReleaseRunOptions) {
+    const std::string what = "node '" + model_.name + "'";
+    onnx::require_admissible(file.bytes,
+                             file.path.empty() ? what : what + ": " + file.path.string());
     std::string head;
     open_session(keeper_ ? lend_weights(file, head) : file, options);
     const std::vector<onnx::ValueInfo> inputs = read_signatures(true);

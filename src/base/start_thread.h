@@ -1,0 +1,26 @@
+// Starting a thread, with an error of ours if the system has no room for one.
+#pragma once
+
+#include <string>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+#include "leapp/error.h"
+
+namespace leapp {
+
+/// Returns a thread that runs `work`, which must not throw. Throws Error(kIo) if the system
+/// refuses; `purpose` ends the message: "no thread could be started to write the recording: ..".
+template <typename Work>
+std::thread start_thread(const char* purpose, Work&& work) {
+  try {
+    return std::thread(std::forward<Work>(work));
+  } catch (const std::system_error& error) {
+    throw Error(Code::kIo, std::string("no thread could be started to ") + purpose + ": " +
+                               error.code().message() +
+                               "; the process or its user may have too many threads");
+  }
+}
+
+}  // namespace leapp
