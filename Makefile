@@ -39,6 +39,11 @@ test: build  ## run the C++ and the Python tests (PYTEST="-k name" for some, TOR
 	$(say) "Python tests"
 	@$(RUN) $(BIN)/python -m pytest -n $(JOBS) --dist worksteal $(PYTEST) tests/python
 
+test-long: build  ## the tests that draw random cases, with all of their cases
+	@cmake --build $(BUILD) -j $(JOBS) --target controller_steps
+	@$(RUN) LEAPP_LONG=1 $(BIN)/python -m pytest -n $(JOBS) --dist worksteal $(PYTEST) \
+	  tests/python/test_controller_rules.py
+
 test-aarch64: build  ## cross-build what a robot needs for ARM and run its tests under qemu
 	@tools/apt_packages.sh aarch64
 	@$(MAKE) .cache/aarch64/.stamp
@@ -152,4 +157,4 @@ $(VENV)/.package: $(PACKAGE) CMakeLists.txt
 	find leapp -type f -printf '%p,,\n' >>"leapp-$$version.dist-info/RECORD"
 	@touch $@
 
-.PHONY: help build demo test test-aarch64 wheel deb bench opinfo lint format tidy fuzz docs clean setup
+.PHONY: help build demo test test-long test-aarch64 wheel deb bench opinfo lint format tidy fuzz docs clean setup

@@ -41,8 +41,33 @@ void narrow_to_ranges(InputPlan& input, const PortBinding& port, const GraphCont
   }
 }
 
+/// Refuses a list of numbers for time steps: the last dimension is the time axis, and the numbers
+/// of a contract are for its entries.
+void require_numbers_of_elements(const PortBinding& port) {
+  if (port.layout.steps == 1 || port.layout.step_stride > port.layout.element_stride) return;
+  const auto require_one = [&](const std::vector<double>& numbers, const char* key) {
+    require(
+        numbers.size() <= 1, Code::kNotBound,
+        port.port + ": '" + key +
+            "' has a number for each time step, which a controller cannot keep; give one number "
+            "for all elements, or export the time axis before the elements");
+  };
+  const Limits limits = port.contract.limits.value_or(Limits{});
+  for (const auto& numbers : {limits.lower, limits.upper, limits.rate}) {
+    require_one(numbers, "limits");
+  }
+  if (port.contract.history && port.contract.history->start) {
+    require_one(*port.contract.history->start, "history");
+  }
+  const Fallback fallback = port.contract.fallback.value_or(Hold{});
+  if (const auto* const numbers = std::get_if<std::vector<double>>(&fallback)) {
+    require_one(*numbers, "fallback");
+  }
+}
+
 InputPlan make_input(const Bundle& bundle, const PortBinding& port, double rate,
                      std::size_t decimation) {
+  require_numbers_of_elements(port);
   InputPlan input;
   input.name = port.port;
   input.dtype = bundle.find_input(*parse_port_ref(port.port))->dtype;
@@ -93,6 +118,7 @@ std::optional<SensorElement> find_measured(const Robot& robot, const std::string
 
 OutputPlan make_output(const Bundle& bundle, const PortBinding& port, const Robot& robot,
                        const ControllerOptions& options) {
+  require_numbers_of_elements(port);
   OutputPlan output;
   output.name = port.port;
   output.dtype = bundle.find_output(*parse_port_ref(port.port))->dtype;

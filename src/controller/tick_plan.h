@@ -79,7 +79,8 @@ struct TickPlan {
 };
 
 /// Plans a bundle on a robot, which `binding` joins without problems. Throws Error: LP652 if `damp`
-/// or blending in needs a measured position that the robot does not have, LP653 for rates and
+/// or blending in needs a measured position that the robot does not have, or a contract has numbers
+/// for time steps, LP653 for rates and
 /// periods that do not divide each other.
 TickPlan make_tick_plan(const Bundle& bundle, const Robot& robot, const RobotBinding& binding,
                         const ControllerOptions& options);

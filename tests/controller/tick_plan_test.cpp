@@ -72,6 +72,28 @@ TEST(TickPlan, TimeAxes) {
   EXPECT_THAT(message_of([&] { plan_of(bench); }), HasSubstr("a multiple of the other"));
 }
 
+TEST(TickPlan, NumbersForTimeStepsAreRefused) {
+  PolicyBench bench;
+  add_legs(bench);
+  const auto set = [&](Port& port, const PortContract& contract) {
+    port.shape = {1, 2, 3};  // the last dimension is the time axis
+    port.semantics.element_names =
+        ElementNames{{}, std::vector<std::string>{"hip", "knee"}, TemporalAxis{20}};
+    port.semantics.extra.clear();
+    add_contract(port.semantics, contract);
+  };
+  const auto refusal = [&] { return message_of([&] { plan_of(bench); }); };
+  set(bench.inputs[0], {.limits = Limits{{-1}, {1}, {10}}});
+  EXPECT_EQ(plan_of(bench).inputs[0].layout.steps, 3U);
+  set(bench.inputs[0], {.limits = Limits{{}, {1, 2, 3}, {}}});
+  EXPECT_THAT(refusal(), HasSubstr("'limits' has a number for each time step"));
+  set(bench.inputs[0], {.history = History{{}, std::vector<double>{1, 2, 3}}});
+  EXPECT_THAT(refusal(), HasSubstr("'history' has a number for each time step"));
+  set(bench.inputs[0], {});
+  set(bench.outputs[0], {.fallback = std::vector<double>{1, 2, 3}});
+  EXPECT_THAT(refusal(), HasSubstr("'fallback' has a number for each time step"));
+}
+
 TEST(TickPlan, OutputsThatDriveNothingAreLeftOut) {
   PolicyBench bench;
   add_legs(bench);
