@@ -66,19 +66,12 @@ enum class Code : std::uint16_t {
   kNotAnOutput = 206,        ///< an input that holds a value inside another node
   kReshapedWire = 207,       ///< an input that holds an output in another type
   kForgottenInput = 208,     ///< a node uses another node's value that is not among its inputs
-  kForgottenTensor = 209,    ///< a node uses a tensor of the program's that came up meanwhile
   kDataDependentSize = 210,  ///< traced values decided a size
   kLaterPassIgnored = 211,   ///< options of a later pass that change nothing
   kSessionDropped = 212,     ///< start() while a session was active
   kConstantLeaf = 213,       ///< a payload's leaf that is no tensor
   kPickled = 214,            ///< a traced tensor was pickled
-  kOtherThread = 215,        ///< a tensor from another thread
-  kClock = 216,              ///< the time was read inside a node
-  kCounter = 217,            ///< a number of the program's changed while a node was traced once
-  kChosenByCounter = 218,    ///< the program chooses by a number that changes from pass to pass
-  kReplaced = 219,           ///< a tensor of the program's was replaced while a node ran once
-  kNotReadYet = 220,         ///< a value of the first pass that no later pass has read yet
-  kIterator = 221,           ///< an iterator or generator gave out values inside a node
+  kReplaced = 219,           ///< the program wrote to a tensor after the last pass that read it
   kUnknownKeyword = 222,     ///< keywords that annotate.method() does not know
 
   // State: what the passes show.

@@ -76,6 +76,10 @@ struct CompileOptions {
   /// Takes as long as it takes to try exported models on many inputs that were never traced, rather
   /// than a fifth of the time that compiling took.
   bool thorough = false;
+  /// Names of nodes whose function compile_graph() may call on inputs that were never traced, to
+  /// compare it with its model. Only a front end that knows the functions can do so: Python, for
+  /// functions of annotate.method. Whatever such a function does happens again and stays done.
+  std::vector<std::string> rerun = {};
   std::optional<GraphConfigs> graph_configs = {};
   /// Called before each step with (steps done, steps in all, the node it is about).
   std::function<void(std::size_t, std::size_t, const std::string&)> progress = {};

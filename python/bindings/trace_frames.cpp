@@ -119,7 +119,6 @@ void bind_frames(py::module_& module) {
                                         : is_user_file(code.cast<std::string>());
       },
       py::arg("code"));
-  module.def("user_location", [] { return resolve(capture()).to_string(); });
   const py::object tensor = py::module_::import("torch").attr("Tensor");
   module.def("restore_sequence_slot", [slot = SequenceSlot(tensor)] { slot.restore(); });
 }

@@ -21,7 +21,7 @@ void remove_frame_hooks() noexcept;
 bool is_user_code(PyCodeObject* code);
 bool is_user_file(const std::string& file);
 
-/// Adds `is_user_code(code or file name)`, `user_location()` and `restore_sequence_slot()`.
+/// Adds `is_user_code(code or file name)` and `restore_sequence_slot()`.
 void bind_frames(pybind11::module_& module);
 
 }  // namespace leapp::python

@@ -46,16 +46,6 @@ void note_escape(const at::Tensor& tensor, const std::string& text, bool pickled
   unlocked([&] { front_end::note_escape(tensor, pickled ? Code::kPickled : Code::kNumber, text); });
 }
 
-py::list code_in(const std::string& node) {
-  py::list found;
-  for (const front_end::CodeIn& each : unlocked([&] { return front_end::code_in(node); })) {
-    // Held for good by whoever captured it, see trace_frames.cpp.
-    const py::handle code(static_cast<PyObject*>(const_cast<void*>(each.code)));
-    found.append(py::make_tuple(code, each.between));
-  }
-  return found;
-}
-
 // Called by everything that is patched.
 PyObject* any_open_now(PyObject*, PyObject*) {
   return PyBool_FromLong(front_end::any_open());
@@ -80,15 +70,8 @@ void bind_front_end(py::module_& module) {
   module.def("pass_of", unlocked_call(&front_end::pass_of), node);
   module.def("enter_function", unlocked_call(&front_end::enter_function), node);
   module.def("leave_function", unlocked_call(&front_end::leave_function), node);
-  module.def("opened_at", unlocked_call(&front_end::opened_at), node);
-  module.def("code_in", &code_in, node);
-  module.def("raw_constants_of", unlocked_call(&front_end::raw_constants_of), node);
   module.def("is_traced", unlocked_call(&is_traced), tensor);
-  module.def("was_read", unlocked_call(&front_end::was_read), tensor);
-  module.def("was_input", unlocked_call(&front_end::was_input), tensor);
-  module.def("was_declared", unlocked_call(&front_end::was_declared), tensor);
   module.def("outside_of", unlocked_call(&front_end::outside_of), tensor);
-  module.def("await_ends", unlocked_call(&front_end::await_ends));
   module.def("note_made", unlocked_call(&front_end::note_made), tensor);
   module.def("note_size", unlocked_call(&note_size), tensor);
   module.def("note_escape", &note_escape, tensor, py::arg("text"), py::arg("pickled") = false);

@@ -25,34 +25,16 @@ namespace py = pybind11;
 namespace leapp::python {
 namespace {
 
-/// A function of leapp._detect, looked up once: passes of the user's control loop wait for it.
-/// Never released: the interpreter may be gone by then.
-py::handle function_of_detect(const char* name) {
-  py::object function = py::module_::import("leapp._detect").attr(name);
-  return function.release();
-}
-
 class PythonFrontEnd final : public session::FrontEnd {
  public:
-  bool pass_opened(const std::string& node, int pass) override {
+  void pass_opened(const std::string& /*node*/, int pass) override {
     const py::gil_scoped_acquire acquire;
-    static const py::handle function = function_of_detect("opened");
-    return function(node, pass).cast<bool>();
-  }
-
-  void pass_closed(const std::string& node) override {
-    const py::gil_scoped_acquire acquire;
-    function_of_detect("closed")(node);
+    py::module_::import("leapp._holders").attr("opened")(pass);
   }
 
   bool keeps(const std::vector<at::Tensor>& outputs) override {
     const py::gil_scoped_acquire acquire;
-    return function_of_detect("keeps")(outputs).cast<bool>();
-  }
-
-  void stopping() override {
-    const py::gil_scoped_acquire acquire;
-    function_of_detect("finish")();
+    return py::module_::import("leapp._holders").attr("keeps")(outputs).cast<bool>();
   }
 
   // Exceptions of operators reach Python through libtorch, which passes on this one and
@@ -67,7 +49,7 @@ class PythonFrontEnd final : public session::FrontEnd {
 
   session::TensorNames tensor_names() override {
     const py::gil_scoped_acquire acquire;
-    const py::dict found = py::module_::import("leapp._names").attr("tensor_names")();
+    const py::dict found = py::module_::import("leapp._holders").attr("tensor_names")();
     session::TensorNames names;
     names.reserve(found.size());
     for (const auto& [address, known] : found) {
@@ -107,10 +89,10 @@ class PythonFrontEnd final : public session::FrontEnd {
         .cast<std::vector<std::optional<std::string>>>();
   }
 
-  std::map<std::string, at::Tensor> call_again(
+  std::map<std::string, at::Tensor> rerun(
       const std::string& node, const std::map<std::string, at::Tensor>& inputs) override {
     const py::gil_scoped_acquire acquire;
-    return py::module_::import("leapp._again")
+    return py::module_::import("leapp._rerun")
         .attr("call")(node, inputs)
         .cast<std::map<std::string, at::Tensor>>();
   }

@@ -6,9 +6,9 @@
 
 namespace leapp::python {
 
-/// Returns the front end of sessions that Python starts: leapp._detect, leapp._names,
-/// leapp._holders and leapp._numbers, which are imported when they are first needed. Its methods
-/// take the interpreter lock.
+/// Returns the front end of sessions that Python starts: leapp._holders, leapp._numbers and
+/// leapp._rerun, which are imported when they are first needed. Its methods take the interpreter
+/// lock.
 session::FrontEnd& python_front_end();
 
 /// Returns PyTorch's own exporters, through leapp._bridge, likewise.

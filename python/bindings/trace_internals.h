@@ -1,8 +1,4 @@
-// Python's private parts behind one door: frames as the interpreter keeps them, and a slot of a
-// type. Nothing else of ours looks beneath Python's public functions.
-//
-// Run with Python 3.11 and compiled against 3.10, 3.12 and 3.13. Versions other than 3.11 to 3.13
-// take the public functions, which are slower and make an object of every frame.
+// Frames of Python, read by its public functions, and a slot of a type.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -11,9 +7,8 @@
 
 namespace leapp::python {
 
-/// The innermost frame of this thread whose code `is_wanted` holds for; empty if there is none, or
-/// the thread never ran Python. Where the structures are known this takes no lock and allocates
-/// nothing: only the thread itself changes its frames, and they hold their code objects.
+/// Returns the innermost frame of this thread whose code is wanted; empty if there is none, or the
+/// thread never ran Python. Takes the interpreter lock. `is_wanted` holds the code that it wants.
 trace::FrameRef find_frame(bool (*is_wanted)(PyCodeObject*));
 
 /// Parts of a frame object. The interpreter lock must be held.

@@ -108,7 +108,6 @@ struct KnownCode {
   py::object held;
   py::object first;  // the name of its first variable, usually `self`; None if it has none
   bool users = false;
-  bool has_variables = false;  // of its own, as a function; those of a module are its globals
 };
 
 const KnownCode& known_code(const py::object& frame) {
@@ -120,8 +119,7 @@ const KnownCode& known_code(const py::object& frame) {
   const py::tuple names = code.attr("co_varnames");
   const py::object first = names.empty() ? py::object(py::none()) : py::object(names[0]);
   auto* object = reinterpret_cast<PyCodeObject*>(code.ptr());
-  const bool has_variables = (object->co_flags & CO_OPTIMIZED) != 0;
-  const KnownCode found{code, first, is_user_code(object), has_variables};
+  const KnownCode found{code, first, is_user_code(object)};
   return known.emplace(code.ptr(), found).first->second;
 }
 
@@ -138,51 +136,6 @@ py::handle value_of(const py::list& variables, const py::handle& name) {
     if (name_of(variable).is(name)) return value_of(variable);
   }
   return {};
-}
-
-// What makes something to compare of values of a type, asked for once; None where nothing does.
-py::handle way_for(const py::handle& type, const py::object& way_to_compare) {
-  // Never destroyed, and holding the types: no other takes the place of one.
-  static auto& known = *new std::unordered_map<PyObject*, std::pair<py::object, py::object>>;
-  const auto it = known.find(type.ptr());
-  if (it != known.end()) return it->second.second;
-  py::object way = way_to_compare(type);
-  const std::pair held{py::reinterpret_borrow<py::object>(type), std::move(way)};
-  return known.emplace(type.ptr(), held).first->second.second;
-}
-
-// Adds what a variable holds to the values, if that never changes: as something to compare.
-void add_plain(const py::dict& values, const py::handle& variable,
-               const py::object& way_to_compare) {
-  const py::handle value = value_of(variable);
-  PyTypeObject* type = Py_TYPE(value.ptr());
-  if (value.is_none()) return;
-  py::object plain = py::reinterpret_borrow<py::object>(value);
-  if (type != &PyLong_Type && type != &PyFloat_Type && type != &PyBool_Type) {
-    const py::handle way = way_for(py::type::handle_of(value), way_to_compare);
-    plain = way.is_none() ? py::none() : way(value);
-  }
-  if (!plain.is_none()) values[name_of(variable)] = plain;
-}
-
-// What the functions around the caller have in their variables: values only, for a tensor must go
-// when the program lets go of it.
-py::dict running(const py::object& way_to_compare) {
-  py::dict found;
-  py::object frame = current_frame();
-  for (int depth = 0; frame && depth < kMostFrames; ++depth, frame = caller_of(frame)) {
-    const KnownCode& code = known_code(frame);
-    if (!code.users || !code.has_variables) continue;
-    py::dict values;
-    for (const py::handle variable : variables_of(frame)) {
-      add_plain(values, variable, way_to_compare);
-    }
-    const auto id = reinterpret_cast<std::uintptr_t>(code.held.ptr());
-    int further_in = 0;
-    while (found.contains(py::make_tuple(id, further_in))) ++further_in;
-    found[py::make_tuple(id, further_in)] = py::make_tuple(code.held, values);
-  }
-  return found;
 }
 
 class Frames {
@@ -224,7 +177,6 @@ class Frames {
 
 void bind_program(py::module_& module) {
   module.def("refresh", &refresh, py::arg("holders"), py::arg("copies"));
-  module.def("running", &running, py::arg("way_to_compare"));
   py::class_<Frames>(module, "Frames").def(py::init<>()).def("unseen", &Frames::unseen);
 }
 

@@ -1,5 +1,5 @@
 // The part of looking around a node that happens in the middle of the user's control loop, and so
-// has to be quick. What is found is judged in Python, see leapp/_program.py.
+// has to be quick.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -13,10 +13,6 @@ namespace leapp::python {
 ///   changed.
 /// - `Frames()` remembers the frames that were looked at. `unseen()` returns globals, and (name,
 ///   value) of the variables, of the program's frames that were not, from the caller outwards.
-/// - `running(way_to_compare)` returns the plain values in the variables of the program's functions
-///   around the caller: (code, values by name), by (id of the code, how many calls of it are
-///   further in). `way_to_compare(type)` returns what makes a plain value of one of that type, or
-///   None.
 void bind_program(pybind11::module_& module);
 
 }  // namespace leapp::python

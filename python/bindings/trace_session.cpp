@@ -40,7 +40,8 @@ using Configs = std::tuple<std::optional<double>, py::dict>;
 py::tuple compile_session(bool visualize, std::optional<bool> verbose, bool validate, bool dry_run,
                           double rtol, double atol, bool strict,
                           const std::optional<Configs>& graph_configs, int golden, bool thorough,
-                          bool strict_constants, const py::object& progress) {
+                          bool strict_constants, std::vector<std::string> rerun,
+                          const py::object& progress) {
   CompileOptions options;
   options.visualize = visualize;
   options.verbose = verbose;
@@ -52,6 +53,7 @@ py::tuple compile_session(bool visualize, std::optional<bool> verbose, bool vali
   options.golden = golden;
   options.thorough = thorough;
   options.strict_constants = strict_constants;
+  options.rerun = std::move(rerun);
   const py::module_ torch = py::module_::import("torch");
   options.python_version =
       py::module_::import("platform").attr("python_version")().cast<std::string>();
@@ -76,7 +78,7 @@ py::tuple compile_session(bool visualize, std::optional<bool> verbose, bool vali
   return py::make_tuple(outcomes, report.validation);
 }
 
-/// "LP216" as the code it is.
+/// "LP214" as the code it is.
 Code parse_code(const std::string& text) {
   demand(text.size() == 5 && text.starts_with("LP"), "a code of a diagnostic");
   return static_cast<Code>(std::stoi(text.substr(2)));
@@ -146,7 +148,7 @@ void bind_session(py::module_& module) {
   module.def("compile_graph", &compile_session, py::arg("visualize"), py::arg("verbose"),
              py::arg("validate"), py::arg("dry_run"), py::arg("rtol"), py::arg("atol"),
              py::arg("strict"), py::arg("graph_configs"), py::arg("golden"), py::arg("thorough"),
-             py::arg("strict_constants"), py::arg("progress"));
+             py::arg("strict_constants"), py::arg("rerun"), py::arg("progress"));
   module.def("inventory", &inventory_of_session);
   module.def("diagnose", &diagnose, py::arg("code"), py::arg("text"), py::arg("node") = "",
              py::arg("settled_by_another_pass") = false, py::arg("where") = "",

@@ -293,6 +293,7 @@ class Compiler {
     rehearse::CounterExampleOptions trials =
         rehearse::trials_for(tolerance_, options_.thorough, began_);
     trials.front_end = front_end_;
+    trials.rerun = options_.rerun;
     for (Diagnostic& each :
          rehearse::try_unseen_inputs(nodes_, rollout.engines, trials, rollout.outcomes)) {
       // The line at which a value left the graph says more than the one that put out what came of

@@ -20,16 +20,15 @@ std::string quoted_json(const std::string& text) {
 }
 
 std::string schema_of(const std::vector<std::string>& elements) {
-  std::string values = R"({"type":"array","items":{"type":"number"}})";
+  const nlohmann::ordered_json number = {{"type", "number"}};
+  nlohmann::ordered_json values = {{"type", "array"}, {"items", number}};
   if (!elements.empty()) {
-    values.clear();
-    for (const std::string& name : elements) {
-      values += (values.empty() ? R"({"type":"object","properties":{)" : ",") + quoted_json(name) +
-                R"(:{"type":"number"})";
-    }
-    values += "}}";
+    values = {{"type", "object"}};
+    for (const std::string& name : elements) values["properties"][name] = number;
   }
-  return R"({"type":"object","properties":{"tick":{"type":"integer"},"values":)" + values + "}}";
+  const nlohmann::ordered_json schema = {
+      {"type", "object"}, {"properties", {{"tick", {{"type", "integer"}}}, {"values", values}}}};
+  return schema.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
 }
 
 template <typename T>

@@ -30,6 +30,7 @@ class Contest {
         engine_(engine),
         tolerance_(options.tolerance),
         front_end_(options.front_end),
+        reruns_(std::ranges::count(options.rerun, node.model.name) > 0),
         slots_(state::slots_of(node.states.states)),
         recording_(state::recording_of(node.states)) {}
 
@@ -64,6 +65,7 @@ class Contest {
   Engine& engine_;
   Tolerance tolerance_;
   session::FrontEnd* front_end_;  // or null
+  bool reruns_;                   // the user allows to call the node's function
   std::vector<trace::StateSlot> slots_;
   trace::Recording recording_;
   std::vector<Tensors> seen_;  // what each port and each slot held in the passes
@@ -195,12 +197,12 @@ std::string Contest::try_inputs(Trial trial, std::string_view kind_name, at::Gen
 // What the program keeps, it keeps for itself: only functions without state can be asked.
 Tensors Contest::call_function(const Trial& trial) const {
   Tensors outputs(trial.model.size());
-  if (!slots_.empty() || front_end_ == nullptr) return outputs;
+  if (!reruns_ || !slots_.empty() || front_end_ == nullptr) return outputs;
   std::map<std::string, at::Tensor> given;
   for (std::size_t i = 0; i < recording_.inputs.size(); ++i) {
     given.emplace(recording_.inputs[i].name, trial.inputs[i].clone());
   }
-  const auto named = front_end_->call_again(node_.model.name, given);
+  const auto named = front_end_->rerun(node_.model.name, given);
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     const auto found = named.find(node_.output_names[i]);
     if (found != named.end()) outputs[i] = on_host(found->second.detach());

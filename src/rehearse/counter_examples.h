@@ -3,8 +3,8 @@
 // Validation compares on the traced passes, where a conversion may be right by chance. Here the
 // recorded operators run once more, in ATen, on inputs that were never seen, and the model beside
 // them. Where the two differ by more than rounding can explain, the conversion is wrong, and the
-// node fails validation. A node that is a function without state is called on the same inputs:
-// where it differs, it chose a branch or took a number by the values it was traced with.
+// node fails validation. A function without state that the user named is called on the same inputs:
+// if it differs, it chose a branch or took a number by the values it was traced with.
 #pragma once
 
 #include <chrono>
@@ -26,6 +26,7 @@ struct CounterExampleOptions {
   /// until all is tried.
   std::optional<std::chrono::nanoseconds> budget = {};
   int rounds = 1;                          ///< how often each kind of inputs is tried
+  std::vector<std::string> rerun = {};     ///< nodes whose function may be called, too
   session::FrontEnd* front_end = nullptr;  ///< calls functions of the program; null: nothing does
 };
 

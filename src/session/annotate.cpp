@@ -99,7 +99,7 @@ std::vector<at::Tensor> input_tensors(const std::string& node, const NamedTensor
   auto handles = annotated(where, &Shadowing::inputs, node, tensors, work);
   session::FrontEnd* const front_end = Session::instance().front_end();
   const bool notified = front_end != nullptr && (begun == 1 || begun == 2);
-  if (notified && front_end->pass_opened(node, begun)) front_end::await_ends();
+  if (notified) front_end->pass_opened(node, begun);
   return handles;
 }
 
@@ -114,16 +114,12 @@ std::vector<at::Tensor> output_tensors(const std::string& node, const NamedTenso
   EndingPass ending = session::locked(
       session, frame, [&](SessionData& data) { return begin_end(data, node, tensors); });
   ask_program(ending);
-  const bool awaited = session::locked(session, frame, [&](SessionData& data) {
+  session::locked(session, frame, [&](SessionData& data) {
     session::SessionNode& open = data.nodes.require_open(node, "output_tensors");
     for (const TensorSemantics& output : ending.independent) open.undecided.insert(output.name);
     open.pass.record.buffers = ending.buffers;
-    const bool is_awaited = open.pass.awaited;
     session::complete_pass(data, open, tensors, options, frame);
-    return is_awaited;
   });
-  session::FrontEnd* const front_end = session.front_end();
-  if (awaited && front_end != nullptr) front_end->pass_closed(node);
   return session::tensors_of(tensors);
 }
 

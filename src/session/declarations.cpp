@@ -43,10 +43,7 @@ at::Tensor add_input(SessionData& data, SessionNode& node, const TensorSemantics
     known = &match_port(node, node.inputs, port, "input", data.messages, frame);
   }
   connect(data, node, *known, entry.ref, frame);
-  if (!node.complete()) {
-    known = &node.inputs.emplace_back(std::move(port));
-    node.declared.push_back(entry.ref);
-  }
+  if (!node.complete()) known = &node.inputs.emplace_back(std::move(port));
   at::Tensor handle = handle_for(entry.ref);
   // Later passes may give the inputs in another order.
   const auto index = static_cast<std::size_t>(known - node.inputs.data());
@@ -97,7 +94,6 @@ std::vector<at::Tensor> add_states(SessionData& data, SessionNode& node,
       match_port(node, node.states, port, "state", data.messages, frame);
     } else {
       node.states.push_back(std::move(port));
-      node.declared.push_back(entry.ref);
     }
     at::Tensor handle = handle_for(entry.ref);
     const VarId before = node.pass.recorded ? data.tape->add_input(handle, node.id) : kNoId;
@@ -127,7 +123,6 @@ void set_state(SessionData& data, SessionNode& node, const TensorSemantics& entr
            subject + " has " + part(port) + ", but the state was declared with " + part(declared));
   }
   state->updated = trace::copy_of(entry.ref);
-  if (!node.complete()) node.declared.push_back(entry.ref);
   // The value counts as it is now, whatever is written to the tensor later.
   if (node.pass.recorded) state->after = data.tape->add_snapshot(entry.ref, node.id);
 }
@@ -140,7 +135,6 @@ std::vector<at::Tensor> add_buffers(SessionData& data, SessionNode& node,
   if (current) node.pass.buffer_queries.push_back({declared.size(), buffers.size(), current});
   for (const TensorSemantics& entry : buffers) {
     describe(entry);
-    if (!node.complete()) node.declared.push_back(entry.ref);
     VarId before = data.tape->use(entry.ref);
     // A buffer that was made after the node was opened counts as one from outside.
     if (data.tape->variable(before).origin == trace::Variable::Origin::kResult) {

@@ -11,55 +11,14 @@ namespace leapp::front_end {
 namespace {
 
 using session::kNoId;
-using session::Pass;
 using session::Session;
 using session::SessionData;
 using session::SessionLock;
 using session::SessionNode;
 using session::VarId;
-using trace::memory_of;
 
 bool follows(const SessionData& data, const at::Tensor& tensor) {
   return data.active && (data.tape.owner_of(tensor) != kNoId || data.tags.find(tensor));
-}
-
-// The first pass of a node, if there is one and its operators were recorded.
-const Pass* recorded_pass(SessionData& data, const std::string& name) {
-  const SessionNode* node = data.nodes.find(name);
-  return node == nullptr || node->passes.empty() || !node->traced ? nullptr : &node->passes.front();
-}
-
-// The tensors that the program made outside of nodes and the pass used, and where.
-std::vector<std::pair<at::Tensor, trace::FrameRef>> raw_constants(const SessionData& data,
-                                                                  const Pass& pass) {
-  std::vector<std::pair<at::Tensor, trace::FrameRef>> found;
-  const trace::Tape& tape = pass.tape();
-  std::set<trace::StoreId> seen = {kNoId};
-  for (const session::MemoryUse& use : pass.memory) {
-    if (use.after || !use.declared.empty()) seen.insert(tape.variable(use.var).store);
-  }
-  for (const std::int32_t index : trace::calls_for(pass.recording, {})) {
-    trace::for_each_variable(tape, tape.call(index), [&](VarId var) {
-      const trace::Variable& variable = tape.variable(var);
-      if (!trace::is_from_outside(tape, var) || !seen.insert(variable.store).second) return;
-      if (data.memory.find_creation(variable.held) == nullptr) return;
-      if (data.tags.find(variable.held)) return;  // a node's value, which is named by itself
-      found.emplace_back(variable.held, tape.call(index).frame);
-    });
-  }
-  return found;
-}
-
-// Whether a pass used this memory as one from outside; a later pass also by taking it in.
-bool has_read(const Pass& pass, bool is_first, const c10::StorageImpl* memory) {
-  const auto is_it = [&](const at::Tensor& tensor) { return memory_of(tensor) == memory; };
-  const auto held = [&](const session::OutsideRead& read) {
-    return pass.tape().variable(read.var).held;
-  };
-  const auto given = [&](const auto& input) { return pass.tape().tensor(input.var); };
-  return std::ranges::any_of(pass.outside, is_it, held) ||
-         std::ranges::any_of(pass.memory, is_it, &session::MemoryUse::found) ||
-         (!is_first && std::ranges::any_of(pass.recording.inputs, is_it, given));
 }
 
 }  // namespace
@@ -124,76 +83,6 @@ std::vector<at::Tensor> outside_of(const at::Tensor& tensor) {
     return false;
   });
   return found;
-}
-
-std::string opened_at(const std::string& name) {
-  trace::FrameRef frame;
-  {
-    const SessionLock data;
-    if (const SessionNode* node = data->nodes.find(name)) frame = node->pass.record.opened_at;
-  }
-  return trace::resolve_source(frame).to_string();
-}
-
-std::vector<CodeIn> code_in(const std::string& name) {
-  const SessionLock data;
-  const Pass* pass = recorded_pass(*data, name);
-  if (pass == nullptr) return {};
-  std::set<const void*> found;
-  const auto add = [&](trace::FrameRef frame) {
-    if (frame.code != nullptr && frame.position >= 0) found.insert(frame.code);  // not C++
-  };
-  add(pass->opened_at);
-  for (std::int32_t i = pass->recording.first_call; i < pass->recording.end_call; ++i) {
-    add(pass->tape().call(i).frame);
-  }
-  std::vector<CodeIn> code;
-  for (const void* each : found) {
-    code.push_back({each});
-    if (each != pass->opened_at.code || each != pass->closed_at.code) continue;
-    code.back().between = {pass->opened_at.position, pass->closed_at.position};
-  }
-  return code;
-}
-
-std::vector<std::pair<at::Tensor, std::string>> raw_constants_of(const std::string& name) {
-  std::vector<std::pair<at::Tensor, trace::FrameRef>> found;
-  {
-    const SessionLock data;
-    if (const Pass* pass = recorded_pass(*data, name)) found = raw_constants(*data, *pass);
-  }
-  std::vector<std::pair<at::Tensor, std::string>> with_places;
-  for (auto& [tensor, frame] : found) {
-    with_places.emplace_back(std::move(tensor), trace::resolve_source(frame).to_string());
-  }
-  return with_places;
-}
-
-bool was_input(const at::Tensor& tensor) {
-  return SessionLock()->nodes.is_input(tensor);
-}
-
-bool was_declared(const at::Tensor& tensor) {
-  const SessionLock data;
-  const auto is_it = [&](const at::Tensor& declared) { return declared.is_same(tensor); };
-  return std::ranges::any_of(data->nodes, [&](const SessionNode& node) {
-    return std::ranges::any_of(node.declared, is_it);
-  });
-}
-
-bool was_read(const at::Tensor& tensor) {
-  const SessionLock data;
-  const c10::StorageImpl* memory = memory_of(tensor);
-  return memory != nullptr && std::ranges::any_of(data->nodes, [&](const SessionNode& node) {
-           return std::ranges::any_of(node.passes, [&](const Pass& pass) {
-             return has_read(pass, &pass == &node.passes.front(), memory);
-           });
-         });
-}
-
-void await_ends() {
-  const SessionLock data;
-  for (SessionNode& node : data->nodes) node.pass.awaited = node.pass.open;
 }
 
 void note_made(const at::Tensor& tensor) {

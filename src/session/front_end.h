@@ -43,38 +43,8 @@ LEAPP_EXPORT bool is_traced(const at::Tensor& tensor);
 /// code.
 LEAPP_EXPORT bool may_vary(const at::Tensor& tensor);
 
-/// Whether a pass of the session read this tensor, or others in its memory, as one from outside; a
-/// later pass also by taking it in.
-LEAPP_EXPORT bool was_read(const at::Tensor& tensor);
-
-/// Whether the first pass of a node took this tensor in, by itself or through its memory.
-LEAPP_EXPORT bool was_input(const at::Tensor& tensor);
-
-/// Whether an annotation in the first pass of a node named this very tensor.
-LEAPP_EXPORT bool was_declared(const at::Tensor& tensor);
-
-/// The tensors whose values a node's first pass used though the program made them outside of nodes,
-/// during the session: each with the line that used it.
-LEAPP_EXPORT std::vector<std::pair<at::Tensor, std::string>> raw_constants_of(
-    const std::string& node);
-
 /// The tensors that were there before the open pass and that the value of this one depends on.
 LEAPP_EXPORT std::vector<at::Tensor> outside_of(const at::Tensor& tensor);
-
-/// The line at which the latest pass of a node began; empty if there is no such node.
-LEAPP_EXPORT std::string opened_at(const std::string& node);
-
-/// A function that called operators in the first pass of a node: FrameRef::code of the front end.
-struct CodeIn {
-  const void* code = nullptr;
-  /// Of the function that opened and closed the node: FrameRef::position of both calls. What it
-  /// does before and after them is not part of the node.
-  std::optional<std::pair<int, int>> between = {};
-};
-LEAPP_EXPORT std::vector<CodeIn> code_in(const std::string& node);
-
-/// Has FrontEnd::pass_closed() called when the passes that are open end.
-LEAPP_EXPORT void await_ends();
 
 /// The program made this tensor outside of nodes, and no operator showed it.
 LEAPP_EXPORT void note_made(const at::Tensor& tensor);

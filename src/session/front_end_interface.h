@@ -55,16 +55,13 @@ class FrontEnd {
   virtual ~FrontEnd() = default;
 
   /// Notifies of the first and the second pass of a node (`pass` is 1 or 2); later ones are the
-  /// program's control loop. Returns whether to notify of the end of that pass, too.
-  virtual bool pass_opened(const std::string& /*node*/, int /*pass*/) { return false; }
-  virtual void pass_closed(const std::string& /*node*/) {}
+  /// program's control loop.
+  virtual void pass_opened(const std::string& /*node*/, int /*pass*/) {}
 
-  /// Returns whether each of these outputs, which depend on no input, comes from a tensor that the
-  /// program replaces, so that later passes may show it to be state. Otherwise they are refused.
+  /// Returns whether each of these outputs, which depend on no input, comes from a tensor that an
+  /// object of the program holds, so that later passes may show it to be state. Otherwise they are
+  /// refused.
   virtual bool keeps(const std::vector<at::Tensor>& /*outputs*/) { return false; }
-
-  /// Notifies of stop() while the session still traces.
-  virtual void stopping() {}
 
   /// Throws the error of an operator in a form that passes through libtorch's own bindings.
   virtual void rethrow(const Error& error) { throw error; }
@@ -81,9 +78,10 @@ class FrontEnd {
     return std::vector<std::optional<std::string>>(reads.size());
   }
 
-  /// Calls the program's function that is a node on other values of its inputs, by name, and
-  /// reverts its effects. Returns its outputs by name, or nothing if that is impossible.
-  virtual std::map<std::string, at::Tensor> call_again(
+  /// Calls the program's function that is a node on other values of its inputs, by name. Returns
+  /// its outputs by name, or nothing if it refuses the inputs. Called only for nodes that
+  /// CompileOptions::rerun names.
+  virtual std::map<std::string, at::Tensor> rerun(
       const std::string& /*node*/, const std::map<std::string, at::Tensor>& /*inputs*/) {
     return {};
   }

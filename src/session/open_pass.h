@@ -22,7 +22,6 @@ struct OpenPass {
 
   bool open = false;
   bool recorded = false;  ///< operators are recorded; otherwise only inputs and outputs are
-  bool awaited = false;   ///< the front end is notified when the pass ends
   TagRef inside = {};     ///< tag of the values that it computes and does not output
   std::thread::id thread = {};
   /// The record so far. An input that was not given yet has no name; the `updated` tensor of a
@@ -39,7 +38,6 @@ struct OpenPass {
 /// A node, and its pass that is under way.
 struct SessionNode : Node {
   OpenPass pass;
-  std::vector<at::Tensor> declared;  ///< tensors that annotations of the first pass named
 };
 
 }  // namespace leapp::session

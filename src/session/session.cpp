@@ -86,7 +86,6 @@ void end_session(SessionData& data) {
   data.active = false;
   for (SessionNode& node : data.nodes) {
     data.nodes.close_pass(node);
-    node.declared.clear();
     for (Pass& pass : node.passes) freeze_memory(data, pass);
   }
   data.tape.close();
@@ -181,16 +180,9 @@ void Session::stop() {
     check_may_stop(data);
     drop_open_passes(data);
   });
-  std::exception_ptr failure;  // of a front end; the session ends all the same
-  try {
-    if (FrontEnd* const known = front_end()) known->stopping();
-  } catch (...) {
-    failure = std::current_exception();
-  }
   locked(*this, frame, end_session);
   trace::set_observer(nullptr);
   log_file_.flush();
-  if (failure) std::rethrow_exception(failure);
 }
 
 }  // namespace leapp::session

@@ -43,17 +43,3 @@ def trace(bench: Workbench, policy: NodePolicy, passes: int = 1) -> str:
     leapp.stop()
     leapp.compile_graph(visualize=False)
     return bench.log()
-
-
-def only_warning(bench: Workbench, policy: NodePolicy) -> str:
-    """Export a policy after one pass; return the warning, of which there is one."""
-    lines = [line for line in trace(bench, policy).splitlines() if "[WARNING]" in line]
-    assert len(lines) == 1
-    return lines[0]
-
-
-def check_only_warning(bench: Workbench, policy: NodePolicy, text: str) -> None:
-    """Check that one pass of a policy brings one warning, at the line that opened its node."""
-    line = only_warning(bench, policy)
-    assert text in line
-    assert line.startswith("[WARNING]: " + __file__)

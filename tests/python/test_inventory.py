@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-import weakref
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,7 @@ import torch
 from conftest import Workbench
 
 import leapp
-from leapp import _holders, annotate
+from leapp import annotate
 
 
 class Env:
@@ -225,16 +224,6 @@ def test_finding_paths_runs_no_code_of_the_program(bench: Workbench) -> None:
         annotate.output_tensors("n", {"y": scaled(x, read(held))}, export_with="jit")
     bench.compile()
     assert by_path().keys() == {"held.slot", "held.kept[0][0]", "held.kept[1]['t']"}
-
-
-def test_noting_variables_keeps_no_object_alive() -> None:
-    def run() -> weakref.ref[Env]:
-        env = Env()
-        _holders.note_variables()
-        return weakref.ref(env)
-
-    assert run()() is None
-    _holders.forget()
 
 
 def test_without_a_session_there_is_nothing() -> None:

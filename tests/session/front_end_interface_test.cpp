@@ -11,18 +11,12 @@ using ::testing::ElementsAre;
 
 // Answers as the test says and writes down what it was notified of.
 struct Recorded : session::FrontEnd {
-  bool pass_opened(const std::string& node, int pass) override {
+  void pass_opened(const std::string& node, int pass) override {
     calls.push_back("opened " + node + std::to_string(pass));
-    return pass == 2;
   }
-  void pass_closed(const std::string& node) override { calls.push_back("closed " + node); }
   bool keeps(const std::vector<Tensor>& outputs) override {
     ++questions;
     return outputs.size() == 1 && outputs[0].is_same(kept);
-  }
-  void stopping() override {
-    calls.push_back(is_active() ? "stopping" : "stopped");
-    if (fails) throw std::runtime_error("not today");
   }
   void rethrow(const Error& error) override {
     thrown.push_back(error.code());
@@ -33,7 +27,6 @@ struct Recorded : session::FrontEnd {
   std::vector<Code> thrown;
   Tensor kept;
   int questions = 0;
-  bool fails = false;
 };
 
 class FrontEndInterfaceTest : public testing::Tracing {
@@ -41,11 +34,11 @@ class FrontEndInterfaceTest : public testing::Tracing {
   Recorded front_end_;
 };
 
-TEST_F(FrontEndInterfaceTest, IsNotifiedOfTwoPassesOfEndsThatItAwaitsAndOfStop) {
+TEST_F(FrontEndInterfaceTest, IsNotifiedOfTwoPasses) {
   begin(&front_end_);
   for (int i = 0; i < 4; ++i) pass();
   stop();
-  EXPECT_THAT(front_end_.calls, ElementsAre("opened n1", "opened n2", "closed n", "stopping"));
+  EXPECT_THAT(front_end_.calls, ElementsAre("opened n1", "opened n2"));
 }
 
 TEST_F(FrontEndInterfaceTest, DecidesAboutOutputsThatDependOnNoInput) {
@@ -59,15 +52,6 @@ TEST_F(FrontEndInterfaceTest, DecidesAboutOutputsThatDependOnNoInput) {
   EXPECT_EQ(front_end_.questions, 2);
   pass("m");
   EXPECT_EQ(front_end_.questions, 2);
-}
-
-TEST_F(FrontEndInterfaceTest, AnErrorOfItsOwnDoesNotKeepTheSessionAlive) {
-  front_end_.fails = true;
-  begin(&front_end_);
-  pass();
-  EXPECT_THROW(stop(), std::runtime_error);
-  EXPECT_FALSE(is_active());
-  EXPECT_EQ(node().completed, 1);
 }
 
 TEST_F(FrontEndInterfaceTest, RethrowsErrorsThatComeOutOfOperators) {

@@ -40,18 +40,9 @@ TEST_F(FrontEndTest, RefusesToStopInsideAFunction) {
   stop();
 }
 
-TEST_F(FrontEndTest, RemembersWhatAnnotationsNamedInTheFirstPass) {
-  begin();
-  const Tensor x = at::ones({2});
-  const Tensor traced = annotate::input_tensors("n", {{"x", x}})[0];
-  EXPECT_TRUE(front_end::was_declared(x));
-  EXPECT_FALSE(front_end::was_declared(traced));  // another tensor over the same memory
-  EXPECT_FALSE(front_end::was_declared(at::ones({2})));
-}
-
 TEST_F(FrontEndTest, SaysThingsOnceAndKeepsThemUntilTheNextStart) {
   begin();
-  const Diagnostic said{.code = Code::kClock, .where = "policy.py:1", .text = "the time is read"};
+  const Diagnostic said{.code = Code::kPickled, .where = "policy.py:1", .text = "it was pickled"};
   front_end::diagnose(said);
   front_end::diagnose(said);
   stop();
@@ -96,27 +87,6 @@ TEST_F(QuestionsTest, WhetherATensorMayVary) {
   EXPECT_FALSE(front_end::may_vary(at::full({2}, 3.0)));
 }
 
-TEST_F(QuestionsTest, WhetherAPassReadOrTookATensor) {
-  const Tensor raw = at::ones({2});
-  const Tensor weight = at::ones({2});
-  const Tensor other = at::ones({2});
-  out("n", in("n", raw) * weight);
-  EXPECT_TRUE(front_end::was_read(weight));
-  EXPECT_TRUE(front_end::was_read(weight[0]));  // through its memory
-  EXPECT_FALSE(front_end::was_read(other));
-  EXPECT_FALSE(front_end::was_read({}));
-  EXPECT_TRUE(front_end::was_input(raw));
-  EXPECT_FALSE(front_end::was_input(weight));
-}
-
-TEST_F(QuestionsTest, WhatAnnotationsNamedInTheFirstPass) {
-  const Tensor raw = at::ones({2});
-  const Tensor x = in("n", raw);
-  EXPECT_TRUE(front_end::was_declared(raw));
-  EXPECT_FALSE(front_end::was_declared(x));  // another tensor over the same memory
-  EXPECT_FALSE(front_end::was_declared(at::ones({2})));
-}
-
 TEST_F(QuestionsTest, WhichOutsideTensorsAValueDependsOn) {
   const Tensor weight = at::ones({2});
   const Tensor bias = at::ones({2});
@@ -126,34 +96,6 @@ TEST_F(QuestionsTest, WhichOutsideTensorsAValueDependsOn) {
   ASSERT_EQ(found.size(), 2U);
   for (const Tensor& each : found) EXPECT_TRUE(each.is_alias_of(weight) || each.is_alias_of(bias));
   EXPECT_THAT(front_end::outside_of(x), IsEmpty());
-}
-
-TEST_F(QuestionsTest, WhichConstantsTheProgramMadeMeanwhile) {
-  const Tensor scale = at::ones({2}) + 1;
-  out("n", in("n", at::ones({2})) * scale);
-  const auto found = front_end::raw_constants_of("n");
-  ASSERT_EQ(found.size(), 1U);
-  EXPECT_TRUE(found[0].first.is_alias_of(scale));
-  EXPECT_THAT(found[0].second, HasSubstr("tracing.h"));  // the last annotation before its use
-  EXPECT_THAT(front_end::raw_constants_of("none"), IsEmpty());
-}
-
-TEST_F(QuestionsTest, ATensorThatNoOperatorMadeMayBeTold) {
-  const Tensor scale = [] {
-    end();
-    return at::ones({2});
-  }();
-  begin();
-  front_end::note_made(scale);
-  out("n", in("n", at::ones({2})) * scale);
-  EXPECT_EQ(front_end::raw_constants_of("n").size(), 1U);
-}
-
-TEST_F(QuestionsTest, WhereANodeWasOpened) {
-  EXPECT_EQ(front_end::opened_at("n"), "");
-  annotate::input_tensors("n", {{"x", at::ones({2})}});
-  EXPECT_THAT(front_end::opened_at("n"), HasSubstr("front_end_test.cpp:"));
-  EXPECT_THAT(front_end::code_in("n"), IsEmpty());  // C++ has no functions to look into
 }
 
 TEST_F(QuestionsTest, AnEscapeIsToldOfTracedValuesAtOnceAndOfOthersWithThePass) {

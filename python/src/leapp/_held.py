@@ -1,4 +1,4 @@
-"""What objects hold, kind by kind: to look at around a node, or to put back after a call."""
+"""What objects hold, kind by kind."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import collections
 import contextlib
 import functools
 import queue
-import random
 import threading
 import types
 import weakref
@@ -67,10 +66,6 @@ IMMUTABLE = (
 )  # fmt: skip
 #: What a class has for functions.
 FUNCTIONS = (types.FunctionType, staticmethod, classmethod, property)
-#: Random generators.
-GENERATORS = (torch.Generator, np.random.Generator, np.random.RandomState, random.Random)
-
-
 #: Python's own lists, and what it has like them.
 LISTS = (list, collections.deque, bytearray, array.array, tuple, set)
 
@@ -136,15 +131,3 @@ STANDING = tuple(_BEHIND)
 def behind(value: Any) -> list[Any]:
     """Return what an object merely stands for; nothing where it stands for itself."""
     return next((of(value) for kind, of in _BEHIND.items() if isinstance(value, kind)), [])
-
-
-def state_of(generator: Any) -> tuple[Any, Callable[[Any], object]]:
-    """Return the state of a random generator, and what puts it back."""
-    match generator:
-        case random.SystemRandom():  # it has none
-            return None, lambda _: None
-        case random.Random():
-            return generator.getstate(), generator.setstate
-        case np.random.Generator():
-            return generator.bit_generator.state, partial(setattr, generator.bit_generator, "state")
-    return generator.get_state(), generator.set_state

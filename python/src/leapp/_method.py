@@ -7,7 +7,7 @@ import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from . import _again, _names, _trace, _tracing
+from . import _holders, _rerun, _trace, _tracing
 from ._payload import Flat
 from ._shadowing import quietly
 from ._source import shown_returns
@@ -57,8 +57,8 @@ class Stage:
                 self.node,
                 where=f"{code.co_filename}:{code.co_firstlineno}" if code else "",
             )
-        _again.remember(self.node, self, self._signature.bind(*args, **kwargs))
         flat = self.inputs_of(bound)
+        _rerun.remember(self.node, self, bound, flat)
         self.set_inputs(bound, _tracing.open_node(self.node, flat, self.function, *bound.args[:1]))
         _trace.enter_function(self.node)
         try:
@@ -88,12 +88,12 @@ class Stage:
 
     def inputs_of(self, bound: inspect.BoundArguments) -> Flat:
         """Return the arguments under the names of their ports."""
-        names, kinds, given = self._inputs_in(bound), self._signature.parameters, bound.arguments
+        names, kinds, given = self.names_in(bound), self._signature.parameters, bound.arguments
         return Flat((_PREFIXES.get(kinds[name].kind, name), given[name], None) for name in names)
 
     def set_inputs(self, bound: inspect.BoundArguments, given: Sequence[Any]) -> None:
         """Put other values in the place of the arguments, in the order of :meth:`inputs_of`."""
-        bound.arguments.update(zip(self._inputs_in(bound), given, strict=True))
+        bound.arguments.update(zip(self.names_in(bound), given, strict=True))
 
     def outputs_of(self, result: Any) -> Flat:
         """Return what the function returned under the names of its ports."""
@@ -108,11 +108,11 @@ class Stage:
                 default = {name: parameter.default}
                 bound.arguments[name] = _tracing.declare("register_buffer", self.node, default)
 
-    def _inputs_in(self, bound: inspect.BoundArguments) -> list[str]:
+    def names_in(self, bound: inspect.BoundArguments) -> list[str]:
         """Return the parameters that were given, the instance or class left out."""
         names, given = list(bound.arguments), bound.arguments
         if names and (names[0] in ("self", "cls") or self._is_bound_to(given[names[0]])):
-            _names.remember(given[names.pop(0)])
+            _holders.remember(given[names.pop(0)])
         return names
 
     def _is_bound_to(self, value: Any) -> bool:

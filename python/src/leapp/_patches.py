@@ -1,8 +1,8 @@
 """What is patched while a session is tracing, and put back when it ends.
 
 The recorder itself patches nothing. PyTorch and NumPy exchange values beneath it, though: these
-patches hand out arrays that stay traced (``_numpy``, ``_tensor``), and name the values that leave
-or come in unseen (``_detect``). Functions of ``torch.compile`` run eagerly meanwhile, so that the
+patches hand out arrays that stay traced and name the values that leave unseen (``_numpy``,
+``_tensor``). Functions of ``torch.compile`` run eagerly meanwhile, so that the
 recorder sees their operators.
 """
 
@@ -17,7 +17,7 @@ from typing import Any
 
 import torch
 
-from . import _branches, _detect, _numpy, _tensor, _trace
+from . import _branches, _numpy, _owned_arrays, _tensor, _trace
 from ._replacing import replaced, wrapped
 from .patching import FunctionPatch
 
@@ -29,10 +29,11 @@ def install(global_patching: bool, patching: Iterable[FunctionPatch]) -> None:
     """Patch for a session that has begun."""
     _run_compiled_functions_eagerly()
     if global_patching:
-        for patches in (_detect.start(), _tensor.patches(), _branches.patches(), _numpy.patches()):
+        for patches in (_tensor.patches(), _branches.patches(), _numpy.patches()):
             for owner, values in patches:
                 _put(owner, values)
         _trace.restore_sequence_slot()
+        _owned_arrays.start()
         for patch in patching:
             original = getattr(patch.module, patch.function_name)
             _put(patch.module, {patch.function_name: wrapped(original, _instead(patch))})
@@ -41,7 +42,7 @@ def install(global_patching: bool, patching: Iterable[FunctionPatch]) -> None:
 def restore() -> None:
     """Leave PyTorch, NumPy and the program as they were found; what others put there stays."""
     _undo.close()
-    _detect.restore()
+    _owned_arrays.restore()
     _trace.restore_sequence_slot()
 
 

@@ -2,9 +2,7 @@
 
 A walk begins at the frames that call LEAPP and follows what they hold, breadth first and innermost
 frames first, each with a budget of its own: neither a test runner nor a simulator crowds the rest
-of the program out. Everything is looked through when a session starts. When a node opens, in the
-middle of the user's control loop, what was found is only copied, dict by dict (:class:`Snapshot`);
-what the copies mean is worked out by the detectors when the session ends.
+of the program out.
 """
 
 from __future__ import annotations
@@ -14,10 +12,9 @@ import enum
 import functools
 import os
 import queue
-import random
 import sys
 import types
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -26,11 +23,7 @@ import torch
 from . import _trace
 from ._held import FUNCTIONS, LISTS, STANDING, attributes_of, behind, cells_of
 from ._numpy import Number
-from ._replacing import Patch
-from ._snapshot import PASSIVE, Copy, Holder, Place, Snapshot, copy_of, items_in
-from ._source import files_of
-
-Generator = np.random.Generator | np.random.RandomState | random.Random
+from ._snapshot import PASSIVE, Copy, Holder, Place, copy_of, items_in
 
 #: How many objects are looked at from the innermost frame: enough for a policy, a moment for a
 #: simulator. Each frame outwards has half of that of the one inside.
@@ -45,16 +38,11 @@ class Program:
     """Everything that was found so far."""
 
     def __init__(self) -> None:
-        self.modules: list[torch.nn.Module] = []
-        #: The random generators and iterators that were found, with a name for each.
-        self.generators: list[tuple[Generator | Iterator[Any], str]] = []
-        #: Arrays and numbers of NumPy's, and tensors that are held elsewhere too: to be replaced.
+        #: Arrays and numbers of NumPy's: to be replaced.
         self.replaceable: list[Place] = []
         self._holders: list[Holder] = []
         self._copies: list[Copy] = []  # of what they hold, as it last was; not written
         self._seen: dict[int, Any] = {}  # held, so that nothing else takes its place
-        #: By id, tensors that places hold, with the first place of each.
-        self._tensors: dict[int, tuple[tuple[int, Any], torch.Tensor]] = {}
         self._frames = _trace.Frames()
         #: Objects that are to be looked at: (value, name).
         self._todo: collections.deque[tuple[Any, str]] = collections.deque()
@@ -67,34 +55,6 @@ class Program:
         for index in _trace.refresh(self._holders, self._copies):
             self._visit_items(index)
         self._follow()
-
-    def files_named_by(self, code: types.CodeType) -> set[str]:
-        """Return the files of the program's modules, functions and classes that code names."""
-        modules = [holder.values for holder in self._holders if holder.of == code.co_filename]
-        values = [values.get(name) for values in modules for name in code.co_names]
-        files = {file for value in values for file in files_of(value)}
-        return {file for file in files if _trace.is_user_code(file)}
-
-    def imports_of(self, patches: Iterable[Patch]) -> Iterator[Patch]:
-        """Yield modules that imported functions by name, with what is put in their place.
-
-        As ``from time import monotonic`` does.
-        """
-        put = [other for _, values in patches for other in values.values()]
-        others = {id(other.__wrapped__): other for other in put}
-        for holder in self._holders:
-            if isinstance(holder.of, str) and not holder.name:
-                module = sys.modules.get(holder.values.get("__name__", ""))
-                items = holder.values.items()
-                found = {name: others[id(value)] for name, value in items if id(value) in others}
-                if module is not None and vars(module) is holder.values and found:
-                    yield module, found
-
-    def snapshot(self, as_seen: bool = False) -> Snapshot:
-        """Return what everything holds now, or held when it was last looked through."""
-        if not as_seen:
-            _trace.refresh(self._holders, self._copies)
-        return Snapshot(self._holders, self._copies)
 
     def visit_frames(self) -> None:
         """Look at the program's frames that were not looked at yet, from here outwards."""
@@ -130,19 +90,10 @@ class Program:
                 self._todo.append((value, name))
         elif (
             holder is not None
-            and issubclass(kind, (np.ndarray, np.generic, torch.Tensor))
-            and self._is_replaceable(value, name, (id(holder.values), key))
+            and issubclass(kind, (np.ndarray, np.generic))
+            and _is_replaceable(value)
         ):
             self.replaceable.append(Place(holder, key, value))
-
-    def _is_replaceable(self, value: Any, name: str, place: tuple[int, Any]) -> bool:
-        if isinstance(value, torch.Tensor):
-            if type(value) is not torch.Tensor or value.requires_grad:
-                return False
-            first = self._tensors.setdefault(id(value), (place, value))[0]
-            return first != place and "_buffers[" not in name  # those are the module's own
-        is_plain = type(value) is np.ndarray and value.flags.writeable
-        return (is_plain or isinstance(value, np.generic)) and value.dtype.kind in "fiub"
 
     def _visit_children(self, value: torch.nn.Module, name: str) -> None:
         for inner, item in value._modules.items():
@@ -219,11 +170,7 @@ def _looks_into(kind: Any) -> tuple[Callable[[Program, Any, str], None], ...]:
     if issubclass(kind, type):
         return (Program._visit_class,)
     found: list[Callable[[Program, Any, str], None]] = []
-    if issubclass(kind, torch.nn.Module):
-        found.append(lambda program, value, _: program.modules.append(value))
-    if issubclass(kind, Generator) or iterates(kind):
-        found.append(lambda program, value, name: program.generators.append((value, name)))
-    elif issubclass(kind, (dict, *LISTS)):
+    if issubclass(kind, (dict, *LISTS)):
         found.append(lambda program, value, name: program._hold(name, value))
     if issubclass(kind, types.FunctionType):
         found.append(Program._visit_function)
@@ -236,9 +183,9 @@ def _looks_into(kind: Any) -> tuple[Callable[[Program, Any, str], None], ...]:
     return tuple(found)
 
 
-def iterates(kind: type) -> bool:
-    """Whether values of a type are Python's own iterators, or generators."""
-    return kind.__module__ in ("builtins", "itertools") and issubclass(kind, Iterator)
+def _is_replaceable(value: Any) -> bool:
+    is_plain = type(value) is np.ndarray and value.flags.writeable
+    return (is_plain or isinstance(value, np.generic)) and value.dtype.kind in "fiub"
 
 
 @functools.cache

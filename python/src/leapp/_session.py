@@ -55,20 +55,19 @@ def start(
     _check("start", ("__index__", "must be a whole number"), max_cached_io=max_cached_io)
     _state.load()
     # _numbers is imported here so that compile_graph() imports nothing.
-    from . import _again, _detect, _holders, _numbers, _numpy, _patches, _trace, _tracing  # noqa: F401
+    from . import _holders, _numbers, _numpy, _patches, _rerun, _trace, _tracing  # noqa: F401
 
     _patches.restore()
     _verbose = verbose
     _console.show(verbose)
-    _holders.forget()
     _trace.start(graph, folder, verbose, dry_run, excluded, max_cached_io)
     _state.calls = _tracing
     _graph = (graph, os.path.join(folder, graph))
     _numpy.reset()
-    _again.forget()
+    _rerun.forget()
+    _holders.begin()
     _patches.install(global_patching, patches)
     _trace.warm_up()
-    _detect.rehearse()
 
 
 def stop() -> None:
@@ -109,6 +108,7 @@ def compile_graph(
     golden: int = 0,
     thorough: bool = False,
     strict_constants: bool = False,
+    rerun: Iterable[str] = (),
 ) -> ValidationResults | bool:
     """Export every node, write the bundle, draw it and validate it.
 
@@ -129,6 +129,10 @@ def compile_graph(
             than a fifth of the time that compiling took.
         strict_constants: Raise if a node exports a constant, other than parameters and buffers,
             that ``constants=`` of its annotation does not acknowledge.
+        rerun: Names of functions of ``annotate.method`` that LEAPP may call again, on inputs that
+            were never traced, to find branches and numbers that the export took for constant.
+            Everything such a function does happens for real and stays done: name no function that
+            moves a robot, writes to shared memory or counts its calls. None by default.
 
     Returns:
         For each node True, False, or the exception that running it met, when validating;
@@ -148,8 +152,9 @@ def compile_graph(
             "leapp.compile_graph(): nothing was traced; call leapp.start(), run the annotated "
             "code and call leapp.stop() first.",
         )
-    from . import _trace
+    from . import _rerun, _trace
 
+    reruns = _rerun.checked(rerun)
     configs = None
     if graph_configs is not None:
         extra = {**graph_configs.contract(), **(graph_configs.extra or {})}
@@ -159,7 +164,7 @@ def compile_graph(
         with _signals.held_back(), _console.ProgressBar() as progress:
             outcomes, report = _trace.compile_graph(
                 visualize, verbose, validate, dry_run, rtol, atol, strict, configs, golden,
-                thorough, strict_constants, progress,
+                thorough, strict_constants, reruns, progress,
             )  # fmt: skip
         for block in _inventory.unacknowledged():
             _console.note(block)
@@ -191,7 +196,7 @@ class Diagnostic:
     """Something that was said of the program.
 
     Attributes:
-        code: What it is about, like ``"LP216"``; docs/diagnostics.md has a section for each.
+        code: What it is about, like ``"LP214"``; docs/diagnostics.md has a section for each.
         level: ``"WARNING"``, ``"ERROR"``, ..
         where: The line to look at, ``"policy.py:42 in forward"``; may be empty.
         node: The node it is about; may be empty.

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from . import _detect, _names, _trace
+from . import _holders, _owned_arrays, _trace
 from ._numpy import kept, to_tensor, traced_view
 from ._payload import Flat, Meaning, flatten
 from .errors import LeappError, LeappTypeError, LeappValueError, expect
@@ -32,7 +32,7 @@ def open_node(node: str, flat: Flat, *objects: Any) -> tuple[Any, ...]:
     `objects` are further ones that the node will use.
     """
     entries = _entries_of("input", node, flat)
-    _detect.include(*objects)
+    _owned_arrays.include(*objects)
     return _restored(flat, _trace.input_tensors(node, entries))
 
 
@@ -95,7 +95,7 @@ def declare(call: str, node: str, tensors: Any) -> Any:
 def module(node: str, model: torch.nn.Module, buffer_names: Sequence[str] | None) -> None:
     """Track a module's buffers; the module is read again when the node's outputs are named."""
     paths = _paths_of_buffers(_checked(node), model, buffer_names)
-    _names.remember(model)
+    _holders.remember(model)
 
     def current() -> list[torch.Tensor]:
         return [_read_buffer(node, model, path) for path in paths]

@@ -96,6 +96,7 @@ for _module in (
     "language",
     "interop",
     "arrays",
+    "observed",
     "traps",
 ):
     importlib.import_module(f"{__name__}.{_module}")

@@ -104,7 +104,7 @@ class DequeOfObservations(FourNumbers):
         return action
 
 
-@program(traced=2)
+@program(traced=3)
 class ListOfOneTensor(FourNumbers):
     """The same, all of it one tensor at first."""
 
@@ -169,7 +169,7 @@ class ResetInTheFirstTick(FourNumbers):
         return self.mean
 
 
-@program(traced=2)
+@program(traced=3)
 class BiquadFilter(FourNumbers):
     """Four delays that begin with one tensor."""
 

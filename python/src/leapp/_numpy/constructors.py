@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from torch.jit import _builtins
 
-from .. import _detect, _trace
+from .. import _trace
 from .._replacing import Patch, replaced
 from .arrays import (
     ARRAYS,
@@ -110,8 +110,6 @@ def _full_constructor(
 def _tensor_constructor(original: Any, *args: Any, **options: Any) -> Any:
     """Call ``torch.tensor`` or ``torch.as_tensor``; traced values in lists stay traced."""
     data = args[0] if args else options.get("data")
-    if _trace.any_open() and isinstance(data, (np.ndarray, np.generic)):
-        _detect.drawn()
     # Elements of arrays may be state that is in its first pass.
     if (
         isinstance(data, torch.Tensor)
@@ -135,7 +133,6 @@ def _tensor_constructor(original: Any, *args: Any, **options: Any) -> Any:
 
 def _from_numpy(original: Any, array: Any) -> Any:
     if _trace.any_open():
-        _detect.drawn()
         if isinstance(array, TracedArray) and not backwards_in(array):
             return to_tensor(array).detach()  # which the recorder sees being made
         return original(array)

@@ -1,4 +1,4 @@
-"""What belongs to the program: objects, in rings and long chains, plugins, installed libraries."""
+"""Arrays that the program holds, in a session and after it."""
 
 from __future__ import annotations
 
@@ -17,33 +17,6 @@ import pytest
 import torch
 from conftest import Workbench
 from node_policy import NodePolicy, trace
-
-
-def test_containers_that_hold_themselves_and_long_chains_are_followed(bench: Workbench) -> None:
-    class Policy(NodePolicy):
-        def function(self, x: torch.Tensor) -> torch.Tensor:
-            return x * 2
-
-    ring: list[Any] = [torch.zeros(3)]
-    ring.append(ring)
-    loop: dict[str, Any] = {}
-    loop["loop"] = loop
-    chain: Any = None
-    for _ in range(5000):
-        chain = [chain]
-
-    def spin() -> Any:
-        itself = yield
-        while True:
-            yield itself
-
-    spinning = spin()
-    next(spinning)
-    spinning.send(spinning)
-    held = {"ring": ring, "loop": loop, "chain": chain, "spinning": spinning}
-    for passes in (1, 2):
-        log = trace(bench, Policy(**held), passes=passes)
-        assert "[WARNING]" not in log
 
 
 def test_arrays_of_an_object_are_its_own_again_after_the_session(bench: Workbench) -> None:
