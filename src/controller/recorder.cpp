@@ -20,15 +20,16 @@ std::string quoted_json(const std::string& text) {
 }
 
 std::string schema_of(const std::vector<std::string>& elements) {
-  const nlohmann::ordered_json number = {{"type", "number"}};
-  nlohmann::ordered_json values = {{"type", "array"}, {"items", number}};
+  std::string values = R"({"type":"array","items":{"type":"number"}})";
   if (!elements.empty()) {
-    values = {{"type", "object"}};
-    for (const std::string& name : elements) values["properties"][name] = number;
+    values.clear();
+    for (const std::string& name : elements) {
+      values += (values.empty() ? R"({"type":"object","properties":{)" : ",") + quoted_json(name) +
+                R"(:{"type":"number"})";
+    }
+    values += "}}";
   }
-  const nlohmann::ordered_json schema = {
-      {"type", "object"}, {"properties", {{"tick", {{"type", "integer"}}}, {"values", values}}}};
-  return schema.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
+  return R"({"type":"object","properties":{"tick":{"type":"integer"},"values":)" + values + "}}";
 }
 
 template <typename T>

@@ -28,10 +28,9 @@ Buffers::Buffers(const std::vector<PlannedValue>& values, std::shared_ptr<Device
   }
   total = std::max(total, kAlignment);
   if (memory) {
-    auto* device = static_cast<std::byte*>(memory->allocate(total));
+    memory_ = {static_cast<std::byte*>(memory->allocate(total)), Free{memory}};
     const std::vector<std::byte> zeros(total);
-    memory_ = {device, Free{memory}};
-    memory->copy(device, zeros.data(), total, DeviceMemory::Copy::kToDevice).value();
+    memory->copy(memory_.get(), zeros.data(), total, DeviceMemory::Copy::kToDevice).value();
   } else {
     memory_.reset(static_cast<std::byte*>(::operator new[](total, std::align_val_t{kAlignment})));
     std::memset(memory_.get(), 0, total);

@@ -21,20 +21,6 @@ Result<void> moved_from() noexcept {
   return Failure(Code::kUsage, kMovedFrom);
 }
 
-// Throws unless `value` fits the port's buffer.
-void check_fit(const std::string& name, const TensorView& buffer, const ConstTensorView& value) {
-  if (value.dtype != buffer.dtype) {
-    throw Error(Code::kPortType, "input " + name + " is " + std::string(name_of(value.dtype)) +
-                                     ", expected " + std::string(name_of(buffer.dtype)));
-  }
-  if (value.shape != buffer.shape) {
-    throw Error(Code::kPortShape, "input " + name + " has shape " + to_string(value.shape) +
-                                      ", expected " + to_string(buffer.shape));
-  }
-  require(value.data != nullptr || value.byte_size() == 0, Code::kWrongValue,
-          "input " + name + " has elements, but no memory (a null pointer)");
-}
-
 }  // namespace
 
 class InferenceManager::Impl {

@@ -99,4 +99,17 @@ void PortNames::refuse_to_set(std::string_view node, std::string_view input) con
                    "'; it has: " + join(names_of(model.inputs)));
 }
 
+void check_fit(const std::string& name, const TensorView& buffer, const ConstTensorView& value) {
+  if (value.dtype != buffer.dtype) {
+    throw Error(Code::kPortType, "input " + name + " is " + std::string(name_of(value.dtype)) +
+                                     ", expected " + std::string(name_of(buffer.dtype)));
+  }
+  if (value.shape != buffer.shape) {
+    throw Error(Code::kPortShape, "input " + name + " has shape " + to_string(value.shape) +
+                                      ", expected " + to_string(buffer.shape));
+  }
+  require(value.data != nullptr || value.byte_size() == 0, Code::kWrongValue,
+          "input " + name + " has elements, but no memory (a null pointer)");
+}
+
 }  // namespace leapp

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "leapp/bundle.h"
+#include "leapp/tensor_view.h"
 #include "runtime/plan.h"
 
 namespace leapp {
@@ -44,5 +45,8 @@ class PortNames {
   Index inputs_;
   Index outputs_;
 };
+
+/// Throws LP602, LP603 or LP003 unless `value` fits the buffer of the input `name`.
+void check_fit(const std::string& name, const TensorView& buffer, const ConstTensorView& value);
 
 }  // namespace leapp

@@ -47,7 +47,8 @@ int run_c_controller(const char* bundle, const char* description, char* problem,
   EXPECT(leapp_controller_set_sensor(robot, joints, q, 4, NAN) == LEAPP_VALUE);
   EXPECT(leapp_controller_set_sensor(robot, joints, q, 4, INFINITY) == LEAPP_OK);
   EXPECT(leapp_controller_update(robot) == LEAPP_FALLBACK);
-  EXPECT(leapp_controller_counts(robot, counts, LEAPP_CAUSES) == LEAPP_OK && counts[4] == 1); /* stale */
+  EXPECT(leapp_controller_counts(robot, counts, LEAPP_CAUSES) == LEAPP_OK &&
+         counts[4] == 1); /* stale */
   EXPECT(leapp_controller_start(robot) == LEAPP_OK);
   EXPECT(leapp_controller_set_sensor(robot, joints, q, 4, 0) == LEAPP_OK);
   EXPECT(leapp_controller_update(robot) == LEAPP_RUNNING);

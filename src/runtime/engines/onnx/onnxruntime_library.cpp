@@ -1,9 +1,11 @@
 #include "runtime/engines/onnx/onnxruntime_library.h"
 
+#include <dirent.h>
 #include <dlfcn.h>
 
 #include <algorithm>
 #include <cstdlib>
+#include <memory>
 #include <mutex>
 
 #include "base/log.h"
@@ -23,13 +25,23 @@ fs::path& preferred_path() {
   return path;
 }
 
+// What a directory holds; nothing if it cannot be read. Not std::filesystem's iterator, which ends
+// the process when memory is short.
+std::vector<fs::path> entries_of(const fs::path& folder) {
+  std::vector<fs::path> entries;
+  const std::unique_ptr<DIR, int (*)(DIR*)> directory(::opendir(folder.c_str()), ::closedir);
+  if (directory == nullptr) return entries;
+  while (const dirent* entry = ::readdir(directory.get())) {
+    entries.push_back(folder / static_cast<const char*>(entry->d_name));
+  }
+  return entries;
+}
+
 // libonnxruntime.so or libonnxruntime.so.* in a folder; the shortest name where there are several.
 std::vector<fs::path> libraries_in(const fs::path& folder) {
   std::vector<fs::path> found;
-  std::error_code ignored;
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder, ignored)) {
-    const std::string name = entry.path().filename().string();
-    if (name.starts_with("libonnxruntime.so")) found.push_back(entry.path());
+  for (const fs::path& entry : entries_of(folder)) {
+    if (entry.filename().string().starts_with("libonnxruntime.so")) found.push_back(entry);
   }
   std::sort(found.begin(), found.end());
   return found;
@@ -64,9 +76,8 @@ std::vector<fs::path> candidates() {
     append(paths, libraries_in(here / "../../onnxruntime/capi"));
   }
   if (const char* environment = std::getenv("VIRTUAL_ENV")) {
-    std::error_code ignored;
-    for (const auto& entry : fs::directory_iterator(fs::path(environment) / "lib", ignored)) {
-      append(paths, libraries_in(entry.path() / "site-packages/onnxruntime/capi"));
+    for (const fs::path& entry : entries_of(fs::path(environment) / "lib")) {
+      append(paths, libraries_in(entry / "site-packages/onnxruntime/capi"));
     }
   }
   paths.emplace_back("libonnxruntime.so.1");

@@ -1,0 +1,234 @@
+// Every call of ours that can fail, fails once while a bundle is loaded, ticks and is recorded: no
+// crash, no hang, no leak, and a clear error or a result that is right.
+//
+// LEAPP_LONG runs the whole sweep (make test-long); otherwise a seeded tenth of it runs.
+// Foreign libraries are not made to fail here: docs/assurance.md says what happens in them.
+#include <gmock/gmock.h>
+
+#include <array>
+#include <cstdlib>
+#include <filesystem>
+#include <functional>
+#include <random>
+#include <string>
+
+#include "../controller/support.h"
+#include "base/temporary_folder.h"
+#include "bundle/golden_traces.h"
+#include "bundle/safetensors.h"
+#include "faults.h"
+#include "leapp/c.h"
+#include "leapp/log.h"
+#include "leapp/replay.h"
+
+namespace leapp {
+namespace {
+
+using testing::PolicyBench;
+
+std::size_t entries_of(const char* folder) {
+  std::size_t count = 0;
+  for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator(folder)) ++count;
+  return count;
+}
+
+// What one run left behind in the process.
+struct Residue {
+  std::size_t files = 0;
+  std::size_t threads = 0;
+  long blocks = 0;
+
+  static Residue now() {
+    const std::size_t files = entries_of("/proc/self/fd");
+    const std::size_t threads = entries_of("/proc/self/task");
+    return {files, threads, test::live_blocks()};
+  }
+  bool operator==(const Residue&) const = default;
+};
+
+// One way to use the runtime, from load to end. Returns what it computed.
+using Scenario = std::function<std::string()>;
+
+// The outcome of a run: what it computed, or the error.
+struct Outcome {
+  std::string value;
+  std::string error;
+  bool is_clear = true;  // the error is one of ours, or std::bad_alloc
+};
+
+Outcome run(const Scenario& scenario) {
+  try {
+    return {scenario(), {}, true};
+  } catch (const Error& error) {
+    return {{}, error.what(), error.code() != Code::kInternal};
+  } catch (const std::bad_alloc&) {
+    return {{}, "std::bad_alloc", true};
+  } catch (const std::exception& error) {
+    return {{}, error.what(), false};
+  }
+}
+
+class SweepTest : public ::testing::TestWithParam<test::Fault> {
+ protected:
+  void sweep(const Scenario& scenario) {
+    const test::Fault fault = GetParam();
+    run(scenario);  // what the process makes once
+    const Outcome expected = run(scenario);
+    ASSERT_EQ(expected.error, "");
+    test::arm(fault, ~std::size_t{0});
+    run(scenario);
+    const std::size_t calls = test::calls_seen();
+    test::disarm();
+    const bool whole = std::getenv("LEAPP_LONG") != nullptr;
+    std::mt19937 random(20261118);
+    std::uniform_int_distribution<int> tenth(0, 9);
+    std::size_t tried = 0;
+    for (std::size_t i = 0; i < calls; ++i) {
+      const bool chosen = tenth(random) == 0 || calls <= 20;
+      if (!whole && !chosen) continue;
+      ++tried;
+      Attempt attempt = attempt_with(scenario, expected.value, i);
+      // What a path of errors makes once in a process is no leak: the second time it is there.
+      if (!attempt.leaves_nothing) attempt = attempt_with(scenario, expected.value, i);
+      SCOPED_TRACE(std::string(test::kFaultNames[static_cast<std::size_t>(fault)]) + " " +
+                   std::to_string(i) + " of " + std::to_string(calls) + ": " +
+                   attempt.error.data());
+      EXPECT_TRUE(attempt.is_clear);
+      EXPECT_TRUE(attempt.is_right);
+      EXPECT_TRUE(attempt.leaves_nothing);
+      if (HasFailure()) break;
+    }
+    RecordProperty("calls", static_cast<int>(calls));
+    RecordProperty("failed", static_cast<int>(tried));
+    const Outcome afterwards = run(scenario);
+    EXPECT_EQ(afterwards.value, expected.value) << afterwards.error;
+  }
+
+  // What came of a run in which call `index` failed.
+  struct Attempt {
+    std::array<char, 300> error{};
+    bool is_clear = false;
+    bool is_right = false;
+    bool leaves_nothing = false;
+  };
+
+  static Attempt attempt_with(const Scenario& scenario, const std::string& expected,
+                              std::size_t index) {
+    Attempt attempt;
+    const Residue before = Residue::now();
+    test::arm(GetParam(), index);
+    {
+      const Outcome outcome = run(scenario);
+      const bool failed = test::disarm();
+      attempt.is_clear = outcome.is_clear && (failed || outcome.error.empty());
+      attempt.is_right = !outcome.error.empty() || outcome.value == expected;
+      outcome.error.copy(attempt.error.data(), attempt.error.size() - 1);
+    }
+    attempt.leaves_nothing = Residue::now() == before;
+    return attempt;
+  }
+
+  // A policy with a state, whose engine is this test's: what fails is LEAPP's own.
+  static void fill(PolicyBench& bench) {
+    const Port q = testing::named_port("q", "state/joint/position", {"hip", "knee"});
+    const Port action = testing::named_port("action", "target/joint/position", {"hip", "knee"});
+    bench.inputs = {q};
+    bench.outputs = {action};
+    bench.add_state("h", 2);
+    bench.policy = [](auto in, auto out) {
+      for (std::size_t i = 0; i < 2; ++i) {
+        out[0][i] = in[0][i] + in[1][i];
+        out[1][i] = out[0][i] / 2;
+      }
+      return true;
+    };
+    bench.robot.sensors = {
+        {.name = "q", .kind = q.semantics.kind.value(), .elements = {"hip", "knee"}}};
+    bench.robot.actuators = {
+        {.name = "target", .kind = action.semantics.kind.value(), .elements = {"hip", "knee"}}};
+  }
+
+  void SetUp() override { former_ = set_log_sink({}); }
+  void TearDown() override { set_log_sink(former_); }
+
+  LogSink former_;
+};
+
+INSTANTIATE_TEST_SUITE_P(Faults, SweepTest,
+                         ::testing::Values(test::Fault::kAllocation, test::Fault::kOpen,
+                                           test::Fault::kRead, test::Fault::kWrite,
+                                           test::Fault::kMap, test::Fault::kThread),
+                         [](const auto& each) {
+                           return test::kFaultNames[static_cast<std::size_t>(each.param)];
+                         });
+
+// Values of a tick as text.
+std::string text_of(std::span<const float> values) {
+  std::string text;
+  for (const float value : values) text += std::to_string(value) + " ";
+  return text;
+}
+
+TEST_P(SweepTest, AManagerLoadsTicksAndWritesATimeline) {
+  PolicyBench bench;
+  fill(bench);
+  const std::filesystem::path yaml = bench.write();
+  const RuntimeOptions options = bench.controller_options().runtime;
+  sweep([&] {
+    InferenceManager manager(yaml, options);
+    manager.trace_to(bench.folder() / "loop.pftrace");
+    const InputPort q = manager.input_port("pi/q");
+    const OutputPort action = manager.output_port("pi/action");
+    std::string values;
+    for (int tick = 0; tick < 3; ++tick) {
+      manager.set_input(q, std::array{1.F, 2.F}).value();
+      manager.tick().value();
+      values += text_of(manager.output(action).values<float>());
+    }
+    manager.trace_to({});
+    manager.set_state(manager.state());
+    return values;
+  });
+}
+
+TEST_P(SweepTest, AControllerRunsAndRecords) {
+  PolicyBench bench;
+  fill(bench);
+  bench.options.recording = bench.folder() / "run.mcap";
+  const std::filesystem::path yaml = bench.write();
+  const ControllerOptions options = bench.controller_options();
+  sweep([&] {
+    bench.now = std::chrono::nanoseconds(0);
+    Controller controller(yaml, bench.robot, options);
+    controller.start();
+    std::string values;
+    for (int tick = 0; tick < 4; ++tick) {
+      controller.set_sensor(0, std::array{1.0, 2.0});
+      controller.update();
+      bench.now += std::chrono::milliseconds(10);
+      for (const double value : controller.actuator_values(0)) {
+        values += std::to_string(value) + " ";
+      }
+    }
+    return values;
+  });
+}
+
+TEST_P(SweepTest, ACallOfTheCInterfaceFailsWithAStatus) {
+  PolicyBench bench;
+  fill(bench);
+  const std::filesystem::path yaml = bench.write();
+  sweep([&]() -> std::string {
+    leapp_options options;
+    leapp_manager* robot = nullptr;
+    if (leapp_options_init(&options, sizeof options) != LEAPP_OK) return "options";
+    // No ONNX Runtime reads "a function": what is expected is an error with a code.
+    const leapp_status status = leapp_load(yaml.c_str(), &options, &robot);
+    leapp_free(robot);
+    if (status == LEAPP_OK || leapp_last_code()[0] == '\0') return "no error";
+    return "refused";
+  });
+}
+
+}  // namespace
+}  // namespace leapp
