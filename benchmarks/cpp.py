@@ -1,8 +1,8 @@
 """C++ nodes beside other engines, on one core: ``python benchmarks/cpp.py [--others]``.
 
-Prints the tables of docs/benchmarks.md. Every policy is exported twice, as ONNX and as C++, and
-``bench_cpp`` (cpp.cpp) lets both tick in turn. ``--others`` adds OpenVINO, ExecuTorch (XNNPACK) and
-AOTInductor, as far as they are installed, called from Python as everybody is in that table.
+Prints the tables of docs/explanation/benchmarks.md. Every policy is exported twice, as ONNX and as
+C++, and ``bench_cpp`` (cpp.cpp) runs the ticks of both alternately. ``--others`` adds OpenVINO,
+ExecuTorch (XNNPACK) and AOTInductor if they are installed; that table calls them all from Python.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@
 
 namespace leapp::cli {
 
-extern const std::string_view kDiagnostics;  ///< docs/diagnostics.md
-extern const std::string_view kFormat;       ///< docs/spec/bundle.md
+extern const std::string_view kDiagnostics;  ///< docs/reference/diagnostics.md
+extern const std::string_view kFormat;       ///< docs/reference/bundle.md
 
 }  // namespace leapp::cli

@@ -1,9 +1,9 @@
 """Check that the codes of diagnostics, their page, the sources and the tests agree.
 
-Every code of include/leapp/code.h must have a section in docs/diagnostics.md (``## LP201 — ..``),
-be said somewhere in the sources (``Code::kBranch`` in C++, ``LP201`` in Python), and be named in a
-test: by its number, by its name, or by the program of its section, which a test runs. No section,
-no source and no test may name a code that does not exist.
+Every code of include/leapp/code.h must have a section in docs/reference/diagnostics.md
+(``## LP201 — ..``), be used in the sources (``Code::kBranch`` in C++, ``LP201`` in Python), and be
+named in a test: by its number, by its name, or by the program of its section, which a test runs.
+No section, no source and no test may name a code that does not exist.
 
 Run it from anywhere: ``python tools/check_codes.py``. It prints what is wrong and exits with 1.
 """
@@ -17,7 +17,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 HEADER = Path("include/leapp/code.h")
-PAGE = Path("docs/diagnostics.md")
+PAGE = Path("docs/reference/diagnostics.md")
 SOURCES = ("src", "include", "cli", "python")
 NOT_SAID_IN = (HEADER, Path("src/base/code.cpp"))  # every code is there
 ABOUT_LINT = Path("tests/python/test_lint.py")  # has codes that do not exist

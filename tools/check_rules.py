@@ -1,9 +1,9 @@
 """Check that the rules of the bundle format, its code and its tests agree on their labels.
 
-Every rule of docs/spec/bundle.md (``**B7**``) must be cited in the sources (``B7``) and by the name
-of a test (``b7_...``), and be part of an error message that a test expects (``[B7]``), unless it
-stands under "Writing" and so cannot be broken by a file. No source and no test may cite a rule that
-the page does not have.
+Every rule of docs/reference/bundle.md (``**B7**``) must be cited in the sources (``B7``) and by the
+name of a test (``b7_...``), and be part of an error message that a test expects (``[B7]``), except
+for rules under "Writing", which no file can break. No source and no test may cite a rule that the
+page does not have.
 
 Run it from anywhere: ``python tools/check_rules.py``. It prints what is wrong and exits with 1.
 """
@@ -15,7 +15,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGE = Path("docs/spec/bundle.md")
+PAGE = Path("docs/reference/bundle.md")
 
 
 def find_labels(pattern: str, folder: Path, root: Path) -> dict[int, str]:

@@ -1,8 +1,8 @@
 // The bundle: what an export leaves on disk, and the only contract between export and runtime.
 //
 // A bundle is a folder with one `{name}.yaml`, the model files it names, and perhaps a safetensors
-// file with the initial values of its feedback inputs. docs/spec/bundle.md states the format; its
-// rules (B1, B2, ..) are cited in error messages as "[B7]".
+// file with the initial values of its feedback inputs. docs/reference/bundle.md states the format;
+// its rules (B1, B2, ..) are cited in error messages as "[B7]".
 //
 // The structs below are plain values that mirror the YAML; they own everything they hold and may be
 // copied and shared between threads freely. Nothing in this header opens a model.
@@ -139,7 +139,7 @@ struct Bundle {
 inline constexpr std::string_view kNewestConfigVersion = "1.4";
 inline constexpr std::string_view kWrittenConfigVersion = "1.3";
 
-/// What a bundle's models may do; docs/security.md has the whole of it.
+/// What a bundle's models may do; docs/explanation/security.md has the whole of it.
 enum class Trust : std::uint8_t {
   kData,  ///< compute: tensors and operators that have no other effect; others are refused
   kCode,  ///< whatever this program may do: the bundle is trusted as a program is
@@ -173,8 +173,8 @@ LEAPP_EXPORT Bundle parse_bundle(std::string_view yaml, const std::string& name,
 /// do. Does not check the bundle.
 LEAPP_EXPORT std::string to_yaml(const Bundle& bundle);
 
-/// Checks the bundle by the rules of docs/spec/bundle.md: names, ports, semantics, wires, paths.
-/// Throws Error(kValue) for the first rule that is broken.
+/// Checks the bundle by the rules of docs/reference/bundle.md: names, ports, semantics, wires,
+/// paths. Throws Error(kValue) for the first rule that is broken.
 LEAPP_EXPORT void check(const Bundle& bundle, const BundleOptions& options = {});
 
 /// Recomputes the checksum of every file of the bundle: external data, initial values and golden

@@ -56,7 +56,7 @@ typedef enum leapp_status {
 LEAPP_API const char* leapp_last_error(void);
 
 /* What that failure was about, "LP604" or "B21": texts get better, codes keep their meaning;
- * docs/diagnostics.md has them. Empty before the first failure. */
+ * docs/reference/diagnostics.md has them. Empty before the first failure. */
 LEAPP_API const char* leapp_last_code(void);
 
 typedef enum leapp_dtype {

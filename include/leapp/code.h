@@ -1,9 +1,9 @@
 // What a sentence of LEAPP's is about, as a number that programs can rely on: texts get better from
 // release to release, codes keep their meaning.
 //
-// Every error and every warning has one. docs/diagnostics.md has a section for each: what it means,
-// the smallest program that causes it, the cure. The rules of the bundle format, B1 and on, are
-// codes too; docs/spec/bundle.md has those.
+// Every error and every warning has one. docs/reference/diagnostics.md has a section for each: what
+// it means, the smallest program that causes it, the cure. The rules of the bundle format, B1 and
+// on, are codes too; docs/reference/bundle.md has those.
 #pragma once
 
 #include <cstdint>

@@ -1,9 +1,10 @@
 // What a port promises the robot, and the robot the port: units, frames, limits, ages, fallbacks.
 //
 // A bundle carries its contract as keys of a port (`unit`, `limits`, ..) and of `pipeline.configs`
-// (`frequency`, `default_pose`, ..); rules B25 to B29 of docs/spec/bundle.md say how. Programs that
-// know nothing of them see extra metadata; and where such a key holds something else, as it may in
-// bundles that had a use of their own for it, it is that and no more. Here they are plain values:
+// (`frequency`, `default_pose`, ..); rules B25 to B29 of docs/reference/bundle.md say how. Programs
+// that know nothing of them see extra metadata; and where such a key holds something else, as it
+// may in bundles that had a use of their own for it, it is that and no more. Here they are plain
+// values:
 //
 //   leapp::Semantics semantics{.kind = "state/joint/position"};
 //   leapp::add_contract(semantics, {.unit = "rad", .max_age_ms = 50});          // when tracing

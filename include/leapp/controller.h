@@ -23,8 +23,8 @@
 // result that is late make every output send its `fallback` (`hold`, the last output, if none is
 // declared) until a good result comes. A value beyond limits that say `on_violation: stop` does so
 // until start(). A tick first decides and then sends: all targets or all fallbacks. Every
-// intervention is counted, with tick, cause and port. docs/controller.md defines all of this in
-// numbered rules.
+// intervention is counted, with tick, cause and port. docs/reference/controller.md defines all of
+// this in numbered rules.
 //
 // Real time: set_sensor(), update() and actuator_values() allocate nothing of their own, take no
 // lock and call no system; the engines' own allocations in a tick are theirs. Everything else is

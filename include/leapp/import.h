@@ -7,7 +7,7 @@
 // The bundle has three nodes: `observe` makes the observation out of what sensors measure
 // (offsets, order of joints, clip, scale, history), `policy` is the model, and `act` makes joint
 // targets out of its action and gives the gains. Histories and the last action are state of the
-// bundle. docs/import/ has a page for each format: mjlab, BeyondMimic, holosoma, Exploy,
+// bundle. docs/howto/import/ has a page for each format: mjlab, BeyondMimic, holosoma, Exploy,
 // unitree_rl_lab and rl_sar.
 #pragma once
 

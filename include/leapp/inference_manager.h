@@ -23,7 +23,8 @@
 // Feedback runs through two buffers that change places after each tick, so a tick that fails leaves
 // the state as it was before it. prepare() lets the engines allocate what they allocate lazily;
 // from then on nothing here allocates or locks in set_input(), touch(), tick() and output(). What
-// ONNX Runtime or libtorch do inside a run is theirs: docs/benchmarks.md has the counts.
+// ONNX Runtime or libtorch do inside a run is theirs: docs/explanation/benchmarks.md has the
+// counts.
 //
 // Names: ports are "node/port". Where an export renamed a state `h` to `h_in` and `h_out` (ONNX),
 // every call also takes the name as annotated.

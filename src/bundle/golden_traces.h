@@ -1,7 +1,7 @@
 // Golden traces: ticks of the traced program, kept in the bundle for other machines to repeat.
 //
 // The file is a safetensors file whose tensors are called "tick/side/node/port"; rules B30 to B33
-// of docs/spec/bundle.md are its form.
+// of docs/reference/bundle.md are its form.
 #pragma once
 
 #include <cstddef>

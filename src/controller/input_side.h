@@ -1,7 +1,7 @@
 // From the robot's sensors to the inputs of the policy: gathered by name, converted, checked.
 //
 // Functions of a plan that write only into the state and the memory they are given. They allocate
-// nothing. docs/controller.md numbers the rules (R..).
+// nothing. docs/reference/controller.md numbers the rules (R..).
 #pragma once
 
 #include <chrono>

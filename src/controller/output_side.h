@@ -3,7 +3,7 @@
 // Each function computes candidates into OutputState::next or sends them; nothing is sent before
 // the tick has decided. Functions of a plan that write only into the state and the memory they are
 // given, and allocate nothing. Values are in the units of the ports until they are sent.
-// docs/controller.md numbers the rules (R..).
+// docs/reference/controller.md numbers the rules (R..).
 #pragma once
 
 #include <span>

@@ -5,7 +5,8 @@
 //   const StepOutcome outcome = step(plan, state, sensors, result, actuators);
 //
 // Both write only into the memory they are given: no clock, thread, allocation or engine inside.
-// The Controller is the shell around them. docs/controller.md has the rules they keep, by number.
+// The Controller is the shell around them. docs/reference/controller.md has the rules they keep, by
+// number.
 #pragma once
 
 #include <chrono>

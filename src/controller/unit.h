@@ -7,7 +7,7 @@
 namespace leapp {
 
 /// What a number in `from` is multiplied with to be one in `to`; empty when they measure different
-/// things, or one of them is none of the units of docs/controller.md. Equal texts give 1.
+/// things, or one of them is none of the units of docs/reference/controller.md. Equal texts give 1.
 std::optional<double> unit_factor(std::string_view from, std::string_view to) noexcept;
 
 }  // namespace leapp

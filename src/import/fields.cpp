@@ -171,7 +171,7 @@ void Fields::check_settings() const {
   for (const std::string& key : settings_) {
     require(asked_.contains(key), Code::kWrongValue,
             file_ + ": nothing here asks for the setting " + quote_for_message(key) +
-                "; docs/import has the keys of each format");
+                "; docs/howto/import has the keys of each format");
   }
 }
 

@@ -225,7 +225,7 @@ class Walk {
   static void limit(std::uint64_t found, std::uint64_t most, const char* what, const char* unit) {
     if (found <= most) return;
     damaged(std::string(what) + " more than " + std::to_string(most) + " " + unit +
-            ", which is the limit (docs/security.md)");
+            ", which is the limit (docs/explanation/security.md)");
   }
 
   const Admission& limits_;

@@ -3,7 +3,7 @@
 // ONNX Runtime recurses over functions that call functions, and copies a function's body into every
 // caller: 166 kB can overflow its stack, and less than 10 kB can ask for more nodes than there is
 // memory. So the structure of a file is read first, one pass over its bytes that takes no memory to
-// speak of, and bounded. docs/security.md lists the limits.
+// speak of, and bounded. docs/explanation/security.md lists the limits.
 #pragma once
 
 #include <cstdint>

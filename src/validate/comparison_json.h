@@ -1,4 +1,4 @@
-// A comparison as JSON, in the form that docs/spec/bundle.md has for validation.json.
+// A comparison as JSON, in the form that docs/reference/bundle.md has for validation.json.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

@@ -1,4 +1,4 @@
-// The report of a validation as data: validation.json, rule B34 of docs/spec/bundle.md.
+// The report of a validation as data: validation.json, rule B34 of docs/reference/bundle.md.
 #pragma once
 
 #include <string>

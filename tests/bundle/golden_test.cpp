@@ -40,7 +40,7 @@ TEST(Golden, TheOthersLayoutIsOurs) {
 
 TEST(Golden, TheExampleOfTheSpecificationIsABundle) {
   const std::string page = test::read_file(fs::path(LEAPP_TEST_DATA).parent_path().parent_path() /
-                                           "docs/spec/bundle.md");
+                                           "docs/reference/bundle.md");
   const std::size_t begin = page.find("```yaml\n") + 8;
   const Bundle bundle = parse_bundle(page.substr(begin, page.find("```", begin) - begin), "page");
   check(bundle);

@@ -2,7 +2,8 @@
 // crash, no hang, no leak, and a clear error or a result that is right.
 //
 // LEAPP_LONG runs the whole sweep (make test-long); otherwise a seeded tenth of it runs.
-// Foreign libraries are not made to fail here: docs/assurance.md says what happens in them.
+// Foreign libraries are not made to fail here: docs/explanation/assurance.md says what happens in
+// them.
 #include <gmock/gmock.h>
 
 #include <array>

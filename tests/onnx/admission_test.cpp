@@ -103,8 +103,9 @@ TEST(AdmissionTest, NodesAreCounted) {
   Admission limits;
   limits.max_nodes = 3;
   EXPECT_EQ(fault_of(model(graph({node("A"), around(node("B"))})), limits), "");
-  EXPECT_THAT(fault_of(model(graph({node("A"), around(around(node("B")))})), limits),
-              HasSubstr("it has more than 3 nodes, which is the limit (docs/security.md)"));
+  EXPECT_THAT(
+      fault_of(model(graph({node("A"), around(around(node("B")))})), limits),
+      HasSubstr("it has more than 3 nodes, which is the limit (docs/explanation/security.md)"));
 }
 
 // 3,000 functions in 166 kB overflow ONNX Runtime's stack.

@@ -1,4 +1,4 @@
-"""A second implementation of the controller's tick, written from docs/controller.md alone.
+"""A second implementation of the controller's tick, from docs/reference/controller.md alone.
 
 Plain Python, element by element, without a thought for speed. Comments name the rules (R1..).
 """

@@ -319,7 +319,7 @@ def test_an_environment_is_one(cartpole: Any, tmp_path: Path) -> None:
 
 
 def test_the_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    page = (ROOT / "docs" / "integrations" / "mjlab.md").read_text()
+    page = (ROOT / "docs" / "howto" / "trainers" / "mjlab.md").read_text()
     monkeypatch.chdir(tmp_path)
     names: dict[str, Any] = {}
     exec(page.partition("```python\n")[2].partition("```")[0], names)

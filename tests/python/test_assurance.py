@@ -1,4 +1,4 @@
-"""Every claim of docs/assurance.md names tests, and each of them exists."""
+"""Every claim of docs/explanation/assurance.md names tests, and each of them exists."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGE = ROOT / "docs" / "assurance.md"
+PAGE = ROOT / "docs" / "explanation" / "assurance.md"
 
 
 def _claims() -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""The controller's tick, beside an independent implementation of the rules of docs/controller.md.
+"""The controller's tick against a second implementation of docs/reference/controller.md.
 
 The C++ program runs the pure tick that the controller runs, without an engine. Both must agree to
 the last bit, in every tick: on the policy's inputs, the state, the actuators and the counts.

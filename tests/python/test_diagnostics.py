@@ -1,4 +1,4 @@
-"""Every program of docs/diagnostics.md says what its section is about, and every cure cures it."""
+"""Programs of docs/reference/diagnostics.md report their code, and each fix removes it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import NamedTuple
 import pytest
 from conftest import end_session
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "diagnostics.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "reference" / "diagnostics.md"
 PRELUDE = "import torch, leapp\nfrom leapp import annotate\n"
 
 

@@ -15,7 +15,7 @@ PAGES = {"rsl_rl": "rsl_rl.models", "sb3": "sb3_contrib", "skrl": "skrl", "torch
 
 
 def blocks(page: str, language: str) -> list[str]:
-    text = (ROOT / "docs" / "integrations" / f"{page}.md").read_text()
+    text = (ROOT / "docs" / "howto" / "trainers" / f"{page}.md").read_text()
     return re.findall(rf"```{language}\n(.*?)```", text, re.DOTALL)
 
 
@@ -37,6 +37,7 @@ def test_runs_as_printed(page: str, tmp_path: Path) -> None:
 
 
 def test_every_page_is_listed() -> None:
-    listed = (ROOT / "docs" / "integrations" / "README.md").read_text()
-    pages = {page.name for page in (ROOT / "docs" / "integrations").glob("*.md")} - {"README.md"}
+    folder = ROOT / "docs" / "howto" / "trainers"
+    listed = (folder / "README.md").read_text()
+    pages = {page.name for page in folder.glob("*.md")} - {"README.md"}
     assert all(f"({name})" in listed for name in pages)

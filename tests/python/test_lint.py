@@ -166,7 +166,7 @@ def coded(tree: Path) -> Path:
     """A tree with two codes, each with its section, its use and its test."""
     write(tree, "include/leapp/code.h", "enum class Code {\n  kA = 1,  ///< a\n  kB = 20,\n};\n")
     page = "## LP001 — a\n\n```python\na()\n```\n\n## LP020 — b\n\nNo program.\n"
-    write(tree, "docs/diagnostics.md", page)
+    write(tree, "docs/reference/diagnostics.md", page)
     write(tree, "src/base/a.cpp", "throw Error(Code::kA, text);\n")
     write(tree, "python/a.py", 'warn("LP020")\n')
     write(tree, "tests/base/a_test.cpp", "EXPECT_EQ(error.code(), Code::kB);\n")
@@ -180,7 +180,7 @@ def test_codes_that_agree_are_no_finding(lint: ModuleType, coded: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "text", "finding"),
     [
-        ("docs/diagnostics.md", "## LP001 — a\n```python\n", "LP020 (kB) has no section"),
+        ("docs/reference/diagnostics.md", "## LP001 — a\n```python\n", "LP020 (kB) has no section"),
         ("python/a.py", 'warn("LP021")\n', "there is no LP021 in include/leapp/code.h"),
         ("python/a.py", "", "LP020 (kB) is not used"),
         ("src/base/a.cpp", "// Code is LP001\n", "LP001 (kA) is not used"),
@@ -195,8 +195,8 @@ def test_codes_that_do_not_agree_are_found(
 
 
 def test_a_section_without_a_code_is_found(lint: ModuleType, coded: Path) -> None:
-    page = coded / "docs/diagnostics.md"
+    page = coded / "docs/reference/diagnostics.md"
     page.write_text(page.read_text() + "\n## LP300 — c\n")
     assert [str(found) for found in lint.check_diagnostics(coded)] == [
-        "docs/diagnostics.md:1: there is no LP300 in include/leapp/code.h"
+        "docs/reference/diagnostics.md:1: there is no LP300 in include/leapp/code.h"
     ]

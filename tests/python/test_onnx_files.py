@@ -178,7 +178,7 @@ def _(x: Tensor, limit: float) -> Tensor:
 
 
 def test_the_example_of_the_documentation_runs(bench: Workbench) -> None:
-    page = (Path(__file__).resolve().parents[2] / "docs" / "onnx.md").read_text()
+    page = (Path(__file__).resolve().parents[2] / "docs" / "howto" / "onnx.md").read_text()
     code = next(c for c in re.findall(r"```python\n(.*?)```", page, re.DOTALL) if "mylib" in c)
     names: dict[str, Any] = {}
     exec(code, names)

@@ -66,15 +66,15 @@ def test_the_cpp_example_prints_the_same(folder: Path) -> None:
 
 
 def test_the_page_about_controllers(tmp_path: Path) -> None:
-    run_python("\n".join(blocks("docs/controller.md", "python")), tmp_path)
+    run_python("\n".join(blocks("docs/reference/controller.md", "python")), tmp_path)
 
 
 def test_the_guide(tmp_path: Path) -> None:
-    run_python("\n".join(blocks("docs/guide.md", "python")), tmp_path)
+    run_python("\n".join(blocks("docs/howto/guide.md", "python")), tmp_path)
     program = Path(sys.executable).with_name("leapp")
     if not program.exists():
         pytest.skip(f"{program} is not installed; `make build` installs it")
-    (shell,) = blocks("docs/guide.md", "sh")
+    (shell,) = blocks("docs/howto/guide.md", "sh")
     for line in shell.splitlines():
         command = line.split("#")[0].replace("--input obs.safetensors", "").split()
         # How fast this machine is, is not ours to say.

@@ -25,7 +25,7 @@ def test_every_rule_has_code_a_test_and_a_message(checker: ModuleType) -> None:
 
 
 def test_what_is_missing_or_unknown_is_named(checker: ModuleType, tmp_path: Path) -> None:
-    page = tmp_path / "docs" / "spec" / "bundle.md"
+    page = tmp_path / "docs" / "reference" / "bundle.md"
     page.parent.mkdir(parents=True)
     page.write_text("- **B1** One.\n- **B2** Two.\n### Writing\n- **B3** Three.\n- **B3** Again.\n")
     (tmp_path / "src" / "bundle").mkdir(parents=True)
@@ -35,8 +35,8 @@ def test_what_is_missing_or_unknown_is_named(checker: ModuleType, tmp_path: Path
         'TEST(A, b1_x) {}\nTEST(A, b2_x) {}\nTEST(A, b3_x) { EXPECT("[B1]"); }\n'
     )
     assert checker.check(tmp_path) == [
-        "docs/spec/bundle.md: B3 is stated twice",
-        "docs/spec/bundle.md: B2 is cited by no source",
-        "src/bundle/a.cpp: there is no rule B9 in docs/spec/bundle.md",
-        "docs/spec/bundle.md: B2 is in no tested message",
+        "docs/reference/bundle.md: B3 is stated twice",
+        "docs/reference/bundle.md: B2 is cited by no source",
+        "src/bundle/a.cpp: there is no rule B9 in docs/reference/bundle.md",
+        "docs/reference/bundle.md: B2 is in no tested message",
     ]

@@ -231,7 +231,8 @@ TEST_P(AllocationTest, AFailingTickAllocatesNothingEither) {
   EXPECT_EQ(locks.own, 0);
 }
 
-// Of ONNX Runtime 1.31, as docs/benchmarks.md says: a version that does more is worth a look.
+// Of ONNX Runtime 1.31, as docs/explanation/benchmarks.md says: a version that does more is worth a
+// look.
 TEST(EngineAllocationTest, OnnxRuntimeTakesNoMoreThanRecorded) {
   find_libraries();
   TestBundle test;

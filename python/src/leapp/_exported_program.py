@@ -35,10 +35,8 @@ class ExportedProgramEngine:
         except _NotPlainError as error:
             raise LeappValueError.coded(
                 "LP625",
-                f"node {node!r}: {path} is a program, and {error}, so its tensors and its graph "
-                "alone do not make it. If you trust whoever made this bundle as you would trust a "
-                'program of theirs, load it with trust="code"; docs/security.md says what it may '
-                "do then",
+                f"node {node!r}: {path} contains executable code ({error}). If you trust its "
+                'author, load it with trust="code" (see docs/explanation/security.md)',
             ) from error
         except Exception as error:
             raise LeappValueError.coded(

@@ -183,9 +183,9 @@ class ValidationResults(dict[str, "bool | Exception"]):
     """What validation found, by node: True, False, or the exception that running it met.
 
     Attributes:
-        report: What ``validation.json`` holds: for every node, sample and output shapes, dtypes,
-            ranges, NaN and Inf, and differences. docs/spec/bundle.md has the keys. Empty after a
-            session that was a dry run, which has no models to validate.
+        report: The content of ``validation.json``: for every node, sample and output the shapes,
+            dtypes, ranges, NaN and Inf, and differences. docs/reference/bundle.md has the keys.
+            Empty after a dry run, which has no models to validate.
     """
 
     report: dict[str, Any]
@@ -196,7 +196,7 @@ class Diagnostic:
     """Something that was said of the program.
 
     Attributes:
-        code: What it is about, like ``"LP214"``; docs/diagnostics.md has a section for each.
+        code: A code such as ``"LP214"``; docs/reference/diagnostics.md has a section for each.
         level: ``"WARNING"``, ``"ERROR"``, ..
         where: The line to look at, ``"policy.py:42 in forward"``; may be empty.
         node: The node it is about; may be empty.

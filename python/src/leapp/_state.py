@@ -69,7 +69,7 @@ def _check_build(torch: str) -> None:
         raise LeappImportError.coded(
             "LP971",
             "Tracing is not installed: this environment has leapp-runtime alone, which runs "
-            "bundles. Install the wheel of leapp beside it (docs/install.md).",
+            "bundles. Install the wheel of leapp beside it (docs/howto/install.md).",
         ) from None
     if built_for.split(".")[:2] != torch.split(".")[:2]:
         minor = ".".join(built_for.split(".")[:2])

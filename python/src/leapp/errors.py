@@ -30,7 +30,7 @@ __all__ = [
 class LeappError(Exception):
     """A call in the wrong order or state; also the base of all errors of LEAPP."""
 
-    #: What it is about, see docs/diagnostics.md.
+    #: What it is about, see docs/reference/diagnostics.md.
     code = "LP007"
 
     @classmethod

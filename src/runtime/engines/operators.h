@@ -1,6 +1,6 @@
 // The operators of PyTorch that a model may be made of without being trusted: those that compute
-// tensors and numbers from tensors and numbers, and have no other effect. docs/security.md says
-// what this is for.
+// tensors and numbers from tensors and numbers, and have no other effect.
+// docs/explanation/security.md says what this is for.
 #pragma once
 
 #include <string_view>

@@ -106,7 +106,8 @@ std::unique_ptr<Engine> load_cpp_engine(const Model& model, const ModelFile& fil
           "node '" + model.name +
               "' is C++: running it is running machine code of whoever made this bundle. If you "
               "would run a program of theirs, load it with allow_native=True (C++ and C: "
-              "allow_native; the command: --allow-native); docs/security.md has the whole of it");
+              "allow_native; the command: --allow-native); docs/explanation/security.md has the "
+              "whole of it");
   const NativeRecord record = read_native_record(file.native_record);
   check_native_record(record, file.native_record, model);
   const auto weights =

@@ -237,7 +237,8 @@ void check_archive(const Model& node, const ModelFile& file) {
               "node '" + node.name + "': " + file.path.string() + " is a program, and " + fault +
                   ", which is not among the operators that do nothing but compute. If you trust "
                   "whoever made this bundle as you would trust a program of theirs, load it with "
-                  "trust=\"code\" (C++: Trust::kCode; the command: --trust-code); docs/security.md "
+                  "trust=\"code\" (C++: Trust::kCode; the command: --trust-code); "
+                  "docs/explanation/security.md "
                   "says what it may do then");
 }
 

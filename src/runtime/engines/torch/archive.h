@@ -2,7 +2,8 @@
 //
 // A TorchScript file is a program: libtorch compiles its source, and runs parts of it (default
 // arguments, __setstate__) while it is still loading. So the source is read here first, with
-// libtorch's own lexer, and what could do more than compute is refused: see docs/security.md.
+// libtorch's own lexer, and what could do more than compute is refused: see
+// docs/explanation/security.md.
 #pragma once
 
 #include <caffe2/serialize/read_adapter_interface.h>
