@@ -52,7 +52,7 @@ class Case:
 
 def to_yaml(value: Any) -> str:
     """JSON is YAML, but for the names of infinity."""
-    return json.dumps(value).replace("-Infinity", "-.inf").replace("Infinity", ".inf")
+    return json.dumps(value).replace("-Infinity", "-.inf").replace("Infinity", ".inf") + "\n"
 
 
 def without_infinity(value: Any) -> Any:

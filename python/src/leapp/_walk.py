@@ -183,8 +183,11 @@ class Walk:
         self._meet(type(value), name_of_class(type(value)), "", OTHER)
 
     def _name_weights(self, module: Any) -> None:
-        """Name what a module and those in it own; the longest name is that of the outermost."""
-        todo, names = [(module, "")], self.found.weights
+        """Name what a module and those in it own, as ``named_parameters()`` does.
+
+        The first name of a shared tensor counts; of several modules, that of the outermost.
+        """
+        todo, own = [(module, "")], dict[int, str]()
         seen: set[int] = set()
         while todo:
             each, prefix = todo.pop()
@@ -192,12 +195,14 @@ class Walk:
             for table in ("_parameters", "_buffers"):
                 for key, tensor in _items_of(tables.get(table)):
                     if held := _held(tensor, "", OTHER, ""):
-                        name = f"{prefix}{key}"
-                        names[held.address] = max(names.get(held.address, ""), name, key=len)
-            for key, inner in _items_of(tables.get("_modules")):
+                        own.setdefault(held.address, f"{prefix}{key}")
+            for key, inner in reversed(_items_of(tables.get("_modules"))):
                 if id(inner) not in seen and issubclass(type(inner), torch.nn.Module):
                     seen.add(id(inner))
                     todo.append((inner, prefix if key == "_orig_mod" else f"{prefix}{key}."))
+        for address, name in own.items():  # names grow outwards
+            former = self.found.weights.get(address, "")
+            self.found.weights[address] = max(former, name, key=len)
 
     def _visit_script(self, value: Any, path: str, module: str) -> None:
         for name, tensor in torch.nn.Module.named_parameters(value):
