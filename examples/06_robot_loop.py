@@ -43,7 +43,7 @@ def limit(wish: torch.Tensor) -> torch.Tensor:
 
 
 def sensors(tick: int) -> tuple[torch.Tensor, torch.Tensor]:
-    """What the robot would measure: the same numbers as in 06_robot_loop.cpp."""
+    """Return simulated measurements, the same as in 06_robot_loop.cpp."""
     phase = 0.1 * tick
     joints = torch.tensor([[torch.sin(torch.tensor(phase + joint)).item() for joint in range(8)]])
     return joints, torch.full((1, 4), 0.5)

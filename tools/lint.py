@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import check_codes
+import check_words
 
 
 class Finding(NamedTuple):
@@ -361,6 +362,14 @@ def check_diagnostics(root: Path) -> Iterator[Finding]:
         yield Finding(file, 1, reason)
 
 
+def check_english(root: Path) -> Iterator[Finding]:
+    """Comments, messages and pages are in plain English, in the paths that are covered."""
+    for file in tracked(root, *CPP_FILES, "*.py", "*.pyi", "*.md"):
+        if check_words.covered(file):
+            for line, reason in check_words.check_text(file, (root / file).read_text()):
+                yield Finding(file, line, reason)
+
+
 def main() -> int:
     """Runs every rule, prints every finding."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -377,6 +386,7 @@ def main() -> int:
         ("errors of files", lambda: check_file_errors(root)),
         ("sizes", lambda: check_sizes(root)),
         ("codes of diagnostics", lambda: check_diagnostics(root)),
+        ("plain English", lambda: check_english(root)),
         ("tests mirror the tree", lambda: check_tests_mirror(root)),
         ("C++ format", lambda: check_format(root)),
         ("Python", lambda: check_python(root)),
