@@ -70,11 +70,8 @@ SCANNED = ("include", "src", "cli", "python", "docs", "tools", "tests", "example
 NOT_YET = (
     "benchmarks",
     "cli",
-    "docs/decisions",
-    "docs/explanation",
     "docs/howto",
     "docs/reference",
-    "docs/tutorials",
     "examples/07_mujoco_balance",
     "examples/08_go1_walks",
     "include",
