@@ -70,8 +70,6 @@ SCANNED = ("include", "src", "cli", "python", "docs", "tools", "tests", "example
 NOT_YET = (
     "benchmarks",
     "cli",
-    "docs/howto",
-    "docs/reference",
     "examples/07_mujoco_balance",
     "examples/08_go1_walks",
     "include",

@@ -25,10 +25,10 @@ def test_a_code_is_found_however_it_is_written(given: str) -> None:
 
 
 def test_every_section_and_rule_is_complete() -> None:
-    for code in codes("diagnostics.md", r"^## (LP\d+) ")[::12]:
+    for code in codes("reference/diagnostics.md", r"^## (LP\d+) ")[::12]:
         assert leapp("explain", code).stdout.startswith(f"{code} ")
     assert leapp("explain", "B1").stdout.startswith("B1 The file MUST ")
-    last = codes("spec/bundle.md", r"^- \*\*(B\d+)\*\*")[-1]
+    last = codes("reference/bundle.md", r"^- \*\*(B\d+)\*\*")[-1]
     assert len(leapp("explain", last).stdout) > 20
 
 
