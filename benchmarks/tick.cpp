@@ -30,7 +30,7 @@
 #include <vector>
 
 #include "leapp/inference_manager.h"
-#include "leapp/merge.h"
+#include "leapp/tools/merge.h"
 
 namespace {
 

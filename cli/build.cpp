@@ -1,9 +1,10 @@
+#include "leapp/tools/build.h"
+
 #include <cstdio>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "commands.h"
-#include "leapp/native.h"
 #include "text.h"
 
 namespace leapp::cli {

@@ -1,10 +1,10 @@
-#include "leapp/diff.h"
+#include "leapp/tools/diff.h"
 
 #include <cstdio>
 #include <limits>
 
 #include "commands.h"
-#include "leapp/view.h"
+#include "leapp/tools/view.h"
 #include "pages.h"
 
 namespace leapp::cli {

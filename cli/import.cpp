@@ -1,4 +1,4 @@
-#include "leapp/import.h"
+#include "leapp/tools/import.h"
 
 #include <cstdio>
 #include <nlohmann/json.hpp>

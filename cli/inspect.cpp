@@ -2,8 +2,8 @@
 #include <limits>
 
 #include "commands.h"
-#include "leapp/inventory.h"
-#include "leapp/view.h"
+#include "leapp/tools/inventory.h"
+#include "leapp/tools/view.h"
 #include "text.h"
 
 namespace leapp::cli {

@@ -1,4 +1,4 @@
-#include "leapp/merge.h"
+#include "leapp/tools/merge.h"
 
 #include <cstdio>
 #include <nlohmann/json.hpp>

@@ -1,4 +1,4 @@
-#include "leapp/replay.h"
+#include "leapp/tools/replay.h"
 
 #include <cstdio>
 #include <nlohmann/json.hpp>

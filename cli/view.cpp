@@ -1,4 +1,4 @@
-#include "leapp/view.h"
+#include "leapp/tools/view.h"
 
 #include <spawn.h>
 #include <sys/wait.h>

@@ -1,13 +1,13 @@
-# What is installed, in components. `runtime`: the torch-free library, which with `command`, the command,
-# is all a robot needs; `dev`: what programs are built with. `trace`: the tracing library and the TorchScript engine. `python`: the Python package with
-# its own copy of the runtime, installed with the prefix at site-packages (`python_scripts`: at bin), and
-# `python_trace`, what tracing adds to it: the wheels leapp-runtime and leapp. Those of Python are left
-# out of an installation that names no component.
+# What is installed, in components. `runtime`: the library that a robot loads; `dev`: what programs for it
+# are built with. `tools`: the library of the desk tools, `tools_dev`: its headers, `command`: the command.
+# `trace`: the tracing library with its headers, and the TorchScript engine. `python`: the Python package
+# with its own copy of the first two libraries, installed with the prefix at site-packages
+# (`python_scripts`: at bin), and `python_trace`, what tracing adds to it: the wheels leapp-runtime and
+# leapp. Those of Python are left out of an installation that names no component.
 include(CMakePackageConfigHelpers)
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/leapp)
 get_property(libraries GLOBAL PROPERTY LEAPP_LIBRARIES)
-set(trace_headers leapp.h onnx_export.h)
 
 foreach(library IN LISTS libraries)
   get_target_property(component ${library} LEAPP_COMPONENT)
@@ -17,6 +17,7 @@ foreach(library IN LISTS libraries)
   if(type STREQUAL SHARED_LIBRARY)
     set(exported EXPORT leapp_${component})
     set(dev_runtime dev)
+    set(dev_tools tools_dev)
     set(dev_trace trace)
     install(EXPORT leapp_${component} NAMESPACE leapp:: DESTINATION ${package_dir}
       FILE leapp_${component}.cmake COMPONENT ${dev_${component}})
@@ -26,21 +27,24 @@ foreach(library IN LISTS libraries)
     LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT ${component} ${namelink})
   if(LEAPP_BUILD_PYTHON)
     set(wheel_runtime python)
+    set(wheel_tools python)
     set(wheel_trace python_trace)
     install(TARGETS ${library} LIBRARY DESTINATION leapp/lib COMPONENT ${wheel_${component}}
       EXCLUDE_FROM_ALL NAMELINK_SKIP)  # a wheel holds no links
   endif()
 endforeach()
 
-set(except)
-foreach(header IN LISTS trace_headers)
-  list(APPEND except PATTERN ${header} EXCLUDE)
-endforeach()
-list(TRANSFORM trace_headers PREPEND ${PROJECT_SOURCE_DIR}/include/leapp/)
-install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/leapp DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
-  COMPONENT dev FILES_MATCHING PATTERN "*.h" ${except})
+set(headers ${PROJECT_SOURCE_DIR}/include/leapp)
+set(headers_dir ${CMAKE_INSTALL_INCLUDEDIR}/leapp)
+file(GLOB runtime_headers CONFIGURE_DEPENDS ${headers}/*.h)
+list(REMOVE_ITEM runtime_headers ${headers}/leapp.h)
+install(FILES ${runtime_headers} DESTINATION ${headers_dir} COMPONENT dev)
+install(DIRECTORY ${headers}/tools DESTINATION ${headers_dir} COMPONENT tools_dev
+  FILES_MATCHING PATTERN "*.h")
 if(LEAPP_WITH_TORCH)
-  install(FILES ${trace_headers} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/leapp COMPONENT trace)
+  install(FILES ${headers}/leapp.h DESTINATION ${headers_dir} COMPONENT trace)
+  install(DIRECTORY ${headers}/trace DESTINATION ${headers_dir} COMPONENT trace
+    FILES_MATCHING PATTERN "*.h")
   install(FILES ${PROJECT_SOURCE_DIR}/cmake/FindLibTorch.cmake DESTINATION ${package_dir}
     COMPONENT trace)
 endif()
@@ -68,14 +72,18 @@ install(FILES ${PROJECT_BINARY_DIR}/leappConfig.cmake ${PROJECT_BINARY_DIR}/leap
 
 # From the folder of the file to the prefix: libraries may lie one folder deeper than usual.
 file(RELATIVE_PATH pc_to_prefix /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
-configure_file(${CMAKE_CURRENT_LIST_DIR}/leapp_runtime.pc.in
-  ${PROJECT_BINARY_DIR}/leapp_runtime.pc @ONLY)
-install(FILES ${PROJECT_BINARY_DIR}/leapp_runtime.pc
-  DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT dev)
+set(pc_runtime dev)
+set(pc_tools tools_dev)
+foreach(part runtime tools)
+  configure_file(${CMAKE_CURRENT_LIST_DIR}/leapp_${part}.pc.in
+    ${PROJECT_BINARY_DIR}/leapp_${part}.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/leapp_${part}.pc
+    DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT ${pc_${part}})
+endforeach()
 
 # What an installation holds, as one target: everything but tests, examples and benchmarks.
 add_custom_target(leapp_package)
-foreach(target IN ITEMS ${libraries} leapp_cli _runtime _trace)
+foreach(target IN ITEMS ${libraries} leapp_cli _runtime _tools _trace)
   if(TARGET ${target})
     add_dependencies(leapp_package ${target})
   endif()

@@ -2,7 +2,9 @@
 #             [DEPENDS layer...] [PRIVATE library...])
 #
 # One folder of src/ is one static library. Layers say what they may depend on; the shared libraries
-# take whole layers. A layer without TORCH never sees libtorch's include folders. ONCE, of a layer
+# take whole layers. Files of src/core/ and src/tools/ are included by their path in there: a layer of
+# the core does not see the include folders of the tools or of tracing, and one of the tools does not
+# see those of tracing. A layer without TORCH never sees libtorch's include folders. ONCE, of a layer
 # without TORCH, is for code that runs once per export and is not worth the compiler's time: -O1 in a
 # Release build. APART, of a layer with ONCE, compiles each source by itself, since names in its
 # unnamed namespaces repeat from file to file; the header, which they all include, is parsed once.
@@ -10,7 +12,8 @@ function(leapp_layer name)
   cmake_parse_arguments(ARG "TORCH;ONCE" "DIR;APART" "DEPENDS;PRIVATE" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${ARG_DIR}/*.cpp)
   add_library(${name} STATIC ${sources})
-  target_include_directories(${name} PUBLIC ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
+  string(REGEX MATCH "^(core|tools)/" part ${ARG_DIR})
+  target_include_directories(${name} PUBLIC ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src/${part})
   target_compile_definitions(${name} PRIVATE LEAPP_VERSION="${PROJECT_VERSION}")
   target_link_libraries(${name} PUBLIC ${ARG_DEPENDS} PRIVATE leapp_warnings ${ARG_PRIVATE})
   set_target_properties(${name} PROPERTIES
@@ -24,7 +27,8 @@ function(leapp_layer name)
     if(ARG_APART)
       leapp_precompiled(${name}_pch OPTIONS $<$<CONFIG:Release>:-O1>
         HEADERS ${LEAPP_STD_HEADERS} ${PROJECT_SOURCE_DIR}/src/${ARG_APART})
-      target_include_directories(${name}_pch PRIVATE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
+      target_include_directories(${name}_pch PRIVATE ${PROJECT_SOURCE_DIR}/include
+        ${PROJECT_SOURCE_DIR}/src/core ${PROJECT_SOURCE_DIR}/src)
       leapp_precompile(${name} ${name}_pch)
     else()
       leapp_precompile(${name} leapp_once_pch)

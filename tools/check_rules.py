@@ -37,9 +37,9 @@ def check(root: Path) -> list[str]:
         int(number) for number in re.findall(r"\*\*B(\d+)\*\*", page.split("### Writing")[1])
     }
     cited = [
-        ("is cited by no source", r"\bB(\d+)\b", "src/bundle", set(stated)),
-        ("has no test", r"\bb(\d+)_\w", "tests/bundle", set(stated)),
-        ("is in no tested message", r"\[B(\d+)\]", "tests/bundle", set(stated) - promises),
+        ("is cited by no source", r"\bB(\d+)\b", "src/core/bundle", set(stated)),
+        ("has no test", r"\bb(\d+)_\w", "tests/core/bundle", set(stated)),
+        ("is in no tested message", r"\[B(\d+)\]", "tests/core/bundle", set(stated) - promises),
     ]
     for complaint, pattern, folder, expected in cited:
         labels = find_labels(pattern, root / folder, root)

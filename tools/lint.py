@@ -44,7 +44,15 @@ class Layer(NamedTuple):
     torch: bool
     depends: tuple[str, ...]
 
+    @property
+    def part(self) -> str:
+        """The part of the tree that the layer is in: "core", "tools" or "tracing"."""
+        first = self.folder.split("/")[0]
+        return first if first in PARTS else "tracing"
 
+
+#: Bottom up; each may use itself and those before it. What is in neither folder is tracing.
+PARTS = ("core", "tools", "tracing")
 TORCH_INCLUDE = re.compile(r"^(torch|ATen|c10|caffe2|aten)/")
 TORCH_LIBRARY = re.compile(r"lib(torch|c10|caffe2)\w*\.so")
 TORCH_SYMBOL = re.compile(r"\b_ZNK?(2at|3c10|5torch|6caffe2)\w+")
@@ -65,7 +73,7 @@ TABLES = (
     "src/export/onnx/elementwise.cpp",
     "src/export/onnx/kernels.cpp",
     "src/export/onnx/special_tables.h",
-    "src/runtime/engines/operators.cpp",
+    "src/core/runtime/engines/operators.cpp",
 )
 # Beside the layers marked TORCH. examples/ decide for themselves which library they use.
 TORCH_USERS = ("python/bindings/trace", "tests/install/", "tests/end_to_end/")
@@ -125,11 +133,20 @@ def reachable(name: str, known: dict[str, Layer]) -> set[str]:
     return names
 
 
+def included_file(root: Path, path: str) -> str | None:
+    """The file of src/ that an #include names, relative to src/; None if it names another one."""
+    for part in ("core/", "tools/", ""):
+        if (root / "src" / part / path).exists():
+            return part + path
+    return None
+
+
 def check_layers(root: Path) -> Iterator[Finding]:
     """A layer includes only itself, the layers it depends on, and public headers."""
     known = layers(root)
     for include in includes(root, "src"):
-        target = layer_of(include.path, known) if (root / "src" / include.path).exists() else None
+        found = included_file(root, include.path)
+        target = layer_of(found, known) if found is not None else None
         if target is None:
             continue
         source = layer_of(include.file.removeprefix("src/"), known)
@@ -142,11 +159,46 @@ def check_layers(root: Path) -> Iterator[Finding]:
             yield Finding(include.file, include.line, reason)
 
 
+def part_of_header(path: str) -> str | None:
+    """The part that a public header belongs to, by its path: "leapp/tools/view.h" to "tools"."""
+    if path == "leapp/leapp.h" or path.startswith("leapp/trace/"):
+        return "tracing"
+    if path.startswith("leapp/tools/"):
+        return "tools"
+    return "core" if path.startswith("leapp/") else None
+
+
+def check_parts(root: Path) -> Iterator[Finding]:
+    """What a robot loads depends on no tool, and neither depends on tracing: layers and headers."""
+    known = layers(root)
+    for name, layer in known.items():
+        for other in layer.depends:
+            if PARTS.index(known[other].part) > PARTS.index(layer.part):
+                reason = f"{name} of the {layer.part} depends on {other} of the {known[other].part}"
+                yield Finding("CMakeLists.txt", 1, reason)
+        if layer.torch and layer.part != "tracing":
+            yield Finding("CMakeLists.txt", 1, f"{name} of the {layer.part} is marked TORCH")
+    for folder in ("src", "include", "cli"):
+        for include in includes(root, folder):
+            if folder == "include":
+                own = part_of_header(include.file.removeprefix("include/"))
+            elif folder == "src":
+                layer_name = layer_of(include.file.removeprefix("src/"), known)
+                own = known[layer_name].part if layer_name is not None else None
+            else:
+                own = "tools"
+            other_part = part_of_header(include.path)
+            if own is None or other_part is None or PARTS.index(other_part) <= PARTS.index(own):
+                continue
+            reason = f"includes <{include.path}> of the {other_part}, which the {own} must not see"
+            yield Finding(include.file, include.line, reason)
+
+
 def check_users(root: Path) -> Iterator[Finding]:
     """The command and the examples use what users use: public headers only."""
     for folder in ("cli", "examples"):
         for include in includes(root, folder):
-            if (root / "src" / include.path).exists():
+            if included_file(root, include.path) is not None:
                 reason = f'includes "{include.path}" of src/; {folder}/ uses public headers only'
                 yield Finding(include.file, include.line, reason)
 
@@ -154,7 +206,7 @@ def check_users(root: Path) -> Iterator[Finding]:
 def check_torch_includes(root: Path) -> Iterator[Finding]:
     """Only the layers marked TORCH, the tracing header and its users may see torch's headers."""
     known = layers(root)
-    tests = tuple(f"tests/{one.folder.replace('/', '_')}/" for one in known.values() if one.torch)
+    tests = tuple(f"tests/{one.folder}/" for one in known.values() if one.torch)
     for folder in ("include", "src", "cli", "python/bindings", "tests"):
         for include in includes(root, folder):
             layer = layer_of(include.file.removeprefix("src/"), known) if folder == "src" else None
@@ -228,10 +280,17 @@ def check_tests_mirror(root: Path) -> Iterator[Finding]:
             yield Finding(str(source.relative_to(root)), 1, f"has no test of its name, {test}")
 
 
-def check_torch_links(root: Path, build: Path) -> Iterator[Finding]:
-    """What a robot installs needs no library and no symbol of torch."""
-    modules = list((build / "python/leapp").glob("_runtime*.so"))
-    for file in [build / "lib/libleapp_runtime.so", build / "bin/leapp", *modules]:
+#: Libraries that what a robot loads must do without.
+DESK_LIBRARY = re.compile(r"lib(leapp_tools|z|gvc|cgraph)\.so")
+TRACING_LIBRARY = re.compile(r"libleapp(_engine_torch)?\.so")
+
+
+def check_links(root: Path, build: Path) -> Iterator[Finding]:
+    """What a robot loads needs no tool, and neither needs a library or a symbol of torch."""
+    modules = build / "python/leapp"
+    robot = [build / "lib/libleapp_runtime.so", *modules.glob("_runtime*.so")]
+    desk = [build / "lib/libleapp_tools.so", build / "bin/leapp", *modules.glob("_tools*.so")]
+    for file in [*robot, *desk]:
         name = str(file.relative_to(root) if file.is_relative_to(root) else file)
         if not file.exists():
             yield Finding(
@@ -242,8 +301,12 @@ def check_torch_links(root: Path, build: Path) -> Iterator[Finding]:
             ["readelf", "-d", "-W", file], check=True, capture_output=True, text=True
         ).stdout
         for line in dynamic.splitlines():
-            if "NEEDED" in line and (library := TORCH_LIBRARY.search(line)):
+            if "NEEDED" not in line:
+                continue
+            if library := TORCH_LIBRARY.search(line) or TRACING_LIBRARY.search(line):
                 yield Finding(name, 1, f"links {library[0]}, but must load where no libtorch is")
+            if file in robot and (library := DESK_LIBRARY.search(line)):
+                yield Finding(name, 1, f"links {library[0]}, which no robot needs")
         undefined = subprocess.run(
             ["nm", "-D", "-u", file], check=True, capture_output=True, text=True
         )
@@ -256,6 +319,17 @@ def symbols(file: Path, *flags: str) -> set[str]:
     command = ["nm", "-D", *flags, str(file)]
     output = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     return {word for word in output.split() if OWN_SYMBOL.match(word)}
+
+
+def check_one_home(build: Path) -> Iterator[Finding]:
+    """No function of LEAPP's is in two of its libraries: each layer is in one."""
+    homes: dict[str, str] = {}
+    for library in sorted((build / "lib").glob("libleapp*.so")):
+        command = ["nm", "-D", "--defined-only", str(library)]
+        output = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+        for symbol in re.findall(r" [TDB] (_Z\w*5leapp\w*)$", output, re.MULTILINE):
+            if (other := homes.setdefault(symbol, library.name)) != library.name:
+                yield Finding(f"lib/{library.name}", 1, f"holds {symbol}, which {other} has too")
 
 
 def check_exports(root: Path, build: Path) -> Iterator[Finding]:
@@ -379,6 +453,7 @@ def main() -> int:
     root: Path = arguments.root
     rules: list[tuple[str, Callable[[], Iterator[Finding]]]] = [
         ("layers", lambda: check_layers(root)),
+        ("core, tools and tracing", lambda: check_parts(root)),
         ("users of the library", lambda: check_users(root)),
         ("torch-free sources", lambda: check_torch_includes(root)),
         ("public headers", lambda: check_public_headers(root)),
@@ -393,7 +468,8 @@ def main() -> int:
     ]
     if arguments.build is not None:
         build = arguments.build.resolve()
-        rules.append(("torch-free libraries", lambda: check_torch_links(root, build)))
+        rules.append(("links of the libraries", lambda: check_links(root, build)))
+        rules.append(("one home per function", lambda: check_one_home(build)))
         rules.append(("exported symbols", lambda: check_exports(root, build)))
     failed = 0
     for name, rule in rules:

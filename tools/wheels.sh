@@ -13,7 +13,7 @@ rm -rf build/wheel build/wheel-runtime "$folder"
 CC=cc CXX=c++ "$python" -m pip wheel -q --disable-pip-version-check --no-build-isolation --no-deps -w "$folder/plain" ./python/runtime .
 for wheel in "$folder"/plain/*.whl; do
   PATH="$bin:$PATH" "$python" -m auditwheel repair -w "$folder" --exclude 'libtorch*' --exclude 'libc10*' \
-    --exclude 'libleapp_runtime*' "$wheel" >"$folder/auditwheel.log" 2>&1 || { cat "$folder/auditwheel.log" >&2; exit 1; }
+    --exclude 'libleapp_runtime*' --exclude 'libleapp_tools*' "$wheel" >"$folder/auditwheel.log" 2>&1 || { cat "$folder/auditwheel.log" >&2; exit 1; }
 done
 rm -r "$folder/plain" "$folder/auditwheel.log"
 (cd "$folder" && du -h --apparent-size -- *.whl)

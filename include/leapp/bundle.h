@@ -154,8 +154,8 @@ struct BundleOptions {
   /// Lets model files lie elsewhere, as an export that refers to a model in place has it.
   bool allow_outside_files = false;
   Trust trust = Trust::kData;  ///< of its models, when they are loaded
-  /// Whether what was compiled of its C++ nodes (leapp/native.h) may run in this process. Neither
-  /// this nor `trust` implies the other.
+  /// Whether what was compiled of its C++ nodes (leapp/tools/build.h) may run in this process.
+  /// Neither this nor `trust` implies the other.
   bool allow_native = false;
 };
 

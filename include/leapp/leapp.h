@@ -24,12 +24,12 @@
 #include <utility>
 #include <vector>
 
-#include "leapp/diagnostic.h"
 #include "leapp/error.h"
-#include "leapp/inventory.h"
 #include "leapp/metadata.h"
-#include "leapp/node_outcome.h"
 #include "leapp/semantics.h"
+#include "leapp/tools/inventory.h"
+#include "leapp/trace/diagnostic.h"
+#include "leapp/trace/node_outcome.h"
 #include "leapp/visibility.h"
 
 namespace leapp {
@@ -116,8 +116,8 @@ struct OutputOptions {
   /// own
   std::optional<std::string> export_with = {};
   Metadata::Map backend_params = {};
-  /// Constants of the node that the user acknowledges: by a name or path that leapp/inventory.h's
-  /// acknowledges() matches, or by the tensor itself.
+  /// Constants of the node that the user acknowledges: by a name or path that
+  /// leapp/tools/inventory.h's acknowledges() matches, or by the tensor itself.
   NamedTensors constants = {};
 };
 

@@ -1,4 +1,4 @@
-// leapp::Error as the exceptions of leapp.errors, for both modules.
+// leapp::Error as the exceptions of leapp.errors, for every module.
 #pragma once
 
 #include <pybind11/pybind11.h>

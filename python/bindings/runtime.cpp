@@ -10,7 +10,6 @@
 #include "python_values.h"
 #include "runtime/engines/operators.h"
 #include "runtime_controller.h"
-#include "runtime_import.h"
 #include "runtime_manager.h"
 
 namespace py = pybind11;
@@ -43,6 +42,5 @@ PYBIND11_MODULE(_runtime, module) {
   // The interpreter must not be called into once it goes away.
   py::module_::import("atexit").attr("register")(py::cpp_function([] { leapp::set_log_sink({}); }));
   leapp::python::bind_manager(module);
-  leapp::python::bind_import(module);
   leapp::python::bind_controller(module);
 }

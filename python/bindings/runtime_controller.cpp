@@ -12,7 +12,6 @@
 
 #include "leapp/controller.h"
 #include "leapp/error.h"
-#include "leapp/replay.h"
 #include "runtime_options.h"
 
 namespace py = pybind11;
@@ -176,22 +175,6 @@ class PyController {
   Controller controller_;
 };
 
-py::object replay_to_python(const std::filesystem::path& recording,
-                            const std::filesystem::path& bundle, double rtol, double atol) {
-  const ReplayReport report = [&] {
-    const py::gil_scoped_release release;
-    return replay(recording, bundle, {.runtime = {}, .rtol = rtol, .atol = atol});
-  }();
-  py::dict result;
-  result["ticks"] = report.ticks;
-  result["difference"] = py::none();
-  if (const auto& found = report.difference) {
-    result["difference"] =
-        py::make_tuple(found->tick, found->port, found->element, found->recorded, found->computed);
-  }
-  return result;
-}
-
 constexpr const char* kUpdateDoc = R"(Run one tick of the loop.
 
 Returns:
@@ -244,8 +227,6 @@ void bind_controller(py::module_& module) {
   controller.def("counts", &PyController::counts,
                  "Return how often the controller stepped in since ``start()``, by cause.");
   controller.def("_interventions", &PyController::interventions);
-  module.def("replay", &replay_to_python, py::arg("recording"), py::arg("bundle"), py::arg("rtol"),
-             py::arg("atol"));
 }
 
 }  // namespace leapp::python

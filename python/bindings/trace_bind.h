@@ -17,7 +17,7 @@ void bind_front_end(pybind11::module_& module);    ///< session/front_end.h, and
 void bind_indexing(pybind11::module_& module);     ///< ring[head] by a number that may vary
 void bind_program(pybind11::module_& module);      ///< see trace_program.h
 void bind_onnx(pybind11::module_& module);         ///< converters written in Python
-void bind_shadow(pybind11::module_& module);       ///< leapp/shadow.h
+void bind_shadow(pybind11::module_& module);       ///< leapp/trace/shadow.h
 
 /// Whether Python looks at values unseen on this thread: within a _trace.Unobserved().
 bool is_unobserved() noexcept;

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "leapp/error.h"
-#include "leapp/onnx_converter.h"
-#include "leapp/onnx_export.h"
+#include "leapp/trace/onnx_converter.h"
+#include "leapp/trace/onnx_export.h"
 #include "python_values.h"
 
 namespace py = pybind11;

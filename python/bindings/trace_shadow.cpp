@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <string>
 
-#include "leapp/shadow.h"
+#include "leapp/trace/shadow.h"
 #include "trace_bind.h"
 
 namespace py = pybind11;

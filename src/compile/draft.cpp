@@ -8,7 +8,7 @@
 #include "ir/masks.h"
 #include "ir/passes.h"
 #include "ir/precision.h"
-#include "leapp/onnx_export.h"
+#include "leapp/trace/onnx_export.h"
 #include "state/delayed.h"
 #include "state/names.h"
 #include "trace/inside.h"

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "leapp/inventory.h"
+#include "leapp/tools/inventory.h"
 #include "session/front_end_interface.h"
 #include "state/names.h"
 #include "state/state.h"

@@ -8,7 +8,7 @@
 #include "export/cpp/cpp_export.h"
 #include "export/torchscript/exporter_ops.h"
 #include "export/torchscript/torchscript.h"
-#include "leapp/onnx_export.h"
+#include "leapp/trace/onnx_export.h"
 
 namespace leapp::compile {
 namespace {

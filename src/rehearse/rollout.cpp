@@ -8,10 +8,10 @@
 
 #include "base/check.h"
 #include "base/log.h"
+#include "build/compiled_model.h"
+#include "build/source_compiler.h"
 #include "interop/convert.h"
 #include "rehearse/model_run.h"
-#include "runtime/engines/cpp/cpp_engine.h"
-#include "runtime/engines/cpp/source_compiler.h"
 #include "runtime/engines/in_place.h"
 #include "state/names.h"
 #include "validate/node_validation.h"

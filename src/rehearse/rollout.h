@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "leapp/engine.h"
-#include "leapp/node_outcome.h"
+#include "leapp/trace/node_outcome.h"
 #include "rehearse/exported_node.h"
 #include "session/external_backend.h"
 

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "leapp/onnx_export.h"
+#include "leapp/trace/onnx_export.h"
 #include "session/record/node.h"
 
 namespace leapp::session {

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "leapp/code.h"
-#include "leapp/diagnostic.h"
+#include "leapp/trace/diagnostic.h"
 #include "leapp/visibility.h"
 
 namespace leapp::front_end {

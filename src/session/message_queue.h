@@ -7,8 +7,8 @@
 #include <tuple>
 #include <vector>
 
-#include "base/diagnostic.h"
 #include "leapp/code.h"
+#include "session/record/diagnostic.h"
 #include "trace/source.h"
 
 namespace leapp::session {

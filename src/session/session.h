@@ -11,11 +11,11 @@
 #include <string>
 #include <vector>
 
-#include "base/diagnostic.h"
 #include "base/guarded.h"
 #include "base/log_file.h"
 #include "leapp/leapp.h"
 #include "session/activity.h"
+#include "session/record/diagnostic.h"
 #include "session/record/node.h"
 #include "trace/dispatcher.h"
 

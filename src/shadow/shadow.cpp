@@ -1,4 +1,4 @@
-#include "leapp/shadow.h"
+#include "leapp/trace/shadow.h"
 
 #include "base/check.h"
 #include "session/shadowing.h"

@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "leapp/engine.h"
-#include "leapp/shadow.h"
 #include "leapp/tensor.h"
+#include "leapp/trace/shadow.h"
 
 namespace leapp::shadow {
 

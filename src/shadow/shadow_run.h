@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "leapp/shadow.h"
+#include "leapp/trace/shadow.h"
 #include "runtime/loader.h"
 #include "session/shadowing.h"
 #include "shadow/shadow_node.h"

@@ -6,7 +6,7 @@
 #include <functional>
 #include <string>
 
-#include "leapp/diagnostic.h"
+#include "leapp/trace/diagnostic.h"
 #include "trace/recording.h"
 
 namespace leapp::state {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "leapp/diagnostic.h"
+#include "leapp/trace/diagnostic.h"
 #include "session/record/node.h"
 
 namespace leapp::state {

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "leapp/comparison.h"
-#include "leapp/node_outcome.h"
 #include "leapp/tensor_view.h"
+#include "leapp/trace/node_outcome.h"
 #include "leapp/visibility.h"
 
 namespace leapp {

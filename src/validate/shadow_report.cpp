@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "compare/comparison_json.h"
 #include "leapp/log.h"
-#include "leapp/shadow.h"
-#include "validate/comparison_json.h"
+#include "leapp/trace/shadow.h"
 
 namespace leapp {
 

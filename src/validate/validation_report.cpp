@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "validate/comparison_json.h"
+#include "compare/comparison_json.h"
 
 namespace leapp {
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "leapp/node_outcome.h"
+#include "leapp/trace/node_outcome.h"
 #include "leapp/visibility.h"
 
 namespace leapp {

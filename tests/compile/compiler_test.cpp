@@ -3,7 +3,7 @@
 
 #include <map>
 
-#include "../runtime/support.h"
+#include "../core/runtime/support.h"
 #include "../session/test_backend.h"
 #include "../session/tracing.h"
 

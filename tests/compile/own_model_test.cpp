@@ -1,7 +1,7 @@
 #include "compile/own_model.h"
 
-#include "../onnx/sample_model.h"
-#include "../runtime/support.h"
+#include "../core/onnx/sample_model.h"
+#include "../core/runtime/support.h"
 #include "../session/tracing.h"
 #include "base/hash.h"
 #include "hand_made.h"

@@ -1,5 +1,5 @@
 // Programs in C++ that go on after their trace, with their bundle beside them.
-#include "leapp/shadow.h"
+#include "leapp/trace/shadow.h"
 
 #include "leapp/log.h"
 #include "workbench.h"

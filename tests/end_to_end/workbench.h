@@ -11,7 +11,7 @@
 #include <sstream>
 #include <string>
 
-#include "../runtime/support.h"
+#include "../core/runtime/support.h"
 #include "interop/convert.h"
 #include "leapp/inference_manager.h"
 #include "leapp/leapp.h"

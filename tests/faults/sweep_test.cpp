@@ -13,14 +13,14 @@
 #include <random>
 #include <string>
 
-#include "../controller/support.h"
+#include "../core/controller/support.h"
 #include "base/temporary_folder.h"
 #include "bundle/golden_traces.h"
 #include "bundle/safetensors.h"
 #include "faults.h"
 #include "leapp/c.h"
 #include "leapp/log.h"
-#include "leapp/replay.h"
+#include "leapp/tools/replay.h"
 
 namespace leapp {
 namespace {

@@ -31,6 +31,9 @@ run(${EMULATOR} ${WORK}/build/consumer)
 message(STATUS "${output}")
 
 # The same without CMake. A program is linked to the name that says which versions it can run with.
+if(COMPONENT STREQUAL tools)
+  return()
+endif()
 file(GLOB_RECURSE pc ${WORK}/prefix/leapp_runtime.pc)
 cmake_path(GET pc PARENT_PATH pkgconfig)
 cmake_path(GET pkgconfig PARENT_PATH libraries)

@@ -12,9 +12,12 @@ lintian --fail-on error,warning "$debs"/*.deb
 say "programs are built against libleapp-dev"
 prefix=$PWD/build/roots/dev
 rm -rf "$prefix" && mkdir -p "$prefix"
-for deb in "$debs"/lib*.deb; do dpkg -x "$deb" "$prefix"; done
+for deb in "$debs"/libleapp-runtime*.deb "$debs"/libleapp-dev*.deb; do dpkg -x "$deb" "$prefix"; done
 cmake -G Ninja -S tests/install -B "$prefix/build" -DCMAKE_PREFIX_PATH="$prefix/usr" >/dev/null
 cmake --build "$prefix/build" >/dev/null
+for deb in "$debs"/libleapp-tools*.deb; do dpkg -x "$deb" "$prefix"; done
+cmake -G Ninja -S tests/install -B "$prefix/tools" -DCMAKE_PREFIX_PATH="$prefix/usr" -DCOMPONENT=tools >/dev/null
+cmake --build "$prefix/tools" >/dev/null
 libraries=$(dirname "$(find "$prefix/usr/lib" -name 'libleapp_runtime.so')")
 flags=$(PKG_CONFIG_PATH="$libraries/pkgconfig" pkg-config --cflags --libs leapp_runtime)
 # shellcheck disable=SC2086
@@ -30,5 +33,5 @@ depends=$(dpkg-deb -f "$debs"/libleapp-runtime*.deb Depends | grep -o 'libyaml-c
 in_root "$root" "dpkg -i /given/*.deb >/dev/null && leapp --version && leapp inspect /given/walker/walker.yaml >/dev/null
   /given/consumer && /given/c_consumer && test -e /usr/share/man/man1/leapp.1.gz
   if leapp check /given/walker/walker.yaml 2>error; then exit 1; fi; grep -q 'LEAPP_ONNXRUNTIME\|LIBTORCH' error || { cat error; exit 1; }
-  dpkg -P leapp libleapp-dev libleapp-runtime0.1 >/dev/null && test ! -e /usr/bin/leapp"
+  dpkg -P leapp libleapp-tools-dev libleapp-tools0.1 libleapp-dev libleapp-runtime0.1 >/dev/null && test ! -e /usr/bin/leapp"
 rm -rf "$root" "$prefix"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
@@ -44,6 +45,59 @@ def test_a_layer_may_not_include_one_above_it(lint: ModuleType, tree: Path) -> N
         'src/bundle/hash.cpp:2: includes "trace/tape.h", but bundle/ may only see base, bundle '
         "(CMakeLists.txt)"
     ]
+
+
+def test_files_of_the_core_are_included_by_their_path_in_there(
+    lint: ModuleType, tree: Path
+) -> None:
+    with (tree / "CMakeLists.txt").open("a") as file:
+        file.write("leapp_layer(leapp_yaml DIR core/yaml DEPENDS leapp_base)\n")
+    write(tree, "src/core/yaml/tree.h", "#pragma once\n")
+    write(tree, "src/bundle/hash.cpp", '#include "yaml/tree.h"\n')
+    assert [str(finding) for finding in lint.check_layers(tree)] == [
+        'src/bundle/hash.cpp:1: includes "yaml/tree.h", but bundle/ may only see base, bundle '
+        "(CMakeLists.txt)"
+    ]
+
+
+def test_what_a_robot_loads_depends_on_no_tool(lint: ModuleType, tmp_path: Path) -> None:
+    (tmp_path / "CMakeLists.txt").write_text(
+        "leapp_layer(leapp_view DIR tools/view)\n"
+        "leapp_layer(leapp_base DIR core/base DEPENDS leapp_view)\n"
+        "leapp_layer(leapp_draw DIR tools/draw TORCH DEPENDS leapp_base)\n"
+        "leapp_layer(leapp_trace DIR trace TORCH DEPENDS leapp_view leapp_base)\n"
+    )
+    assert [finding.reason for finding in lint.check_parts(tmp_path)] == [
+        "leapp_base of the core depends on leapp_view of the tools",
+        "leapp_draw of the tools is marked TORCH",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("file", "header", "found"),
+    [
+        ("src/base/a.cpp", "leapp/leapp.h", []),  # in neither folder: tracing
+        ("src/core/base/a.cpp", "leapp/bundle.h", []),
+        ("src/core/base/a.cpp", "leapp/tools/view.h", ["of the tools, which the core"]),
+        ("src/tools/view/a.cpp", "leapp/tools/view.h", []),
+        ("src/tools/view/a.cpp", "leapp/trace/shadow.h", ["of the tracing, which the tools"]),
+        ("include/leapp/bundle.h", "leapp/tools/view.h", ["of the tools, which the core"]),
+        ("include/leapp/tools/view.h", "leapp/bundle.h", []),
+        ("include/leapp/tools/view.h", "leapp/leapp.h", ["of the tracing, which the tools"]),
+        ("include/leapp/leapp.h", "leapp/trace/shadow.h", []),
+        ("cli/view.cpp", "leapp/trace/shadow.h", ["of the tracing, which the tools"]),
+    ],
+)
+def test_headers_of_a_part_above_are_not_seen(
+    lint: ModuleType, tmp_path: Path, file: str, header: str, found: list[str]
+) -> None:
+    (tmp_path / "CMakeLists.txt").write_text(
+        "leapp_layer(leapp_base DIR core/base)\nleapp_layer(leapp_view DIR tools/view)\n"
+        "leapp_layer(leapp_trace DIR base)\n"
+    )
+    write(tmp_path, file, f"#include <{header}>\n")
+    expected = [f"includes <{header}> {words} must not see" for words in found]
+    assert [finding.reason for finding in lint.check_parts(tmp_path)] == expected
 
 
 def test_programs_use_public_headers_only(lint: ModuleType, tree: Path) -> None:
@@ -111,13 +165,39 @@ def test_a_library_that_links_torch_is_found(lint: ModuleType, tmp_path: Path) -
     )
     (tmp_path / "lib").mkdir()
     (tmp_path / "lib" / "libleapp_runtime.so").symlink_to(torch_library)
-    found = [str(finding) for finding in lint.check_torch_links(tmp_path, tmp_path)]
+    found = [str(finding) for finding in lint.check_links(tmp_path, tmp_path)]
     assert (
         "lib/libleapp_runtime.so:1: links libtorch_cpu.so, but must load where no libtorch is"
         in found
     )
     assert any(line.startswith("lib/libleapp_runtime.so:1: needs the symbol _ZN") for line in found)
     assert "bin/leapp:1: was not built, so its links cannot be checked: run 'make build'" in found
+
+
+def compile_library(folder: Path, name: str, text: str, *flags: str) -> None:
+    source = folder / f"{name}.cpp"
+    source.write_text(text)
+    library = folder / f"lib{name}.so"
+    subprocess.run(
+        ["c++", "-shared", "-fPIC", "-o", library, source, "-Wl,--no-as-needed", *flags], check=True
+    )
+
+
+def test_a_tool_in_what_a_robot_loads_is_found(lint: ModuleType, tmp_path: Path) -> None:
+    (tmp_path / "lib").mkdir()
+    compile_library(tmp_path / "lib", "leapp_tools", "namespace leapp { void draw() {} }")
+    compile_library(
+        tmp_path / "lib",
+        "leapp_runtime",
+        "namespace leapp { void draw() {} }",
+        f"-L{tmp_path}/lib",
+        "-lleapp_tools",
+    )
+    found = [str(finding) for finding in lint.check_links(tmp_path, tmp_path)]
+    assert "lib/libleapp_runtime.so:1: links libleapp_tools.so, which no robot needs" in found
+    assert [str(finding) for finding in lint.check_one_home(tmp_path)] == [
+        "lib/libleapp_tools.so:1: holds _ZN5leapp4drawEv, which libleapp_runtime.so has too"
+    ]
 
 
 def test_a_library_that_exports_the_standard_library_is_found(

@@ -145,7 +145,7 @@ def test_keys_of_a_robot_are_in_the_reference() -> None:
 
 def test_units_are_in_the_reference() -> None:
     page = (REFERENCE / "robot_yaml.md").read_text()
-    for unit in re.findall(r'Unit\{"([^"]+)"', (ROOT / "src/controller/unit.cpp").read_text()):
+    for unit in re.findall(r'Unit\{"([^"]+)"', (ROOT / "src/core/controller/unit.cpp").read_text()):
         assert f"`{unit}`" in page, f"robot_yaml.md does not list {unit}"
 
 

@@ -68,7 +68,7 @@ def test_the_site_is_whole(tmp_path: Path) -> None:
     shutil.rmtree(tmp_path / "site")
 
 
-@pytest.mark.parametrize("stub", ["_runtime", "_trace"])
+@pytest.mark.parametrize("stub", ["_runtime", "_tools", "_trace"])
 def test_the_reference_can_run_the_stubs(stub: str) -> None:
     """As pdoc does, for the signatures: from top to bottom, so a class comes before its uses."""
     pytest.importorskip("torch")

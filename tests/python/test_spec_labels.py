@@ -28,15 +28,15 @@ def test_what_is_missing_or_unknown_is_named(checker: ModuleType, tmp_path: Path
     page = tmp_path / "docs" / "reference" / "bundle.md"
     page.parent.mkdir(parents=True)
     page.write_text("- **B1** One.\n- **B2** Two.\n### Writing\n- **B3** Three.\n- **B3** Again.\n")
-    (tmp_path / "src" / "bundle").mkdir(parents=True)
-    (tmp_path / "src" / "bundle" / "a.cpp").write_text("// B1\n// B3\n// B9\n")
-    (tmp_path / "tests" / "bundle").mkdir(parents=True)
-    (tmp_path / "tests" / "bundle" / "a_test.cpp").write_text(
+    (tmp_path / "src" / "core" / "bundle").mkdir(parents=True)
+    (tmp_path / "src" / "core" / "bundle" / "a.cpp").write_text("// B1\n// B3\n// B9\n")
+    (tmp_path / "tests" / "core" / "bundle").mkdir(parents=True)
+    (tmp_path / "tests" / "core" / "bundle" / "a_test.cpp").write_text(
         'TEST(A, b1_x) {}\nTEST(A, b2_x) {}\nTEST(A, b3_x) { EXPECT("[B1]"); }\n'
     )
     assert checker.check(tmp_path) == [
         "docs/reference/bundle.md: B3 is stated twice",
         "docs/reference/bundle.md: B2 is cited by no source",
-        "src/bundle/a.cpp: there is no rule B9 in docs/reference/bundle.md",
+        "src/core/bundle/a.cpp: there is no rule B9 in docs/reference/bundle.md",
         "docs/reference/bundle.md: B2 is in no tested message",
     ]

@@ -88,8 +88,8 @@ def wheels(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Wheel]:
 
 def test_the_runtime_has_the_package_its_library_and_the_command(wheels: dict[str, Wheel]) -> None:
     wheel = wheels["leapp_runtime"]
-    assert {"leapp/__init__", "leapp/_runtime", "leapp/py"} <= wheel.stems
-    assert "leapp/lib/libleapp_runtime" in wheel.stems
+    assert {"leapp/__init__", "leapp/_runtime", "leapp/_tools", "leapp/py"} <= wheel.stems
+    assert {"leapp/lib/libleapp_runtime", "leapp/lib/libleapp_tools"} <= wheel.stems
     assert any(name.endswith(".data/scripts/leapp") for name in wheel.names)
     assert not any("include" in name or "__pycache__" in name for name in wheel.names)
     assert wheel.file.stat().st_size < 5_000_000

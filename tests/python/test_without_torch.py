@@ -41,6 +41,16 @@ def test_importing_alone_does_not_load_torch() -> None:
     run("import sys\nimport leapp\nleapp.InferenceManager\n" + LOADED)
 
 
+def test_a_robot_loads_no_tools() -> None:
+    run(
+        "import leapp\nleapp.InferenceManager, leapp.Controller\n"
+        "assert 'leapp_tools' not in open('/proc/self/maps').read()\n"
+        "try:\n  leapp.import_onnx('/nowhere.onnx', '/nowhere')\n"
+        "except leapp.LeappError:\n  pass\n"
+        "assert 'leapp_tools' in open('/proc/self/maps').read()\n"
+    )
+
+
 def test_tracing_with_torch_blocked_says_what_is_missing() -> None:
     code = (
         BLOCK_TORCH + "import leapp\ntry:\n  leapp.start('g')\nexcept ImportError as e:\n  print(e)"

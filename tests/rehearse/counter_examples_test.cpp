@@ -1,6 +1,6 @@
 #include "rehearse/counter_examples.h"
 
-#include "../runtime/support.h"
+#include "../core/runtime/support.h"
 #include "../session/test_backend.h"
 #include "../session/tracing.h"
 #include "compile/compiler.h"

@@ -3,7 +3,7 @@
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
-#include "../runtime/support.h"
+#include "../core/runtime/support.h"
 
 namespace leapp::rehearse {
 namespace {

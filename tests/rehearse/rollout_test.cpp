@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "../compile/hand_made.h"
-#include "../runtime/support.h"
+#include "../core/runtime/support.h"
 #include "../session/test_backend.h"
 #include "compile/wires.h"
 

@@ -45,13 +45,13 @@ def import_onnx(
     Raises:
         LeappValueError: LP821 to LP824. Nothing is written then.
     """
-    from . import _runtime
+    from . import _tools
 
     given = dict(settings or {})
     for key, value in given.items():
         for each in (key, value):
             expect(str, each, f"import_onnx settings: {key!r} must be a text")
-    path, name, notes = _runtime.import_onnx(
+    path, name, notes = _tools.import_onnx(
         Path(model), Path(target), "" if deploy is None else Path(deploy), [*given.items()]
     )
     return ImportedPolicy(Path(path), name, tuple(notes))

@@ -116,5 +116,7 @@ def replay(
     recording: str | Path, bundle: str | Path, *, rtol: float = 1e-4, atol: float = 1e-6
 ) -> ReplayReport:
     """Run what a controller recorded again, up to the first value that differs."""
+    from . import _tools
+
     find_onnxruntime()
-    return ReplayReport(**_runtime.replay(Path(recording), Path(bundle), rtol, atol))
+    return ReplayReport(**_tools.replay(Path(recording), Path(bundle), rtol, atol))

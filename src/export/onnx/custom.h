@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "export/onnx/op_context.h"
-#include "leapp/onnx_converter.h"
+#include "leapp/trace/onnx_converter.h"
 
 namespace leapp::onnx_export {
 

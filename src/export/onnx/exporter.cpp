@@ -8,7 +8,7 @@
 #include "export/onnx/finish.h"
 #include "export/onnx/op_context.h"
 #include "export/onnx/registry.h"
-#include "leapp/onnx_export.h"
+#include "leapp/trace/onnx_export.h"
 #include "onnx/writer.h"
 
 namespace leapp {

@@ -1,0 +1,58 @@
+// Makes machine code of a bundle's C++ nodes (export_with="cpp").
+//
+//   leapp::build_native("walker/walker.yaml");
+//
+// compiles them with the system's compiler into walker/walker.native.so, and writes down beside it,
+// in walker.native.json, what of: the checksums of sources and weights, compiler, flags and target.
+// A manager loads that library if it is of just those files, and only where the caller allows
+// machine code (BundleOptions::allow_native).
+//
+//   leapp::write_policy_source("walker/walker.yaml", "generated");
+//
+// writes sources instead, for a program that takes the policy into itself: a class with the inputs
+// and outputs of the whole tick, no library, no heap, no files.
+//
+// Nothing here runs what it compiles. Both wait for the disk and the compiler: not for real time.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "leapp/bundle.h"
+#include "leapp/visibility.h"
+
+namespace leapp {
+
+struct NativeOptions {
+  /// A command or a path, a cross compiler say; empty: $CXX, c++, g++ or clang++.
+  std::string compiler = {};
+  /// Beside our own. On x86-64 without any -m the library holds code for SSE2, AVX2 and AVX-512,
+  /// and takes what the processor has.
+  std::vector<std::string> flags = {};
+  std::filesystem::path folder = {};  ///< where to write; empty: the bundle's
+  BundleOptions bundle = {};
+};
+
+/// What was built.
+struct NativeBuild {
+  std::filesystem::path library;
+  std::filesystem::path record;
+  std::string compiler;  ///< what it says of its version
+  std::string target;    ///< "x86_64-linux-gnu"
+  std::vector<std::string> nodes;
+};
+
+/// Compiles all C++ nodes of a bundle into one library. Throws Error: kNothingToBuild where there
+/// are none, kNoCompiler with what the compiler said; what was built before stands then.
+LEAPP_EXPORT NativeBuild build_native(const std::filesystem::path& yaml,
+                                      const NativeOptions& options = {});
+
+/// Writes `<name>_policy.h`, `<name>_policy.cpp` and copies of the nodes' sources and weights into
+/// `folder`, which is made. The header says how to use them. Throws Error(kNothingToBuild) unless
+/// every node is C++. Returns the header.
+LEAPP_EXPORT std::filesystem::path write_policy_source(const std::filesystem::path& yaml,
+                                                       const std::filesystem::path& folder,
+                                                       const BundleOptions& options = {});
+
+}  // namespace leapp

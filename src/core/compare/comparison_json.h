@@ -1,0 +1,14 @@
+// A comparison as JSON, in the form that docs/reference/bundle.md has for validation.json.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "leapp/comparison.h"
+#include "leapp/visibility.h"
+
+namespace leapp {
+
+/// Everything but the name of what was compared.
+LEAPP_EXPORT nlohmann::ordered_json to_json(const Comparison& comparison);
+
+}  // namespace leapp

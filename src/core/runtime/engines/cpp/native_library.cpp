@@ -1,0 +1,117 @@
+#include "runtime/engines/cpp/native_library.h"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/check.h"
+#include "base/hash.h"
+#include "base/input_file.h"
+#include "runtime/engines/cpp/cpp_engine.h"
+#include "runtime/engines/cpp/native_record.h"
+
+namespace leapp {
+namespace {
+
+[[noreturn]] void fail_memory() {
+  throw Error(Code::kIo, std::string("a copy of a compiled library could not be made in memory: ") +
+                             std::strerror(errno));
+}
+
+// A copy of a file in memory that nobody can change: what was hashed is what is opened, whatever
+// its size, whoever writes to the file, or to this process's descriptors, meanwhile.
+class SealedCopy {
+ public:
+  explicit SealedCopy(const std::filesystem::path& file)
+      : descriptor_(memfd_create("leapp-native", MFD_CLOEXEC | MFD_ALLOW_SEALING)) {
+    if (descriptor_ < 0) fail_memory();
+    try {
+      InputFile from(file);
+      std::vector<char> buffer(std::size_t{1} << 20);
+      while (const std::size_t count = from.read(buffer)) append({buffer.data(), count});
+      constexpr int kSeals = F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL;
+      if (::fcntl(descriptor_, F_ADD_SEALS, kSeals) != 0) fail_memory();
+    } catch (...) {
+      ::close(descriptor_);
+      throw;
+    }
+  }
+  ~SealedCopy() {
+    if (descriptor_ >= 0) ::close(descriptor_);
+  }
+  SealedCopy(const SealedCopy&) = delete;
+  SealedCopy& operator=(const SealedCopy&) = delete;
+
+  std::string sha256() const { return sha256_file(path()); }
+  std::filesystem::path path() const { return "/proc/self/fd/" + std::to_string(descriptor_); }
+
+  // Never closes it, as libraries are not: the dynamic linker knows a library by its path, and a
+  // path that came back would be taken for the former one.
+  void keep() noexcept { descriptor_ = -1; }
+
+ private:
+  void append(std::string_view bytes) const {
+    while (!bytes.empty()) {
+      const ssize_t count = ::write(descriptor_, bytes.data(), bytes.size());
+      if (count < 0 && errno == EINTR) continue;
+      if (count <= 0) fail_memory();
+      bytes.remove_prefix(static_cast<std::size_t>(count));
+    }
+  }
+
+  int descriptor_;
+};
+
+// The path to open for a verified library; the same one for all nodes, and for all managers.
+std::filesystem::path verified_library(const NativeRecord& record,
+                                       const std::filesystem::path& file) {
+  static std::mutex mutex;
+  static std::map<std::string, std::filesystem::path> opened;
+  const std::lock_guard lock(mutex);
+  require(record.library.find('/') == std::string::npos, Code::kStaleBuild,
+          file.string() + ": the library is not beside it: '" + record.library + "'");
+  const std::filesystem::path library = file.parent_path() / record.library;
+  SealedCopy copy(library);
+  const std::string found = copy.sha256();
+  require(found == record.sha256, Code::kStaleBuild,
+          library.string() + " is not the library that " + file.string() +
+              " describes: its checksum is " + found + ", not " + record.sha256 +
+              "; run 'leapp build' again");
+  if (const auto known = opened.find(found); known != opened.end()) return known->second;
+  const std::filesystem::path path = copy.path();
+  if (dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL) == nullptr) {
+    throw Error(Code::kStaleBuild, library.string() + ", built for " + record.target +
+                                       ", cannot be loaded on this machine (" + dlerror() +
+                                       "); run 'leapp build' here");
+  }
+  copy.keep();
+  return opened.emplace(found, path).first->second;
+}
+
+}  // namespace
+
+std::unique_ptr<Engine> load_cpp_engine(const Model& model, const ModelFile& file,
+                                        const EngineOptions&) {
+  require(file.allow_native, Code::kNativeNotAllowed,
+          "node '" + model.name +
+              "' is C++: running it is running machine code of whoever made this bundle. If you "
+              "would run a program of theirs, load it with allow_native=True (C++ and C: "
+              "allow_native; the command: --allow-native); docs/explanation/security.md has the "
+              "whole of it");
+  const NativeRecord record = read_native_record(file.native_record);
+  check_native_record(record, file.native_record, model);
+  const auto weights =
+      file.external_data.empty() ? std::span<const std::byte>() : file.external_data.front().second;
+  return load_cpp_library(model, verified_library(record, file.native_record), weights);
+}
+
+}  // namespace leapp

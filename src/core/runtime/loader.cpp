@@ -1,0 +1,229 @@
+#include "runtime/loader.h"
+
+#include <malloc.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "base/check.h"
+#include "bundle/field_location.h"
+#include "bundle/initial_values.h"
+#include "runtime/engines/cpp/native_record.h"
+#include "runtime/merge.h"
+
+namespace leapp {
+namespace {
+
+void check_engine_options(const EngineOptions& options, const std::string& whose) {
+  require(options.threads >= 0, Code::kRuntimeOptions,
+          whose + ": threads must be at least 1, or 0 to let the engine decide, not " +
+              std::to_string(options.threads));
+  const long processors = sysconf(_SC_NPROCESSORS_CONF);
+  // Engines do not ask whether the system has room for so many threads: they end the process.
+  const long most = std::max(256L, processors);
+  require(options.threads <= most, Code::kRuntimeOptions,
+          whose + ": threads must be at most " + std::to_string(most) + ", not " +
+              std::to_string(options.threads));
+  if (options.affinity.empty()) return;
+  const std::size_t beside =
+      options.threads > 0 ? static_cast<std::size_t>(options.threads) - 1 : 0;
+  require(options.threads == 0 || options.affinity.size() == beside, Code::kRuntimeOptions,
+          whose + ": affinity names " + std::to_string(options.affinity.size()) +
+              " processors; with threads = " + std::to_string(options.threads) +
+              " it must name one for each thread beside the caller's: " + std::to_string(beside));
+  for (int processor : options.affinity) {
+    require(processor >= 0 && processor < processors, Code::kRuntimeOptions,
+            whose + ": affinity names processor " + std::to_string(processor) +
+                "; this machine has 0 to " + std::to_string(processors - 1));
+  }
+}
+
+void check_options(const RuntimeOptions& options) {
+  check_engine_options(options.engine, "options");
+  for (const auto& [node, own] : options.nodes) {
+    check_engine_options(own, "options of node '" + node + "'");
+  }
+  require(!options.deadline || options.deadline->count() >= 0, Code::kRuntimeOptions,
+          "options: the deadline is negative");
+  for (const auto& [name, limit] : options.staleness) {
+    require(limit.count() >= 0, Code::kRuntimeOptions,
+            "options: the staleness limit of " + name + " is negative");
+  }
+}
+
+void check_node_names(const Bundle& bundle, const RuntimeOptions& options) {
+  for (const auto& [node, ignored] : options.nodes) {
+    if (bundle.find_model(node) == nullptr) {
+      throw Error(Code::kRuntimeOptions, "options name a node '" + node + "', which " +
+                                             bundle.file.string() + " does not have");
+    }
+  }
+}
+
+// The first node that has nothing to run, in words.
+std::string find_node_without_model(const Bundle& bundle) {
+  for (const Model& model : bundle.models) {
+    if (!model.file || !model.backend) {
+      return "node '" + model.name +
+             "' was exported without a model (export_with=None, or a node of non_traced), so the "
+             "pipeline can be inspected but not run; export it with a backend, or give it a "
+             "model_path";
+    }
+  }
+  return {};
+}
+
+void check_backends(const Bundle& bundle, const EngineRegistry& engines) {
+  for (const Model& model : bundle.models) {
+    if (model.backend && !engines.contains(*model.backend)) engines.load(model, {});  // throws
+  }
+}
+
+// Plans, and loads an engine for every step. Where merged nodes do not agree with the single ones,
+// those take their place, in the same order.
+void load_steps(LoadedBundle& loaded, const VerifiedFiles& files, const RuntimeOptions& options) {
+  const Bundle& bundle = loaded.bundle;
+  const std::vector<std::vector<std::size_t>> wanted = choose_steps(bundle, options);
+  const Plan plan = make_plan(bundle, wanted);
+  std::vector<std::vector<std::size_t>> steps;
+  for (const PlannedStep& step : plan.steps) {
+    std::vector<std::unique_ptr<Engine>> single;
+    for (std::size_t model : step.models) {
+      single.push_back(load_node(bundle, bundle.models[model], files, options));
+    }
+    std::unique_ptr<Engine> merged;
+    if (step.models.size() > 1) merged = load_merged(bundle, step, single, files, options);
+    if (merged) {
+      steps.push_back(step.models);
+      loaded.engines.push_back(std::move(merged));
+      continue;
+    }
+    for (std::size_t i = 0; i < single.size(); ++i) {
+      steps.push_back({step.models[i]});
+      loaded.engines.push_back(std::move(single[i]));
+    }
+  }
+  for (const std::unique_ptr<Engine>& engine : loaded.engines) engine->settle();
+  loaded.plan = steps == wanted ? plan : make_plan(bundle, steps);
+}
+
+// The engines' own loading leaves more freed memory behind than the weights take, and the C library
+// keeps it for later. A robot's process has no later: what was loaded is all there will be.
+void return_freed_memory(const VerifiedFiles& files) {
+  constexpr std::size_t kWorthIt = std::size_t{1} << 20;
+#ifdef __GLIBC__
+  if (files.byte_size() >= kWorthIt) malloc_trim(0);
+#endif
+}
+
+// One version of a bundle, whole: its files are those that its YAML had when it was read.
+LoadedBundle load_version(Bundle bundle, const RuntimeOptions& options) {
+  LoadedBundle loaded;
+  loaded.bundle = std::move(bundle);
+  {
+    const VerifiedFiles files(loaded.bundle, loaded.bundle.file.parent_path(), options.bundle);
+    check_node_names(loaded.bundle, options);
+    loaded.cannot_run = find_node_without_model(loaded.bundle);
+    if (loaded.cannot_run.empty()) {
+      load_steps(loaded, files, options);
+    } else {
+      RuntimeOptions one_by_one;
+      one_by_one.merge = Merge::kOff;
+      loaded.plan = make_plan(loaded.bundle, choose_steps(loaded.bundle, one_by_one));
+    }
+    loaded.initial_values = initial_values_of(loaded.bundle, loaded.plan, files, options.bundle);
+    files.require_unchanged();
+    return_freed_memory(files);
+  }
+  return loaded;
+}
+
+}  // namespace
+
+std::vector<std::string> describe(const LoadedBundle& loaded) {
+  std::vector<std::string> lines;
+  for (std::size_t i = 0; i < loaded.plan.steps.size(); ++i) {
+    const Model& model = loaded.plan.steps[i].model;
+    const bool has_engine = i < loaded.engines.size();  // none is where one node has no model
+    lines.push_back(model.name + ": " +
+                    (has_engine   ? loaded.engines[i]->description()
+                     : model.file ? model.backend.value_or("a") + " model, not loaded"
+                                  : "no model"));
+  }
+  return lines;
+}
+
+TensorMap initial_values_of(const Bundle& bundle, const Plan& plan, const VerifiedFiles& files,
+                            const BundleOptions& options) {
+  TensorMap values;
+  for (const std::string& name : plan.feedback_inputs) {
+    const Port& port = *bundle.find_input(*parse_port_ref(name));
+    values.emplace(name, Tensor(port.dtype, port.shape));
+  }
+  const std::optional<FileEntry>& file = bundle.pipeline.initial_values;
+  const SafeTensors stored =
+      read_initial_values(bundle, file ? &files.at(file->path) : nullptr, options);
+  for (const NamedTensorView& entry : stored.tensors()) {
+    const auto target = values.find(entry.name);
+    if (target != values.end()) target->second = Tensor(entry.tensor);
+  }
+  return values;
+}
+
+const EngineOptions& engine_options(const RuntimeOptions& options, const std::string& node) {
+  const auto own = options.nodes.find(node);
+  return own != options.nodes.end() ? own->second : options.engine;
+}
+
+std::string name_in_model(const Model& model, const FileEntry& entry) {
+  const std::filesystem::path path(entry.path);
+  const std::filesystem::path folder =
+      model.file ? std::filesystem::path(model.file->path).parent_path() : "";
+  return (folder.empty() ? path.lexically_normal() : path.lexically_relative(folder)).string();
+}
+
+ModelFile file_of(const Bundle& bundle, const Model& model, const VerifiedFiles& files,
+                  const RuntimeOptions& options) {
+  const FileBytes& own = files.at(model.file->path);
+  ModelFile file{.path = own.path(),
+                 .bytes = own.bytes(),
+                 .trust = options.bundle.trust,
+                 .allow_native = options.bundle.allow_native,
+                 .native_record = native_record_file(bundle.file)};
+  for (const FileEntry& entry : model.external_data) {
+    file.external_data.emplace_back(name_in_model(model, entry), files.at(entry.path).bytes());
+  }
+  return file;
+}
+
+std::unique_ptr<Engine> load_node(const Bundle& bundle, const Model& model,
+                                  const VerifiedFiles& files, const RuntimeOptions& options) {
+  try {
+    return options.engines.load(model, file_of(bundle, model, files, options),
+                                engine_options(options, model.name));
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::kValue) throw;  // not the bundle's fault
+    const FieldPath field = {"models", model.name, "parameters", "model_path"};
+    throw error.behind(locate_field(bundle.file, field));
+  }
+}
+
+LoadedBundle load_bundle(const std::filesystem::path& yaml, const RuntimeOptions& options) {
+  check_options(options);
+  constexpr int kAttempts = 3;
+  for (int attempt = 1;; ++attempt) {
+    const Bundle bundle = read_bundle(yaml, options.bundle);
+    check_backends(bundle, options.engines);
+    try {
+      return load_version(bundle, options);
+    } catch (const Error& error) {
+      // An export may have taken the place of the one that the YAML was read from.
+      if (read_bundle(yaml, options.bundle) == bundle) throw;
+      require(attempt < kAttempts, error.code(),
+              error.text() + " (the bundle was replaced " + std::to_string(kAttempts) +
+                  " times while it was being loaded: load it again)");
+    }
+  }
+}
+
+}  // namespace leapp

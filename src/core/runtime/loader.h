@@ -1,0 +1,52 @@
+// From a YAML file to everything a session needs: the first half of an InferenceManager's life.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "bundle/verified_files.h"
+#include "leapp/bundle.h"
+#include "leapp/engine.h"
+#include "leapp/inference_manager.h"
+#include "leapp/visibility.h"
+#include "runtime/plan.h"
+
+namespace leapp {
+
+struct LoadedBundle {
+  Bundle bundle;
+  Plan plan;
+  std::vector<std::unique_ptr<Engine>> engines;  ///< one per step of the plan
+  TensorMap initial_values;                      ///< of every feedback input; zeros by default
+  std::string cannot_run;  ///< why there are no engines: a node has no model. Empty: it can run
+};
+
+/// Reads, verifies, plans and loads. Throws Error.
+LoadedBundle load_bundle(const std::filesystem::path& yaml, const RuntimeOptions& options);
+
+/// One line per step, for people: what runs where.
+std::vector<std::string> describe(const LoadedBundle& loaded);
+
+/// The initial value of every feedback input: what the bundle has, else zeros.
+LEAPP_EXPORT TensorMap initial_values_of(const Bundle& bundle, const Plan& plan,
+                                         const VerifiedFiles& files, const BundleOptions& options);
+
+/// What a model calls a file that its bundle lists: the YAML names files from its own folder, a
+/// model from the model's.
+std::string name_in_model(const Model& model, const FileEntry& entry);
+
+/// A model's file for its engine. `files` must outlive it.
+LEAPP_EXPORT ModelFile file_of(const Bundle& bundle, const Model& model, const VerifiedFiles& files,
+                               const RuntimeOptions& options);
+
+/// The engine options of a node.
+const EngineOptions& engine_options(const RuntimeOptions& options, const std::string& node);
+
+/// Loads the engine of one node of the bundle. Throws Error.
+LEAPP_EXPORT std::unique_ptr<Engine> load_node(const Bundle& bundle, const Model& model,
+                                               const VerifiedFiles& files,
+                                               const RuntimeOptions& options);
+
+}  // namespace leapp

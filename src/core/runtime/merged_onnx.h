@@ -1,0 +1,22 @@
+// Several ONNX models as one: read, joined along their wires, run by one session.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "leapp/bundle.h"
+#include "leapp/engine.h"
+#include "leapp/visibility.h"
+#include "onnx/model.h"
+
+namespace leapp {
+
+/// Reads the models and joins them. Throws Error(kValue) when they cannot be one graph.
+LEAPP_EXPORT onnx::Model read_merged_onnx(const Bundle& part, const std::vector<ModelFile>& files,
+                                          const Model& signature);
+
+/// The MergedEngineFactory of the backend "onnx".
+std::unique_ptr<Engine> load_merged_onnx(const Bundle& part, const std::vector<LoadedNode>& nodes,
+                                         const Model& signature, const EngineOptions& options);
+
+}  // namespace leapp

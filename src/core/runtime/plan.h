@@ -1,0 +1,71 @@
+// What a tick will do, worked out once: which steps run in which order, and which buffer each of
+// their ports uses. Pure structure: no memory, no models.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "leapp/bundle.h"
+#include "leapp/visibility.h"
+
+namespace leapp {
+
+/// One buffer. A producer writes it, and all its consumers read it there.
+struct PlannedValue {
+  std::string name;  ///< "node/port" of the output, or of the input where nothing inside writes it
+  DType dtype = DType::kFloat32;
+  Shape shape;
+  /// Also read one tick later: it is a pair of buffers that change places after each tick.
+  bool doubled = false;
+};
+
+/// How a port uses a value.
+struct Access {
+  std::size_t value = 0;
+  bool last_tick = false;  ///< reads the half that the last tick wrote
+};
+
+/// One run of one engine: a node, or several merged nodes.
+struct PlannedStep {
+  std::vector<std::size_t> models;  ///< indices into the bundle, in order of execution
+  /// The signature. Of merged nodes, ports are called "node/port" and inner wires are left out.
+  Model model;
+  std::vector<Access> inputs;   ///< in the order of model.inputs
+  std::vector<Access> outputs;  ///< in the order of model.outputs
+};
+
+/// A feedback wire that goes to more than one input: the first shares the producer's pair of
+/// buffers, the others have a pair of their own, so that each can be set by itself.
+struct FeedbackCopy {
+  std::size_t from = 0;
+  std::size_t to = 0;
+};
+
+struct Plan {
+  using PortTable = std::unordered_map<std::string, Access>;
+
+  std::vector<PlannedValue> values;
+  std::vector<PlannedStep> steps;
+  std::vector<FeedbackCopy> copies;  ///< made after a tick that succeeded
+  PortTable inputs;                  ///< every node input that has a buffer, by "node/port"
+  PortTable outputs;                 ///< every node output that has one
+
+  std::vector<std::string> external_inputs;  ///< as the YAML lists them
+  std::vector<std::string> external_outputs;
+  std::vector<std::string> feedback_inputs;
+};
+
+/// Plans a bundle that check() has passed. `groups` are the steps: models in order of execution,
+/// those of one group to be merged.
+LEAPP_EXPORT Plan make_plan(const Bundle& bundle,
+                            const std::vector<std::vector<std::size_t>>& groups);
+
+/// Finds "node/port" as it is or, where the export renamed it, with `suffix` ("_in", "_out").
+const Access* find_port(const Plan::PortTable& table, std::string_view name,
+                        std::string_view suffix);
+
+}  // namespace leapp

@@ -1,0 +1,161 @@
+#include "leapp/tools/replay.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "bundle/json_tree.h"
+#include "leapp/error.h"
+#include "replay/mcap_reader.h"
+
+namespace leapp {
+namespace {
+
+using Values = std::vector<double>;
+
+Values to_values(const nlohmann::ordered_json& json) {
+  Values values;
+  for (const auto& item : json) {
+    values.push_back(item.is_number() ? item.get<double>()
+                                      : std::numeric_limits<double>::quiet_NaN());
+  }
+  return values;
+}
+
+/// A tensor of a port's type with these elements.
+Tensor to_tensor(const Port& port, const Values& values) {
+  Tensor tensor(port.dtype, port.shape);
+  const TensorView view = tensor.view();
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (port.dtype == DType::kFloat32) {
+      static_cast<float*>(view.data)[i] = static_cast<float>(values[i]);
+    } else {
+      static_cast<double*>(view.data)[i] = values[i];
+    }
+  }
+  return tensor;
+}
+
+class Replayer {
+ public:
+  Replayer(const std::filesystem::path& recording, const std::filesystem::path& bundle,
+           const ReplayOptions& options)
+      : name_(recording.string()),
+        reader_(recording),
+        manager_(bundle, options.runtime),
+        options_(options) {}
+
+  ReplayReport run() {
+    reader_.read([this](const McapChannel& channel, std::uint64_t, std::string_view data) {
+      if (report_.difference || channel.encoding != "json") return;
+      const nlohmann::ordered_json message = parse_json(data);
+      if (!message.is_object()) fail("a message is no JSON object");
+      const auto port = channel.metadata.find("port");
+      const auto side = channel.metadata.find("side");
+      if (channel.topic == "/controller") {
+        const auto event = message.find("event");
+        if (event != message.end() && *event == "start") restart();
+      } else if (port != channel.metadata.end() && side != channel.metadata.end()) {
+        take(port->second, side->second == "input", message);
+      }
+    });
+    if (report_.ticks == 0) fail("it holds no tick of this bundle's ports");
+    return report_;
+  }
+
+ private:
+  [[noreturn]] void fail(const std::string& what) const {
+    throw Error(Code::kRecording, name_ + ": " + what);
+  }
+
+  void restart() {
+    manager_.reset();
+    inputs_.clear();
+    outputs_.clear();
+  }
+
+  /// A tick is whole when all of its inputs and outputs are there: outputs come last.
+  void take(const std::string& port, bool input, const nlohmann::ordered_json& message) {
+    if (!message.contains("tick") || !message["tick"].is_number_unsigned() ||
+        !message.contains("values")) {
+      fail("a message of " + port + " has no tick or no values");
+    }
+    const std::vector<std::string>& known = input ? manager_.inputs() : manager_.outputs();
+    if (std::find(known.begin(), known.end(), port) == known.end()) {
+      fail(std::string("the bundle has no ") + (input ? "input " : "output ") + port);
+    }
+    const auto tick = message["tick"].get<std::uint64_t>();
+    if (tick != tick_ && (!inputs_.empty() || !outputs_.empty())) {
+      fail("tick " + std::to_string(tick_) + " has not all of its values: the writer was too slow");
+    }
+    tick_ = tick;
+    (input ? inputs_ : outputs_)[port] = to_values(message["values"]);
+    if (inputs_.size() != manager_.inputs().size() ||
+        outputs_.size() != manager_.outputs().size()) {
+      return;
+    }
+    compare();
+    inputs_.clear();
+    outputs_.clear();
+  }
+
+  void compare() {
+    TensorMap given;
+    for (const auto& [name, values] : inputs_) given.emplace(name, input_tensor(name, values));
+    const TensorMap computed = manager_.run_policy(given);
+    ++report_.ticks;
+    for (const std::string& name : manager_.outputs()) {
+      compare_port(name, outputs_.at(name), computed.at(name));
+      if (report_.difference) return;
+    }
+  }
+
+  Tensor input_tensor(const std::string& name, const Values& values) const {
+    const Port& port = *manager_.bundle().find_input(*parse_port_ref(name));
+    const bool is_float = port.dtype == DType::kFloat32 || port.dtype == DType::kFloat64;
+    if (!is_float || static_cast<std::int64_t>(values.size()) != element_count(port.shape)) {
+      fail(name + " has " + std::to_string(values.size()) + " values, the bundle wants " +
+           std::string(name_of(port.dtype)) + " " + to_string(port.shape));
+    }
+    return to_tensor(port, values);
+  }
+
+  void compare_port(const std::string& name, const Values& recorded, const Tensor& computed) {
+    const ConstTensorView view = computed.view();
+    const bool single = view.dtype == DType::kFloat32;
+    if (!single && view.dtype != DType::kFloat64) return;
+    if (recorded.size() != static_cast<std::size_t>(element_count(view.shape))) {
+      fail(name + " has " + std::to_string(recorded.size()) + " values, the bundle puts out " +
+           to_string(view.shape));
+    }
+    for (std::size_t i = 0; i < recorded.size(); ++i) {
+      const double now = single ? static_cast<double>(static_cast<const float*>(view.data)[i])
+                                : static_cast<const double*>(view.data)[i];
+      const double bound = options_.atol + options_.rtol * std::abs(recorded[i]);
+      const bool both_are_none = !std::isfinite(recorded[i]) && !std::isfinite(now);
+      if (both_are_none || std::abs(now - recorded[i]) <= bound) continue;
+      report_.difference = ReplayDifference{tick_, name, i, recorded[i], now};
+      return;
+    }
+  }
+
+  std::string name_;
+  McapReader reader_;
+  InferenceManager manager_;
+  const ReplayOptions& options_;
+  std::map<std::string, Values> inputs_;
+  std::map<std::string, Values> outputs_;
+  std::uint64_t tick_ = 0;
+  ReplayReport report_;
+};
+
+}  // namespace
+
+ReplayReport replay(const std::filesystem::path& recording, const std::filesystem::path& bundle,
+                    const ReplayOptions& options) {
+  return Replayer(recording, bundle, options).run();
+}
+
+}  // namespace leapp

@@ -1,0 +1,126 @@
+#include "torch_engine/translation.h"
+
+#include <ATen/CPUGeneratorImpl.h>
+#include <ATen/Functions.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "base/check.h"
+#include "base/log.h"
+#include "leapp/trace/onnx_export.h"
+#include "runtime/engines/onnx/onnx_engine.h"
+#include "torch_engine/torch_dtype.h"
+#include "trace/script_graph.h"
+
+namespace leapp {
+namespace {
+
+// While a model is translated its weights are in memory up to four times.
+constexpr std::size_t kMaxWeights = std::size_t{256} << 20;
+
+std::size_t weights_of(const torch::jit::Graph& graph) {
+  std::size_t bytes = 0;
+  for (const torch::jit::Node* node : graph.nodes()) {
+    if (node->kind() != c10::prim::Constant || !node->hasAttribute(c10::attr::value)) continue;
+    if (node->kindOf(c10::attr::value) == torch::jit::AttributeKind::t) {
+      bytes += node->t(c10::attr::value).nbytes();
+    }
+  }
+  return bytes;
+}
+
+// Functions that ONNX has no operator for are worked out by others there, a digit or two less exact
+// than libtorch's own.
+bool is_exact_in_onnx(const std::string& op) {
+  for (const char* plain : {"aten::linalg_vector_norm", "aten::linalg_cross"}) {
+    if (op == plain) return can_convert_to_onnx(op);
+  }
+  for (const char* family : {"aten::linalg_", "aten::_linalg_", "aten::special_",
+                             "aten::matrix_exp", "aten::fft_", "aten::_fft_"}) {
+    if (op.starts_with(family)) return false;
+  }
+  return can_convert_to_onnx(op);
+}
+
+// Numbers as observations have them; indices that are valid whatever they index.
+std::vector<at::Tensor> make_examples(const Model& signature) {
+  const at::Generator own = at::detail::createCPUGenerator();  // the program's is the program's
+  std::vector<at::Tensor> examples;
+  for (const Port& port : signature.inputs) {
+    at::Tensor example = at::zeros(port.shape, to_torch(port.dtype));
+    if (example.is_floating_point()) {
+      example = at::randn(port.shape, own).to(example.scalar_type());
+    }
+    examples.push_back(std::move(example));
+  }
+  return examples;
+}
+
+// The ports by the names that the translated graph has.
+Model neutral(const Model& signature) {
+  Model model = signature;
+  const auto rename = [](std::vector<Port>& ports, const char* name) {
+    for (std::size_t i = 0; i < ports.size(); ++i) ports[i].name = name + std::to_string(i);
+  };
+  rename(model.inputs, "in");
+  rename(model.outputs, "out");
+  return model;
+}
+
+bool agree(const at::Tensor& translated, const at::Tensor& original) {
+  if (!original.is_floating_point()) return at::equal(translated, original);
+  const at::Tensor expected = original.to(at::kDouble);
+  const double largest = at::nan_to_num(expected, 0, 0, 0).abs().max().item<double>();
+  return at::allclose(translated.to(at::kDouble), expected, 1e-4, 1e-5 * std::max(1.0, largest),
+                      /*equal_nan=*/true);
+}
+
+void prove(Engine& engine, const Model& signature, const std::vector<at::Tensor>& examples,
+           const std::vector<at::Tensor>& expected) {
+  std::vector<ConstTensorView> inputs;
+  for (std::size_t i = 0; i < examples.size(); ++i) {
+    inputs.push_back(
+        {examples[i].const_data_ptr(), signature.inputs[i].dtype, signature.inputs[i].shape});
+  }
+  std::vector<at::Tensor> found;
+  std::vector<TensorView> outputs;
+  for (const Port& port : signature.outputs) {
+    found.push_back(at::empty(port.shape, to_torch(port.dtype)));
+    outputs.push_back({found.back().data_ptr(), port.dtype, port.shape});
+  }
+  engine.bind(inputs, outputs)->run().value();
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    const bool fits = found[i].scalar_type() == expected[i].scalar_type() &&
+                      found[i].sizes() == expected[i].sizes();
+    require(fits && (found[i].numel() == 0 || agree(found[i], expected[i])), Code::kNotTranslated,
+            "its output '" + signature.outputs[i].name + "' comes out differently");
+  }
+}
+
+}  // namespace
+
+std::unique_ptr<Engine> translate(const Model& signature, const TorchProgram& program,
+                                  const EngineOptions& options) {
+  try {
+    require(!program.self, Code::kNotTranslated, "it keeps attributes");
+    require(weights_of(*program.graph) <= kMaxWeights, Code::kNotTranslated, "it is too large");
+    const std::vector<at::Tensor> examples = make_examples(signature);
+    const trace::ScriptGraph script =
+        trace::read_script(*program.graph, examples, is_exact_in_onnx);
+    const std::string onnx = to_onnx(script.graph);
+    EngineOptions on_cpu = options;
+    on_cpu.provider = "cpu";
+    const ModelFile translated{.path = {}, .bytes = std::as_bytes(std::span(onnx))};
+    std::unique_ptr<Engine> engine = load_onnx_engine(neutral(signature), translated, on_cpu);
+    prove(*engine, signature, examples, script.outputs);
+    return engine;
+  } catch (const std::exception& error) {
+    log(LogLevel::kDebug,
+        "node '" + signature.name + "' runs in libtorch, as TorchScript: " + error.what());
+    return nullptr;
+  }
+}
+
+}  // namespace leapp

@@ -1,0 +1,115 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "graph_of.h"
+#include "leapp/error.h"
+#include "leapp/trace/onnx_converter.h"
+#include "leapp/trace/onnx_export.h"
+#include "onnx/reader.h"
+
+namespace leapp {
+namespace {
+
+using ::testing::ElementsAre;
+using testing::GraphOf;
+using ::testing::HasSubstr;
+using testing::op_types;
+using testing::ref;
+
+class Custom : public ::testing::Test {
+ protected:
+  Custom() : file_(std::filesystem::temp_directory_path() / "leapp_custom_test.onnx") {
+    const auto x = of_.input("x", {2});
+    of_.graph.add_output("y", of_.call("mylib::softclip", {{"x", ref(x)}, {"limit", 2.5}}, {2}));
+  }
+  ~Custom() override {
+    remove_onnx_converter("mylib::softclip");
+    std::filesystem::remove(file_);
+  }
+
+  onnx::Model exported() {
+    export_onnx(of_.graph, file_);
+    return onnx::read_model(file_);
+  }
+
+  std::string error_with(OnnxConverter converter) {
+    register_onnx_converter("mylib::softclip", std::move(converter));
+    try {
+      exported();
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "";
+  }
+
+  GraphOf of_;
+  std::filesystem::path file_;
+};
+
+TEST_F(Custom, ConvertsAnOperatorOfOnesOwn) {
+  EXPECT_FALSE(can_convert_to_onnx("mylib::softclip"));
+  register_onnx_converter("mylib::softclip", [](OnnxOp& op) {
+    const float limit = static_cast<float>(op.number("limit"));
+    const OnnxValue bound = op.constant({&limit, DType::kFloat32, {}});
+    const OnnxValue ratio = op.emit("Div", {op.tensor("x"), bound});
+    EXPECT_EQ(ratio.shape(), Shape{2});
+    op.set_result(0, op.emit("Mul", {op.emit("Tanh", {ratio}), bound}));
+  });
+  EXPECT_TRUE(can_convert_to_onnx("mylib::softclip"));
+  EXPECT_THAT(op_types(exported().graph), ElementsAre("Div", "Tanh", "Mul"));
+}
+
+TEST_F(Custom, MayUseAnotherDomain) {
+  register_onnx_converter("mylib::softclip", [](OnnxOp& op) {
+    op.set_result(0, op.emit("SoftClip", {op.tensor("x")}, {{"limit", 2.5F}, {"mode", "fast"}},
+                             {.domain = "com.mylib", .domain_version = 3}));
+  });
+  const onnx::Model model = exported();
+  EXPECT_EQ(model.graph.nodes.at(0).domain, "com.mylib");
+  ASSERT_EQ(model.opsets.size(), 2U);
+  EXPECT_EQ(model.opsets[1].domain, "com.mylib");
+  EXPECT_EQ(model.opsets[1].version, 3);
+}
+
+TEST_F(Custom, ReplacesOneOfOurOwnAndGivesItBack) {
+  GraphOf of;
+  const auto x = of.input("x", {2});
+  of.graph.add_output("y", of.call("aten::exp", {{"self", ref(x)}}, {2}));
+  register_onnx_converter("aten::exp", [](OnnxOp& op) {
+    op.set_result(0, op.emit("MyExp", {op.tensor("self")}, {}, {.domain = "com.mylib"}));
+  });
+  export_onnx(of.graph, file_);
+  EXPECT_THAT(op_types(onnx::read_model(file_).graph), ElementsAre("MyExp"));
+  EXPECT_TRUE(remove_onnx_converter("aten::exp"));
+  EXPECT_FALSE(remove_onnx_converter("aten::exp"));
+  export_onnx(of.graph, file_);
+  EXPECT_THAT(op_types(onnx::read_model(file_).graph), ElementsAre("Exp"));
+}
+
+TEST_F(Custom, SaysWhatAConverterDoesWrong) {
+  EXPECT_THAT(error_with([](OnnxOp& op) { op.tensor("y"); }),
+              HasSubstr("asks for a parameter 'y', and the operator has: x, limit"));
+  EXPECT_THAT(error_with([](OnnxOp& op) { op.text("limit"); }),
+              HasSubstr("asks for 'limit' as a text, and it is declared as Scalar"));
+  EXPECT_THAT(error_with([](OnnxOp&) {}), HasSubstr("its converter gave result 0 no value"));
+  EXPECT_THAT(error_with([](OnnxOp& op) {
+                op.set_result(
+                    0, op.emit("Shape", {op.tensor("x")}, {}, {.outputs = {{DType::kInt64, {1}}}}));
+              }),
+              HasSubstr("the converter made int64[1] where PyTorch has float32[2]"));
+  EXPECT_THAT(error_with([](OnnxOp& op) { op.set_result(1, op.tensor("x")); }),
+              HasSubstr("sets result 1 of 1"));
+  EXPECT_EQ(error_with([](OnnxOp& op) { op.fail("it is too soft", "Use a harder one."); }),
+            "mylib::softclip (policy.py:42 in act) cannot be exported to ONNX: it is too soft. "
+            "Use a harder one. [LP502]");
+}
+
+TEST_F(Custom, WantsAQualifiedName) {
+  EXPECT_THROW(register_onnx_converter("softclip", [](OnnxOp&) {}), Error);
+  EXPECT_THROW(register_onnx_converter("mylib::softclip", {}), Error);
+}
+
+}  // namespace
+}  // namespace leapp
