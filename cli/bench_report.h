@@ -22,7 +22,7 @@ struct BenchReport {
   std::optional<std::chrono::nanoseconds> period() const;
   /// Ticks that took longer.
   std::size_t misses() const;
-  /// An exact percentile of the ticks; `share` from 0 to 1.
+  /// Returns an exact percentile of the ticks; `share` from 0 to 1.
   std::chrono::nanoseconds percentile(double share) const;
   /// Exact, from the ticks themselves.
   LatencySummary tick() const;
@@ -30,7 +30,7 @@ struct BenchReport {
 
 std::string to_text(const BenchReport& report);
 std::string to_json(const BenchReport& report);
-/// The distribution of the ticks on a logarithmic axis, and the share of each step.
+/// Returns the distribution of the ticks on a logarithmic axis, and the share of each step.
 std::string to_svg(const BenchReport& report);
 
 }  // namespace leapp::cli

@@ -6,8 +6,8 @@
 
 namespace leapp::cli {
 
-/// A script for `shell`, "bash", "zsh" or "fish", that completes the commands and options of
-/// `program` and, in other places, files.
+/// Returns a script for `shell`, "bash", "zsh" or "fish", that completes the commands and options
+/// of `program` and, in other places, files.
 std::string completion_script(const CLI::App& program, const std::string& shell);
 
 }  // namespace leapp::cli

@@ -54,12 +54,13 @@ struct Model {
   std::vector<Port> inputs;
   std::vector<Port> outputs;
   std::optional<FileEntry> file;              ///< none: the node is described, but cannot run
-  std::vector<FileEntry> external_data;       ///< weights the model keeps beside its file
+  std::vector<FileEntry> external_data;       ///< weight files next to the model file
   std::optional<std::string> backend;         ///< "jit", "onnx" or "pt2"
   std::optional<std::int64_t> opset_version;  ///< of an ONNX model
   std::optional<std::string> torch_version;   ///< of a pt2 model
 
-  /// The port of that name, or null. The pointer lives as long as this model is left unchanged.
+  /// Returns the port of that name, or null. The pointer lives as long as this model is left
+  /// unchanged.
   LEAPP_EXPORT const Port* find_input(std::string_view port) const noexcept;
   LEAPP_EXPORT const Port* find_output(std::string_view port) const noexcept;
 
@@ -74,10 +75,10 @@ struct PortRef {
   auto operator<=>(const PortRef&) const = default;
 };
 
-/// "node/port".
+/// Returns "node/port".
 LEAPP_EXPORT std::string to_string(const PortRef& ref);
 
-/// The parts of "node/port"; empty unless both are there.
+/// Returns the parts of "node/port"; empty unless both are there.
 LEAPP_EXPORT std::optional<PortRef> parse_port_ref(std::string_view text);
 
 /// One output and every input that receives it.
@@ -108,7 +109,7 @@ struct Pipeline {
   bool operator==(const Pipeline&) const = default;
 };
 
-/// Where the export was made; for people and bug reports. Absent values are written as "None".
+/// Environment of the export, for bug reports. Absent values are written as "None".
 struct SystemInformation {
   std::optional<std::string> cuda_version;
   std::string config_version = "1.3";
@@ -127,7 +128,8 @@ struct Bundle {
   /// The YAML file this was read from; empty when it was made in memory. Not part of the YAML.
   std::filesystem::path file = {};
 
-  /// The model of that name, or null. Linear; the pointer lives as long as `models` is unchanged.
+  /// Returns the model of that name, or null. Linear; the pointer lives as long as `models` is
+  /// unchanged.
   LEAPP_EXPORT const Model* find_model(std::string_view node) const noexcept;
   LEAPP_EXPORT const Port* find_input(const PortRef& ref) const noexcept;
   LEAPP_EXPORT const Port* find_output(const PortRef& ref) const noexcept;
@@ -139,14 +141,14 @@ struct Bundle {
 inline constexpr std::string_view kNewestConfigVersion = "1.4";
 inline constexpr std::string_view kWrittenConfigVersion = "1.3";
 
-/// What a bundle's models may do; docs/explanation/security.md has the whole of it.
+/// Permissions of a bundle's models; docs/explanation/security.md defines them.
 enum class Trust : std::uint8_t {
   kData,  ///< compute: tensors and operators that have no other effect; others are refused
   kCode,  ///< whatever this program may do: the bundle is trusted as a program is
 };
 
-/// How much a reader trusts a bundle. The defaults suit a bundle from anywhere: whatever it holds,
-/// reading it takes less than 1 GB of memory and touches no file outside its folder.
+/// Limits of trust in a bundle. With the defaults, reading any bundle takes less than 1 GB of
+/// memory and touches no file outside its directory.
 struct BundleOptions {
   std::size_t max_file_bytes = std::size_t{16} << 20;  ///< of the YAML
   /// Bytes of all tensors that live at once in a tick, as the declared shapes have it.
@@ -165,12 +167,12 @@ struct BundleOptions {
 LEAPP_EXPORT Bundle read_bundle(const std::filesystem::path& path,
                                 const BundleOptions& options = {});
 
-/// The same for text that is already in memory. `name` stands for the file in messages.
+/// Does the same for text that is already in memory. `name` stands for the file in messages.
 LEAPP_EXPORT Bundle parse_bundle(std::string_view yaml, const std::string& name,
                                  const BundleOptions& options = {});
 
-/// The YAML of a bundle: stable order, so that two exports of one pipeline differ only where they
-/// do. Does not check the bundle.
+/// Returns the YAML of a bundle: stable order, so that two exports of one pipeline differ only
+/// where they do. Does not check the bundle.
 LEAPP_EXPORT std::string to_yaml(const Bundle& bundle);
 
 /// Checks the bundle by the rules of docs/reference/bundle.md: names, ports, semantics, wires,
@@ -185,8 +187,8 @@ LEAPP_EXPORT void verify_files(const Bundle& bundle, const BundleOptions& option
 LEAPP_EXPORT void verify_files(const Bundle& bundle, const std::filesystem::path& folder,
                                const BundleOptions& options = {});
 
-/// The file that a path of the YAML means. Throws Error(kValue) when it is absolute or leaves
-/// `folder`, also through a symbolic link, and Error(kNotFound) when it is not there.
+/// Returns the file that a path of the YAML means. Throws Error(kValue) when it is absolute or
+/// leaves `folder`, also through a symbolic link, and Error(kNotFound) when it is not there.
 LEAPP_EXPORT std::filesystem::path resolve_file(const std::filesystem::path& folder,
                                                 const std::string& path,
                                                 const BundleOptions& options = {});

@@ -49,7 +49,7 @@ typedef enum leapp_status {
   LEAPP_VALUE = 3,     /* a wrong value: an unknown port, a bad bundle, a tick that failed */
   LEAPP_NOT_FOUND = 4, /* a file or a library that is not there */
   LEAPP_IO = 5,        /* reading or writing failed, or no memory was left */
-  LEAPP_INTERNAL = 6   /* a bug of ours */
+  LEAPP_INTERNAL = 6   /* a bug in LEAPP */
 } leapp_status;
 
 /* Why the last call in this thread failed. Valid until the next failure in it. */
@@ -117,7 +117,7 @@ typedef struct leapp_options {
   int32_t allow_native;        /* 0 or 1: let compiled C++ nodes run, see security.md */
   const char* provider;        /* "cpu", "cuda", ..; null means the best one there is */
   uint64_t max_tensor_bytes;   /* of all tensors of one tick; raise it for a pipeline you trust */
-  const int32_t* affinity; /* processors (from 0) for the threads beside the caller's, one each */
+  const int32_t* affinity;     /* processors (from 0) for the additional threads, one each */
   size_t affinity_count;
   const leapp_node_options* nodes; /* nodes that run differently; read during leapp_load() only */
   size_t node_size;                /* sizeof(leapp_node_options) */
@@ -172,8 +172,8 @@ LEAPP_API const char* leapp_input_element(const leapp_manager* manager, size_t i
 LEAPP_API const char* leapp_output_element(const leapp_manager* manager, size_t output,
                                            size_t dimension, size_t element);
 
-/* Another string that the bundle has for a port: "unit", "frame", "quaternion", or a key of the
- * user's own; null if there is none, or it is not a string. */
+/* Another string of a port: "unit", "frame", "quaternion", or your own key; null if there is none,
+ * or it is not a string. */
 LEAPP_API const char* leapp_input_text(const leapp_manager* manager, size_t input, const char* key);
 LEAPP_API const char* leapp_output_text(const leapp_manager* manager, size_t output,
                                         const char* key);

@@ -13,8 +13,8 @@
  *   }
  *   leapp_controller_free(robot);
  *
- * What it does is said in controller.h, and the rules of c.h hold: no exception leaves a function,
- * and a call that fails says why in leapp_last_error(). leapp_controller_set_sensor(),
+ * controller.h describes the controller. The rules of c.h apply: no exception leaves a function,
+ * and leapp_last_error() has the reason of a failed call. leapp_controller_set_sensor(),
  * leapp_controller_update() and leapp_controller_actuator() neither allocate nor lock.
  */
 #pragma once
@@ -62,7 +62,7 @@ LEAPP_API leapp_status leapp_controller_stop(leapp_controller* controller);
 LEAPP_API leapp_status leapp_controller_set_sensor(leapp_controller* controller, size_t sensor,
                                                    const double* values, size_t count, double age);
 
-/* What was put out: ControllerState of controller.h. */
+/* State of the outputs: ControllerState of controller.h. */
 typedef enum leapp_controller_state {
   LEAPP_INACTIVE = 0,
   LEAPP_WAITING = 1,

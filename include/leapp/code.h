@@ -1,9 +1,9 @@
-// What a sentence of LEAPP's is about, as a number that programs can rely on: texts get better from
-// release to release, codes keep their meaning.
+// Codes of errors and warnings. Programs can rely on them: texts change between releases, codes
+// keep their meaning.
 //
-// Every error and every warning has one. docs/reference/diagnostics.md has a section for each: what
-// it means, the smallest program that causes it, the cure. The rules of the bundle format, B1 and
-// on, are codes too; docs/reference/bundle.md has those.
+// Every error and every warning has a code. docs/reference/diagnostics.md has a section for each:
+// what it means, the smallest program that causes it, the fix. The rules of the bundle format, B1
+// and on, are codes too; docs/reference/bundle.md has those.
 #pragma once
 
 #include <cstdint>
@@ -21,12 +21,12 @@ enum class ErrorKind {
   kIo,          ///< reading or writing failed; Python: also an OSError
   kExport,      ///< a recorded operation that a backend cannot express
   kValidation,  ///< an exported model that disagrees with what was traced
-  kInternal,    ///< a bug of ours
+  kInternal,    ///< a bug in LEAPP
 };
 
 enum class Code : std::uint16_t {
   // Any call.
-  kInternal = 1,        ///< a bug of ours
+  kInternal = 1,        ///< a bug in LEAPP
   kWrongType = 2,       ///< an argument of the wrong type
   kWrongValue = 3,      ///< an argument with a wrong value
   kNotFound = 4,        ///< a file that is not there
@@ -49,12 +49,12 @@ enum class Code : std::uint16_t {
   kNotTraced = 111,        ///< an output that depends on no input
   kStaticIsTraced = 112,   ///< a static output that depends on an input
   kNothingToExport = 113,  ///< a node without outputs and state
-  kUnknownState = 114,     ///< update_state() of what is no state of the node
+  kUnknownState = 114,     ///< update_state() of an undeclared state
   kStateMismatch = 115,    ///< update_state() with another shape or type
   kMirrorMismatch = 116,   ///< mirror_leapp_tags() of tensors that differ
   kNotDense = 117,         ///< a sparse or nested tensor as a port
   kBadName = 118,          ///< a name that no node or port can have
-  kUnknownBackend = 119,   ///< export_with or backend_params that nobody knows
+  kUnknownBackend = 119,   ///< unknown export_with or backend_params
   kPayload = 120,          ///< a payload of the wrong form
 
   // Tracing: what the export takes for constant.
@@ -69,7 +69,7 @@ enum class Code : std::uint16_t {
   kDataDependentSize = 210,  ///< traced values decided a size
   kLaterPassIgnored = 211,   ///< options of a later pass that change nothing
   kSessionDropped = 212,     ///< start() while a session was active
-  kConstantLeaf = 213,       ///< a payload's leaf that is no tensor
+  kConstantLeaf = 213,       ///< a payload's leaf that is not a tensor
   kPickled = 214,            ///< a traced tensor was pickled
   kReplaced = 219,           ///< the program wrote to a tensor after the last pass that read it
   kUnknownKeyword = 222,     ///< keywords that annotate.method() does not know
@@ -77,11 +77,11 @@ enum class Code : std::uint16_t {
   // State: what the passes show.
   kPassesDiffer = 301,       ///< a later pass did something else than the first
   kUnknownSource = 302,      ///< a tensor changes from pass to pass, from nowhere in particular
-  kAmbiguousConstant = 303,  ///< whether a tensor is a constant cannot be told yet
+  kAmbiguousConstant = 303,  ///< true if a tensor is a constant cannot be told yet
   kForeignWrite = 304,       ///< memory of a state changes between passes
   kForeignOutput = 305,      ///< a state that is another node's output, not always the last one
   kSharedShape = 306,        ///< shared memory that its reader sees in another shape
-  kFirstTick = 308,          ///< the first pass is of its own kind
+  kFirstTick = 308,          ///< a first pass that differs from all later ones
   kRates = 309,              ///< nodes that ran at different rates
   kDelayTooLong = 310,       ///< a delay longer than the passes that were kept
   kDelayOfOwnModel = 311,    ///< a delay into a model that is taken as it is
@@ -100,7 +100,7 @@ enum class Code : std::uint16_t {
   kNotValidated = 410,      ///< a model whose values could not be compared
   kFoundState = 411,        ///< state that was found, and where
   kChanged = 412,           ///< a constant that changed after it was traced
-  kUnacknowledged = 413,    ///< a constant that nobody acknowledged, where that is an error
+  kUnacknowledged = 413,    ///< an unacknowledged constant, if that is an error
   kUnknownConstant = 414,   ///< an acknowledged name that no constant of the node has
 
   // Exporting.
@@ -110,7 +110,7 @@ enum class Code : std::uint16_t {
   kPortNamesClash = 504,   ///< two ports that would have one name in the model
   kComplexPort = 505,      ///< a complex port of an ONNX model
   kOpset = 506,            ///< an operation that needs a newer opset than is written
-  kConverterName = 507,    ///< a converter registered for what is no operator's name
+  kConverterName = 507,    ///< a converter registered for something that is not an operator
   kBadConverter = 508,     ///< a converter of the user's that breaks its contract
   kUnsupportedType = 509,  ///< a tensor of an element type that LEAPP does not have
   kFormerExport = 510,     ///< a former export that could not be removed
@@ -153,7 +153,7 @@ enum class Code : std::uint16_t {
   kCommandLine = 701,  ///< options of the leapp command that do not go together
 
   // Integrations: what a trainer left behind.
-  kNoCheckpoint = 801,         ///< a file that is no checkpoint of that trainer
+  kNoCheckpoint = 801,         ///< a file that is not a checkpoint of that trainer
   kOtherArchitecture = 802,    ///< weights that do not fit the network they are for
   kUnsupportedPolicy = 803,    ///< a space, term or model that has no place in a bundle
   kNoNormalizer = 804,         ///< a policy whose normaliser is missing
@@ -180,7 +180,7 @@ enum class Code : std::uint16_t {
   // Trust: what a bundle does beyond the traced passes, and on another machine.
   kNotRepeated = 941,      ///< a golden tick that this machine does not repeat
   kNoGolden = 942,         ///< a bundle without golden traces
-  kFewerGolden = 943,      ///< fewer golden ticks than were asked for
+  kFewerGolden = 943,      ///< fewer golden ticks than requested
   kShadowDiffers = 944,    ///< the program and its bundle differ in a shadow run
   kShadowReset = 945,      ///< what a shadow run took for a reset of the program
   kNotShadowed = 946,      ///< what a shadow run cannot follow
@@ -189,7 +189,7 @@ enum class Code : std::uint16_t {
   kNothingCompared = 949,  ///< golden traces that hold nothing to compare with
 
   // Looking at bundles and their runs.
-  kNoBenchReport = 961,  ///< a file that is no report of leapp bench
+  kNoBenchReport = 961,  ///< a file that is not a report of leapp bench
   kTimeline = 962,       ///< a timeline that cannot be written
 
   // The installation.
@@ -197,19 +197,19 @@ enum class Code : std::uint16_t {
   kOtherTorch = 972,  ///< a PyTorch of another minor version than leapp was built for
 };
 
-/// The code of a rule of the bundle format: rule(7) is "B7".
+/// Returns the code of a rule of the bundle format: rule(7) is "B7".
 constexpr Code rule(int number) {
   return static_cast<Code>(1000 + number);
 }
 
-/// "LP104", "B7".
+/// Returns "LP104", "B7".
 LEAPP_EXPORT std::string to_string(Code code);
 
-/// What a sentence about it ends with: " [LP104]". Nothing for a bundle's rule, which has its label
-/// in front, where the field is named.
+/// Returns the end of a message about the code: " [LP104]". Empty for a bundle's rule, whose label
+/// precedes the field name.
 LEAPP_EXPORT std::string tag_of(Code code);
 
-/// Which exception an error with that code is.
+/// Returns the kind of exception for that code.
 LEAPP_EXPORT ErrorKind kind_of(Code code) noexcept;
 
 }  // namespace leapp

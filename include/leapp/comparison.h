@@ -1,8 +1,8 @@
-// Compares what an exported model computed with what was traced.
+// Compares the results of an exported model with the trace.
 //
 // A value is close when |exported - traced| <= atol + rtol * |traced|. NaN and infinity are close
-// to themselves: a masked logit is -inf on both sides, which is right. Integers and truth values
-// go by the same formula, with exact differences.
+// to themselves: a masked logit is -inf on both sides, which is right. Integers and bools use the
+// same formula, with exact differences.
 #pragma once
 
 #include <array>
@@ -23,13 +23,13 @@ struct Tolerance {
   bool operator==(const Tolerance&) const = default;
 };
 
-/// The tolerance for elements of a type: half precision is coarser than the default, so where
-/// nobody asked for another it gets two of its own steps.
+/// Returns the tolerance for elements of a type: unless another one is requested, half precision
+/// gets two of its own steps, because it is coarser than the default.
 LEAPP_EXPORT Tolerance tolerance_for(DType dtype, const Tolerance& asked) noexcept;
-/// "rtol=0.001, atol=1e-05".
+/// Returns "rtol=0.001, atol=1e-05".
 LEAPP_EXPORT std::string to_string(const Tolerance& tolerance);
 
-/// One of the two tensors. Complex values go by their magnitude.
+/// One of the two tensors. Complex values are represented by their magnitude.
 struct SideSummary {
   DType dtype = DType::kFloat32;
   Shape shape;
@@ -79,19 +79,19 @@ struct Comparison {
   }
 };
 
-/// Linear in the elements; allocates only when not everything is close.
+/// Compares two tensors, in linear time. Allocates only if they differ.
 LEAPP_EXPORT Comparison compare(const ConstTensorView& traced, const ConstTensorView& exported,
                                 const Tolerance& asked = {});
 
-/// The same with every figure filled in, also where everything is close.
+/// Does the same with every figure filled in, also where everything is close.
 LEAPP_EXPORT Comparison compare_in_full(const ConstTensorView& traced,
                                         const ConstTensorView& exported,
                                         const Tolerance& asked = {});
 
-/// "close", "shape", "dtype", "non_finite" or "values".
+/// Returns "close", "shape", "dtype", "non_finite" or "values".
 LEAPP_EXPORT std::string_view name_of(Comparison::Verdict verdict) noexcept;
 
-/// The outcome in one sentence, without saying which tensor it was:
+/// Returns the outcome in one sentence, without saying which tensor it was:
 /// "Mismatch detected (rtol=0.001, atol=1e-05): 3 of 4 values are not close".
 LEAPP_EXPORT std::string headline(const Comparison& comparison);
 

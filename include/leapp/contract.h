@@ -28,17 +28,17 @@
 
 namespace leapp {
 
-/// Where the scalar of a quaternion stands. The quaternion is the last four elements of the last
-/// dimension, so that a pose of seven elements has one too.
+/// Position of the scalar in a quaternion. The quaternion is the last four elements of the last
+/// dimension, so a pose with seven elements also has one.
 enum class QuaternionOrder : std::uint8_t { kWxyz, kXyzw };
 
-/// What happens to a value beyond its limits.
+/// Treatment of a value beyond its limits.
 enum class OnViolation : std::uint8_t {
   kClamp,  ///< the nearest value within them takes its place
   kStop,   ///< the controller goes to its fallback and stays there
 };
 
-/// An empty list is no limit.
+/// Limits of a port. An empty list means no limit.
 struct Limits {
   std::vector<double> lower;
   std::vector<double> upper;
@@ -48,7 +48,7 @@ struct Limits {
   bool operator==(const Limits&) const = default;
 };
 
-/// Put out again what was put out last.
+/// Fallback: repeat the last output.
 struct Hold {
   bool operator==(const Hold&) const = default;
 };
@@ -59,15 +59,15 @@ struct Damp {
   bool operator==(const Damp&) const = default;
 };
 
-/// What an output puts out when the policy cannot be trusted; the list is a given output.
+/// Values of an output if the policy cannot be trusted; a list contains the values themselves.
 using Fallback = std::variant<Hold, Damp, std::vector<double>>;
 
-/// How a controller fills a time axis.
+/// Order of a time axis.
 enum class HistoryOrder : std::uint8_t { kOldestFirst, kNewestFirst };
 
 struct History {
   HistoryOrder order = HistoryOrder::kOldestFirst;
-  /// What the time axis holds before the first value: given numbers, or else the first value.
+  /// Content of the time axis before the first value: these numbers, or the first value itself.
   std::optional<std::vector<double>> start = {};
 
   bool operator==(const History&) const = default;
@@ -96,14 +96,14 @@ struct CommandRange {
   bool operator==(const CommandRange&) const = default;
 };
 
-/// What holds for the bundle as a whole, from `pipeline.configs`.
+/// Contract of the whole bundle, from `pipeline.configs`.
 struct GraphContract {
   std::optional<double> frequency = {};  ///< ticks a second
   std::vector<CommandRange> command_ranges = {};
   /// Joint positions that the policy takes as its rest: name, and radians or metres.
   std::vector<std::pair<std::string, double>> default_pose = {};
-  /// What the host must be able to do beside running the bundle, by name. When read, it includes
-  /// what `isaaclab.controller_owned_writes` requires.
+  /// Names of what the host must be able to do in addition to running the bundle. When read, it
+  /// includes the requirements of `isaaclab.controller_owned_writes`.
   std::vector<std::string> required_capabilities = {};
   /// Keys of these names that hold something else; only when read.
   std::vector<std::string> not_understood = {};
@@ -111,17 +111,17 @@ struct GraphContract {
   bool operator==(const GraphContract&) const = default;
 };
 
-/// The contract in a port's extra keys. Throws Error, B25 to B28, for values that make no sense; a
-/// reader has then warned of them.
+/// Returns the contract in a port's extra keys. Throws Error, B25 to B28, for values that make no
+/// sense; a reader has then warned of them.
 LEAPP_EXPORT PortContract contract_of(const Port& port);
 
-/// The same for the whole pipeline: B29.
+/// Does the same for the whole pipeline: B29.
 LEAPP_EXPORT GraphContract contract_of(const Pipeline& pipeline);
 
 /// Adds the keys of a contract to those of a port, replacing those that are there.
 LEAPP_EXPORT void add_contract(Semantics& semantics, const PortContract& contract);
 
-/// The same for `pipeline.configs`, also through GraphConfigs::extra.
+/// Does the same for `pipeline.configs`, also through GraphConfigs::extra.
 LEAPP_EXPORT void add_contract(Metadata::Map& configs, const GraphContract& contract);
 
 }  // namespace leapp

@@ -28,10 +28,10 @@
 //
 // Real time: set_sensor(), update() and actuator_values() allocate nothing of their own, take no
 // lock and call no system; the engines' own allocations in a tick are theirs. Everything else is
-// set-up. With Execution::kWorker the policy runs in a thread that is handed its inputs and hands
-// back its outputs through one atomic; it looks for work every `worker_poll`.
+// set-up. With Execution::kWorker the policy runs in a thread that exchanges inputs and outputs
+// through one atomic; it looks for work every `worker_poll`.
 //
-// Threads: one at a time, as InferenceManager. Memory that is handed out belongs to the controller.
+// Threads: one at a time, as InferenceManager. Returned memory belongs to the controller.
 #pragma once
 
 #include <array>
@@ -55,19 +55,19 @@
 
 namespace leapp {
 
-/// What is put out between two results of the policy.
+/// Targets between two results of the policy.
 enum class Interpolation : std::uint8_t {
   kHold,    ///< the newest target
   kLinear,  ///< a line to it, which it reaches when the next one is due
 };
 
-/// Where the policy runs.
+/// Thread in which the policy runs.
 enum class Execution : std::uint8_t {
   kSynchronous,  ///< inside update()
   kWorker,       ///< in a thread of the controller's
 };
 
-/// Why a controller stepped in.
+/// Reason for an intervention of the controller.
 enum class Cause : std::uint8_t {
   kClamped,       ///< a value was beyond its range
   kSlewed,        ///< a value changed faster than its rate
@@ -79,7 +79,7 @@ enum class Cause : std::uint8_t {
 };
 inline constexpr std::size_t kCauses = 7;
 
-/// "clamped", "slewed", "beyond_limits", ..
+/// Returns "clamped", "slewed", "beyond_limits", ..
 LEAPP_EXPORT std::string_view name_of(Cause cause) noexcept;
 
 struct Intervention {
@@ -88,7 +88,7 @@ struct Intervention {
   std::string_view port;  ///< "policy/action", or empty; lives as long as the controller
 };
 
-/// What update() has put out.
+/// State of the outputs after update().
 enum class ControllerState : std::uint8_t {
   kInactive,  ///< nothing: start() was not called
   kWaiting,   ///< the measured pose, until there is a first result
@@ -102,11 +102,11 @@ struct ControllerOptions {
   std::optional<double> frequency = {};  ///< of the policy, instead of the bundle's
   Interpolation interpolation = Interpolation::kHold;
   Execution execution = Execution::kSynchronous;
-  /// How long the policy may take. A worker has the period of the policy without one.
+  /// Time limit of the policy. Without one, a worker has the policy's period.
   std::optional<std::chrono::nanoseconds> deadline = {};
   std::chrono::nanoseconds worker_poll = std::chrono::microseconds(100);
-  /// How long position targets take to be what the policy says: after start() from the measured
-  /// pose, and after a fallback from what that put out.
+  /// Time in which position targets move to the policy's targets: after start() from the measured
+  /// pose, and after a fallback from its values.
   std::chrono::nanoseconds blend_in{0};
   /// Returns the time, from any origin. A step back counts as no time. Without one, the steady
   /// clock.
@@ -115,7 +115,7 @@ struct ControllerOptions {
   std::filesystem::path recording = {};
 };
 
-/// One that was moved from may only be destroyed or assigned to.
+/// Runs a bundle on a robot. A moved-from controller may only be destroyed or assigned to.
 class LEAPP_EXPORT Controller {
  public:
   /// Loads the bundle and binds it to the robot. Throws Error: what InferenceManager throws, LP652
@@ -129,42 +129,42 @@ class LEAPP_EXPORT Controller {
   const Robot& robot() const noexcept;
   const Bundle& bundle() const noexcept;
   const RobotBinding& binding() const noexcept;
-  /// Loop ticks for one of the policy's.
+  /// Returns the number of loop ticks per tick of the policy.
   std::size_t decimation() const noexcept;
 
-  /// Index of a signal. Throws Error (LP652) with the names there are.
+  /// Returns the index of a signal. Throws Error (LP652) with the existing names.
   std::size_t sensor(std::string_view name) const;
   std::size_t actuator(std::string_view name) const;
 
-  /// Makes policy, histories, fallbacks and counts begin anew. Not for real time.
+  /// Resets policy, histories, fallbacks and counts, and starts. Not for real time.
   void start();
-  /// Ends it: update() puts out nothing until start(). Waits for the worker.
+  /// Stops: update() sends nothing until start(). Waits for the worker.
   void stop();
 
   /// Sets what a sensor measures now, in the order of its elements. Too few or too many values, and
   /// an index of no sensor, are left out: the sensor grows stale.
   void set_sensor(std::size_t sensor, std::span<const double> values) noexcept;
-  /// The same, measured `age` ago. A negative age is left out as well.
+  /// Does the same, measured `age` ago. A negative age is left out as well.
   void set_sensor(std::size_t sensor, std::span<const double> values,
                   std::chrono::nanoseconds age) noexcept;
-  /// Where a sensor's values lie, for writing them in place; set_fresh() says when that is done.
+  /// Returns the memory of a sensor's values, to write them in place; call set_fresh() afterwards.
   std::span<double> sensor_values(std::size_t sensor) noexcept;
   void set_fresh(std::size_t sensor) noexcept;
 
-  /// One tick of the loop.
+  /// Runs one tick of the loop.
   ControllerState update() noexcept;
 
-  /// What an actuator is given, in the order of its elements. Elements that no output drives keep
-  /// what the caller writes there.
+  /// Returns the values of an actuator, in the order of its elements. Elements without an output
+  /// keep the caller's values.
   std::span<double> actuator_values(std::size_t actuator) noexcept;
 
   /// Ticks of the loop since start().
   std::uint64_t ticks() const noexcept;
-  /// How often there was each cause since start(), by Cause.
+  /// Returns the number of interventions since start(), by Cause.
   const std::array<std::uint64_t, kCauses>& counts() const noexcept;
-  /// The last interventions, oldest first; at most 256 are kept. Allocates.
+  /// Returns the last interventions, oldest first; at most 256 are kept. Allocates.
   std::vector<Intervention> interventions() const;
-  /// How the last tick of the policy that failed did; empty when none has.
+  /// Returns the error message of the most recent failed policy tick, or an empty string.
   std::string_view failure() const noexcept;
   /// Values that the recording had no room for, because its writer was too slow.
   std::uint64_t dropped() const noexcept;

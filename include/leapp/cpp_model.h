@@ -1,10 +1,10 @@
-// What a C++ source that LEAPP generated offers to a program: one table per node, in plain C.
+// The interface of a generated C++ source: one table per node, in plain C.
 //
-// The source of node "policy" defines one function, `leapp_cpp_policy`, and nothing else that is
-// visible outside of it, so that the sources of several nodes link into one program. In a name
-// every character that is no ASCII letter or digit is written as _ and its two hexadecimal digits:
-// the source of "left arm" defines `leapp_cpp_left_20arm`. The generated source holds a copy of
-// this text and needs no other file.
+// The source of node "policy" defines one function, `leapp_cpp_policy`, and no other visible
+// symbol, so that the sources of several nodes link into one program. In a name every character
+// that is not an ASCII letter or digit is written as _ and its two hexadecimal digits: the source
+// of "left arm" defines `leapp_cpp_left_20arm`. The generated source holds a copy of this text and
+// needs no other file.
 //
 //   const leapp_cpp_model* policy = leapp_cpp_policy();
 //   alignas(64) static unsigned char memory[SIZE];     // at least policy->memory_bytes
@@ -45,7 +45,7 @@ typedef struct leapp_cpp_model {
   size_t input_count;
   const leapp_cpp_port* outputs;
   size_t output_count;
-  size_t weight_bytes; /* of the file of weights; 0: there is none, and weights may be null */
+  size_t weight_bytes; /* size of the weight file; 0: there is none, and weights may be null */
   size_t memory_bytes; /* of `memory` */
   size_t alignment;    /* of `memory` and of `weights` */
   /* What a run may fail with: run() returns 0, or the place (from 1) of its first failure. */

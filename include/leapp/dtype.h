@@ -34,10 +34,10 @@ enum class DType : std::uint8_t {
 
 using Shape = std::vector<std::int64_t>;
 
-/// PyTorch's name of the type: "float32", "int64", "bool", "complex64", ..
+/// Returns PyTorch's name of the type: "float32", "int64", "bool", "complex64", ..
 LEAPP_EXPORT std::string_view name_of(DType dtype) noexcept;
 
-/// The type of that name; empty when there is none.
+/// Returns the type of that name; empty if there is none.
 LEAPP_EXPORT std::optional<DType> dtype_from_name(std::string_view name) noexcept;
 
 /// Bytes of one element.
@@ -45,20 +45,20 @@ LEAPP_EXPORT std::size_t size_of(DType dtype) noexcept;
 
 LEAPP_EXPORT bool is_floating_point(DType dtype) noexcept;
 LEAPP_EXPORT bool is_complex(DType dtype) noexcept;
-/// Signed and unsigned integers; bool is none.
+/// Returns whether the type is a signed or unsigned integer; bool is not.
 LEAPP_EXPORT bool is_integer(DType dtype) noexcept;
 
-/// Number of elements, or empty when a dimension is negative or the product overflows.
+/// Returns the number of elements; empty if a dimension is negative or the product overflows.
 LEAPP_EXPORT std::optional<std::int64_t> checked_element_count(const Shape& shape) noexcept;
 
 /// Bytes of a tensor. Throws Error(kValue) for a shape with a negative size, or with more bytes
 /// than can be counted.
 LEAPP_EXPORT std::size_t checked_byte_size(DType dtype, const Shape& shape);
 
-/// Number of elements of a shape known to be sound.
+/// Returns the number of elements of a valid shape.
 LEAPP_EXPORT std::int64_t element_count(const Shape& shape) noexcept;
 
-/// "[1, 16]".
+/// Returns "[1, 16]".
 LEAPP_EXPORT std::string to_string(const Shape& shape);
 
 }  // namespace leapp

@@ -3,10 +3,10 @@
 //   std::vector<float> sensed(12);
 //   manager.set_input(obs, sensed);                               // a vector, array or span
 //   manager.set_input(obs, std::span(pointer, count));            // a pointer and a count
-//   manager.set_input(obs, {leapp::DType::kFloat16, std::as_bytes(halves)});  // no C++ type
+//   manager.set_input(obs, {leapp::DType::kFloat16, std::as_bytes(bits16)});  // no C++ type
 //
-// A pointer alone does not convert: neither the type nor the size behind it could be checked. What
-// converts holds the address, not the elements: the memory must outlive the call, or the binding.
+// A plain pointer does not convert, because its type and size could not be checked. The classes
+// hold the address, not the elements: the memory must outlive the call or the binding.
 #pragma once
 
 #include <cstddef>
@@ -59,7 +59,7 @@ class ConstElements {
 /// Elements to write.
 class Elements {
  public:
-  /// `range` must not be a temporary that owns its elements: they would be lost.
+  /// Refers to `range`, which must not be a temporary that owns its elements.
   template <typename Range>
   requires(ElementRange<Range>&& std::ranges::borrowed_range<Range> &&
            !std::is_const_v<std::remove_reference_t<std::ranges::range_reference_t<Range>>>)

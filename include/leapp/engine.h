@@ -12,7 +12,7 @@
 // Lifetime: an Engine outlives its Bindings, the buffers outlive the Binding that uses them.
 // Threads: distinct engines may run at the same time; the bindings of one engine may not, unless
 // the engine's documentation says otherwise.
-// Which engine serves which backend is said by an EngineRegistry, an explicit object: "onnx" is
+// An EngineRegistry maps backends to engines: "onnx" is
 // ONNX Runtime, opened with dlopen when the first model needs it; "jit" is TorchScript, a plugin
 // (libleapp_engine_torch.so) loaded in the same way; "cpp" is what build_native() compiled. The
 // library itself links none of them.
@@ -36,19 +36,19 @@
 
 namespace leapp {
 
-/// How an engine runs. The defaults suit a control loop: one thread, which never spins.
+/// Options of an engine. The defaults suit a control loop: one thread that never spins.
 struct EngineOptions {
   /// Threads that share the work inside one operator, the caller's included. 0: the engine decides.
   int threads = 1;
-  /// Processors (from 0) for the threads beside the caller's, one each; empty: the system decides.
-  /// This and `spinning` are for ONNX Runtime: libtorch's threads belong to the whole process.
+  /// Processors (from 0) for the additional threads, one each; empty: the system decides. This and
+  /// `spinning` apply to ONNX Runtime: libtorch's threads belong to the whole process.
   std::vector<int> affinity = {};
-  /// Whether idle threads burn a core to answer sooner.
+  /// True if idle threads burn a core to answer sooner.
   bool spinning = false;
   /// "cpu", "cuda", or an execution provider's own name. Empty: the best one that is there. One
   /// that is asked for and missing is an error.
   std::string provider = {};
-  /// Whether a TorchScript model on the CPU may run in ONNX Runtime, which takes a fraction of the
+  /// True if a TorchScript model on the CPU may run in ONNX Runtime, which takes a fraction of the
   /// time. It is translated when it is loaded; the results are its own up to rounding. Models that
   /// cannot be translated, and all where ONNX Runtime is missing, run in libtorch either way.
   bool translate = true;
@@ -76,11 +76,11 @@ class LEAPP_EXPORT DeviceMemory {
 
   virtual ~DeviceMemory() = default;
 
-  /// "cuda:0".
+  /// Returns "cuda:0".
   virtual std::string device() const = 0;
   virtual void* allocate(std::size_t bytes) = 0;
   virtual void release(void* memory) noexcept = 0;
-  /// Host memory on either side may be used again when it returns.
+  /// Copies memory. Host memory on either side may be reused when it returns.
   virtual Result<void> copy(void* to, const void* from, std::size_t bytes, Copy way) noexcept = 0;
   virtual Result<void> synchronize() noexcept = 0;
   /// Records what `work` asks of the device. `work` must have run before. Null where the device
@@ -116,7 +116,7 @@ class LEAPP_EXPORT Engine {
  public:
   virtual ~Engine() = default;
 
-  /// Where it runs, for people: "ONNX Runtime 1.31.0, CPU".
+  /// Returns where it runs, as text: "ONNX Runtime 1.31.0, CPU".
   virtual std::string description() const = 0;
 
   /// Names the buffers to run with, in the order of the model's ports. Throws Error(kValue), which
@@ -124,16 +124,15 @@ class LEAPP_EXPORT Engine {
   virtual std::unique_ptr<Binding> bind(std::span<const ConstTensorView> inputs,
                                         std::span<const TensorView> outputs) = 0;
 
-  /// Said once, before the first bind() that counts, to an engine that is going to run: where nodes
-  /// are merged, only to the one they became. What takes its time and pays over many ticks belongs
-  /// here.
+  /// Called once after loading, before the first bind(). Not called on engines that were merged
+  /// into another one. For work that takes time and pays off over many ticks.
   virtual void settle() {}
 
-  /// The memory the model works in, when that is not the host's. bind() takes host memory all the
-  /// same, and copies.
+  /// Returns the memory the model works in, if it is not the host's. bind() takes host memory
+  /// anyway, and copies.
   virtual std::shared_ptr<DeviceMemory> memory() const { return nullptr; }
 
-  /// bind() for buffers in memory(); run() may then return before the work is done.
+  /// Binds buffers in memory(); run() may then return before the work is done.
   virtual std::unique_ptr<Binding> bind_device(std::span<const ConstTensorView> inputs,
                                                std::span<const TensorView> outputs);
 
@@ -143,19 +142,19 @@ class LEAPP_EXPORT Engine {
   Engine& operator=(const Engine&) = delete;
 };
 
-/// A model's file as it was verified. Engines take these bytes and open no file themselves, so that
-/// what runs is what was checked. They are there for as long as the call lasts, and as `keeper`.
+/// A verified model file. Engines use these bytes and open no file themselves, so the checked bytes
+/// are the ones that run. The bytes are valid during the call, and as long as `keeper`.
 struct ModelFile {
   std::filesystem::path path;  ///< for messages
   std::span<const std::byte> bytes = {};
-  /// The files beside it that it may read: what it calls them, and their bytes.
+  /// Other files that it may read: their names in the model, and their bytes.
   std::vector<std::pair<std::string, std::span<const std::byte>>> external_data = {};
   Trust trust = Trust::kData;
   /// For C++: whether machine code may run, and where it is written down what was compiled.
   bool allow_native = false;
   std::filesystem::path native_record = {};
-  /// Owns the bytes where they may be kept. An engine that holds on to it computes with the weights
-  /// where they lie: without a copy in memory, but at its own pace, as they are not laid out anew.
+  /// Owner of the bytes if they may be kept. An engine that keeps it uses the weights in place: it
+  /// saves a copy in memory, but may run slower because the weights are not repacked.
   std::shared_ptr<const void> keeper = nullptr;
 };
 
@@ -183,7 +182,7 @@ class LEAPP_EXPORT EngineRegistry {
  public:
   EngineRegistry() = default;
 
-  /// "onnx", "jit" and "cpp".
+  /// Returns a registry with "onnx", "jit" and "cpp".
   static EngineRegistry standard();
 
   /// Adds or replaces the engine of a backend; without `merged` its nodes run one by one.
@@ -191,14 +190,14 @@ class LEAPP_EXPORT EngineRegistry {
 
   bool contains(std::string_view backend) const noexcept;
 
-  /// Whether nodes of that backend can share an engine.
+  /// Returns whether nodes of that backend can share an engine.
   bool merges(std::string_view backend) const noexcept;
 
   /// Throws Error(kValue) "Unsupported backend" when nothing serves the model's backend.
   std::unique_ptr<Engine> load(const Model& model, const ModelFile& file,
                                const EngineOptions& options = {}) const;
 
-  /// The nodes of `part`, all of one backend that merges(), as one engine.
+  /// Returns the nodes of `part`, all of one backend that merges(), as one engine.
   std::unique_ptr<Engine> load_merged(const Bundle& part, const std::vector<LoadedNode>& nodes,
                                       const Model& signature, const EngineOptions& options) const;
 
@@ -213,8 +212,8 @@ class LEAPP_EXPORT EngineRegistry {
   std::vector<Entry> entries_;
 };
 
-/// EngineRegistry::standard().load(..) of a file and of the external data that `model` lists beside
-/// it. Checksums are not looked at.
+/// Loads a file and the external data that `model` lists, with EngineRegistry::standard(). Does not
+/// check checksums.
 LEAPP_EXPORT std::unique_ptr<Engine> load_engine(const Model& model,
                                                  const std::filesystem::path& file,
                                                  const EngineOptions& options = {},
@@ -224,27 +223,26 @@ LEAPP_EXPORT std::unique_ptr<Engine> load_engine(const Model& model,
 LEAPP_EXPORT void check_views(const Model& model, std::span<const ConstTensorView> inputs,
                               std::span<const TensorView> outputs);
 
-/// What a plugin offers. It exports one function of this name and type:
-///
-///   extern "C" LEAPP_EXPORT const leapp::EnginePlugin* leapp_engine_plugin();
+/// Interface of a plugin. It exports one function of this name and type: extern "C" LEAPP_EXPORT
+/// const leapp::EnginePlugin* leapp_engine_plugin();
 struct EnginePlugin {
   std::uint32_t abi;  ///< kEngineAbi of the headers it was built with
   std::unique_ptr<Engine> (*load)(const Model& model, const ModelFile& file,
                                   const EngineOptions& options);
-  /// May be null.
+  /// Loads several nodes as one engine. May be null.
   std::unique_ptr<Engine> (*load_merged)(const Bundle& part, const std::vector<LoadedNode>& nodes,
                                          const Model& signature, const EngineOptions& options);
 };
 
 inline constexpr std::uint32_t kEngineAbi = 7;
 
-/// Opens a plugin: a path, or a file name that is looked for in $LEAPP_ENGINE_PATH (folders joined
-/// by ':'), then beside this library, then where the system looks. Throws Error(kNotFound) with the
-/// places tried. The plugin stays loaded until the process ends.
+/// Opens a plugin: a path, or a file name that is searched in $LEAPP_ENGINE_PATH (directories
+/// separated by ':'), next to this library, and on the system's library path. Throws
+/// Error(kNotFound) with these places. The plugin stays loaded until the process ends.
 LEAPP_EXPORT const EnginePlugin& open_engine_plugin(const std::string& library);
 
-/// Where to look for ONNX Runtime before the usual places: libonnxruntime.so or its folder. The
-/// environment's LEAPP_ONNXRUNTIME goes before this. Only before the first ONNX model is loaded.
+/// Sets the place of ONNX Runtime: libonnxruntime.so or its directory. LEAPP_ONNXRUNTIME takes
+/// precedence. Only before the first ONNX model is loaded.
 LEAPP_EXPORT void use_onnxruntime(const std::filesystem::path& path);
 
 /// Lets ONNX models use operators of another domain, which the ONNX Runtime in use must know. Other

@@ -17,15 +17,16 @@ namespace leapp {
 /// Thrown by every call that can fail, except the real-time ones, which return a Result.
 class LEAPP_EXPORT Error : public std::runtime_error {
  public:
-  /// what() ends with the code, "... [LP104]"; that of a bundle's rule has it where the rule is.
+  /// Creates an error. what() ends with the code, "... [LP104]"; for a rule of the bundle format
+  /// the label precedes the field.
   Error(Code code, const std::string& text);
 
   Code code() const noexcept { return code_; }
   ErrorKind kind() const noexcept { return kind_of(code_); }
-  /// What happened, without the code at the end.
+  /// Returns the message without the code at its end.
   std::string text() const;
 
-  /// The same error with more said in front of it.
+  /// Does the same error with more said in front of it.
   Error behind(const std::string& place) const { return Error(code_, place + text()); }
 
  private:

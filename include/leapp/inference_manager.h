@@ -1,12 +1,12 @@
 // Runs an exported pipeline: load, verify, plan, and then tick.
 //
-// The comfortable face takes and returns named tensors:
+// The convenient interface takes and returns named tensors:
 //
 //   leapp::InferenceManager manager("walker/walker.yaml");
 //   leapp::TensorMap out = manager.run_policy({{"policy/obs", obs}});
 //   std::span<const float> action = out.at("policy/action").values<float>();
 //
-// The real-time face does the names once and then only moves values:
+// The real-time interface looks up the names once and then only moves values:
 //
 //   const leapp::InputPort obs = manager.input_port("policy/obs");
 //   const leapp::OutputPort action = manager.output_port("policy/action");
@@ -18,23 +18,21 @@
 //     apply(manager.output(action).values<float>());
 //   }
 //
-// What happens when: the constructor reads the bundle, recomputes every checksum, checks the wires,
+// The constructor reads the bundle, recomputes every checksum, checks the wires,
 // plans one buffer per wire (a producer writes where its consumers read) and loads every model.
-// Feedback runs through two buffers that change places after each tick, so a tick that fails leaves
-// the state as it was before it. prepare() lets the engines allocate what they allocate lazily;
-// from then on nothing here allocates or locks in set_input(), touch(), tick() and output(). What
-// ONNX Runtime or libtorch do inside a run is theirs: docs/explanation/benchmarks.md has the
-// counts.
+// Feedback uses two buffers that are swapped after each tick, so a failed tick keeps the state.
+// prepare() lets the engines allocate lazily allocated memory; afterwards set_input(), touch(),
+// tick() and output() neither allocate nor lock. ONNX Runtime and libtorch may do so inside a run:
+// docs/explanation/benchmarks.md has the counts.
 //
-// Names: ports are "node/port". Where an export renamed a state `h` to `h_in` and `h_out` (ONNX),
+// Names: ports are "node/port". If an export renamed a state `h` to `h_in` and `h_out` (ONNX),
 // every call also takes the name as annotated.
 //
 // Threads: distinct managers are independent. One manager is for one thread at a time. Each call
 // holds it from beginning to end, by one atomic and without waiting: a call that meets another one
 // fails (LP609) and changes nothing. run_policy() is one call, inputs and outputs included;
 // set_input(), tick() and output() are three, and only the caller can keep others from coming in
-// between. Memory that a manager hands out as a view belongs to it and may change with the next
-// call that is not const.
+// between. Views that a manager returns belong to it and may change with the next non-const call.
 //
 // Errors: calls for set-up throw leapp::Error. Calls of the loop return a Result, which the
 // compiler does not let you ignore: a call that fails has changed nothing.
@@ -69,14 +67,14 @@ namespace leapp {
 /// Tensors by "node/port".
 using TensorMap = std::map<std::string, Tensor, std::less<>>;
 
-/// Whether nodes of one backend (ONNX or TorchScript) that follow each other run as one graph.
+/// True if nodes of one backend (ONNX or TorchScript) that follow each other run as one graph.
 enum class Merge : std::uint8_t {
   kAuto,  ///< where the merged graph gives the same results, checked when loading
   kOff,
 };
 
-/// Which values must hold neither NaN nor infinity. A tick that meets one fails and leaves the
-/// state as it was. Costs one pass over the values.
+/// Values that must be finite. A tick that finds NaN or infinity fails and keeps the state. Costs
+/// one pass over the values.
 struct FiniteGuard {
   bool inputs = false;   ///< before the tick
   bool state = false;    ///< after it: what feedback would hand to the next tick
@@ -95,12 +93,11 @@ struct RuntimeOptions {
   std::map<std::string, EngineOptions> nodes = {};  ///< these nodes, by name
   Merge merge = Merge::kAuto;
   FiniteGuard finite = {};
-  /// How old an input "node/port" may be when a tick begins: the time since its last set_input() or
-  /// touch(). Inputs not named here never grow stale.
+  /// Maximum age of an input "node/port" when a tick starts: the time since its last set_input() or
+  /// touch(). Inputs not named here never become stale.
   std::map<std::string, std::chrono::nanoseconds> staleness = {};
-  /// How long a tick may take. A tick that takes longer still succeeds; it is counted, and
-  /// `on_deadline_miss` is called at its end, in the thread that ticks. It must not throw, nor call
-  /// the manager.
+  /// Maximum duration of a tick. A longer tick succeeds but is counted, and `on_deadline_miss` is
+  /// called at its end, in the thread that ticks. It must not throw or call the manager.
   std::optional<std::chrono::nanoseconds> deadline = {};
   std::function<void(const DeadlineMiss&)> on_deadline_miss = {};
   /// Keep latency histograms of every tick and node. About 50 ns a node.
@@ -145,7 +142,7 @@ class OutputPort {
   std::size_t index_ = SIZE_MAX;
 };
 
-/// One that was moved from has neither ports nor values: every call of it is an error.
+/// A loaded bundle. A moved-from manager has no ports; every call fails with kUsage.
 class LEAPP_EXPORT InferenceManager {
  public:
   /// Loads the bundle at `yaml`. Throws Error: kNotFound, kValue or kIo. A node without a model
@@ -158,40 +155,41 @@ class LEAPP_EXPORT InferenceManager {
   // --- What there is ---------------------------------------------------------------------------
 
   const Bundle& bundle() const noexcept;
-  /// What a caller has to supply, gets back, and what comes from the last tick: "node/port" each.
+  /// Returns the inputs that the caller supplies, the outputs, and the inputs fed back from the
+  /// last tick: "node/port" each.
   const std::vector<std::string>& inputs() const noexcept;
   const std::vector<std::string>& outputs() const noexcept;
   const std::vector<std::string>& feedback_inputs() const noexcept;
-  /// One line per step, for people: what runs where.
+  /// Returns one line of text per step: which model runs where.
   std::vector<std::string> description() const;
 
   // --- The comfortable face: throws leapp::Error
   // ---------------------------------------------------
 
-  /// One tick. Every input must be there, except those that set_input_value() has set; the outputs
-  /// are the caller's to keep.
+  /// Runs one tick. Requires every input, except those that set_input_value() has set. The outputs
+  /// belong to the caller.
   TensorMap run_policy(const TensorMap& inputs);
 
-  /// A value for every input, by its type: normally distributed numbers, ones for integers (they
-  /// are often indices), coin flips for bool. The same for the same seed.
+  /// Returns a value for every input, by its type: normally distributed numbers, ones for integers
+  /// (they are often indices), coin flips for bool. The same for the same seed.
   TensorMap get_mock_input(std::uint32_t seed = 0) const;
 
   /// Sets an external input (for all ticks, until it is set again) or a feedback input (for the
   /// next tick). An input that another node computes in every tick cannot be set.
   void set_input_value(std::string_view node, std::string_view input, const ConstTensorView& value);
 
-  /// The value of any port: what the last tick computed, for an external input what was given, for
-  /// a feedback input what the next tick would read. Inside merged nodes it is computed again on
-  /// request, from what the last tick read; where that is gone, because set_input() came after it,
-  /// it is an error. Memory bound as an input counts as it is now.
+  /// Returns the value of any port: what the last tick computed, for an external input what was
+  /// given, for a feedback input what the next tick would read. Inside merged nodes it is computed
+  /// again on request, from what the last tick read; where that is gone, because set_input() came
+  /// after it, it is an error. Memory bound as an input counts as it is now.
   Tensor value(std::string_view node, std::string_view port) const;
 
   /// Gives every feedback input its initial value again. External inputs are zero, and wanted by
   /// the next tick, until they are set; memory bound as one is left alone.
   void reset();
 
-  /// A copy of all feedback inputs, and the way back: state() before a tick and set_state() after
-  /// it undo the tick. set_state() wants all of them.
+  /// Returns a copy of all feedback inputs, and the way back: state() before a tick and set_state()
+  /// after it undo the tick. set_state() wants all of them.
   TensorMap state() const;
   void set_state(const TensorMap& state);
 
@@ -218,16 +216,17 @@ class LEAPP_EXPORT InferenceManager {
   /// allocates at its first run is then allocated. Throws what a tick fails with.
   void prepare(int ticks = 2);
 
-  /// Replays the golden traces of the bundle on this machine: each node by itself, and the pipeline
-  /// with feedback closed, in buffers of their own, so that inputs, state and statistics stay as
-  /// they are. Loads every node once more meanwhile. Throws Error: LP942 where the bundle has no
-  /// golden traces, and what loading and ticks throw; whether the values agree is in the result.
+  /// Replays the golden traces of the bundle on this machine: each node by itself, then the
+  /// pipeline with feedback, in separate buffers, so inputs, state and statistics do not change.
+  /// Loads every node a second time. Throws Error: LP942 if the bundle has no golden traces, and
+  /// the errors of loading and ticks. The result tells whether the values agree.
   Verification verify() const;
 
-  /// Where the values are: "cpu", or "cuda:0" when every node runs on that device (EngineOptions::
-  /// provider). Memory for bind_input() and bind_output() must then be there, input() and output()
-  /// are there, and prepare() records a whole tick as a CUDA graph where the nodes allow it. A tick
-  /// is done when tick() returns. Work is in order with what the calling thread's libtorch does.
+  /// Returns where the values are: "cpu", or "cuda:0" if every node runs on that device
+  /// (EngineOptions::provider). Memory for bind_input() and bind_output() must then be on that
+  /// device, input() and output() return memory of it, and prepare() records a whole tick as a CUDA
+  /// graph if the nodes allow it. A tick is complete when tick() returns. Its work is ordered with
+  /// the calling thread's libtorch stream.
   std::string device() const;
 
   /// Copies an external input's elements from the host. Fails if they are of another type, or more
@@ -235,8 +234,8 @@ class LEAPP_EXPORT InferenceManager {
   Result<void> set_input(InputPort port, ConstElements elements) noexcept;
   /// Copies them from memory of device().
   Result<void> set_device_input(InputPort port, ConstElements elements) noexcept;
-  /// Where an external input lies, for callers that write it in place and then touch() it. An empty
-  /// view if there is no such port.
+  /// Returns the memory of an external input, for callers that write it in place and then call
+  /// touch(). An empty view if there is no such port.
   const TensorView& input(InputPort port) noexcept;
   /// Marks an input that is bound, or was written in place, as fresh.
   Result<void> touch(InputPort port) noexcept;
@@ -253,8 +252,8 @@ class LEAPP_EXPORT InferenceManager {
   /// Returns whether no feedback value is NaN or infinite. Costs one pass over the values.
   bool is_state_finite() const noexcept;
 
-  /// What an output holds since the last tick; valid until the next. An empty view if there is no
-  /// such port.
+  /// Returns the value of an output since the last tick; valid until the next one. An empty view if
+  /// there is no such port.
   const TensorView& output(OutputPort port) const noexcept;
   /// Its elements. Fails if T is not their type, or if they are not in the host's memory.
   template <Element T>
@@ -270,7 +269,7 @@ class LEAPP_EXPORT InferenceManager {
   // --- What it took
   // --------------------------------------------------------------------------------
 
-  /// Empty summaries unless RuntimeOptions::measure.
+  /// Returns latencies; empty unless RuntimeOptions::measure.
   Statistics statistics() const;
   void reset_statistics();
 

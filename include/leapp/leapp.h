@@ -1,4 +1,4 @@
-// Mark the stages of a running pipeline, trace them, export them: the C++ face of LEAPP.
+// Mark the stages of a running pipeline, trace them, export them: the C++ interface of LEAPP.
 //
 // The same words as in Python:
 //
@@ -10,7 +10,7 @@
 //   leapp::compile_graph();
 //
 // One session at a time per process. Tensors stay ordinary tensors; outside start/stop every
-// annotate call hands back its argument. A node belongs to the thread that opened it until its
+// annotate call returns its argument. A node belongs to the thread that opened it until its
 // output_tensors(). All calls throw leapp::Error.
 #pragma once
 
@@ -41,7 +41,7 @@ struct StartOptions {
   bool dry_run = false;         ///< keep the structure, export no model
   std::vector<std::string> non_traced =
       {};                 ///< nodes whose inputs and outputs are kept, but no model
-  int max_cached_io = 5;  ///< re-entries kept for validation, beside the first pass
+  int max_cached_io = 5;  ///< later passes kept for validation, in addition to the first
 };
 
 /// Begins a session. When one is already active it is dropped, with a warning.
@@ -51,7 +51,7 @@ LEAPP_EXPORT void start(const StartOptions& options);
 /// pass; a later one that was begun is dropped.
 LEAPP_EXPORT void stop();
 
-/// Whether a session is tracing now. Costs one load.
+/// Returns whether a session is tracing now. Costs one load.
 LEAPP_EXPORT bool is_active() noexcept;
 
 struct GraphConfigs {
@@ -70,7 +70,7 @@ struct CompileOptions {
   /// Throw kUnacknowledged if a node exports a constant, other than parameters and buffers, that
   /// OutputOptions::constants does not acknowledge.
   bool strict_constants = false;
-  /// How many traced ticks the bundle keeps for InferenceManager::verify(); at most those that
+  /// Number of traced ticks the bundle keeps for InferenceManager::verify(); at most those that
   /// StartOptions::max_cached_io kept.
   int golden = 0;
   /// Takes as long as it takes to try exported models on many inputs that were never traced, rather
@@ -81,16 +81,16 @@ struct CompileOptions {
   /// functions of annotate.method. Whatever such a function does happens again and stays done.
   std::vector<std::string> rerun = {};
   std::optional<GraphConfigs> graph_configs = {};
-  /// Called before each step with (steps done, steps in all, the node it is about).
+  /// Called before each step with (steps done, steps in total, node).
   std::function<void(std::size_t, std::size_t, const std::string&)> progress = {};
-  /// What a front end in another language knows of itself, for the bundle's system information.
+  /// Versions known to a front end in another language, for the bundle's system information.
   std::optional<std::string> python_version = {};
   std::optional<std::string> torch_version = {};
   std::optional<std::string> cuda_version = {};
 };
 
-/// What was said of the program since the last start(), most harmful first. compile_graph() leaves
-/// the same in diagnostics.json.
+/// Returns the warnings and remarks since the last start(), most harmful first. compile_graph()
+/// also writes them to diagnostics.json.
 LEAPP_EXPORT std::vector<Diagnostic> diagnostics();
 
 /// Returns what each node exports as a constant, by the last compile_graph(). Also complete after
@@ -144,9 +144,9 @@ LEAPP_EXPORT std::vector<at::Tensor> update_state(
     const std::string& node, const NamedTensors& tensors,
     std::source_location where = std::source_location::current());
 
-/// Declares persistent tensors (a module's buffers, say): what the pass changes of them is state,
-/// the rest is constant. `current` is asked once, at output_tensors(), for the tensors that hold
-/// the values then, in the same order: reassignment counts like a write in place.
+/// Declares persistent tensors, such as a module's buffers: tensors that the pass changes become
+/// state, the rest is constant. `current` is called once, at output_tensors(), and returns the
+/// present tensors in the same order: reassignment counts like a write in place.
 LEAPP_EXPORT void module(const std::string& node, const NamedTensors& buffers,
                          std::function<std::vector<at::Tensor>()> current,
                          std::source_location where = std::source_location::current());
@@ -196,9 +196,9 @@ LEAPP_EXPORT std::vector<at::Tensor> register_buffer(
 LEAPP_EXPORT void mirror_leapp_tags(const at::Tensor& source, const at::Tensor& target,
                                     std::source_location where = std::source_location::current());
 
-/// Drops the pass a node is in, as if its input_tensors() had not been called: for when the code
-/// between inputs and outputs threw. Does nothing when the node is not open. Where nobody calls it,
-/// the line that opened the pass begins anew when it is reached again, with a warning.
+/// Drops the pass of a node, as if input_tensors() had not been called, for example after an
+/// exception. Does nothing if the node is not open. Without this call, the line that opened the
+/// pass starts a new one when it runs again, with a warning.
 LEAPP_EXPORT void abandon(const std::string& node) noexcept;
 
 /// Wraps a function of tensors so that each call is one pass of the node. Inputs are called

@@ -7,7 +7,7 @@
 //   while (running) controller.update();                                // at the robot's rate
 //   controller.deactivate();
 //
-// What the elements of a signal are called as interfaces: `interfaces` in the robot's description,
+// The interface names of a signal's elements: `interfaces` in the robot's description,
 // such as "imu/orientation.{}"; a signal of joints that says nothing has "{}/position",
 // "{}/velocity" or "{}/effort" by its kind. Commands to the policy (`command/..`) come from no
 // hardware interface unless they say `interfaces`: another program's messages go to set_command().
@@ -19,8 +19,8 @@
 // Controller.
 //
 // Threads: one at a time, except that another thread may call set_command() while update() runs:
-// values cross by a lock-free buffer of three. configure() must not run beside any other call.
-// update() is for real time; the others are not.
+// values cross by a lock-free buffer of three. configure() must not run concurrently with any other
+// call. update() is for real time; the others are not.
 #pragma once
 
 #include <filesystem>
@@ -63,14 +63,15 @@ class LEAPP_EXPORT LifecycleController {
   /// Stops; handles are not used any more. Does nothing unless active.
   void deactivate();
 
-  /// Whether a sensor has no interfaces, so that set_command() is where its values come from.
+  /// Returns whether a sensor has no interfaces, so that set_command() is where its values come
+  /// from.
   bool is_command(std::string_view sensor) const noexcept;
 
   /// Sets a sensor that has no interfaces: a command, or what another program measures. False when
   /// there is no such sensor, or it has another number of elements.
   bool set_command(std::string_view sensor, std::span<const double> values) noexcept;
 
-  /// What runs it. Throws Error (LP654) before configure().
+  /// Returns the controller. Throws Error (LP654) before configure().
   Controller& controller() const;
 
  private:

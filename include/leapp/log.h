@@ -1,12 +1,12 @@
-// Where LEAPP says things: route its lines into a logger of your own.
+// Messages of LEAPP: send its lines to your own logger.
 //
 //   leapp::set_log_sink([](leapp::LogLevel level, std::string_view line) {
 //     my_logger.write(leapp::name_of(level), line);
 //   });
 //
-// The library itself never prints: it hands lines to one sink per process, and drops them when
-// there is none, which is how it starts. Errors are thrown, not logged; what comes here are
-// warnings and remarks. Thread-safe.
+// The library itself never prints: it passes lines to one sink per process, and drops them if there
+// is none (the default). Errors are thrown, not logged; the sink receives warnings and remarks.
+// Thread-safe.
 #pragma once
 
 #include <functional>
@@ -19,20 +19,20 @@ namespace leapp {
 
 enum class LogLevel { kDebug, kInfo, kWarning, kError };
 
-/// "DEBUG", "INFO", "WARNING", "ERROR".
+/// Returns "DEBUG", "INFO", "WARNING", "ERROR".
 LEAPP_EXPORT std::string_view name_of(LogLevel level) noexcept;
 
 /// Called in the thread that has something to say, never while LEAPP holds a lock. Lines carry no
 /// line break at the end, but a graph or a report has some inside.
 using LogSink = std::function<void(LogLevel level, std::string_view line)>;
 
-/// Replaces the sink and returns the former one; an empty function means "drop". Lines below
-/// `least` are not handed over. A sink that is being called in another thread meanwhile may still
-/// get that one line. What it throws while a session traces is lost.
+/// Replaces the sink and returns the previous one; an empty function drops all lines. The sink does
+/// not receive lines below `least`. If another thread is calling the old sink, it may still receive
+/// that line. Exceptions of the sink are dropped while a session traces.
 LEAPP_EXPORT LogSink set_log_sink(LogSink sink, LogLevel least = LogLevel::kDebug);
 
-/// The text with control characters (U+0000 to U+001F, U+007F to U+009F, except line breaks and
-/// tabs), characters that hide or turn the direction of a text (U+202E), and bytes that are not
+/// Returns the text with control characters (U+0000 to U+001F, U+007F to U+009F, except line breaks
+/// and tabs), characters that hide or turn the direction of a text (U+202E), and bytes that are not
 /// UTF-8 written as "\x1B": what comes from a file must not command the terminal that shows it.
 /// Errors, failures and lines of the log are printable already.
 LEAPP_EXPORT std::string printable(std::string_view text);

@@ -20,7 +20,7 @@
 
 namespace leapp {
 
-/// Why a call failed. Trivially copyable.
+/// Reason of a failed call. Trivially copyable.
 class LEAPP_EXPORT Failure {
  public:
   static constexpr std::size_t kCapacity = 496;
@@ -32,9 +32,9 @@ class LEAPP_EXPORT Failure {
 
   Code code() const noexcept { return code_; }
   ErrorKind kind() const noexcept { return kind_of(code_); }
-  /// What happened, and its code at the end: "... [LP604]".
+  /// Returns the message with the code at its end: "... [LP604]".
   std::string_view message() const noexcept { return {text_.data(), size_}; }
-  /// What happened, without the code at the end.
+  /// Returns the message without the code at its end.
   std::string_view text() const noexcept { return {text_.data(), text_size_}; }
   Error to_error() const { return Error(code_, std::string(text())); }
 
@@ -58,14 +58,14 @@ class [[nodiscard]] Result {
   bool ok() const noexcept { return state_.index() == 0; }
   explicit operator bool() const noexcept { return ok(); }
 
-  /// Only when not ok().
+  /// Returns the failure. Only if not ok().
   const Failure& failure() const noexcept { return *std::get_if<Failure>(&state_); }
-  /// Only when ok().
+  /// Returns the value. Only if ok().
   const T& operator*() const noexcept { return *std::get_if<T>(&state_); }
   T& operator*() noexcept { return *std::get_if<T>(&state_); }
   const T* operator->() const noexcept { return std::get_if<T>(&state_); }
 
-  /// The value; throws the failure as an Error.
+  /// Returns the value; throws the failure as an Error.
   const T& value() const& {
     if (!ok()) throw failure().to_error();
     return **this;
@@ -90,7 +90,7 @@ class [[nodiscard]] Result<void> {
   bool ok() const noexcept { return !failure_.has_value(); }
   explicit operator bool() const noexcept { return ok(); }
 
-  /// Only when not ok().
+  /// Returns the failure. Only if not ok().
   const Failure& failure() const noexcept { return *failure_; }
 
   /// Throws the failure as an Error.

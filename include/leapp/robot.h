@@ -1,26 +1,26 @@
-// A robot, described once: its joints in its own order, what it measures, what it can be given.
+// Description of a robot: its joints in its own order, its sensors and its actuators.
 //
 //   rate: 1000                                  # of the control loop, in Hz
 //   joints: [FR_hip, FR_thigh, FR_calf]         # the robot's own order
-//   sensors:                                    # what a policy can be told
+//   sensors:                                    # values for the policy
 //     joint_pos: {kind: state/joint/position, unit: rad}
 //     gyro: {kind: state/body/angular_velocity, elements: [x, y, z], unit: deg/s, frame: base}
 //     attitude: {kind: state/body/rotation, quaternion: xyzw, frame: world}
 //     velocity: {kind: command/body/velocity, elements: [lin_vel_x, lin_vel_y, ang_vel_z]}
-//   actuators:                                  # what the robot can be given
+//   actuators:                                  # values for the robot
 //     joint_target: {kind: target/joint/position, unit: rad}
 //   capabilities: [set_gains]                   # what else the program on the robot can do
 //
 // A signal is a row of doubles. `elements` names them; a signal of a kind `../joint/..`, `kp` or
-// `kd` has the joints as its elements unless it says otherwise, and one that says `quaternion`
-// alone has qw, qx, qy, qz in that order. `ports` of a signal lists ports "node/port" that shall
-// have it where kind and names leave a choice, or where the port has no names: then in its own
-// order. `interfaces` says what a hardware interface calls the elements, with {} for an element's
-// name; `heartbeat` of a sensor names a hardware interface that changes with each measurement.
+// `kd` has the joints as its elements by default, and one with `quaternion` has qw, qx, qy, qz in
+// that order. `ports` of a signal lists ports "node/port" that must use it if kind and names are
+// ambiguous, or if the port has no names: then by position. `interfaces` has the names of the
+// hardware interfaces, with {} for an element's name; `heartbeat` of a sensor names a hardware
+// interface that changes with each measurement.
 //
 // The structs are plain values that own what they hold. Reading allocates and throws Error
-// (LP651), beginning "file:line:column:"; keys that nobody knows are errors, as a mistyped key
-// would otherwise be a wire that is silently missing.
+// (LP651), beginning "file:line:column:"; unknown keys are errors, because a mistyped key would
+// otherwise be a silently missing wire.
 #pragma once
 
 #include <filesystem>
@@ -62,7 +62,7 @@ struct Robot {
 /// Reads and checks a robot's description. Throws Error: LP651, or kNotFound.
 LEAPP_EXPORT Robot read_robot(const std::filesystem::path& yaml);
 
-/// The same for text that is already in memory. `name` stands for the file in messages.
+/// Does the same for text that is already in memory. `name` stands for the file in messages.
 LEAPP_EXPORT Robot parse_robot(std::string_view yaml, const std::string& name);
 
 /// Throws Error (LP651) for a robot that makes no sense: a rate that is not positive, a name twice,

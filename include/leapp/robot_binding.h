@@ -33,8 +33,7 @@ struct BoundElement {
   bool operator==(const BoundElement&) const = default;
 };
 
-/// How the elements of a port lie in its memory: element i of time step t at
-/// `i * element_stride + t * step_stride`.
+/// Memory layout of a port: element i of time step t is at `i * element_stride + t * step_stride`.
 struct PortLayout {
   std::size_t elements = 0;
   std::size_t steps = 1;  ///< of the time axis; 1 without one
@@ -54,8 +53,9 @@ struct PortBinding {
 };
 
 struct RobotBinding {
-  std::vector<PortBinding> inputs;   ///< what the pipeline takes, in its order
-  std::vector<PortBinding> outputs;  ///< what it puts out; those without a kind may be unbound
+  std::vector<PortBinding> inputs;  ///< what the pipeline takes, in its order
+  std::vector<PortBinding>
+      outputs;  ///< outputs of the pipeline; those without a kind may be unbound
   std::vector<std::string> problems;
   std::vector<std::string> remarks;  ///< about the robot or the bundle as a whole
 };
@@ -64,7 +64,7 @@ struct RobotBinding {
 /// values make no sense.
 LEAPP_EXPORT RobotBinding bind(const Bundle& bundle, const Robot& robot);
 
-/// Throws Error (LP652) with every problem, and what there is on both sides, unless there is none.
+/// Throws Error (LP652) with every problem and both sides, if there is a problem.
 LEAPP_EXPORT void require_bound(const RobotBinding& binding, const Bundle& bundle,
                                 const Robot& robot);
 

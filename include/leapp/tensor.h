@@ -25,15 +25,15 @@ class Tensor {
  public:
   static constexpr std::size_t kAlignment = 64;
 
-  /// An empty float32 tensor.
+  /// Creates an empty float32 tensor.
   Tensor() : Tensor(DType::kFloat32, {0}) {}
 
-  /// All zeros. Throws Error(kValue) for a shape with a negative size, or with more bytes than can
-  /// be counted.
+  /// Creates a tensor of zeros. Throws Error(kValue) for a shape with a negative size, or with too
+  /// many bytes to count.
   Tensor(DType dtype, Shape shape)
       : dtype_(dtype), shape_(std::move(shape)), bytes_(checked_byte_size(dtype, shape_)) {}
 
-  /// A copy of what is viewed. Throws Error(kValue) when there are elements and no memory.
+  /// Copies the view. Throws Error(kValue) if it has elements but no memory.
   explicit Tensor(const ConstTensorView& view) : Tensor(view.dtype, view.shape) {
     if (bytes_.empty()) return;
     if (view.data == nullptr)
@@ -63,7 +63,7 @@ class Tensor {
   TensorView view() { return {bytes_.data(), dtype_, shape_}; }
   ConstTensorView view() const { return {bytes_.data(), dtype_, shape_}; }
 
-  /// The elements. Throws Error(kType) unless T is the tensor's type.
+  /// Returns the elements. Throws Error(kType) unless T is the tensor's type.
   template <typename T>
   std::span<T> values() {
     return view().values<T>();

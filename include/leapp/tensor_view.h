@@ -23,7 +23,7 @@ concept Element = std::same_as<T, bool> || std::same_as<T, std::uint8_t> ||
     std::same_as<T, std::int64_t> || std::same_as<T, float> || std::same_as<T, double> ||
     std::same_as<T, std::complex<float>> || std::same_as<T, std::complex<double>>;
 
-/// The DType of a C++ type.
+/// Returns the DType of a C++ type.
 template <Element T>
 constexpr DType dtype_of() {
   if constexpr (std::same_as<T, bool>) return DType::kBool;
@@ -59,7 +59,7 @@ struct TensorView {
     return static_cast<std::size_t>(element_count(shape)) * size_of(dtype);
   }
 
-  /// The elements. Throws Error(kType) unless T is their type.
+  /// Returns the elements. Throws Error(kType) unless T is their type.
   template <Element T>
   std::span<T> values() const {
     require_type<T>(dtype);
@@ -83,7 +83,7 @@ struct ConstTensorView {
     return static_cast<std::size_t>(element_count(shape)) * size_of(dtype);
   }
 
-  /// The elements. Throws Error(kType) unless T is their type.
+  /// Returns the elements. Throws Error(kType) unless T is their type.
   template <Element T>
   std::span<const T> values() const {
     require_type<T>(dtype);

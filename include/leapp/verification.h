@@ -23,20 +23,20 @@ struct PortVerification {
 struct Verification {
   std::size_t ticks = 0;                 ///< that were replayed
   std::vector<PortVerification> checks;  ///< nodes alone, then the pipeline; by tick
-  /// What could not be compared, and why: a node that draws random numbers, say.
+  /// Values that were not compared, and why: a node that draws random numbers, for example.
   std::vector<std::pair<std::string, std::string>> left_out;
 
-  /// Whether any element was compared.
+  /// Returns whether any element was compared.
   LEAPP_EXPORT bool compared() const noexcept;
-  /// Whether something was compared, and all of it agrees within its tolerance.
+  /// Returns whether something was compared, and all of it agrees within its tolerance.
   LEAPP_EXPORT bool passed() const noexcept;
 };
 
-/// Lines for people: for each port the worst error by its node alone and in the pipeline, with the
-/// tick it was met in, and the verdict.
+/// Returns text: for each port the largest error of its node alone and in the pipeline, with the
+/// tick, and the verdict.
 LEAPP_EXPORT std::string to_string(const Verification& verification);
 
-/// A JSON document with every figure.
+/// Returns a JSON document with every figure.
 LEAPP_EXPORT std::string to_json(const Verification& verification);
 
 }  // namespace leapp

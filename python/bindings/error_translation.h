@@ -10,7 +10,7 @@
 
 namespace leapp::python {
 
-/// The class of leapp.errors.
+/// Returns the class of leapp.errors.
 inline const char* class_name(ErrorKind kind) {
   switch (kind) {
     case ErrorKind::kUsage:

@@ -34,7 +34,7 @@ struct TextHash {
   }
 };
 
-/// A port's name out of Python, as long as `key` lives. Throws Error(LP002).
+/// Returns a port's name out of Python, as long as `key` lives. Throws Error(LP002).
 inline std::string_view text_of(pybind11::handle key) {
   pybind11::ssize_t size = 0;
   const char* text =

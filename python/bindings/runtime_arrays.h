@@ -28,8 +28,8 @@ void* borrow_array(py::handle object, const std::optional<dlpack::Device>& devic
 /// "cuda:1" as DLPack has it; empty for the host.
 std::optional<dlpack::Device> parse_device(const std::string& device);
 
-/// The memory of an array that lies on `device` already, or null: then it has to be copied by way
-/// of the host. Throws Error when its type or shape is not the expected one.
+/// Returns the memory of an array that lies on `device` already, or null: then it has to be copied
+/// by way of the host. Throws Error when its type or shape is not the expected one.
 const void* find_on_device(py::handle object, const dlpack::Device& device,
                            const TensorView& expected, const std::string& port);
 
@@ -41,10 +41,10 @@ class ArrayMaker {
 
   bool is_torch() const { return !torch_.is_none(); }
 
-  /// A new array with a copy of the elements, which are on the host.
+  /// Returns a new array with a copy of the elements, which are on the host.
   py::object make(const ConstTensorView& view) const;
 
-  /// A new torch tensor on a device; `fill` is given its memory.
+  /// Returns a new torch tensor on a device; `fill` is given its memory.
   py::object make_on(const dlpack::Device& device, const ConstTensorView& like,
                      const std::function<void(void*)>& fill) const;
 

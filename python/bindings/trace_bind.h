@@ -19,7 +19,7 @@ void bind_program(pybind11::module_& module);      ///< see trace_program.h
 void bind_onnx(pybind11::module_& module);         ///< converters written in Python
 void bind_shadow(pybind11::module_& module);       ///< leapp/trace/shadow.h
 
-/// Whether Python looks at values unseen on this thread: within a _trace.Unobserved().
+/// Returns whether Python looks at values unseen on this thread: within a _trace.Unobserved().
 bool is_unobserved() noexcept;
 
 /// Calls without the interpreter lock. Python exceptions of callbacks pass through.
@@ -29,7 +29,8 @@ auto unlocked(const Call& call) {
   return call();
 }
 
-/// A function that takes plain arguments and returns what it makes of them without the lock.
+/// Returns a function that takes plain arguments and returns what it makes of them without the
+/// lock.
 template <typename Result, typename... Arguments>
 auto unlocked_call(Result (*function)(Arguments...)) {
   return [function](Arguments... arguments) -> Result {

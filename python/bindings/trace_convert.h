@@ -13,8 +13,8 @@ namespace leapp::python {
 /// of the time axis, further keys).
 NamedTensors to_named_tensors(const pybind11::sequence& entries);
 
-/// A dict as metadata. Numbers, text, booleans, None, enum members, paths, NumPy scalars and
-/// arrays, and lists and dicts of them; anything else is an Error that starts with `what`.
+/// Returns a dict as metadata. Numbers, text, booleans, None, enum members, paths, NumPy scalars
+/// and arrays, and lists and dicts of them; anything else is an Error that starts with `what`.
 Metadata::Map to_metadata(const pybind11::dict& values, const std::string& what);
 
 }  // namespace leapp::python

@@ -14,10 +14,10 @@ void install_frame_hooks();
 /// Ends that; to be called before the interpreter goes away.
 void remove_frame_hooks() noexcept;
 
-/// Whether code is the program's, and not of Python's standard library, PyTorch, NumPy or this
-/// package. Libraries that were installed are: the program is made of them. For lines, for state
-/// and for escapes this is the one answer. Each thread remembers its answers, so that only the
-/// first sight of a code object takes the interpreter lock.
+/// Returns whether code is the program's, and not of Python's standard library, PyTorch, NumPy or
+/// this package. Libraries that were installed are: the program is made of them. For lines, for
+/// state and for escapes this is the one answer. Each thread remembers its answers, so that only
+/// the first sight of a code object takes the interpreter lock.
 bool is_user_code(PyCodeObject* code);
 bool is_user_file(const std::string& file);
 

@@ -21,7 +21,7 @@ int position_of(const pybind11::object& frame);
 /// The frame keeps no copy of them: a tensor must go when the program lets go of it.
 pybind11::list variables_of(const pybind11::object& frame);
 
-/// The innermost frame; null outside of Python.
+/// Returns the innermost frame; null outside of Python.
 pybind11::object current_frame();
 
 /// Replacing Tensor.__getitem__ from Python also makes Tensor a sequence in CPython's eyes, for

@@ -56,11 +56,11 @@ struct Gap {
   }
 };
 
-// The nodes, some of which have taken in calls by now.
+// The nodes, some of which already contain calls between nodes.
 struct Nodes {
   std::span<const Node* const> recorded;
   std::map<NodeId, Node> changed = {};
-  // Results of calls that nodes put out by now, with the names of the outputs.
+  // Results of calls that nodes already output, with the names of the outputs.
   std::map<std::pair<const BetweenCall*, std::size_t>, std::string> put_out = {};
 
   const Node& at(NodeId id) const {
@@ -84,7 +84,7 @@ std::string why_not(const Nodes& nodes, const Gap& gap, const Node& writer) {
   if (!gap.is_declared() && made_in >= gap.received.front().pass) {
     return "node '" + gap.reader->name + "' reads it in the same tick, and does not name it";
   }
-  if (!writer.has_graph()) return "node '" + writer.name + "' has no graph of LEAPP's";
+  if (!writer.has_graph()) return "node '" + writer.name + "' has no exported graph";
   for (const auto& [id, pass] : gap.route().call->passes) {
     if (nodes.at(id).passes.size() < writer.passes.size()) {
       return "node '" + nodes.at(id).name + "' has fewer passes than node '" + writer.name + "'";
@@ -97,7 +97,7 @@ std::string why_not(const Nodes& nodes, const Gap& gap, const Node& writer) {
   return {};
 }
 
-// Where a pass received something else than the writer put out under that name, and what.
+// Returns where a pass received another value than the writer's output of that name, and which.
 std::string difference(const Gap& gap, const Node& writer, const std::string& output) {
   const std::size_t position = position_of(writer.outputs, output);
   for (const Received& received : gap.received) {
@@ -151,7 +151,7 @@ void add_source(const Nodes& nodes, const PortId& source, trace::FrameRef where,
   if (!is_own) writer.inputs.push_back(std::move(input));
 }
 
-// Puts out what the calls give; the name of the output.
+// Adds the results of the calls as outputs. Returns the name of the output.
 std::string add_output(const Nodes& nodes, const Gap& gap, Node& writer) {
   NodePort port = gap.port;
   port.name = state::unused_name(writer, {}, port.name);
@@ -275,7 +275,7 @@ std::map<NodeId, Node> take_between(std::span<const Node* const> recorded,
   for (const Node* node : recorded) {
     for (const auto& [position, gap] : gaps_of(*node)) {
       const std::string reason = take(nodes, gap);
-      if (!reason.empty() && !gap.is_declared()) continue;  // then passes differ, which is said
+      if (!reason.empty() && !gap.is_declared()) continue;  // then passes differ, which is reported
       findings.push_back(finding_of(nodes, gap, reason));
     }
   }

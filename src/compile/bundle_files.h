@@ -1,4 +1,4 @@
-// The files of a bundle beside its models: the description, the initial values.
+// The files of a bundle except its models: description and initial values.
 #pragma once
 
 #include <filesystem>
@@ -11,10 +11,10 @@ namespace leapp::compile {
 
 using rehearse::ExportedNode;
 
-/// The bundle that the nodes make, without initial values.
+/// Returns the bundle that the nodes make, without initial values.
 Bundle describe_bundle(const std::vector<ExportedNode>& nodes, const CompileOptions& options);
 
-/// Writes what feedback inputs hold before the first tick, where there are some.
+/// Writes the initial values of feedback inputs, if there are any.
 void write_initial_values(const std::vector<ExportedNode>& nodes, const std::filesystem::path& file,
                           Bundle& bundle);
 

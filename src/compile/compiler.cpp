@@ -143,7 +143,7 @@ class Compiler {
          "node '" + node.name + "': export_with='" + *node.export_with +
              "' needs the Python package " + missing + ", which is not installed ('pip install " +
              missing + "'): it is exported by LEAPP's own converters, as with 'onnx'");
-    return Backend::kOnnx;  // the same format, so that the pipeline is exported all the same
+    return Backend::kOnnx;  // the same format, so the pipeline can still be exported
   }
 
   std::vector<Draft> draft() {
@@ -296,8 +296,7 @@ class Compiler {
     trials.rerun = options_.rerun;
     for (Diagnostic& each :
          rehearse::try_unseen_inputs(nodes_, rollout.engines, trials, rollout.outcomes)) {
-      // The line at which a value left the graph says more than the one that put out what came of
-      // it.
+      // The line at which a value left the graph is more useful than the line of the output.
       for (const Diagnostic& said : session_.diagnostics().by_harm()) {
         const bool left = said.code == Code::kBranch || said.code == Code::kNumber;
         if (left && said.node == each.node && !said.where.empty()) each.where = said.where;
@@ -365,7 +364,7 @@ class Compiler {
   const bool dry_run_ = options_.dry_run || session_.options().dry_run;
   const Tolerance tolerance_ = {options_.rtol, options_.atol};
   std::vector<const Node*> recorded_ = session_.nodes();
-  std::map<session::NodeId, Node> changed_;  // those that took in computing between nodes
+  std::map<session::NodeId, Node> changed_;  // nodes that contain computation between nodes
   StagedDirectory staged_{session_.folder()};
   session::TensorNames names_;
   std::string report_;  // validation.json

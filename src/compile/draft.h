@@ -28,9 +28,9 @@ struct Draft {
 /// The name of a tensor of the program, for a constant; may be "".
 using NameOf = std::function<std::string(const at::Tensor&)>;
 
-/// Replays the exported pass as a pure graph. Where the first tick is of its own kind, a flag
-/// chooses between it and the others: the last state. A node that may become ONNX where it cannot
-/// be C++ does so: its backend changes, and the reason is returned.
+/// Replays the exported pass as a pure graph. If the first tick differs, a flag selects it: the
+/// last state. A node that may become ONNX if C++ cannot express it does so: its backend changes,
+/// and the reason is returned.
 std::optional<Diagnostic> purify(Draft& draft, const NameOf& name_of);
 
 /// Chooses what each node takes in and puts out of its state. What one node needs may make another

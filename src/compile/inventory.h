@@ -21,7 +21,7 @@ class Holders {
   explicit Holders(std::vector<session::HeldTensor> held);
 
   /// Returns the holder of the tensor's elements: of exactly these, or else of memory that they
-  /// are in. nullptr if there is none. Parameters and buffers win over other holders.
+  /// are in. Null if there is none. Parameters and buffers win over other holders.
   const session::HeldTensor* find(const void* address) const;
 
  private:

@@ -14,7 +14,7 @@ namespace leapp::compile {
 namespace {
 
 using session::Backend;
-using Files = std::vector<FileEntry>;  // the model first, then what it keeps beside it
+using Files = std::vector<FileEntry>;  // the model first, then its external data
 
 // Returns the graph with the names of the model's ports, which may differ for ONNX.
 ir::Graph with_names_of(const Model& model, ir::Graph graph) {

@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Every declared port in the file.
+/// Checks every declared port in the file.
 void check_ports(const std::string& where, const std::vector<Port>& declared,
                  const std::vector<onnx::ValueInfo>& found, const std::string& side) {
   for (const Port& port : declared) {
@@ -26,7 +26,7 @@ void check_ports(const std::string& where, const std::vector<Port>& declared,
   }
 }
 
-/// What the program does not read, and the file does not take either.
+/// Drops inputs that neither the program nor the file uses.
 void drop_unused(const std::set<std::string>& unused, const auto& taken, Model& declared) {
   std::erase_if(declared.inputs, [&](const Port& port) {
     return unused.contains(port.name) &&
@@ -53,7 +53,7 @@ void check_torchscript(const std::string& where, const fs::path& source,
     const auto parameters = torchscript::parameters_of(source);
     require(parameters.has_value(), Code::kOwnModel, where + ": the module has no forward()");
     const auto needed = std::ranges::count(*parameters, true, &torchscript::Parameter::needed);
-    // They go by position, unless there are more.
+    // Inputs are matched by position, unless there are more.
     if (declared.inputs.size() > parameters->size()) drop_unused(unused, *parameters, declared);
     const auto ports = std::ssize(declared.inputs);
     require(needed <= ports && ports <= std::ssize(*parameters), Code::kOwnModel,

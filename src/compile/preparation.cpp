@@ -11,7 +11,8 @@
 namespace leapp::compile {
 namespace {
 
-// Each of them waits for itself to be loaded, whoever asks. What fails is said where it is needed.
+// Loads all libraries. Each is loaded once, whoever requests it first. Failures are reported when
+// the library is used.
 void load() noexcept {
   for (void (*const preload)() : {preload_onnxruntime, preload_graphviz}) {
     try {

@@ -17,9 +17,9 @@ struct Known {
 };
 using Sources = std::map<session::PortId, Known>;
 
-/// What the route leads to from these values of outputs. What runs becomes calls of the node on the
-/// tape, each call on the route once. Throws c10::Error where they do not fit the values. What is
-/// written to is a copy: the sources stay as they are.
+/// Repeats the route on these outputs. The operators become calls of the node on the tape, each
+/// call of the route once. Throws c10::Error if the values do not fit. Writes go to copies: the
+/// sources do not change.
 Known rerun(const session::Route& route, const Sources& sources, trace::Tape& tape,
             trace::NodeId node);
 

@@ -18,7 +18,7 @@ std::optional<PortRef> port_called(const ExportedNode& node, const std::vector<s
   return index ? std::optional(PortRef{node.model.name, ports[*index].name}) : std::nullopt;
 }
 
-// What an input receives; ports go by the names they were annotated with.
+// The source of an input; ports have their annotated names.
 struct Inlet {
   std::string input;
   State::Feed feed;

@@ -10,11 +10,11 @@ namespace leapp::compile {
 
 using rehearse::ExportedNode;
 
-/// The models of the nodes, which are in order of completion, with their wires and with what goes
-/// in and comes out.
+/// Returns the models of the nodes, which are in order of completion, with their wires and with
+/// what goes in and comes out.
 Bundle connect(const std::vector<ExportedNode>& nodes);
 
-/// "Computation nodes: 2" and so on, for the log.
+/// Returns the statistics for the log: "Computation nodes: 2" and so on.
 std::vector<std::string> statistics(const Bundle& bundle);
 
 }  // namespace leapp::compile

@@ -64,7 +64,7 @@ ir::TensorType type_of(const at::Tensor& tensor) {
 }
 
 ir::Blob to_blob(const at::Tensor& tensor) {
-  // resolve_*: a conjugated or negated view keeps that as a flag beside the bytes.
+  // resolve_*: a conjugated or negated view stores this as a flag next to the bytes.
   const at::Tensor host = tensor.detach().resolve_conj().resolve_neg().to(at::kCPU).contiguous();
   auto owner = std::make_shared<at::Tensor>(host);
   const auto* bytes = static_cast<const std::byte*>(owner->const_data_ptr());

@@ -13,26 +13,28 @@
 
 namespace leapp::interop {
 
-/// Throws when LEAPP has no such type (quantised types, say).
+/// Returns the type. Throws if LEAPP has no such type (quantised types, for example).
 DType to_dtype(c10::ScalarType type);
 c10::ScalarType to_scalar_type(DType dtype) noexcept;
 
-/// Type, shape and device of a tensor.
+/// Returns type, shape and device of a tensor.
 ir::TensorType type_of(const at::Tensor& tensor);
 
-/// The tensor's elements as a blob in host memory. A contiguous CPU tensor is shared, not copied.
+/// Returns the tensor's elements as a blob in host memory. A contiguous CPU tensor is shared, not
+/// copied.
 ir::Blob to_blob(const at::Tensor& tensor);
 
-/// A tensor over the blob's memory, which it keeps alive.
+/// Returns a tensor over the blob's memory, which it keeps alive.
 at::Tensor to_tensor(const ir::Blob& blob);
 
-/// The elements of a contiguous CPU tensor; the tensor must outlive the view.
+/// Returns the elements of a contiguous CPU tensor; the tensor must outlive the view.
 ConstTensorView view_of(const at::Tensor& tensor);
 
-/// An argument without tensors in it. `type` is the schema's, which tells a dtype from an integer.
+/// Returns an argument without tensors in it. `type` is the schema's, which tells a dtype from an
+/// integer.
 ir::Argument to_argument(const c10::IValue& value, const c10::Type& type);
 
-/// Name, parameters and returns of an operator; one shared object per operator.
+/// Returns name, parameters and returns of an operator; one shared object per operator.
 std::shared_ptr<const ir::Signature> signature_of(const c10::OperatorHandle& op);
 
 }  // namespace leapp::interop

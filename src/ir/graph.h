@@ -121,10 +121,10 @@ struct Op {
   bool fixed_size = false;
   bool random = false;  ///< draws from a generator: no two calls are the same
 
-  /// The argument of that name. It is our bug if the operator has no such parameter.
+  /// Returns the argument of that name. It is our bug if the operator has no such parameter.
   LEAPP_EXPORT const Argument& argument(std::string_view parameter) const;
   bool has(std::string_view parameter) const noexcept { return signature->find(parameter) >= 0; }
-  /// The first result that is a plain tensor.
+  /// Returns the first result that is a plain tensor.
   ValueId result(std::size_t i = 0) const { return results.at(i).values.at(0); }
 };
 
@@ -168,7 +168,7 @@ class LEAPP_EXPORT Graph {
 
   ValueId add_input(std::string name, TensorType type);
   ValueId add_constant(std::string name, Blob blob);
-  /// A fresh value that the next appended op will be given as a result.
+  /// Returns a fresh value that the next appended op will be given as a result.
   ValueId add_result(TensorType type);
   /// Appends the op and makes it the producer of its results.
   void append(Op op);
@@ -182,7 +182,7 @@ class LEAPP_EXPORT Graph {
   Value& value(ValueId id) { return values_.at(static_cast<std::size_t>(id)); }
   const TensorType& type(ValueId id) const { return value(id).type; }
   bool is_constant(ValueId id) const { return value(id).kind == ValueKind::kConstant; }
-  /// The bytes of a constant.
+  /// Returns the bytes of a constant.
   const Blob& blob(ValueId id) const;
 
   /// For passes: replaces the whole list of ops, inputs or outputs. Verify afterwards.
@@ -202,7 +202,7 @@ class LEAPP_EXPORT Graph {
 /// used and once only, counts match the signature, outputs exist, names are unique per side.
 LEAPP_EXPORT void verify(const Graph& graph);
 
-/// A readable form: one line per op, with types, constants by name and the user's line.
+/// Returns a readable form: one line per op, with types, constants by name and the user's line.
 LEAPP_EXPORT std::string to_text(const Graph& graph);
 
 }  // namespace leapp::ir

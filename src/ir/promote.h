@@ -8,7 +8,7 @@
 
 namespace leapp::ir {
 
-/// The smallest type both convert to, as torch.promote_types.
+/// Returns the smallest type both convert to, as torch.promote_types.
 LEAPP_EXPORT DType promote_types(DType a, DType b);
 
 /// Operand kinds by precedence: tensors with dimensions take precedence over 0-d tensors, those
@@ -20,7 +20,7 @@ struct PromotionOperand {
   OperandKind kind;
 };
 
-/// The type an operation over these operands is computed in, as torch.result_type.
+/// Returns the type an operation over these operands is computed in, as torch.result_type.
 LEAPP_EXPORT DType result_type(std::span<const PromotionOperand> operands);
 
 }  // namespace leapp::ir

@@ -38,7 +38,7 @@ class Selections {
   const Graph& graph() const noexcept { return graph_; }
   const Shape& shape_of(ValueId id) const { return graph_.type(id).shape; }
 
-  /// The selection that a value is; nullptr if it is none. Stays valid.
+  /// Returns the selection that a value is; nullptr if it is none. Stays valid.
   const Selection* find(ValueId id) const;
   bool empty() const noexcept { return selections_.empty(); }
   void add(ValueId id, Selection selection) { selections_[id] = selection; }
@@ -48,12 +48,12 @@ class Selections {
   /// Returns whether the value is a tensor whose shape depends on no mask.
   bool is_plain(ValueId id) const;
 
-  /// The mask of `self[indices]`, given itself or by the positions where it is true.
+  /// Returns the mask of `self[indices]`, given itself or by the positions where it is true.
   MaskedIndex masked_index(const Op& op) const;
-  /// The same for operators with one index along `dim`, such as index_select().
+  /// Does the same for operators with one index along `dim`, such as index_select().
   MaskedIndex masked_index_along_dim(const Op& op) const;
 
-  /// The dimensions of `full` behind the mask's.
+  /// Returns the dimensions of `full` behind the mask's.
   Shape trailing_of(const Selection& selection) const;
   /// Returns the number of elements of the mask.
   std::int64_t mask_size(const Selection& selection) const;
@@ -67,18 +67,18 @@ class Selections {
   void replace(const Op& op, const std::shared_ptr<const Signature>& signature,
                std::vector<Argument> arguments);
   ValueId reshaped(ValueId value, const Shape& shape, const Op& like);
-  /// The mask as it broadcasts to the selection: behind it `trailing` dimensions of one.
+  /// Returns the mask as it broadcasts to the selection: behind it `trailing` dimensions of one.
   ValueId broadcast_mask(const Selection& selection, std::size_t trailing, const Op& like);
-  /// All elements, with the mask's dimensions as one.
+  /// Returns all elements, with the mask's dimensions as one.
   ValueId flattened(const Selection& selection, const Op& like);
-  /// All elements, with the mask's dimensions apart.
+  /// Returns all elements, with the mask's dimensions apart.
   ValueId unflattened(const Selection& selection, const Op& like);
-  /// All elements, with the value in place of those that were not selected.
+  /// Returns all elements, with the value in place of those that were not selected.
   ValueId filled(const Selection& selection, double value, const Op& like);
-  /// The selected elements, specialised to the number of them in `type`, which is the traced one.
-  /// The operation fails where there are more or fewer.
+  /// Returns the selected elements, specialised to the number of them in `type`, which is the
+  /// traced one. The operation fails where there are more or fewer.
   ValueId specialised(const Selection& selection, const TensorType& type, const Op& like);
-  /// A constant without dimensions.
+  /// Returns a constant without dimensions.
   ValueId scalar(DType dtype, double value);
   ValueId integers(std::vector<std::int64_t> values, Shape shape);
 
@@ -91,15 +91,15 @@ class Selections {
   std::set<ValueId> opaque_;
 };
 
-/// The shape with dimension `dim` replaced by others.
+/// Returns the shape with dimension `dim` replaced by others.
 Shape replace_dim(const Shape& shape, std::size_t dim, const Shape& by);
 
-/// The tensor that an argument is; kNoValue if it is something else.
+/// Returns the tensor that an argument is; kNoValue if it is something else.
 ValueId tensor_in(const Argument& argument);
 
 bool is_float(DType dtype);
 
-/// The signature of one of PyTorch's operators with one result.
+/// Returns the signature of one of PyTorch's operators with one result.
 std::shared_ptr<const Signature> signature_of(const char* name, const char* overload,
                                               std::vector<Signature::Parameter> parameters);
 const std::shared_ptr<const Signature>& where_signature();

@@ -14,10 +14,10 @@
 
 namespace leapp::state {
 
-/// Whether an input receives a constant of its source, which is the same at any time.
+/// Returns whether an input receives a constant of its source, which is the same at any time.
 bool is_from_constant(const NodePort& input, const Node& from);
 
-/// How many ticks ago the source of an input put out what it receives: 0 and 1 are wires.
+/// Returns how many ticks ago the source of an input put out what it receives: 0 and 1 are wires.
 int delay_of(const Node& to, const NodePort& input, const Node& from);
 
 /// Gives the node the links that the inputs called `used` need, behind its states, and says which

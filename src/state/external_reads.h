@@ -47,7 +47,7 @@ struct ExternalRead {
   VarId written = kNoId;
   Persistence memory = {};  ///< of that state, unless others wrote to its memory
 
-  /// The variable that the first pass reads.
+  /// Returns the variable that the first pass reads.
   VarId initial() const { return reads.front(); }
 };
 

@@ -24,9 +24,9 @@ struct Inference {
   Findings findings;
 };
 
-/// The states of the nodes that are exported, given in order of completion. `all` are also those
-/// that are not. States that were found are named after their path. Throws Error where an output
-/// depends on neither an input nor a state.
+/// Returns the states of the nodes that are exported, given in order of completion. `all` are also
+/// those that are not. States that were found are named after their path. Throws Error where an
+/// output depends on neither an input nor a state.
 Inference infer_states(std::span<const Node* const> exported, std::span<const Node* const> all,
                        const Paths& paths);
 

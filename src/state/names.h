@@ -14,7 +14,7 @@ namespace leapp::state {
 /// The path of a tensor in the program, such as "env.scene['imu'].data", or "".
 using Paths = std::function<std::string(const at::Tensor&)>;
 
-/// A path as the name of a port: "env.action_manager.action" is "action_manager_action".
+/// Returns a path as the name of a port: "env.action_manager.action" is "action_manager_action".
 std::string identifier_of(const std::string& path);
 
 /// "aten::cat reads a tensor of shape [3] ('env.scene['imu'].data', the third of its tensors)".

@@ -31,7 +31,7 @@ struct State {
     kShared,    ///< memory from outside that another node writes, or reads after this one wrote
     kCarried,   ///< a tensor that later passes replace by a value of the pass before
     kDelayed,   ///< what a source put out some ticks ago, kept until an input receives it
-    kFlag,      ///< whether the tick is the first
+    kFlag,      ///< true if the tick is the first
   };
   /// What it held before and after a pass; undefined where that is not known.
   struct Values {
@@ -69,7 +69,7 @@ struct NodeStates {
   std::vector<Diagnostic> differences = {};
 
   const Pass& exported() const { return node->passes[base]; }
-  /// The variable that the exported pass reads the state as, first; kNoId where it reads it
+  /// Returns the variable that the exported pass reads the state as, first; kNoId where it reads it
   /// nowhere.
   VarId read_as(const State& state) const;
 };
@@ -77,13 +77,13 @@ struct NodeStates {
 /// What is said of the program, beside what was found.
 using Findings = std::vector<Diagnostic>;
 
-/// The state that a pass reads as the variable, which is in memory; or nullptr.
+/// Returns the state that a pass reads as the variable, which is in memory; or nullptr.
 State* find_state(std::vector<State>& states, VarId before);
 
-/// The slots of some states, in order.
+/// Returns the slots of some states, in order.
 std::vector<StateSlot> slots_of(const std::vector<State>& states);
 
-/// The exported pass with the calls that compute its outputs and its states.
+/// Returns the exported pass with the calls that compute its outputs and its states.
 trace::Recording recording_of(const NodeStates& states);
 
 /// `wish`, or a name like it that none of the node's ports and of these states has.

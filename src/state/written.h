@@ -34,16 +34,16 @@ struct Subject {
 WrittenPass written_in(const Pass& pass);
 std::vector<WrittenPass> written_in(const Node& node);  ///< each of its passes
 
-/// The memory that the exported pass writes to and that its outputs or its states depend on, as far
-/// as it is not among them. What it writes there may depend on more such memory.
+/// Returns the memory that the exported pass writes to and that its outputs or its states depend
+/// on, as far as it is not among them. What it writes there may depend on more such memory.
 std::vector<State> more_written(const NodeStates& states);
 
 /// What a pass of the node writes, with what each pass held there.
 std::vector<State> find_written(const Node& node, const WrittenPass& pass);
 
-/// Whether memory is taken for scratch, made anew for every tick, after a single pass: the program
-/// made it during the session and has let go of it, and no other node wrote to it. Several passes
-/// show it by themselves.
+/// Returns whether memory is taken for scratch, made anew for every tick, after a single pass: the
+/// program made it during the session and has let go of it, and no other node wrote to it. Several
+/// passes show it by themselves.
 bool is_scratch(const Node& node, VarId var);
 
 /// What passes after the first found in memory that is written to.
@@ -53,7 +53,7 @@ struct Persistence {
   bool strange = false;    ///< something else
 
   void add(const at::Tensor& before, const at::Tensor& left, const at::Tensor& first);
-  /// Whether the program sets it anew for every pass: no state.
+  /// Returns whether the program sets it anew for every pass: no state.
   bool is_set_anew() const { return renewed && !continued && !strange; }
 };
 
@@ -62,10 +62,11 @@ inline constexpr const char* kForeignWriteText =
     ", so that it is exported as state; but a later pass found something there that the pass "
     "before had not left. If it changes from outside, pass it through annotate.input_tensors().";
 
-/// The memory that a pass reads states from.
+/// Returns the memory that a pass reads states from.
 std::set<trace::StoreId> stores_of(const Pass& pass, const std::vector<State>& states);
 
-/// Whether two passes used the same: told by the name that it was declared with, or by the memory.
+/// Returns whether two passes used the same: told by the name that it was declared with, or by the
+/// memory.
 bool are_same(const session::MemoryUse& a, const session::MemoryUse& b);
 
 /// What memory from outside held before a pass and after it; by a variable that is in it.

@@ -9,7 +9,7 @@
 
 namespace leapp::trace {
 
-/// The sites of the first pass that read memory from outside in another company than their
+/// Returns the sites of the first pass that read memory from outside in another company than their
 /// counterparts do: one piece of memory here is two there, or two are one, and a pass writes to it.
 std::vector<Site> find_mismatched_aliases(const Recording& first, const Recording& again,
                                           const Alignment& aligned);

@@ -33,7 +33,7 @@ Alignment align(const CallList& first, const CallList& again);
 /// Likewise, but goes on where the two run the same operators again.
 Alignment align_past_differences(const CallList& first, const CallList& again);
 
-/// The first call that only the later pass ran, and whose result it used or left behind.
+/// Returns the first call that only the later pass ran, and whose result it used or left behind.
 std::optional<std::int32_t> find_added_call(const Tape& again, const Alignment& aligned);
 
 /// Notes for the results of a call what its counterpart has in their place: `as_first` is indexed

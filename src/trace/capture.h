@@ -14,10 +14,12 @@
 
 namespace leapp::trace {
 
-/// A second tensor object over the same memory, version counter included, that autograd ignores.
+/// Returns a second tensor object over the same memory, version counter included, that autograd
+/// ignores.
 at::Tensor alias_of(const at::Tensor& tensor);
 
-/// A contiguous copy that autograd and the recorder ignore; undefined for an undefined tensor.
+/// Returns a contiguous copy that autograd and the recorder ignore; undefined for an undefined
+/// tensor.
 at::Tensor copy_of(const at::Tensor& tensor);
 
 /// Returns the identity of a tensor's memory, or nullptr if it has none.
@@ -38,7 +40,7 @@ class Capture {
   /// Returns whether the live memory was written to since, without freeze() before it.
   bool changed_unseen() const;
 
-  /// An alias of the tensor that was captured, with the live content.
+  /// Returns an alias of the tensor that was captured, with the live content.
   const at::Tensor& live() const noexcept { return live_; }
 
   /// `alias`, a tensor in this memory, with the captured content.
@@ -56,7 +58,7 @@ class CaptureTable {
   /// With room for the weights of a small pipeline.
   CaptureTable() { live_.reserve(64); }
 
-  /// The capture of the tensor's memory; the same one until it is frozen.
+  /// Returns the capture of the tensor's memory; the same one until it is frozen.
   std::shared_ptr<Capture> capture(const at::Tensor& tensor);
 
   /// To be called before an operator writes to the tensor.

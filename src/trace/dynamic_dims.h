@@ -34,9 +34,9 @@ void for_each_tensor(std::span<const c10::IValue> values, Visit&& visit) {
   for (const c10::IValue& value : values) for_each_tensor(value, visit);
 }
 
-/// The dynamic dimensions of each of the arguments' tensors, for try_other_sizes(); empty when
-/// there are none. `known` gives those of a tensor so far, `is_traced` whether its values may be
-/// others.
+/// Returns the dynamic dimensions of each of the arguments' tensors, for try_other_sizes(); empty
+/// when there are none. `known` gives those of a tensor so far, `is_traced` whether its values may
+/// be others.
 std::vector<DynamicDims> dynamic_dims_of_arguments(
     const c10::OperatorHandle& op, const torch::jit::Stack& arguments,
     const std::function<DynamicDims(const at::Tensor&)>& known,

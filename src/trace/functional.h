@@ -12,7 +12,7 @@
 
 namespace leapp::trace {
 
-/// The tensor as a functional one, and back, with all writes done.
+/// Returns the tensor as a functional one, and back, with all writes done.
 at::Tensor wrap(const at::Tensor& tensor);
 at::Tensor unwrap(const at::Tensor& tensor);
 

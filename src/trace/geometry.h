@@ -9,8 +9,8 @@
 
 namespace leapp::trace {
 
-/// The first element, and one past the last in memory, whatever lies between them. Null for a
-/// tensor without memory.
+/// Returns the first element, and one past the last in memory, whatever lies between them. Null for
+/// a tensor without memory.
 const std::byte* begin_of(const at::Tensor& tensor);
 const std::byte* end_of(const at::Tensor& tensor);
 
@@ -24,11 +24,11 @@ bool covers(const at::Tensor& whole, const at::Tensor& part);
 /// Returns whether two tensors have an element in common.
 bool share_elements(const at::Tensor& a, const at::Tensor& b);
 
-/// A tensor that has the elements of two in the same memory: one of them, what either is a view of,
-/// or all of the memory. Undefined where there is none of the type of `a`.
+/// Returns a tensor that has the elements of two in the same memory: one of them, what either is a
+/// view of, or all of the memory. Undefined where there is none of the type of `a`.
 at::Tensor whole_of(const at::Tensor& a, const at::Tensor& b);
 
-/// All of the memory that a tensor is in, as elements of a type.
+/// Returns all of the memory that a tensor is in, as elements of a type.
 at::Tensor all_around(const at::Tensor& tensor, at::ScalarType type);
 
 /// Calls `visit(offset)` for each element of a tensor with these strides, in logical order.

@@ -20,7 +20,7 @@ struct PurifyOptions {
   /// nor alias. What it refuses is decomposed as far as PyTorch's composites go; an operator of the
   /// user's own, into what its implementation runs.
   std::function<bool(const c10::OperatorHandle&)> keep;
-  /// A name for a tensor that becomes a constant, or "".
+  /// Returns a name for a tensor that becomes a constant, or "".
   std::function<std::string(const at::Tensor&)> name;
 };
 

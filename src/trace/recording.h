@@ -77,21 +77,21 @@ bool is_from_outside(const Tape& tape, VarId var);
 /// Or it is fresh: its content was taken as it is, whatever made it.
 bool is_outside_or_fresh(const Tape& tape, VarId var);
 
-/// The first variable in the memory of this one, where that was there before the tape ran and may
-/// be state; else kNoId.
+/// Returns the first variable in the memory of this one, where that was there before the tape ran
+/// and may be state; else kNoId.
 VarId root_outside(const Tape& tape, VarId var);
 
 /// Returns whether a variable of another tape is a tensor that the pass computed.
 bool is_computed_in(const Recording& pass, const Tape& other, VarId var);
 
-/// All calls that ran in a pass of the node, those of other nodes left out.
+/// Returns all calls that ran in a pass of the node, those of other nodes left out.
 std::vector<std::int32_t> own_calls(const Recording& recording, NodeId node);
 
-/// The calls that compute the outputs of a pass and what its states are when it ends.
+/// Returns the calls that compute the outputs of a pass and what its states are when it ends.
 std::vector<std::int32_t> calls_for(const Recording& recording,
                                     const std::vector<StateSlot>& slots);
 
-/// The tensor that is read at a site; kNoId where there is none.
+/// Returns the tensor that is read at a site; kNoId where there is none.
 VarId variable_at(const Tape& tape, const Site& site);
 
 /// Visits the tensors a call takes, with where it takes them.

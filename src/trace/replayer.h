@@ -16,13 +16,13 @@ class Replayer {
   Replayer(const Recording& recording, const std::vector<StateSlot>& slots);
   ~Replayer() = default;
 
-  /// A tensor with these elements that calls may write to.
+  /// Returns a tensor with these elements that calls may write to.
   virtual at::Tensor writable(const at::Tensor& content) = 0;
   /// Returns the program's name for a tensor, for messages; may be empty.
   virtual std::string name_of(const at::Tensor& tensor) const = 0;
 
-  /// The value with the strides that the variable had, so that a recorded as_strided() means the
-  /// same elements.
+  /// Returns the value with the strides that the variable had, so that a recorded as_strided()
+  /// means the same elements.
   at::Tensor laid_out(VarId var, const at::Tensor& value) const;
   at::Tensor tensor_of(VarId var);
   /// Returns the content that an external tensor had while tracing.

@@ -45,8 +45,8 @@ class SizeQuestion {
   SizeTrial trial_;
 };
 
-/// The question, if there is one. `is_state` tells tensors that nodes write to, for a mask that is
-/// the program's own may be one of them.
+/// Returns the question, if there is one. `is_state` tells tensors that nodes write to, for a mask
+/// that is the program's own may be one of them.
 std::optional<SizeQuestion> ask_sizes(Tape& tape, const c10::OperatorHandle& op,
                                       const c10::IValue* arguments,
                                       const std::function<bool(const at::Tensor&)>& is_state);

@@ -31,14 +31,14 @@ struct SourceHooks {
 /// Installs the front end's hooks for the whole process.
 LEAPP_EXPORT void set_source_hooks(SourceHooks hooks) noexcept;
 
-/// The user's current place; cheap. Takes Python's interpreter lock through the hook, so it must
-/// not be called while a lock of ours is held.
+/// Returns the user's current place; cheap. Takes Python's interpreter lock through the hook, so it
+/// must not be called while a lock of ours is held.
 FrameRef capture_source() noexcept;
 
-/// The text of a captured place.
+/// Returns the text of a captured place.
 ir::SourceLocation resolve_source(FrameRef frame);
 
-/// The same as the beginning of a sentence about it: "policy.py:42 in forward: ", or "".
+/// Does the same as the beginning of a sentence about it: "policy.py:42 in forward: ", or "".
 std::string line_prefix(FrameRef frame);
 
 /// Returns whether the program's text shows that a number or truth value made at this place is

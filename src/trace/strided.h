@@ -18,7 +18,7 @@ struct Range {
   std::int64_t end() const noexcept { return begin + (count - 1) * step + 1; }
 };
 
-/// The slices of `self`, one for each of its dimensions, that have the elements of
+/// Returns the slices of `self`, one for each of its dimensions, that have the elements of
 /// `as_strided(self, sizes, strides, offset)` in its order; nullopt where no slices have.
 std::optional<std::vector<Range>> slices_of(const at::Tensor& self, at::IntArrayRef sizes,
                                             at::IntArrayRef strides, std::int64_t offset);

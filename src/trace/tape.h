@@ -113,10 +113,11 @@ class Tape {
   /// The table shares captures between the tapes of one session and must outlive this tape.
   explicit Tape(CaptureTable& captures);
 
-  /// The variable for a tensor about to be read or written; makes one for a tensor from outside.
+  /// Returns the variable for a tensor about to be read or written; makes one for a tensor from
+  /// outside.
   VarId use(const at::Tensor& tensor);
 
-  /// The variable, if the tensor is known by itself or through its memory.
+  /// Returns the variable, if the tensor is known by itself or through its memory.
   std::optional<VarId> find(const at::Tensor& tensor);
 
   /// A tensor's variable on this tape: of the same object, which may be gone, or the newest
@@ -136,7 +137,7 @@ class Tape {
   /// now (a random draw, memory that its maker fills by itself), so it cannot be state.
   VarId add_outside(const at::Tensor& tensor, bool fresh = false);
 
-  /// The tensor's value as it is now, untouched by later writes.
+  /// Returns the tensor's value as it is now, untouched by later writes.
   VarId add_snapshot(const at::Tensor& tensor, NodeId node);
 
   /// Records a copy of the variable to `target`, which holds its value from here on.
@@ -147,13 +148,13 @@ class Tape {
   void append(const c10::OperatorHandle& op, FrameRef frame, NodeId node, std::span<Arg> arguments,
               std::span<const VarId> written, std::span<const c10::IValue> results);
 
-  /// The same bit by bit: arguments first, then results.
+  /// Does the same bit by bit: arguments first, then results.
   void begin_call(const c10::OperatorHandle& op, FrameRef frame, NodeId node);
   void add_value(const c10::IValue& value) { add_argument({.value = value}); }
   void add_tensor(VarId var) { add_argument({.kind = Arg::Kind::kTensor, .var = var}); }
   void add_tensor_list(const std::vector<VarId>& vars) { add_argument(list_of(vars)); }
   void add_argument(Arg argument) { args_.push_back(std::move(argument)); }
-  /// An argument that is a list, for a call to come.
+  /// Returns an argument that is a list, for a call to come.
   Arg list_of(const std::vector<VarId>& vars);
   /// Any argument, likewise. `var_of` names each tensor in it; kNoId: one that is a value, or
   /// absent from its list.
@@ -188,7 +189,7 @@ class Tape {
     const StoreId memory = variable(id).store;
     return memory != kNoId && store(memory).last_write >= since;
   }
-  /// The variable's tensor, or an alias of it; undefined when it is gone.
+  /// Returns the variable's tensor, or an alias of it; undefined when it is gone.
   at::Tensor tensor(VarId id) const;
   /// Returns its content; for external memory, the content at its first use.
   at::Tensor content(VarId id) const;

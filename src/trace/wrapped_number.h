@@ -15,12 +15,12 @@ namespace leapp::trace {
 /// Returns whether the value is a tensor made of a number.
 bool is_wrapped_number(const c10::IValue& value);
 
-/// The overload that takes a number at that position and is the same otherwise: mul.Scalar for
-/// mul.Tensor. It keeps the meaning of the number in every backend.
+/// Returns the overload that takes a number at that position and is the same otherwise: mul.Scalar
+/// for mul.Tensor. It keeps the meaning of the number in every backend.
 std::optional<c10::OperatorHandle> scalar_overload(const c10::OperatorHandle& op,
                                                    std::size_t position);
 
-/// The type that the tensors and numbers of a call promote to together.
+/// Returns the type that the tensors and numbers of a call promote to together.
 c10::ScalarType promoted_type(const c10::IValue* arguments, std::size_t count);
 
 }  // namespace leapp::trace

@@ -96,7 +96,7 @@ class TestWhatIsChecked:
         document = bench.yaml()
         document["pipeline"]["initial_values_sha256sum"] = ""
         bench.path("g", "g.yaml").write_text(yaml.safe_dump(document, sort_keys=False))
-        with pytest.raises(ValueError, match=r"\[B13\].*an empty text is no checksum"):
+        with pytest.raises(ValueError, match=r"\[B13\]"):
             bench.manager()
 
     def test_a_reader_that_races_an_export_gets_one_version(self, bench: Workbench) -> None:

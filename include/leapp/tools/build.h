@@ -1,15 +1,15 @@
-// Makes machine code of a bundle's C++ nodes (export_with="cpp").
+// Compiles a bundle's C++ nodes to machine code (export_with="cpp").
 //
 //   leapp::build_native("walker/walker.yaml");
 //
-// compiles them with the system's compiler into walker/walker.native.so, and writes down beside it,
-// in walker.native.json, what of: the checksums of sources and weights, compiler, flags and target.
-// A manager loads that library if it is of just those files, and only where the caller allows
-// machine code (BundleOptions::allow_native).
+// compiles them with the system's compiler into walker/walker.native.so, and records in
+// walker.native.json the checksums of sources and weights, compiler, flags and target. A manager
+// loads that library only if it matches these files and the caller allows machine code
+// (BundleOptions::allow_native).
 //
 //   leapp::write_policy_source("walker/walker.yaml", "generated");
 //
-// writes sources instead, for a program that takes the policy into itself: a class with the inputs
+// writes sources instead, for a program that contains the policy: a class with the inputs
 // and outputs of the whole tick, no library, no heap, no files.
 //
 // Nothing here runs what it compiles. Both wait for the disk and the compiler: not for real time.
@@ -27,14 +27,14 @@ namespace leapp {
 struct NativeOptions {
   /// A command or a path, a cross compiler say; empty: $CXX, c++, g++ or clang++.
   std::string compiler = {};
-  /// Beside our own. On x86-64 without any -m the library holds code for SSE2, AVX2 and AVX-512,
-  /// and takes what the processor has.
+  /// Additional flags. On x86-64 without any -m flag, the library contains code for SSE2, AVX2 and
+  /// AVX-512, and selects one at run time.
   std::vector<std::string> flags = {};
   std::filesystem::path folder = {};  ///< where to write; empty: the bundle's
   BundleOptions bundle = {};
 };
 
-/// What was built.
+/// Result of a build.
 struct NativeBuild {
   std::filesystem::path library;
   std::filesystem::path record;
@@ -43,8 +43,8 @@ struct NativeBuild {
   std::vector<std::string> nodes;
 };
 
-/// Compiles all C++ nodes of a bundle into one library. Throws Error: kNothingToBuild where there
-/// are none, kNoCompiler with what the compiler said; what was built before stands then.
+/// Compiles all C++ nodes of a bundle into one library. Throws Error: kNothingToBuild if there are
+/// none, kNoCompiler with the compiler's output. A previous build is kept in that case.
 LEAPP_EXPORT NativeBuild build_native(const std::filesystem::path& yaml,
                                       const NativeOptions& options = {});
 

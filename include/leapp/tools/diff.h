@@ -18,7 +18,7 @@
 
 namespace leapp {
 
-/// What a difference is about.
+/// Subject of a difference.
 enum class DiffKind : std::uint8_t {
   kNode,       ///< a node, its backend or the operators of its model
   kPort,       ///< a port, its type or its shape
@@ -28,7 +28,7 @@ enum class DiffKind : std::uint8_t {
   kWeight,     ///< a tensor of a model, or an initial value
 };
 
-/// "node", "port", "semantics", "wire", "config", "weight".
+/// Returns "node", "port", "semantics", "wire", "config", "weight".
 LEAPP_EXPORT std::string_view name_of(DiffKind kind) noexcept;
 
 /// The element that differs most.
@@ -57,10 +57,10 @@ struct BundleDiff {
 LEAPP_EXPORT BundleDiff diff(const std::filesystem::path& before,
                              const std::filesystem::path& after, const BundleOptions& options = {});
 
-/// Lines for people, one for each difference.
+/// Returns one line of text for each difference.
 LEAPP_EXPORT std::string to_string(const BundleDiff& diff);
 
-/// A JSON object: {"same": false, "equal_weights": 3, "differences": [..]}.
+/// Returns a JSON object: {"same": false, "equal_weights": 3, "differences": [..]}.
 LEAPP_EXPORT std::string to_json(const BundleDiff& diff);
 
 }  // namespace leapp

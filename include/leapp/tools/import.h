@@ -1,13 +1,13 @@
-// Turns a policy that another project exported into a bundle: an ONNX file and what its trainer
-// wrote down about its deployment, as metadata of the file or as a YAML file beside it.
+// Turns a policy that another project exported into a bundle: an ONNX file and its trainer's
+// description of the deployment, in the metadata of the file or in a YAML file next to it.
 //
 //   const leapp::ImportedPolicy policy = leapp::import_onnx("policy.onnx", "out/walker");
 //   for (const std::string& note : policy.notes) std::cout << note << '\n';
 //
-// The bundle has three nodes: `observe` makes the observation out of what sensors measure
-// (offsets, order of joints, clip, scale, history), `policy` is the model, and `act` makes joint
-// targets out of its action and gives the gains. Histories and the last action are state of the
-// bundle. docs/howto/import/ has a page for each format: mjlab, BeyondMimic, holosoma, Exploy,
+// The bundle has three nodes: `observe` computes the observation from sensor values
+// (offsets, order of joints, clip, scale, history), `policy` is the model, and `act` computes joint
+// targets and gains from its action. Histories and the last action are state of the bundle.
+// docs/howto/import/ has a page for each format: mjlab, BeyondMimic, holosoma, Exploy,
 // unitree_rl_lab and rl_sar.
 #pragma once
 
@@ -33,7 +33,7 @@ struct ImportOptions {
 struct ImportedPolicy {
   Bundle bundle;       ///< as written; `bundle.file` is its YAML
   std::string format;  ///< "mjlab", "beyondmimic", "holosoma", "exploy", "unitree_rl_lab", "rl_sar"
-  /// What was assumed or translated on the way, one sentence each; for a person to read.
+  /// Assumptions and translations, one sentence each.
   std::vector<std::string> notes;
 };
 

@@ -53,17 +53,17 @@ struct NodeInventory {
   bool operator==(const NodeInventory&) const = default;
 };
 
-/// "net: 6 parameters, 152,076 values".
+/// Returns "net: 6 parameters, 152,076 values".
 LEAPP_EXPORT std::string to_string(const ExportedWeights& weights);
 
-/// "env.commands [1, 3], all zeros, read by aten::cat at policy.py:42 in forward".
+/// Returns "env.commands [1, 3], all zeros, read by aten::cat at policy.py:42 in forward".
 LEAPP_EXPORT std::string to_string(const ExportedConstant& constant);
 
-/// A JSON array with one object for each node.
+/// Returns a JSON array with one object for each node.
 LEAPP_EXPORT std::string to_json(const std::vector<NodeInventory>& inventory);
 
-/// Reads the inventory from the diagnostics.json beside a bundle's YAML file. Returns nothing if
-/// there is no such file, or if it is not one that compile_graph() wrote.
+/// Reads the inventory from the diagnostics.json next to a bundle's YAML file. Returns nothing if
+/// there is no such file, or if compile_graph() did not write it.
 LEAPP_EXPORT std::vector<NodeInventory> read_inventory(const std::filesystem::path& yaml);
 
 /// Returns whether a name that the user acknowledged covers the constant: it is the constant's

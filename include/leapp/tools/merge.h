@@ -36,8 +36,8 @@ LEAPP_EXPORT Bundle merge_bundle(const std::filesystem::path& yaml,
 /// back is the term `actions`. Joints, gains and pose come from what the bundle's ports and configs
 /// say; the scale of actions is found by running it on mock input. Numbers are not rounded.
 ///
-/// Throws Error, LP825, where such a controller could not run the bundle: it has other state than
-/// its last action, its joints or gains are not named, its targets are no scaled actions.
+/// Throws Error, LP825, if such a controller cannot run the bundle: it has other state than its
+/// last action, its joints or gains are not named, or its targets are not scaled actions.
 LEAPP_EXPORT void write_policy(const std::filesystem::path& yaml, const std::filesystem::path& file,
                                const RuntimeOptions& options = {});
 

@@ -21,7 +21,7 @@
 
 namespace leapp {
 
-/// What is shown beside the bundle itself. An empty path is none.
+/// Additional content of the page. An empty path means none.
 struct ViewOptions {
   BundleOptions bundle = {};
   std::filesystem::path bench = {};      ///< what `leapp bench --json` printed
@@ -29,13 +29,13 @@ struct ViewOptions {
   std::filesystem::path robot = {};      ///< the robot's description, for the binding
 };
 
-/// The page of a bundle. Throws Error: what read_bundle() throws; LP961 for a bench report that is
-/// none; LP651 and LP655 for a robot and a recording. Models that cannot be read, and a drawing
-/// that cannot be made, are remarks on the page.
+/// Returns the page of a bundle. Throws Error: what read_bundle() throws; LP961 for an invalid
+/// bench report; LP651 and LP655 for a robot and a recording. Unreadable models and a failed
+/// drawing are remarks on the page.
 LEAPP_EXPORT std::string view_page(const std::filesystem::path& yaml,
                                    const ViewOptions& options = {});
 
-/// The page of the second bundle, with everything in which it differs from the first.
+/// Returns the page of the second bundle, with everything in which it differs from the first.
 LEAPP_EXPORT std::string diff_page(const std::filesystem::path& before,
                                    const std::filesystem::path& after,
                                    const ViewOptions& options = {});

@@ -1,4 +1,4 @@
-// Something that was said of a program: a warning or a remark, as data.
+// A warning or a remark about a program, as data.
 #pragma once
 
 #include <string>
@@ -22,10 +22,10 @@ struct Diagnostic {
   bool operator==(const Diagnostic&) const = default;
 };
 
-/// "policy.py:42 in forward: ... [LP201]", as the log has it.
+/// Returns "policy.py:42 in forward: ... [LP201]", as the log has it.
 LEAPP_EXPORT std::string to_string(const Diagnostic& diagnostic);
 
-/// A JSON document with everything, in order.
+/// Returns a JSON document with everything, in order.
 LEAPP_EXPORT std::string to_json(const std::vector<Diagnostic>& diagnostics);
 
 }  // namespace leapp

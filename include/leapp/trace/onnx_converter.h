@@ -33,7 +33,7 @@ class OnnxOp;
 /// A tensor of the ONNX graph under construction. Valid while the converter runs.
 class LEAPP_EXPORT OnnxValue {
  public:
-  /// No tensor: an optional input that is left out.
+  /// Creates an undefined value: an optional input that is left out.
   OnnxValue() = default;
 
   bool defined() const noexcept { return builder_ != nullptr; }
@@ -53,7 +53,7 @@ using OnnxAttribute = std::variant<std::int64_t, float, std::string, std::vector
                                    std::vector<float>, std::vector<std::string>>;
 using OnnxAttributes = std::vector<std::pair<std::string, OnnxAttribute>>;
 
-/// What a node makes, where that is not one tensor like the operator's first result.
+/// Outputs of an ONNX node, if they differ from the operator's first result.
 struct OnnxNodeOptions {
   struct Output {
     DType dtype = DType::kFloat32;
@@ -67,11 +67,11 @@ struct OnnxNodeOptions {
 /// One call of an operator that is being converted.
 class LEAPP_EXPORT OnnxOp {
  public:
-  /// The qualified name, "mylib::softclip".
+  /// Returns the qualified name, "mylib::softclip".
   std::string name() const;
-  /// The ONNX opset the model is written for.
+  /// Returns the ONNX opset the model is written for.
   int opset_version() const;
-  /// "policy.py:42 in act", or "" when unknown.
+  /// Returns "policy.py:42 in act", or "" when unknown.
   std::string source() const;
 
   // Arguments. Asking for one that the operator does not have, or as another type, is an Error.
@@ -88,10 +88,10 @@ class LEAPP_EXPORT OnnxOp {
   // Building.
   /// A constant; the elements are copied.
   OnnxValue constant(const ConstTensorView& value);
-  /// A node with one output.
+  /// Returns a node with one output.
   OnnxValue emit(std::string_view op_type, const std::vector<OnnxValue>& inputs,
                  const OnnxAttributes& attributes = {}, const OnnxNodeOptions& options = {});
-  /// A node with as many outputs as `options.outputs` says.
+  /// Returns a node with as many outputs as `options.outputs` says.
   std::vector<OnnxValue> emit_many(std::string_view op_type, const std::vector<OnnxValue>& inputs,
                                    const OnnxAttributes& attributes,
                                    const OnnxNodeOptions& options);
@@ -115,8 +115,8 @@ class LEAPP_EXPORT OnnxOp {
 
 using OnnxConverter = std::function<void(OnnxOp&)>;
 
-/// Makes the converter serve the operator ("namespace::name" or "namespace::name.overload"), also
-/// in place of one of LEAPP's own. A later registration replaces an earlier one.
+/// Registers the converter for the operator ("namespace::name" or "namespace::name.overload"), also
+/// in place of a built-in one. A later registration replaces an earlier one.
 LEAPP_EXPORT void register_onnx_converter(const std::string& qualified_name,
                                           OnnxConverter converter);
 

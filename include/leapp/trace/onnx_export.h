@@ -46,11 +46,11 @@ LEAPP_EXPORT OnnxExport export_onnx(const ir::Graph& graph, const std::filesyste
 /// Converts the graph to a model in memory, weights inline.
 LEAPP_EXPORT std::string to_onnx(const ir::Graph& graph, const OnnxExportOptions& options = {});
 
-/// Whether there is a converter for an operator, "aten::linear" say. Composite operators that have
-/// one should reach the exporter whole, the others taken apart.
+/// Returns whether there is a converter for an operator such as "aten::linear". Composite operators
+/// with a converter should reach the exporter whole, others decomposed.
 LEAPP_EXPORT bool can_convert_to_onnx(std::string_view qualified_name);
 
-/// The qualified names of all operators that have a converter, sorted.
+/// Returns the qualified names of all operators that have a converter, sorted.
 LEAPP_EXPORT std::vector<std::string> onnx_convertible_ops();
 
 }  // namespace leapp

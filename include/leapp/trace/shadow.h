@@ -1,21 +1,21 @@
-// A shadow run: the annotated program goes on, and its bundle runs beside it on the same inputs.
+// A shadow run: the bundle runs next to its annotated program on the same inputs.
 //
 //   leapp::Shadow run("walker/walker.yaml");
 //   while (walking) step();  // the program, with its annotations, as it is
 //   std::cout << to_string(run.report());
 //
 // A short trace cannot show what a program does in tick 700. While a Shadow is alive every
-// annotation outside of a tracing session also feeds the bundle: each model runs on the inputs that
-// its node took in, and every output is compared with the program's. They run together once a tick:
-// when every node was passed, or one begins its next pass. State is the bundle's own, as it is on
-// the robot, so that a wrong one shows. The first difference of a node is a warning (LP944) with
-// port, tick, error and the program's line. What a node with state of its own puts out after that
-// would differ for the same reason, so it is not judged again before a reset. Other nodes go on
-// being compared: they take in what the program hands them.
+// annotation outside of a tracing session also feeds the bundle: each model runs on the inputs of
+// its node, and every output is compared with the program's. The models run once per tick: after
+// every node was passed, or when one starts its next pass. The bundle keeps its own state, as on
+// the robot, so wrong state shows. The first difference of a node is a warning (LP944) with port,
+// tick, error and the program's line. Later outputs of a node with its own state would differ for
+// the same reason, so it is not compared again before a reset. Other nodes are still compared: they
+// receive the program's values.
 //
-// The program may begin an episode anew. Where it says so, by reset(), its word counts. Where it
-// never does, a node whose outputs agree once its state is at its initial values again was reset:
-// this is followed, with a warning (LP945) unless an annotated state shows the same.
+// The program may start a new episode and call reset(). If it never does, a node whose outputs
+// agree with its initial state is treated as reset, with a warning (LP945) unless an annotated
+// state shows the same.
 //
 // One at a time per process, and none while a session is tracing (LP946). Any thread may annotate;
 // begin and end it while none does.
@@ -43,7 +43,7 @@ struct ShadowOptions {
   BundleOptions bundle = {};  ///< how far the bundle is trusted
 };
 
-/// Where program and bundle came apart.
+/// First difference between program and bundle.
 struct ShadowDifference {
   std::string port;            ///< of the node, as it was annotated
   std::uint64_t tick = 0;      ///< of the node in this run, counted from 1
@@ -52,7 +52,7 @@ struct ShadowDifference {
   Comparison comparison = {};  ///< `traced` is the program's value, `exported` the bundle's
 };
 
-/// What was seen of one node.
+/// Results of one node.
 struct ShadowNodeReport {
   std::string node;
   std::uint64_t ticks = 0;      ///< passes that the program completed
@@ -69,13 +69,14 @@ struct ShadowReport {
   std::vector<ShadowNodeReport> nodes;  ///< as in the bundle
   std::vector<std::string> unknown;     ///< nodes of the program that the bundle does not have
 
-  /// Every node was compared, and none differed. Nodes that cannot be compared do not count.
+  /// Returns whether every node was compared and none differed. Nodes that cannot be compared are
+  /// ignored.
   LEAPP_EXPORT bool passed() const noexcept;
 };
 
-/// Lines for people.
+/// Returns the report as text.
 LEAPP_EXPORT std::string to_string(const ShadowReport& report);
-/// A JSON document with everything.
+/// Returns a JSON document with everything.
 LEAPP_EXPORT std::string to_json(const ShadowReport& report);
 
 class LEAPP_EXPORT Shadow {
@@ -87,13 +88,13 @@ class LEAPP_EXPORT Shadow {
   Shadow(const Shadow&) = delete;
   Shadow& operator=(const Shadow&) = delete;
 
-  /// The program has set its state to its initial values.
+  /// Reports that the program has set its state to its initial values.
   void reset();
 
   /// Ends the run; annotations do nothing again. A second call does nothing.
   void stop();
 
-  /// What was seen so far.
+  /// Returns the results so far.
   ShadowReport report() const;
 
  private:

@@ -71,7 +71,7 @@ LISTS = (list, collections.deque, bytearray, array.array, tuple, set)
 
 
 def is_a(value: Any, kinds: tuple[type, ...]) -> bool:
-    """Whether a value is of these types, whatever it says that its class is."""
+    """Return whether a value is of these types, whatever it says that its class is."""
     return issubclass(type(value), kinds)
 
 

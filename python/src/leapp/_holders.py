@@ -116,7 +116,7 @@ def opened(number: int) -> None:
 
 
 def keeps(outputs: Iterable[torch.Tensor]) -> bool:
-    """Whether each of these outputs comes from a tensor that an object of the program holds.
+    """Return whether each of these outputs comes from a tensor that an object of the program holds.
 
     The program may put another tensor there before the next pass, unlike in a function's variable.
     """

@@ -116,7 +116,7 @@ class Stage:
         return names
 
     def _is_bound_to(self, value: Any) -> bool:
-        """Whether the function is a method of that object or class, whatever it calls it."""
+        """Return whether the function is a method of that object or class, whatever it calls it."""
         kinds = (value if isinstance(value, type) else type(value)).__mro__
         owner = self.function.__module__, self.function.__qualname__.rpartition(".")[0]
         return any((kind.__module__, kind.__qualname__) == owner for kind in kinds)

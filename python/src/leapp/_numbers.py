@@ -91,7 +91,7 @@ def _place_of(part: Any) -> tuple[int | None, ...]:
 
 
 def _runs(part: ast.AST, op: str) -> bool:
-    """Whether an expression runs the operator itself, not through a function of a library."""
+    """Return whether an expression runs the operator itself, not through a function of a library."""
     if not isinstance(part, ast.Call):
         return True
     name = op.rpartition("::")[2].strip("_")
@@ -131,6 +131,6 @@ def _literals_of_code(code: CodeType) -> frozenset[float]:
 
 
 def _is_literal(value: float, literals: Iterable[float]) -> bool:
-    """Whether a value is one of the literals, also rounded as a tensor's elements are."""
+    """Return whether a value is one of the literals, also rounded as a tensor's elements are."""
     size = abs(value)
     return any(size == each or size == float(np.float32(each)) for each in literals)

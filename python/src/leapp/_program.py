@@ -190,7 +190,7 @@ def _is_replaceable(value: Any) -> bool:
 
 @functools.cache
 def _is_programs_class(kind: type) -> bool:
-    """Whether a class is of the program's code, see ``_trace.is_user_code``."""
+    """Return whether a class is of the program's code, see ``_trace.is_user_code``."""
     if issubclass(kind, types.ModuleType):
         return False
     if kind is types.SimpleNamespace or kind.__module__ == "__main__":
@@ -201,7 +201,7 @@ def _is_programs_class(kind: type) -> bool:
 
 @functools.cache
 def _holds_data(kind: type) -> bool:
-    """Whether a class of the program's has more than methods."""
+    """Return whether a class of the program's has more than methods."""
     if not _is_programs_class(kind) or issubclass(kind, enum.Enum):
         return False
     items = [item for name, item in vars(kind).items() if not name.startswith("__")]

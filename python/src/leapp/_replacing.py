@@ -35,5 +35,5 @@ _lasting = functools.cache(wrapped)
 
 
 def in_node() -> bool:
-    """Whether the program's code inside a node calls what runs this in place of a function."""
+    """Return whether the program's code inside a node calls what runs this in place of a function."""
     return _trace.any_open() and _trace.is_user_code(sys._getframe(3).f_code)

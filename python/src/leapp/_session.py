@@ -238,7 +238,7 @@ class ExportManager(Annotate):
 
     @staticmethod
     def is_interpret_graph_enabled() -> bool:
-        """Whether a session is tracing now."""
+        """Return whether a session is tracing now."""
         return _state.is_active()
 
     @staticmethod

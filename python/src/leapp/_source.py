@@ -20,7 +20,7 @@ _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 
 
 def only_shown(code: CodeType, offset: int) -> bool:
-    """Whether what an instruction computes is printed, logged or asserted where it is computed."""
+    """Return whether what an instruction computes is printed, logged or asserted where it is computed."""
     if offset < 0 or not hasattr(code, "co_positions"):  # before Python 3.11
         return False
     place = next(itertools.islice(code.co_positions(), offset // 2, None), None)
@@ -52,7 +52,7 @@ def _is_only_shown(part: ast.AST, parents: dict[ast.AST, ast.AST]) -> bool:
 
 
 def _only_shows(part: ast.stmt) -> bool:
-    """Whether a statement changes nothing but what the program shows, or that it goes on."""
+    """Return whether a statement changes nothing but what the program shows, or that it goes on."""
     match part:
         case ast.Assert() | ast.Raise() | ast.Pass():
             return True
@@ -70,7 +70,7 @@ def _last_name(part: ast.AST) -> str:
 
 
 def carries(owner: Any, name: Any) -> bool:
-    """Whether code of the class carries a value in that attribute from one call to the next."""
+    """Return whether code of the class carries a value in that attribute from one call to the next."""
     return isinstance(owner, type) and name in _carried_by(owner)
 
 

@@ -28,7 +28,7 @@ calls: Any = _untraced
 
 
 def loaded() -> bool:
-    """Whether the compiled module is loaded, that is, whether tracing was ever asked for."""
+    """Return whether the compiled module is loaded, that is, whether tracing was ever asked for."""
     return is_active is not _inactive
 
 

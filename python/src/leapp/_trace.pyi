@@ -97,7 +97,7 @@ def set_item(tensor: Tensor, index: Any, value: Any) -> bool:
     """``tensor[index] = value`` likewise; False where there are none."""
 
 def is_user_code(code: CodeType | str) -> bool:
-    """Whether code, or a file, is the program's: installed libraries are."""
+    """Return whether code, or a file, is the program's: installed libraries are."""
 
 def restore_sequence_slot() -> None: ...
 def refresh(holders: list[Holder], copies: list[Copy]) -> list[int]:

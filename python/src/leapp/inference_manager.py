@@ -109,7 +109,7 @@ class Node:
 
 @dataclass(frozen=True)
 class Verification:
-    """Whether this machine repeats the ticks that were traced. ``str()`` of it is for people."""
+    """Return whether this machine repeats the ticks that were traced. ``str()`` of it is for people."""
 
     #: All that was compared agrees within its tolerance.
     passed: bool

@@ -193,13 +193,13 @@ class TensorSemantics:
 
 
 def is_ndarray(value: object) -> bool:
-    """Whether the value is a NumPy array, without importing NumPy to find out."""
+    """Return whether the value is a NumPy array, without importing NumPy to find out."""
     numpy = sys.modules.get("numpy")
     return numpy is not None and isinstance(value, numpy.ndarray)
 
 
 def is_array(value: object) -> bool:
-    """Whether the value can be a port: a PyTorch tensor, likewise, or a NumPy array."""
+    """Return whether the value can be a port: a PyTorch tensor, likewise, or a NumPy array."""
     torch = sys.modules.get("torch")
     return (torch is not None and isinstance(value, torch.Tensor)) or is_ndarray(value)
 

@@ -34,7 +34,7 @@ bool AppendFile::append(std::string_view bytes) noexcept {
 
 void AppendFile::fail(int code) noexcept {
   error_ = {code, std::generic_category()};
-  // Half of what was to be written helps nobody. A device cannot be cut, and is left alone.
+  // A partly written record is useless. A device cannot be truncated and is left alone.
   [[maybe_unused]] const int cut = ::ftruncate(descriptor_, static_cast<off_t>(size_));
 }
 

@@ -11,8 +11,8 @@
 
 namespace leapp {
 
-/// What append() wrote is with the operating system when it returns. The first failure is the last
-/// call that counts: the file is cut back to what was written whole, and takes nothing more. Not
+/// A file to append to. Data is with the operating system when append() returns. After the first
+/// failure the file is truncated to the last complete record and accepts nothing more. Not
 /// copyable; for one thread.
 class LEAPP_EXPORT AppendFile {
  public:
@@ -28,9 +28,9 @@ class LEAPP_EXPORT AppendFile {
   /// Closes the file. Returns what went wrong with it, if anything.
   std::error_code close() noexcept;
 
-  /// How many bytes are in the file.
+  /// Returns how many bytes are in the file.
   std::uint64_t size() const noexcept { return size_; }
-  /// What went wrong first; no error while all went well.
+  /// Returns the first error, or no error.
   std::error_code error() const noexcept { return error_; }
 
  private:

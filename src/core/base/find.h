@@ -8,7 +8,7 @@
 
 namespace leapp {
 
-/// The first element that the condition holds for, or nullptr.
+/// Returns the first element that the condition holds for, or nullptr.
 template <typename Range, typename Condition>
 auto* find_where(Range&& range, Condition&& condition) {
   const auto it = std::ranges::find_if(range, condition);

@@ -1,10 +1,9 @@
-// A folder with everything below it.
+// Recursive operations on directories.
 //
-// std::filesystem has remove_all and recursive_directory_iterator for this, and no source of ours
-// may use them: the libtorch of some releases of PyTorch (2.7 is one) shows functions of an older
-// libstdc++, which the system's takes for its own where Python loads torch first. Walks
-// through folders then run half in one and half in the other, and crash. directory_iterator is ours
-// alone and works.
+// Our sources must not use std::filesystem::remove_all and recursive_directory_iterator: the
+// libtorch of some PyTorch releases (2.7, for example) exports functions of an older libstdc++. If
+// Python loads torch first, recursive iteration mixes both versions and crashes. directory_iterator
+// is not affected.
 #pragma once
 
 #include <filesystem>

@@ -10,7 +10,7 @@ namespace leapp {
 template <typename T>
 class Guarded {
  public:
-  /// Holds the mutex for as long as it lives. The references it hands out must not outlive it.
+  /// A lock of the mutex with access to the value. References from it must not outlive it.
   class Access {
    public:
     explicit Access(Guarded& guarded) : lock_(guarded.mutex_), value_(guarded.value_) {}

@@ -30,8 +30,8 @@ class LEAPP_EXPORT Digest {
 
   void update(std::string_view bytes);
 
-  /// Lower-case hex. Call once, last. MD5 is there for tools that still ask for it and guards
-  /// nothing.
+  /// Returns lower-case hexadecimal digits. Call once, last. MD5 is only for other tools that
+  /// require it.
   std::string finish();
 
  private:
@@ -53,7 +53,7 @@ LEAPP_EXPORT Checksums hash_bytes(std::string_view bytes);
 /// Checksums of a regular file, read once in pieces. Throws Error: kNotFound or kIo.
 LEAPP_EXPORT Checksums hash_file(const std::filesystem::path& path);
 
-/// The sha256 alone, at a third of the cost.
+/// Returns the sha256 alone, at a third of the cost.
 LEAPP_EXPORT std::string sha256_file(const std::filesystem::path& path);
 
 }  // namespace leapp

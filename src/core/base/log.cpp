@@ -20,7 +20,7 @@ struct Receiver {
 };
 
 std::mutex receiver_mutex;
-// Null: nobody listens. A program must not fail for lack of memory before it begins.
+// Null: there is no sink. A program must not fail for lack of memory before it starts.
 std::shared_ptr<const Receiver> current_sink;
 std::shared_ptr<const Receiver> current_record;
 

@@ -1,4 +1,4 @@
-// Log messages of LEAPP's own code; leapp/log.h defines the sink that receives them.
+// Log messages of our code; leapp/log.h defines the sink that receives them.
 #pragma once
 
 #include <string_view>
@@ -8,12 +8,13 @@
 
 namespace leapp {
 
-/// A second receiver of every line, for a file that takes all of them whatever the sink shows.
+/// Returns a second receiver of every line, for a file that takes all of them whatever the sink
+/// shows.
 LEAPP_EXPORT LogSink set_log_record(LogSink record);
 
 LEAPP_EXPORT void log(LogLevel level, std::string_view message);
 
-/// A line that ends with its code, "... [LP621]".
+/// Logs a line that ends with its code, "... [LP621]".
 LEAPP_EXPORT void log(LogLevel level, Code code, std::string_view message);
 LEAPP_EXPORT void warn(Code code, std::string_view message);
 

@@ -24,11 +24,11 @@ inline constexpr std::array<std::uint32_t, 64> kSha256Rounds{
 /// Takes whole blocks of 64 bytes into the state of eight words.
 using Sha256Blocks = void (*)(std::uint32_t* state, const unsigned char* bytes, std::size_t blocks);
 
-/// In plain C++, for every processor.
+/// Hashes blocks in plain C++, for every processor.
 void sha256_blocks_plain(std::uint32_t* state, const unsigned char* bytes, std::size_t blocks);
 
-/// With instructions made for it (SHA-NI, ARMv8's SHA2), several times as fast; null where this
-/// processor has none.
+/// Returns a function that uses SHA instructions (SHA-NI, ARMv8 SHA2), several times as fast; null
+/// if the processor has none.
 Sha256Blocks sha256_blocks_native();
 
 }  // namespace leapp

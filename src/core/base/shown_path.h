@@ -11,8 +11,9 @@
 
 namespace leapp {
 
-/// A file's path relative to the working folder; of an installed package from the package on; of
-/// any other file its name alone. A path that is relative already, or no path ("<stdin>"), stays.
+/// Returns a file's path relative to the working folder; of an installed package from the package
+/// on; of any other file its name alone. A path that is relative already, or no path ("<stdin>"),
+/// stays.
 LEAPP_EXPORT std::string shown_path(std::string_view path);
 
 }  // namespace leapp

@@ -1,4 +1,4 @@
-// Starting a thread, with an error of ours if the system has no room for one.
+// Starts threads, and throws our error if the system cannot create one.
 #pragma once
 
 #include <string>

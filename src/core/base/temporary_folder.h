@@ -10,10 +10,11 @@ namespace leapp {
 /// Not copyable; safe to use from several threads, each with one of its own.
 class LEAPP_EXPORT TemporaryFolder {
  public:
-  /// Where the system keeps temporary files. Throws Error (kIo) where nothing can be written.
+  /// Creates a directory where the system keeps temporary files. Throws Error (kIo) if it is not
+  /// writable.
   TemporaryFolder();
-  /// In `parent` (empty: the working folder), which is made where it is missing, so that a rename
-  /// takes files from here to there. Throws Error (kIo) like the other.
+  /// Creates a directory in `parent` (empty: the working directory), which is created if missing,
+  /// so files can be renamed to it. Throws Error (kIo).
   explicit TemporaryFolder(const std::filesystem::path& parent);
   ~TemporaryFolder();
   TemporaryFolder(const TemporaryFolder&) = delete;

@@ -13,7 +13,7 @@ std::uint8_t byte_at(std::string_view text, std::size_t offset) noexcept {
   return static_cast<std::uint8_t>(text[offset]);
 }
 
-/// Length of the valid sequence at `offset`, or 0.
+/// Returns the length of the valid sequence at `offset`, or 0.
 std::size_t sequence_length(std::string_view text, std::size_t offset) noexcept {
   const std::uint8_t lead = byte_at(text, offset);
   if (lead < 0x80) return 1;
@@ -31,8 +31,9 @@ std::size_t sequence_length(std::string_view text, std::size_t offset) noexcept 
   return length;
 }
 
-/// Code points that are not seen and change how the text around them is read: they turn its
-/// direction (U+202E), break lines, or hide. Joiners (U+200C, U+200D) are letters' parts and stay.
+/// Returns whether a code point is invisible and changes how the surrounding text is read: it
+/// changes the direction (U+202E), breaks lines, or hides text. Joiners (U+200C, U+200D) are parts
+/// of letters and allowed.
 bool misleads(char32_t code) noexcept {
   return code == 0x061C || code == 0x180E || code == 0x200B || code == 0x200E || code == 0x200F ||
          (code >= 0x2028 && code <= 0x202E) || (code >= 0x2060 && code <= 0x206F) ||
@@ -40,7 +41,7 @@ bool misleads(char32_t code) noexcept {
          (code >= 0xE0000 && code <= 0xE007F);
 }
 
-/// Length of what a terminal may take for a command at `offset`, or 0.
+/// Returns the length of a possible terminal command at `offset`, or 0.
 std::size_t command_length(std::string_view text, std::size_t offset) noexcept {
   const std::uint8_t byte = byte_at(text, offset);
   if (byte == '\n' || byte == '\t') return 0;
@@ -52,7 +53,7 @@ std::size_t command_length(std::string_view text, std::size_t offset) noexcept {
   return misleads(next_code_point(text, at)) ? length : 0;
 }
 
-/// The largest offset up to `most` at which no sequence of valid UTF-8 is cut.
+/// Returns the largest offset up to `most` at which no sequence of valid UTF-8 is cut.
 std::size_t whole_sequences(std::string_view text, std::size_t most) noexcept {
   while (most > 0 && most < text.size() && (byte_at(text, most) & 0xC0) == 0x80) --most;
   return most;

@@ -16,7 +16,7 @@ class WordRing {
  public:
   explicit WordRing(std::size_t words) : words_(std::bit_ceil(words)), mask_(words_.size() - 1) {}
 
-  /// Writer: begins a message of `count` words. Returns false if there is no room for it.
+  /// Starts a message of `count` words. Returns false if there is no room. Called by the writer.
   bool begin(std::size_t count) noexcept {
     next_ = head_.load(std::memory_order_relaxed);
     return words_.size() - (next_ - tail_.load(std::memory_order_acquire)) >= count;
@@ -27,7 +27,7 @@ class WordRing {
   /// Hands the message over.
   void end() noexcept { head_.store(next_, std::memory_order_release); }
 
-  /// The reader: how many words there are.
+  /// Returns the reader: how many words there are.
   std::size_t size() const noexcept {
     return head_.load(std::memory_order_acquire) - tail_.load(std::memory_order_relaxed);
   }

@@ -18,7 +18,8 @@ namespace {
 
 using Kind = YamlNode::Kind;
 
-/// The path from `from` to `target`, which is found by its address. Slow; for messages only.
+/// Returns the path from `from` to `target`, which is found by its address. Slow; for messages
+/// only.
 bool find_path(const YamlNode& from, const YamlNode& target, FieldPath& path) {
   if (&from == &target) return true;
   for (std::size_t i = 0; i < from.items.size(); ++i) {
@@ -67,7 +68,7 @@ class BundleReader {
     if (node.kind != Kind::kSequence) fail(code, node, "expected a list, found " + describe(node));
   }
 
-  /// B3, B6, B7: the mapping has these keys.
+  /// Checks that the mapping has these keys: B3, B6, B7.
   void check_keys(Code code, const YamlNode& node, const std::string& what,
                   std::initializer_list<const char*> keys) const {
     expect_mapping(code, node);
@@ -95,8 +96,7 @@ class BundleReader {
   std::string read_digest(const YamlNode* node) const {
     const std::string digest = read_optional_text(rule(13), node).value_or("");
     if (digest.empty() && node && !node->is_null()) {
-      fail(rule(13), *node,
-           "an empty text is no checksum; leave the field out where there is none");
+      fail(rule(13), *node, "the checksum is empty; remove the field or state the checksum");
     }
     return digest;
   }
@@ -212,7 +212,8 @@ class BundleReader {
     return shape;
   }
 
-  /// Whether a list of names stands where a list of dimensions is expected: it names the last one.
+  /// Returns whether a list of names stands where a list of dimensions is expected: it names the
+  /// last one.
   static bool is_flat(const YamlNode& node) {
     return !node.items.empty() &&
            std::all_of(node.items.begin(), node.items.end(), [](const YamlNode& item) {

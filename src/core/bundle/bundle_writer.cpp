@@ -15,7 +15,7 @@ std::string text_or_null(const std::string& text) {
   return text.empty() ? "null" : write_text(text);
 }
 
-/// A whole number of milliseconds without the point.
+/// Returns a whole number of milliseconds without the point.
 std::string write_period(double period_ms) {
   constexpr double kExactLimit = 1e15;  // integers below are exact in a double
   if (std::abs(period_ms) < kExactLimit && std::trunc(period_ms) == period_ms) {
@@ -112,7 +112,7 @@ void write_node_ports(YamlWriter& yaml, std::string_view key, const std::vector<
   }
 }
 
-/// The same value with the keys of every mapping in order.
+/// Does the same value with the keys of every mapping in order.
 Metadata sorted_keys(const Metadata& value) {
   if (const auto* const list = std::get_if<Metadata::List>(&value.value)) {
     Metadata::List result;

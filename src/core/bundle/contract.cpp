@@ -47,7 +47,7 @@ class PortContractParser {
 
   std::int64_t last_dimension() const { return port_.shape.empty() ? 1 : port_.shape.back(); }
 
-  /// Whether there is one number for all elements, or one for each.
+  /// Returns whether there is one number for all elements, or one for each.
   bool fits(int number, std::string_view key, const std::vector<double>& numbers) {
     const std::int64_t size = last_dimension();
     if (numbers.size() == 1 || static_cast<std::int64_t>(numbers.size()) == size) return true;

@@ -10,7 +10,7 @@
 
 namespace leapp {
 
-/// Which rule a key breaks, and how, in words that end a sentence.
+/// A broken rule of a key, and the end of a sentence about it.
 struct ContractFault {
   Code code;
   std::string key;
@@ -34,16 +34,16 @@ ParsedGraphContract parse_contract(const Metadata::Map& configs);
 
 enum class PortSide { kInput, kOutput };
 
-/// What is wrong with a port's contract, whichever side it is on.
+/// Returns the fault in a port's contract, for an input or output.
 LEAPP_EXPORT std::optional<ContractFault> find_contract_fault(const Port& port);
 
-/// The same with the side: only inputs have ages and histories, only outputs fallbacks.
+/// Does the same with the side: only inputs have ages and histories, only outputs fallbacks.
 std::optional<ContractFault> find_contract_fault(const Port& port, PortSide side);
 
-/// B29: what is wrong with the contract of the whole, its command ranges seen beside the ports.
+/// Returns the fault in the contract of the graph, including command ranges and ports: B29.
 std::optional<ContractFault> find_contract_fault(const Bundle& bundle);
 
-/// For exporters: throws Error, B25 to B29, for the first fault in the contract of a bundle.
+/// Throws Error, B25 to B29, for the first fault in the contract of a bundle. For exporters.
 LEAPP_EXPORT void require_contract(const Bundle& bundle);
 
 }  // namespace leapp

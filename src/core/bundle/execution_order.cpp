@@ -43,7 +43,8 @@ std::vector<Edge> collect_edges(const Bundle& bundle, const RuleReporter& report
   return edges;
 }
 
-/// A cycle among models that all wait for another: going back along the wires must meet one again.
+/// Returns a cycle among models that all wait for another: going back along the wires must meet one
+/// again.
 std::vector<const Edge*> find_cycle(const std::vector<Edge>& edges,
                                     const std::vector<std::size_t>& waiting_for) {
   std::vector<const Edge*> into(waiting_for.size(), nullptr);

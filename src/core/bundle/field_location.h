@@ -9,11 +9,11 @@
 
 namespace leapp {
 
-/// The node at `path`, or the deepest one on the way that is there.
+/// Returns the node at `path`, or the deepest one on the way that is there.
 const YamlNode& find_node(const YamlNode& root, const FieldPath& path);
 
-/// "walker.yaml:12:7: " for a field of that file, which is read once more for it: for messages
-/// only. As much of it as can be found out; empty when `yaml` is.
+/// Returns "walker.yaml:12:7: " for a field of that file, which is read again for this. Returns as
+/// much as is known; empty if `yaml` is.
 std::string locate_field(const std::filesystem::path& yaml, const FieldPath& path);
 
 }  // namespace leapp

@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Whether `file` lies in `folder` or below; both are free of links and dots.
+/// Returns whether `file` lies in `folder` or below; both are free of links and dots.
 bool is_inside(const fs::path& file, const fs::path& folder) {
   const auto [end, at] = std::mismatch(folder.begin(), folder.end(), file.begin(), file.end());
   return end == folder.end() && at != file.end();

@@ -21,7 +21,7 @@ void add_model_files(std::set<fs::path>& files, const YamlNode& model) {
   if (!parameters) return;
   const YamlNode* const path = parameters->find("model_path");
   add_path(files, path);
-  // Other writers do not list the data that an ONNX model of theirs keeps beside it.
+  // Other writers do not list the external data of an ONNX model.
   if (path && path->text.ends_with(".onnx")) {
     YamlNode data = *path;
     data.text += ".data";

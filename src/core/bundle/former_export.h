@@ -9,13 +9,12 @@
 
 namespace leapp {
 
-/// Paths, relative to `folder`, of the files its `{name}.yaml` names: models, what they keep beside
-/// them, initial values, golden traces. Never fails: of a YAML that cannot be read, nothing is
-/// known.
+/// Returns the files that `{name}.yaml` names, relative to `folder`: models, their external data,
+/// initial values, golden traces. Never fails: an unreadable YAML gives an empty set.
 LEAPP_EXPORT std::set<std::filesystem::path> list_named_files(const std::filesystem::path& folder,
                                                               const std::string& name);
 
-/// Those, and the files that exports write: {name}.yaml, {name}.png, {name}.svg,
+/// Returns these files and all files that exports write: {name}.yaml, {name}.png, {name}.svg,
 /// {name}_initial_values.safetensors, {name}_golden.safetensors and validation.json.
 LEAPP_EXPORT std::set<std::filesystem::path> list_export_files(const std::filesystem::path& folder,
                                                                const std::string& name);

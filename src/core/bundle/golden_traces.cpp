@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kMostTicks = 100'000;
 
-/// A name taken apart.
+/// The parts of a tensor's name.
 struct GoldenName {
   std::size_t tick = 0;
   bool input = false;
@@ -41,7 +41,7 @@ std::optional<GoldenName> parse_golden_name(std::string_view text) {
   return GoldenName{*tick, side == "inputs", std::move(*port)};
 }
 
-/// The checks of one file, against the bundle it lies beside.
+/// Checks of one file against its bundle.
 class GoldenChecker {
  public:
   GoldenChecker(const Bundle& bundle, std::string file) : bundle_(bundle), file_(std::move(file)) {}

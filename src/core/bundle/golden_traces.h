@@ -19,20 +19,20 @@
 
 namespace leapp {
 
-/// What a bundle's file holds, checked against its ports. Owns the tensors; views live as long as
-/// it does. Movable; reading it from several threads is fine.
+/// Content of a bundle's golden traces, checked against its ports. Owns the tensors; views live as
+/// long as it does. Movable; several threads may read it.
 class LEAPP_EXPORT GoldenTraces {
  public:
   /// Throws Error(kValue): [B23], [B31] or [B32], with the file and the tensor or key at fault.
   GoldenTraces(const Bundle& bundle, const FileBytes& file, const BundleOptions& options = {});
 
   std::size_t ticks() const noexcept { return ticks_; }
-  /// Null where the tick leaves it out.
+  /// Returns the input, or null if the tick leaves it out.
   const ConstTensorView* input(std::size_t tick, const PortRef& port) const;
   const ConstTensorView* output(std::size_t tick, const PortRef& port) const;
-  /// The tolerance for an output.
+  /// Returns the tolerance for an output.
   Tolerance tolerance(const PortRef& output) const;
-  /// Why the values of a node are not compared; empty where they are.
+  /// Returns why the values of a node are not compared; empty if they are.
   std::string not_compared(const std::string& node) const;
 
  private:
@@ -41,10 +41,10 @@ class LEAPP_EXPORT GoldenTraces {
   std::size_t ticks_ = 0;
 };
 
-/// The name of a tensor of the file.
+/// Returns the name of a tensor of the file.
 LEAPP_EXPORT std::string golden_name(std::size_t tick, bool input, const PortRef& port);
 
-/// What a writer knows of the ticks beside their tensors.
+/// Facts about the ticks, in addition to their tensors.
 struct GoldenNotes {
   std::size_t ticks = 0;
   Tolerance tolerance;

@@ -78,7 +78,7 @@ class GraphContractParser {
     for (std::string& name : *names) add_capability(std::move(name));
   }
 
-  /// Isaac Lab's own place for the same; of another form it is not ours to judge.
+  /// Reads Isaac Lab's own requirements; other forms are ignored.
   void read_controller_owned_writes() {
     const Metadata* value = find_key(configs_, "isaaclab");
     for (const char* const key : {"controller_owned_writes", "requirements"}) {

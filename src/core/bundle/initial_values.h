@@ -12,10 +12,10 @@
 
 namespace leapp {
 
-/// The tensors of the file that `bundle.pipeline.initial_values` names. Without a file (null) none,
-/// with a warning where there is feedback that then starts as zeros. Names of the tensors are
-/// "node/input". Throws Error(kValue), [B20], where a name is no input of the bundle, dtype or
-/// shape differ from the port's, or a feedback input is left out.
+/// Returns the tensors of the file that `bundle.pipeline.initial_values` names. Without a file,
+/// returns none, and warns if there is feedback, which then starts with zeros. Names of the tensors
+/// are "node/input". Throws Error(kValue), [B20], if a name is not an input of the bundle, dtype or
+/// shape differ from the port's, or a feedback input is missing.
 LEAPP_EXPORT SafeTensors read_initial_values(const Bundle& bundle, const FileBytes* file,
                                              const BundleOptions& options = {});
 

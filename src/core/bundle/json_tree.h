@@ -8,9 +8,9 @@
 
 namespace leapp {
 
-/// The value of the text. It is discarded (`is_discarded()`) when the text is no JSON, and when it
-/// nests deeper than 100: what copies or writes a value calls itself for each level, and a file
-/// must not choose how deep. Throws nothing but std::bad_alloc.
+/// Returns the value of the text. The value is discarded (`is_discarded()`) if the text is not
+/// JSON, or nests deeper than 100 levels: copying and writing are recursive, and a file must not
+/// choose the depth. Throws nothing but std::bad_alloc.
 LEAPP_EXPORT nlohmann::ordered_json parse_json(std::string_view text);
 
 }  // namespace leapp

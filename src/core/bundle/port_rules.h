@@ -1,6 +1,6 @@
-// What must hold for one name and one port, asked by annotations, exporters and readers alike.
+// Rules for one name and one port, shared by annotations, exporters and readers.
 //
-// Each function returns what is wrong in words that end a sentence, or an empty text.
+// Each function returns the fault as the end of a sentence, or an empty string.
 #pragma once
 
 #include <string>
@@ -11,23 +11,23 @@
 
 namespace leapp {
 
-/// B5: a node's name is 1 to 200 bytes of UTF-8 without control characters and '/'.
+/// Checks that a node's name is 1 to 200 bytes of UTF-8 without control characters and '/': B5.
 LEAPP_EXPORT std::string find_node_name_fault(std::string_view name);
 
-/// B5: the same for a port's name, which may hold '/'.
+/// Does the same for a port's name, which may contain '/': B5.
 LEAPP_EXPORT std::string find_port_name_fault(std::string_view name);
 
-/// B8: the shape has no negative size and its bytes can be counted.
+/// Checks that the shape has no negative size and its bytes can be counted: B8.
 LEAPP_EXPORT std::string find_shape_fault(const Shape& shape, DType dtype);
 
-/// B10: element names fit the shape, at most one dimension is a time axis and its period is
-/// positive.
+/// Checks that element names fit the shape, at most one dimension is a time axis, and its period is
+/// positive: B10.
 LEAPP_EXPORT std::string find_element_names_fault(const ElementNames& names, const Shape& shape);
 
-/// B11: extra keys do not take the place of the port's own.
+/// Checks that extra keys do not replace the port's own: B11.
 LEAPP_EXPORT std::string find_extra_fault(const Metadata::Map& extra);
 
-/// B11: no key twice, and not nested too deep to be read back.
+/// Checks for duplicate keys and for nesting that is too deep to be read back: B11.
 LEAPP_EXPORT std::string find_metadata_fault(const Metadata::Map& map);
 
 /// Bytes of a tensor of a shape that has no fault.

@@ -1,4 +1,4 @@
-// How a broken rule is said: where in the file, which rule, which field, what is wrong.
+// Messages about a broken rule: position in the file, rule, field, fault.
 #pragma once
 
 #include <cstddef>
@@ -22,11 +22,11 @@ std::string to_string(const FieldPath& path);
 /// Throws or logs broken rules. Cheap to pass around while nothing is wrong.
 class RuleReporter {
  public:
-  /// `locate` gives what a message starts with: "walker.yaml:12:7: " or nothing.
+  /// Creates a reporter. `locate` returns the start of a message: "walker.yaml:12:7: " or nothing.
   explicit RuleReporter(std::function<std::string(const FieldPath&)> locate)
       : locate_(std::move(locate)) {}
 
-  /// "walker.yaml:12:7: [B7] models.policy.inputs[0].dtype: what".
+  /// Returns "walker.yaml:12:7: [B7] models.policy.inputs[0].dtype: what".
   std::string message(Code code, const FieldPath& path, std::string_view what) const;
 
   [[noreturn]] void fail(Code code, const FieldPath& path, std::string_view what) const {

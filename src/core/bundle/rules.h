@@ -6,22 +6,22 @@
 
 namespace leapp {
 
-/// What is done about element names and a contract that do not fit: a tick does not need them, and
-/// other writers do not check them, so readers warn.
+/// Treatment of element names and contracts that do not fit. A tick does not need them, and other
+/// writers do not check them, so readers warn.
 enum class MeaningPolicy { kFail, kWarn };
 
-/// B4, B5, B8 to B14, B25 to B30: every model by itself, the configs, and the other files.
+/// Checks every model by itself, the configs, and the other files: B4, B5, B8 to B14, B25 to B30.
 void check_models(const Bundle& bundle, const BundleOptions& options, MeaningPolicy policy,
                   const RuleReporter& reporter);
 
-/// B9, B15 to B19: the pipeline between models that have passed check_models().
+/// Checks the pipeline between models that have passed check_models(): B9, B15 to B19.
 void check_pipeline(const Bundle& bundle, const BundleOptions& options,
                     const RuleReporter& reporter);
 
-/// B18: execution_order() with places in messages.
+/// Returns execution_order() with positions in messages: B18.
 std::vector<std::size_t> find_execution_order(const Bundle& bundle, const RuleReporter& reporter);
 
-/// B14: why that path may not stand in a bundle, or an empty text.
+/// Returns why a bundle must not contain that path, or an empty string: B14.
 std::string find_path_fault(const std::string& path, const BundleOptions& options);
 
 }  // namespace leapp

@@ -32,7 +32,7 @@ class LEAPP_EXPORT SafeTensors {
  public:
   using Metadata = std::map<std::string, std::string>;
 
-  /// No tensors.
+  /// Creates an empty set of tensors.
   SafeTensors() = default;
 
   /// Throws Error: kNotFound, kIo, or kValue that begins "file: [B23]" when the content is unsound
@@ -40,13 +40,13 @@ class LEAPP_EXPORT SafeTensors {
   static SafeTensors read(const std::filesystem::path& path,
                           std::uint64_t max_bytes = std::uint64_t{1} << 30);
 
-  /// The same for a file already in memory, of which nothing is kept.
+  /// Does the same for a file already in memory, of which nothing is kept.
   static SafeTensors parse(std::string_view bytes, const std::string& file,
                            std::uint64_t max_bytes = std::uint64_t{1} << 30);
 
-  /// In the order of their bytes in the file.
+  /// Returns the tensors in the order of their bytes in the file.
   const std::vector<NamedTensorView>& tensors() const noexcept { return tensors_; }
-  /// Null when there is none of that name. Linear.
+  /// Returns the tensor of that name, or null. Linear.
   const ConstTensorView* find(std::string_view name) const noexcept;
   const Metadata& metadata() const noexcept { return metadata_; }
 
@@ -63,9 +63,9 @@ class LEAPP_EXPORT SafeTensors {
   std::unique_ptr<std::byte[], FreeBytes> bytes_;
 };
 
-/// The bytes of a file that holds these tensors, largest elements first, then by name, so that
-/// equal content gives equal files. Throws Error(kValue) for a repeated name or a type that the
-/// format lacks (complex128).
+/// Returns the bytes of a file that holds these tensors, largest elements first, then by name, so
+/// that equal content gives equal files. Throws Error(kValue) for a repeated name or a type that
+/// the format lacks (complex128).
 LEAPP_EXPORT std::string to_safetensors(const std::vector<NamedTensorView>& tensors,
                                         const SafeTensors::Metadata& metadata = {});
 

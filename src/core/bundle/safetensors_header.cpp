@@ -50,7 +50,7 @@ class HeaderHandler : public nlohmann::json_sax<nlohmann::json> {
   SafeTensorsHeader take() { return std::move(header_); }
 
   bool null() override { unexpected("null"); }
-  bool boolean(bool) override { unexpected("a truth value"); }
+  bool boolean(bool) override { unexpected("a bool"); }
   bool number_integer(std::int64_t) override { unexpected("a negative number"); }
   bool number_float(double, const std::string&) override { unexpected("a fraction"); }
   bool binary(nlohmann::json::binary_t&) override { unexpected("binary data"); }
@@ -84,7 +84,7 @@ class HeaderHandler : public nlohmann::json_sax<nlohmann::json> {
     key_ = value;
     auto& seen = place_ == Place::kTop ? names_ : fields_;
     if (!seen.insert(value).second) {
-      fail_header(file_, here() + "the name " + quote_for_message(value) + " stands there twice");
+      fail_header(file_, here() + "the name " + quote_for_message(value) + " appears twice");
     }
     return true;
   }

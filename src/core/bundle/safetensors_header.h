@@ -29,7 +29,7 @@ struct SafeTensorsHeader {
 /// The most bytes a header may have, as the format says.
 inline constexpr std::uint64_t kMaxSafeTensorsHeader = 100'000'000;
 
-/// The format's name of a type; empty when it has none.
+/// Returns the format's name of a type; empty when it has none.
 std::string_view safetensors_name(DType dtype) noexcept;
 
 /// Parses and checks a header for a data part of `data_bytes`: offsets leave no hole and no
@@ -37,7 +37,7 @@ std::string_view safetensors_name(DType dtype) noexcept;
 SafeTensorsHeader parse_safetensors_header(std::string_view json, std::uint64_t data_bytes,
                                            const std::string& file);
 
-/// The header as text, filled up with spaces to a multiple of 8 bytes.
+/// Returns the header as text, filled up with spaces to a multiple of 8 bytes.
 std::string write_safetensors_header(const SafeTensorsHeader& header);
 
 }  // namespace leapp

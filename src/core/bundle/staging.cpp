@@ -58,8 +58,8 @@ void remove_abandoned(const fs::path& parent, const std::string& prefix) {
   }
 }
 
-/// A new folder with a name of its own, or an empty path when `parent` does not take one. Unlike
-/// mkdtemp's, its mode is that of any folder the user makes.
+/// Returns a new folder with a name of its own, or an empty path when `parent` does not take one.
+/// Unlike mkdtemp's, its mode is that of any folder the user makes.
 fs::path make_unique(const fs::path& parent, const std::string& prefix) {
   std::random_device random;
   do {
@@ -129,8 +129,8 @@ int exchange(const fs::path& a, const fs::path& b) {
   return ::renameat2(AT_FDCWD, a.c_str(), AT_FDCWD, b.c_str(), RENAME_EXCHANGE) == 0 ? 0 : errno;
 }
 
-// Exports into one folder are put in place one after the other: what a commit carries over must not
-// be swapped away meanwhile. Held on the folder above, so that it leaves no file behind.
+// Exports to one directory are committed one after the other: files that a commit keeps must not be
+// replaced at the same time. The lock is on the parent directory, so it leaves no file.
 class CommitLock {
  public:
   explicit CommitLock(const fs::path& target)
@@ -220,7 +220,7 @@ void StagedDirectory::sync_early() const noexcept {
   }
 }
 
-/// B24: links everything of the old folder that is no part of an export into the new one.
+/// Links all files of the old directory that are not part of an export into the new one: B24.
 void StagedDirectory::carry_over() const {
   const std::set<fs::path> former = list_export_files(target_, name_);
   const std::set<fs::path> named = list_named_files(path_, name_);  // models used where they lie
@@ -245,7 +245,8 @@ void StagedDirectory::carry_over() const {
   }
 }
 
-/// False where the target cannot be renamed, being a mount point.
+/// Swaps the directories. Returns false if the target cannot be renamed because it is a mount
+/// point.
 bool StagedDirectory::swap_in() {
   int code = exchange(path_, target_);
   if (code == 0) {
@@ -278,7 +279,7 @@ bool StagedDirectory::swap_in() {
   return true;
 }
 
-/// The target stays the folder it is; its files are replaced one by one, the YAML last.
+/// Keeps the target directory and replaces its files one by one, the YAML last.
 void StagedDirectory::move_in() {
   const fs::path yaml = name_ + ".yaml";
   const std::set<fs::path> former = list_export_files(target_, name_);

@@ -1,5 +1,5 @@
-// An export replaces the former one as a whole or not at all: it is written beside, then swapped
-// in.
+// A new export that replaces the previous one completely or not at all: it is written to a
+// temporary directory, then swapped in.
 #pragma once
 
 #include <filesystem>
@@ -31,17 +31,18 @@ namespace leapp {
 /// Not thread-safe; use one object from one thread.
 class LEAPP_EXPORT StagedDirectory {
  public:
-  /// `target` is the export's folder, which need not exist; its last part is the bundle's name.
-  /// Throws Error(kIo) when nothing can be written there, kValue when a file is in the way.
+  /// Creates the temporary directory. `target` is the export's directory, which need not exist; its
+  /// last part is the bundle's name. Throws Error(kIo) if it is not writable, kValue if a file is
+  /// in the way.
   explicit StagedDirectory(const std::filesystem::path& target);
   ~StagedDirectory();
   StagedDirectory(const StagedDirectory&) = delete;
   StagedDirectory& operator=(const StagedDirectory&) = delete;
 
-  /// Where to write. Absolute; empty after commit().
+  /// Returns the directory to write to. Absolute; empty after commit().
   const std::filesystem::path& path() const noexcept { return path_; }
 
-  /// Where it will be. Absolute, without links.
+  /// Returns the final directory. Absolute, without links.
   const std::filesystem::path& target() const noexcept { return target_; }
 
   /// Writes the files that are there to the disk ahead of commit(), which then waits for less. May

@@ -1,4 +1,4 @@
-// The files of a bundle, each opened once: what is loaded is what was verified.
+// The files of a bundle, each opened once: the verified bytes are the loaded ones.
 #pragma once
 
 #include <chrono>
@@ -22,8 +22,8 @@ class LEAPP_EXPORT FileBytes {
   /// Throws Error: kNotFound or kIo.
   explicit FileBytes(const std::filesystem::path& path);
 
-  /// Mapped whatever its size, so that it takes no memory of its own: for files that nobody else
-  /// has yet. Throws as the constructor does.
+  /// Maps a file of any size, so that it takes no memory of its own: for files that no other
+  /// process uses yet. Throws like the constructor.
   static FileBytes mapped(const std::filesystem::path& path);
 
   const std::filesystem::path& path() const noexcept { return path_; }
@@ -55,17 +55,18 @@ class LEAPP_EXPORT VerifiedFiles {
 
   std::size_t byte_size() const noexcept;
 
-  /// Of all of them.
+  /// Throws if one of the files has changed.
   void require_unchanged() const;
 
  private:
   std::unordered_map<std::string, FileBytes> files_;
 };
 
-/// What the YAML beside a file states of it: its name and its checksums.
+/// Returns the entry of a file in the YAML: its name and its checksums.
 LEAPP_EXPORT FileEntry entry_of(const std::filesystem::path& file);
 
-/// The golden traces of a bundle that has some, and no other file of it. Throws as verify_files().
+/// Returns the golden traces of a bundle that has some, and no other file of it. Throws as
+/// verify_files().
 LEAPP_EXPORT FileBytes read_golden_file(const Bundle& bundle, const BundleOptions& options);
 
 }  // namespace leapp

@@ -27,10 +27,10 @@ PortKey key_of(const PortRef& ref) {
   return {ref.node, ref.port};
 }
 
-/// What is known of one port while the wires are followed.
+/// Facts about one port while the wires are followed.
 struct PortState {
   const Port* port = nullptr;
-  std::string source;    // of an input: who feeds it, in words
+  std::string source;    // of an input: its source, as text
   bool forward = false;  // of an input: it shares its producer's memory
   bool routed = false;   // of an output: someone receives it
 };
@@ -153,7 +153,8 @@ class PipelineChecker {
     }
   }
 
-  /// B9: all tensors that live at once. An input fed forward shares its producer's memory.
+  /// Checks the size of all tensors that live at the same time: B9. A forward input shares its
+  /// producer's memory.
   void check_memory() {
     std::uint64_t total = 0;
     const auto add = [&](const Model& model, const char* side, std::size_t index,

@@ -38,7 +38,7 @@ std::string_view without_sign(std::string_view text) {
   return text;
 }
 
-/// A number taken apart; `digits` has no sign, prefix or underscore.
+/// The parts of a number; `digits` has no sign, prefix or underscore.
 struct Number {
   enum class Form { kInteger, kFloat, kInfinity, kNan } form;
   bool negative = false;
@@ -135,7 +135,7 @@ double float_value(const Number& number) {
   return sign * value;
 }
 
-/// YAML 1.1 reads 2024-01-31 as a date.
+/// Returns whether YAML 1.1 reads the text as a date, such as 2024-01-31.
 bool looks_like_date(std::string_view text) {
   return text.size() >= 8 && std::all_of(text.begin(), text.begin() + 4, is_digit) &&
          text[4] == '-' && is_digit(text[5]);

@@ -17,16 +17,16 @@
 
 namespace leapp {
 
-/// null, bool, integer, number or text, as YAML 1.1 has it; "1e5" is a number as well.
+/// Returns null, bool, integer, number or text by the rules of YAML 1.1; "1e5" is also a number.
 LEAPP_EXPORT Metadata resolve_scalar(const YamlNode& scalar);
 
-/// The integer a plain scalar stands for; empty for anything else or when it does not fit.
+/// Returns the integer a plain scalar stands for; empty for anything else or when it does not fit.
 LEAPP_EXPORT std::optional<std::int64_t> resolve_integer(const YamlNode& scalar);
 
-/// Text as a scalar: plain where that is safe, else in single or double quotes; always ASCII.
+/// Returns text as a scalar: plain if that is safe, else in single or double quotes; always ASCII.
 LEAPP_EXPORT std::string write_text(std::string_view text);
 
-/// A number that is read back bit for bit, with a point so that it stays a number: "50.0".
+/// Returns a number that is read back bit for bit, with a point so that it stays a number: "50.0".
 LEAPP_EXPORT std::string write_number(double value);
 
 }  // namespace leapp

@@ -28,14 +28,14 @@ class RationedBuffer : public std::streambuf {
  public:
   RationedBuffer(std::string_view text, std::size_t ration) : text_(text), ration_(ration) {}
 
-  /// To be called on every event: what was read so far has led somewhere.
+  /// Renews the ration. Called on every event.
   void renew(const YAML::Mark& mark) noexcept {
     if (exhausted_) return;
     renewed_at_ = handed_out_;
     last_mark_ = mark;
   }
   bool is_exhausted() const noexcept { return exhausted_; }
-  /// The last event before the ration ran out.
+  /// Returns the last event before the ration ran out.
   const YAML::Mark& last_mark() const noexcept { return last_mark_; }
 
  protected:
@@ -136,7 +136,7 @@ class TreeBuilder : public YAML::EventHandler {
     bool expects_value = false;  // a mapping that has read a key
   };
 
-  // What an alias stands for, with what it costs to stand there once more.
+  // The target of an alias, with the cost of repeating it.
   struct Anchored {
     YamlNode node;
     std::size_t weight = 0;
@@ -159,7 +159,8 @@ class TreeBuilder : public YAML::EventHandler {
   void charge(const YAML::Mark& mark, std::size_t weight) {
     weight_ += weight;
     if (weight_ > limits_.max_nodes) {
-      refuse(mark, "more than " + std::to_string(limits_.max_nodes) + " values; this is no bundle");
+      refuse(mark,
+             "more than " + std::to_string(limits_.max_nodes) + " values; this is not a bundle");
     }
   }
 
@@ -227,7 +228,7 @@ class TreeBuilder : public YAML::EventHandler {
   std::size_t weight_ = 0;
 };
 
-/// Where a byte stands.
+/// Returns the position of a byte.
 std::pair<int, int> line_and_column(std::string_view text, std::size_t offset) {
   int line = 1;
   int column = 1;
@@ -245,7 +246,7 @@ void check_encoding(std::string_view text, const std::string& file) {
   fail(file, line, column, "the file is not UTF-8 text");
 }
 
-/// Whatever was made of a text that was cut off, this is the reason.
+/// Throws if the text was cut off, which is then the reason of any other error.
 void check_ration(const RationedBuffer& buffer, const std::string& file, const YamlLimits& limits) {
   if (!buffer.is_exhausted()) return;
   fail(file, buffer.last_mark().line + 1, buffer.last_mark().column + 1,

@@ -29,7 +29,7 @@ struct LEAPP_EXPORT YamlNode {
   std::vector<YamlEntry> entries;  ///< of a mapping, in the order of the file
 
   bool is_null() const noexcept;
-  /// The value of that key in a mapping, or null. Linear.
+  /// Returns the value of that key in a mapping, or null. Linear.
   const YamlNode* find(std::string_view key) const noexcept;
 };
 
@@ -38,10 +38,10 @@ struct YamlEntry {
   YamlNode value;
 };
 
-/// "mapping", "list" or the scalar in quotes: how an error names what it found.
+/// Returns "mapping", "list" or the quoted scalar, for error messages.
 LEAPP_EXPORT std::string describe(const YamlNode& node);
 
-/// "file:line:column: ".
+/// Returns "file:line:column: ".
 LEAPP_EXPORT std::string position(const std::string& file, const YamlNode& node);
 
 /// Bounds on what a document may cost; a node takes about 100 bytes.

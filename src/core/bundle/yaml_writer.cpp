@@ -8,7 +8,7 @@
 namespace leapp {
 namespace {
 
-/// A scalar, or an empty list or mapping.
+/// Returns a scalar, or an empty list or mapping.
 std::string write_leaf(const Metadata& value) {
   struct Visitor {
     std::string operator()(std::monostate) const { return "null"; }

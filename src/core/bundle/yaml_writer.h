@@ -21,19 +21,19 @@ class YamlWriter {
 
   void blank_line() { text_ += '\n'; }
 
-  /// "key:", whose value follows in deeper lines.
+  /// Writes "key:", whose value follows in deeper lines.
   void open(std::size_t indent, std::string_view key);
 
-  /// "key: yaml".
+  /// Writes "key: yaml".
   void field(std::size_t indent, std::string_view key, std::string_view yaml);
 
-  /// "key: text".
+  /// Writes "key: text".
   void text_field(std::size_t indent, std::string_view key, std::string_view text);
 
-  /// A value of any form: blocks, never flow lists, unless empty.
+  /// Writes a value of any form: blocks, never flow lists, unless empty.
   void metadata_field(std::size_t indent, std::string_view key, const Metadata& value);
 
-  /// "key: [a, b]"; `write_item(item)` appends one.
+  /// Writes "key: [a, b]"; `write_item(item)` appends one item.
   template <typename List, typename WriteItem>
   void flow_field(std::size_t indent, std::string_view key, const List& list,
                   const WriteItem& write_item) {
@@ -42,7 +42,8 @@ class YamlWriter {
     text_ += '\n';
   }
 
-  /// "[a, b]" at the end of the current line, going on at `indent` in the next after column 80.
+  /// Writes "[a, b]" at the end of the current line, and continues at `indent` on the next line
+  /// after column 80.
   template <typename List, typename WriteItem>
   void flow(std::size_t indent, const List& list, const WriteItem& write_item) {
     text_ += '[';

@@ -42,7 +42,7 @@ inline bool is(const pbf_reader& in, field::Tag tag,
   return in.tag() == tag && in.wire_type() == type;
 }
 
-/// A repeated number, packed or not.
+/// Returns a repeated number, packed or not.
 template <typename T, typename One, typename Packed>
 bool numbers(pbf_reader& in, field::Tag tag, pbf_wire_type single, std::vector<T>& out, One one,
              Packed packed) {

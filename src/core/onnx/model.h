@@ -152,13 +152,14 @@ struct Model {
   bool has_functions = false;
 };
 
-/// The version of ONNX's own operators; none where the model does not say.
+/// Returns the version of ONNX's own operators; none where the model does not say.
 LEAPP_EXPORT std::optional<std::int64_t> opset_of(const Model& model);
 
 /// What has to be fed: files of old list their weights among the inputs.
 LEAPP_EXPORT std::vector<ValueInfo> fed_inputs(const Graph& graph);
 
-/// The files that hold weights of a model, as it names them, also inside loops and branches.
+/// Returns the files that hold weights of a model, as it names them, also inside loops and
+/// branches.
 LEAPP_EXPORT std::set<std::string> external_locations(const Model& model);
 
 }  // namespace leapp::onnx

@@ -253,7 +253,7 @@ Model Reader::model(pbf_reader in) const {
   return model;
 }
 
-/// The file's bytes, owned by what is returned.
+/// Returns the file's bytes, owned by what is returned.
 Bytes whole_file(const std::filesystem::path& path) {
   constexpr std::uint64_t kNoLimit = ~std::uint64_t{0};
   const auto owner = std::make_shared<const std::string>(read_file(path, kNoLimit));

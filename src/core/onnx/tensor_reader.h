@@ -7,8 +7,8 @@
 
 namespace leapp::onnx {
 
-/// The tensor's elements share `file` where they are stored as they are; a weight in another file
-/// stays there (Tensor::external). Throws where bytes and shape do not agree.
+/// Returns the tensor's elements share `file` where they are stored as they are; a weight in
+/// another file stays there (Tensor::external). Throws where bytes and shape do not agree.
 Tensor read_tensor(protozero::pbf_reader in, const Bytes& file);
 
 /// Throws unless the tensor has as many bytes as its shape and type say.

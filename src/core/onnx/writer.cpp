@@ -241,8 +241,8 @@ WeightPieces pieces_of(const Tensor& tensor) {
   return {std::move(head), raw};
 }
 
-/// The weight, padded by a doc string of spaces where that brings its bytes to a multiple of
-/// kAlignment: then they can be used where a file is mapped. `begin` is where it begins.
+/// Returns the weight, padded by a doc string of spaces where that brings its bytes to a multiple
+/// of kAlignment: then they can be used where a file is mapped. `begin` is where it begins.
 WeightPieces aligned_pieces(const Tensor& tensor, std::uint64_t begin) {
   WeightPieces pieces = pieces_of(tensor);
   const bool says_something = tensor.doc_string.find_first_not_of(' ') != std::string::npos;

@@ -20,7 +20,7 @@ struct WriteOptions {
   std::uint64_t max_inline_bytes = kMaxInlineBytes;
 };
 
-/// The model as one string, weights inline. For models handed to an engine in memory.
+/// Returns the model as one string, weights inline. For models handed to an engine in memory.
 LEAPP_EXPORT std::string serialize(const Model& model);
 
 /// Writes the model to `path` and, where needed, its weights to `path` + ".data", each aligned to

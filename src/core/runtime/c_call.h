@@ -88,7 +88,7 @@ Struct take_struct(const void* given, std::size_t size, Struct defaults, const c
   return defaults;
 }
 
-/// The runtime's options for those of C; null for the defaults. Throws Error.
+/// Returns the runtime's options for those of C; null for the defaults. Throws Error.
 RuntimeOptions runtime_options(const leapp_options* given);
 
 }  // namespace leapp::c

@@ -8,7 +8,8 @@
 
 namespace leapp {
 
-/// Whether every element is a finite number; true for types that have no other. Does not allocate.
+/// Returns whether every element is a finite number; true for types that have no other. Does not
+/// allocate.
 bool all_finite(DType dtype, const void* data, std::size_t bytes) noexcept;
 
 inline bool all_finite(const TensorView& view) noexcept {

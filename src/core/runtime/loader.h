@@ -29,7 +29,7 @@ LoadedBundle load_bundle(const std::filesystem::path& yaml, const RuntimeOptions
 /// One line per step, for people: what runs where.
 std::vector<std::string> describe(const LoadedBundle& loaded);
 
-/// The initial value of every feedback input: what the bundle has, else zeros.
+/// Returns the initial value of every feedback input: what the bundle has, else zeros.
 LEAPP_EXPORT TensorMap initial_values_of(const Bundle& bundle, const Plan& plan,
                                          const VerifiedFiles& files, const BundleOptions& options);
 
@@ -37,11 +37,11 @@ LEAPP_EXPORT TensorMap initial_values_of(const Bundle& bundle, const Plan& plan,
 /// model from the model's.
 std::string name_in_model(const Model& model, const FileEntry& entry);
 
-/// A model's file for its engine. `files` must outlive it.
+/// Returns a model's file for its engine. `files` must outlive it.
 LEAPP_EXPORT ModelFile file_of(const Bundle& bundle, const Model& model, const VerifiedFiles& files,
                                const RuntimeOptions& options);
 
-/// The engine options of a node.
+/// Returns the engine options of a node.
 const EngineOptions& engine_options(const RuntimeOptions& options, const std::string& node);
 
 /// Loads the engine of one node of the bundle. Throws Error.

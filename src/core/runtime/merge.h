@@ -14,14 +14,14 @@
 
 namespace leapp {
 
-/// The steps of a pipeline: nodes in an order in which each producer runs before its consumers.
-/// With Merge::kAuto, nodes of one backend that can follow each other and run with the same engine
-/// options share a step.
+/// Returns the steps of a pipeline: nodes in an order in which each producer runs before its
+/// consumers. With Merge::kAuto, nodes of one backend that can follow each other and run with the
+/// same engine options share a step.
 LEAPP_EXPORT std::vector<std::vector<std::size_t>> choose_steps(const Bundle& bundle,
                                                                 const RuntimeOptions& options);
 
-/// The nodes of one step as a bundle of their own: wires that cross its border become inputs and
-/// outputs. Feedback inside the step does too.
+/// Returns the nodes of one step as a bundle of their own: wires that cross its border become
+/// inputs and outputs. Feedback inside the step does too.
 LEAPP_EXPORT Bundle isolate(const Bundle& bundle, const PlannedStep& step);
 
 /// Loads the nodes of a merged step as one engine. Empty, with a line in the log, when that cannot
@@ -31,7 +31,7 @@ std::unique_ptr<Engine> load_merged(const Bundle& bundle, const PlannedStep& ste
                                     const std::vector<std::unique_ptr<Engine>>& separate,
                                     const VerifiedFiles& files, const RuntimeOptions& options);
 
-/// The same, but throws Error(kValue) with the reason.
+/// Does the same, but throws Error(kValue) with the reason.
 LEAPP_EXPORT void prove_merged(const Bundle& bundle, const PlannedStep& step,
                                const std::vector<std::unique_ptr<Engine>>& separate,
                                const VerifiedFiles& files, const RuntimeOptions& options);

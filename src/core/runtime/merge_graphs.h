@@ -21,12 +21,12 @@ struct MergeSource {
 /// that this library does not read and so could not rename.
 std::string why_not_mergeable(const onnx::Model& model);
 
-/// Whether two models ask for the same operator sets.
+/// Returns whether two models ask for the same operator sets.
 bool same_opsets(const onnx::Model& a, const onnx::Model& b);
 
-/// The graph that computes all of them, in order. Its inputs and outputs are those of `signature`,
-/// called "node/port"; inputs of a source that are not among them are fed by the wires in `bundle`.
-/// All sources must be mergeable and of the same operator sets.
+/// Returns the graph that computes all of them, in order. Its inputs and outputs are those of
+/// `signature`, called "node/port"; inputs of a source that are not among them are fed by the wires
+/// in `bundle`. All sources must be mergeable and of the same operator sets.
 LEAPP_EXPORT onnx::Model merge_graphs(const Bundle& bundle, const std::vector<MergeSource>& sources,
                                       const Model& signature);
 

@@ -15,7 +15,7 @@ namespace leapp {
 LEAPP_EXPORT onnx::Model read_merged_onnx(const Bundle& part, const std::vector<ModelFile>& files,
                                           const Model& signature);
 
-/// The MergedEngineFactory of the backend "onnx".
+/// Returns the MergedEngineFactory of the backend "onnx".
 std::unique_ptr<Engine> load_merged_onnx(const Bundle& part, const std::vector<LoadedNode>& nodes,
                                          const Model& signature, const EngineOptions& options);
 

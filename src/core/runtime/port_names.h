@@ -22,9 +22,9 @@ class PortNames {
   /// Both must outlive it.
   PortNames(const Bundle& bundle, const Plan& plan);
 
-  /// The index of an external input; nothing for any other name.
+  /// Returns the index of an external input; nothing for any other name.
   std::optional<std::size_t> find_input(std::string_view name) const;
-  /// The same for a caller who must have one. Throws LP601.
+  /// Does the same for a caller who must have one. Throws LP601.
   std::size_t input(std::string_view name) const;
   std::size_t output(std::string_view name) const;
 

@@ -62,9 +62,9 @@ class Session {
   const TensorView& now(const Access& access) const noexcept {
     return buffers_.view(access.value, parity_);
   }
-  /// How many ticks have succeeded.
+  /// Returns how many ticks have succeeded.
   std::uint64_t ticks() const noexcept { return ticks_; }
-  /// Whether an external input was given a value since the last tick that succeeded.
+  /// Returns whether an external input was given a value since the last tick that succeeded.
   bool inputs_changed() const noexcept { return inputs_changed_; }
   /// What an input read in the last tick.
   const TensorView& before(const Access& access) const noexcept {
@@ -76,7 +76,7 @@ class Session {
   /// Values to and from the host's memory, wherever they are.
   Result<void> store(const TensorView& value, const void* host) noexcept;
   Result<void> fetch(const TensorView& value, void* host) const noexcept;
-  /// A copy on the host. Throws Error.
+  /// Returns a copy on the host. Throws Error.
   Tensor read(const TensorView& value) const;
 
   /// Puts the caller's memory in the place of a port's own, or ends that. Throws Error.
@@ -114,7 +114,7 @@ class Session {
   void undo_tick() noexcept;
   /// Returns whether all feedback values are finite.
   bool is_state_finite() const noexcept;
-  /// The nodes alone, in the current half: no checks, no statistics, no change of halves.
+  /// Returns the nodes alone, in the current half: no checks, no statistics, no change of halves.
   Result<void> run_nodes() noexcept;
   void change_halves() noexcept { parity_ = 1 - parity_; }
   /// Everything that a run of the nodes changes, to go back to. Memory that the caller bound as an

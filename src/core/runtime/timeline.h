@@ -43,7 +43,7 @@ class Timeline {
   /// Writes what is left and ends the thread. Returns what could not be written: Failure LP962.
   /// Call it once; the destructor does if nobody has.
   Result<void> finish() noexcept;
-  /// How many ticks are not in the file and will not be.
+  /// Returns how many ticks are not in the file and will not be.
   std::uint64_t dropped() const noexcept;
 
   /// The tick is over. A tick that failed has the steps that ran.

@@ -28,7 +28,7 @@ CppSource generate(const ir::Graph& graph, const std::string& node,
 /// operators with code should reach the exporter whole, all others decomposed.
 bool can_generate(std::string_view qualified_name);
 
-/// The qualified names of all operators that there is code for, sorted.
+/// Returns the qualified names of all operators that there is code for, sorted.
 std::vector<std::string> generated_ops();
 
 }  // namespace leapp::cpp_export

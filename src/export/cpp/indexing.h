@@ -7,8 +7,8 @@
 
 namespace leapp::cpp_export {
 
-/// The place in a dimension that an element of `index` names; one outside fails the run. Whether
-/// negative numbers count from the end is PyTorch's choice for each operator.
+/// Returns the place in a dimension that an element of `index` names; one outside fails the run.
+/// Whether negative numbers count from the end is PyTorch's choice for each operator.
 std::function<Index(const Indices&)> place_of(OpContext& context, const Value& index,
                                               std::int64_t size, bool from_end);
 

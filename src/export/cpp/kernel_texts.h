@@ -5,7 +5,7 @@
 
 namespace leapp::cpp_export {
 
-/// A missing file is an internal error.
+/// Returns a missing file is an internal error.
 std::string_view kernel_text(std::string_view file);
 
 }  // namespace leapp::cpp_export

@@ -64,10 +64,10 @@ class OpContext {
   bool is_tensor(std::string_view parameter) const;
   Value tensor(std::string_view parameter);
   std::optional<Value> optional_tensor(std::string_view parameter);
-  /// A list of tensors; nothing for those that are None.
+  /// Returns a list of tensors; nothing for those that are None.
   std::vector<std::optional<Value>> optional_tensors(std::string_view parameter);
   std::vector<Value> tensors(std::string_view parameter);
-  /// The constant that a tensor is; null where it is none.
+  /// Returns the constant that a tensor is; null where it is none.
   const ir::Blob* constant(std::string_view parameter) const;
   std::string constant_name(std::string_view parameter) const;
   std::int64_t integer(std::string_view parameter) const;
@@ -80,11 +80,11 @@ class OpContext {
   std::vector<double> numbers(std::string_view parameter) const;
   std::vector<bool> flags(std::string_view parameter) const;
   std::optional<DType> dtype(std::string_view parameter) const;
-  /// A dimension, from the front; `rank` counts the dimensions it may be one of.
+  /// Returns a dimension, from the front; `rank` counts the dimensions it may be one of.
   std::int64_t dim(std::string_view parameter, std::int64_t rank) const;
   /// Several; all of them where the list is empty or None.
   std::vector<std::int64_t> dims(std::string_view parameter, std::int64_t rank) const;
-  /// A tensor or a number as a value of that type.
+  /// Returns a tensor or a number as a value of that type.
   Value operand(std::string_view parameter, DType dtype);
   /// PyTorch's type for an operation over these operands (tensors or numbers).
   DType promoted(const std::vector<std::string>& parameters) const;

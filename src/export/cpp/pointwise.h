@@ -20,11 +20,12 @@ struct Row {
   RowType type = RowType::kResult;
 };
 
-/// The operator's first result, by the text of one element.
+/// Returns the operator's first result, by the text of one element.
 Value apply(OpContext& context, const std::string& text, std::vector<Value> operands,
             const std::string& kernel);
 
-/// A value of the shape that its operands broadcast to. They are read as often as that needs.
+/// Returns a value of the shape that its operands broadcast to. They are read as often as that
+/// needs.
 Value combine(const std::string& text, std::vector<Value> operands, DType dtype);
 
 }  // namespace leapp::cpp_export

@@ -45,13 +45,14 @@ class Program {
   BufferId add_input(DType dtype, const Shape& shape);
   BufferId add_output(DType dtype, const Shape& shape);
   BufferId add_scratch(DType dtype, const Shape& shape);
-  /// The bytes go into the file of weights.
+  /// Adds the bytes to the weight file.
   BufferId add_weight(const ir::Blob& blob, const std::string& name);
   const Buffer& buffer(BufferId id) const { return buffers_.at(static_cast<std::size_t>(id)); }
 
-  /// The elements of a buffer, read where they are needed.
+  /// Returns the elements of a buffer, read where they are needed.
   Value read(BufferId id);
-  /// The buffer's name, for the statement that is being written: a pointer to its first element.
+  /// Returns the buffer's name, for the statement that is being written: a pointer to its first
+  /// element.
   std::string pointer(BufferId id);
 
   // ---- statements ----
@@ -59,14 +60,14 @@ class Program {
   void store(const Value& value, BufferId to);
   /// Writes a value to the elements of another of its shape, a view of a buffer.
   void write(const Value& value, const Value& target);
-  /// The value in memory: itself where it is the whole of a buffer, else a new one.
+  /// Returns the value in memory: itself where it is the whole of a buffer, else a new one.
   Value stored(const Value& value);
-  /// The same, but only where computing an element more than once would cost.
+  /// Does the same, but only where computing an element more than once would cost.
   Value cheap(const Value& value) {
     return value.cost == 0 && !value.pending ? value : stored(value);
   }
-  /// The result of a kernel that is called once it is known what is done with each element. `call`
-  /// makes the statement, given the text of a function of x and the buffer to write to.
+  /// Returns the result of a kernel that is called once it is known what is done with each element.
+  /// `call` makes the statement, given the text of a function of x and the buffer to write to.
   Value pending(DType dtype, const Shape& shape,
                 std::function<std::string(const std::string& text, BufferId to)> call);
   /// Returns the elements in the same order with a different shape; stored if it cannot be a view.
@@ -88,8 +89,8 @@ class Program {
   // ---- what it needs ----
   /// A file of kernels/, "linear.h" say.
   void use_kernel(const std::string& file) { kernels_.insert(file); }
-  /// A member of the model's memory that prepare() fills: its type, and the arguments of its
-  /// prepare(). Returns its name, to be called by statements.
+  /// Returns a member of the model's memory that prepare() fills: its type, and the arguments of
+  /// its prepare(). Returns its name, to be called by statements.
   std::string add_packed(const std::string& type, const std::vector<BufferId>& weights);
   /// Adds a message that run() may fail with, and returns its index.
   int add_error(const std::string& sentence);
@@ -131,7 +132,7 @@ inline std::string indented(int depth) {
   return std::string(static_cast<std::size_t>(2 * depth), ' ');
 }
 
-/// A name for a comment: what would end the line or go on after it is left out.
+/// Returns a name for a comment: what would end the line or go on after it is left out.
 std::string in_comment(const std::string& text);
 
 /// Alignment of weights and scratch buffers in bytes: a cache line.

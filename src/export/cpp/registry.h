@@ -59,7 +59,7 @@ class GeneratorRegistry {
   std::unordered_map<std::string, Generator> generators_;
 };
 
-/// Every generator there is.
+/// Returns every generator there is.
 const GeneratorRegistry& registry();
 
 void register_arithmetic(GeneratorRegistry& registry);

@@ -21,7 +21,7 @@ namespace leapp::cpp_export {
 using BufferId = int;
 inline constexpr BufferId kNoBuffer = -1;
 
-/// A dimension's number as an index of containers.
+/// Returns a dimension's number as an index of containers.
 inline std::size_t at(std::int64_t dim) {
   return static_cast<std::size_t>(dim);
 }
@@ -40,7 +40,7 @@ struct Pending {
 struct Value {
   DType dtype = DType::kFloat32;
   Shape shape = {};
-  /// The text of an element, whose parts bind as tightly as a function call does.
+  /// Returns the text of an element, whose parts bind as tightly as a function call does.
   std::function<std::string(const Indices&)> at = {};
   /// For every buffer that is read the distance between elements along each dimension, where an
   /// index is only ever multiplied by it; nothing where indices take other ways.
@@ -59,7 +59,7 @@ struct Value {
   std::int64_t rank() const { return static_cast<std::int64_t>(shape.size()); }
 };
 
-/// The value without a pending kernel.
+/// Returns the value without a pending kernel.
 Value resolved(const Value& value);
 
 /// C++'s name of the type, "float" say.
@@ -68,14 +68,14 @@ std::string type_text(DType dtype);
 std::string number_text(double number, DType dtype);
 std::string number_text(std::int64_t number, DType dtype);
 
-/// A number in every place of a shape.
+/// Returns a number in every place of a shape.
 Value filled(double number, DType dtype, Shape shape = {});
 Value filled(std::int64_t number, DType dtype, Shape shape = {});
 
 /// `render` makes the text of an element out of those of the operands, which broadcast to `shape`.
 using Render = std::function<std::string(const std::vector<std::string>&)>;
 Value pointwise(DType dtype, const Shape& shape, std::vector<Value> operands, Render render);
-/// The shape that two broadcast to.
+/// Returns the shape that two broadcast to.
 Shape broadcast_shape(const Shape& a, const Shape& b);
 /// PyTorch's conversion; the value itself where it has the type.
 Value cast(const Value& value, DType dtype);

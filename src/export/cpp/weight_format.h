@@ -17,7 +17,7 @@ enum class WeightFormat {
 /// "float32", "bf16" and "int8". Throws Error(kWrongValue) for another name.
 LEAPP_EXPORT WeightFormat parse_weight_format(const std::string& name);
 
-/// The bits of float32 numbers as bfloat16, rounded to the nearest, to even.
+/// Returns the bits of float32 numbers as bfloat16, rounded to the nearest, to even.
 ir::Blob to_bfloat16(const ir::Blob& blob);
 
 struct Int8Weights {
@@ -25,7 +25,7 @@ struct Int8Weights {
   ir::Blob scales;  ///< [out], float32: what each value of the row is multiplied by
 };
 
-/// A float32 matrix [out, in] row by row, by its largest number.
+/// Returns a float32 matrix [out, in] row by row, by its largest number.
 Int8Weights to_int8(const ir::Blob& blob);
 
 }  // namespace leapp::cpp_export

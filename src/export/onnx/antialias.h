@@ -25,7 +25,7 @@ Real cubic_weight(Real distance, Real a) {
   return 0;
 }
 
-/// The weights as an [input, output] matrix, in double precision.
+/// Returns the weights as an [input, output] matrix, in double precision.
 std::vector<double> antialiasing_weights(const Axis& axis, bool align, bool cubic);
 
 /// Resizes one dimension of a float32 tensor in PyTorch's very steps: its weights in single

@@ -60,7 +60,7 @@ Value convert_sdpa(OpContext& context) {
   return scaled_dot_product(query, key, value, attention);
 }
 
-/// The mask that PyTorch's fused kernels take: true hides. `type` 0 is [query, key], 1 is
+/// Returns the mask that PyTorch's fused kernels take: true hides. `type` 0 is [query, key], 1 is
 /// [batch, key], 2 has its full shape.
 Value attention_mask(OpContext& context, const char* parameter, std::int64_t type) {
   const Value mask = context.optional_tensor(parameter);

@@ -18,7 +18,7 @@ Value tensor(OpContext& context, std::string_view parameter) {
   return cast(context.tensor(parameter), context.result_dtype());
 }
 
-/// A converter: the incoming gradient times a slope that depends on one tensor.
+/// Returns a converter: the incoming gradient times a slope that depends on one tensor.
 template <typename Slope>
 auto times(const char* parameter, Slope slope) {
   return [parameter, slope](OpContext& context) -> Value {

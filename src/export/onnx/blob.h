@@ -10,7 +10,7 @@
 
 namespace leapp::onnx_export {
 
-/// A blob of its own memory.
+/// Returns a blob of its own memory.
 ir::Blob make_blob(DType dtype, Shape shape, const void* data);
 
 template <typename T>
@@ -18,7 +18,7 @@ ir::Blob make_blob(DType dtype, Shape shape, const std::vector<T>& values) {
   return make_blob(dtype, std::move(shape), static_cast<const void*>(values.data()));
 }
 
-/// Every type but the complex ones is held exactly by one of the two: integers and bool by
+/// Converts exactly, for every type except the complex ones: integers and bool by
 /// int64 (uint64 as its bits), floating point by double.
 std::vector<double> to_doubles(const ir::Blob& blob);
 std::vector<std::int64_t> to_ints(const ir::Blob& blob);

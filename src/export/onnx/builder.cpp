@@ -59,7 +59,7 @@ bool append_attribute(std::string& key, const onnx::Attribute::Value& value) {
       value);
 }
 
-/// A text that is equal for equal nodes; empty when the node must stay alone.
+/// Returns a text that is equal for equal nodes; empty when the node must stay alone.
 std::string key_of(const BuiltNode& node) {
   std::string key = node.op_type;
   key += '|';

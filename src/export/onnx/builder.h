@@ -62,7 +62,7 @@ class Builder {
   int opset() const noexcept { return opset_; }
 
   Value input(std::string name, Type type);
-  /// A constant that shares the blob's bytes. Equal small ones are made once.
+  /// Returns a constant that shares the blob's bytes. Equal small ones are made once.
   Value constant(ir::Blob blob, std::string name = "");
 
   /// Adds a node with one output of the given type, or finds an equal one.
@@ -72,7 +72,7 @@ class Builder {
     return emit(op_type, std::span(inputs.begin(), inputs.size()), std::move(attributes),
                 std::move(type));
   }
-  /// The same for several outputs. Types of unused outputs may be given, too.
+  /// Does the same for several outputs. Types of unused outputs may be given, too.
   std::vector<Value> emit_many(std::string_view op_type, std::span<const Value> inputs,
                                Attrs attributes, std::vector<Type> types);
   std::vector<Value> emit_many(std::string_view op_type, std::initializer_list<Value> inputs,
@@ -80,7 +80,7 @@ class Builder {
     return emit_many(op_type, std::span(inputs.begin(), inputs.size()), std::move(attributes),
                      std::move(types));
   }
-  /// A node outside of ONNX's own domain, or one that must not be merged with an equal one.
+  /// Returns a node outside of ONNX's own domain, or one that must not be merged with an equal one.
   std::vector<Value> emit_custom(std::string_view domain, std::string_view op_type,
                                  std::span<const Value> inputs, Attrs attributes,
                                  std::vector<Type> types);
@@ -102,9 +102,9 @@ class Builder {
   const BuiltNode& node(std::int32_t index) const {
     return nodes_[static_cast<std::size_t>(index)];
   }
-  /// The node that makes the value; null for inputs and constants.
+  /// Returns the node that makes the value; null for inputs and constants.
   const BuiltNode* producer(Value value) const;
-  /// All nodes, those inside of loops too.
+  /// Returns all nodes, those inside of loops too.
   const std::deque<BuiltNode>& nodes() const noexcept { return nodes_; }
   std::deque<BuiltNode>& nodes() noexcept { return nodes_; }
   /// Indices of the nodes outside of loops, in order.

@@ -20,7 +20,7 @@ Pair parts_of(Value value) {
   return {select(value, -1, 0), select(value, -1, 1)};
 }
 
-/// A tensor or Scalar argument, real or complex, in the element type of the result's parts.
+/// Returns a tensor or Scalar argument, real or complex, in the element type of the result's parts.
 Pair argument(OpContext& context, std::string_view parameter, DType dtype) {
   const ir::Argument& held = context.op().argument(parameter);
   if (std::holds_alternative<ir::ValueRef>(held)) {

@@ -6,7 +6,7 @@
 namespace leapp::onnx_export {
 namespace {
 
-/// A list with one number for all dimensions, written out.
+/// Returns a list with one number for all dimensions, written out.
 Dims spread(const Dims& values, std::size_t count) {
   return values.size() == 1 ? Dims(count, values[0]) : values;
 }
@@ -21,8 +21,8 @@ Dims symmetric(const Dims& padding) {
   return pads;
 }
 
-/// A transposed convolution. The runtime wants output padding smaller than the stride; what is
-/// larger is said as less padding at the end, and zeros where there is none to take from.
+/// Returns a transposed convolution. The runtime wants output padding smaller than the stride; what
+/// is larger is said as less padding at the end, and zeros where there is none to take from.
 Value transposed_convolution(OpContext& context, Value x, Value weight, Value bias,
                              const Shape& shape) {
   const std::size_t dims = weight.shape().size() - 2;

@@ -4,7 +4,7 @@
 namespace leapp::onnx_export {
 namespace {
 
-/// The same elements in the result's element type.
+/// Does the same elements in the result's element type.
 Value convert_type(OpContext& context) {
   return convert_elements(context.tensor("self"), context.result_dtype());
 }

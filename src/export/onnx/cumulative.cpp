@@ -14,7 +14,7 @@ using Row = std::vector<Value>;
 /// Combines the results of the earlier and the later half of a range of elements.
 using Combine = std::function<Row(const Row& earlier, const Row& later)>;
 
-/// Every prefix along `dim`, combined pairwise in about log2(n) steps.
+/// Returns every prefix along `dim`, combined pairwise in about log2(n) steps.
 Row scan(Row row, std::int64_t dim, const Combine& combine) {
   const std::int64_t size = row[0].size(dim);
   for (std::int64_t shift = 1; shift < size; shift *= 2) {
@@ -32,7 +32,7 @@ Row scan(Row row, std::int64_t dim, const Combine& combine) {
   return row;
 }
 
-/// The operand in the result's type, with at least one dimension.
+/// Returns the operand in the result's type, with at least one dimension.
 Value operand(OpContext& context) {
   const Value x = cast(context.tensor("self"), context.result_dtype());
   return x.rank() == 0 ? reshape(x, {1}) : x;
@@ -63,7 +63,8 @@ Value convert_logcumsumexp(OpContext& context) {
   return reshape(made[0], context.result_shape());
 }
 
-/// The extreme so far and where it stands; of equal ones the last, and NaN beats everything.
+/// Returns the extreme so far and where it stands; of equal ones the last, and NaN beats
+/// everything.
 auto running_extreme(bool largest) {
   return [largest](OpContext& context) {
     Value x = context.tensor("self");

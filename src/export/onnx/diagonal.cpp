@@ -4,7 +4,8 @@
 namespace leapp::onnx_export {
 namespace {
 
-/// A constant mask over the last two dimensions: whether column - row is in the wanted triangle.
+/// Returns a constant mask over the last two dimensions: whether column - row is in the wanted
+/// triangle.
 Value triangle(Builder& builder, std::int64_t rows, std::int64_t columns, std::int64_t diagonal,
                bool lower) {
   Dims bits;

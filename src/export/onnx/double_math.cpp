@@ -19,7 +19,8 @@ bool is_double(Value x) {
   return x.dtype() == DType::kFloat64;
 }
 
-/// The arc tangent of numbers from 0 to 1: single precision, then one step that doubles the digits.
+/// Returns the arc tangent of numbers from 0 to 1: single precision, then one step that doubles the
+/// digits.
 Value atan_of_ratio(Value x) {
   const Value guess = cast(elementwise("Atan", {cast(x, DType::kFloat32)}), DType::kFloat64);
   const Value slope = sin(guess) / cos(guess);

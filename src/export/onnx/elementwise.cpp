@@ -8,7 +8,8 @@
 namespace leapp::onnx_export {
 namespace {
 
-/// The operand in the type of the result: integers become floating point where PyTorch says so.
+/// Returns the operand in the type of the result: integers become floating point where PyTorch says
+/// so.
 Value self(OpContext& context) {
   return cast(context.tensor("self"), context.result_dtype());
 }
@@ -17,7 +18,7 @@ Value operand_as_result(OpContext& context, std::string_view parameter) {
   return cast(context.operand(parameter), context.result_dtype());
 }
 
-/// A converter that applies one function to `self`.
+/// Returns a converter that applies one function to `self`.
 template <typename Function>
 auto unary(Function function) {
   return [function](OpContext& context) -> Value { return function(self(context)); };
@@ -28,7 +29,8 @@ auto unary(const char* op_type) {
   return [op_type](OpContext& context) -> Value { return elementwise(op_type, {self(context)}); };
 }
 
-/// A converter that applies one function to `self` and `other`, both in the type of the result.
+/// Returns a converter that applies one function to `self` and `other`, both in the type of the
+/// result.
 template <typename Function>
 auto binary(Function function) {
   return [function](OpContext& context) -> Value {
@@ -45,7 +47,8 @@ Value arithmetic_operand(OpContext& context, std::string_view parameter) {
   return cast(context.operand(parameter), arithmetic_type(context.result_dtype()));
 }
 
-/// The same for sums: there PyTorch rounds numbers to float16 (not to bfloat16) before it adds.
+/// Does the same for sums: there PyTorch rounds numbers to float16 (not to bfloat16) before it
+/// adds.
 Value summand(OpContext& context, std::string_view parameter) {
   const Value value = context.operand(parameter);
   const DType dtype = context.result_dtype();

@@ -25,7 +25,7 @@ const ConverterRegistry& built_in() {
   return *kRegistry;
 }
 
-/// The oldest file format version that carries the opset.
+/// Returns the oldest file format version that carries the opset.
 std::int64_t ir_version_for(int opset) {
   if (opset >= 23) return 11;
   if (opset >= 21) return 10;

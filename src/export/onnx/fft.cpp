@@ -56,7 +56,7 @@ Pair along_last(const Pair& x, std::int64_t bins, std::int64_t length, double si
   return out;
 }
 
-/// The runtime's own transform, for long signals.
+/// Returns the runtime's own transform, for long signals.
 Pair by_operator(const Pair& x, std::int64_t bins, bool forward) {
   Builder& builder = x.real.builder();
   // In double precision: the runtime's transform of lengths that are no power of two is inexact.
@@ -136,7 +136,7 @@ void convert_c2c(OpContext& context) {
       factor(context.integer("normalization"), product(context.result_shape(), dims)));
 }
 
-/// The real signal whose transform begins with the given half.
+/// Returns the real signal whose transform begins with the given half.
 Value half_to_real(const Pair& half, std::int64_t length) {
   const std::int64_t bins = half.real.size(-1);
   Builder& builder = half.real.builder();

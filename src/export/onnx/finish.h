@@ -19,7 +19,7 @@ struct NamedOutput {
 /// `outputs` are the values that must stay available.
 void fuse(Builder& builder, const std::vector<NamedOutput>& outputs);
 
-/// The graph's nodes that `outputs` need, with readable unique names and the user's lines.
+/// Returns the graph's nodes that `outputs` need, with readable unique names and the user's lines.
 /// `source` is the graph that the nodes' sources index; input values carry their port's name.
 onnx::Graph finish(Builder& builder, const ir::Graph& source, const std::vector<Value>& inputs,
                    std::vector<NamedOutput> outputs);

@@ -44,7 +44,8 @@ Shape strides_of(const Shape& shape) {
   return strides;
 }
 
-/// A blob of `shape` whose element at each position is the source's at offset + position * steps.
+/// Returns a blob of `shape` whose element at each position is the source's at offset + position *
+/// steps.
 ir::Blob gather_strided(const ir::Blob& source, const Shape& shape, const Shape& steps,
                         std::int64_t offset) {
   const std::size_t width = size_of(source.type.dtype);

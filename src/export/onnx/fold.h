@@ -7,8 +7,8 @@
 
 namespace leapp::onnx_export {
 
-/// The node's value where every input is a constant and the operator is one of those we compute
-/// ourselves; null otherwise. `node.outputs` is not looked at.
+/// Returns the node's value where every input is a constant and the operator is one of those we
+/// compute ourselves; null otherwise. `node.outputs` is not looked at.
 std::shared_ptr<const ir::Blob> fold(const Builder& builder, const BuiltNode& node,
                                      const Type& type);
 

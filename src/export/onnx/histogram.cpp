@@ -113,7 +113,7 @@ Value points_of(Value x) {
   return reshape(x, {dims == 0 ? 0 : x.count() / dims, dims});
 }
 
-/// The edges of each dimension where the call says how many bins it has.
+/// Returns the edges of each dimension where the call says how many bins it has.
 std::vector<Value> histogramdd_edges(OpContext& context) {
   const Value points = points_of(context.tensor("self"));
   const Dims bins = context.ints("bins");

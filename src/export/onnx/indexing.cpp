@@ -13,7 +13,7 @@ bool is_mask(Value index) {
   return index.dtype() == DType::kBool || index.dtype() == DType::kUInt8;
 }
 
-/// The positions a constant mask selects, one index per dimension it covers.
+/// Returns the positions a constant mask selects, one index per dimension it covers.
 std::vector<Value> positions_of(OpContext& context, Value mask) {
   const auto bits = constant_ints(mask);
   context.need(bits.has_value(),
@@ -118,7 +118,7 @@ Value convert_bincount(OpContext& context) {
   return scatter_elements(full(context.builder(), type, 0), held, ones, 0, "add");
 }
 
-/// The first `size` places that are not zero; the rest is filled.
+/// Returns the first `size` places that are not zero; the rest is filled.
 Value convert_nonzero_static(OpContext& context) {
   const Value x = context.tensor("self");
   Builder& builder = context.builder();

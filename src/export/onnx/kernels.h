@@ -11,9 +11,9 @@
 
 namespace leapp::onnx_export {
 
-/// The type to run `op_type` in so that values of type `dtype` come out exactly: `dtype` itself
-/// where there is a kernel (or nothing is known of the operator), else the nearest wider one.
-/// Empty when no type does.
+/// Returns the type to run `op_type` in so that values of type `dtype` come out exactly: `dtype`
+/// itself where there is a kernel (or nothing is known of the operator), else the nearest wider
+/// one. Empty when no type does.
 std::optional<DType> kernel_type(std::string_view op_type, DType dtype);
 
 }  // namespace leapp::onnx_export

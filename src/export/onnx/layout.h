@@ -9,18 +9,18 @@
 
 namespace leapp::onnx_export {
 
-/// The tensor that `x` is a reshape of; undefined when it is none.
+/// Returns the tensor that `x` is a reshape of; undefined when it is none.
 Value before_reshape(Value x);
 
-/// The matrix whose rows are the last dimension of `x`, when `x` is a reshape of one.
+/// Returns the matrix whose rows are the last dimension of `x`, when `x` is a reshape of one.
 Value rows_of(Value x);
 
 /// `x` such that it broadcasts over the rows as it does over their reshape to `shape`; undefined
 /// when there is no such thing.
 Value beside_rows(Value x, const Shape& shape, Value rows);
 
-/// The last step of a recurrent operator's output, taken from where the operator puts it anyway;
-/// undefined when `index` along `dim` is anything else.
+/// Returns the last step of a recurrent operator's output, taken from where the operator puts it
+/// anyway; undefined when `index` along `dim` is anything else.
 Value last_step(Value x, std::int64_t dim, std::int64_t index);
 
 }  // namespace leapp::onnx_export

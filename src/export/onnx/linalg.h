@@ -12,16 +12,16 @@ namespace leapp::onnx_export {
 
 inline constexpr std::int64_t kMaxMatrixSize = 32;
 
-/// The last two dimensions as matrices, the others as one batch, in double precision. Fails where
-/// the matrices are too large to write the algorithm out.
+/// Returns the last two dimensions as matrices, the others as one batch, in double precision. Fails
+/// where the matrices are too large to write the algorithm out.
 Value as_matrices(OpContext& context, Value x);
 /// Back to the element type and the shape that PyTorch has.
 Value as_result(OpContext& context, std::size_t i, Value matrices);
 
 /// The number of the failing step, as PyTorch's "info" results have it.
 void set_info(OpContext& context, std::size_t i, Value info);
-/// The result; the model fails to run where PyTorch raises: at a step that failed, unless the
-/// operator was asked not to check.
+/// Returns the result; the model fails to run where PyTorch raises: at a step that failed, unless
+/// the operator was asked not to check.
 Value checked(OpContext& context, Value result, Value info);
 
 Value identity(Builder& builder, std::int64_t size);
@@ -45,7 +45,7 @@ struct Lu {
   Value info;         ///< [batch] int64: the first step (from 1) without a pivot, or 0
 };
 Lu lu_factor(Value a);
-/// The rows' order after the exchanges that `pivots` (from 0) names.
+/// Returns the rows' order after the exchanges that `pivots` (from 0) names.
 Value permutation_from(Value pivots, std::int64_t rows);
 /// Rows of each matrix in the given order.
 Value permute_rows(Value a, Value permutation);

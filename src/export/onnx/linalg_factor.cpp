@@ -16,7 +16,8 @@ Value row_numbers(Builder& builder, std::int64_t rows) {
   return reshape(iota(builder, rows), {1, rows});
 }
 
-/// The order of rows that exchanges row `k` with row `other` ([batch, 1]) and keeps the rest.
+/// Returns the order of rows that exchanges row `k` with row `other` ([batch, 1]) and keeps the
+/// rest.
 Value exchange(std::int64_t k, Value other, std::int64_t rows) {
   Builder& builder = other.builder();
   const Value numbers = row_numbers(builder, rows);

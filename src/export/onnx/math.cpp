@@ -29,7 +29,8 @@ Value quotient_of(Value a, Value b) {
   return where(negates, scalar_like(a, 0) - a, a / where(negates, 1.0, divisor));
 }
 
-/// A divisor with the same remainders, likewise: whatever is divided by -1 leaves what 1 leaves.
+/// Returns a divisor with the same remainders, likewise: whatever is divided by -1 leaves what 1
+/// leaves.
 Value remainder_divisor(Value b) {
   const Value divisor = may_be(b, 0) ? where(equal(b, 0.0), 1.0, b) : b;
   return is_signed(b.dtype()) && may_be(b, -1) ? where(equal(b, -1.0), 1.0, divisor) : divisor;

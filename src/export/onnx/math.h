@@ -8,20 +8,20 @@
 
 namespace leapp::onnx_export {
 
-/// The most negative and the largest finite number of a floating point type.
+/// Returns the most negative and the largest finite number of a floating point type.
 std::pair<double, double> finite_range(DType dtype);
 
-/// The smallest and the largest number of an integer type or bool; int64's for uint64.
+/// Returns the smallest and the largest number of an integer type or bool; int64's for uint64.
 std::pair<std::int64_t, std::int64_t> integer_range(DType dtype);
 
 /// Returns whether the sign bit is set, also for zeros and infinities (NaN counts as positive).
 Value sign_bit(Value x);
-/// The size of `a` with the sign of `b`.
+/// Returns the size of `a` with the sign of `b`.
 Value copysign(Value a, Value b);
 
 Value expm1(Value x);
 Value log1p(Value x);
-/// The logarithm to the base whose natural logarithm is given.
+/// Returns the logarithm to the base whose natural logarithm is given.
 Value log_base(Value x, double log_of_base);
 Value tan(Value x);
 Value atan(Value x);
@@ -37,7 +37,7 @@ Value atan2(Value y, Value x);
 /// Without overflow where the result is finite.
 Value hypot(Value a, Value b);
 
-/// The operand that is not NaN wins.
+/// Returns the operand that is not NaN wins.
 Value fmax(Value a, Value b);
 Value fmin(Value a, Value b);
 

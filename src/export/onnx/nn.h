@@ -13,7 +13,7 @@ Value gelu(Value x, const std::string& approximate);
 Value softplus(Value x);
 /// `op_type` is "Softmax" or "LogSoftmax".
 Value softmax(const char* op_type, Value x, std::int64_t dim);
-/// A softmax that is 0 instead of NaN where everything is -inf.
+/// Returns a softmax that is 0 instead of NaN where everything is -inf.
 Value safe_softmax(Value x, std::int64_t dim);
 
 /// Normalises over the last dimensions that `normalized_shape` names; weight and bias may be

@@ -13,7 +13,7 @@ DType real_part(DType dtype) {
   return dtype == DType::kComplex128 ? DType::kFloat64 : DType::kFloat32;
 }
 
-/// The type of the ONNX value that stands for a value of the IR.
+/// Returns the type of the ONNX value that stands for a value of the IR.
 Type stored_type(const ir::TensorType& type) {
   Type stored{type.dtype, type.shape};
   if (is_complex(type.dtype)) {

@@ -30,7 +30,7 @@ class ValueMap {
   Value get(ir::ValueId id);
   void set(ir::ValueId id, Value value);
   bool is_set(ir::ValueId id) const { return values_.at(static_cast<std::size_t>(id)).defined(); }
-  /// Whether an operation or an output reads the value.
+  /// Returns whether an operation or an output reads the value.
   bool is_used(ir::ValueId id) const { return used_.at(static_cast<std::size_t>(id)); }
 
  private:
@@ -63,18 +63,18 @@ class OpContext {
   bool has(std::string_view parameter) const { return op_.has(parameter); }
   /// None, or a parameter that this overload does not have.
   bool is_none(std::string_view parameter) const;
-  /// A tensor; fails for complex ones, which only converters that know them may take.
+  /// Returns a tensor; fails for complex ones, which only converters that know them may take.
   Value tensor(std::string_view parameter);
   /// Undefined when None.
   Value optional_tensor(std::string_view parameter);
-  /// A list of tensors; those that are None are undefined.
+  /// Returns a list of tensors; those that are None are undefined.
   std::vector<Value> tensors(std::string_view parameter);
   /// Any tensor as real and imaginary part in a last dimension of size two.
   Value complex_tensor(std::string_view parameter);
   bool is_complex_tensor(std::string_view parameter) const;
   std::int64_t integer(std::string_view parameter) const;
   std::int64_t integer(std::string_view parameter, std::int64_t if_none) const;
-  /// A float, or a Scalar that is not complex.
+  /// Returns a float, or a Scalar that is not complex.
   double number(std::string_view parameter) const;
   double number(std::string_view parameter, double if_none) const;
   bool flag(std::string_view parameter) const;
@@ -84,12 +84,12 @@ class OpContext {
   std::vector<double> numbers(std::string_view parameter) const;
   std::vector<bool> flags(std::string_view parameter) const;
   std::optional<DType> dtype(std::string_view parameter) const;
-  /// A Scalar as a 0-d constant of the given type, exact for every integer.
+  /// Returns a Scalar as a 0-d constant of the given type, exact for every integer.
   Value scalar_argument(std::string_view parameter, DType dtype);
-  /// Whether a Scalar is a bool, an integer or a floating point number.
+  /// True if a Scalar is a bool, an integer or a floating point number.
   enum class ScalarKind { kBool, kInteger, kFloat, kComplex };
   ScalarKind scalar_kind(std::string_view parameter) const;
-  /// A tensor, or a Scalar as a 0-d constant of PyTorch's type for it.
+  /// Returns a tensor, or a Scalar as a 0-d constant of PyTorch's type for it.
   Value operand(std::string_view parameter);
   /// PyTorch's type for an operation over these operands (tensors or Scalars).
   DType promoted(std::initializer_list<std::string_view> parameters);
@@ -100,11 +100,11 @@ class OpContext {
   Type result_type(std::size_t i = 0) const;
   DType result_dtype(std::size_t i = 0) const { return result_type(i).dtype; }
   const Shape& result_shape(std::size_t i = 0) const;
-  /// Whether anything reads the result.
+  /// Returns whether anything reads the result.
   bool is_used(std::size_t i) const;
-  /// The shape that PyTorch found for any value of the graph.
+  /// Returns the shape that PyTorch found for any value of the graph.
   const Shape& value_shape(ir::ValueId id) const { return values_.graph().type(id).shape; }
-  /// Whether set() was called for the result.
+  /// Returns whether set() was called for the result.
   bool is_set(std::size_t i) const;
   /// Gives a result its value, of exactly the type PyTorch found.
   void set(std::size_t i, Value value);
@@ -127,7 +127,7 @@ class OpContext {
   // ---- complex values ----
   /// Whether an operand or a result is complex.
   bool touches_complex() const;
-  /// The same operation, seen in its real or imaginary parts only.
+  /// Does the same operation, seen in its real or imaginary parts only.
   OpContext part(Part part) const { return {values_, op_, part}; }
   /// Gives a value of the IR its parts; the imaginary one is left out where it is real.
   void set_parts(ir::ValueId id, Value real, Value imaginary);

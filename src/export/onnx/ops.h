@@ -28,17 +28,17 @@ using Dims = std::vector<std::int64_t>;
 /// One number as a 0-d tensor.
 Value scalar(Builder& builder, DType dtype, double value);
 Value scalar_int(Builder& builder, DType dtype, std::int64_t value);
-/// A 0-d tensor of the same element type.
+/// Returns a 0-d tensor of the same element type.
 Value scalar_like(Value like, double value);
 Value int_tensor(Builder& builder, std::span<const std::int64_t> values, Shape shape);
-/// A 1-d int64 tensor.
+/// Returns a 1-d int64 tensor.
 Value int_vector(Builder& builder, std::span<const std::int64_t> values);
 Value float_tensor(Builder& builder, DType dtype, std::span<const double> values, Shape shape);
 /// 0, 1, .., count - 1 as int64.
 Value iota(Builder& builder, std::int64_t count);
-/// Every element the same; spread by Expand, so it costs one number in the file.
+/// Returns a tensor with equal elements; spread by Expand, so it costs one number in the file.
 Value full(Builder& builder, Type type, double value);
-/// The elements of a constant as integers; empty if the value is not a constant.
+/// Returns the elements of a constant as integers; empty if the value is not a constant.
 std::optional<std::vector<std::int64_t>> constant_ints(Value value);
 std::optional<std::vector<double>> constant_doubles(Value value);
 
@@ -46,12 +46,13 @@ std::optional<std::vector<double>> constant_doubles(Value value);
 
 /// Floating point to integer truncates, to bool compares with zero.
 Value cast(Value value, DType dtype);
-/// The same, with PyTorch's answer for negative numbers that become unsigned: they wrap around.
+/// Does the same, with PyTorch's answer for negative numbers that become unsigned: they wrap
+/// around.
 Value convert_elements(Value value, DType dtype);
 /// Runs `op_type` elementwise over broadcast operands of one type and gives that type back.
 Value elementwise(std::string_view op_type, std::initializer_list<Value> operands,
                   Attrs attributes = {});
-/// The same for operators whose result is bool.
+/// Does the same for operators whose result is bool.
 Value predicate(std::string_view op_type, std::initializer_list<Value> operands);
 
 // ---- arithmetic ------------------------------------------------------------------------------
@@ -126,9 +127,9 @@ Value where(Value condition, double yes, Value no);
 /// `dim` counted from the front.
 std::int64_t wrap_dim(std::int64_t dim, std::int64_t rank);
 Dims wrap_dims(std::span<const std::int64_t> dims, std::int64_t rank);
-/// All dimensions: 0, 1, .., rank - 1.
+/// Returns all dimensions: 0, 1, .., rank - 1.
 Dims all_dims(std::int64_t rank);
-/// The shape both broadcast to.
+/// Returns the shape both broadcast to.
 Shape broadcast(const Shape& a, const Shape& b);
 
 Value reshape(Value x, Shape shape);

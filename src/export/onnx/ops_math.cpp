@@ -42,7 +42,7 @@ bool is_scalar_value(Value x, double wanted) {
   return values && (*values)[0] == wanted;
 }
 
-/// The operation done where its operands were reshaped from; undefined when they were not.
+/// Returns the operation done where its operands were reshaped from; undefined when they were not.
 Value before_reshaping(std::string_view op_type, std::initializer_list<Value> operands,
                        const Attrs& attributes) {
   const bool has_axis = std::any_of(attributes.begin(), attributes.end(),
@@ -71,7 +71,7 @@ Value before_reshaping(std::string_view op_type, std::initializer_list<Value> op
   return {};
 }
 
-/// The other operand, if leaving this one out changes neither value nor shape.
+/// Returns the other operand, if leaving this one out changes neither value nor shape.
 bool keeps_shape(Value kept, Value dropped) {
   return broadcast(kept.shape(), dropped.shape()) == kept.shape();
 }

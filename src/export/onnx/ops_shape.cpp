@@ -24,8 +24,8 @@ Value moved(std::string_view op_type, Value x, Emit&& emit) {
   return cast(emit(cast(x, *compute)), x.dtype());
 }
 
-/// A piece of a concatenation is made of the parts it covers; undefined for anything else. What is
-/// shifted through a history buffer so never passes through the whole buffer.
+/// Returns a piece of a concatenation is made of the parts it covers; undefined for anything else.
+/// What is shifted through a history buffer so never passes through the whole buffer.
 Value slice_of_parts(Value x, std::int64_t dim, std::int64_t start, std::int64_t end) {
   Builder& builder = x.builder();
   const BuiltNode* node = builder.producer(x);
@@ -45,7 +45,7 @@ Value slice_of_parts(Value x, std::int64_t dim, std::int64_t start, std::int64_t
   return concat(covered, dim);
 }
 
-/// The runtime moves every type, but does not add up half precision.
+/// Returns the runtime moves every type, but does not add up half precision.
 DType scatter_type(DType dtype, std::string_view reduction) {
   const bool half = dtype == DType::kFloat16 || dtype == DType::kBFloat16;
   return half && reduction != "none" ? DType::kFloat32 : dtype;

@@ -59,7 +59,7 @@ Dims joined(const Dims& before, const Dims& behind) {
   return pads;
 }
 
-/// The tensor as [batch, channel, pooled..].
+/// Returns the tensor as [batch, channel, pooled..].
 Value batched(Value x, std::size_t dims) {
   return x.shape().size() == dims + 1 ? unsqueeze(x, 0) : x;
 }
@@ -76,8 +76,8 @@ std::int64_t product(const Dims& sizes) {
   return count;
 }
 
-/// The runtime starts its search at the lowest finite number, so that a window of nothing but -inf
-/// would come out as that; and it passes over NaN, which PyTorch keeps.
+/// Returns the runtime starts its search at the lowest finite number, so that a window of nothing
+/// but -inf would come out as that; and it passes over NaN, which PyTorch keeps.
 Value restored(Value x, Value pooled, const Attrs& attributes) {
   if (!is_floating_point(pooled.dtype())) return pooled;
   const BuiltNode* producer = x.builder().producer(x);
@@ -152,7 +152,7 @@ std::vector<double> divisors(OpContext& context, const Window& window, std::size
   return counts;
 }
 
-/// The number each window's mean has to be multiplied by, over all pooled dimensions.
+/// Returns the number each window's mean has to be multiplied by, over all pooled dimensions.
 std::vector<double> corrections(OpContext& context, const Window& window) {
   const auto size = static_cast<double>(product(window.kernel));
   if (!context.is_none("divisor_override")) {

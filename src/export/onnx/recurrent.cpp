@@ -19,7 +19,7 @@ const Kind kLstm = {"LSTM", {0, 3, 1, 2}, ""};  // ONNX i o f c, PyTorch i f g o
 const Kind kTanh = {"RNN", {0}, "Tanh"};
 const Kind kRelu = {"RNN", {0}, "Relu"};
 
-/// The rows of each gate, brought into ONNX's order.
+/// Returns the rows of each gate, brought into ONNX's order.
 Value reordered(Value weight, const Kind& kind) {
   if (kind.gates.size() == 1) return weight;
   const std::int64_t rows = weight.size(0) / static_cast<std::int64_t>(kind.gates.size());
@@ -126,7 +126,7 @@ class Network {
     return bias.defined() ? product + bias : product;
   }
 
-  /// The layer written out step by step, with the results of run_layer().
+  /// Returns the layer written out step by step, with the results of run_layer().
   std::vector<Value> run_layer_by_steps(std::int64_t layer, Value x, Value hidden, Value cell) {
     const std::int64_t time = x.size(0);
     context_.need(time * layers_ * directions() <= kMaxSteps,
@@ -245,7 +245,7 @@ class Cell {
   Value of_state(std::int64_t first, std::int64_t last) const {
     return cut(from_state_, first, last);
   }
-  /// The gates `first` to `last`, without it, of a value that holds several.
+  /// Returns the gates `first` to `last`, without it, of a value that holds several.
   Value cut(Value of, std::int64_t first, std::int64_t last) const {
     return slice(of, of.rank() - 1, first * size_, last * size_);
   }

@@ -25,7 +25,7 @@ std::optional<double> given_scale(OpContext& context, std::size_t d, std::size_t
   return context.number(name);
 }
 
-/// The resized dimensions. A scale that the caller gave counts, not the ratio of the sizes.
+/// Returns the resized dimensions. A scale that the caller gave counts, not the ratio of the sizes.
 std::vector<Axis> axes_of(OpContext& context, Value x) {
   const auto dims = static_cast<std::size_t>(x.rank()) - 2;
   std::vector<Axis> axes;
@@ -166,7 +166,7 @@ Value multiplied(Value x, const Axis& axis, const std::vector<double>& weights) 
   return transpose(matmul(transpose(x, axis.dim, -1), matrix), axis.dim, -1);
 }
 
-/// The taps as [input, output] weights.
+/// Returns the taps as [input, output] weights.
 std::vector<double> matrix_of(const Axis& axis, const Taps& taps) {
   std::vector<double> weights(static_cast<std::size_t>(axis.input * axis.output), 0.0);
   for (std::size_t t = 0; t < taps.positions.size(); ++t) {

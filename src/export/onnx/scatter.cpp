@@ -84,7 +84,7 @@ Value convert_diagonal_scatter(OpContext& context) {
   return permute(written, back);
 }
 
-/// The part of `source` that a smaller `index` reads.
+/// Returns the part of `source` that a smaller `index` reads.
 Value trimmed(Value source, const Shape& shape) {
   for (std::size_t d = 0; d < shape.size(); ++d) {
     source = slice(source, static_cast<std::int64_t>(d), 0, shape[d]);
@@ -92,7 +92,7 @@ Value trimmed(Value source, const Shape& shape) {
   return source;
 }
 
-/// A 0-d or empty scatter needs shapes of its own; `write` sees at least one dimension.
+/// Returns a 0-d or empty scatter needs shapes of its own; `write` sees at least one dimension.
 template <typename Write>
 Value with_dimensions(Value x, Value index, Value source, Write&& write) {
   if (index.count() == 0) return x;
@@ -113,7 +113,7 @@ Reduction reduction_of(OpContext& context) {
   context.fail("its reduction '" + name + "' is unknown");
 }
 
-/// The value that leaves the other operand as it is.
+/// Returns the value that leaves the other operand as it is.
 Value neutral(Builder& builder, Reduction reduction, DType dtype) {
   const bool largest = reduction == Reduction::kMin;
   if (reduction == Reduction::kMin || reduction == Reduction::kMax) {
@@ -195,7 +195,7 @@ Value convert_scatter_reduce(OpContext& context) {
                        reduction_of(context), context.flag("include_self"));
 }
 
-/// A vector of positions along `dim`, as an index of the source's shape.
+/// Returns a vector of positions along `dim`, as an index of the source's shape.
 Value spread_index(Value index, std::int64_t dim, const Shape& shape) {
   if (shape.empty()) return reshape(index, {});
   Shape line(shape.size(), 1);

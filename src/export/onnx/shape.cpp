@@ -26,7 +26,7 @@ Value convert_transpose(OpContext& context) {
                    context.integer(axes ? "axis1" : "dim1"));
 }
 
-/// The dimensions in the order that moves each of `source` to its `destination`.
+/// Returns the dimensions in the order that moves each of `source` to its `destination`.
 Dims moved_order(std::int64_t rank, const Dims& source, const Dims& destination) {
   Dims order(static_cast<std::size_t>(rank), -1);
   std::vector<bool> placed(static_cast<std::size_t>(rank), false);

@@ -80,7 +80,7 @@ class Follower {
     return static_cast<std::int64_t>(graph_.type(id).shape.size());
   }
 
-  /// The dimension that the vectors are counted along.
+  /// Returns the dimension that the vectors are counted along.
   std::int64_t dim_of(ir::ValueId id, const Signs& signs) const {
     return rank(id) - (signs.axis == Axis::kColumns ? 1 : 2);
   }
@@ -236,7 +236,7 @@ class Follower {
     return carry(op, std::move(signs));
   }
 
-  /// The vector at a place along the vectors' own dimension; empty elsewhere.
+  /// Returns the vector at a place along the vectors' own dimension; empty elsewhere.
   std::optional<std::int64_t> vector_at(const ir::Op& op, ir::ValueId self,
                                         const Signs& signs) const {
     std::int64_t dim = integer(op, "dim").value_or(0);
@@ -276,7 +276,7 @@ class Follower {
     return carry(op, std::move(joined));
   }
 
-  /// A vector written back where it came from.
+  /// Returns a vector written back where it came from.
   bool put(const ir::Op& op) {
     const ir::ValueId self = tensor(op, 0);
     const Signs* into = of(self);

@@ -33,8 +33,8 @@ struct Sorted {
   Value indices;
 };
 
-/// The `count` smallest or largest along a dimension, in order; of equal ones the first comes
-/// first.
+/// Returns the `count` smallest or largest along a dimension, in order; of equal ones the first
+/// comes first.
 Sorted ordered(Value x, std::int64_t count, std::int64_t dim, bool largest) {
   Builder& builder = x.builder();
   dim = wrap_dim(dim, x.rank());
@@ -92,7 +92,7 @@ bool keep(OpContext& context) {
   return context.has("keepdim") && context.flag("keepdim");
 }
 
-/// The element at one place of the sorted order, and its index.
+/// Returns the element at one place of the sorted order, and its index.
 Sorted kth(Value x, std::int64_t k, std::int64_t dim, bool keep_dims) {
   dim = wrap_dim(dim, x.rank());
   if (x.rank() == 0) return {x, scalar_int(x.builder(), DType::kInt64, 0)};
@@ -109,7 +109,7 @@ void convert_kthvalue(OpContext& context) {
   context.set(1, reshape(found.indices, context.result_shape(1)));
 }
 
-/// The lower median along a dimension. A NaN is the median of anything that holds one.
+/// Returns the lower median along a dimension. A NaN is the median of anything that holds one.
 Sorted median(Value x, std::int64_t dim) {
   const Sorted middle = kth(x, (x.size(dim) + 1) / 2, dim, true);
   if (!is_floating_point(x.dtype())) return middle;
@@ -123,7 +123,7 @@ Sorted median(Value x, std::int64_t dim) {
   return {where(has_nan, NAN, middle.values), where(has_nan, first, middle.indices)};
 }
 
-/// The lower median of what is not NaN.
+/// Returns the lower median of what is not NaN.
 Sorted nan_median(Value x, std::int64_t dim) {
   if (!is_floating_point(x.dtype())) return median(x, dim);
   dim = wrap_dim(dim, x.rank());

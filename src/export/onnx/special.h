@@ -10,15 +10,15 @@
 
 namespace leapp::onnx_export {
 
-/// The polynomial with these coefficients, the highest power first.
+/// Returns the polynomial with these coefficients, the highest power first.
 Value polynomial(Value t, std::span<const double> coefficients);
-/// The same for coefficients fitted over [low, high].
+/// Does the same for coefficients fitted over [low, high].
 Value polynomial_over(Value x, double low, double high, std::span<const double> coefficients);
 
-/// The operand in double precision. Fails where the result itself is double precision.
+/// Returns the operand in double precision. Fails where the result itself is double precision.
 Value special_operand(OpContext& context, std::string_view parameter);
 
-/// A converter that applies `function` to an operand in double precision.
+/// Returns a converter that applies `function` to an operand in double precision.
 template <typename Function>
 auto special(Function function, const char* parameter = "self") {
   return [function, parameter](OpContext& context) -> Value {

@@ -137,7 +137,7 @@ Value convert_zeta(OpContext& context) {
   return cast(result, context.result_dtype());
 }
 
-/// The n-th derivative of cot(pi x) over pi^n, as a polynomial in the cotangent.
+/// Returns the n-th derivative of cot(pi x) over pi^n, as a polynomial in the cotangent.
 std::vector<double> cotangent_derivative(std::int64_t n) {
   std::vector<double> p = {0.0, 1.0};  // lowest power first
   for (std::int64_t step = 0; step < n; ++step) {
@@ -180,8 +180,8 @@ Value convert_mvlgamma(OpContext& context) {
   return cast(sum, context.result_dtype());
 }
 
-/// The regularised incomplete gamma functions, by series below x = a + 1 and by continued fraction
-/// above. Both need about as many steps as the root of the larger argument.
+/// Returns the regularised incomplete gamma functions, by series below x = a + 1 and by continued
+/// fraction above. Both need about as many steps as the root of the larger argument.
 Value incomplete_gamma(Value a, Value x, bool upper) {
   Builder& builder = a.builder();
   const Shape shape = broadcast(a.shape(), x.shape());

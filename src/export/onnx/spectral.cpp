@@ -10,7 +10,7 @@
 namespace leapp::onnx_export {
 namespace {
 
-/// The symmetric matrix of which only one triangle is looked at.
+/// Returns the symmetric matrix of which only one triangle is looked at.
 Value symmetric(Value a, bool upper) {
   const std::int64_t size = a.size(1);
   Dims bits;
@@ -89,7 +89,8 @@ void convert_svd(OpContext& context) {
   context.set(1, as_result(context, 1, singular_values(a)));
 }
 
-/// The pseudoinverse; singular values up to `cutoff` ([batch, 1], from the largest) count as 0.
+/// Returns the pseudoinverse; singular values up to `cutoff` ([batch, 1], from the largest) count
+/// as 0.
 template <typename Cutoff>
 Value pseudo_inverse(Value a, Cutoff&& cutoff) {
   const bool wide = a.size(1) < a.size(2);

@@ -11,7 +11,7 @@
 
 namespace leapp::torchscript {
 
-/// The same graph without them.
+/// Does the same graph without them.
 LEAPP_EXPORT ir::Graph for_onnx_exporter(ir::Graph graph);
 
 }  // namespace leapp::torchscript

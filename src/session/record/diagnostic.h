@@ -1,8 +1,7 @@
-// The one place where what is said of a program comes together.
+// The collection of all diagnostics of a program.
 //
-// Whoever has something to say adds it; what was said already is not said again. Each is logged at
-// once, and kept, so that a front end can ask for all of it afterwards in one order: most harmful
-// first.
+// Duplicates are dropped. Each diagnostic is logged immediately and kept, so that a front end can
+// list all of them: most harmful first.
 //
 // Thread-safe. add() calls the log sink, so it must not be called while a lock is held.
 #pragma once
@@ -17,7 +16,7 @@ namespace leapp {
 
 class LEAPP_EXPORT Diagnostics {
  public:
-  /// Logs it and keeps it, unless the same was said before. Returns whether it was new.
+  /// Logs and keeps the diagnostic, unless it is a duplicate. Returns whether it was new.
   bool add(Diagnostic diagnostic);
 
   /// Returns all diagnostics, the most harmful first, and equally harmful ones in order.

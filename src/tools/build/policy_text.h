@@ -25,7 +25,8 @@ class PolicyText {
   std::string policy() const;
   std::string nodes_header() const;
   std::string nodes() const;
-  /// The initial values of the feedback inputs, one after the other, as the source reads them.
+  /// Returns the initial values of the feedback inputs, one after the other, as the source reads
+  /// them.
   std::string initial_bytes() const;
 
  private:
@@ -60,7 +61,7 @@ class PolicyText {
   std::vector<std::string> taken_;
 };
 
-/// A name of C++'s: letters, digits and _.
+/// Returns a name of C++'s: letters, digits and _.
 std::string cpp_name(const std::string& text);
 
 }  // namespace leapp

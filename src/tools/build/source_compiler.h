@@ -16,10 +16,10 @@ struct CompileCommand {
   std::vector<std::string> flags = {"-O2"};
 };
 
-/// The first that is there of $CXX, c++, g++ and clang++; empty when none is.
+/// Returns the first that is there of $CXX, c++, g++ and clang++; empty when none is.
 LEAPP_EXPORT std::string find_compiler();
 
-/// The first lines of what a compiler says to one option, "-dumpmachine" say. Throws
+/// Returns the first lines of what a compiler says to one option, "-dumpmachine" say. Throws
 /// Error(kNoCompiler) when it cannot be run.
 LEAPP_EXPORT std::string ask_compiler(const std::string& compiler, const std::string& option);
 

@@ -17,7 +17,7 @@ constexpr const char* kPolicy = "policy";
 constexpr const char* kMotion = "motion";
 constexpr const char* kTime = "time_step";
 
-/// Which output of a tracking model an input of `observe` reads.
+/// The output of a tracking model that an input of `observe` reads.
 struct ReferenceWire {
   const char* output;
   const char* input;

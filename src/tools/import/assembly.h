@@ -7,7 +7,7 @@
 
 namespace leapp::importing {
 
-/// The bundle of a policy with one observation. Throws LP824 where the model does not fit.
+/// Returns the bundle of a policy with one observation. Throws LP824 where the model does not fit.
 Draft assemble(const Deployment& deployment, const PolicyModel& policy);
 
 /// Adds the keys of `pipeline.configs`: how often it runs, the default pose, ranges of commands.

@@ -1,4 +1,4 @@
-// A node that counts ticks from zero, for models that are told the time.
+// A node that counts ticks from zero, for models with a time input.
 #pragma once
 
 #include "import/draft.h"

@@ -17,7 +17,7 @@ namespace leapp::importing {
 
 inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-/// Where the values of an observation term come from.
+/// Source of an observation term's values.
 enum class Source {
   kGiven,           ///< the controller gives them as they are
   kJointPosition,   ///< measured positions, minus the default ones
@@ -39,12 +39,12 @@ struct Term {
   double lower = -kInfinity;
   double upper = kInfinity;
   bool scale_first = false;              ///< scale, then clip; else clip, then scale
-  std::vector<std::int64_t> ages = {0};  ///< the frames it puts out, in order; 0 is the newest
+  std::vector<std::int64_t> ages = {0};  ///< the frames it outputs, in order; 0 is the newest
   double period = 0;                     ///< of kPhase, in ticks
   double first_tick = 0;                 ///< of kPhase: what the clock shows in the first tick
 };
 
-/// What a history holds before there is one.
+/// Content of a history before its first frame.
 enum class Fill { kFirstFrame, kZeros };
 
 /// One element of the action.

@@ -18,10 +18,10 @@ class Draft {
   /// Adds a node; the order is that of the bundle.
   void add(Part part) { parts_.push_back(std::move(part)); }
 
-  /// The reader gets what the source put out in the same tick, or in the tick before.
+  /// Connects the source to the target, in the same tick or from the previous tick.
   void wire(const PortRef& source, const PortRef& target);
   void feed_back(const PortRef& source, const PortRef& target, Tensor initial);
-  /// An output that is nothing but state: no controller is shown it.
+  /// Hides an output that is only state from controllers.
   void hide(const PortRef& output) { hidden_.insert(output); }
 
   Metadata::Map& configs() { return bundle_.pipeline.configs; }

@@ -27,7 +27,7 @@ std::string_view last_part(std::string_view name) {
   return dot == std::string_view::npos ? name : name.substr(dot + 1);
 }
 
-/// How the quantities of bodies and inertial sensors are called.
+/// Names of the quantities of bodies and inertial sensors.
 struct BodyQuantity {
   std::string_view suffix;
   const char* kind;
@@ -73,13 +73,13 @@ class ExployReader {
   }
 
  private:
-  // The JSON of a key; null where there is none.
+  // Returns the JSON of a key, or null.
   Json entry(const std::string& key) const {
     const std::string* text = fields_.find(key);
     if (text == nullptr) return nullptr;
     Json json = parse_json(*text);
     if (json.is_discarded() || !json.is_object()) {
-      fields_.fail(Code::kBadKey, key, "is no mapping of JSON");
+      fields_.fail(Code::kBadKey, key, "is not a JSON object");
     }
     return json;
   }
@@ -94,7 +94,7 @@ class ExployReader {
     }
     std::vector<std::string> values;
     for (const Json& value : *found) {
-      if (!value.is_string()) fields_.fail(Code::kBadKey, key, "has joints that are no names");
+      if (!value.is_string()) fields_.fail(Code::kBadKey, key, "has joints that are not strings");
       values.push_back(value.get<std::string>());
     }
     fields_.check_count(key, values.size(),
@@ -193,7 +193,7 @@ class ExployReader {
     return meaning(port, vector_port(port.name, "target/joint/effort", joints, "N m"));
   }
 
-  // Gains come out beside the position targets that they belong to.
+  // Adds the gains to the position targets that they belong to.
   void add_gains() {
     for (const auto& [group, port] : groups_) {
       const Json json = entry(group);

@@ -68,7 +68,7 @@ Fields::Fields(std::string file, const onnx::Properties& metadata, const Setting
   std::set<std::string> seen;
   for (const auto& [key, value] : metadata) {
     if (!seen.insert(key).second && !settings_.contains(key)) {
-      fail(Code::kBadKey, key, "stands there twice; export the policy again, or set the key");
+      fail(Code::kBadKey, key, "appears twice; export the policy again, or set the key");
     }
     values_.emplace(key, value);
   }
@@ -89,7 +89,7 @@ void Fields::check_count(const std::string& key, std::size_t found, std::size_t 
   if (found == expected) return;
   fail(Code::kBadKey, key,
        "has " + std::to_string(found) + " values, expected " + std::to_string(expected) + ", " +
-           what + "; mend the file, or set the key (--set " + key + "=..)");
+           what + "; correct the file, or set the key (--set " + key + "=..)");
 }
 
 const std::string& Fields::text(const std::string& key, const std::string& what) const {

@@ -1,6 +1,5 @@
-// The keys of a description, from wherever they come: metadata of a model, or settings of the
-// caller, which go first. Remembers which were asked for, so that a setting nobody asks for is
-// found.
+// The keys of a description: metadata of a model, or settings of the caller, which take precedence.
+// Remembers which keys were requested, to find unused settings.
 #pragma once
 
 #include <cstddef>
@@ -24,25 +23,26 @@ inline constexpr std::size_t kMaxList = 4096;
 /// The longest history, in ticks.
 inline constexpr std::int64_t kMaxHistory = 1000;
 
-/// What a list of numbers may hold.
+/// Values that a list of numbers may contain.
 enum class Bounds { kFinite, kMayBeInfinite };
 
 /// Fields of one description. `file` stands for it in errors. Throws LP822 for a key that is
 /// missing and LP823 for a value of the wrong form; both name the key and what to give.
 class Fields {
  public:
-  /// A key that stands there twice is LP823: readers would disagree about which counts.
+  /// Reads the keys. Throws LP823 for a duplicate key, which readers would interpret differently.
   Fields(std::string file, const onnx::Properties& metadata, const Settings& settings);
 
   const std::string& file() const noexcept { return file_; }
   bool has(const std::string& key) const { return find(key) != nullptr; }
 
-  /// The value as it stands, or null.
+  /// Returns the value as it stands, or null.
   const std::string* find(const std::string& key) const;
-  /// `what` says what the value is, for the case that it is missing: "the joints, in order".
+  /// Returns the text of a key. `what` describes the value for the error of a missing key: "the
+  /// joints, in order".
   const std::string& text(const std::string& key, const std::string& what) const;
-  /// The parts between commas, without the spaces around them; a list of JSON reads the same. None
-  /// may be empty.
+  /// Returns the parts between commas, without the spaces around them; a list of JSON reads the
+  /// same. None may be empty.
   std::vector<std::string> texts(const std::string& key, const std::string& what) const;
   std::vector<double> numbers(const std::string& key, const std::string& what,
                               Bounds bounds = Bounds::kFinite) const;
@@ -52,7 +52,7 @@ class Fields {
   std::optional<double> positive(const std::string& key) const;
 
   [[noreturn]] void fail(Code code, const std::string& key, const std::string& what) const;
-  /// LP823 unless there are that many: "one for each joint".
+  /// Throws LP823 unless there are that many: "one for each joint".
   void check_count(const std::string& key, std::size_t found, std::size_t expected,
                    const std::string& what) const;
   /// Throws LP003 for a setting that was never asked for.
@@ -65,7 +65,7 @@ class Fields {
   mutable std::set<std::string> asked_;
 };
 
-/// A number, all of the text; empty for anything else.
+/// Returns a number, all of the text; empty for anything else.
 std::optional<double> parse_number(const std::string& text);
 
 /// Returns whether a number is finite as a float32, the type of all constants of imported nodes:

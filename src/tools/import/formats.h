@@ -13,25 +13,29 @@
 
 namespace leapp::importing {
 
-/// mjlab's and BeyondMimic's metadata: lists between commas, the same keys for most of it.
+/// Returns whether the metadata is that of mjlab or BeyondMimic: comma-separated lists, mostly with
+/// the same keys.
 bool is_mjlab(const Fields& fields);
 Deployment read_mjlab(const Fields& fields, const PolicyModel& policy);
 
-/// holosoma's metadata: JSON, without the observation, which settings must give.
+/// Returns whether the metadata is that of holosoma: JSON, without the observation, which settings
+/// must give.
 bool is_holosoma(const Fields& fields);
 Deployment read_holosoma(const Fields& fields, const PolicyModel& policy);
 
-/// unitree_rl_lab's deploy.yaml.
+/// Returns whether the file is unitree_rl_lab's deploy.yaml.
 bool is_unitree(const YamlNode& root);
 Deployment read_unitree(const YamlNode& root, const Fields& settings, const PolicyModel& policy);
 
-/// rl_sar's config.yaml, with the base.yaml of the folder above where there is one.
+/// Returns whether the file is rl_sar's config.yaml, with the base.yaml of the parent directory if
+/// there is one.
 bool is_rl_sar(const YamlNode& root);
 Deployment read_rl_sar(const YamlNode& root, const std::filesystem::path& file,
                        const Fields& settings, const PolicyModel& policy);
 
-/// Exploy's metadata. Its models take what sensors measure and put out targets, so that nothing is
-/// left to compute: this drafts the whole bundle, and adds what there is to say to `notes`.
+/// Returns whether the metadata is that of Exploy. Its models read sensor values and output
+/// targets, so nothing is left to compute: the draft is the whole bundle, and remarks go to
+/// `notes`.
 bool is_exploy(const Fields& fields);
 Draft draft_exploy(const Fields& fields, const PolicyModel& policy,
                    std::vector<std::string>& notes);

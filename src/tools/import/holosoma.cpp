@@ -20,7 +20,7 @@ std::vector<CommandRange> holosoma_ranges(const Fields& fields) {
   if (text == nullptr) return {};
   const nlohmann::ordered_json json = parse_json(*text);
   if (json.is_discarded() || !(json.is_object() || json.is_null())) {
-    fields.fail(Code::kBadKey, "command_ranges", "is no mapping of JSON");
+    fields.fail(Code::kBadKey, "command_ranges", "is not a JSON object");
   }
   std::vector<CommandRange> ranges;
   for (const auto& [key, value] : json.items()) {

@@ -10,26 +10,26 @@
 
 namespace leapp::importing {
 
-/// A float32 port of shape [1, names] whose last dimension has those names.
+/// Returns a float32 port of shape [1, names] whose last dimension has those names.
 Port vector_port(const std::string& name, const std::string& kind,
                  const std::vector<std::string>& names, const std::string& unit = "",
                  const std::string& frame = "");
 
-/// The rotation of a body as w, x, y, z.
+/// Returns the rotation of a body as w, x, y, z.
 Port quaternion_port(const std::string& name, const std::string& frame);
 
-/// A float32 port of which nothing more is known than its name.
+/// Returns a float32 port of which nothing more is known than its name.
 Port plain_port(const std::string& name, const Shape& shape);
 
-/// What is known of a term by its name, which most projects share. `size` stays 0 where the name
-/// does not say it, and the source is then kGiven.
+/// Facts about a term that its name implies in most projects. `size` is 0 if the name does not
+/// imply it, and the source is then kGiven.
 struct KnownTerm {
   Source source = Source::kGiven;
   std::int64_t size = 0;
 };
 KnownTerm find_term(const std::string& name, std::int64_t joints, std::int64_t actions);
 
-/// The port of a term that the controller gives.
+/// Returns the port of a term that the controller gives.
 Port given_port(const Term& term);
 
 }  // namespace leapp::importing

@@ -12,14 +12,15 @@ namespace leapp::importing {
 /// The motors of a robot that a policy knows, ascending; that is the robot's order of joints.
 class Motors {
  public:
-  /// Joint i of the policy is motor map[i]. The caller has checked that none stands there twice.
+  /// Creates the map: joint i of the policy is motor map[i]. The caller has checked that there are
+  /// no duplicates.
   explicit Motors(const std::vector<std::int64_t>& map);
 
   std::size_t count() const noexcept { return motors_.size(); }
   const std::vector<std::int64_t>& motors() const noexcept { return motors_; }
-  /// The place of the policy's joint i among the robot's.
+  /// Returns the place of the policy's joint i among the robot's.
   std::int64_t joint(std::size_t i) const { return joints_[i]; }
-  /// The same for a list of the policy's joints.
+  /// Does the same for a list of the policy's joints.
   std::vector<std::int64_t> joints(const std::vector<std::int64_t>& policy) const;
   /// Values by the policy's joints, put by the robot's.
   std::vector<double> from_policy(const std::vector<double>& values) const;

@@ -26,7 +26,8 @@ struct Part {
 
 class NodeWriter {
  public:
-  /// The model gets the operator sets and the file format of `like`, so that they can be merged.
+  /// Creates a model with the operator sets and the file format of `like`, so that they can be
+  /// merged.
   NodeWriter(std::string name, const onnx::Model& like);
 
   /// Adds a port and returns its value. Throws LP823 where the node has a port of that name.
@@ -36,13 +37,14 @@ class NodeWriter {
   std::string floats(const std::vector<double>& values, const Shape& shape);
   std::string ints(const std::vector<std::int64_t>& values);
 
-  /// One operator of ONNX's own domain with one result.
+  /// Adds one operator of ONNX's own domain with one result.
   std::string op(const std::string& type, std::vector<std::string> inputs,
                  std::vector<onnx::Attribute> attributes = {});
-  /// Sugar for what is needed more than once.
+  /// Adds operators that are needed often.
   std::string reshape(const std::string& value, const Shape& shape);
   std::string concat(const std::vector<std::string>& values, std::int64_t axis);
-  /// The elements of an axis at these places; the value itself where that is all of them in order.
+  /// Returns the elements of an axis at these places; the value itself where that is all of them in
+  /// order.
   std::string gather(const std::string& value, const std::vector<std::int64_t>& places,
                      std::int64_t axis, std::int64_t size);
 
@@ -57,7 +59,7 @@ class NodeWriter {
   int count_ = 0;
 };
 
-/// An attribute that is an integer.
+/// Returns an attribute that is an integer.
 onnx::Attribute attribute(const std::string& name, std::int64_t value);
 
 }  // namespace leapp::importing

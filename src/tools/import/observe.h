@@ -29,8 +29,8 @@ inline constexpr const char* kReferenceVelocity = "reference_joint_vel";
 inline constexpr const char* kReferenceBodies = "reference_body_pos";
 inline constexpr const char* kReferenceRotations = "reference_body_quat";
 
-/// `observation` and `action` are the ports of the policy's model that it feeds and reads. All
-/// sizes of terms are known, and fit the observation.
+/// Returns the node. `observation` and `action` are the ports of the policy's model that it feeds
+/// and reads. All sizes of terms are known and fit the observation.
 ObserveNode make_observe(const Deployment& deployment, const Port& observation, const Port& action,
                          const onnx::Model& like);
 

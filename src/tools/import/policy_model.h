@@ -12,7 +12,7 @@
 
 namespace leapp::importing {
 
-/// An input that reads in the next tick what an output put out: "h_in" and "h_out".
+/// An input that reads an output of the previous tick: "h_in" and "h_out".
 struct RecurrentPort {
   std::string input;
   std::string output;
@@ -29,16 +29,18 @@ struct PolicyModel {
   std::vector<RecurrentPort> recurrent() const;
 };
 
-/// Reads the file, weights beside it included. An open dimension counts as 1, since a robot runs
-/// one policy. Throws LP617 for a broken file, LP824 for ports that a bundle cannot have.
+/// Reads the file and its external weights. An open dimension counts as 1, because a robot runs one
+/// policy. Throws LP617 for a broken file, LP824 for ports that a bundle cannot have.
 PolicyModel read_policy(const std::filesystem::path& path);
 
-/// The ports that a policy of one observation has: "obs", or else the only input that is neither
-/// recurrent nor a clock; "actions", or else the first output. Throws LP824 where there is no such.
+/// Returns the ports that a policy of one observation has: "obs", or else the only input that is
+/// neither recurrent nor a clock; "actions", or else the first output. Throws LP824 where there is
+/// no such.
 const Port& observation_of(const PolicyModel& policy);
 const Port& action_of(const PolicyModel& policy);
 
-/// The node that computes these outputs and nothing else, with what they need of the inputs.
+/// Returns the node that computes these outputs and nothing else, with what they need of the
+/// inputs.
 Part part_of(const PolicyModel& policy, const std::string& name,
              const std::vector<std::string>& outputs);
 

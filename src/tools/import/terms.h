@@ -23,10 +23,10 @@ void settle_terms(Deployment& deployment, const Fields& fields, const Port& obse
 /// Ages of a whole history, the oldest frame first. Throws LP823 for a length that cannot be.
 std::vector<std::int64_t> oldest_first(const Fields& fields, const std::string& key, double length);
 
-/// 0, 1, .., count - 1.
+/// Returns 0, 1, .., count - 1.
 std::vector<std::int64_t> all_of(std::size_t count);
 
-/// LP823 where a name stands there twice.
+/// Throws LP823 for a duplicate name.
 void check_unique(const Fields& fields, const std::string& key,
                   const std::vector<std::string>& names);
 

@@ -6,8 +6,8 @@
 
 namespace leapp::importing {
 
-/// The whole of it. Throws kNotFound where there is none, kIo where it cannot be read or is larger
-/// than a YAML file for a policy ever is.
+/// Returns the whole text. Throws kNotFound if there is no file, kIo if it cannot be read or is
+/// larger than any YAML file of a policy.
 std::string read_text(const std::filesystem::path& path);
 
 }  // namespace leapp::importing

@@ -64,7 +64,7 @@ class UnitreeReader {
     return motors_.from_motors(values);
   }
 
-  // Joints of the policy by their number, all of them where nothing is said.
+  // Returns the numbers of the policy's joints, by default all of them.
   std::vector<std::int64_t> policy_joints(const YamlFields& fields) const {
     if (fields.find("joint_ids") == nullptr) return all_of(motors_.count());
     std::vector<std::int64_t> ids = fields.integers("joint_ids", "joints of the policy");

@@ -15,17 +15,18 @@ namespace leapp::importing {
 /// missing, LP823 for a value of the wrong form; they begin "file:line:column:".
 class YamlFields {
  public:
-  /// `path` names the mapping in errors, "actions.JointPositionAction"; "" is the whole file.
+  /// Creates the fields. `path` names the mapping in errors, "actions.JointPositionAction"; "" is
+  /// the whole file.
   YamlFields(const YamlNode& mapping, std::string file, std::string path = "");
 
   const YamlNode& node() const noexcept { return mapping_; }
-  /// Null where the key is not there, or null.
+  /// Returns the value, or null if the key is missing or null.
   const YamlNode* find(const std::string& key) const;
-  /// `what` says what the value is, for the case that it is missing.
+  /// Returns the value. `what` describes it for the error of a missing key.
   const YamlNode& get(const std::string& key, const std::string& what) const;
   YamlFields mapping(const std::string& key, const std::string& what) const;
   std::vector<double> numbers(const std::string& key, const std::string& what) const;
-  /// A list of that many, or one number for all.
+  /// Returns a list of that many, or one number for all.
   std::vector<double> numbers(const std::string& key, const std::string& what,
                               std::size_t count) const;
   std::vector<std::int64_t> integers(const std::string& key, const std::string& what) const;

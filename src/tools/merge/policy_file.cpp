@@ -10,7 +10,7 @@
 namespace leapp {
 namespace {
 
-/// How often the bundle is run to find out what its action means.
+/// Number of times the bundle is run to find out what its action means.
 constexpr std::uint32_t kPolicyRuns = 8;
 
 [[noreturn]] void fail_policy(const std::string& what) {

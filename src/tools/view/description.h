@@ -10,7 +10,7 @@
 
 namespace leapp::view {
 
-/// The whole page's data; view.h has what it may throw.
+/// Returns the whole page's data; view.h has what it may throw.
 nlohmann::ordered_json describe(const Bundle& bundle, const ViewOptions& options);
 
 }  // namespace leapp::view

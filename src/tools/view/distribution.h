@@ -23,7 +23,7 @@ struct Distribution {
   std::array<std::uint64_t, kBins> bins = {};  ///< equal parts of min to max
 };
 
-/// The elements need not be aligned.
+/// Returns the elements need not be aligned.
 Distribution distribution_of(const ConstTensorView& tensor);
 
 /// Element `index` as a number; complex ones by their magnitude.

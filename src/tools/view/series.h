@@ -16,7 +16,7 @@ namespace leapp::view {
 /// the bundle has no golden traces; {"remark": ".."} when they cannot be read.
 nlohmann::ordered_json golden_series(const Bundle& bundle, const BundleOptions& options);
 
-/// The same for a recording, with "period": how long the ticks of the loop were apart, and
+/// Does the same for a recording, with "period": how long the ticks of the loop were apart, and
 /// "events": what the controller did, counted. Throws Error (LP655).
 nlohmann::ordered_json recorded_series(const std::filesystem::path& recording,
                                        const Bundle& bundle);

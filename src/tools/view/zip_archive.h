@@ -15,10 +15,10 @@ struct ZipEntry {
   std::shared_ptr<const std::string> inflated = {};
 };
 
-/// The entries of an archive, in its order, or nothing when the bytes are no such archive: sizes
-/// and offsets are checked against what is there. Archives of more than 4 GB are left alone. What
-/// is compressed is left empty once all of it together would be more than 16 MB: a small archive
-/// can claim to hold any amount.
+/// Returns the entries of an archive, in its order, or nothing when the bytes are no such archive:
+/// sizes and offsets are checked against what is there. Archives of more than 4 GB are left alone.
+/// What is compressed is left empty once all of it together would be more than 16 MB: a small
+/// archive can claim to hold any amount.
 std::optional<std::vector<ZipEntry>> read_zip(std::string_view bytes);
 
 }  // namespace leapp::view

@@ -14,11 +14,11 @@ namespace leapp {
 inline constexpr std::size_t kMaxDrawnModels = 200;
 inline constexpr std::size_t kMaxDrawnWires = 1000;
 
-/// The picture in Graphviz's language; equal bundles give equal text. Forward wires are solid,
-/// feedback wires dashed. Names may hold anything.
+/// Returns the picture in Graphviz's language; equal bundles give equal text. Forward wires are
+/// solid, feedback wires dashed. Names may hold anything.
 LEAPP_EXPORT std::string to_dot(const Bundle& bundle, const std::string& title = {});
 
-/// The picture as SVG text.
+/// Returns the picture as SVG text.
 LEAPP_EXPORT std::string to_svg(const Bundle& bundle, const std::string& title = {});
 
 /// Writes the picture to a .png, .svg or .dot file. Thread-safe; drawings wait for each other, as

@@ -179,9 +179,9 @@ TEST(SafeTensors, b23_FieldsHaveTheRightForm) {
 TEST(SafeTensors, b23_NamesAreUnique) {
   const std::string empty = "{\"dtype\":\"U8\",\"shape\":[0],\"data_offsets\":[0,0]}";
   EXPECT_THAT(refusal(file_of("{\"a\":" + empty + ",\"a\":" + empty + "}")),
-              HasSubstr("the name 'a' stands there twice"));
+              HasSubstr("the name 'a' appears twice"));
   EXPECT_THAT(refusal_of_tensor("{\"dtype\":\"U8\",\"dtype\":\"U8\"}"),
-              HasSubstr("tensor 'a': the name 'dtype' stands there twice"));
+              HasSubstr("tensor 'a': the name 'dtype' appears twice"));
 }
 
 TEST(SafeTensors, b23_TheWriterRefusesWhatCannotBeRead) {

@@ -80,7 +80,7 @@ TEST(FieldsTest, SettingsGoFirstAndMustBeOfUse) {
 
 TEST(FieldsTest, AKeyThatStandsThereTwiceIsRefusedUnlessItIsSet) {
   const onnx::Properties twice = {{"key", "1"}, {"key", "2"}};
-  EXPECT_THAT(error_of([&] { Fields("policy.onnx", twice, {}); }), HasSubstr("stands there twice"));
+  EXPECT_THAT(error_of([&] { Fields("policy.onnx", twice, {}); }), HasSubstr("LP823"));
   EXPECT_EQ(error_of([&] { Fields("policy.onnx", twice, {{"key", "3"}}); }), "");
 }
 

@@ -59,7 +59,7 @@ def unsupported(text: str) -> LeappValueError:
 
 
 def check_trust(trust: str | None) -> bool:
-    """Whether a checkpoint may run code; raise for a word that means neither."""
+    """Return whether a checkpoint may run code; raise for a word that means neither."""
     if trust not in (None, "code"):
         raise LeappValueError.at_caller("LP003", f"trust must be None or 'code', got {trust!r}.")
     return trust == "code"
@@ -112,7 +112,7 @@ def state_dict_of(found: Any, key: str, path: object, expected: str) -> dict[str
 
 
 def is_state_dict(value: Any) -> bool:
-    """Whether it is a dict of names and tensors."""
+    """Return whether it is a dict of names and tensors."""
     import torch
 
     return (
@@ -204,7 +204,7 @@ def read_yaml(path: str | os.PathLike[str]) -> dict[str, Any]:
 
 
 def _is_pickle(file: str) -> bool:
-    """Whether it begins as files of old torch.save() do."""
+    """Return whether it begins as files of old torch.save() do."""
     with open(file, "rb") as stream:
         return stream.read(1) == pickle.PROTO
 

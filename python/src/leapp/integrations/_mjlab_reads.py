@@ -75,7 +75,7 @@ class Reads:
 
     @property
     def asking(self) -> bool:
-        """Whether a value that is read now is to become an input."""
+        """Return whether a value that is read now is to become an input."""
         return self._values is not None and not self._inside
 
     def input(

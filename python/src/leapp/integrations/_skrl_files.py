@@ -198,7 +198,7 @@ def _check_expressions(path: str, value: Any) -> None:
 
 
 def _is_plain(text: str) -> bool:
-    """Whether a text only names, indexes and computes."""
+    """Return whether a text only names, indexes and computes."""
     if text.isidentifier():
         return "__" not in text
     try:

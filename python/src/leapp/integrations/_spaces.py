@@ -12,7 +12,7 @@ _WIDE = 1e3
 
 
 def is_simple(space: Any) -> bool:
-    """Whether one tensor holds it."""
+    """Return whether one tensor holds it."""
     from gymnasium import spaces
 
     return isinstance(

@@ -8,8 +8,9 @@
 
 namespace leapp {
 
-/// The engine of a file that was just written and that nobody else has yet, for a few ticks. Its
-/// weights stay in the file, which is mapped for as long as the engine lives. The model is trusted.
+/// Returns the engine of a file that was just written and that nobody else has yet, for a few
+/// ticks. Its weights stay in the file, which is mapped for as long as the engine lives. The model
+/// is trusted.
 LEAPP_EXPORT std::unique_ptr<Engine> load_engine_in_place(const Model& model,
                                                           const std::filesystem::path& file);
 

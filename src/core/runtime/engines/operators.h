@@ -9,10 +9,12 @@
 
 namespace leapp {
 
-/// Whether an operator of the namespaces `aten` and `prim`, "add" or "add_", is one of them.
+/// Returns whether an operator of the namespaces `aten` and `prim`, "add" or "add_", is one of
+/// them.
 LEAPP_EXPORT bool only_computes(std::string_view name) noexcept;
 
-/// Whether a word of TorchScript, which is no operator, does more than compute: "print", "fork".
+/// Returns whether a word of TorchScript, which is no operator, does more than compute: "print",
+/// "fork".
 LEAPP_EXPORT bool is_action(std::string_view word) noexcept;
 
 }  // namespace leapp

@@ -30,7 +30,7 @@ NativeRecord read_native_record(const std::filesystem::path& file);
 
 LEAPP_EXPORT std::string to_json(const NativeRecord& record);
 
-/// The checksums that a record has for a node.
+/// Returns the checksums that a record has for a node.
 LEAPP_EXPORT std::pair<std::string, std::string> native_checksums(const Model& model);
 
 /// Throws Error(kStaleBuild) unless the library holds that node as the bundle has it.

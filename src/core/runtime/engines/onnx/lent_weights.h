@@ -10,9 +10,9 @@
 
 namespace leapp {
 
-/// The same model with its large weights said to lie in external data, which is the file itself.
-/// `head` becomes the model without them; the result refers to it and to the bytes of `file`.
-/// Weights that are not aligned for their type stay in the model.
+/// Does the same model with its large weights said to lie in external data, which is the file
+/// itself. `head` becomes the model without them; the result refers to it and to the bytes of
+/// `file`. Weights that are not aligned for their type stay in the model.
 ModelFile lend_weights(const ModelFile& file, std::string& head);
 
 /// Has a session read external data in place and make no other copy of it: weights are not packed,
