@@ -18,13 +18,13 @@ struct BenchReport {
   std::chrono::nanoseconds load{0};
   std::optional<double> frequency;  ///< ticks per second that the pipeline wants
 
-  /// How long a tick may take at that frequency.
+  /// Returns the duration of a tick at that frequency.
   std::optional<std::chrono::nanoseconds> period() const;
   /// Ticks that took longer.
   std::size_t misses() const;
   /// Returns an exact percentile of the ticks; `share` from 0 to 1.
   std::chrono::nanoseconds percentile(double share) const;
-  /// Exact, from the ticks themselves.
+  /// Returns exact figures, computed from the ticks themselves.
   LatencySummary tick() const;
 };
 

@@ -44,7 +44,7 @@ Json to_json(const std::vector<PortBinding>& ports, const std::vector<Signal>& s
   return list;
 }
 
-// What a number is multiplied with on its way, in six digits: the table is for people.
+// Returns the factor with six digits for the table.
 std::string factor_text(double factor) {
   if (factor == 1) return "";
   std::array<char, 32> text{};

@@ -31,13 +31,13 @@ inline constexpr int kDiffers = 5;
 /// The most ticks one command runs.
 inline constexpr int kMaxTicks = 1'000'000'000;
 
-/// kUsage for a wrong option, kLacking, or kWrong.
+/// Returns kUsage for a wrong option, kLacking, or kWrong.
 int exit_code(const Error& error);
 
-/// What a report of a failure says of it: "error", "code" and "exit_code".
+/// Adds "error", "code" and "exit_code" to a report.
 void add_error(nlohmann::ordered_json& report, const Error& error);
 
-/// What a command returns is the program's exit code.
+/// A command; it returns the program's exit code.
 using Run = std::function<int()>;
 
 /// A command and how to run it.
@@ -79,7 +79,7 @@ struct EngineFlags {
   RuntimeOptions options() const;
 };
 
-/// The bundle's path as first argument, and --json.
+/// Adds the bundle's path as first argument, and --json.
 void add_bundle(CLI::App& app, std::string& yaml);
 void add_json(CLI::App& app, bool& json);
 

@@ -93,8 +93,8 @@ void print(const TensorMap& outputs, bool json) {
   if (json) std::printf("%s\n", json_text(object).c_str());
 }
 
-// From the file, made up, or both. A value that nobody gave is made up only where that was asked
-// for.
+// Returns inputs from the file, mock inputs, or both. A missing value gets mock input only if
+// requested.
 TensorMap inputs_for(const InferenceManager& manager, const RunArguments& arguments) {
   if (arguments.input.empty()) return manager.get_mock_input(arguments.seed);
   TensorMap given = read_tensors(arguments.input);
@@ -123,7 +123,7 @@ int run_bundle(const RunArguments& arguments) {
   const TensorMap inputs = inputs_for(manager, arguments);
   TensorMap outputs;
   for (int i = 0; i < arguments.ticks; ++i) outputs = manager.run_policy(inputs);
-  // Before anything is said: what is printed is the outputs or the error, never both.
+  // Written before printing: the output is either values or an error, never both.
   if (!arguments.output.empty()) write_tensors(arguments.output, outputs);
   print(outputs, arguments.json);
   return kDone;

@@ -1,4 +1,4 @@
-// Text for people: aligned columns, times with a unit. And for programs: JSON.
+// Text output: aligned columns, times with a unit. And JSON for programs.
 #pragma once
 
 #include <chrono>
@@ -13,17 +13,17 @@ namespace leapp::cli {
 /// characters are escaped.
 std::string table(std::vector<std::vector<std::string>> rows, bool right = true);
 
-/// "12.3 us", "1.24 ms".
+/// Returns "12.3 us", "1.24 ms".
 std::string time_text(std::chrono::nanoseconds time);
 
-/// "1 node", "2 nodes".
+/// Returns "1 node", "2 nodes".
 std::string count_text(std::size_t count, const std::string& noun);
 
 /// Indented, in ASCII. What is not UTF-8, such as a name from a broken model, has its bytes
 /// replaced.
 std::string json_text(const nlohmann::ordered_json& json);
 
-/// "float32 [1, 48]".
+/// Returns "float32 [1, 48]".
 template <typename Port>
 std::string type_text(const Port& port) {
   return std::string(name_of(port.dtype)) + " " + to_string(port.shape);

@@ -32,7 +32,8 @@ inline const char* class_name(ErrorKind kind) {
   return "LeappError";
 }
 
-/// For register_local_exception_translator. The exception's `code` is "LP105" or "B7".
+/// Translates an exception, for register_local_exception_translator. The exception's `code` is
+/// "LP105" or "B7".
 inline void translate(std::exception_ptr thrown) {
   namespace py = pybind11;
   try {

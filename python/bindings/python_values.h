@@ -47,7 +47,7 @@ inline std::string_view text_of(pybind11::handle key) {
   return {text, static_cast<std::size_t>(size)};
 }
 
-/// Metadata as dicts, lists, numbers and text.
+/// Returns metadata as dicts, lists, numbers and text.
 inline pybind11::object to_python(const Metadata& metadata) {
   return std::visit(
       [](const auto& value) -> pybind11::object {

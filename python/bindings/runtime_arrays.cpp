@@ -163,7 +163,7 @@ bool is_lazily(py::handle tensor, PyObject* question) {
   return yes;
 }
 
-// Calls `use` with the array behind an object, which is kept alive meanwhile.
+// Calls `use` with the array of an object, which is kept alive during the call.
 template <typename Use>
 void with_array(py::handle object, const std::string& port, const Use& use) {
   if (const dlpack::ExchangeApi* api = exchange_api(py::type::handle_of(object))) {
@@ -188,8 +188,8 @@ void with_array(py::handle object, const std::string& port, const Use& use) {
     return use(borrowed);
   }
   if (!py::hasattr(object, "__dlpack__")) throw not_an_array(object, port);
-  // A torch from before the exchange functions refuses tensors that require gradients, and hands
-  // out the memory of lazily negated ones as it is.
+  // A torch from before the exchange functions refuses tensors that require gradients, and returns
+  // the memory of lazily negated ones unchanged.
   auto plain = py::reinterpret_borrow<py::object>(object);
   for (const char* method : {"detach", "resolve_neg", "resolve_conj"}) {
     if (py::hasattr(plain, method)) plain = plain.attr(method)();

@@ -20,12 +20,12 @@ namespace py = pybind11;
 /// type or shape is not the buffer's.
 void read_array(py::handle object, const TensorView& buffer, const std::string& port);
 
-/// The memory of a contiguous array of the port's type and shape, on `device` or on the host.
-/// Throws Error otherwise.
+/// Returns the memory of a contiguous array of the port's type and shape, on `device` or on the
+/// host. Throws Error otherwise.
 void* borrow_array(py::handle object, const std::optional<dlpack::Device>& device,
                    const TensorView& expected, const std::string& port, bool writable);
 
-/// "cuda:1" as DLPack has it; empty for the host.
+/// Returns "cuda:1" in DLPack's form; empty for the host.
 std::optional<dlpack::Device> parse_device(const std::string& device);
 
 /// Returns the memory of an array that lies on `device` already, or null: then it has to be copied
@@ -33,10 +33,10 @@ std::optional<dlpack::Device> parse_device(const std::string& device);
 const void* find_on_device(py::handle object, const dlpack::Device& device,
                            const TensorView& expected, const std::string& port);
 
-/// Makes the arrays a manager hands out.
+/// Creates the arrays that a manager returns.
 class ArrayMaker {
  public:
-  /// `torch` is the imported module, or None for NumPy arrays.
+  /// Creates a maker. `torch` is the imported module, or None for NumPy arrays.
   explicit ArrayMaker(py::object torch);
 
   bool is_torch() const { return !torch_.is_none(); }

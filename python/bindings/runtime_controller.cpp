@@ -121,7 +121,7 @@ class PyController {
     clock_->rethrow();
   }
 
-  /// What the elements of sensors or actuators are called, by signal.
+  /// Returns the names of the elements of sensors or actuators, by signal.
   static py::dict elements(const std::vector<Signal>& signals) {
     py::dict result;
     for (const Signal& signal : signals) result[py::str(signal.name)] = signal.elements;
@@ -140,8 +140,8 @@ class PyController {
     controller_.set_sensor(sensor, values, from_seconds(age));
   }
 
-  /// With the interpreter's lock held: it keeps other threads out for as long as a tick takes.
-  /// A clock that raises does so before anything is read or sent.
+  /// Runs a tick while holding the interpreter's lock, which keeps other threads out. A clock that
+  /// raises does so before anything is read or sent.
   std::string update() {
     clock_->advance();
     const ControllerState state = controller_.update();

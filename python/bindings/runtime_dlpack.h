@@ -42,14 +42,14 @@ struct Tensor {
   std::uint64_t byte_offset;
 };
 
-/// What `__dlpack__()` puts into a capsule named "dltensor".
+/// Content of a "dltensor" capsule from `__dlpack__()`.
 struct ManagedTensor {
   Tensor tensor;
   void* context;
   void (*deleter)(ManagedTensor*);
 };
 
-/// What the exchange functions hand over.
+/// Result of the exchange functions.
 struct VersionedTensor {
   Version version;
   void* context;

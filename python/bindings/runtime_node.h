@@ -19,7 +19,7 @@ class PyNode {
   PyNode(const Bundle& bundle, const Model& model, const RuntimeOptions& options,
          ArrayMaker arrays);
 
-  /// One array per input, in order; a new one comes back for each output.
+  /// Runs the node with one array per input, in order. Returns a new array for each output.
   py::list run(const py::args& inputs);
 
  private:

@@ -45,7 +45,8 @@ T setting(const std::string& name, pybind11::handle value, const std::string& ex
 /// that names the one that is wrong.
 RuntimeOptions runtime_options(const pybind11::dict& settings);
 
-/// Likewise, of the keys engine, trust and allow_native alone: what a controller leaves open.
+/// Does the same for the keys engine, trust and allow_native alone: those that a controller does
+/// not set.
 RuntimeOptions model_options(const pybind11::dict& settings);
 
 /// Times are seconds in Python.

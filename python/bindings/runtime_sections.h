@@ -8,16 +8,16 @@
 
 namespace leapp::python {
 
-/// {node: {inputs, outputs, parameters}}.
+/// Returns {node: {inputs, outputs, parameters}}.
 pybind11::dict models_section(const Bundle& bundle);
 
-/// {data_flow, feedback_flow, inputs, outputs, ..}.
+/// Returns {data_flow, feedback_flow, inputs, outputs, ..}.
 pybind11::dict pipeline_section(const Bundle& bundle);
 
-/// {"leapp config version": "1.3", ..}.
+/// Returns {"leapp config version": "1.3", ..}.
 pybind11::dict system_section(const Bundle& bundle);
 
-/// What verifying finds, as JSON and as text.
+/// Returns the result of verification, as JSON and as text.
 pybind11::tuple verify(const InferenceManager& manager);
 
 }  // namespace leapp::python

@@ -14,11 +14,11 @@ trace::FrameRef find_frame(bool (*is_wanted)(PyCodeObject*));
 /// Parts of a frame object. The interpreter lock must be held.
 pybind11::object code_of(const pybind11::object& frame);
 pybind11::object globals_of(const pybind11::object& frame);
-pybind11::object caller_of(const pybind11::object& frame);  ///< null where there is none
+pybind11::object caller_of(const pybind11::object& frame);  ///< null if there is none
 int position_of(const pybind11::object& frame);
 
-/// (name, value) of the variables that have a value; of a module none, for they are its globals.
-/// The frame keeps no copy of them: a tensor must go when the program lets go of it.
+/// Returns (name, value) of the variables that have a value; of a module none, because they are its
+/// globals. The frame keeps no copy of them: a tensor must be freed when the program releases it.
 pybind11::list variables_of(const pybind11::object& frame);
 
 /// Returns the innermost frame; null outside of Python.

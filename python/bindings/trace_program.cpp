@@ -130,7 +130,7 @@ py::handle value_of(const py::handle& variable) {
   return PyTuple_GET_ITEM(variable.ptr(), 1);
 }
 
-// What the variable of that name holds; null where there is none.
+// Returns the value of the variable of that name, or null.
 py::handle value_of(const py::list& variables, const py::handle& name) {
   for (const py::handle variable : variables) {
     if (name_of(variable).is(name)) return value_of(variable);
@@ -168,7 +168,8 @@ class Frames {
     return last_frame == frame.ptr() && last_code == code.held.ptr() && done < come;
   }
 
-  // By address only. A frame that took another's place is told by what it runs and for whom.
+  // By address only. A frame that reuses another's address is recognised by its code and its
+  // caller.
   std::set<std::tuple<PyObject*, PyObject*, PyObject*>> seen_;
   std::tuple<PyObject*, PyObject*, int> last_{nullptr, nullptr, -1};
 };

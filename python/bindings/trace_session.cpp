@@ -1,4 +1,4 @@
-// A session's life: start, stop, compile_graph, and what was said meanwhile.
+// The life of a session: start, stop, compile_graph, and its diagnostics.
 #include <pybind11/stl.h>
 #include <torch/csrc/utils/pybind.h>
 
@@ -78,7 +78,7 @@ py::tuple compile_session(bool visualize, std::optional<bool> verbose, bool vali
   return py::make_tuple(outcomes, report.validation);
 }
 
-/// "LP214" as the code it is.
+/// Returns the code for "LP214".
 Code parse_code(const std::string& text) {
   demand(text.size() == 5 && text.starts_with("LP"), "a code of a diagnostic");
   return static_cast<Code>(std::stoi(text.substr(2)));

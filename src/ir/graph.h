@@ -33,7 +33,7 @@ struct SourceLocation {
   std::string function;
 
   bool known() const noexcept { return line > 0; }
-  /// "policy.py:42 in forward", or "" when unknown.
+  /// Returns "policy.py:42 in forward", or "" when unknown.
   LEAPP_EXPORT std::string to_string() const;
 };
 
@@ -80,7 +80,7 @@ struct Device {
   bool operator==(const Device&) const = default;
 };
 
-/// An argument as PyTorch's dispatcher carries it. A Scalar is bool, int64, double or complex. A
+/// An argument as in PyTorch's dispatcher. A Scalar is bool, int64, double or complex. A
 /// `ScalarType` is a DType; `Layout` and `MemoryFormat` are their integers; monostate is None.
 using Argument =
     std::variant<std::monostate, ValueRef, std::vector<ValueRef>, bool, std::int64_t, double,
@@ -98,9 +98,9 @@ struct Signature {
   std::vector<Parameter> parameters;
   std::vector<std::string> returns;  ///< "Tensor" or "Tensor[]"
 
-  /// "aten::add.Tensor", or "aten::relu" when there is no overload name.
+  /// Returns "aten::add.Tensor", or "aten::relu" when there is no overload name.
   LEAPP_EXPORT std::string qualified_name() const;
-  /// Position of the parameter, or -1.
+  /// Returns the position of the parameter, or -1.
   LEAPP_EXPORT int find(std::string_view parameter) const noexcept;
 };
 
@@ -185,7 +185,7 @@ class LEAPP_EXPORT Graph {
   /// Returns the bytes of a constant.
   const Blob& blob(ValueId id) const;
 
-  /// For passes: replaces the whole list of ops, inputs or outputs. Verify afterwards.
+  /// Replaces the whole list of ops, inputs or outputs. For passes; verify afterwards.
   void set_ops(std::vector<Op> ops);
   void set_inputs(std::vector<ValueId> inputs) { inputs_ = std::move(inputs); }
   void set_outputs(std::vector<Output> outputs) { outputs_ = std::move(outputs); }

@@ -220,7 +220,8 @@ class Spreader {
     return true;
   }
 
-  // nonzero(mask).squeeze(): drops the dimension of the positions as well where there is one only.
+  // Handles nonzero(mask).squeeze(), which also drops the dimension of the positions if there is
+  // only one.
   bool propagate_squeeze(const Op& op, const Selection& base) {
     if (op.signature->qualified_name() != "aten::squeeze") return false;
     const Shape& mask = shape_of(base.mask);

@@ -11,14 +11,14 @@ enum class Spread {
   kRows,      ///< row-wise layers too: needed where all shapes have to be static
 };
 
-/// `y[m] = f(y[m])` selects as many elements as the mask has, a data-dependent shape, computes with
-/// them and puts them back. As long as f is pointwise (or row-wise) it may be applied to all of
-/// them, and the mask chooses in the end: `where(m, f(y), y)`. Sums, means and extremes of what was
-/// selected are rewritten likewise. With kRows, the positions that nonzero() finds count as
-/// selections too, and an operator that is specialised to the traced number of elements is given
-/// that many, by an operation that fails where there are others. A mask that is true once in each
-/// row, such as `one_hot(i) > 0.5`, selects a static shape: by its index. Selections that are used
-/// in another way stay as they are.
+/// Removes data-dependent selections. `y[m] = f(y[m])` selects as many elements as the mask has,
+/// computes with them and writes them back. If f is pointwise (or row-wise), it may be applied to
+/// all elements, and the mask selects at the end: `where(m, f(y), y)`. Sums, means and extremes of
+/// selected elements are rewritten in the same way. With kRows, the positions that nonzero() finds
+/// count as selections too, and an operator that is specialised to the traced number of elements
+/// receives that many, by an operation that fails for any other number. A mask that is true once in
+/// each row, such as `one_hot(i) > 0.5`, selects a static shape: by its index. Selections that are
+/// used in another way stay as they are.
 LEAPP_EXPORT void spread_selections(Graph& graph, Spread spread = Spread::kElements);
 
 }  // namespace leapp::ir

@@ -11,8 +11,8 @@ namespace leapp::ir {
 /// already is.
 LEAPP_EXPORT void remove_identities(Graph& graph);
 
-/// Which values the roots depend on, by id: they themselves, and what the operations take that make
-/// any of these. Absent roots do not count.
+/// Returns which values the roots depend on, by id: the roots, and the operands of the operations
+/// that compute them. Absent roots do not count.
 LEAPP_EXPORT std::vector<bool> needed_for(const Graph& graph, const std::vector<ValueId>& roots);
 
 /// Removes dead code: operations that no output depends on.

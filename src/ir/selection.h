@@ -38,7 +38,7 @@ class Selections {
   const Graph& graph() const noexcept { return graph_; }
   const Shape& shape_of(ValueId id) const { return graph_.type(id).shape; }
 
-  /// Returns the selection that a value is; nullptr if it is none. Stays valid.
+  /// Returns the selection of a value, or nullptr. Stays valid.
   const Selection* find(ValueId id) const;
   bool empty() const noexcept { return selections_.empty(); }
   void add(ValueId id, Selection selection) { selections_[id] = selection; }

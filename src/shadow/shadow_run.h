@@ -15,11 +15,10 @@
 
 namespace leapp::shadow {
 
-/// The models run when the program has completed a pass of every node, or begins a second one of
-/// some node: engines and PyTorch each want the processor's caches for themselves, and going to and
-/// fro at each annotation costs more than the models do.
-/// Everything is behind one lock; what there is to say is said after it is released, since the
-/// program's line is read from Python's frames.
+/// A shadow run. The models run when the program has completed a pass of every node, or starts a
+/// second one of a node: engines and PyTorch compete for the processor's caches, and alternating at
+/// each annotation costs more than the models. One lock protects everything. Warnings are logged
+/// after its release, because the program's line is read from Python's frames.
 class ShadowRun final : public session::Shadowing {
  public:
   /// Throws what loading throws.

@@ -8,7 +8,7 @@
 
 namespace leapp::shadow {
 
-/// What differs, as the second half of a sentence, and what to do about it.
+/// Returns the difference, as the second part of a sentence, and the fix.
 std::string output_text(std::uint64_t tick);
 std::string state_text(const std::string& port);
 std::string wire_text(const std::string& port, const std::string& source);
@@ -18,10 +18,10 @@ std::string misfit_text();
 std::string difference_text(const std::string& node, const ShadowDifference& difference,
                             const std::string& what);
 
-/// That a reset was followed.
+/// Returns a message about a detected reset.
 std::string reset_text(const ShadowNodeReport& node);
 
-/// Why a node cannot be followed whose input nobody hands over.
+/// Returns why a node with a missing input cannot be followed.
 std::string missing_text(const ShadowNode& node, std::size_t input);
 
 }  // namespace leapp::shadow

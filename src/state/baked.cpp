@@ -24,7 +24,7 @@ bool changes(const Node& node, std::size_t number, VarId var) {
          !trace::same_value(before.content(former), pass.tape().content(var));
 }
 
-// Visits what the exported pass reads and is no state, with where it does.
+// Visits the external reads of the exported pass that are not state, with their positions.
 template <typename Visit>
 void for_each_constant(const NodeStates& states, Visit&& visit) {
   const Pass& pass = states.exported();

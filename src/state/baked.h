@@ -14,9 +14,9 @@ Findings find_escapes(const Node& node, const Followed& followed);
 /// `nodes` are all of them, for their names.
 Findings find_baked(const NodeStates& states, std::span<const Node* const> nodes);
 
-/// Memory that every pass of a node read as a constant, though the program has written to it since,
-/// or though it is a copy of what an input received, as a pose that is measured once;
-/// or that its only pass did, though an input of another node received it.
+/// Returns memory that every pass of a node read as a constant, although the program has written to
+/// it since, or although it is a copy of an input, such as a pose that is measured once; or that
+/// its only pass read, although an input of another node received it.
 Findings find_undeclared(const NodeStates& states, std::span<const Node* const> nodes,
                          const Paths& paths);
 

@@ -10,16 +10,16 @@
 namespace leapp::state {
 
 struct Carried {
-  /// What was written, changed where the program replaces its memory, and what is carried.
+  /// Written state, changed if the program replaces its memory, and carried state.
   NodeStates kept = {};
   Followed followed = {};
   Findings findings = {};
   bool in_doubt = false;   ///< a finding says why the states are only those that were written
-  std::size_t passes = 0;  ///< how many it takes to settle the doubt; 0: no number would
+  std::size_t passes = 0;  ///< number of passes that would decide it; 0: unknown
 };
 
-/// What the passes of the subject show, from its base on. A state may be another node's output of
-/// the tick before.
+/// Returns the carried state that the passes of the subject show, from its base on. A state may be
+/// another node's output of the previous tick.
 Carried find_carried(const Subject& subject);
 
 }  // namespace leapp::state

@@ -17,8 +17,8 @@ struct Difference {
   bool constant = false;  ///< it ran the same on another constant, which nothing explains
 };
 
-/// Each difference from the base once, in the order of the passes: in what computes outputs and
-/// what computes states. `carried` is what find_carried() returned for the subject.
+/// Returns each difference from the base once, in the order of the passes: in the operators that
+/// compute outputs and states. `carried` is what find_carried() returned for the subject.
 std::vector<Difference> compare_passes(const Subject& subject, const Carried& carried);
 
 }  // namespace leapp::state

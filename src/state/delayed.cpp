@@ -32,7 +32,8 @@ void check_passes(const Node& node, const NodePort& port, std::span<const Node* 
               "), or keep the past values as state of the node with annotate.state_tensors().");
 }
 
-// The state that holds what the source put out `age` ticks ago, given that of the tick before.
+// Returns the state that holds the source's output of `age` ticks ago, given the state of one tick
+// less.
 std::size_t link(NodeStates& states, const NodePort& port, int delay, int age, State::Feed feed) {
   const Node& node = *states.node;
   const auto index = static_cast<std::size_t>(&port - node.inputs.data());
@@ -40,7 +41,7 @@ std::size_t link(NodeStates& states, const NodePort& port, int delay, int age, S
   const auto until = static_cast<std::size_t>(std::max(port.age.first().pass, delay) - age);
   State state = {.origin = State::Origin::kDelayed, .fed_by = std::move(feed)};
   for (std::size_t i = 0; i < node.passes.size(); ++i) {
-    // What nobody has received yet goes through as anything else would.
+    // A value that no input has received yet is treated like any other.
     const std::size_t last = node.passes.size() - 1;
     const at::Tensor value = node.passes[std::min(i + until, last)].inputs.at(index);
     state.per_pass.push_back({value, value});

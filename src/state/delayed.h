@@ -1,9 +1,9 @@
-// Inputs whose source put their value out two ticks ago or more: last_last_action, a history of
+// Inputs whose source computed their value two ticks ago or more: last_last_action, a history of
 // actions as declared inputs.
 //
-// A wire hands a value over in the same tick or in the next. For one that is older, the node that
-// reads it keeps it: each link is a state that takes in the value of the tick before and puts it
-// out unchanged for the next, and the input receives what the last link puts out.
+// A wire passes a value in the same tick or in the next. The reading node keeps an older value:
+// each link is a state that receives the value of the previous tick and outputs it unchanged for
+// the next, and the input receives the output of the last link.
 #pragma once
 
 #include <span>
@@ -17,7 +17,8 @@ namespace leapp::state {
 /// Returns whether an input receives a constant of its source, which is the same at any time.
 bool is_from_constant(const NodePort& input, const Node& from);
 
-/// Returns how many ticks ago the source of an input put out what it receives: 0 and 1 are wires.
+/// Returns how many ticks ago the source computed the value that an input receives: 0 and 1 are
+/// wires.
 int delay_of(const Node& to, const NodePort& input, const Node& from);
 
 /// Gives the node the links that the inputs called `used` need, behind its states, and says which

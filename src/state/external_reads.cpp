@@ -61,8 +61,8 @@ class Follower {
     });
   }
 
-  // Whether what a call reads is no constant for being written to: one that was filled in place
-  // counts as long as it is one.
+  // Returns whether an external read is not a constant, because it is written to. A tensor that was
+  // filled in place counts as a constant as long as it is one.
   bool is_overwritten(std::int32_t call, VarId var) const {
     const Tape& tape = first_.tape();
     if (!first_.writes(var)) return false;
@@ -176,7 +176,7 @@ class Follower {
     return followed_.passes[pass - base_ - 1].as_first[static_cast<std::size_t>(known)];
   }
 
-  // Finds the sources in the pass before: values that it read, computed or took in.
+  // Finds the sources in the previous pass: values that it read, computed or received.
   std::set<Source> sources_of(const Reading& now) const {
     std::set<Source> sources;
     // Not a value that was overwritten, by the pass itself or by a copy since.

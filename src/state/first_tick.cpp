@@ -50,8 +50,8 @@ VarId left_by_first_pass(const Node& node, VarId var) {
   return read == nullptr ? kNoId : read->known.at(0).var;
 }
 
-// What the first tick leaves in a state that nobody declared; what it finds there is not used.
-// False where that cannot be told.
+// Sets the value that the first tick leaves in an undeclared state; its value before is not used.
+// Returns false if it is unknown.
 bool open_found(NodeStates& done, State& state) {
   if (!state.slot.name.empty()) return false;
   const VarId read = done.read_as(state);

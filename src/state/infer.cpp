@@ -64,7 +64,7 @@ void check_undecided(const NodeStates& states) {
   }
 }
 
-// State that nobody named is called after the path by which the program reaches its first value.
+// Names undeclared state after the path by which the program reaches its first value.
 void name_states(NodeStates& states, const Paths& paths) {
   const trace::Tape& tape = states.exported().tape();
   for (State& state : states.states) {

@@ -11,12 +11,11 @@
 
 namespace leapp::state {
 
-/// One warning, with the user's line, for each input that receives an output of the tick before and
-/// began with the tensor of an input from outside of the graph.
+/// Returns one warning, with the user's line, for each input that receives an output of the
+/// previous tick and started with the tensor of an external input.
 Findings find_initial(std::span<const Node* const> nodes);
 
-/// "pi/q", an input from outside of the graph that in the first pass began there, or was in memory
-/// that is there; "" where none was.
+/// Returns "pi/q", an external input that had the memory in the first pass; "" if there was none.
 std::string find_sensor(std::span<const Node* const> nodes, const void* place);
 
 }  // namespace leapp::state

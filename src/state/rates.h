@@ -11,11 +11,11 @@
 
 namespace leapp::state {
 
-/// One warning, with the user's line, for each pair of nodes of which one received values of the
-/// other of varying age, and for each node that gave one tick of its reader two values.
+/// Returns one warning, with the user's line, for each pair of nodes of which one received values
+/// of varying age, and for each node that gave two values to one tick of its reader.
 Findings find_rates(std::span<const Node* const> nodes);
 
-/// "node 'hi' ran twice and node 'lo' 4 times while tracing".
+/// Returns "node 'hi' ran twice and node 'lo' 4 times while tracing".
 std::string counts_of(const Node& to, const Node& from);
 
 }  // namespace leapp::state

@@ -12,7 +12,7 @@ using session::MemoryUse;
 using trace::memory_of;
 using Origin = State::Origin;
 
-// Its place among the memory that the pass writes to and nobody declared.
+// Returns its index in the undeclared memory that the pass writes to.
 std::optional<std::size_t> place_of(const WrittenPass& pass, const MemoryUse& use) {
   std::size_t place = 0;
   for (const State& state : pass.states) {
@@ -47,7 +47,7 @@ struct Memory {
   const MemoryUse& first() const { return *uses.front(); }
 };
 
-// What a use left, as another one sees the memory: a row of it, say.
+// Returns the values after a use, as another use sees the memory: a row of it, for example.
 at::Tensor left_for(const MemoryUse& reader, const MemoryUse& writer) {
   const bool whole = trace::same_type(reader.found, writer.left) || !writer.after ||
                      memory_of(reader.found) != memory_of(writer.left);
@@ -152,7 +152,7 @@ class Sharing {
                    .slot = {.before = var, .after = memory.first().after ? var : kNoId}};
     for (std::size_t k = 0; k < memory.uses.size(); ++k) {
       const MemoryUse* use = memory.uses[k];
-      // Where it is made anew in every pass, it is what the source left.
+      // If the memory is new in every pass, it has the source's value.
       for (const MemoryUse& other : memory.node().passes[k].memory) {
         if (use != nullptr || source == nullptr) break;
         if (other.writer && find_writer(other) == source) use = &other;
@@ -193,8 +193,8 @@ class Sharing {
                                    "result with torch.where() on a counter tensor."));
   }
 
-  // What a node writes for others, where nobody gives it its value: state if the node finds what it
-  // left, and a constant that it starts from where that is set anew.
+  // Decides about memory that a node writes for others and that no node sets for it: state if the
+  // node finds its own value, and a constant initial value if the memory is reset.
   void settle(const Memory& memory, Findings& findings) {
     const Node& node = memory.node();
     State* state = find_state(memory);

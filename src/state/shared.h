@@ -1,8 +1,8 @@
-// Memory that several nodes use: one writes it, another reads it, and nobody annotated it.
+// Unannotated memory that several nodes use: one writes it, another reads it.
 //
-// In the program the value simply is in memory when the reader runs. In the bundle it has to
-// travel: the writer puts it out, and the reader takes it in. Who wrote what a pass found is known
-// from the passes themselves; with a single pass, memory that is written in place tells as much.
+// In the program the value is in memory when the reader runs. In the bundle it becomes an output of
+// the writer and an input of the reader. The passes show which node wrote the value that a pass
+// found; with a single pass, this is known for memory that is written in place.
 #pragma once
 
 #include <vector>

@@ -30,10 +30,10 @@ struct State {
     kWritten,   ///< memory from outside that the pass writes to
     kShared,    ///< memory from outside that another node writes, or reads after this one wrote
     kCarried,   ///< a tensor that later passes replace by a value of the pass before
-    kDelayed,   ///< what a source put out some ticks ago, kept until an input receives it
+    kDelayed,   ///< an output of some ticks ago, kept until an input receives it
     kFlag,      ///< true if the tick is the first
   };
-  /// What it held before and after a pass; undefined where that is not known.
+  /// Values before and after a pass; undefined if unknown.
   struct Values {
     at::Tensor before;
     at::Tensor after;
@@ -53,19 +53,19 @@ struct State {
   std::vector<Values> per_pass = {};  ///< one for each recorded pass
 };
 
-/// What the passes of one node show.
+/// State of one node, as its passes show it.
 struct NodeStates {
   const Node* node = nullptr;
-  /// The pass that is exported: the first, or the second where the first tick is of its own kind.
+  /// Pass that is exported: the first, or the second if the first tick differs.
   std::size_t base = 0;
   std::vector<State> states = {};
-  /// How the first pass reads and leaves each state, where its tick is of its own kind; else empty.
+  /// Reads and writes of each state in the first pass, if its tick differs; else empty.
   std::vector<StateSlot> opening = {};
-  /// Memory that is made anew for every pass: a constant, though it is written to.
+  /// Memory that is new in every pass: a constant, although it is written to.
   std::vector<VarId> renewed = {};
-  /// Inputs that receive what a state puts out, by its index: the last link of a delay.
+  /// Inputs that receive the output of a state, by its index: the last link of a delay.
   std::map<std::string, std::size_t> received = {};
-  /// Where a later pass differs from the first; then what the first did is exported.
+  /// Differences of later passes from the first; the first one is then exported.
   std::vector<Diagnostic> differences = {};
 
   const Pass& exported() const { return node->passes[base]; }
@@ -74,7 +74,7 @@ struct NodeStates {
   VarId read_as(const State& state) const;
 };
 
-/// What is said of the program, beside what was found.
+/// Warnings about the program, in addition to the result.
 using Findings = std::vector<Diagnostic>;
 
 /// Returns the state that a pass reads as the variable, which is in memory; or nullptr.
@@ -86,7 +86,7 @@ std::vector<StateSlot> slots_of(const std::vector<State>& states);
 /// Returns the exported pass with the calls that compute its outputs and its states.
 trace::Recording recording_of(const NodeStates& states);
 
-/// `wish`, or a name like it that none of the node's ports and of these states has.
+/// Returns `wish`, or a similar name that no port of the node and none of these states has.
 std::string unused_name(const Node& node, const std::vector<State>& states,
                         const std::string& wish);
 

@@ -29,8 +29,8 @@ struct Subject {
   const WrittenPass& first() const { return passes[base]; }
 };
 
-/// Explicit states, declared buffers that changed, then memory that was merely found: written by
-/// the pass, and something that it computes depends on it.
+/// Returns explicit states, declared buffers that changed, then undeclared memory that the pass
+/// writes and that its results depend on.
 WrittenPass written_in(const Pass& pass);
 std::vector<WrittenPass> written_in(const Node& node);  ///< each of its passes
 
@@ -38,26 +38,26 @@ std::vector<WrittenPass> written_in(const Node& node);  ///< each of its passes
 /// on, as far as it is not among them. What it writes there may depend on more such memory.
 std::vector<State> more_written(const NodeStates& states);
 
-/// What a pass of the node writes, with what each pass held there.
+/// Returns the memory that a pass of the node writes, with its values in each pass.
 std::vector<State> find_written(const Node& node, const WrittenPass& pass);
 
-/// Returns whether memory is taken for scratch, made anew for every tick, after a single pass: the
-/// program made it during the session and has let go of it, and no other node wrote to it. Several
-/// passes show it by themselves.
+/// Returns whether memory is treated as scratch memory after a single pass: the program created it
+/// during the session and has released it, and no other node wrote to it. Several passes show it by
+/// themselves.
 bool is_scratch(const Node& node, VarId var);
 
-/// What passes after the first found in memory that is written to.
+/// Values that passes after the first found in memory that is written to.
 struct Persistence {
   bool continued = false;  ///< what was left there
   bool renewed = false;    ///< what the first pass found, and not that
   bool strange = false;    ///< something else
 
   void add(const at::Tensor& before, const at::Tensor& left, const at::Tensor& first);
-  /// Returns whether the program sets it anew for every pass: no state.
+  /// Returns whether the program resets it in every pass, so that it is not state.
   bool is_set_anew() const { return renewed && !continued && !strange; }
 };
 
-/// What is said, behind how it is used, of memory in which something strange was found.
+/// End of the warning about memory with unexpected values, after how it is used.
 inline constexpr const char* kForeignWriteText =
     ", so that it is exported as state; but a later pass found something there that the pass "
     "before had not left. If it changes from outside, pass it through annotate.input_tensors().";
@@ -69,7 +69,7 @@ std::set<trace::StoreId> stores_of(const Pass& pass, const std::vector<State>& s
 /// memory.
 bool are_same(const session::MemoryUse& a, const session::MemoryUse& b);
 
-/// What memory from outside held before a pass and after it; by a variable that is in it.
+/// Returns the values of external memory before and after a pass, by a variable in it.
 State::Values values_of(const session::MemoryUse& use);
 State::Values values_in(const Pass& pass, VarId var);
 

@@ -24,13 +24,13 @@ struct Alignment {
   std::vector<std::int32_t> added;
 };
 
-/// Pairs the same operators in order; where the two do not run the same ones throughout, calls of
-/// different places pair only if they work with the same constants. A call that works on no node's
-/// values may be missing on either side (a constant that is made once and kept, say), and so may
-/// one that changes nothing. Ends at the first difference.
+/// Pairs the same operators in order. If the two do not run the same operators throughout, calls of
+/// different positions pair only if they use the same constants. A call that uses no node's values
+/// may be missing on either side (a constant that is created once and kept, for example), and so
+/// may one that changes nothing. Stops at the first difference.
 Alignment align(const CallList& first, const CallList& again);
 
-/// Likewise, but goes on where the two run the same operators again.
+/// Does the same, but continues where the two run the same operators again.
 Alignment align_past_differences(const CallList& first, const CallList& again);
 
 /// Returns the first call that only the later pass ran, and whose result it used or left behind.

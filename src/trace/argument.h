@@ -1,4 +1,4 @@
-// Arguments of calls, compared between two passes and put in words.
+// Arguments of calls: comparison between two passes, and text.
 #pragma once
 
 #include <ATen/core/ivalue.h>
@@ -13,10 +13,10 @@ namespace leapp::trace {
 /// number wrapped in a tensor is compared by its elements.
 bool same_argument(const c10::IValue& a, const c10::IValue& b);
 
-/// "0.5", "a tensor".
+/// Returns "0.5", "a tensor".
 std::string text_of(const c10::IValue& value);
 
-/// Likewise; "3 tensors" for a list of them.
+/// Does the same for an argument; "3 tensors" for a list of them.
 std::string text_of(const Arg& arg);
 
 }  // namespace leapp::trace

@@ -43,7 +43,7 @@ class Capture {
   /// Returns an alias of the tensor that was captured, with the live content.
   const at::Tensor& live() const noexcept { return live_; }
 
-  /// `alias`, a tensor in this memory, with the captured content.
+  /// Returns `alias`, a tensor in this memory, with the captured content.
   at::Tensor content(const at::Tensor& alias) const;
 
  private:
@@ -55,13 +55,13 @@ class Capture {
 /// The captures that still refer to live memory, by storage.
 class CaptureTable {
  public:
-  /// With room for the weights of a small pipeline.
+  /// Creates a table with room for the weights of a small pipeline.
   CaptureTable() { live_.reserve(64); }
 
   /// Returns the capture of the tensor's memory; the same one until it is frozen.
   std::shared_ptr<Capture> capture(const at::Tensor& tensor);
 
-  /// To be called before an operator writes to the tensor.
+  /// Captures the content. Must be called before an operator writes to the tensor.
   void before_write(const at::Tensor& tensor);
 
   bool empty() const noexcept { return live_.empty(); }

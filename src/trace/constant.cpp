@@ -25,7 +25,7 @@ class Evaluator {
     return values_[var] = copy_of(tape_.content(var));
   }
 
-  /// False where the call cannot be made again.
+  /// Repeats the call. Returns false if that is impossible.
   bool run(const Call& call) {
     if (call.is_inferred_view()) return false;
     torch::jit::Stack stack;

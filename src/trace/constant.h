@@ -18,7 +18,7 @@ at::Tensor evaluate(const Tape& tape, VarId var);
 
 /// Returns whether both are defined and have the same type and shape.
 bool same_type(const at::Tensor& a, const at::Tensor& b);
-/// And hold the same values.
+/// Returns whether the tensors also hold the same values.
 bool same_value(const at::Tensor& a, const at::Tensor& b);
 
 }  // namespace leapp::trace

@@ -56,7 +56,7 @@ class DynamicIndexViews {
   /// everything is read; nullopt if all views concerned are equal.
   std::optional<Step> next_step(Tape& tape, const std::vector<const c10::StorageImpl*>* touched);
 
-  /// Notes that a step ran. Does nothing if its view was removed meanwhile.
+  /// Notes that a step ran. Does nothing if its view was removed in between.
   void finish(const Tape& tape, const Step& step);
 
   /// Notes that `copy` is about to be written to the place in `source` that it is a view of: both

@@ -20,8 +20,8 @@ at::Tensor unwrap(const at::Tensor& tensor);
 c10::IValue map_tensors(const c10::IValue& value,
                         c10::function_ref<at::Tensor(const at::Tensor&)> change);
 
-/// For operators whose results are views, which their schemas do not declare: one that computes the
-/// same and declares it.
+/// Returns an operator that computes the same and declares its views, for operators whose schemas
+/// do not declare that their results are views.
 std::optional<c10::OperatorHandle> declared_view(const c10::OperatorHandle& op);
 
 /// Returns whether functionalisation works out a shape: those of views, and whether a write fits.

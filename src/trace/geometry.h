@@ -24,8 +24,8 @@ bool covers(const at::Tensor& whole, const at::Tensor& part);
 /// Returns whether two tensors have an element in common.
 bool share_elements(const at::Tensor& a, const at::Tensor& b);
 
-/// Returns a tensor that has the elements of two in the same memory: one of them, what either is a
-/// view of, or all of the memory. Undefined where there is none of the type of `a`.
+/// Returns a tensor that has the elements of two in the same memory: one of them, the base of one
+/// of them, or all of the memory. Undefined if none has the type of `a`.
 at::Tensor whole_of(const at::Tensor& a, const at::Tensor& b);
 
 /// Returns all of the memory that a tensor is in, as elements of a type.

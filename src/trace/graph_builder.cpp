@@ -365,7 +365,7 @@ ir::Result GraphBuilder::define(const c10::IValue& value) {
     }
     return result;
   }
-  return {false, {ir::kNoValue}};  // a number beside tensors: nothing in the graph can read it
+  return {false, {ir::kNoValue}};  // a number among tensors: nothing in the graph can read it
 }
 
 }  // namespace leapp::trace

@@ -34,7 +34,8 @@ enum class RunFor {
 
 class GraphBuilder {
  public:
-  /// `name` is asked for the name of each tensor that becomes a constant; may be empty.
+  /// Creates the builder. `name` is called for the name of each tensor that becomes a constant; it
+  /// may be empty.
   GraphBuilder(std::function<std::string(const at::Tensor&)> name, RunFor run_for)
       : name_(std::move(name)), run_for_(run_for) {}
 

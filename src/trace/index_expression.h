@@ -24,7 +24,7 @@ enum class IndexItem : std::uint8_t {
 
 /// Returns for each traced item the dimension that it indexes, if each of them is replaced by a
 /// full slice and the expression is applied to a tensor with `rank` dimensions. Returns nothing if
-/// there is no traced item, or another kind of item, which PyTorch's own operators handle.
+/// there is no traced item, or an item of another type, which PyTorch's own operators handle.
 LEAPP_EXPORT std::optional<std::vector<std::int64_t>> traced_dims(std::span<const IndexItem> items,
                                                                   std::int64_t rank);
 

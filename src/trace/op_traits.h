@@ -39,7 +39,7 @@ struct OpTraits {
   UndeclaredWrite normalises = UndeclaredWrite::kNone;
   bool size_depends_on_values = false;  ///< may have a data-dependent shape
   bool only_copies = false;  ///< where the result has as many elements, of one type: moves them
-  /// One of PyTorch's for packed sequences: their second argument says how long those are, and they
+  /// An operator of PyTorch for packed sequences: its second argument has their lengths, and they
   /// read and write such numbers in memory, beside the operators that they run.
   bool counts_lengths = false;
   int size_argument = -1;  ///< position of an argument that makes it static where it is given
@@ -61,7 +61,7 @@ bool is_mask(const at::Tensor& index);
 /// Traits of the operator; the reference stays valid for the thread's life. Takes no lock.
 const OpTraits& traits_of(const c10::OperatorHandle& op);
 
-/// Batch normalisation with a schema that declares the write to its running statistics.
+/// Returns batch normalisation with a schema that declares the write to its running statistics.
 const c10::OperatorHandle& batch_norm_that_declares_its_write();
 
 }  // namespace leapp::trace

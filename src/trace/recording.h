@@ -74,7 +74,8 @@ bool depends_on_inputs(const Tape& tape, VarId var);
 /// was.
 bool is_from_outside(const Tape& tape, VarId var);
 
-/// Or it is fresh: its content was taken as it is, whatever made it.
+/// Returns whether the variable is external or fresh: its content was stored by value, whatever
+/// made it.
 bool is_outside_or_fresh(const Tape& tape, VarId var);
 
 /// Returns the first variable in the memory of this one, where that was there before the tape ran
@@ -91,7 +92,7 @@ std::vector<std::int32_t> own_calls(const Recording& recording, NodeId node);
 std::vector<std::int32_t> calls_for(const Recording& recording,
                                     const std::vector<StateSlot>& slots);
 
-/// Returns the tensor that is read at a site; kNoId where there is none.
+/// Returns the tensor that is read at a site; kNoId if there is none.
 VarId variable_at(const Tape& tape, const Site& site);
 
 /// Visits the tensors a call takes, with where it takes them.

@@ -48,7 +48,7 @@ class Replayer {
 /// Runs a recording in ATen on other inputs: the reference for what was exported.
 class Replay final : private Replayer {
  public:
-  /// `recording` with its calls; see calls_for().
+  /// Prepares the replay of `recording` with its calls; see calls_for().
   Replay(const Recording& recording, const std::vector<StateSlot>& slots)
       : Replayer(recording, slots) {}
 
@@ -56,8 +56,8 @@ class Replay final : private Replayer {
     std::vector<at::Tensor> outputs;  ///< of the recorded ports
     std::vector<at::Tensor> after;    ///< of each slot; undefined where the pass only reads it
   };
-  /// One tensor for each recorded input and each slot, which are left as they are. Throws
-  /// c10::Error where an operator refuses them. Once.
+  /// Runs once with one tensor for each recorded input and each slot, which are not changed. Throws
+  /// c10::Error if an operator refuses them.
   Values run(const std::vector<at::Tensor>& inputs, const std::vector<at::Tensor>& states) &&;
 
  private:

@@ -26,14 +26,14 @@ inline constexpr const char* kDynamicPort =
     " has a data-dependent shape: it is specialised to the one that was traced. Use torch.where() "
     "or a sum over the mask to keep sizes fixed.";
 
-/// Which sizes of a call's results traced values decide: asked before the call runs, answered after
-/// it without a lock, then noted on the tape.
+/// The sizes of a call's results that depend on traced values: requested before the call runs,
+/// answered after it without a lock, then noted on the tape.
 class SizeQuestion {
  public:
   SizeQuestion(torch::jit::Stack arguments, std::vector<DynamicDims> dynamic)
       : arguments_(std::move(arguments)), dynamic_(std::move(dynamic)) {}
 
-  /// `stack` ends with what the operator returned.
+  /// Answers from `stack`, which ends with the operator's results.
   void answer(const c10::OperatorHandle& op, const torch::jit::Stack& stack);
   /// Marks the results; returns whether any size varies.
   bool note(Tape& tape) const;
@@ -54,9 +54,9 @@ std::optional<SizeQuestion> ask_sizes(Tape& tape, const c10::OperatorHandle& op,
 /// Returns whether the operator is index_put in one of its forms.
 bool writes_by_index(const c10::OperatorHandle& op);
 
-/// `y[mask] = values` drops the leading dimensions of one element that `values` has, also where one
-/// element is only what the mask selected now. Returns what the values were before that, as far as
-/// index_put takes them.
+/// Returns the values before a squeeze, as far as index_put accepts them: `y[mask] = values` drops
+/// the leading dimensions of one element that `values` has, also if one element is only the number
+/// that the mask selected now.
 VarId before_squeeze(Tape& tape, const c10::IValue* arguments, VarId values);
 
 }  // namespace leapp::trace

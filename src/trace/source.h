@@ -32,7 +32,7 @@ struct SourceHooks {
 LEAPP_EXPORT void set_source_hooks(SourceHooks hooks) noexcept;
 
 /// Returns the user's current place; cheap. Takes Python's interpreter lock through the hook, so it
-/// must not be called while a lock of ours is held.
+/// must not be called while holding one of our locks.
 FrameRef capture_source() noexcept;
 
 /// Returns the text of a captured place.
@@ -41,7 +41,7 @@ ir::SourceLocation resolve_source(FrameRef frame);
 /// Does the same as the beginning of a sentence about it: "policy.py:42 in forward: ", or "".
 std::string line_prefix(FrameRef frame);
 
-/// Returns whether the program's text shows that a number or truth value made at this place is
+/// Returns whether the program's text shows that a number or bool made at this place is
 /// printed, logged or asserted, and nothing else: such an escape changes no model. Returns false if
 /// that is unknown. Takes Python's interpreter lock through the hook.
 bool only_shown(FrameRef frame);

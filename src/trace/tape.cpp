@@ -161,7 +161,7 @@ VarId Tape::add_outside(const at::Tensor& tensor, bool fresh) {
   // Weights come back in every pass, and one alias serves them all.
   const auto capture = captures_.capture(tensor);
   variable(id).held = same_geometry(capture->live(), tensor) ? capture->live() : alias_of(tensor);
-  // Nobody announces what others write to memory of their own.
+  // Others may write to their own memory without notice.
   constexpr std::size_t kWorthACopy = 1 << 20;
   if (!fresh && is_foreign(tensor.storage()) && tensor.storage().nbytes() <= kWorthACopy) {
     capture->freeze();

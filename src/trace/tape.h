@@ -110,7 +110,8 @@ struct Call {
 
 class Tape {
  public:
-  /// The table shares captures between the tapes of one session and must outlive this tape.
+  /// Creates a tape. The table shares captures between the tapes of one session and must outlive
+  /// this tape.
   explicit Tape(CaptureTable& captures);
 
   /// Returns the variable for a tensor about to be read or written; makes one for a tensor from
@@ -127,7 +128,8 @@ class Tape {
     bool same_object = false;
     bool rewritten = false;  ///< a result that nothing wrote to on this tape, but something since
   };
-  /// `alias` is a tensor with the object's elements. Adds no variable.
+  /// Finds the variable of an object. `alias` is a tensor with the object's elements. Adds no
+  /// variable.
   Match match(const c10::TensorImpl* object, const at::Tensor& alias);
 
   /// Declares `tensor` to be an input of the node: a fresh value from here on.
@@ -156,10 +158,10 @@ class Tape {
   void add_argument(Arg argument) { args_.push_back(std::move(argument)); }
   /// Returns an argument that is a list, for a call to come.
   Arg list_of(const std::vector<VarId>& vars);
-  /// Any argument, likewise. `var_of` names each tensor in it; kNoId: one that is a value, or
-  /// absent from its list.
+  /// Returns any argument. `var_of` names each tensor in it; kNoId: one that is a value, or absent
+  /// from its list.
   Arg argument_of(const c10::IValue& value, c10::function_ref<VarId(const at::Tensor&)> var_of);
-  /// A tensor, a list of tensors, or anything else, of which only the place is kept.
+  /// Adds a tensor, a list of tensors, or anything else, of which only the position is kept.
   void add_result(const c10::IValue& value);
 
   /// Notes that the last call wrote to the variable's memory; spreads the node to its aliases.

@@ -21,7 +21,7 @@ template <typename T>
 constexpr bool kIsComplex =
     std::is_same_v<T, std::complex<float>> || std::is_same_v<T, std::complex<double>>;
 
-/// The number to show and to take ranges of.
+/// Returns the number to show and to use for ranges.
 template <typename T>
 double magnitude(T value) noexcept {
   if constexpr (std::is_same_v<T, Bool>) {
@@ -35,7 +35,7 @@ double magnitude(T value) noexcept {
   }
 }
 
-/// |a - b|; integers of 64 bits are subtracted before they are rounded.
+/// Returns |a - b|; 64-bit integers are subtracted before they are rounded.
 template <typename T>
 double distance(T a, T b) noexcept {
   if constexpr (std::is_same_v<T, Bool>) {
@@ -74,7 +74,7 @@ bool is_finite(T value) noexcept {
   }
 }
 
-/// Whether two values, one of them not finite, are the same.
+/// Returns whether two values, one of them not finite, are the same.
 template <typename T>
 bool same_non_finite(T a, T b) noexcept {
   const auto same = [](double x, double y) { return x == y || (std::isnan(x) && std::isnan(y)); };
@@ -87,8 +87,8 @@ bool same_non_finite(T a, T b) noexcept {
   }
 }
 
-/// How many of a block's elements are finite and close. Without branches and in the elements' own
-/// precision, so that it runs in vector registers.
+/// Returns how many of a block's elements are finite and close. Uses no branches and the elements'
+/// own precision, so that it runs in vector registers.
 template <typename T>
 std::int64_t count_close(const T* traced, const T* exported, std::int64_t count,
                          const Tolerance& tolerance) noexcept {
@@ -117,7 +117,8 @@ std::int64_t count_close(const T* traced, const T* exported, std::int64_t count,
   }
 }
 
-/// A false answer is not the last word: NaN, infinity and overflow end up there too.
+/// Returns whether the block is close. False may also mean NaN, infinity or overflow; a slower
+/// check follows.
 template <typename T>
 bool all_close_and_finite(const T* traced, const T* exported, std::int64_t count,
                           const Tolerance& tolerance) noexcept {
@@ -150,7 +151,7 @@ SideSummary summarise(const ConstTensorView& view) {
   return side;
 }
 
-/// The value at that rank of a sample, between neighbours where the rank falls between them.
+/// Returns the value at that rank of a sample, interpolated between neighbours.
 double percentile(std::vector<double>& sample, double rank) {
   const double place = rank * static_cast<double>(sample.size() - 1);
   const auto below = static_cast<std::ptrdiff_t>(place);

@@ -8,7 +8,7 @@
 
 namespace leapp {
 
-/// Everything but the name of what was compared.
+/// Returns everything except the name of the compared value.
 LEAPP_EXPORT nlohmann::ordered_json to_json(const Comparison& comparison);
 
 }  // namespace leapp

@@ -29,7 +29,7 @@ std::string describe_side(std::string_view name, const SideSummary& side) {
          std::string(name_of(side.dtype)) + ", " + describe_range(side);
 }
 
-/// "3 NaN (75.0 %), 0 Inf (0.0 %)".
+/// Returns "3 NaN (75.0 %), 0 Inf (0.0 %)".
 std::string describe_non_finite(const SideSummary& side) {
   const double total = static_cast<double>(side.nan + side.inf + side.finite);
   return format("%" PRId64 " NaN (%.1f %%), %" PRId64 " Inf (%.1f %%)", side.nan,
@@ -37,7 +37,7 @@ std::string describe_non_finite(const SideSummary& side) {
                 100.0 * static_cast<double>(side.inf) / total);
 }
 
-/// Where the NaN and infinite values come from, as far as the counts tell.
+/// Returns the origin of NaN and infinite values, as far as the counts show it.
 std::string describe_origin(const Comparison& comparison) {
   if (comparison.passed()) return "  both sides have them at the same places";
   const bool traced = comparison.traced.nan + comparison.traced.inf > 0;

@@ -45,9 +45,9 @@ inline float to_number(BFloat16 value) noexcept {
   return std::bit_cast<float>(static_cast<std::uint32_t>(value.bits) << 16);
 }
 
-/// Without branches, so that a loop over it runs in vector registers. Read as the upper bits of a
-/// float, a half is too small by 2^112, subnormal numbers included; infinity and NaN come out as
-/// 65536 and more.
+/// Converts without branches, so that a loop over it runs in vector registers. Read as the upper
+/// bits of a float, a half is too small by 2^112, subnormal numbers included; infinity and NaN
+/// become 65536 and more.
 inline float to_number(Half value) noexcept {
   const std::uint32_t magnitude = static_cast<std::uint32_t>(value.bits & 0x7FFF) << 13;
   const std::uint32_t sign = static_cast<std::uint32_t>(value.bits & 0x8000) << 16;
@@ -57,12 +57,12 @@ inline float to_number(Half value) noexcept {
   return std::bit_cast<float>(bits | sign);
 }
 
-/// The upper byte of a half.
+/// Converts the upper byte of a half.
 inline float to_number(Float8E5M2 value) noexcept {
   return to_number(Half{static_cast<std::uint16_t>(value.bits << 8)});
 }
 
-/// Four bits of exponent and three of mantissa; all ones is NaN and there is no infinity.
+/// Converts four bits of exponent and three of mantissa; all ones is NaN, and there is no infinity.
 inline float to_number(Float8E4M3 value) noexcept {
   if ((value.bits & 0x7F) == 0x7F) return std::numeric_limits<float>::quiet_NaN();
   const std::uint32_t magnitude = static_cast<std::uint32_t>(value.bits & 0x7F) << 20;

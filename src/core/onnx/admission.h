@@ -21,18 +21,18 @@ struct Admission {
   std::uint64_t max_nodes = 250'000;
   /// Functions of the file's own.
   std::uint64_t max_functions = 1'000;
-  /// How deep functions call functions.
+  /// maximum depth of functions that call functions
   std::uint64_t max_function_depth = 64;
-  /// How deep graphs lie in the nodes of graphs (If, Loop, Scan).
+  /// maximum depth of graphs inside nodes (If, Loop, Scan)
   std::uint64_t max_graph_depth = 32;
   /// Inputs, outputs, weights, attributes and value infos of all graphs together.
   std::uint64_t max_entries = 2'000'000;
   /// Bytes that weights and constants say they have, dense or sparse, all together.
   std::uint64_t max_weight_bytes = std::uint64_t{32} << 30;
-  /// Whose operators may be named, beside ONNX's own and those of functions in the file.
+  /// allowed domains of operators, in addition to ONNX's own and those of functions in the file
   std::set<std::string, std::less<>> domains = default_domains();
 
-  /// "com.microsoft", "ai.onnx.ml" and those of allow_onnx_domain().
+  /// Returns "com.microsoft", "ai.onnx.ml" and those of allow_onnx_domain().
   LEAPP_EXPORT static std::set<std::string, std::less<>> default_domains();
 };
 

@@ -45,9 +45,9 @@ enum class ElementType : std::int32_t {
 };
 
 LEAPP_EXPORT ElementType element_type_of(DType dtype) noexcept;
-/// Our type for ONNX's, or empty where we have none (strings, 4 bit types, ..).
+/// Returns our type for ONNX's, or empty if there is none (strings, 4-bit types, ..).
 LEAPP_EXPORT std::optional<DType> dtype_of(ElementType type) noexcept;
-/// "float32"; "ONNX type 8" where we have none.
+/// Returns "float32"; "ONNX type 8" for unknown types.
 LEAPP_EXPORT std::string text_of(ElementType type);
 
 /// Bytes that several owners share. `data` keeps alive what it points into.
@@ -62,7 +62,7 @@ struct Bytes {
   }
 };
 
-/// Where the elements of a tensor lie when they are not in the model file.
+/// Location of a tensor's elements outside the model file.
 struct ExternalData {
   std::string location;  ///< relative to the model's folder
   std::uint64_t offset = 0;
@@ -109,15 +109,15 @@ struct Node {
 /// A size, or the name of a size that is only known when running ("" when not even named).
 using Dimension = std::variant<std::int64_t, std::string>;
 
-/// "[batch, 4]", with "?" for a size without a name.
+/// Returns "[batch, 4]", with "?" for a size without a name.
 LEAPP_EXPORT std::string text_of(const std::vector<Dimension>& shape);
 
 struct ValueInfo {
   std::string name;
-  ElementType type = ElementType::kUndefined;   ///< kUndefined when it is no tensor
+  ElementType type = ElementType::kUndefined;   ///< kUndefined when it is not a tensor
   std::optional<std::vector<Dimension>> shape;  ///< empty when the rank is unknown
   std::string doc_string;
-  std::string type_unread;  ///< a TypeProto that is no dense tensor, whole
+  std::string type_unread;  ///< a TypeProto that is not a dense tensor, as bytes
   std::string unread;
 };
 
@@ -155,7 +155,7 @@ struct Model {
 /// Returns the version of ONNX's own operators; none where the model does not say.
 LEAPP_EXPORT std::optional<std::int64_t> opset_of(const Model& model);
 
-/// What has to be fed: files of old list their weights among the inputs.
+/// Returns the inputs that must be fed: old files list their weights among the inputs.
 LEAPP_EXPORT std::vector<ValueInfo> fed_inputs(const Graph& graph);
 
 /// Returns the files that hold weights of a model, as it names them, also inside loops and

@@ -15,7 +15,7 @@ class OutputFile {
   explicit OutputFile(std::filesystem::path path);
 
   void write(std::string_view bytes);
-  /// Must be called last: until then some of it may not have been written.
+  /// Closes the file. Must be called last: until then some data may not be written.
   void close();
   std::uint64_t written() const noexcept { return written_; }
 

@@ -10,9 +10,9 @@
 
 namespace leapp::onnx {
 
-/// Why the inputs or outputs that were found in a model have not the declared one, by its name,
-/// type and shape: "is declared as int64, but the model has float32"; empty where they have it.
-/// `model` stands for the model in the text.
+/// Returns why the inputs or outputs of a model do not contain the declared one, by its name, type
+/// and shape: "is declared as int64, but the model has float32"; empty if they do. `model` names
+/// the model in the text.
 LEAPP_EXPORT std::string find_port_fault(const Port& declared, const std::vector<ValueInfo>& found,
                                          const std::string& model);
 

@@ -13,7 +13,7 @@
 namespace leapp::onnx {
 namespace {
 
-// Graphs hold nodes that hold graphs; nobody nests deeper than this.
+// Graphs contain nodes that contain graphs; no real model nests deeper than this.
 constexpr int kMaxDepth = 64;
 
 /// Reads one message. The bytes of fields it has no member for go to `unread`.
@@ -76,7 +76,7 @@ void choose_value(AttributeFields fields, Attribute& attribute) {
     case field::attribute::kTypeStrings:
       attribute.value = std::move(fields.strings);
       break;
-    default: {  // a kind we do not know: its type must survive beside its value
+    default: {  // an unknown kind: its type must be kept together with its value
       protozero::pbf_writer(attribute.unread).add_int32(field::attribute::kType, fields.type);
       break;
     }

@@ -15,7 +15,7 @@ Bytes pack(const std::vector<T>& values) {
   return Bytes::copy_of(values.data(), values.size() * sizeof(T));
 }
 
-/// int32_data holds every type up to 32 bits, one element a number.
+/// Converts int32_data, which holds every type up to 32 bits, one element per number.
 Bytes narrow(const std::vector<std::int32_t>& values, std::size_t width) {
   std::string bytes;
   for (const std::int32_t value : values) {

@@ -19,13 +19,13 @@ using protozero::pbf_writer;
 using Sink = std::function<void(std::string_view)>;
 
 constexpr std::uint64_t kAlignment = 64;
-constexpr std::size_t kSmallWeight = 1024;  // up to here nobody cares where it lies
+constexpr std::size_t kSmallWeight = 1024;  // up to here alignment does not matter
 
 void add_text(pbf_writer& out, field::Tag tag, const std::string& text) {
   if (!text.empty()) out.add_string(tag, text);
 }
 
-/// A nested message, written even when it is empty: a shape without dimensions is not no shape.
+/// Writes a nested message, even if it is empty: a shape without dimensions differs from no shape.
 template <typename Fill>
 void add_message(pbf_writer& out, field::Tag tag, Fill&& fill) {
   std::string buffer;
@@ -47,7 +47,7 @@ std::string_view view(const Bytes& bytes) {
   return {reinterpret_cast<const char*>(bytes.data.get()), bytes.size};
 }
 
-/// Everything of a tensor but its raw bytes. Appends the message's bytes to `buffer`.
+/// Appends everything of a tensor except its raw bytes to `buffer`.
 void write_tensor_head(const Tensor& tensor, std::string& buffer) {
   pbf_writer out(buffer);
   for (const std::int64_t size : tensor.dims) out.add_int64(field::tensor::kDims, size);
@@ -205,7 +205,7 @@ void write_graph_without_weights(const Graph& graph, std::string& buffer) {
   buffer += graph.unread;
 }
 
-/// Tag and length of a length-delimited field.
+/// Returns tag and length of a length-delimited field.
 std::string prefix(field::Tag tag, std::uint64_t length) {
   std::string buffer;
   protozero::add_varint_to_buffer(
@@ -343,7 +343,7 @@ MovedOut move_out(const std::vector<Tensor>& weights, const std::filesystem::pat
   return {std::move(placed), {path.filename().string(), "", sha256.finish()}};
 }
 
-/// Writes the model file. Both checksums are taken from memory, MD5 beside the writing.
+/// Writes the model file. Both checksums are computed from memory, MD5 while writing.
 FileEntry write_file(const Model& model, const std::vector<Tensor>& weights,
                      const std::filesystem::path& path) {
   Digest md5(Digest::Kind::kMd5);

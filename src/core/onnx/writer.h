@@ -16,7 +16,7 @@ namespace leapp::onnx {
 inline constexpr std::uint64_t kMaxInlineBytes = 1'500'000'000;
 
 struct WriteOptions {
-  bool external_data = false;  ///< weights beside the model, whatever their size
+  bool external_data = false;  ///< write weights to a separate file, whatever their size
   std::uint64_t max_inline_bytes = kMaxInlineBytes;
 };
 

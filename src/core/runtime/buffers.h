@@ -17,10 +17,10 @@ namespace leapp {
 class Buffers {
  public:
   Buffers() = default;
-  /// In `memory`, or on the host when it is null. Throws Error.
+  /// Allocates in `memory`, or on the host if it is null. Throws Error.
   Buffers(const std::vector<PlannedValue>& values, std::shared_ptr<DeviceMemory> memory);
 
-  /// Half 0 or 1 of a value; a value that is not doubled has the same memory for both.
+  /// Returns copy 0 or 1 of a value; both are the same memory unless the value is doubled.
   const TensorView& view(std::size_t value, std::size_t half) const noexcept {
     return views_[value][half];
   }

@@ -18,7 +18,8 @@ namespace {
 
 constexpr const char* kTorchPlugin = "libleapp_engine_torch.so";
 
-// Where libtorch may lie beside the system's library path: as ONNX Runtime is found.
+// Directories that may contain libtorch, in addition to the system's library path: found like ONNX
+// Runtime.
 std::vector<std::filesystem::path> libtorch_folders() {
   if (const char* root = std::getenv("LIBTORCH_ROOT"); root != nullptr && *root != '\0') {
     return {std::filesystem::path(root) / "lib"};
@@ -66,7 +67,7 @@ const EnginePlugin& torch_plugin(const std::string& node) {
   return plugin;
 }
 
-// A model's file with those that lie beside it.
+// A model's file with its external data.
 struct OpenModel {
   OpenModel(const Model& model, const std::filesystem::path& path,
             const std::function<FileBytes(const std::filesystem::path&)>& open, Trust trust)

@@ -83,7 +83,7 @@ LoneNode GoldenReplay::make_node(const Model& model) const {
   return node;
 }
 
-// What the tick has or, where nobody saw it, what its wire brings, B33.
+// Returns the value of the tick or, if tracing did not see it, the value of its wire: B33.
 ConstTensorView GoldenReplay::input_of(std::size_t tick, const PortRef& input, const TensorMap& now,
                                        const TensorMap& before) const {
   if (const ConstTensorView* stored = traces_.input(tick, input)) return *stored;

@@ -19,8 +19,8 @@ class Inspector {
  public:
   Inspector(const Bundle& bundle, const PlannedStep& step, const RuntimeOptions& options);
 
-  /// Returns the value of the port "node/port" in the tick for which `read` gives the values that
-  /// the step took in, by "node/port". Throws Error when a node fails.
+  /// Returns the value of the port "node/port" in the tick for which `read` returns the step's
+  /// inputs by "node/port". Throws Error when a node fails.
   Tensor value(const std::string& port, const std::function<Tensor(const std::string&)>& read);
 
  private:

@@ -60,7 +60,7 @@ void check_node_names(const Bundle& bundle, const RuntimeOptions& options) {
   }
 }
 
-// The first node that has nothing to run, in words.
+// Returns a description of the first node without a model.
 std::string find_node_without_model(const Bundle& bundle) {
   for (const Model& model : bundle.models) {
     if (!model.file || !model.backend) {

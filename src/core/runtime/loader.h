@@ -26,15 +26,15 @@ struct LoadedBundle {
 /// Reads, verifies, plans and loads. Throws Error.
 LoadedBundle load_bundle(const std::filesystem::path& yaml, const RuntimeOptions& options);
 
-/// One line per step, for people: what runs where.
+/// Returns one line of text per step: which model runs where.
 std::vector<std::string> describe(const LoadedBundle& loaded);
 
 /// Returns the initial value of every feedback input: what the bundle has, else zeros.
 LEAPP_EXPORT TensorMap initial_values_of(const Bundle& bundle, const Plan& plan,
                                          const VerifiedFiles& files, const BundleOptions& options);
 
-/// What a model calls a file that its bundle lists: the YAML names files from its own folder, a
-/// model from the model's.
+/// Returns the name of a file inside a model: the YAML names files relative to its own directory, a
+/// model relative to the model's.
 std::string name_in_model(const Model& model, const FileEntry& entry);
 
 /// Returns a model's file for its engine. `files` must outlive it.

@@ -17,8 +17,8 @@ struct MergeSource {
   const onnx::Model* model = nullptr;
 };
 
-/// Why a model cannot be merged with others, or empty when it can: it has local functions, or parts
-/// that this library does not read and so could not rename.
+/// Returns why a model cannot be merged with others, or an empty string: it has local functions, or
+/// parts that this library does not read and so could not rename.
 std::string why_not_mergeable(const onnx::Model& model);
 
 /// Returns whether two models ask for the same operator sets.

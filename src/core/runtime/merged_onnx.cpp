@@ -14,11 +14,11 @@ namespace leapp {
 namespace {
 
 // Large models gain nothing from merging: reading their weights takes milliseconds, starting a node
-// a microsecond. And they would be held in memory more than once meanwhile.
+// a microsecond. They would also be in memory more than once during the merge.
 constexpr std::uintmax_t kMaxMergedBytes = std::uintmax_t{32} << 20;
 
-// ONNX Runtime copies the names of all ports in every run, which allocates for each of more than 15
-// characters. Nobody sees these; one that a model uses already makes it run node by node.
+// ONNX Runtime copies the names of all ports in every run, which allocates for names of more than
+// 15 characters. These names are internal; if a model already uses one, the nodes run separately.
 Model shorten_ports(onnx::Graph& graph, Model signature) {
   std::unordered_map<std::string, std::string> names;
   const auto shorten = [&](std::vector<Port>& ports, const std::string& prefix) {

@@ -8,7 +8,7 @@
 
 namespace leapp {
 
-/// Normally distributed numbers, ones for integers, coin flips for bool.
+/// Returns normally distributed numbers, ones for integers, random bools.
 Tensor mock_value(const Port& port, std::mt19937& random);
 
 }  // namespace leapp

@@ -23,7 +23,7 @@ struct PlannedValue {
   bool doubled = false;
 };
 
-/// How a port uses a value.
+/// The way a port uses a value.
 struct Access {
   std::size_t value = 0;
   bool last_tick = false;  ///< reads the half that the last tick wrote

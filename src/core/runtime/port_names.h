@@ -19,7 +19,7 @@ namespace leapp {
 
 class PortNames {
  public:
-  /// Both must outlive it.
+  /// Refers to both, which must outlive it.
   PortNames(const Bundle& bundle, const Plan& plan);
 
   /// Returns the index of an external input; nothing for any other name.
@@ -30,7 +30,7 @@ class PortNames {
 
   bool is_feedback(std::string_view name) const;
 
-  /// Throw LP601 where there is none.
+  /// Throws LP601 if there is no such node.
   const Model& node(std::string_view name) const;
   const Port& port(std::string_view node, std::string_view name) const;
 

@@ -24,13 +24,13 @@
 
 namespace leapp {
 
-/// What a port of no pipeline shows: nothing.
+/// The view of a port that does not exist: empty.
 inline const TensorView kNoView{nullptr, DType::kFloat32, {0}};
 
-/// One thread at a time: a call that meets another one under way fails. Whoever uses several of its
-/// members in one call holds an Use meanwhile; the members themselves look at nothing, but for
-/// tick(). Inputs and outputs are indices into the plan's lists of external ports. The plan and the
-/// engines must outlive it.
+/// One run of a pipeline. One thread at a time: a call during another call fails. A caller of
+/// several members in one call holds a Use; the members themselves check nothing, except tick().
+/// Inputs and outputs are indices into the plan's lists of external ports. The plan and the engines
+/// must outlive it.
 class Session {
  public:
   /// One call's hold on a session, from beginning to end.
@@ -44,7 +44,7 @@ class Session {
     Use(const Use&) = delete;
     Use& operator=(const Use&) = delete;
 
-    /// False while another call holds it: then nothing may be touched.
+    /// Returns false while another call holds it: then nothing may be accessed.
     explicit operator bool() const noexcept { return held_; }
     /// Throws Error(kTwoThreads) unless it is held.
     void required() const;
@@ -54,11 +54,11 @@ class Session {
     bool held_;
   };
 
-  /// Without engines it holds values, but every tick fails with `cannot_run`.
+  /// Creates a session. Without engines it holds values, but every tick fails with `cannot_run`.
   Session(const Plan& plan, const std::vector<std::unique_ptr<Engine>>& engines,
           const RuntimeOptions& options, std::string cannot_run);
 
-  /// What a port reads or holds now, between two ticks.
+  /// Returns the present value of a port, between two ticks.
   const TensorView& now(const Access& access) const noexcept {
     return buffers_.view(access.value, parity_);
   }
@@ -66,12 +66,12 @@ class Session {
   std::uint64_t ticks() const noexcept { return ticks_; }
   /// Returns whether an external input was given a value since the last tick that succeeded.
   bool inputs_changed() const noexcept { return inputs_changed_; }
-  /// What an input read in the last tick.
+  /// Returns the value that an input read in the last tick.
   const TensorView& before(const Access& access) const noexcept {
     return buffers_.view(access.value, access.last_tick ? 1 - parity_ : parity_);
   }
 
-  /// "cpu", or the device that holds the values.
+  /// Returns "cpu", or the device that holds the values.
   std::string device() const { return memory_ ? memory_->device() : "cpu"; }
   /// Values to and from the host's memory, wherever they are.
   Result<void> store(const TensorView& value, const void* host) noexcept;
@@ -96,7 +96,7 @@ class Session {
   /// Copies an output to the host, or to the device's own memory.
   Result<void> get_output(std::size_t output, const Elements& memory) const noexcept;
   Result<void> get_device_output(std::size_t output, const Elements& memory) const noexcept;
-  /// Where an output's elements lie on the host, if they are of that type.
+  /// Returns the elements of an output on the host, if they have that type.
   Result<const void*> output_data(std::size_t output, DType dtype) const noexcept;
   const TensorView& input(std::size_t input) noexcept;
   Result<void> touch(std::size_t input) noexcept;
@@ -108,13 +108,13 @@ class Session {
   void zero_inputs();
   const TensorView& output(std::size_t output) const noexcept;
 
-  /// With an Use held.
+  /// Runs a tick. Requires a Use.
   Result<void> tick() noexcept;
   /// Takes back the last tick, if nothing was set since.
   void undo_tick() noexcept;
   /// Returns whether all feedback values are finite.
   bool is_state_finite() const noexcept;
-  /// Returns the nodes alone, in the current half: no checks, no statistics, no change of halves.
+  /// Runs the nodes alone, in the current buffers: no checks, no statistics, no swap.
   Result<void> run_nodes() noexcept;
   void change_halves() noexcept { parity_ = 1 - parity_; }
   /// Everything that a run of the nodes changes, to go back to. Memory that the caller bound as an
@@ -125,8 +125,8 @@ class Session {
   };
   Values values() const;
   void set_values(const Values& former);
-  /// Records the nodes on a device that can, for both halves; they must have run before. Says in
-  /// the log when they cannot be.
+  /// Records the nodes on a device that supports it, for both buffers; they must have run before.
+  /// Logs if they cannot be recorded.
   void record();
 
   static Failure two_threads() noexcept;

@@ -32,7 +32,7 @@ class Timeline {
 
   // For the thread that ticks: nothing allocates, waits or calls the system.
 
-  /// The steps begin at `start`, and each ends when this is called for it.
+  /// Starts the steps at `start`; each ends when this is called for it.
   void steps_begin(Clock::time_point start) noexcept {
     noted_ = 0;
     times_[noted_++] = start;
@@ -40,8 +40,8 @@ class Timeline {
   void step_ended(Clock::time_point end) noexcept {
     if (noted_ < times_.size()) times_[noted_++] = end;
   }
-  /// Writes what is left and ends the thread. Returns what could not be written: Failure LP962.
-  /// Call it once; the destructor does if nobody has.
+  /// Writes the rest and ends the thread. Returns a failed write: Failure LP962. Call it once;
+  /// otherwise the destructor does.
   Result<void> finish() noexcept;
   /// Returns how many ticks are not in the file and will not be.
   std::uint64_t dropped() const noexcept;

@@ -11,7 +11,7 @@
 namespace leapp {
 namespace {
 
-// The check of a port that went worst, alone or wired; null where there is none.
+// The check of a port with the largest error, alone or wired; null if there is none.
 const PortVerification* worst_of(const Verification& verification, const std::string& port,
                                  bool wired) {
   const PortVerification* worst = nullptr;

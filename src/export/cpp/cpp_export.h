@@ -20,7 +20,7 @@ struct CppSource {
   std::string weights;  ///< the bytes of the file of weights; may be empty
 };
 
-/// `node` is the name that the table states.
+/// Generates the source. `node` is the name in the table.
 CppSource generate(const ir::Graph& graph, const std::string& node,
                    WeightFormat weights = WeightFormat::kFloat32);
 

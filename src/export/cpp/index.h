@@ -22,9 +22,9 @@ class Index {
 
   Index times(std::int64_t factor) const;
   Index plus(const Index& other) const;
-  /// "i0 * 12 + i1 + 3".
+  /// Returns "i0 * 12 + i1 + 3".
   std::string text() const;
-  /// text(), in parentheses unless it is one word.
+  /// Returns text(), in parentheses unless it is one word.
   std::string atom() const;
   bool is_number() const noexcept { return terms_.empty(); }
   std::int64_t offset() const noexcept { return offset_; }

@@ -5,7 +5,7 @@
 
 namespace leapp::cpp_export {
 
-/// a [.., M, K] times b [.., K, N], of one type; dimensions in front broadcast.
+/// Returns a [.., M, K] times b [.., K, N], of one type; leading dimensions broadcast.
 Value product(Program& program, const Value& a, const Value& b);
 
 /// x W^T + b. Some rows of the parameters only: of W and b, from `begin` on.

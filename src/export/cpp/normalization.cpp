@@ -65,7 +65,7 @@ Value generate_rms_norm(OpContext& context) {
   return affine(combine("($0 * $1)", {x, rstd}, x.dtype), context.optional_tensor("weight"), {});
 }
 
-// [C] as [1, C, 1..] beside a tensor of that rank.
+// Returns [C] as [1, C, 1..] for a tensor of that rank.
 std::optional<Value> per_channel(const std::optional<Value>& value, std::int64_t rank) {
   if (!value) return std::nullopt;
   Value wide = unsqueezed(*value, 0);

@@ -26,9 +26,10 @@ class ValueMap {
 
   const ir::Graph& graph() const noexcept { return graph_; }
   Program& program() const noexcept { return program_; }
-  /// What stands for a value: a constant is made when it is first asked for.
+  /// Returns the generated value; a constant is created on first use.
   Value get(ir::ValueId id);
-  /// A value that is read more than once, or is an output, is stored; others wait for their reader.
+  /// Sets a value. It is stored if it is read more than once or is an output; others are computed
+  /// where they are read.
   void set(ir::ValueId id, Value value);
   bool is_used(ir::ValueId id) const { return uses_.at(static_cast<std::size_t>(id)) > 0; }
   int uses(ir::ValueId id) const { return uses_.at(static_cast<std::size_t>(id)); }
@@ -54,12 +55,12 @@ class OpContext {
   const ir::Graph& graph() const noexcept { return values_.graph(); }
   Program& program() const noexcept { return values_.program(); }
   ValueMap& values() const noexcept { return values_; }
-  /// "policy.py:42 in act: aten::tanh".
+  /// Returns "policy.py:42 in act: aten::tanh".
   std::string origin() const;
 
   // ---- arguments ----
   bool has(std::string_view parameter) const { return op_.has(parameter); }
-  /// None, or a parameter that this overload does not have.
+  /// Returns whether the argument is None, or a parameter that this overload does not have.
   bool is_none(std::string_view parameter) const;
   bool is_tensor(std::string_view parameter) const;
   Value tensor(std::string_view parameter);
@@ -67,7 +68,7 @@ class OpContext {
   /// Returns a list of tensors; nothing for those that are None.
   std::vector<std::optional<Value>> optional_tensors(std::string_view parameter);
   std::vector<Value> tensors(std::string_view parameter);
-  /// Returns the constant that a tensor is; null where it is none.
+  /// Returns the constant of a tensor, or null if it is not a constant.
   const ir::Blob* constant(std::string_view parameter) const;
   std::string constant_name(std::string_view parameter) const;
   std::int64_t integer(std::string_view parameter) const;
@@ -82,11 +83,11 @@ class OpContext {
   std::optional<DType> dtype(std::string_view parameter) const;
   /// Returns a dimension, from the front; `rank` counts the dimensions it may be one of.
   std::int64_t dim(std::string_view parameter, std::int64_t rank) const;
-  /// Several; all of them where the list is empty or None.
+  /// Returns several dimensions; all of them if the list is empty or None.
   std::vector<std::int64_t> dims(std::string_view parameter, std::int64_t rank) const;
   /// Returns a tensor or a number as a value of that type.
   Value operand(std::string_view parameter, DType dtype);
-  /// PyTorch's type for an operation over these operands (tensors or numbers).
+  /// Returns PyTorch's type for an operation over these operands (tensors or numbers).
   DType promoted(const std::vector<std::string>& parameters) const;
 
   // ---- results ----

@@ -72,15 +72,15 @@ class Program {
                 std::function<std::string(const std::string& text, BufferId to)> call);
   /// Returns the elements in the same order with a different shape; stored if it cannot be a view.
   Value reshaped(const Value& value, const Shape& shape);
-  /// A statement of any text, which may have several lines, with a comment on where it comes from:
-  /// the operator itself where nothing is named.
+  /// Adds a statement of any text, which may have several lines, with a comment on its origin: by
+  /// default the operator itself.
   void add_statement(const std::set<std::string>& origins, const std::string& text);
   /// Opens a loop per dimension of more than one element, and the text inside; `body` is given the
   /// indices. Blocks are indented from `depth` on.
   std::string nest(const Shape& shape, int depth,
                    const std::function<std::string(const Indices&, int depth)>& body);
 
-  /// Which operator the statements are for from now on, and where it stands.
+  /// Sets the operator and the line of the following statements.
   void set_origin(const std::string& origin) { origin_ = origin; }
   const std::string& origin() const noexcept { return origin_; }
   /// Returns the origins of the values and of the current operator.

@@ -18,7 +18,7 @@ const ir::Blob* constant_of(const OpContext& context, ir::ValueRef ref) {
              : nullptr;
 }
 
-// Weights and biases by reference: w_ih, w_hh, and where there are some b_ih, b_hh.
+// Takes weights and biases by reference: w_ih, w_hh, and b_ih, b_hh if there are any.
 Cell make_cell(OpContext& context, const std::string& kind, const std::vector<ir::ValueRef>& refs) {
   Program& program = context.program();
   std::vector<BufferId> weights;

@@ -25,10 +25,10 @@ struct Reduction {
 Value reduced(Program& program, const Value& value, const std::vector<std::int64_t>& dims,
               const Reduction& reduction);
 
-/// Common ones. Of a floating-point type for `mean_of`.
+/// Returns common reductions. `mean_of` needs a floating-point type.
 Value sum_of(Program& program, const Value& value, const std::vector<std::int64_t>& dims);
 Value max_of(Program& program, const Value& value, const std::vector<std::int64_t>& dims);
-/// Argmax over the reduced dimensions; NaN compares greater than everything.
+/// Returns argmax over the reduced dimensions; NaN compares greater than everything.
 Value argmax(Program& program, const Value& value, const std::vector<std::int64_t>& dims);
 Value mean_of(Program& program, const Value& value, const std::vector<std::int64_t>& dims);
 

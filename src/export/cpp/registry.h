@@ -51,7 +51,7 @@ class GeneratorRegistry {
     }
   }
 
-  /// Null when there is none.
+  /// Returns the generator, or null.
   const Generator* find(const std::string& qualified_name) const;
   std::vector<std::string> names() const;
 

@@ -75,7 +75,7 @@ std::string integer_text(std::int64_t number, DType dtype) {
   return {};
 }
 
-// The kernel that may take the operator along: beside its result there are only numbers.
+// Returns the kernel that may include the operator: all other operands are numbers.
 std::shared_ptr<const Pending> kept_pending(DType dtype, const Shape& shape,
                                             const std::vector<Value>& operands) {
   std::shared_ptr<const Pending> pending;

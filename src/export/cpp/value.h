@@ -62,7 +62,7 @@ struct Value {
 /// Returns the value without a pending kernel.
 Value resolved(const Value& value);
 
-/// C++'s name of the type, "float" say.
+/// Returns C++'s name of the type, such as "float".
 std::string type_text(DType dtype);
 /// Returns a number as a literal of that type: exact, or wrapped around to an integer type.
 std::string number_text(double number, DType dtype);
@@ -77,7 +77,7 @@ using Render = std::function<std::string(const std::vector<std::string>&)>;
 Value pointwise(DType dtype, const Shape& shape, std::vector<Value> operands, Render render);
 /// Returns the shape that two broadcast to.
 Shape broadcast_shape(const Shape& a, const Shape& b);
-/// PyTorch's conversion; the value itself where it has the type.
+/// Returns the value converted as by PyTorch; the value itself if it has the type.
 Value cast(const Value& value, DType dtype);
 
 /// A view: `map` gives the indices of the value for indices of the view, and the distances along
@@ -88,10 +88,10 @@ Value view(const Value& value, Shape shape, IndexMap map, StrideMap strides = {}
 Value expanded(const Value& value, const Shape& shape);
 Value permuted(const Value& value, const std::vector<std::int64_t>& order);
 Value transposed(const Value& value, std::int64_t a, std::int64_t b);
-/// count elements from begin on, every step-th; a negative step goes backwards.
+/// Returns `count` elements from `begin` on, every step-th; a negative step goes backwards.
 Value sliced(const Value& value, std::int64_t dim, std::int64_t begin, std::int64_t count,
              std::int64_t step = 1);
-/// Without the dimension, at that place of it.
+/// Returns the value without the dimension, at that index.
 Value selected(const Value& value, std::int64_t dim, const Index& place);
 /// A condition on the indices, as a C++ expression.
 using Condition = std::function<std::string(const Indices&)>;

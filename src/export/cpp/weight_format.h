@@ -14,7 +14,7 @@ enum class WeightFormat {
   kInt8,      ///< whole numbers from -127 to 127 with one scale for each output
 };
 
-/// "float32", "bf16" and "int8". Throws Error(kWrongValue) for another name.
+/// Returns the format for "float32", "bf16" and "int8". Throws Error(kWrongValue) for another name.
 LEAPP_EXPORT WeightFormat parse_weight_format(const std::string& name);
 
 /// Returns the bits of float32 numbers as bfloat16, rounded to the nearest, to even.

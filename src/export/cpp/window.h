@@ -17,8 +17,8 @@ struct Windows {
 std::vector<std::int64_t> per_dimension(std::vector<std::int64_t> numbers, std::size_t count,
                                         std::int64_t if_none);
 
-/// x [N, C, D..] as [N, C, out.., size..]: the elements of the window at each place. Places outside
-/// read `filler`.
+/// Returns x [N, C, D..] as [N, C, out.., size..]: the elements of the window at each position.
+/// Positions outside read `filler`.
 Value windowed(Program& program, const Value& x, const Windows& windows,
                const std::vector<std::int64_t>& out, const Value& filler);
 

@@ -19,7 +19,7 @@ auto binary(Function function) {
   };
 }
 
-/// log(base^a + base^b) without overflow.
+/// Returns log(base^a + base^b) without overflow.
 Value log_add_exp(Value a, Value b, double log_of_base) {
   const Value distance = abs(a - b) * -log_of_base;
   const Value sum = maximum(a, b) + log1p(exp(distance)) / log_of_base;
@@ -128,7 +128,8 @@ Value convert_nextafter(OpContext& context) {
   return where(is_nan(from) || is_nan(to), NAN, result);
 }
 
-/// Euclid's algorithm for all elements at once, as long as the slowest pair of the type may take.
+/// Returns Euclid's algorithm for all elements at once, with as many steps as the slowest pair of
+/// the type needs.
 Value gcd(Value a, Value b) {
   Builder& builder = a.builder();
   const Shape shape = broadcast(a.shape(), b.shape());

@@ -71,7 +71,7 @@ Value attention_mask(OpContext& context, const char* parameter, std::int64_t typ
   return visible;
 }
 
-/// [batch, length, features] to [batch, heads, length, features / heads].
+/// Converts [batch, length, features] to [batch, heads, length, features / heads].
 Value by_head(Value x, std::int64_t heads) {
   return permute(reshape(x, {x.size(0), x.size(1), heads, x.size(2) / heads}), {0, 2, 1, 3});
 }
@@ -143,7 +143,7 @@ void convert_multi_head(OpContext& context) {
   }
 }
 
-/// The fused CPU kernel's own operator; its second result serves the backward pass only.
+/// Converts the operator of the fused CPU kernel; its second result is only for the backward pass.
 void convert_flash(OpContext& context) {
   context.set(0, convert_sdpa(context));
 }
@@ -151,7 +151,8 @@ void convert_flash(OpContext& context) {
 }  // namespace
 
 Value attention_weights(Value query, Value key, const Attention& attention) {
-  // One number beside a product would be fused into it, in single precision: a row of it is not.
+  // ONNX Runtime would fuse a single number next to a product, in single precision; it does not
+  // fuse a row.
   Value scale = scalar_like(query, attention.scale);
   if (query.dtype() == DType::kFloat64)
     scale = full(query.builder(), {query.dtype(), {query.size(-1)}}, attention.scale);

@@ -1,4 +1,4 @@
-// Derivatives, for programs that differentiate inside of a node (torch.func.grad, say).
+// Derivatives, for programs that differentiate inside a node (torch.func.grad, for example).
 #include <cmath>
 #include <numbers>
 

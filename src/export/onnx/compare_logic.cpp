@@ -46,7 +46,7 @@ Value convert_bitwise_not(OpContext& context) {
   return elementwise("BitwiseNot", {x});
 }
 
-/// 2 to the power of `count`, which is not negative.
+/// Returns 2 to the power of `count`, which is not negative.
 Value two_to(Value count) {
   return power(full(count.builder(), count.type(), 2), count);
 }

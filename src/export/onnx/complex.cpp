@@ -68,7 +68,7 @@ void set(OpContext& context, const Pair& pair) {
   context.set_complex(0, joined(both(pair, context.result_shape())));
 }
 
-/// Sum or difference with an optional factor `alpha`.
+/// Converts a sum or difference with an optional factor `alpha`.
 template <typename Combine>
 auto additive(Combine combine, bool reversed = false) {
   return [combine, reversed](OpContext& context) {

@@ -21,8 +21,8 @@ Dims symmetric(const Dims& padding) {
   return pads;
 }
 
-/// Returns a transposed convolution. The runtime wants output padding smaller than the stride; what
-/// is larger is said as less padding at the end, and zeros where there is none to take from.
+/// Returns a transposed convolution. The runtime requires output padding smaller than the stride.
+/// Larger padding becomes less padding at the end, and zeros if that is not enough.
 Value transposed_convolution(OpContext& context, Value x, Value weight, Value bias,
                              const Shape& shape) {
   const std::size_t dims = weight.shape().size() - 2;

@@ -25,7 +25,7 @@ Value convert_fill(OpContext& context) {
   return expand(reshape(cast(context.operand("value"), type.dtype), {}), type.shape);
 }
 
-/// `self` with every element replaced by the source's.
+/// Converts a copy: every element of `self` is replaced by the source's.
 Value convert_copy(OpContext& context) {
   const Type type = context.result_type();
   return expand(convert_elements(context.tensor("src"), type.dtype), type.shape);

@@ -44,7 +44,7 @@ Value convert_diag_embed(OpContext& context) {
   const std::int64_t offset = context.integer("offset");
   const std::int64_t length = x.size(-1);
   const std::int64_t size = length + std::abs(offset);
-  // Position 0 of the padded vector is the zero that fills everything beside the diagonal.
+  // Position 0 of the padded vector is the zero that fills everything outside the diagonal.
   Dims before(x.shape().size(), 0);
   const Dims after(x.shape().size(), 0);
   before.back() = 1;

@@ -25,7 +25,8 @@ Value convert_cdist(OpContext& context) {
   return distance(unsqueeze(a, -2) - unsqueeze(b, -3), context.number("p"));
 }
 
-/// By one product, |a|^2 + |b|^2 - 2 a b, as PyTorch does for many rows: both round alike.
+/// Computes one product, |a|^2 + |b|^2 - 2 a b, as PyTorch does for many rows, so that both round
+/// in the same way.
 Value convert_euclidean(OpContext& context) {
   const Value a = context.tensor("x1");
   const Value b = context.tensor("x2");

@@ -27,7 +27,7 @@ Value atan_of_ratio(Value x) {
   return guess + (x - slope) / (1.0 + x * slope);
 }
 
-/// Half of exp(x), also where exp(x) itself overflows.
+/// Returns half of exp(x), also where exp(x) itself overflows.
 Value half_exp(Value x) {
   const Value root = exp(x * 0.5);
   return root * 0.5 * root;

@@ -24,7 +24,7 @@ auto unary(Function function) {
   return [function](OpContext& context) -> Value { return function(self(context)); };
 }
 
-/// One ONNX operator over `self`.
+/// Returns a converter to one ONNX operator over `self`.
 auto unary(const char* op_type) {
   return [op_type](OpContext& context) -> Value { return elementwise(op_type, {self(context)}); };
 }
@@ -38,7 +38,8 @@ auto binary(Function function) {
   };
 }
 
-/// Half precision is computed in single precision and rounded once, numbers included.
+/// Returns the type to compute in: half precision is computed in single precision and rounded once,
+/// numbers included.
 DType arithmetic_type(DType dtype) {
   return dtype == DType::kFloat16 || dtype == DType::kBFloat16 ? DType::kFloat32 : dtype;
 }

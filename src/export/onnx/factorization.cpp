@@ -21,7 +21,7 @@ void convert_lu_factor(OpContext& context) {
   if (context.result_count() > 2) set_info(context, 2, lu.info);
 }
 
-/// P with P[permutation[j], j] = 1.
+/// Returns P with P[permutation[j], j] = 1.
 Value permutation_matrix(Value permutation) {
   const std::int64_t rows = permutation.size(1);
   const Value numbers = reshape(iota(permutation.builder(), rows), {1, rows, 1});

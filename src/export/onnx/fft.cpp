@@ -43,7 +43,7 @@ struct Pair {
   Value imaginary;
 };
 
-/// One transform along the last dimension; `sign` is -1 forwards and +1 backwards.
+/// Returns one transform along the last dimension; `sign` is -1 forwards and +1 backwards.
 Pair along_last(const Pair& x, std::int64_t bins, std::int64_t length, double sign) {
   const Value real = x.real;
   const Waves w = waves(real.builder(), real.dtype(), real.size(-1), bins, length, 1.0);
@@ -59,7 +59,7 @@ Pair along_last(const Pair& x, std::int64_t bins, std::int64_t length, double si
 /// Returns the runtime's own transform, for long signals.
 Pair by_operator(const Pair& x, std::int64_t bins, bool forward) {
   Builder& builder = x.real.builder();
-  // In double precision: the runtime's transform of lengths that are no power of two is inexact.
+  // Double precision: the runtime's transform is inexact for lengths that are not a power of two.
   const DType dtype = DType::kFloat64;
   std::vector<Value> parts = {cast(x.real, dtype)};
   if (x.imaginary.defined()) parts.push_back(cast(x.imaginary, dtype));
@@ -174,7 +174,7 @@ void convert_c2r(OpContext& context) {
   context.set(transpose(half_to_real(half, length) * scale, last, -1));
 }
 
-/// Overlapping frames of the signal, windowed and transformed: [.., bins, frames].
+/// Converts to overlapping frames of the signal, windowed and transformed: [.., bins, frames].
 void convert_stft(OpContext& context) {
   Value x = context.tensor("self");
   const bool single = x.rank() == 1;

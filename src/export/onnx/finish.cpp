@@ -14,7 +14,7 @@ class Names {
  public:
   void reserve(const std::string& name) { used_.insert(name); }
 
-  /// `wanted`, with a number behind it if it is taken.
+  /// Returns `wanted`, with a number appended if the name is in use.
   std::string unique(const std::string& wanted) {
     if (used_.insert(wanted).second) return wanted;
     for (int& n = next_[wanted];;) {
@@ -28,7 +28,7 @@ class Names {
   std::unordered_map<std::string, int> next_;
 };
 
-/// "aten::add.Tensor" -> "add", with the module's path before it.
+/// Returns "add" for "aten::add.Tensor", with the module's path in front.
 std::string stem_of(const ir::Op& op) {
   const std::string& name = op.signature->name;
   const std::size_t colon = name.rfind(':');

@@ -18,7 +18,8 @@ using Folded = std::shared_ptr<const ir::Blob>;
 
 // Arithmetic beyond this many elements stays in the graph: the file would grow, not shrink.
 constexpr std::int64_t kMaxElements = 1 << 16;
-// Moving elements of a weight (a transposition, say) keeps its size; do it up to 64 M elements.
+// Moving elements of a weight (a transposition, for example) keeps its size; this is done for up to
+// 64 M elements.
 constexpr std::int64_t kMaxMoved = 1 << 26;
 constexpr std::int64_t kMaxWidened = 64;
 

@@ -43,7 +43,7 @@ class Fuser {
 
   const Shape& shape(std::int32_t id) const { return builder_.value(id).type.shape; }
 
-  /// Add(MatMul(a, b), c) of matrices, c no larger than the product -> Gemm(a, b, c).
+  /// Fuses Add(MatMul(a, b), c) of matrices, with c no larger than the product, to Gemm(a, b, c).
   void fuse_add(BuiltNode& node) {
     for (std::size_t side = 0; side < 2; ++side) {
       const std::int32_t product = node.inputs[side];
@@ -63,7 +63,7 @@ class Fuser {
     }
   }
 
-  /// A transposed operand of a Gemm becomes the Gemm's own flag.
+  /// Fuses a transposed operand of a Gemm into the Gemm's own flag.
   void fuse_transposes(BuiltNode& node) {
     for (std::size_t side = 0; side < 2; ++side) {
       const BuiltNode* transpose = producer(node.inputs[side], "Transpose");

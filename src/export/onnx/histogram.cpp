@@ -8,7 +8,7 @@
 namespace leapp::onnx_export {
 namespace {
 
-/// Evenly spaced from both ends towards the middle, as torch.linspace does.
+/// Returns evenly spaced numbers from both ends towards the middle, as torch.linspace does.
 Value linspace(Value start, Value end, std::int64_t steps) {
   Builder& builder = start.builder();
   if (steps == 1) return reshape(start, {1});
@@ -107,7 +107,7 @@ void convert_histogram(OpContext& context) {
   context.set(1, edges);
 }
 
-/// One column per dimension of the histogram: [points, dims].
+/// Returns one column per dimension of the histogram: [points, dims].
 Value points_of(Value x) {
   const std::int64_t dims = x.size(-1);
   return reshape(x, {dims == 0 ? 0 : x.count() / dims, dims});

@@ -9,14 +9,14 @@
 
 namespace leapp::onnx_export {
 
-/// Returns the tensor that `x` is a reshape of; undefined when it is none.
+/// Returns the tensor that `x` is a reshape of; undefined if it is not a reshape.
 Value before_reshape(Value x);
 
 /// Returns the matrix whose rows are the last dimension of `x`, when `x` is a reshape of one.
 Value rows_of(Value x);
 
-/// `x` such that it broadcasts over the rows as it does over their reshape to `shape`; undefined
-/// when there is no such thing.
+/// Returns `x` such that it broadcasts over the rows as it does over their reshape to `shape`;
+/// undefined if this is impossible.
 Value beside_rows(Value x, const Shape& shape, Value rows);
 
 /// Returns the last step of a recurrent operator's output, taken from where the operator puts it

@@ -90,7 +90,7 @@ void convert_triangular_solve(OpContext& context) {
   context.set(1, expand(a, context.result_shape(1)));
 }
 
-/// sum over the expanded and summed dimensions of a product of three.
+/// Converts the sum over the expanded and summed dimensions of a product of three.
 Value convert_trilinear(OpContext& context) {
   const auto raised = [&](const char* parameter, const char* dims) {
     Value x = context.tensor(parameter);

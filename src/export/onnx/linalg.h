@@ -15,10 +15,10 @@ inline constexpr std::int64_t kMaxMatrixSize = 32;
 /// Returns the last two dimensions as matrices, the others as one batch, in double precision. Fails
 /// where the matrices are too large to write the algorithm out.
 Value as_matrices(OpContext& context, Value x);
-/// Back to the element type and the shape that PyTorch has.
+/// Converts back to PyTorch's element type and shape.
 Value as_result(OpContext& context, std::size_t i, Value matrices);
 
-/// The number of the failing step, as PyTorch's "info" results have it.
+/// Sets the index of the failing step, as in PyTorch's "info" results.
 void set_info(OpContext& context, std::size_t i, Value info);
 /// Returns the result; the model fails to run where PyTorch raises: at a step that failed, unless
 /// the operator was asked not to check.
@@ -27,7 +27,7 @@ Value checked(OpContext& context, Value result, Value info);
 Value identity(Builder& builder, std::int64_t size);
 Value matrix_transpose(Value a);
 
-/// A right-hand side beside [batch, n, n] matrices: its batch dimensions may broadcast.
+/// A right-hand side of [batch, n, n] matrices: its batch dimensions may broadcast.
 struct System {
   Value a;
   Value b;
@@ -35,7 +35,7 @@ struct System {
 };
 System system_of(OpContext& context, Value a, Value b);
 
-/// x with T x = b for a triangular T.
+/// Returns x with T x = b for a triangular T.
 Value solve_triangular(Value t, Value b, bool upper, bool unit_diagonal);
 
 struct Lu {
@@ -67,14 +67,14 @@ struct Householder {
   Value triangle;              ///< R
 };
 Householder householder(Value a);
-/// H_0 H_1 .. applied to x from the left; `transposed` reverses the order.
+/// Applies H_0 H_1 .. to x from the left; `transposed` reverses the order.
 Value apply_reflectors(const Householder& reflectors, Value x, bool transposed);
 
 struct Eigen {
   Value values;   ///< [batch, size], ascending
   Value vectors;  ///< [batch, size, size], columns; their signs are ours, not LAPACK's
 };
-/// Of symmetric matrices, by Jacobi's rotations.
+/// Returns eigenvalues and eigenvectors of symmetric matrices, by Jacobi rotations.
 Eigen symmetric_eigen(Value a);
 
 }  // namespace leapp::onnx_export

@@ -7,7 +7,7 @@
 namespace leapp::onnx_export {
 namespace {
 
-/// Block (from row r0 to r1, from column c0 to c1) of each matrix.
+/// Returns a block of each matrix, from row r0 to r1 and from column c0 to c1.
 Value block(Value a, std::int64_t r0, std::int64_t r1, std::int64_t c0, std::int64_t c1) {
   return slice(slice(a, 1, r0, r1), 2, c0, c1);
 }

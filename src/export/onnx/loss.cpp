@@ -103,7 +103,7 @@ Picked picked(OpContext& context, Value x, Value target) {
   Value weight = weights.defined() ? gather(cast(weights, dtype), safe, 0)
                                    : full(x.builder(), {dtype, safe.shape()}, 1);
   weight = where(ignored, 0.0, weight);
-  // Not the product alone: 0 * -inf is no 0.
+  // The product alone would be wrong: 0 * -inf is not 0.
   return {where(ignored, 0.0, -chosen * weight), weight};
 }
 
@@ -145,7 +145,7 @@ Value convert_multi_margin(OpContext& context) {
   return reshape(reduced(context, per_sample), context.result_shape());
 }
 
-/// The targets come before the first -1; every other class is a negative.
+/// Converts with the targets before the first -1; every other class is a negative.
 void convert_multilabel_margin(OpContext& context) {
   Value x = operand(context, "self");
   if (x.rank() < 2) x = reshape(x, {1, x.count()});

@@ -21,7 +21,7 @@ bool may_be(Value integers, std::int64_t number) {
   return !values || std::find(values->begin(), values->end(), number) != values->end();
 }
 
-/// Integer division: that by zero, and of the smallest integer by -1, would end the process.
+/// Divides integers. Division by zero, and of the smallest integer by -1, would end the process.
 Value quotient_of(Value a, Value b) {
   Value divisor = may_be(b, 0) ? where(equal(b, 0.0), 1.0, b) : b;
   if (!is_signed(b.dtype()) || !may_be(b, -1)) return a / divisor;
@@ -49,7 +49,7 @@ Value refuse_zero(Value result, Value b) {
   return result + gather(unsqueeze(scalar_like(result, 0), 0), cast(zero, DType::kInt64), 0);
 }
 
-/// C's fmod.
+/// Returns C's fmod.
 Value c_fmod(Value a, Value b) {
   return elementwise("Mod", {a, b}, {{"fmod", std::int64_t{1}}});
 }

@@ -34,26 +34,26 @@ Value acosh(Value x);
 Value atanh(Value x);
 Value erf(Value x);
 Value atan2(Value y, Value x);
-/// Without overflow where the result is finite.
+/// Computes without overflow if the result is finite.
 Value hypot(Value a, Value b);
 
 /// Returns the operand that is not NaN wins.
 Value fmax(Value a, Value b);
 Value fmin(Value a, Value b);
 
-/// `x` held between the bounds, either of which may be undefined; the upper one wins.
+/// Returns `x` limited to the bounds, either of which may be undefined; the upper one wins.
 Value clamp(Value x, Value low, Value high);
 
-/// Floating point and integer alike. An integer divisor of zero, an error in PyTorch, counts as
-/// one.
+/// Divides floating-point numbers and integers. An integer divisor of zero, an error in PyTorch,
+/// counts as one.
 Value floor_divide(Value a, Value b);
 Value trunc_divide(Value a, Value b);
-/// With the sign of the divisor, as torch.remainder.
+/// Returns the remainder with the sign of the divisor, as torch.remainder.
 Value floored_remainder(Value a, Value b);
-/// With the sign of the dividend, as torch.fmod.
+/// Returns the remainder with the sign of the dividend, as torch.fmod.
 Value truncated_remainder(Value a, Value b);
 
-/// `x` to the power of a tensor or constant; exact for integers.
+/// Returns `x` to the power of a tensor or constant; exact for integers.
 Value power(Value x, Value exponent);
 
 }  // namespace leapp::onnx_export

@@ -13,7 +13,7 @@ Value product(OpContext& context, std::string_view left, std::string_view right)
   return matmul(as_result(context, left), as_result(context, right));
 }
 
-/// beta * self + alpha * product, where beta = 0 means that self is not even looked at.
+/// Returns beta * self + alpha * product; beta = 0 means that self is not read.
 Value blend(OpContext& context, Value product) {
   const DType dtype = product.dtype();
   const bool alpha_one = context.number("alpha") == 1.0;

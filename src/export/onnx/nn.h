@@ -7,11 +7,11 @@
 
 namespace leapp::onnx_export {
 
-/// `approximate` is PyTorch's: "none" or "tanh".
+/// Returns GELU; `approximate` is PyTorch's: "none" or "tanh".
 Value gelu(Value x, const std::string& approximate);
-/// log(1 + exp(x)).
+/// Returns log(1 + exp(x)).
 Value softplus(Value x);
-/// `op_type` is "Softmax" or "LogSoftmax".
+/// Returns softmax; `op_type` is "Softmax" or "LogSoftmax".
 Value softmax(const char* op_type, Value x, std::int64_t dim);
 /// Returns a softmax that is 0 instead of NaN where everything is -inf.
 Value safe_softmax(Value x, std::int64_t dim);
@@ -20,7 +20,7 @@ Value safe_softmax(Value x, std::int64_t dim);
 /// undefined.
 Value layer_norm(Value x, const Shape& normalized_shape, Value weight, Value bias, double epsilon);
 
-/// x W^T + b with the weight as PyTorch stores it; bias may be undefined.
+/// Returns x W^T + b with the weight as PyTorch stores it; bias may be undefined.
 Value linear(Value x, Value weight, Value bias);
 
 struct Attention {
@@ -29,11 +29,11 @@ struct Attention {
   double scale = 1.0;
 };
 
-/// Softmax(q k^T scale + mask).
+/// Returns Softmax(q k^T scale + mask).
 Value attention_weights(Value query, Value key, const Attention& attention);
 
-/// Softmax(q k^T scale + mask) v over the last two dimensions. Rows that the mask leaves nothing
-/// to attend to are zero.
+/// Returns softmax(q k^T scale + mask) v over the last two dimensions. Rows that the mask excludes
+/// completely are zero.
 Value scaled_dot_product(Value query, Value key, Value value, const Attention& attention);
 
 }  // namespace leapp::onnx_export

@@ -9,7 +9,7 @@
 namespace leapp::onnx_export {
 namespace {
 
-/// One number per channel, shaped to stand beside [batch, channel, ..].
+/// Returns one number per channel, shaped to broadcast with [batch, channel, ..].
 Value per_channel(Value values, std::int64_t rank) {
   Shape shape(static_cast<std::size_t>(rank), 1);
   shape[1] = values.count();
@@ -161,7 +161,8 @@ Statistics batch_statistics(Value x) {
   return {reshape(center, {x.size(1)}), mean(square(x - center), dims)};
 }
 
-/// Result, then what PyTorch keeps for the backward pass, then (functional forms) new statistics.
+/// Sets the result, then the values that PyTorch keeps for the backward pass, then (functional
+/// forms) new statistics.
 void convert_batch_norm(OpContext& context) {
   const Value x = context.tensor("input");
   const double epsilon = context.number("eps");

@@ -40,10 +40,10 @@ class ValueMap {
   std::vector<bool> used_;
 };
 
-/// Which half of complex values a converter sees that was written for real ones.
+/// Part of complex values that a converter for real values sees.
 enum class Part { kWhole, kReal, kImaginary };
 
-/// What fail() throws: an error that names its operation already.
+/// Error of fail(), which already names its operation.
 class OpError : public Error {
  public:
   using Error::Error;
@@ -61,7 +61,7 @@ class OpContext {
 
   // ---- arguments ----
   bool has(std::string_view parameter) const { return op_.has(parameter); }
-  /// None, or a parameter that this overload does not have.
+  /// Returns whether the argument is None, or a parameter that this overload does not have.
   bool is_none(std::string_view parameter) const;
   /// Returns a tensor; fails for complex ones, which only converters that know them may take.
   Value tensor(std::string_view parameter);
@@ -69,7 +69,7 @@ class OpContext {
   Value optional_tensor(std::string_view parameter);
   /// Returns a list of tensors; those that are None are undefined.
   std::vector<Value> tensors(std::string_view parameter);
-  /// Any tensor as real and imaginary part in a last dimension of size two.
+  /// Returns any tensor as real and imaginary part in a last dimension of size two.
   Value complex_tensor(std::string_view parameter);
   bool is_complex_tensor(std::string_view parameter) const;
   std::int64_t integer(std::string_view parameter) const;
@@ -79,7 +79,7 @@ class OpContext {
   double number(std::string_view parameter, double if_none) const;
   bool flag(std::string_view parameter) const;
   std::string text(std::string_view parameter) const;
-  /// int[]; a single int counts as a list of one, None as an empty list.
+  /// Returns int[]; a single int counts as a list of one, None as an empty list.
   std::vector<std::int64_t> ints(std::string_view parameter) const;
   std::vector<double> numbers(std::string_view parameter) const;
   std::vector<bool> flags(std::string_view parameter) const;
@@ -91,12 +91,12 @@ class OpContext {
   ScalarKind scalar_kind(std::string_view parameter) const;
   /// Returns a tensor, or a Scalar as a 0-d constant of PyTorch's type for it.
   Value operand(std::string_view parameter);
-  /// PyTorch's type for an operation over these operands (tensors or Scalars).
+  /// Returns PyTorch's type for an operation over these operands (tensors or Scalars).
   DType promoted(std::initializer_list<std::string_view> parameters);
 
   // ---- results ----
   std::size_t result_count() const noexcept { return op_.results.size(); }
-  /// Element type and shape that PyTorch found for a result.
+  /// Returns the element type and shape that PyTorch found for a result.
   Type result_type(std::size_t i = 0) const;
   DType result_dtype(std::size_t i = 0) const { return result_type(i).dtype; }
   const Shape& result_shape(std::size_t i = 0) const;
@@ -110,7 +110,7 @@ class OpContext {
   void set(std::size_t i, Value value);
   void set(Value value) { set(0, value); }
   void set_list(std::size_t i, const std::vector<Value>& values);
-  /// A complex result as real and imaginary part in a last dimension of size two.
+  /// Sets a complex result as real and imaginary part in a last dimension of size two.
   void set_complex(std::size_t i, Value value);
 
   // ---- errors ----
@@ -131,7 +131,8 @@ class OpContext {
   OpContext part(Part part) const { return {values_, op_, part}; }
   /// Gives a value of the IR its parts; the imaginary one is left out where it is real.
   void set_parts(ir::ValueId id, Value real, Value imaginary);
-  /// What the converter set, by value of the IR; only kept while it sees one part.
+  /// Returns the values that the converter set, by value of the IR; only kept while it sees one
+  /// part.
   const std::unordered_map<ir::ValueId, Value>& parts() const noexcept { return parts_; }
 
  private:

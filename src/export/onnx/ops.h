@@ -25,7 +25,7 @@ using Dims = std::vector<std::int64_t>;
 
 // ---- constants -------------------------------------------------------------------------------
 
-/// One number as a 0-d tensor.
+/// Returns one number as a 0-d tensor.
 Value scalar(Builder& builder, DType dtype, double value);
 Value scalar_int(Builder& builder, DType dtype, std::int64_t value);
 /// Returns a 0-d tensor of the same element type.
@@ -34,7 +34,7 @@ Value int_tensor(Builder& builder, std::span<const std::int64_t> values, Shape s
 /// Returns a 1-d int64 tensor.
 Value int_vector(Builder& builder, std::span<const std::int64_t> values);
 Value float_tensor(Builder& builder, DType dtype, std::span<const double> values, Shape shape);
-/// 0, 1, .., count - 1 as int64.
+/// Returns 0, 1, .., count - 1 as int64.
 Value iota(Builder& builder, std::int64_t count);
 /// Returns a tensor with equal elements; spread by Expand, so it costs one number in the file.
 Value full(Builder& builder, Type type, double value);
@@ -44,7 +44,7 @@ std::optional<std::vector<double>> constant_doubles(Value value);
 
 // ---- types -----------------------------------------------------------------------------------
 
-/// Floating point to integer truncates, to bool compares with zero.
+/// Converts: floating point to integer truncates, to bool compares with zero.
 Value cast(Value value, DType dtype);
 /// Does the same, with PyTorch's answer for negative numbers that become unsigned: they wrap
 /// around.
@@ -84,17 +84,17 @@ Value tanh(Value x);
 Value sigmoid(Value x);
 Value floor(Value x);
 Value ceil(Value x);
-/// Half to even.
+/// Rounds half to even.
 Value round(Value x);
 /// Towards zero; keeps infinities and NaN.
 Value trunc(Value x);
 Value square(Value x);
 Value pow(Value x, Value exponent);
 Value relu(Value x);
-/// NaN where either operand is NaN, as torch.maximum.
+/// Returns NaN if either operand is NaN, as torch.maximum.
 Value maximum(Value a, Value b);
 Value minimum(Value a, Value b);
-/// Integer remainder with the sign of the divisor.
+/// Returns the integer remainder with the sign of the divisor.
 Value floor_mod(Value a, Value b);
 
 // ---- comparison and logic --------------------------------------------------------------------
@@ -117,14 +117,14 @@ Value operator||(Value a, Value b);
 Value logical_xor(Value a, Value b);
 Value is_nan(Value x);
 Value is_inf(Value x);
-/// Elementwise choice; the condition is bool.
+/// Returns an elementwise choice; the condition is bool.
 Value where(Value condition, Value yes, Value no);
 Value where(Value condition, Value yes, double no);
 Value where(Value condition, double yes, Value no);
 
 // ---- shape -----------------------------------------------------------------------------------
 
-/// `dim` counted from the front.
+/// Returns `dim` counted from the front.
 std::int64_t wrap_dim(std::int64_t dim, std::int64_t rank);
 Dims wrap_dims(std::span<const std::int64_t> dims, std::int64_t rank);
 /// Returns all dimensions: 0, 1, .., rank - 1.
@@ -143,7 +143,7 @@ Value expand(Value x, Shape shape);
 /// As Python's x[start:end:step] along one dimension; the step may be negative, in which case
 /// `start` and `end` are positions of the untouched tensor and `end` = -1 means "to the front".
 Value slice(Value x, std::int64_t dim, std::int64_t start, std::int64_t end, std::int64_t step = 1);
-/// One position; the dimension goes away.
+/// Selects one index; the dimension is removed.
 Value select(Value x, std::int64_t dim, std::int64_t index);
 Value flip(Value x, std::span<const std::int64_t> dims);
 Value concat(std::span<const Value> parts, std::int64_t dim);
@@ -151,7 +151,7 @@ Value concat(std::initializer_list<Value> parts, std::int64_t dim);
 /// Stacks along a new dimension.
 Value stack(std::span<const Value> parts, std::int64_t dim);
 std::vector<Value> split(Value x, std::span<const std::int64_t> sizes, std::int64_t dim);
-/// `before` and `after` hold one number per dimension, none negative.
+/// Pads; `before` and `after` hold one number per dimension, none negative.
 Value pad_constant(Value x, const Dims& before, const Dims& after, double value);
 Value tile(Value x, const Dims& repeats);
 
@@ -161,26 +161,26 @@ Value tile(Value x, const Dims& repeats);
 Value gather(Value x, Value index, std::int64_t dim);
 Value gather_elements(Value x, Value index, std::int64_t dim);
 Value gather_nd(Value x, Value index, std::int64_t batch_dims = 0);
-/// `reduction`: "none", "add", "mul" (opset 16), "max", "min" (opset 18).
+/// Scatters; `reduction` is "none", "add", "mul" (opset 16), "max", "min" (opset 18).
 Value scatter_elements(Value x, Value index, Value updates, std::int64_t dim,
                        std::string_view reduction = "none");
 Value scatter_nd(Value x, Value index, Value updates, std::string_view reduction = "none");
 
 // ---- reductions ------------------------------------------------------------------------------
 
-/// `op_type` is "ReduceSum", "ReduceMax", ..; no dims means all of them.
+/// Reduces; `op_type` is "ReduceSum", "ReduceMax", ..; no dims means all of them.
 Value reduce(std::string_view op_type, Value x, const Dims& dims, bool keep_dims);
 Value sum(Value x, const Dims& dims, bool keep_dims = false);
 Value prod(Value x, const Dims& dims, bool keep_dims = false);
 Value mean(Value x, const Dims& dims, bool keep_dims = false);
-/// NaN if there is one, as torch.amax.
+/// Returns NaN if there is one, as torch.amax.
 Value amax(Value x, const Dims& dims, bool keep_dims = false);
 Value amin(Value x, const Dims& dims, bool keep_dims = false);
-/// Of bool values.
+/// Returns whether any of the bool values is true.
 Value any(Value x, const Dims& dims, bool keep_dims = false);
 Value all(Value x, const Dims& dims, bool keep_dims = false);
 
-/// Along one dimension, in the operand's type.
+/// Sums along one dimension, in the operand's type.
 Value cumulative_sum(Value x, std::int64_t dim);
 
 // ---- products --------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ struct Pads {
   Dims after;
 };
 
-/// PyTorch's list begins with the last dimension; ours has one entry per dimension.
+/// Returns the padding with one entry per dimension; PyTorch's list starts with the last dimension.
 Pads pads_of(OpContext& context, std::int64_t rank) {
   const Dims listed = context.ints(context.has("pad") ? "pad" : "padding");
   Pads pads{Dims(static_cast<std::size_t>(rank), 0), Dims(static_cast<std::size_t>(rank), 0)};

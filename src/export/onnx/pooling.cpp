@@ -23,7 +23,7 @@ struct Window {
   Dims output;
 };
 
-/// `dims` is how many of the last dimensions are pooled.
+/// Returns the window; `dims` is how many of the last dimensions are pooled.
 Window window_of(OpContext& context, Value x, std::size_t dims) {
   Window window;
   window.kernel = spread(context.ints("kernel_size"), dims, 1);
@@ -138,7 +138,7 @@ auto max_pool(std::size_t dims, bool with_indices) {
   return [dims, with_indices](OpContext& context) { max_pool(context, dims, with_indices); };
 }
 
-/// For each output position, what the sum over its window is divided by.
+/// Returns the divisor of the sum over the window, for each output position.
 std::vector<double> divisors(OpContext& context, const Window& window, std::size_t d) {
   const bool count_pad = context.flag("count_include_pad");
   std::vector<double> counts;

@@ -100,7 +100,8 @@ class Network {
     return !projects_ && kernel_type(kind_.op_type, x.dtype()) == x.dtype();
   }
 
-  /// One step of time: the state after it. `gates` is what the input adds to the gates.
+  /// Computes one step of time: the next state. `gates` is the contribution of the input to the
+  /// gates.
   void step(const Direction& d, Value gates, Value& hidden, Value& cell) const {
     const Value recurrent = affine(hidden, d.hidden_weight, d.hidden_bias);
     const auto gate = [&](Value of, std::int64_t i) {

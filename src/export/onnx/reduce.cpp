@@ -57,7 +57,7 @@ Value convert_nanmean(OpContext& context) {
   return cast(total / count, context.result_dtype());
 }
 
-/// ONNX Runtime's ReduceMax forgets NaN; PyTorch's keeps it.
+/// Keeps NaN as PyTorch does; ONNX Runtime's ReduceMax drops it.
 Value extreme(const char* op_type, Value x, const Dims& dims, bool keep_dims) {
   const Value found = reduce(op_type, x, dims, keep_dims);
   if (!is_floating_point(x.dtype())) return found;
@@ -113,7 +113,7 @@ Value convert_arg(OpContext& context, const char* op_type) {
   return arg_extreme(op_type, x, context.integer("dim"), keep(context));
 }
 
-/// max.dim and min.dim: the extreme and where it first stands.
+/// Converts max.dim and min.dim: the extreme and its first index.
 void convert_extreme_dim(OpContext& context, const char* reduction, const char* arg) {
   const Value x = context.tensor("self");
   const std::int64_t dim = wrap_dim(context.integer("dim"), x.rank());

@@ -1,4 +1,4 @@
-// Which converter serves which operator.
+// The converters of operators.
 //
 // Converters of operators. A converter is a function of an OpContext; it reads the arguments by
 // their names in PyTorch's schema, builds with the functions of ops.h, and returns the value of
@@ -15,13 +15,13 @@
 //   }
 //
 // - Element types and shapes of all values are known; a result must have exactly PyTorch's.
-// - The IR has not promoted types: cast operands to result_dtype(), or to promoted({..}) where
-//   the result's type says nothing (comparisons).
-// - Never approximate in silence. What cannot be exact ends in context.fail(reason, advice), an
-//   operator that needs a newer opset in context.need_opset(version, "..").
+// - The IR has not promoted types: cast operands to result_dtype(), or to promoted({..}) if the
+// result's type does not help (comparisons).
+// - Never approximate. If an exact result is impossible, call context.fail(reason, advice); for an
+// operator that needs a newer opset, call context.need_opset(version, "..").
 // - One file per family, ending in its register_<family>(); list that below and in registry.cpp.
-// - A composite operator (one that PyTorch can take apart) gets a converter only where the whole
-//   is better than its parts.
+// - A composite operator (one that PyTorch can decompose) gets a converter only if that is better
+// than its parts.
 #pragma once
 
 #include <functional>
@@ -58,7 +58,7 @@ class ConverterRegistry {
     }
   }
 
-  /// A converter for calls of the operator with complex operands or results.
+  /// Registers a converter for calls of the operator with complex operands or results.
   template <typename Function>
   void add_complex(std::initializer_list<const char*> names, Function function) {
     for (const char* name : names) complex_[name] = function;
@@ -67,7 +67,7 @@ class ConverterRegistry {
   /// of complex ones separately: they move elements, or are linear in all their tensors.
   void add_by_parts(std::initializer_list<const char*> names);
 
-  /// Null when there is none.
+  /// Returns the converter, or null.
   const Converter* find(const std::string& qualified_name) const;
   const Converter* find_complex(const std::string& qualified_name) const;
   bool can_convert(const std::string& qualified_name) const {
@@ -80,7 +80,7 @@ class ConverterRegistry {
   std::unordered_map<std::string, Converter> complex_;
 };
 
-/// Every converter that comes with LEAPP.
+/// Registers every built-in converter.
 void register_all(ConverterRegistry& registry);
 
 void register_activation(ConverterRegistry& registry);

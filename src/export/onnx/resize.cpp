@@ -119,7 +119,7 @@ bool changes(const Axis& axis) {
   return axis.input != axis.output || axis.scale != 1.0;
 }
 
-/// ONNX's Resize, for the scales that follow from the sizes.
+/// Returns ONNX's Resize, for the scales that follow from the sizes.
 Value by_operator(OpContext& context, Value x, const char* mode, const char* transform,
                   const char* nearest_mode) {
   Builder& builder = context.builder();
@@ -179,9 +179,9 @@ std::vector<double> matrix_of(const Axis& axis, const Taps& taps) {
   return weights;
 }
 
-/// PyTorch's arithmetic between bytes, which is Pillow's: weights in fixed point, with as many bits
-/// as keep the largest within 16, and a result that is rounded to a byte after each dimension. In
-/// double precision all of it is exact.
+/// Computes as PyTorch does between bytes, which is Pillow's algorithm: fixed-point weights with as
+/// many bits as keep the largest within 16, and a result that is rounded to a byte after each
+/// dimension. In double precision all of it is exact.
 Value multiplied_bytes(Value x, const Axis& axis, std::vector<double> weights) {
   const double largest = *std::max_element(weights.begin(), weights.end());
   int bits = 0;

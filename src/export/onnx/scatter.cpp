@@ -236,7 +236,7 @@ Value convert_index_fill(OpContext& context) {
                        Reduction::kReplace, true);
 }
 
-/// x[mask] = value where the value is the same for every selected place.
+/// Returns x[mask] = value if the value is the same for every selected element.
 Value fill_masked(OpContext& context, Value x, const std::vector<Value>& indices, Value values,
                   bool accumulate) {
   std::size_t first = 0;

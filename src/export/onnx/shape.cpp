@@ -7,7 +7,7 @@
 namespace leapp::onnx_export {
 namespace {
 
-/// Any operation whose result is `self` with the result's shape.
+/// Converts any operation whose result is `self` with the result's shape.
 Value to_result_shape(OpContext& context) {
   return reshape(context.tensor("self"), context.result_shape());
 }
@@ -87,7 +87,7 @@ Value convert_cat(OpContext& context) {
   const DType dtype = context.result_dtype();
   std::vector<Value> parts;
   for (const Value& part : context.tensors("tensors")) {
-    // PyTorch still lets an empty vector stand beside tensors of any rank.
+    // PyTorch still accepts an empty vector among tensors of any rank.
     if (part.shape() == Shape{0} && context.result_shape().size() != 1) continue;
     parts.push_back(cast(part, dtype));
   }
@@ -103,7 +103,8 @@ Value convert_stack(OpContext& context) {
   return stack(parts, context.integer("dim"));
 }
 
-/// Each tensor split into chunks along `dim`, and the chunks of all of them side by side.
+/// Converts by splitting each tensor into chunks along `dim`, and concatenating the chunks of all
+/// tensors.
 Value convert_chunk_cat(OpContext& context) {
   const std::int64_t chunks = context.integer("num_chunks");
   std::vector<Value> parts;
@@ -188,7 +189,7 @@ Value convert_repeat_interleave(OpContext& context) {
   return reshape(expand(spread, shape), context.result_shape());
 }
 
-/// Position along the flattened last two dimensions of each element of a diagonal.
+/// Returns the index in the flattened last two dimensions of each element of a diagonal.
 Dims diagonal_positions(std::int64_t rows, std::int64_t columns, std::int64_t offset) {
   Dims positions;
   for (std::int64_t row = std::max<std::int64_t>(0, -offset); row < rows && row + offset < columns;
@@ -257,7 +258,7 @@ std::int64_t image_count(Value x) {
   return element_count(Shape(x.shape().begin(), x.shape().end() - 3));
 }
 
-/// [.., c r^2, h, w] to [.., c, h r, w r], or back.
+/// Converts [.., c r^2, h, w] to [.., c, h r, w r], or back.
 Value convert_pixel_shuffle(OpContext& context) {
   const Value x = context.tensor("self");
   const std::int64_t r = context.integer("upscale_factor");

@@ -17,7 +17,7 @@ using Numbers = std::vector<std::int64_t>;
 /// The product of all signs, as a determinant carries it.
 constexpr std::int64_t kAllSigns = -1;
 
-/// How a value depends on undefined signs.
+/// Dependence of a value on undefined signs.
 struct Signs {
   enum class Kind {
     kPerVector,  ///< each column or row has the sign of a vector

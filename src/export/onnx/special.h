@@ -29,7 +29,7 @@ auto special(Function function, const char* parameter = "self") {
 Value erfcx(Value x);
 Value erfc(Value x);
 Value lgamma(Value x);
-/// sin(pi x), with the argument reduced before pi comes in.
+/// Returns sin(pi x), with the argument reduced before the multiplication with pi.
 Value sin_pi(Value x);
 
 }  // namespace leapp::onnx_export

@@ -14,7 +14,7 @@ using namespace tables;
 
 constexpr double kPi = std::numbers::pi;
 
-/// exp(-|x|) I0(x)
+/// Returns exp(-|x|) I0(x)
 Value i0e(Value x) {
   const Value size = abs(x);
   const Value high = polynomial_over(8.0 / size, 0, 1, kI0eHigh) / sqrt(size);
@@ -22,7 +22,7 @@ Value i0e(Value x) {
   return where(size <= 4.0, polynomial_over(size, 0, 4, kI0eLow), middle);
 }
 
-/// exp(-|x|) I1(x)
+/// Returns exp(-|x|) I1(x)
 Value i1e(Value x) {
   const Value size = abs(x);
   const Value high = polynomial_over(8.0 / size, 0, 1, kI1eHigh) / sqrt(size);
@@ -40,7 +40,7 @@ Value i1(Value x) {
   return exp(abs(x)) * i1e(x);
 }
 
-/// Of K for x up to 2 and beyond, the ends included; `scaled` multiplies by exp(x).
+/// Joins K for x up to 2 and beyond, the ends included; `scaled` multiplies by exp(x).
 Value join_k(Value x, Value low, Value high, bool scaled) {
   const Value near = scaled ? low * exp(x) : low;
   const Value far = scaled ? high : high * exp(-x);

@@ -10,7 +10,7 @@
 namespace leapp::onnx_export {
 namespace {
 
-/// erfcx of the size of x.
+/// Returns erfcx of the magnitude of x.
 Value erfcx_of_size(Value size) {
   const Value t = 1.0 - 6.0 / (size + 3.0);  // (x - 3) / (x + 3), also at infinity
   return polynomial(t, tables::kErfcxByRatio) / (size * 2.0 + 1.0);

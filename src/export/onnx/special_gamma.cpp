@@ -28,7 +28,7 @@ Value sin_pi(Value x) {
 
 namespace {
 
-/// cot(pi x)
+/// Returns cot(pi x)
 Value cot_pi(Value x) {
   const Value reduced = (x - round(x)) * kPi;
   return cos(reduced) / sin(reduced);
@@ -45,7 +45,7 @@ Shifted shifted(Value y) {
   return {small, where(small, y, 1.0), where(small, y + static_cast<double>(kShift), y)};
 }
 
-/// For y of at least a half.
+/// Computes for y of at least 0.5.
 Value lgamma_positive(Value y) {
   const Shifted s = shifted(y);
   Value product = s.base;
@@ -85,7 +85,7 @@ Value digamma(Value x) {
   return where(pole, NAN, where(equal(x, 0.0), at_zero, value));
 }
 
-/// sum over i of (q + i)^-s for positive q: Euler and Maclaurin from the kShift-th term on.
+/// Returns the sum over i of (q + i)^-s for positive q: Euler-Maclaurin from the kShift-th term on.
 Value zeta_tail(Value s, Value q) {
   const Value power = pow(q, -s);
   Value sum = pow(q, 1.0 - s) / (s - 1.0) + power * 0.5;
@@ -108,8 +108,8 @@ Value zeta_positive(Value s, Value q) {
   return sum + zeta_tail(s, q + static_cast<double>(kShift));
 }
 
-/// Hurwitz's zeta function. Below zero, where only whole s have a meaning, terms are added up until
-/// the rest is positive; how many that takes is only known when running.
+/// Returns Hurwitz's zeta function. Below zero, where only whole s have a meaning, terms are added
+/// until the rest is positive; their number is only known at run time.
 Value zeta(Value s, Value q) {
   Builder& builder = s.builder();
   const Shape shape = broadcast(s.shape(), q.shape());

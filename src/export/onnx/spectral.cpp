@@ -48,7 +48,7 @@ void need_single(OpContext& context, Value x) {
                "Convert to float32 first.");
 }
 
-/// Singular values, descending. Squares of float32 numbers keep their digits in a double.
+/// Returns singular values, descending. Squares of float32 numbers keep their digits in a double.
 Value singular_values(Value a) {
   const Value gram =
       a.size(1) < a.size(2) ? matmul(a, matrix_transpose(a)) : matmul(matrix_transpose(a), a);
@@ -57,7 +57,7 @@ Value singular_values(Value a) {
   return flip(sqrt(maximum(squares, scalar_like(squares, 0))), last);
 }
 
-/// Both kinds of singular vectors, for outputs that their signs do not reach.
+/// Sets both kinds of singular vectors, for outputs that do not depend on their signs.
 void set_singular_vectors(OpContext& context, Value a) {
   const bool cancel = signs_cancel(context.graph(), {{context.op().result(0), Vectors::kColumns},
                                                      {context.op().result(2), Vectors::kRows}});

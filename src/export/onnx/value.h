@@ -20,7 +20,7 @@ class Builder;
 
 class Value {
  public:
-  /// No tensor: an input that is left out.
+  /// Creates an undefined value: an input that is left out.
   Value() = default;
   Value(Builder* builder, std::int32_t id) : builder_(builder), id_(id) {}
 
@@ -30,7 +30,7 @@ class Value {
   DType dtype() const { return type().dtype; }
   const Shape& shape() const { return type().shape; }
   std::int64_t rank() const { return static_cast<std::int64_t>(shape().size()); }
-  /// Size along a dimension; negative dimensions count from the end.
+  /// Returns the size along a dimension; negative dimensions count from the end.
   std::int64_t size(std::int64_t dim) const;
   std::int64_t count() const { return element_count(shape()); }
   bool is_constant() const;

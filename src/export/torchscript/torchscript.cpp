@@ -108,8 +108,8 @@ Value* Lowering::tensor_list(const std::vector<ir::ValueRef>& refs, const c10::A
   return graph_->insertNode(graph_->createList(item_type, items))->output();
 }
 
-// TorchScript does not convert a bool to a number, although operators accept one: `x * True`. 0 and
-// 1 are as good, but beside a mask, which they would promote; a tensor of no dimension would not.
+// Converts a bool to 0 or 1: TorchScript does not convert it, although operators accept one: `x *
+// True`. A plain number would promote a mask, a 0-d tensor would not.
 Value* Lowering::flag(bool flag, const c10::Argument& declared) {
   c10::TypePtr type = declared.type();
   if (const auto optional = type->cast<c10::OptionalType>()) type = optional->getElementType();

@@ -24,7 +24,7 @@ struct Options {
 LEAPP_EXPORT void write(const ir::Graph& graph, const std::filesystem::path& file,
                         const Options& options);
 
-/// One that forward() of a module takes, after self.
+/// A parameter of a module's forward(), after self.
 struct Parameter {
   std::string name;
   bool needed = true;  ///< it has no default

@@ -9,8 +9,8 @@
 
 namespace leapp {
 
-/// Compiles the node's source for this machine, quickly rather than well, and loads it. `file` is
-/// the source, with its weights beside it. Throws Error(kNoCompiler) with what the compiler said.
+/// Compiles the node's source for this machine, with little optimisation, and loads it. `file` is
+/// the source, next to its weights. Throws Error(kNoCompiler) with the compiler's output.
 LEAPP_EXPORT std::unique_ptr<Engine> compile_cpp_model(const Model& model,
                                                        const std::filesystem::path& file);
 

@@ -47,7 +47,7 @@ void write_variant(const std::vector<const Model*>& models, const VerifiedFiles&
   write_bytes(file, text);
 }
 
-// One function a node, which gives out the table of the best variant.
+// Generates one function per node, which returns the table of the best variant.
 std::string chooser_text(const std::vector<const Model*>& models,
                          const std::vector<NativeVariant>& variants) {
   std::string text = "struct leapp_cpp_model;\n";

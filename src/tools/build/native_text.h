@@ -13,12 +13,13 @@ struct NativeVariant {
   std::string condition;  ///< C++ that holds where it can run; empty: everywhere
 };
 
-/// Those for a target, the simplest first. One where the flags choose a processor themselves.
+/// Returns the variants for a target, the simplest first; one variant if the flags select a
+/// processor.
 std::vector<NativeVariant> native_variants(const std::string& target,
                                            const std::vector<std::string>& flags);
 
-/// Optimised for speed. Nothing reads errno or the floating-point exception flags, and vectors need
-/// not keep them; the numbers are those of IEEE 754 all the same.
+/// Returns flags that optimise for speed. Code may ignore errno and the floating-point exception
+/// flags; numbers follow IEEE 754.
 std::vector<std::string> native_flags();
 
 }  // namespace leapp

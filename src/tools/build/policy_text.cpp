@@ -115,7 +115,7 @@ PolicyText::PolicyText(const Bundle& bundle, const SafeTensors& initial_values)
   add_buffers();
 }
 
-// Two ports whose names differ in signs alone are told apart by a number.
+// Two ports whose names differ only in punctuation get a number.
 std::string PolicyText::unique(const std::string& wanted) {
   std::string name = wanted;
   for (int number = 2; std::find(taken_.begin(), taken_.end(), name) != taken_.end(); ++number) {

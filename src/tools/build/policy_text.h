@@ -16,8 +16,9 @@ namespace leapp {
 
 class PolicyText {
  public:
-  /// All nodes of the bundle, which outlives this, are C++. Names become identifiers of C++:
-  /// "left arm/q" is `left_arm_q`, and the namespace of bundle "walker" is `walker_policy`.
+  /// Creates the text of a bundle whose nodes are all C++. The bundle must outlive this. Names
+  /// become C++ identifiers: "left arm/q" is `left_arm_q`, and the namespace of bundle "walker" is
+  /// `walker_policy`.
   PolicyText(const Bundle& bundle, const SafeTensors& initial_values);
 
   const std::string& name() const noexcept { return name_; }

@@ -12,7 +12,7 @@ namespace leapp {
 struct CompileCommand {
   /// A command or a path; empty: find_compiler().
   std::string compiler = {};
-  /// Beside those for a shared object of C++20.
+  /// Flags in addition to those for a shared object of C++20.
   std::vector<std::string> flags = {"-O2"};
 };
 

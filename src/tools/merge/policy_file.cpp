@@ -28,7 +28,7 @@ bool has_kind(const Port& port, const std::string& kind) {
   return port.semantics.kind == kind;
 }
 
-// "policy.obs" as "obs": what merging put in front is no part of a term's name.
+// Returns "obs" for "policy.obs": the prefix that merging added is not part of a term's name.
 std::string short_name(const Port& port) {
   return port.name.substr(port.name.rfind('.') + 1);
 }

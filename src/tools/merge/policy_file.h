@@ -17,7 +17,7 @@ struct PolicyTerm {
   bool command = false;
 };
 
-/// What is known of a merged bundle of one node. Points into the bundle.
+/// Facts about a merged bundle of one node. Points into the bundle.
 struct PolicyFile {
   std::vector<std::string> joints;
   std::vector<double> default_position;
@@ -29,7 +29,7 @@ struct PolicyFile {
   const Port* action = nullptr;  ///< the output that is fed back; null: the target stands for it
 };
 
-/// Everything but the scale and the gains, from what the bundle says. Throws LP825.
+/// Returns everything except the scale and the gains, from the bundle's metadata. Throws LP825.
 PolicyFile describe_policy(const Bundle& bundle);
 
 /// Finds the scale and the gains by running the bundle. Throws LP825.

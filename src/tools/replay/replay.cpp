@@ -24,7 +24,7 @@ Values to_values(const nlohmann::ordered_json& json) {
   return values;
 }
 
-/// A tensor of a port's type with these elements.
+/// Returns a tensor of a port's type with these elements.
 Tensor to_tensor(const Port& port, const Values& values) {
   Tensor tensor(port.dtype, port.shape);
   const TensorView view = tensor.view();
@@ -76,7 +76,8 @@ class Replayer {
     outputs_.clear();
   }
 
-  /// A tick is whole when all of its inputs and outputs are there: outputs come last.
+  /// Adds a value. A tick is complete when all of its inputs and outputs are there: outputs come
+  /// last.
   void take(const std::string& port, bool input, const nlohmann::ordered_json& message) {
     if (!message.contains("tick") || !message["tick"].is_number_unsigned() ||
         !message.contains("values")) {

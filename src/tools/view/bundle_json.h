@@ -9,15 +9,15 @@
 
 namespace leapp::view {
 
-/// Any value of the YAML.
+/// Returns any value of the YAML.
 nlohmann::ordered_json to_json(const Metadata& metadata);
 nlohmann::ordered_json to_json(const Metadata::Map& map);
 
-/// Name, type, shape, kind, element names and, under "extra", all else that it means.
+/// Returns name, type, shape, kind, element names and, under "extra", all other semantics.
 nlohmann::ordered_json to_json(const Port& port);
 nlohmann::ordered_json to_json(const std::vector<Port>& ports);
 
-/// "node/port" for each.
+/// Returns "node/port" for each.
 std::vector<std::string> names_of(const std::vector<NodePorts>& nodes);
 
 }  // namespace leapp::view

@@ -56,7 +56,7 @@ Json to_json(const Weight& weight) {
   return json;
 }
 
-// The first `most` of a list as JSON, with the number of all of them beside it.
+// Returns the first `most` elements of a list as JSON, with their total number.
 template <typename T>
 void add_list(Json& json, const std::string& key, const std::vector<T>& items, std::size_t most) {
   Json list = Json::array();

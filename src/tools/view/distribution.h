@@ -10,7 +10,8 @@ namespace leapp::view {
 
 inline constexpr std::size_t kBins = 40;
 
-/// Over finite elements; complex ones by their magnitude. All zero where there is none.
+/// Distribution of finite elements; complex ones count by their magnitude. All zero if there are
+/// none.
 struct Distribution {
   std::uint64_t count = 0;  ///< of all elements
   std::uint64_t nan = 0;
@@ -26,7 +27,7 @@ struct Distribution {
 /// Returns the elements need not be aligned.
 Distribution distribution_of(const ConstTensorView& tensor);
 
-/// Element `index` as a number; complex ones by their magnitude.
+/// Returns element `index` as a number; complex ones by their magnitude.
 double element_of(const ConstTensorView& tensor, std::size_t index);
 
 }  // namespace leapp::view

@@ -11,7 +11,8 @@
 namespace leapp::view {
 namespace {
 
-// Weights beside a model that are read for their histograms; more would not fit every desk.
+// Limit of external weights that are read for their histograms; more would not fit in the memory of
+// every desktop.
 constexpr std::uint64_t kMostExternalBytes = std::uint64_t{2} << 30;
 
 std::string property(const onnx::Properties& properties, std::string_view key) {

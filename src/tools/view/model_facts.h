@@ -41,7 +41,7 @@ struct ModelFacts {
   std::vector<std::shared_ptr<const void>> keep;  ///< what the views point into
 };
 
-/// Never throws for what a file holds: that becomes a remark.
+/// Reads the facts. Never throws because of a file's content: that becomes a remark.
 ModelFacts read_facts(const Model& model, const std::filesystem::path& folder,
                       const BundleOptions& options);
 

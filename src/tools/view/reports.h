@@ -8,7 +8,7 @@
 
 namespace leapp::view {
 
-/// validation.json, where it lies beside the bundle and speaks of this very one (B34); else null.
+/// Returns validation.json if it is next to the bundle and belongs to it (B34); else null.
 nlohmann::ordered_json validation_report(const Bundle& bundle);
 
 /// Reads a report of `leapp bench --json`; returns null for an empty path. Throws Error: kNotFound,

@@ -15,10 +15,9 @@ struct ZipEntry {
   std::shared_ptr<const std::string> inflated = {};
 };
 
-/// Returns the entries of an archive, in its order, or nothing when the bytes are no such archive:
-/// sizes and offsets are checked against what is there. Archives of more than 4 GB are left alone.
-/// What is compressed is left empty once all of it together would be more than 16 MB: a small
-/// archive can claim to hold any amount.
+/// Returns the entries of an archive, in its order, or nothing if the bytes are not an archive:
+/// sizes and offsets are checked. Archives of more than 4 GB are not read. Compressed entries stay
+/// empty once their total exceeds 16 MB: a small archive can claim to hold any amount.
 std::optional<std::vector<ZipEntry>> read_zip(std::string_view bytes);
 
 }  // namespace leapp::view

@@ -19,7 +19,7 @@ constexpr const char* kFeedback = "#C0392B";
 constexpr const char* kInput = "#1E7F4F";
 constexpr const char* kOutput = "#B9640B";
 
-/// Text inside a label; long text is cut.
+/// Escapes text inside a label; long text is cut.
 std::string escape(std::string_view text) {
   constexpr std::size_t kMaxCharacters = 48;
   std::string escaped;
@@ -66,7 +66,7 @@ const char* backend_color(const std::optional<std::string>& backend) {
   return kFaint;
 }
 
-/// One side of a row: an input on the left, an output on the right, or nothing.
+/// Returns one side of a row: an input on the left, an output on the right, or nothing.
 std::string port_cell(const std::vector<Port>& ports, std::size_t row, char side) {
   if (row >= ports.size()) return "<TD></TD>";
   const Port& port = ports[row];
@@ -169,7 +169,7 @@ class DotWriter {
            (side == 'i' ? ":w" : ":e");
   }
 
-  /// The pipeline's own inputs or outputs, each a box wired to its port.
+  /// Writes the pipeline's own inputs or outputs, each a box wired to its port.
   void write_graph_ports(const std::string& prefix, const std::vector<NodePorts>& nodes, char side,
                          const char* color, const char* fill) {
     std::size_t index = 0;
@@ -203,7 +203,7 @@ class DotWriter {
     }
   }
 
-  /// A wire to an earlier node is stated the other way round: the layout then makes room for it.
+  /// Writes a wire to an earlier node in reverse: the layout then makes room for it.
   void write_feedback(const std::string& from, const std::string& to, bool backwards) {
     const std::string style = "style=dashed, color=\"" + std::string(kFeedback) + "\"]";
     line(backwards ? to + " -> " + from + " [dir=back, " + style

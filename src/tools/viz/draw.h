@@ -9,8 +9,7 @@
 
 namespace leapp {
 
-/// Limits of models and wires in a drawing: a larger layout would take minutes, and nobody could
-/// read it.
+/// Limits of models and wires in a drawing: a larger layout would take minutes and be unreadable.
 inline constexpr std::size_t kMaxDrawnModels = 200;
 inline constexpr std::size_t kMaxDrawnWires = 1000;
 

@@ -68,7 +68,7 @@ const Library& library() {
 std::string complaints;  // of the picture being drawn; guarded by drawing_mutex
 std::mutex drawing_mutex;
 
-/// Graphviz would print these.
+/// Notes a message that Graphviz would print.
 int note_complaint(char* text) {
   complaints += text;
   return 0;

@@ -8,7 +8,7 @@
 
 namespace leapp {
 
-/// Returns the engine of a file that was just written and that nobody else has yet, for a few
+/// Returns the engine of a file that was just written and that no other process uses, for a few
 /// ticks. Its weights stay in the file, which is mapped for as long as the engine lives. The model
 /// is trusted.
 LEAPP_EXPORT std::unique_ptr<Engine> load_engine_in_place(const Model& model,

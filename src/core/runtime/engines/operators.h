@@ -13,7 +13,7 @@ namespace leapp {
 /// them.
 LEAPP_EXPORT bool only_computes(std::string_view name) noexcept;
 
-/// Returns whether a word of TorchScript, which is no operator, does more than compute: "print",
+/// Returns whether a word of TorchScript that is not an operator does more than compute: "print",
 /// "fork".
 LEAPP_EXPORT bool is_action(std::string_view word) noexcept;
 

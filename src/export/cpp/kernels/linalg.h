@@ -66,8 +66,8 @@ inline T determinant(T* a) {
   return result;
 }
 
-// The lower factor of a positive definite matrix, of which one triangle is read. False where it is
-// none.
+// Computes the lower factor of a positive definite matrix, of which one triangle is read. Returns
+// false if the matrix is not positive definite.
 template <Index kSize, typename T>
 inline bool cholesky(const T* a, T* lower) {
   for (Index i = 0; i < kSize; ++i) {

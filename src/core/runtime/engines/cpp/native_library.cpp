@@ -27,8 +27,8 @@ namespace {
                              std::strerror(errno));
 }
 
-// A copy of a file in memory that nobody can change: what was hashed is what is opened, whatever
-// its size, whoever writes to the file, or to this process's descriptors, meanwhile.
+// A copy of a file in sealed memory: the hashed bytes are those that are opened, whatever its size,
+// and even if another process writes to the file or to this process's descriptors.
 class SealedCopy {
  public:
   explicit SealedCopy(const std::filesystem::path& file)

@@ -15,9 +15,9 @@ namespace leapp {
 /// `file`. Weights that are not aligned for their type stay in the model.
 ModelFile lend_weights(const ModelFile& file, std::string& head);
 
-/// Has a session read external data in place and make no other copy of it: weights are not packed,
-/// not laid out anew for convolutions, and nothing large is computed ahead from them. Versions
-/// before 1.31 do not know how to and copy all the same.
+/// Lets a session read external data in place without a copy: weights are not packed, not repacked
+/// for convolutions, and nothing large is precomputed from them. Versions before 1.31 do not
+/// support this and copy anyway.
 void read_in_place(const OnnxRuntime& ort, OrtSessionOptions& settings);
 
 }  // namespace leapp

@@ -107,7 +107,8 @@ class OnnxEngine final : public Engine {
       session_ = create_session(file, options);
     } catch (const Error& error) {
       if (provider_ == kCpuProvider || !options.provider.empty()) throw;
-      // Built in, but without its driver or libraries: nobody asked for it.
+      // The provider is built in, but its driver or libraries are missing, and the caller did not
+      // request it.
       warn(Code::kProviderFailed, error.text() + " (" + provider_ + "); using the CPU");
       provider_ = kCpuProvider;
       session_ = create_session(file, options);
@@ -243,7 +244,7 @@ class OnnxEngine final : public Engine {
     }
   }
 
-  // An output that nobody declared is merely not asked for; an input would stay unset.
+  // An undeclared output is not requested; an undeclared input would stay unset.
   void check_inputs_declared(const std::vector<onnx::ValueInfo>& found) const {
     for (const onnx::ValueInfo& input : found) {
       if (model_.find_input(input.name) != nullptr) continue;

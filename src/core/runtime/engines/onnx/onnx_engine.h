@@ -7,7 +7,7 @@
 
 namespace leapp {
 
-/// Returns the EngineFactory of the backend "onnx", also for a model that is no file (an empty
+/// Returns the EngineFactory of the backend "onnx", also for a model without a file (an empty
 /// path). Inputs and outputs are matched by name.
 LEAPP_EXPORT std::unique_ptr<Engine> load_onnx_engine(const Model& model, const ModelFile& file,
                                                       const EngineOptions& options);

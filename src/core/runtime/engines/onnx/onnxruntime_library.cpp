@@ -60,7 +60,7 @@ std::vector<fs::path> given(const fs::path& path) {
 std::vector<fs::path> candidates() {
   if (const char* path = std::getenv("LEAPP_ONNXRUNTIME"); path != nullptr && *path != '\0') {
     std::vector<fs::path> paths = given(path);
-    // An empty folder must not send the search elsewhere in silence.
+    // If the directory is empty, the search must not silently continue elsewhere.
     if (paths.empty()) paths.push_back(fs::path(path) / "libonnxruntime.so");
     return paths;
   }
@@ -105,7 +105,7 @@ const OrtApiBase* open_library() {
 
 void forward_log(void*, OrtLoggingLevel severity, const char*, const char*, const char*,
                  const char* message) {
-  // ONNX Runtime's warnings are for people who tune models: debug lines of ours.
+  // ONNX Runtime's warnings help to tune models: they become debug lines.
   log(severity >= ORT_LOGGING_LEVEL_ERROR ? LogLevel::kWarning : LogLevel::kDebug,
       Code::kEngineSays, std::string("ONNX Runtime: ") + message);
 }

@@ -21,9 +21,10 @@ class OnnxRuntime {
 
   const OrtApi& api() const noexcept { return *api_; }
   const OrtEnv* env() const noexcept { return env_; }
-  /// "1.31.0".
+  /// Returns "1.31.0".
   const std::string& version() const noexcept { return version_; }
-  /// Execution providers by their own names ("CPUExecutionProvider"), most preferred first.
+  /// Returns the execution providers by their own names ("CPUExecutionProvider"), most preferred
+  /// first.
   const std::vector<std::string>& providers() const noexcept { return providers_; }
 
   /// Throws a status that is not OK as an Error "<what>: <ONNX Runtime's words>".
