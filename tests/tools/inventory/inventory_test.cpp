@@ -5,7 +5,7 @@
 #include <cmath>
 #include <fstream>
 
-#include "support.h"
+#include "../../core/bundle/support.h"
 
 namespace leapp {
 namespace {
