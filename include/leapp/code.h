@@ -56,6 +56,7 @@ enum class Code : std::uint16_t {
   kBadName = 118,          ///< a name that no node or port can have
   kUnknownBackend = 119,   ///< unknown export_with or backend_params
   kPayload = 120,          ///< a payload of the wrong form
+  kCancelled = 121,        ///< compile_graph() was cancelled
 
   // Tracing: what the export takes for constant.
   kBranch = 201,             ///< a traced value decided a branch
@@ -102,6 +103,7 @@ enum class Code : std::uint16_t {
   kChanged = 412,           ///< a constant that changed after it was traced
   kUnacknowledged = 413,    ///< an unacknowledged constant, if that is an error
   kUnknownConstant = 414,   ///< an acknowledged name that no constant of the node has
+  kUnnamedAxis = 415,       ///< element names that some readers of bundles cannot read
 
   // Exporting.
   kNotPure = 501,          ///< an operation that cannot be made pure

@@ -17,6 +17,7 @@
 #include <ATen/core/Tensor.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <functional>
 #include <optional>
 #include <source_location>
@@ -48,11 +49,37 @@ struct StartOptions {
 LEAPP_EXPORT void start(const StartOptions& options);
 
 /// Ends tracing; what was traced waits for compile_graph(). Refuses while a node is in its first
-/// pass; a later one that was begun is dropped.
+/// pass, and the session stays active; a later pass that was begun is dropped.
 LEAPP_EXPORT void stop();
+
+/// Ends the session, if one is active, and forgets what was traced. Does nothing otherwise.
+LEAPP_EXPORT void drop() noexcept;
 
 /// Returns whether a session is tracing now. Costs one load.
 LEAPP_EXPORT bool is_active() noexcept;
+
+/// A session as a scope: the constructor starts it, and the destructor drops it unless stop() was
+/// called, so that an exception leaves no session behind.
+///
+///   {
+///     leapp::Trace trace({.name = "walker"});
+///     run_the_annotated_program();
+///     trace.stop();
+///   }
+///   leapp::compile_graph();
+class LEAPP_EXPORT Trace {
+ public:
+  /// Throws what start() throws.
+  explicit Trace(const StartOptions& options);
+  ~Trace();
+  Trace(const Trace&) = delete;
+  Trace& operator=(const Trace&) = delete;
+  /// Throws what stop() throws; the session is dropped then when the scope ends.
+  void stop();
+
+ private:
+  bool stopped_ = false;
+};
 
 struct GraphConfigs {
   std::optional<double> frequency = {};  ///< ticks per second
@@ -83,6 +110,10 @@ struct CompileOptions {
   std::optional<GraphConfigs> graph_configs = {};
   /// Called before each step with (steps done, steps in total, node).
   std::function<void(std::size_t, std::size_t, const std::string&)> progress = {};
+  /// Called often, between steps, on the thread of compile_graph(). If it returns true,
+  /// compile_graph() throws Error(kCancelled); if it throws, that exception passes on. In both
+  /// cases nothing is written and the former bundle stays as it is.
+  std::function<bool()> cancelled = {};
   /// Versions known to a front end in another language, for the bundle's system information.
   std::optional<std::string> python_version = {};
   std::optional<std::string> torch_version = {};
@@ -98,7 +129,7 @@ LEAPP_EXPORT std::vector<Diagnostic> diagnostics();
 LEAPP_EXPORT std::vector<NodeInventory> inventory();
 
 /// Exports every node, writes the bundle, draws it and validates it. Returns one entry per node
-/// when it validates, else nothing.
+/// when it validates, else nothing. The bundle replaces the former one as a whole, at the very end.
 LEAPP_EXPORT std::vector<NodeOutcome> compile_graph(const CompileOptions& options = {});
 
 /// A named tensor with what it means.
@@ -210,4 +241,28 @@ LEAPP_EXPORT std::function<std::vector<at::Tensor>(const std::vector<at::Tensor>
     std::source_location where = std::source_location::current());
 
 }  // namespace annotate
+
+/// A function of tensors in order, or a module: [&](const auto& in) { return {net(in[0])}; }.
+using TensorFunction = std::function<std::vector<at::Tensor>(const std::vector<at::Tensor>&)>;
+
+struct ExportOptions {
+  std::string export_with = "onnx";
+  Metadata::Map backend_params = {};
+  /// Recurrent state with its initial values. The function takes it behind its inputs and returns
+  /// its next values behind its outputs, in this order.
+  NamedTensors states = {};
+  std::vector<std::string> output_names = {};  ///< empty: "output1", "output2", ..
+  int passes = 3;                              ///< how often the function runs
+  CompileOptions compile = {};
+};
+
+/// Exports one function as a bundle of one node in the directory `path`, whose last part names
+/// graph and node, and validates it. The first pass takes the example as it is, the others take it
+/// with noise added to its floating-point tensors. Returns the path of the bundle's YAML file. No
+/// session may be active; if the function throws, none is left.
+LEAPP_EXPORT std::filesystem::path export_function(
+    const TensorFunction& function, const NamedTensors& example_inputs,
+    const std::filesystem::path& path, const ExportOptions& options = {},
+    std::source_location where = std::source_location::current());
+
 }  // namespace leapp

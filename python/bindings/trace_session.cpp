@@ -11,6 +11,7 @@
 #include "base/check.h"
 #include "compile/compiler.h"
 #include "compile/preparation.h"
+#include "compile/varied_example.h"
 #include "leapp/leapp.h"
 #include "session/front_end.h"
 #include "session/warm_up.h"
@@ -41,7 +42,7 @@ py::tuple compile_session(bool visualize, std::optional<bool> verbose, bool vali
                           double rtol, double atol, bool strict,
                           const std::optional<Configs>& graph_configs, int golden, bool thorough,
                           bool strict_constants, std::vector<std::string> rerun,
-                          const py::object& progress) {
+                          const py::object& progress, const py::function& cancelled) {
   CompileOptions options;
   options.visualize = visualize;
   options.verbose = verbose;
@@ -69,6 +70,11 @@ py::tuple compile_session(bool visualize, std::optional<bool> verbose, bool vali
       progress(done, total, node);
     };
   }
+  options.cancelled = [&cancelled] {
+    const py::gil_scoped_acquire acquire;
+    if (PyErr_CheckSignals() != 0) throw py::error_already_set();
+    return cancelled().cast<bool>();
+  };
   const compile::CompileReport report =
       unlocked([&] { return compile::compile_graph(options, &python_backend()); });
   py::list outcomes;
@@ -145,10 +151,13 @@ void bind_session(py::module_& module) {
   module.def("prepare", &compile::prepare);
   module.def("warm_up", unlocked_call(&session::warm_up));
   module.def("stop", unlocked_call(&stop));
+  module.def("drop", unlocked_call(&drop));
   module.def("compile_graph", &compile_session, py::arg("visualize"), py::arg("verbose"),
              py::arg("validate"), py::arg("dry_run"), py::arg("rtol"), py::arg("atol"),
              py::arg("strict"), py::arg("graph_configs"), py::arg("golden"), py::arg("thorough"),
-             py::arg("strict_constants"), py::arg("rerun"), py::arg("progress"));
+             py::arg("strict_constants"), py::arg("rerun"), py::arg("progress"),
+             py::arg("cancelled"));
+  module.def("varied_example", unlocked_call(&compile::varied_example));
   module.def("inventory", &inventory_of_session);
   module.def("diagnose", &diagnose, py::arg("code"), py::arg("text"), py::arg("node") = "",
              py::arg("settled_by_another_pass") = false, py::arg("where") = "",

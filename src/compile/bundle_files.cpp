@@ -55,6 +55,28 @@ Bundle describe_bundle(const std::vector<ExportedNode>& nodes, const CompileOpti
   return bundle;
 }
 
+std::optional<Diagnostic> find_unnamed_axes(const Bundle& bundle) {
+  std::string ports;
+  for (const Model& model : bundle.models) {
+    for (const auto* side : {&model.inputs, &model.outputs}) {
+      for (const Port& port : *side) {
+        const auto& names = port.semantics.element_names;
+        if (!names || names->empty() || !std::holds_alternative<std::monostate>(names->front())) {
+          continue;
+        }
+        ports += (ports.empty() ? "" : ", ") + model.name + "/" + port.name;
+      }
+    }
+  }
+  if (ports.empty()) return std::nullopt;
+  return Diagnostic{.code = Code::kUnnamedAxis,
+                    .level = LogLevel::kWarning,
+                    .text = "element_names of " + ports +
+                            " begin with None. The bundle keeps that, but isaac_ros_deploy cannot "
+                            "read it. Every program reads a flat list, which names the elements of "
+                            "the last dimension"};
+}
+
 void write_initial_values(const std::vector<ExportedNode>& nodes, const std::filesystem::path& file,
                           Bundle& bundle) {
   if (bundle.pipeline.feedback_flow.empty()) return;

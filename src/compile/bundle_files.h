@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <vector>
 
 #include "leapp/leapp.h"
@@ -13,6 +14,10 @@ using rehearse::ExportedNode;
 
 /// Returns the bundle that the nodes make, without initial values.
 Bundle describe_bundle(const std::vector<ExportedNode>& nodes, const CompileOptions& options);
+
+/// Returns a warning that names the ports whose element names begin with a dimension without names,
+/// which some readers of bundles do not take; nullopt if there is none.
+std::optional<Diagnostic> find_unnamed_axes(const Bundle& bundle);
 
 /// Writes the initial values of feedback inputs, if there are any.
 void write_initial_values(const std::vector<ExportedNode>& nodes, const std::filesystem::path& file,

@@ -4,11 +4,10 @@
 #include <torch/version.h>
 
 #include <algorithm>
-#include <chrono>
-#include <cstdio>
 #include <future>
 
 #include "base/check.h"
+#include "base/checkpoint.h"
 #include "base/hash.h"
 #include "base/join.h"
 #include "bundle/staging.h"
@@ -18,6 +17,7 @@
 #include "compile/inventory.h"
 #include "compile/model_files.h"
 #include "compile/own_model.h"
+#include "compile/phase_times.h"
 #include "compile/wires.h"
 #include "leapp/leapp.h"
 #include "rehearse/counter_examples.h"
@@ -38,13 +38,6 @@ namespace {
 
 using session::Backend;
 using session::Session;
-using Clock = std::chrono::steady_clock;
-
-std::string in_seconds(std::chrono::duration<double> time) {
-  char text[32];
-  std::snprintf(text, sizeof(text), "%.2f s", time.count());
-  return text;
-}
 
 std::vector<NodeInventory>& inventory_of_last_compile() {
   static auto* inventory = new std::vector<NodeInventory>;
@@ -62,14 +55,18 @@ class Compiler {
     take_between();
     if (front_end_ != nullptr) names_ = front_end_->tensor_names();
     std::vector<Draft> drafts = draft();
-    end_phase("state");
+    times_.end("state");
+    checkpoint_();
     take_inventory(drafts);
     compile(drafts);
-    end_phase("graphs");
+    times_.end("graphs");
+    checkpoint_();
     Bundle bundle = describe_bundle(nodes_, options_);
+    if (auto unnamed = find_unnamed_axes(bundle)) say(std::move(*unnamed));
     std::future<std::string> drawing = draw_beside(bundle);
     write_models(drafts, bundle);
     if (!dry_run_) write_initial_values(nodes_, staged("_initial_values.safetensors"), bundle);
+    checkpoint_();
     write_golden(bundle);
     write_bytes(staged(".yaml"), to_yaml(bundle));
     read_back(staged(".yaml"));
@@ -77,9 +74,9 @@ class Compiler {
         std::async(std::launch::async, [this] { staged_.sync_early(); });
     for (const std::string& line : statistics(bundle)) log(LogLevel::kInfo, line);
     std::vector<NodeOutcome> outcomes;
-    end_phase("models");
+    times_.end("models");
     if (options_.validate) outcomes = validate(bundle);
-    end_phase("validation");
+    times_.end("validation");
     if (const std::string reason = drawing.get(); !reason.empty()) {
       warn(Code::kNotDrawn, "", "the pipeline could not be drawn: " + reason);
     }
@@ -87,6 +84,7 @@ class Compiler {
                 "{\"diagnostics\": " + to_json(session_.diagnostics().by_harm()) +
                     ", \"inventory\": " + to_json(inventory_of_last_compile()) + "}\n");
     syncing.wait();
+    checkpoint_();  // the last one: the bundle is put in place as a whole
     staged_.commit();
     if (!dry_run_ && !nodes_.empty()) {
       log(LogLevel::kInfo, "What a few passes cannot show, a shadow run does: leapp.shadow(\"" +
@@ -97,8 +95,8 @@ class Compiler {
         (dry_run_ ? "Dry run: the structure, without models and their validation, was written to "
                   : "Bundle written to ") +
             session_.folder().string());
-    end_phase("drawing and writing");
-    log(LogLevel::kInfo, "Compiled in " + in_seconds(phase_began_ - began_) + ": " + phases_);
+    times_.end("drawing and writing");
+    log(LogLevel::kInfo, "Compiled in " + times_.to_string());
     return {std::move(outcomes), std::move(report_)};
   }
 
@@ -216,12 +214,13 @@ class Compiler {
     const auto name = names_by(&session::TensorName::name);
     for (std::size_t i = 0; i < drafts.size(); ++i) {
       Draft& draft = drafts[i];
-      if (options_.progress) options_.progress(i, 2 * drafts.size(), draft.node().name);
+      begin_step(i, 2 * drafts.size(), draft.node().name);
       if (!draft.node().has_graph()) continue;
       if (const auto reason = purify(draft, name)) say(*reason);
     }
     choose_states(drafts);
     for (Draft& draft : drafts) {
+      checkpoint_();
       const Node& node = draft.node();
       state::Findings findings;
       nodes_.push_back(node.has_graph() ? finish(draft, recorded_, findings) : compile_own(node));
@@ -242,8 +241,7 @@ class Compiler {
     for (std::size_t i = 0; i < drafts.size(); ++i) {
       Draft& draft = drafts[i];
       ExportedNode& node = nodes_[i];
-      if (options_.progress)
-        options_.progress(drafts.size() + i, 2 * drafts.size(), node.model.name);
+      begin_step(drafts.size() + i, 2 * drafts.size(), node.model.name);
       if (node.ours && !dry_run_) {
         write_model(draft.backend, draft.pure.graph, staged_.path(),
                     options_.torch_version.value_or(TORCH_VERSION), node, external_);
@@ -291,9 +289,10 @@ class Compiler {
 
   void try_unseen_inputs(rehearse::Rollout& rollout) {
     rehearse::CounterExampleOptions trials =
-        rehearse::trials_for(tolerance_, options_.thorough, began_);
+        rehearse::trials_for(tolerance_, options_.thorough, times_.began());
     trials.front_end = front_end_;
     trials.rerun = options_.rerun;
+    trials.checkpoint = checkpoint_;
     for (Diagnostic& each :
          rehearse::try_unseen_inputs(nodes_, rollout.engines, trials, rollout.outcomes)) {
       // The line at which a value left the graph is more useful than the line of the output.
@@ -313,7 +312,7 @@ class Compiler {
     }
     const std::filesystem::path log_path = session_.folder() / "log.txt";
     rehearse::Rollout rollout = rehearse::roll_out(nodes_, bundle.pipeline, staged_.path(),
-                                                   log_path, tolerance_, external_);
+                                                   log_path, tolerance_, external_, checkpoint_);
     try_unseen_inputs(rollout);
     log_validation_summary(rollout.outcomes);
     const std::string failures = describe_failures(rollout.outcomes);
@@ -347,22 +346,19 @@ class Compiler {
     return staged_.path() / (session_.graph_name() + suffix);
   }
 
-  // Ends what began with the phase before.
-  void end_phase(const std::string& name) {
-    const Clock::time_point now = Clock::now();
-    phases_ += (phases_.empty() ? "" : ", ") + name + " " + in_seconds(now - phase_began_);
-    phase_began_ = now;
+  void begin_step(std::size_t done, std::size_t in_all, const std::string& node) const {
+    checkpoint_();
+    if (options_.progress) options_.progress(done, in_all, node);
   }
 
-  const Clock::time_point began_ = Clock::now();
-  Clock::time_point phase_began_ = began_;
-  std::string phases_;  // "state 0.02 s, graphs 0.31 s"
+  PhaseTimes times_;
   Session& session_;
   const CompileOptions& options_;
   session::ExternalBackend* const external_;                   // or null
   session::FrontEnd* const front_end_ = session_.front_end();  // or null
   const bool dry_run_ = options_.dry_run || session_.options().dry_run;
   const Tolerance tolerance_ = {options_.rtol, options_.atol};
+  const Checkpoint checkpoint_{options_.cancelled};
   std::vector<const Node*> recorded_ = session_.nodes();
   std::map<session::NodeId, Node> changed_;  // nodes that contain computation between nodes
   StagedDirectory staged_{session_.folder()};

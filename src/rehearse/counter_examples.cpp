@@ -293,7 +293,15 @@ std::string try_node(Contest& contest, const CounterExampleOptions& options, Dur
     for (const auto& [kind, name] : kUnseenKinds) {
       const Duration start = worked();
       if (options.budget && start - began + longest > *options.budget) return {};
-      const std::string what = contest.run(kind, name, random);
+      options.checkpoint();
+      std::string what;
+      try {
+        what = contest.run(kind, name, random);
+      } catch (const std::exception& error) {
+        what =
+            std::string("on inputs that were never traced the model does not run: ") + error.what();
+        options.checkpoint();  // an interrupt may be why
+      }
       if (!what.empty()) return what;
       longest = std::max(longest, worked() - start);
     }
@@ -320,18 +328,12 @@ std::vector<Diagnostic> try_unseen_inputs(const std::vector<ExportedNode>& nodes
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     if (!nodes[i].ours || !engines[i] || !outcomes[i].passed) continue;
     const std::string& name = nodes[i].model.name;
-    std::string what;
     Contest contest(nodes[i], *engines[i], options);
-    try {
-      if (!contest.is_fair()) {
-        log(LogLevel::kDebug, "node '" + name + "' was tried on no other inputs");
-        continue;
-      }
-      what = try_node(contest, options, began);
-    } catch (const std::exception& error) {
-      what =
-          std::string("on inputs that were never traced the model does not run: ") + error.what();
+    if (!contest.is_fair()) {
+      log(LogLevel::kDebug, "node '" + name + "' was tried on no other inputs");
+      continue;
     }
+    const std::string what = try_node(contest, options, began);
     const std::string where = contest.where();
     if (what.empty() && !contest.baked().empty()) {
       warnings.push_back({.code = Code::kBakedIn,

@@ -12,6 +12,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/checkpoint.h"
 #include "leapp/engine.h"
 #include "leapp/trace/node_outcome.h"
 #include "rehearse/exported_node.h"
@@ -28,6 +29,7 @@ struct CounterExampleOptions {
   int rounds = 1;                          ///< how often each kind of inputs is tried
   std::vector<std::string> rerun = {};     ///< nodes whose function may be called, too
   session::FrontEnd* front_end = nullptr;  ///< calls functions of the program; null: nothing does
+  Checkpoint checkpoint = {};              ///< called before each trial
 };
 
 /// What is tried of an export that began then: as much as a fifth of the time since allows, or 50

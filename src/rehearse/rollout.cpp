@@ -92,7 +92,7 @@ class Roller {
  public:
   Roller(const std::vector<ExportedNode>& nodes, const std::filesystem::path& folder,
          const std::filesystem::path& log_path, const Tolerance& tolerance,
-         session::ExternalBackend* external);
+         session::ExternalBackend* external, const Checkpoint& checkpoint);
 
   void connect(const std::vector<Wire>& wires, int ticks);
   Rollout run() &&;
@@ -119,6 +119,7 @@ class Roller {
   bool in_place_;  // weights are left in the files
   Tolerance tolerance_;
   session::ExternalBackend* external_;  // or null
+  const Checkpoint& checkpoint_;
   std::vector<Runner> runners_;
   std::size_t pass_ = 0;
   Rollout done_;
@@ -126,12 +127,13 @@ class Roller {
 
 Roller::Roller(const std::vector<ExportedNode>& nodes, const std::filesystem::path& folder,
                const std::filesystem::path& log_path, const Tolerance& tolerance,
-               session::ExternalBackend* external)
+               session::ExternalBackend* external, const Checkpoint& checkpoint)
     : nodes_(nodes),
       folder_(folder),
       in_place_(have_many_weights(nodes, folder)),
       tolerance_(tolerance),
-      external_(external) {
+      external_(external),
+      checkpoint_(checkpoint) {
   for (const ExportedNode& node : nodes) {
     const Model& model = node.model;
     const std::string why_not = why_not_run(model, external != nullptr);
@@ -200,9 +202,11 @@ Rollout Roller::run() && {
   for (const ExportedNode& node : nodes_) passes = std::max(passes, node.node().passes.size());
   for (pass_ = 0; pass_ < passes; ++pass_) {
     for (Runner& runner : runners_) {
+      checkpoint_();
       if (pass_ < runner.node->node().passes.size()) step(runner);
     }
   }
+  checkpoint_();  // before anything is said of a run that an interrupt may have spoilt
   for (Runner& runner : runners_) {
     done_.outcomes.push_back(finish(runner));
     done_.engines.push_back(std::move(runner.engine));
@@ -339,8 +343,9 @@ NodeOutcome Roller::finish(Runner& runner) const {
 
 Rollout roll_out(const std::vector<ExportedNode>& nodes, const Pipeline& pipeline,
                  const std::filesystem::path& folder, const std::filesystem::path& log_path,
-                 const Tolerance& tolerance, session::ExternalBackend* external) {
-  Roller roller(nodes, folder, log_path, tolerance, external);
+                 const Tolerance& tolerance, session::ExternalBackend* external,
+                 const Checkpoint& checkpoint) {
+  Roller roller(nodes, folder, log_path, tolerance, external, checkpoint);
   roller.connect(pipeline.data_flow, 0);
   roller.connect(pipeline.feedback_flow, 1);
   return std::move(roller).run();

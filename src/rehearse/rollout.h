@@ -11,6 +11,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/checkpoint.h"
 #include "leapp/engine.h"
 #include "leapp/trace/node_outcome.h"
 #include "rehearse/exported_node.h"
@@ -29,8 +30,10 @@ struct Rollout {
 
 /// Runs the models in `folder` and logs the report; `log` is the file with the details. `external`
 /// runs models that no engine can; without it they are not compared.
+/// `checkpoint` is called before each run.
 Rollout roll_out(const std::vector<ExportedNode>& nodes, const Pipeline& pipeline,
                  const std::filesystem::path& folder, const std::filesystem::path& log,
-                 const Tolerance& tolerance, session::ExternalBackend* external = nullptr);
+                 const Tolerance& tolerance, session::ExternalBackend* external = nullptr,
+                 const Checkpoint& checkpoint = {});
 
 }  // namespace leapp::rehearse

@@ -1,7 +1,5 @@
 #include "session/ports.h"
 
-#include <algorithm>
-
 #include "base/check.h"
 #include "base/find.h"
 #include "bundle/contract_rules.h"
@@ -38,16 +36,6 @@ void require_contract(const Port& port) {
                                 to_string(fault->code) + " of the bundle format).");
 }
 
-// Names that are fewer than the dimensions are those of the last ones. Where one dimension is named
-// every reader takes that form; some take no null before it.
-void drop_leading_axes(ElementNames& names) {
-  const auto named = std::ranges::find_if_not(
-      names, [](const auto& axis) { return std::holds_alternative<std::monostate>(axis); });
-  if (named == names.end() - 1 && std::holds_alternative<std::vector<std::string>>(*named)) {
-    names.erase(names.begin(), named);
-  }
-}
-
 }  // namespace
 
 NodePort describe(const TensorSemantics& entry) {
@@ -64,7 +52,6 @@ NodePort describe(const TensorSemantics& entry) {
   NodePort port = {{entry.name, interop::to_dtype(entry.ref.scalar_type()), entry.ref.sizes().vec(),
                     entry.semantics}};
   require_contract(port);
-  if (port.semantics.element_names) drop_leading_axes(*port.semantics.element_names);
   return port;
 }
 

@@ -20,6 +20,11 @@ std::filesystem::path expand_home(const std::string& path) {
   return home != nullptr && is_home ? home + path.substr(1) : path;
 }
 
+void require_possible(const std::error_code& failure, const std::string& what) {
+  require(!failure, Code::kIo,
+          what + ": " + failure.message() + ". Give leapp.start() a save_path you may write to.");
+}
+
 // The directory that receives the export; its last part is the name of the graph.
 std::filesystem::path directory_for(const StartOptions& options) {
   std::filesystem::path name = expand_home(options.name);
@@ -29,12 +34,12 @@ std::filesystem::path directory_for(const StartOptions& options) {
           "leapp.start() needs a name for the graph, found '" + options.name + "'");
   const std::string fault = find_node_name_fault(last);
   require(fault.empty(), Code::kBadName, "leapp.start(): no graph can have that name: " + fault);
-  return name.is_absolute() ? name : expand_home(options.save_path) / name;
-}
-
-void require_possible(const std::error_code& failure, const std::string& what) {
-  require(!failure, Code::kIo,
-          what + ": " + failure.message() + ". Give leapp.start() a save_path you may write to.");
+  // Absolute, because the program may change its working directory before it compiles.
+  std::error_code failure;
+  std::filesystem::path folder =
+      std::filesystem::absolute(expand_home(options.save_path) / name, failure);
+  require_possible(failure, "the working directory is not known");
+  return folder;
 }
 
 void check_may_stop(const SessionData& data) {
@@ -45,16 +50,18 @@ void check_may_stop(const SessionData& data) {
   if (const std::string* function = data.nodes.running_function()) {
     refuse(Code::kFunctionRunning,
            "leapp.stop() was called while the annotated function of node '" + *function +
-               "' is still executing. Call it after the function returned.");
+               "' is still executing. Call it after the function returned; the session stays "
+               "active.");
   }
   for (const SessionNode& node : data.nodes) {
     if (!node.pass.open || node.complete()) continue;
     refuse(Code::kIncomplete,
            "node '" + node.name +
-               "' was created but never completed, so leapp.stop() cannot end the session. Call "
+               "' was created but never completed, so the session stays active. Call "
                "annotate.output_tensors('" +
-               node.name + "', ..) first, or annotate.abandon('" + node.name +
-               "') to drop what was begun here.",
+               node.name + "', ..), or annotate.abandon('" + node.name +
+               "') to drop what was begun here, then leapp.stop() again; leapp.start() drops the "
+               "whole session.",
            node.pass.record.opened_at);
   }
 }
@@ -185,6 +192,17 @@ void Session::stop() {
   log_file_.flush();
 }
 
+void Session::drop() noexcept {
+  if (!active()) return;
+  {
+    const SessionLock data(*this);
+    *data = {};
+    data->messages.remark("The session was dropped");
+  }
+  trace::set_observer(nullptr);
+  log_file_.flush();
+}
+
 }  // namespace leapp::session
 
 namespace leapp {
@@ -205,6 +223,19 @@ void start(const StartOptions& options) {
 }
 void stop() {
   Session::instance().stop();
+}
+void drop() noexcept {
+  Session::instance().drop();
+}
+Trace::Trace(const StartOptions& options) {
+  start(options);
+}
+Trace::~Trace() {
+  if (!stopped_) drop();
+}
+void Trace::stop() {
+  leapp::stop();
+  stopped_ = true;
 }
 bool is_active() noexcept {
   return Session::instance().active();

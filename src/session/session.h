@@ -42,6 +42,8 @@ class Session {
   void start(const StartOptions& options, FrontEnd* front_end);
   /// Ends tracing; the records stay. Throws Error if a node is in its first pass.
   void stop();
+  /// Ends tracing, if the session is active, and forgets the records.
+  void drop() noexcept;
   /// Costs one load.
   bool active() const noexcept { return activity_.active.load(std::memory_order_acquire); }
   /// The front end of the last start(), or nullptr. Call it without a SessionLock.

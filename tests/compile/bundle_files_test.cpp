@@ -50,6 +50,19 @@ TEST_F(BundleFilesTest, AWholeFrequencyIsWrittenAsOne) {
   EXPECT_EQ(configs(62.5), (Metadata::Map{{"frequency", Metadata{62.5}}, extra}));
 }
 
+TEST_F(BundleFilesTest, NamesThePortsWhoseNamesBeginWithNone) {
+  Bundle bundle = describe_bundle(nodes_, {});
+  const std::vector<std::string> words(4, "a");
+  bundle.models[0].inputs[0].semantics.element_names = ElementNames{words};
+  bundle.models[0].inputs[1].semantics.element_names = ElementNames{TemporalAxis{20}, {}};
+  EXPECT_EQ(find_unnamed_axes(bundle), std::nullopt);
+  bundle.models[0].outputs[0].semantics.element_names = ElementNames{{}, words};
+  const std::optional<Diagnostic> found = find_unnamed_axes(bundle);
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->code, Code::kUnnamedAxis);
+  EXPECT_THAT(found->text, ::testing::HasSubstr("n/y"));
+}
+
 TEST_F(BundleFilesTest, WritesWhatFeedbackBeginsWith) {
   Bundle bundle = describe_bundle(nodes_, {});
   const auto file = folder_ / "initial.safetensors";

@@ -202,6 +202,59 @@ TEST_F(CompilerTest, AFrontEndNamesTheWeights) {
   EXPECT_NE(files().at("n.onnx").find("encoder.weight"), std::string::npos);
 }
 
+// Cancels at the first checkpoint, at the second one, and so on.
+TEST_F(CompilerTest, ACancelledExportLeavesTheFormerBundle) {
+  begin();
+  pass("a");
+  stop();
+  compile();
+  const std::map<std::string, std::string> former = files();
+  begin();
+  pass("b");
+  pass("b");
+  stop();
+  int checkpoints = 0;
+  const auto cancel_at = [&](int number) {
+    checkpoints = 0;
+    return code_of([&] {
+      compile(
+          {.golden = 1, .cancelled = [&checkpoints, number] { return checkpoints++ == number; }});
+    });
+  };
+  int number = 0;
+  for (; cancel_at(number) == Code::kCancelled; ++number) {
+    EXPECT_EQ(files(), former) << "checkpoint " << number;
+    EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder_), {}), 1) << number;
+  }
+  EXPECT_EQ(number, checkpoints);
+  EXPECT_GT(number, 12);
+  EXPECT_TRUE(is_written("b.pt"));
+}
+
+TEST_F(CompilerTest, WhatTheCallbackThrowsPassesOn) {
+  begin();
+  pass();
+  stop();
+  EXPECT_THROW(compile({.cancelled = []() -> bool { throw std::out_of_range("mine"); }}),
+               std::out_of_range);
+  EXPECT_FALSE(is_written("g.yaml"));
+}
+
+TEST_F(CompilerTest, WritesWhereTheSessionBegan) {
+  const std::filesystem::path former = std::filesystem::current_path();
+  std::filesystem::create_directories(folder_ / "elsewhere");
+  std::filesystem::current_path(folder_);
+  start({.name = "g"});
+  std::filesystem::current_path(folder_ / "elsewhere");
+  pass();
+  stop();
+  compile();
+  std::filesystem::current_path(former);
+  EXPECT_TRUE(is_written("g.yaml"));
+  EXPECT_TRUE(is_written("log.txt"));
+  EXPECT_TRUE(std::filesystem::is_empty(folder_ / "elsewhere"));
+}
+
 TEST_F(CompilerTest, ReturnsTheReportThatItWrites) {
   begin();
   pass();

@@ -157,11 +157,15 @@ class TestYaml:
         port = input_port(bench, (1, 1, 2), element_names=[None, ["r"], ["a", "b"]])
         assert port["element_names"] == [None, ["r"], ["a", "b"]]
 
-    def test_one_named_dimension_is_written_as_every_reader_takes_it(
-        self, bench: Workbench
-    ) -> None:
+    def test_dimensions_without_names_are_kept(self, bench: Workbench) -> None:
         port = input_port(bench, (1, 2), element_names=[None, ["a", "b"]])
-        assert port["element_names"] == [["a", "b"]]
+        assert port["element_names"] == [None, ["a", "b"]]
+        assert "LP415" in [each.code for each in leapp.diagnostics()]
+
+    def test_names_that_every_program_reads_need_no_warning(self, bench: Workbench) -> None:
+        input_port(bench, (1, 2), element_names=["a", "b"])
+        input_port(bench, (4, 2), element_names=[TemporalAxis(20), None])
+        assert "LP415" not in [each.code for each in leapp.diagnostics()]
 
     def test_extra_is_flattened(self, bench: Workbench) -> None:
         port = input_port(bench, extra={"unit": "rad", "limits": [-1.5, 1], "on": True})

@@ -163,6 +163,50 @@ TEST_F(SessionTest, AGraphsNameIsOneAReaderTakes) {
   }
 }
 
+TEST_F(SessionTest, ADroppedSessionLeavesNothing) {
+  drop();  // none is active
+  begin();
+  pass();
+  in("open", at::ones({2}));
+  drop();
+  EXPECT_FALSE(is_active());
+  EXPECT_THAT(Session::instance().nodes(), IsEmpty());
+  EXPECT_FALSE(Session::instance().started_once());
+  EXPECT_EQ(code_of([] { stop(); }), Code::kNoSession);
+  begin();
+  pass();
+  stop();
+  drop();  // what a session left when it ended stays
+  EXPECT_EQ(node().completed, 1);
+}
+
+TEST_F(SessionTest, AScopeEndsItsSession) {
+  const StartOptions options = {.name = "g", .save_path = folder_.string()};
+  {
+    Trace trace(options);
+    EXPECT_TRUE(is_active());
+    pass();
+    trace.stop();
+  }
+  EXPECT_EQ(node().completed, 1);
+  EXPECT_THROW(
+      {
+        const Trace trace(options);
+        in("n", at::ones({2}));
+        throw std::out_of_range("of the program");
+      },
+      std::out_of_range);
+  EXPECT_FALSE(is_active());
+  EXPECT_THAT(Session::instance().nodes(), IsEmpty());
+  EXPECT_EQ(code_of([&] {
+              Trace trace(options);
+              in("n", at::ones({2}));
+              trace.stop();
+            }),
+            Code::kIncomplete);
+  EXPECT_FALSE(is_active());
+}
+
 TEST_F(SessionTest, OutputsOfANodeThatWasNeverOpenedAreRefused) {
   begin();
   EXPECT_EQ(code_of([] { out("n", at::ones({2})); }), Code::kNodeNotOpen);

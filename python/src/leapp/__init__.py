@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import errors, onnx
 from ._annotate import annotate
+from ._export import export
 from ._import import ImportedPolicy, import_onnx
 from ._inventory import ExportedConstant, ExportedWeights, NodeInventory, inventory
 from ._session import (
@@ -32,6 +33,7 @@ from ._session import (
     diagnostics,
     start,
     stop,
+    trace,
 )
 from ._shadow import ShadowReport, ShadowRun, shadow
 from .enums import InputKindEnum, OutputKindEnum
@@ -70,6 +72,7 @@ __all__ = [
     "annotate",
     "compile_graph",
     "diagnostics",
+    "export",
     "import_onnx",
     "inventory",
     "onnx",
@@ -77,6 +80,7 @@ __all__ = [
     "shadow",
     "start",
     "stop",
+    "trace",
 ]
 __all__ += errors.__all__
 

@@ -47,7 +47,7 @@ class Stage:
             raise LeappTypeError.at_caller(
                 "LP002", f"annotate.method() cannot trace the {self._fault}"
             )
-        bound = self._signature.bind(*args, **kwargs)
+        bound = self.bind(*args, **kwargs)
         if self.unknown:
             code = getattr(self.function, "__code__", None)
             _trace.diagnose(
@@ -70,12 +70,16 @@ class Stage:
         finally:
             _trace.leave_function(self.node)
 
+    def bind(self, *args: Any, **kwargs: Any) -> inspect.BoundArguments:
+        """Return the arguments by the function's parameters."""
+        return self._signature.bind(*args, **kwargs)
+
     def _beside(self, *args: Any, **kwargs: Any) -> Any:
         """Call the function as it is, and show a shadow run what went in and came out."""
         if self._fault:
             return self.function(*args, **kwargs)  # what cannot be a node is in no bundle
         with quietly:
-            flat = self.inputs_of(self._signature.bind(*args, **kwargs))
+            flat = self.inputs_of(self.bind(*args, **kwargs))
             _tracing.open_node(self.node, flat)
         try:
             result = self.function(*args, **kwargs)
@@ -98,7 +102,7 @@ class Stage:
     def outputs_of(self, result: Any) -> Flat:
         """Return what the function returned under the names of its ports."""
         outputs = result if isinstance(result, tuple) else (result,)
-        names = self._output_names(result)
+        names = self.output_names(result)
         return Flat((name, value, None) for name, value in zip(names, outputs, strict=True))
 
     def _keep_defaults(self, bound: inspect.BoundArguments) -> None:
@@ -129,15 +133,19 @@ class Stage:
                 f"The annotated function '{self.function.__qualname__}' returned None, but a node "
                 f"needs outputs: return the tensors it computes.",
             )
-        flat = self.outputs_of(result)
-        values = _tracing.close_node(
-            self.node, flat, [], self.export_with, self.backend_params, self.constants
-        )
+        values = self.close(self.outputs_of(result))
         if not isinstance(result, tuple):
             return values[0]
         return type(result)(*values) if hasattr(result, "_fields") else values
 
-    def _output_names(self, result: Any) -> list[str]:
+    def close(self, outputs: Flat) -> tuple[Any, ...]:
+        """Close the node with these outputs; return them."""
+        return _tracing.close_node(
+            self.node, outputs, [], self.export_with, self.backend_params, self.constants
+        )
+
+    def output_names(self, result: Any) -> list[str]:
+        """Return the names of what the function returned: variables where its source shows them."""
         count = len(result) if isinstance(result, tuple) else None
         fields = [None] if count is None else getattr(result, "_fields", [None] * count)
         names: list[str] = []

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import json
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from types import NoneType
 from typing import Any
 
@@ -33,6 +34,8 @@ def start(
 ) -> None:
     """Begin tracing a graph. A session that is already active is dropped, with a warning.
 
+    If this fails, or a signal such as that of Ctrl+C interrupts it, no session is active.
+
     Args:
         name: The graph's name. It may be a path: its last part is the name then, and an absolute
             one overrides ``save_path``.
@@ -57,24 +60,30 @@ def start(
     # _numbers is imported here so that compile_graph() imports nothing.
     from . import _holders, _numbers, _numpy, _patches, _rerun, _trace, _tracing  # noqa: F401
 
-    _patches.restore()
-    _verbose = verbose
-    _console.show(verbose)
-    _trace.start(graph, folder, verbose, dry_run, excluded, max_cached_io)
-    _state.calls = _tracing
-    _graph = (graph, os.path.join(folder, graph))
-    _numpy.reset()
-    _rerun.forget()
-    _holders.begin()
-    _patches.install(global_patching, patches)
-    _trace.warm_up()
+    try:
+        with _signals.Deferred():
+            _patches.restore()
+            _verbose = verbose
+            _console.show(verbose)
+            _trace.start(graph, folder, verbose, dry_run, excluded, max_cached_io)
+            _state.calls = _tracing
+            _graph = (graph, os.path.abspath(os.path.join(folder, graph)))
+            _numpy.reset()
+            _rerun.forget()
+            _holders.begin()
+            _patches.install(global_patching, patches)
+            _trace.warm_up()
+    except BaseException:
+        _drop()
+        raise
 
 
 def stop() -> None:
     """End tracing; what was traced waits for :func:`compile_graph`.
 
-    A node that is still in its first pass is an error. While an exception is on its way, as in a
-    ``finally``, that pass is dropped instead, as a later one always is.
+    A node that is still in its first pass is an error, and the session stays active. While an
+    exception propagates, as in a ``finally``, that pass is dropped instead, as a later one always
+    is. Signals that arrive meanwhile are handled when tracing has ended.
     """
     if not _state.loaded():
         raise LeappError.at_caller(
@@ -82,17 +91,64 @@ def stop() -> None:
         )
     from . import _holders, _patches, _trace, _tracing
 
-    if sys.exc_info()[1] is not None:
-        for node in _trace.open_nodes():
-            _trace.abandon(node)
-    if _trace.is_active():
-        _holders.look()
-    try:
-        _trace.stop()
-    finally:
-        if _state.calls is _tracing and not _trace.is_active():
+    with _signals.Deferred():
+        if sys.exc_info()[1] is not None:
+            for node in _trace.open_nodes():
+                _trace.abandon(node)
+        if _trace.is_active():
+            _holders.look()
+        try:
+            _trace.stop()
+        finally:
+            if _state.calls is _tracing and not _trace.is_active():
+                _state.calls = _untraced
+        _patches.restore()
+
+
+def _drop() -> None:
+    """End the session, if one is active, and forget what was traced; restore every patch."""
+    from . import _patches, _trace, _tracing
+
+    with _signals.Deferred():
+        _trace.drop()
+        if _state.calls is _tracing:
             _state.calls = _untraced
-    _patches.restore()
+        _patches.restore()
+
+
+@contextlib.contextmanager
+def trace(
+    name: str,
+    save_path: str = ".",
+    verbose: bool = False,
+    dry_run: bool = False,
+    non_traced: str | Iterable[str] | None = None,
+    max_cached_io: int = 5,
+    global_patching: bool = True,
+    patching: Iterable[FunctionPatch] | None = None,
+) -> Iterator[None]:
+    """Trace a graph while the block runs.
+
+    ::
+
+        with leapp.trace("walker"):
+            run_the_annotated_program()
+        leapp.compile_graph()
+
+    The session begins with :func:`start`, which has the same parameters, and ends with
+    :func:`stop`. If the block raises, or :func:`stop` refuses, the session is dropped and every
+    patch is restored.
+    """
+    start(
+        name, save_path, verbose, dry_run, non_traced, max_cached_io, global_patching, patching
+    )  # fmt: skip
+    try:
+        yield
+        if _state.is_active():  # the block may have stopped it
+            stop()
+    except BaseException:
+        _drop()
+        raise
 
 
 def compile_graph(
@@ -109,10 +165,12 @@ def compile_graph(
     thorough: bool = False,
     strict_constants: bool = False,
     rerun: Iterable[str] = (),
+    cancelled: Callable[[], bool] | None = None,
 ) -> ValidationResults | bool:
     """Export every node, write the bundle, draw it and validate it.
 
-    Signal handlers of the program, such as that of Ctrl+C, are called when it is done.
+    The program's signal handlers, such as that of Ctrl+C, are called between steps. If one raises,
+    the call ends with that exception; nothing is written, and the former bundle is unchanged.
 
     Args:
         visualize: Draw ``{name}.png``. A drawing that fails is logged and stops nothing.
@@ -133,6 +191,9 @@ def compile_graph(
             were never traced, to find branches and numbers that the export took for constant.
             Everything such a function does happens for real and stays done: name no function that
             moves a robot, writes to shared memory or counts its calls. None by default.
+        cancelled: Called between steps, also in other threads than the main one, to which Python
+            delivers no signals: if it returns True, the call ends with a :class:`LeappError`
+            (``LP121``) as it does after a signal. ``threading.Event().is_set``, for example.
 
     Returns:
         For each node True, False, or the exception that running it met, when validating;
@@ -154,6 +215,7 @@ def compile_graph(
         )
     from . import _rerun, _trace
 
+    expect((Callable, NoneType), cancelled, "compile_graph(cancelled=..) must be a function")
     reruns = _rerun.checked(rerun)
     configs = None
     if graph_configs is not None:
@@ -161,10 +223,11 @@ def compile_graph(
         configs = (graph_configs.frequency, extra)
     _console.show(verbose)
     try:
-        with _signals.held_back(), _console.ProgressBar() as progress:
+        with _signals.Deferred() as signals, _console.ProgressBar() as progress:
             outcomes, report = _trace.compile_graph(
                 visualize, verbose, validate, dry_run, rtol, atol, strict, configs, golden,
                 thorough, strict_constants, reruns, progress,
+                _cancellation(signals, cancelled),
             )  # fmt: skip
         for block in _inventory.unacknowledged():
             _console.note(block)
@@ -177,6 +240,18 @@ def compile_graph(
     )
     results.report = json.loads(report) if report else {}
     return results
+
+
+def _cancellation(
+    signals: _signals.Deferred, cancelled: Callable[[], bool] | None
+) -> Callable[[], bool]:
+    """Return what compile_graph() calls between steps."""
+
+    def is_cancelled() -> bool:
+        signals.deliver()
+        return cancelled is not None and bool(cancelled())
+
+    return is_cancelled
 
 
 class ValidationResults(dict[str, "bool | Exception"]):
@@ -233,6 +308,7 @@ class ExportManager(Annotate):
 
     start = staticmethod(start)
     stop = staticmethod(stop)
+    trace = staticmethod(trace)
     compile_graph = staticmethod(compile_graph)
     diagnostics = staticmethod(diagnostics)
 

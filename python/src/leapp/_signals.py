@@ -1,31 +1,74 @@
-"""Signals that wait until the compiled library is done."""
+"""Signals that arrive while LEAPP must not be interrupted in the middle of a step."""
 
 from __future__ import annotations
 
+import contextlib
 import signal
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Any
+from types import FrameType
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 
-@contextmanager
-def held_back() -> Iterator[None]:
-    """Call the program's signal handlers after the block instead of inside it.
+class Deferred:
+    """Calls the program's signal handlers between steps instead of inside them.
 
-    Ctrl+C raises in whatever Python runs just then. Inside compile_graph() that is a line of the
-    log, which must not fail, or a trial of a model, whose failure would be held against the model.
+    Python raises KeyboardInterrupt in the code that runs when Ctrl+C arrives. In LEAPP that may be
+    the line that restores a patch, or the trial of a model, which would then count as failed.
+    Within this context the handlers only note the signal; :meth:`deliver` calls them, and so does
+    the end of the block. Only the main thread runs handlers: in others this does nothing.
     """
-    handlers: dict[int, Any] = {}
-    if threading.current_thread() is threading.main_thread():  # no other one runs them
-        handlers = {n: h for n in signal.valid_signals() if callable(h := signal.getsignal(n))}
-    arrived: dict[int, Any] = {}
-    for number in handlers:
-        signal.signal(number, arrived.__setitem__)
-    try:
-        yield
-    finally:
-        for number, handler in handlers.items():
-            signal.signal(number, handler)
-        for number, frame in arrived.items():
-            handlers[number](number, frame)
+
+    def __init__(self) -> None:
+        self._handlers: dict[int, Any] = {}
+        self._arrived: dict[int, FrameType | None] = {}
+
+    def __enter__(self) -> Self:
+        self._install()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        try:
+            self._restore()
+        finally:
+            self._call()
+
+    def deliver(self) -> None:
+        """Call the handlers of the signals that have arrived; what one raises passes on."""
+        if self._arrived:
+            self._restore()
+            self._call()
+            self._install()  # not if a handler raised: the block ends then
+
+    def _install(self) -> None:
+        if threading.current_thread() is not threading.main_thread():
+            return
+        try:
+            for number in signal.valid_signals():
+                if callable(handler := signal.getsignal(number)):
+                    self._handlers[number] = handler
+                    signal.signal(number, self._arrived.__setitem__)
+        except BaseException:  # a signal that arrived meanwhile
+            self._restore()
+            raise
+
+    def _restore(self) -> None:
+        try:
+            while self._handlers:
+                number = next(iter(self._handlers))
+                signal.signal(number, self._handlers[number])
+                del self._handlers[number]
+        except BaseException:  # of a handler that is back
+            self._restore()
+            raise
+
+    def _call(self) -> None:
+        """Call every handler, also if one raises."""
+        with contextlib.ExitStack() as calls:
+            while self._arrived:
+                number, frame = self._arrived.popitem()
+                handler = signal.getsignal(number)
+                if callable(handler):
+                    calls.callback(handler, number, frame)

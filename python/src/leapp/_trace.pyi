@@ -27,6 +27,7 @@ def start(
 def prepare() -> None: ...
 def warm_up() -> None: ...
 def stop() -> None: ...
+def drop() -> None: ...
 def is_active() -> bool: ...
 def compile_graph(
     visualize: bool,
@@ -42,6 +43,7 @@ def compile_graph(
     strict_constants: bool,
     rerun: list[str],
     progress: Callable[[int, int, str], None] | None,
+    cancelled: Callable[[], bool],
 ) -> tuple[list[tuple[str, bool, str]], str]:
     """Return (node, passed, error) of each node, and the text of ``validation.json``."""
 
@@ -75,6 +77,9 @@ def diagnose(
     aloud: bool = True,
 ) -> None:
     """Say something, once; at the user's line unless ``where`` names one."""
+
+def varied_example(example: Tensor, number: int, input: int) -> Tensor:
+    """Return an example for a pass: as it is for pass 0, with noise for the others."""
 
 def inventory() -> list[tuple[str, list[tuple[Any, ...]], list[tuple[Any, ...]]]]: ...
 def diagnostics() -> list[tuple[str, str, str, str, str, bool]]: ...

@@ -87,9 +87,13 @@ def _acknowledged(node: str, constants: Any) -> list[str | torch.Tensor]:
 
 def declare(call: str, node: str, tensors: Any) -> Any:
     """Declare state or persistent tensors, or give states their next value, as the call says."""
-    flat = flatten(call, _checked(node), tensors)
+    return _bare(hand_over(call, node, flatten(call, _checked(node), tensors)))
+
+
+def hand_over(call: str, node: str, flat: Flat) -> tuple[Any, ...]:
+    """Declare state, or give it its next value; return what to compute with, in order."""
     values = getattr(_trace, call)(node, _entries_of("buffer", node, flat))
-    return _bare(_restored(flat, values, as_given=call == "update_state"))
+    return _restored(flat, values, as_given=call == "update_state")
 
 
 def module(node: str, model: torch.nn.Module, buffer_names: Sequence[str] | None) -> None:

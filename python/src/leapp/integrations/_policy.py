@@ -75,11 +75,8 @@ def traced(path: str | os.PathLike[str], verbose: bool) -> Iterator[str]:
     """Trace what the block runs; yield the path that the bundle's YAML file will have."""
     # It is looked for where start() will put it, wherever the program goes meanwhile.
     folder = os.path.abspath(os.path.expanduser(os.fspath(path)))
-    leapp.start(folder, verbose=verbose, max_cached_io=PASSES)
-    try:
+    with leapp.trace(folder, verbose=verbose, max_cached_io=PASSES):
         yield os.path.join(folder, f"{os.path.basename(folder)}.yaml")
-    finally:
-        leapp.stop()
 
 
 def _trace_pass(policy: Policy, states: Any, backend: str) -> Any:

@@ -1,0 +1,73 @@
+"""One call from a module or function to a validated bundle."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from . import _session, _state
+from .errors import LeappError
+
+
+def export(
+    function: Callable[..., Any],
+    example_inputs: Any,
+    path: str | os.PathLike[str],
+    *,
+    export_with: str = "onnx",
+    states: Mapping[str, Any] | None = None,
+    passes: int = 3,
+    backend_params: dict[str, Any] | None = None,
+    constants: Any = None,
+    verbose: bool = False,
+    **options: Any,
+) -> str:
+    """Export one module or function as a bundle of one node, and validate it.
+
+    ::
+
+        leapp.export(policy, torch.zeros(1, 48), "walker")
+        leapp.export(lstm, {"x": torch.zeros(1, 1, 8)}, "memory", states={"hx": (h, c)})
+
+    The function runs once for each pass, without gradients, and is otherwise used as it is: call
+    ``eval()`` of a module first if it has dropout. State that it keeps in its own tensors is found,
+    as in any trace.
+
+    Args:
+        function: A module, or a function of tensors that returns a tensor, a tuple or a dict.
+        example_inputs: One example, or a list with one for each pass: a tensor, a tuple of
+            positional arguments, or a dict of arguments by name. A single example is used as it is
+            in the first pass, and with noise added to its floating-point tensors in the others.
+        path: The bundle's directory; its last part names the graph and the node.
+        export_with: The backend.
+        states: Recurrent state that the function is given and returns: the arguments' names and
+            their initial values, which may be tuples. The function returns the next values behind
+            its outputs, in the same order.
+        passes: How many passes a single example makes.
+        backend_params: Settings of the backend.
+        constants: As for ``annotate.output_tensors()``.
+        verbose: Show debug and info lines on the console.
+        **options: Keywords of :func:`compile_graph`.
+
+    Returns:
+        The path of the bundle's YAML file.
+    """
+    if _state.is_active():
+        raise LeappError.at_caller(
+            "LP102", "leapp.export() needs a session of its own: call leapp.stop() first."
+        )
+    _state.load()
+    import torch
+
+    from ._single_node import SingleNode, arguments_of_passes
+
+    target = os.path.abspath(os.path.expanduser(os.fspath(path)))
+    node = os.path.basename(target)
+    arguments = arguments_of_passes(example_inputs, passes)
+    single = SingleNode(function, node, states or {}, export_with, backend_params, constants)
+    with torch.no_grad(), _session.trace(target, verbose=verbose, max_cached_io=len(arguments)):
+        for positional, named in arguments:
+            single.run(*positional, **named)
+    _session.compile_graph(**options)
+    return os.path.join(target, f"{node}.yaml")
