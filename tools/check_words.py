@@ -204,7 +204,9 @@ def check_text(path: str, text: str) -> Iterator[tuple[int, str]]:
             continue
         if first[1] in FIRST_WORDS:
             yield passage.line, f"a doc comment starts with '{first[1]}': use a verb or a noun"
-        elif passage.kind == "function" and not (first[1].endswith(("s", "ed")) or first[1] in VERBS):
+        elif passage.kind == "function" and not (
+            first[1].endswith(("s", "ed")) or first[1] in VERBS
+        ):
             yield (
                 passage.line,
                 f"the comment of a function starts with '{first[1]}', not with a verb",

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import check_codes
+import check_tests
 import check_words
 
 
@@ -278,6 +279,16 @@ def check_tests_mirror(root: Path) -> Iterator[Finding]:
             if (root / test).is_file():
                 continue
             yield Finding(str(source.relative_to(root)), 1, f"has no test of its name, {test}")
+    for module in check_tests.modules_without_test(root):
+        name = f"tests/python/test_{module.stem.strip('_')}.py"
+        yield Finding(str(module), 1, f"has no test of its name, {name}")
+
+
+def check_weak_tests(root: Path) -> Iterator[Finding]:
+    """No Python test looks for a text that almost any program prints."""
+    for file in tracked(root, "tests/python/*.py"):
+        for line, reason in check_tests.weak_checks((root / file).read_text()):
+            yield Finding(file, line, reason)
 
 
 #: Libraries that what a robot loads must do without.
@@ -463,6 +474,7 @@ def main() -> int:
         ("codes of diagnostics", lambda: check_diagnostics(root)),
         ("plain English", lambda: check_english(root)),
         ("tests mirror the tree", lambda: check_tests_mirror(root)),
+        ("tests that cannot fail", lambda: check_weak_tests(root)),
         ("C++ format", lambda: check_format(root)),
         ("Python", lambda: check_python(root)),
     ]

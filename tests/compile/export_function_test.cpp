@@ -1,5 +1,5 @@
 // export_function(): from a function to a validated bundle.
-#include "../runtime/support.h"
+#include "../core/runtime/support.h"
 #include "../session/tracing.h"
 #include "leapp/bundle.h"
 

@@ -49,6 +49,10 @@ class Workbench:
     def log(self, name: str = "g") -> str:
         return "\n".join(p.read_text() for p in sorted(self.path(name).glob("log*")))
 
+    def codes(self) -> list[str]:
+        """The codes of what was said since the session began, most harmful first."""
+        return [each.code for each in leapp.diagnostics()]
+
     def manager(self, name: str = "g", **options: Any) -> Any:
         return leapp.InferenceManager(str(self.path(name, f"{name}.yaml")), **options)
 

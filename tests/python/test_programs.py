@@ -15,10 +15,6 @@ import leapp
 
 @pytest.mark.parametrize("program", PROGRAMS.values(), ids=PROGRAMS)
 def test_program(program: Program, backend: str, bench: Workbench) -> None:
-    if backend == "onnx" and program.onnx:
-        with torch.no_grad(), pytest.raises(Exception, match=r"\.py:\d+"):
-            export(program, backend, bench.folder)
-        return
     with torch.no_grad():
         traced = export(program, backend, bench.folder)
         plain = run_eager(program, backend, 1, program.traced)

@@ -408,8 +408,9 @@ class TestNames:
 
     def test_slash_in_node_name(self, bench: Workbench) -> None:
         leapp.start("g", save_path=str(bench.folder))
-        with pytest.raises(Exception, match="/"):
+        with pytest.raises(leapp.LeappError) as caught:
             annotate.input_tensors("a/b", {"x": torch.ones(2)})
+        assert caught.value.code == "LP118"
 
     def test_numpy_input_dtype(self, bench: Workbench) -> None:
         with bench.trace():
@@ -439,8 +440,9 @@ class TestWholeExport:
             x = annotate.input_tensors("good", {"x": torch.ones(2)})
             annotate.output_tensors("good", {"y": x * 3}, export_with="jit")
             annotate.input_tensors("bad", {"x": torch.ones(2)})
-        with pytest.raises(Exception, match="bad"):
+        with pytest.raises(leapp.LeappError, match="'bad'") as caught:
             bench.compile()
+        assert caught.value.code == "LP107"
         assert bench.text() == before
         assert torch.equal(
             bench.manager()({"good/x": torch.ones(2)})["good/y"], torch.full((2,), 2.0)

@@ -11,7 +11,7 @@ import torch
 import yaml
 from conftest import Workbench
 
-from leapp import InferenceManager, annotate
+from leapp import InferenceManager, LeappError, annotate
 
 
 class TestLoading:
@@ -142,10 +142,9 @@ class TestNoModel:
         bench.compile()
         manager = bench.manager()
         assert manager.inputs == ["n/x"]
-        with pytest.raises(Exception, match="n") as caught:
+        with pytest.raises(LeappError, match="node 'n'") as caught:
             manager({"n/x": torch.ones(2)})
-        assert not isinstance(caught.value, TypeError)
-        assert "model" in str(caught.value)
+        assert caught.value.code == "LP403"
 
     def test_dry_run_bundle_loads(self, bench: Workbench) -> None:
         with bench.trace(dry_run=True):

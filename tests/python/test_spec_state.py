@@ -178,5 +178,6 @@ class TestStateErrors:
     def test_output_shares_its_name_with_a_state(self, bench: Workbench) -> None:
         x, h = self.opened(bench)
         annotate.update_state("n", {"h": h + x})
-        with pytest.raises(Exception, match="h"):
+        with pytest.raises(leapp.LeappError, match="'h'") as caught:
             annotate.output_tensors("n", {"h": h * 2}, export_with="jit")
+        assert caught.value.code == "LP108"

@@ -73,10 +73,11 @@ class TestStaticOutputs:
     def test_static_output_shares_a_name(self, bench: Workbench) -> None:
         leapp.start("g", save_path=str(bench.folder))
         x = annotate.input_tensors("n", {"x": torch.ones(2)})
-        with pytest.raises(Exception, match="y"):
+        with pytest.raises(leapp.LeappError, match="'y'") as caught:
             annotate.output_tensors(
                 "n", {"y": x + 1}, static_outputs={"y": torch.ones(2)}, export_with="jit"
             )
+        assert caught.value.code == "LP108"
 
     def test_static_output_is_a_pipeline_output(self, bench: Workbench) -> None:
         with bench.trace():

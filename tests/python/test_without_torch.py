@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 import types
@@ -81,3 +82,6 @@ def test_a_torch_of_another_minor_version_is_refused(monkeypatch: pytest.MonkeyP
     error = _start_with(monkeypatch, other)
     assert error.code == "LP972"
     assert "'torch==2.0.*'" in str(error)
+    names = re.findall(r"pip install ([^']*)", str(error))
+    arguments = [x for each in names for x in each.split() if not x.startswith("-")]
+    assert arguments == ["./python/runtime", "."]  # an index has another package of that name

@@ -76,6 +76,7 @@ def _check_build(torch: str) -> None:
         raise LeappImportError.coded(
             "LP972",
             f"This build of leapp is for PyTorch {minor}, and {torch} is installed. Install "
-            f"'torch=={minor}.*', or build leapp for the PyTorch that is there: "
-            f"'pip install --no-build-isolation --no-binary leapp leapp'.",
+            f"'torch=={minor}.*', or build LEAPP's source for the PyTorch that is there "
+            f"(docs/install.md): 'pip install --no-build-isolation ./python/runtime .'. The leapp "
+            f"of a package index is another program.",
         )

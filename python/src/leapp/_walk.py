@@ -26,7 +26,10 @@ _MOST_ITEMS = 256
 _DESCRIPTORS = (types.GetSetDescriptorType, types.MemberDescriptorType)
 ARRAYS = (torch.Tensor, np.ndarray)
 _CONTAINERS = (list, tuple, set, frozenset, collections.deque)
-_PLAIN = frozenset((str, bytes, bytearray, bool, complex, type(None), type(...), range, slice))
+#: By id, because a class of the program may have a metaclass with an ``__eq__`` or ``__hash__``.
+_PLAIN = frozenset(
+    map(id, (str, bytes, bytearray, bool, complex, type(None), type(...), range, slice))
+)
 
 _dict_of_class = type.__dict__["__dict__"].__get__
 _mro_of = type.__dict__["__mro__"].__get__
@@ -56,7 +59,7 @@ class Found:
 
 def attributes_of(value: Any) -> Iterator[tuple[str, Any]]:
     """Yield the attributes that an object has in its dict and its slots."""
-    getter, slots = _layout_of(type(value))  # type: ignore[arg-type]
+    getter, slots = _layout_of(type(value))
     if getter is not None:
         attributes = getter.__get__(value)
         if issubclass(type(attributes), dict):
@@ -68,16 +71,22 @@ def attributes_of(value: Any) -> Iterator[tuple[str, Any]]:
             continue  # not filled
 
 
-@functools.cache
+#: By the id of a type, the type and what :func:`_layout_of` returns for it.
+_layouts: dict[int, tuple[type, tuple[Any, list[tuple[str, Any]]]]] = {}
+
+
 def _layout_of(kind: type) -> tuple[Any, list[tuple[str, Any]]]:
     """Return the descriptor of a type's instance dict, or None, and those of its slots."""
+    if known := _layouts.get(id(kind)):
+        return known[1]
     getter, slots = None, []
     for part in _mro_of(kind):
         for name, item in _dict_of_class(part).items():
-            if name == "__dict__" and type(item) in _DESCRIPTORS:
-                getter = getter or item
+            if name == "__dict__" and issubclass(type(item), _DESCRIPTORS):
+                getter = item if getter is None else getter
             elif type(item) is types.MemberDescriptorType and not name.startswith("__"):
                 slots.append((name, item))
+    _layouts[id(kind)] = kind, (getter, slots)
     return getter, slots
 
 
@@ -115,7 +124,7 @@ class Walk:
         if of is float or of is int or issubclass(of, (np.integer, np.floating)):
             first, count = self.found.numbers.get(float(value), (path, 0))
             self.found.numbers[float(value)] = (first, count + int(self._counts))
-        elif of not in _PLAIN and id(value) not in self._seen and id(value) not in self._known:
+        elif id(of) not in _PLAIN and id(value) not in self._seen and id(value) not in self._known:
             self._seen[id(value)] = value
             if issubclass(of, (torch.Tensor, np.ndarray)):
                 kind = PARAMETER if kind == OTHER and issubclass(of, torch.nn.Parameter) else kind
@@ -161,7 +170,7 @@ class Walk:
 
     def _visit_dict(self, value: Any, path: str, module: str, kind: int) -> None:
         for _, (key, item) in zip(range(_MOST_ITEMS), list(dict.items(value)), strict=False):
-            shown = repr(key) if type(key) in (str, int) else ".."
+            shown = repr(key) if type(key) is str or type(key) is int else ".."
             self._meet(item, f"{path}[{shown}]", module, kind)
 
     def _visit_module(self, value: Any, path: str, module: str) -> None:
@@ -230,7 +239,7 @@ class Walk:
         if not any(_trace.is_user_code(method.__code__) for method in methods):
             return
         for name, item in items:
-            if not name.startswith("__") and type(item) not in functions:
+            if not name.startswith("__") and not issubclass(type(item), functions):
                 self._meet(item, f"{path}.{name}", "", OTHER)
         for method in methods:
             self._meet(method, path, "", OTHER)

@@ -45,7 +45,6 @@ class Program:
     make: Callable[[str], Policy]
     ticks: int  # run with fresh inputs
     traced: int  # passes while tracing
-    onnx: str  # empty, or why ONNX cannot hold it
     rtol: float
     atol: float
 
@@ -56,7 +55,7 @@ TRAPS: dict[str, Program] = {}
 
 def _register(table: dict[str, Program], cls: type[Policy], **fields: object) -> type[Policy]:
     name = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", cls.__name__).lower()
-    defaults = {"ticks": 20, "traced": 3, "onnx": "", "rtol": 1e-4, "atol": 1e-5}
+    defaults = {"ticks": 20, "traced": 3, "rtol": 1e-4, "atol": 1e-5}
     assert name not in table, name
     table[name] = Program(name=name, make=cls, **{**defaults, **fields})  # type: ignore[arg-type]
     return cls

@@ -149,7 +149,7 @@ def test_a_function_of_functions_is_exported(name: str, backend: str, bench: Wor
 def test_the_log_says_what_stands_in_an_operators_place(bench: Workbench) -> None:
     export(bench, CASES["own"], "onnx")
     assert "leapp_higher_order::shift is an operator of your own" in bench.log()
-    assert "test_higher_order.py:" in bench.log()
+    assert "test_branches.py:" in bench.log()
 
 
 @torch.library.custom_op("leapp_higher_order::keep", mutates_args=("memory",))
@@ -209,7 +209,7 @@ REFUSED: dict[str, Callable[[Tensor], Tensor]] = {
 
 @pytest.mark.parametrize("name", REFUSED)
 def test_what_cannot_be_exported_is_refused_with_its_line(name: str, bench: Workbench) -> None:
-    with torch.no_grad(), pytest.raises(leapp.LeappError, match=r"test_higher_order\.py:\d+"):
+    with torch.no_grad(), pytest.raises(leapp.LeappError, match=r"test_branches\.py:\d+"):
         export(bench, REFUSED[name], "onnx")
 
 

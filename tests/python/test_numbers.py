@@ -1,0 +1,95 @@
+"""Which numbers that operators were given the inventory lists, by the source of their line."""
+
+from __future__ import annotations
+
+import dis
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+
+import leapp._state
+
+leapp._state.load()
+
+from leapp import _numbers  # noqa: E402
+
+GAIN, LIMIT = 0.37, 5.5
+
+
+def literal(x: Any) -> Any:
+    return x * 0.25
+
+
+def product(x: Any) -> Any:
+    return x * GAIN
+
+
+def clipped(x: Any) -> Any:
+    return torch.clip(x, LIMIT)
+
+
+def through_a_library(x: Any) -> Any:
+    return torch.nn.functional.normalize(x)
+
+
+def keyword(x: Any) -> Any:
+    return torch.add(x, x, alpha=GAIN)
+
+
+def position_of_last_operation(function: Callable[..., Any]) -> int:
+    names = ("BINARY_OP", "CALL")
+    found = [i for i in dis.get_instructions(function) if i.opname.startswith(names)]
+    return found[-1].offset
+
+
+@pytest.mark.parametrize(
+    ("function", "op", "value", "is_default", "path"),
+    [
+        (literal, "aten::mul", 0.25, False, None),
+        (product, "aten::mul", GAIN, False, "held"),
+        (clipped, "aten::clamp", LIMIT, False, "held"),
+        (through_a_library, "aten::clamp_min", 1e-12, False, None),
+        (keyword, "aten::add", GAIN, True, "held"),
+        (through_a_library, "aten::add", 1.0, True, None),
+    ],
+)
+def test_by_the_line(
+    monkeypatch: pytest.MonkeyPatch,
+    function: Callable[..., Any],
+    op: str,
+    value: float,
+    is_default: bool,
+    path: str | None,
+) -> None:
+    monkeypatch.setattr(
+        _numbers, "path_of_number", lambda number: "held" if number in (GAIN, LIMIT) else ""
+    )
+    argument = "alpha" if op == "aten::add" else "other"
+    position = position_of_last_operation(function)
+    read = (function.__code__, position, op, argument, [value], is_default, False)
+    assert _numbers.judge([read]) == [path]
+
+
+def made() -> Any:
+    return [0.5, (1.5, -2.5)]
+
+
+def test_elements_of_a_tensor_made_here_are_literals_or_listed() -> None:
+    reads: list[Any] = [
+        (made.__code__, 0, "", "", values, False, True)
+        for values in ([0.5, -1.5, 2.5, 0, 1], [0.5, 3.5])
+    ]
+    assert _numbers.judge(reads) == [None, ""]
+
+
+def test_without_a_line_a_number_has_no_path() -> None:
+    assert _numbers.judge([(None, 0, "aten::mul", "other", [GAIN], False, False)]) == [""]
+
+
+def test_without_its_source_every_number_is_listed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_numbers, "path_of_number", lambda _: "")
+    scope: dict[str, Any] = {}
+    exec("def f(x): return x * 0.25", scope)
+    assert _numbers.judge([(scope["f"].__code__, 4, "aten::mul", "other", [0.25], 0, 0)]) == [""]
