@@ -1,7 +1,7 @@
-// What a controller costs over the raw tick, and whether a loop at 1 kHz keeps its time.
+// The cost of a controller over the raw tick, and the timing of a loop at 1 kHz.
 //
-//   bench_controller                    nanoseconds of update(), beside the same through maps
-//   bench_controller --loop SECONDS     a 1 kHz loop with a 50 Hz policy beside a busy core
+//   bench_controller                    nanoseconds of update(), and of the same through maps
+//   bench_controller --loop SECONDS     a 1 kHz loop with a 50 Hz policy and a second busy core
 //
 // prints one JSON object. The policy is a function that copies: 12 joints and 3 sensors, so that
 // all that is measured is what stands around a policy. "maps" is how it is often done: each value

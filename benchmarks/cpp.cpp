@@ -1,4 +1,4 @@
-// One policy as two bundles, ticks taking turns: C++ nodes beside ONNX Runtime.
+// One policy as two bundles, ticks alternating: C++ nodes and ONNX Runtime.
 //
 //   bench_cpp onnx.yaml cpp.yaml [--ticks N]
 //

@@ -1,4 +1,4 @@
-"""C++ nodes beside other engines, on one core: ``python benchmarks/cpp.py [--others]``.
+"""C++ nodes and other engines, on one core: ``python benchmarks/cpp.py [--others]``.
 
 Prints the tables of docs/explanation/benchmarks.md. Every policy is exported twice, as ONNX and as
 C++, and ``bench_cpp`` (cpp.cpp) runs the ticks of both alternately. ``--others`` adds OpenVINO,

@@ -1,4 +1,5 @@
-"""A tick on a GPU, beside PyTorch's own ways to run the same four nodes: python benchmarks/gpu.py
+"""A tick on a GPU, compared with PyTorch's own ways to run the same four nodes: python
+benchmarks/gpu.py
 
 Batched policies, as in training and evaluation of thousands of environments at once: normalise,
 encoder, a 512-256-128 policy, a clamp whose action is fed back. Device memory goes in and out, and

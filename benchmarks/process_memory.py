@@ -1,4 +1,4 @@
-"""How much memory this process holds, now and over a while."""
+"""Memory of this process, now and over a period."""
 
 from __future__ import annotations
 

@@ -116,7 +116,7 @@ class Bench:
             return {"error": (done.stderr.strip().splitlines() or ["no answer"])[-1]}
 
     def pair(self, row: Row) -> tuple[list[Numbers], list[Numbers]]:
-        """Both sides' answers, taken in turns."""
+        """Return the results of both sides, measured alternately."""
         sides: list[tuple[str, str, dict[str, str]]] = [(sys.executable, row.task, row.options)]
         if self.peer and row.peer:
             options = row.options if row.peer_options is None else row.peer_options
@@ -216,7 +216,7 @@ def race(ours: Path, theirs: Path) -> tuple[float, float]:
 
 
 def run_programs(bench: Bench, results: list[Numbers]) -> list[str]:
-    """Which policy programs come out right, wrong, or are refused."""
+    """Return which policy programs are exported correctly, incorrectly, or are refused."""
     lines = []
     for backend in ("jit", "onnx"):
         answers = {"ours": bench.once(sys.executable, "programs", {"backend": backend})}

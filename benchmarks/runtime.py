@@ -120,8 +120,9 @@ def us(value: float | None) -> str:
 
 
 def ticks(bench: RuntimeBench) -> Iterator[str]:
-    yield "Median microseconds of a tick on one core, one thread for everybody. *Raw*: ONNX Runtime"
-    yield "by hand, one session a node; *alone*: ONNX Runtime on the merged graph. Goals: separate"
+    yield "Median microseconds of a tick on one core, one thread for each engine. *Raw*: ONNX"
+    yield "Runtime by hand, one session per node; *alone*: ONNX Runtime on the merged graph."
+    yield "Goals: separate"
     yield "at most 1.05 times raw, merged at most 1.03 times alone, Python at least 3 and C++ at"
     yield "least 4 times faster than the peer."
     yield ""
@@ -206,7 +207,8 @@ def scaling(bench: RuntimeBench) -> Iterator[str]:
 
 
 def memory(bench: RuntimeBench) -> Iterator[str]:
-    yield "What loading takes beside the weights, in a process that has run a small bundle before"
+    yield "Memory of loading in addition to the weights, in a process that has run a small"
+    yield "bundle before"
     yield "(goal: at most 20 %)."
     yield ""
     yield "| 192 MB of weights in three nodes | ours | peer |"

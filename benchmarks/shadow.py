@@ -1,4 +1,4 @@
-"""What a shadow run costs: `python shadow.py [BACKEND]`.
+"""The cost of a shadow run: `python shadow.py [BACKEND]`.
 
 Prints one JSON object, in microseconds a tick: the annotated program by itself, a tick of its
 bundle with every node by itself, both in one loop (weights of both do not fit a small cache), the

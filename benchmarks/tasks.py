@@ -1,4 +1,4 @@
-"""What is measured, one function a row. Runs under either LEAPP: `python tasks.py NAME`.
+"""The measurements, one function per row. Runs under either LEAPP: `python tasks.py NAME`.
 
 Each task prints one JSON object: numbers by name. Times are in seconds unless a name says else.
 """
@@ -153,7 +153,7 @@ def layers_of(gigabytes: float) -> tuple[torch.nn.Module, torch.Tensor]:
 
 @task
 def export_memory(backend: str = "onnx", gigabytes: float = 1.0) -> Numbers:
-    """Memory of compile_graph with validation at its peak, beside the model."""
+    """Memory of compile_graph with validation at its peak, in addition to the model."""
     model, x = layers_of(gigabytes)
     size = sum(p.numel() * 4 for p in model.parameters())
     seen: list[int] = []
@@ -286,7 +286,8 @@ def load_bundle(yaml: str) -> Numbers:
 
 @task
 def bundle_memory(yaml: str, small: str) -> Numbers:
-    """What a loaded bundle takes beside its weights; the engine itself is there already."""
+    """Memory of a loaded bundle in addition to its weights; the engine itself is already
+    loaded."""
     kept = leapp.InferenceManager(small)
     kept.run_policy(kept.get_mock_input())
     weights = sum(

@@ -1,4 +1,4 @@
-// What a tick costs from C++, beside ONNX Runtime used by hand on the same models.
+// The cost of a tick from C++, compared with ONNX Runtime on the same models.
 //
 //   bench_tick bundle.yaml [--ticks N]
 //

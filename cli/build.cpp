@@ -59,12 +59,13 @@ Command add_build(CLI::App& program) {
   const auto arguments = std::make_shared<BuildArguments>();
   CLI::App* app = program.add_subcommand(
       "build",
-      "compile the C++ nodes of a bundle into a library beside it, or write the sources "
+      "compile the C++ nodes of a bundle into a library next to it, or write the sources "
       "of the whole policy");
   add_bundle(*app, arguments->yaml);
-  auto* compiler = app->add_option("--cxx", arguments->compiler,
-                                   "the compiler, a cross compiler say; else $CXX, c++, g++ or "
-                                   "clang++");
+  auto* compiler =
+      app->add_option("--cxx", arguments->compiler,
+                      "the compiler, for example a cross compiler; else $CXX, c++, g++ or "
+                      "clang++");
   auto* flags =
       app->add_option("--flags", arguments->flags, "further flags, in one word: \"-march=native\"");
   auto* folder = app->add_option("--out", arguments->folder,

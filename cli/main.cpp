@@ -17,13 +17,13 @@ namespace leapp::cli {
 void EngineFlags::add_to(CLI::App& app) {
   app.add_option("--threads", threads, "threads inside one operator; 0: the engine decides")
       ->capture_default_str();
-  app.add_option("--affinity", affinity, "processors for the threads beside the first")
+  app.add_option("--affinity", affinity, "one processor for each additional thread")
       ->delimiter(',');
-  app.add_flag("--spinning", spinning, "let idle threads burn a core to answer sooner");
+  app.add_flag("--spinning", spinning, "let idle threads use a core to answer sooner");
   app.add_option("--provider", provider, "cpu, cuda, ..: where models run");
   app.add_flag("--no-translate", no_translate, "run TorchScript in libtorch, not in ONNX Runtime");
   app.add_flag("--allow-outside-files", allow_outside_files,
-               "let model files lie outside the bundle's folder");
+               "allow model files outside the bundle's directory");
   app.add_flag("--trust-code", trust_code,
                "let models do whatever this program may do: for bundles of people you trust");
   app.add_flag("--allow-native", allow_native,

@@ -61,24 +61,20 @@ PHRASES = {
     r"\bthan (?:was|were) asked\b": "than requested",
 }
 FIRST_WORDS = {"What", "Whether", "How", "Who", "Where", "Why", "Whose", "Which"}
-#: First words of doc comments of functions that are no verbs in the third person, and still right.
+#: First words of doc comments of functions that do not end like verbs, and are still allowed.
 VERBS = {"True"}
 CPP = {".h", ".c", ".cpp"}
 SCANNED = ("include", "src", "cli", "python", "docs", "tools", "tests", "examples", "benchmarks",
            "fuzz", "integrations", "README.md", "CONTRIBUTING.md", "COMPATIBILITY.md")  # fmt: skip
 #: Paths that are not covered so far. Make a directory pass, then take it off this list.
 NOT_YET = (
-    "benchmarks",
-    "examples/07_mujoco_balance",
-    "examples/08_go1_walks",
-    "python/src",
+    "python/src/leapp/_numpy",
     "src/core/controller",
     "src/rehearse",
     "src/session",
     "src/torch_engine",
     "src/validate",
     "tests",
-    "tools",
 )
 #: The style guide's own list, text of other projects, and texts that are interface.
 EXEMPT = ("tools/check_words.py",)

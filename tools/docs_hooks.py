@@ -80,7 +80,7 @@ def _inside(page: str, target: str) -> str | None:
 
 
 def _outside(page: str, target: str) -> str | None:
-    """Return that path if it is no page of the site."""
+    """Return that path if it is not a page of the site."""
     path = _inside(page, target)
     in_site = path is None or path in ROOT_PAGES or path.startswith("docs/")
     # A folder of docs/ has its page, if it has a README.

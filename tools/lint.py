@@ -76,7 +76,7 @@ TABLES = (
     "src/export/onnx/special_tables.h",
     "src/core/runtime/engines/operators.cpp",
 )
-# Beside the layers marked TORCH. examples/ decide for themselves which library they use.
+# In addition to the layers marked TORCH. examples/ decide for themselves which library they use.
 TORCH_USERS = ("python/bindings/trace", "tests/install/", "tests/end_to_end/")
 
 MIRRORED_LAYERS = ("ir", "trace", "session", "state", "rehearse", "compile")
@@ -152,7 +152,7 @@ def check_layers(root: Path) -> Iterator[Finding]:
             continue
         source = layer_of(include.file.removeprefix("src/"), known)
         if source is None:
-            yield Finding(include.file, include.line, "the folder is no layer of CMakeLists.txt")
+            yield Finding(include.file, include.line, "no layer of CMakeLists.txt")
         elif target not in reachable(source, known):
             may = ", ".join(sorted(known[name].folder for name in reachable(source, known)))
             folder = known[source].folder
@@ -170,7 +170,7 @@ def part_of_header(path: str) -> str | None:
 
 
 def check_parts(root: Path) -> Iterator[Finding]:
-    """What a robot loads depends on no tool, and neither depends on tracing: layers and headers."""
+    """The robot part depends on no tool, and neither depends on tracing: layers and headers."""
     known = layers(root)
     for name, layer in known.items():
         for other in layer.depends:
@@ -234,12 +234,12 @@ def check_public_headers(root: Path) -> Iterator[Finding]:
 
 
 def check_folder_trees(root: Path) -> Iterator[Finding]:
-    """What runs beside torch in one process walks through folders by base/folder_tree.h."""
+    """Code in one process with torch iterates over directories with base/folder_tree.h."""
     for folder in ("src", "python/bindings"):
         for file in sorted((root / folder).rglob("*.cpp")):
             for number, line in enumerate(file.read_text().splitlines(), 1):
                 if match := re.search(r"::(remove_all|recursive_directory_iterator)\b", line):
-                    reason = f"{match[1]} crashes beside PyTorch 2.7: see base/folder_tree.h"
+                    reason = f"{match[1]} crashes with PyTorch 2.7: see base/folder_tree.h"
                     yield Finding(str(file.relative_to(root)), number, reason)
 
 
@@ -253,7 +253,7 @@ TAKES_ERROR_CODE = re.compile(r"\b(error|failed|failure|ignored|missing|status|u
 
 
 def check_file_errors(root: Path) -> Iterator[Finding]:
-    """What fails with a file is an error of ours: no call throws one of std::filesystem."""
+    """File errors are our own errors: no call throws those of std::filesystem."""
     for folder in ("src", "cli", "python/bindings"):
         for file in sorted((root / folder).rglob("*.cpp")):
             if file.name == "staging.cpp":  # which catches them all, and says where it was
@@ -297,7 +297,7 @@ TRACING_LIBRARY = re.compile(r"libleapp(_engine_torch)?\.so")
 
 
 def check_links(root: Path, build: Path) -> Iterator[Finding]:
-    """What a robot loads needs no tool, and neither needs a library or a symbol of torch."""
+    """The robot part needs no tool, and neither needs a library or a symbol of torch."""
     modules = build / "python/leapp"
     robot = [build / "lib/libleapp_runtime.so", *modules.glob("_runtime*.so")]
     desk = [build / "lib/libleapp_tools.so", build / "bin/leapp", *modules.glob("_tools*.so")]
@@ -333,7 +333,7 @@ def symbols(file: Path, *flags: str) -> set[str]:
 
 
 def check_one_home(build: Path) -> Iterator[Finding]:
-    """No function of LEAPP's is in two of its libraries: each layer is in one."""
+    """No function of LEAPP is in two of its libraries: each layer is in one."""
     homes: dict[str, str] = {}
     for library in sorted((build / "lib").glob("libleapp*.so")):
         command = ["nm", "-D", "--defined-only", str(library)]

@@ -1,4 +1,4 @@
-"""What the wheel ``leapp`` depends on: the PyTorch that it is built against, and its own runtime.
+"""Dependencies of the wheel ``leapp``: the PyTorch that it is built against, and its own runtime.
 
 scikit-build-core calls this before it builds anything, which makes it the place to say what is
 missing.

@@ -48,7 +48,7 @@ class Random:
 
 @dataclasses.dataclass
 class Sensors:
-    """What the robot measures, and what it is asked to do: float32, as the controller takes it."""
+    """Measurements and commands of the robot: float32, as the controller expects."""
 
     gyro: NDArray[np.float32]
     gravity: NDArray[np.float32]

@@ -26,7 +26,8 @@ class Robot {
     double stiffness, damping, rest;
   };
 
-  /// `joints` in the order of the policy. Throws std::runtime_error with MuJoCo's own words.
+  /// Loads the robot; `joints` are in the order of the policy. Throws std::runtime_error with
+  /// MuJoCo's own words.
   Robot(const std::filesystem::path& xml, std::vector<Joint> joints) : joints_(std::move(joints)) {
     std::array<char, 500> error{};
     const std::unique_ptr<mjSpec, Delete> spec(
@@ -46,7 +47,7 @@ class Robot {
     stand(0, nullptr);
   }
 
-  /// At rest on the floor, turned by `yaw`, with joints a little off if there is a `generator`.
+  /// Rests on the floor, turned by `yaw`, with joints a little off if there is a `generator`.
   void stand(double yaw, std::mt19937* generator) {
     mj_resetData(model_.get(), data_.get());
     data_->qpos[2] = 0.278;
@@ -63,7 +64,7 @@ class Robot {
     const mjtNum* first = data_->sensordata + model_->sensor_adr[id];
     return {first, first + model_->sensor_dim[id]};
   }
-  /// The direction of gravity as the trunk sees it.
+  /// Returns the direction of gravity in the trunk's frame.
   std::vector<float> gravity() const {
     const mjtNum* up = data_->xmat + 9 * trunk_ + 6;
     return {static_cast<float>(-up[0]), static_cast<float>(-up[1]), static_cast<float>(-up[2])};
@@ -71,7 +72,7 @@ class Robot {
   std::vector<float> joint_positions() const { return picked(data_->qpos, positions_); }
   std::vector<float> joint_velocities() const { return picked(data_->qvel, velocities_); }
 
-  /// One control step of 20 ms: four of physics. MuJoCo's actuators are the PD controllers.
+  /// Runs one control step of 20 ms: four of physics. MuJoCo's actuators are the PD controllers.
   void step(const float* targets) {
     for (std::size_t i = 0; i < joints_.size(); ++i)
       data_->ctrl[i] = static_cast<double>(targets[i]);
@@ -93,7 +94,7 @@ class Robot {
   /// As mjlab has it: tilted by more than 70 degrees.
   bool fallen() const { return data_->xmat[9 * trunk_ + 8] < std::cos(70 * mjPI / 180); }
 
-  /// One line of CSV: time, `asked`, velocity and turning as measured, and qpos.
+  /// Writes one line of CSV: time, `asked`, velocity and turning as measured, and qpos.
   void write(std::ostream& out, std::array<float, 3> asked) const {
     out << data_->time;
     for (float value : asked) out << ',' << value;

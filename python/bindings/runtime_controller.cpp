@@ -214,13 +214,13 @@ void bind_controller(py::module_& module) {
       py::arg("bundle"), py::arg("robot"), py::arg("settings"));
   bind_properties(controller);
   controller.def("start", &PyController::start,
-                 "Make policy, histories, fallbacks and counts begin anew.");
+                 "Start with fresh policy state, histories, fallbacks and counts.");
   controller.def(
       "stop", [](PyController& self) { self.controller_.stop(); },
-      "End it: ``update()`` puts out nothing until ``start()``.");
+      "Stop: ``update()`` sends nothing until ``start()``.");
   controller.def("set_sensor", &PyController::set_sensor, py::arg("name"), py::arg("values"),
                  py::arg("age") = 0.0,
-                 "Say what a sensor measured ``age`` seconds ago, in the order of its elements.");
+                 "Set what a sensor measured ``age`` seconds ago, in the order of its elements.");
   controller.def("update", &PyController::update, kUpdateDoc);
   controller.def("actuator", &PyController::actuator, py::arg("name"),
                  "Return what an actuator is given, in the order of its elements.");

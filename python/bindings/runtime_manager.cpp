@@ -74,7 +74,7 @@ class PyManager {
       const std::size_t index = input_index(name);
       if (bound_inputs_[index]) {
         throw Error(Code::kBoundPort, "input " + manager_->inputs()[index] +
-                                          " is bound to an array of yours: write that array");
+                                          " is bound to your array: write to that array instead");
       }
       set_input(index, value);
     }
@@ -162,7 +162,8 @@ class PyManager {
       const std::string name(text_of(key));
       const std::optional<PortRef> ref = parse_port_ref(name);
       const Port* port = ref ? manager_->bundle().find_input(*ref) : nullptr;
-      if (port == nullptr) throw Error(Code::kUnknownPort, "'" + name + "' is no feedback input");
+      if (port == nullptr)
+        throw Error(Code::kUnknownPort, "'" + name + "' is not a feedback input");
       Tensor tensor(port->dtype, port->shape);
       read_array(value, tensor.view(), name);
       tensors.emplace(name, std::move(tensor));

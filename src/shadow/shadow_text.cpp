@@ -29,27 +29,27 @@ std::string error_text(const Comparison& comparison) {
 
 std::string output_text(std::uint64_t tick) {
   return std::string(
-             "the program put out something else than its bundle. Something that was "
-             "constant while tracing is not: a counter, a branch, a clock, a tensor that "
-             "is neither input nor state. Give it to the node as one, and choose with "
-             "torch.where()") +
+             "the outputs of the program and the bundle differ. A value that was constant "
+             "while tracing varies now: a counter, a branch, a clock, or a tensor that is neither "
+             "input nor state. Make it an input or state, and choose with torch.where()") +
          (tick == 1 ? ". If the program has state from before this run, reset it first" : "");
 }
 
 std::string state_text(const std::string& port) {
   return "the program set the state '" + port +
-         "' to something else than the tick before had left. Where it does so on purpose, the "
-         "robot has to as well, with InferenceManager.set_input_value()";
+         "' to another value than that of the previous tick. If this is intended, call "
+         "InferenceManager.set_input_value() on the robot as well";
 }
 
 std::string wire_text(const std::string& port, const std::string& source) {
-  return "the program handed over another '" + port + "' than " + source +
-         " had put out, which the wire of the bundle brings. Something between the nodes changes "
+  return "the program passed another '" + port + "' than " + source +
+         " returned, which is the value of the bundle's wire. Something between the nodes changes "
          "it: move that into a node";
 }
 
 std::string misfit_text() {
-  return "the model takes another form than the program hands over. Sizes are fixed by the trace";
+  return "the program passed another shape or type than the model has. Sizes are fixed by the "
+         "trace";
 }
 
 std::string difference_text(const std::string& node, const ShadowDifference& difference,

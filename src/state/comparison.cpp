@@ -76,7 +76,7 @@ class Comparison {
       note(schema.name() + " got " + name + "=" + trace::text_of(is.value) + ", which was " +
                trace::text_of(was.value) + " before" +
                (number ? ". A number that changes has to be a tensor to become state (self.count = "
-                         "torch.zeros(()), say), or an input"
+                         "torch.zeros(())), or an input"
                        : ""),
            b.frame, true);
     }
@@ -211,7 +211,7 @@ std::vector<Difference> compare_passes(const Subject& subject, const Carried& ca
       if (std::ranges::any_of(found, is_known)) continue;
       each.text += " (pass " + std::to_string(i + 1) + " of node '" + subject.node.name +
                    "' against the " + (subject.base == 0 ? "first" : "second") +
-                   " pass): what the first pass did is what is exported";
+                   " pass). The export contains the first pass";
       found.push_back(std::move(each));
     }
   }

@@ -39,8 +39,8 @@ struct OpTraits {
   UndeclaredWrite normalises = UndeclaredWrite::kNone;
   bool size_depends_on_values = false;  ///< may have a data-dependent shape
   bool only_copies = false;  ///< where the result has as many elements, of one type: moves them
-  /// An operator of PyTorch for packed sequences: its second argument has their lengths, and they
-  /// read and write such numbers in memory, beside the operators that they run.
+  /// An operator of PyTorch for packed sequences: its second argument has their lengths, and it
+  /// reads and writes such numbers in memory, in addition to the operators that it runs.
   bool counts_lengths = false;
   int size_argument = -1;  ///< position of an argument that makes it static where it is given
 

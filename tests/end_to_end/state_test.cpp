@@ -235,8 +235,9 @@ TEST_F(StateTest, AnUnknownBufferIsNamed) {
   Hidden model;
   begin();
   in("policy", "obs", at::ones({1, 4}));
-  EXPECT_EQ(testing::message_of([&] { annotate::module("policy", model, {"g"}); }),
-            "module() for node 'policy': the module has no buffer 'g' [LP003]");
+  EXPECT_THAT(testing::message_of([&] { annotate::module("policy", model, {"g"}); }),
+              ::testing::AllOf(::testing::HasSubstr("policy"), ::testing::HasSubstr("g"),
+                               ::testing::EndsWith("[LP003]")));
 }
 
 }  // namespace

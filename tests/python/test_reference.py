@@ -25,6 +25,12 @@ def words_of(page: str) -> set[str]:
     return set(re.findall(r"[\w-]+", " ".join([*code, *titles])))
 
 
+def source_of(name: str) -> str:
+    """Return the text of the source whose path ends with the name."""
+    (file,) = (ROOT / "src").rglob(name)
+    return file.read_text()
+
+
 def functions_of(module: str) -> Iterator[tuple[str, ast.FunctionDef]]:
     """Yield the public functions and methods of a module, with their qualified names."""
     for node in ast.parse((PACKAGE / module).read_text()).body:
@@ -137,7 +143,7 @@ def test_members_of_options_are_in_the_cpp_reference(header: str, struct: str) -
 
 
 def test_keys_of_a_robot_are_in_the_reference() -> None:
-    source = (ROOT / "src" / "controller" / "robot.cpp").read_text()
+    source = source_of("controller/robot.cpp")
     lists = re.findall(r"expect_keys\(\w+, \{(.*?)\}\)", source, re.DOTALL)
     keys = set(re.findall(r'"(\w+)"', " ".join(lists)))
     assert {"rate", "heartbeat"} <= keys <= words_of("robot_yaml.md")

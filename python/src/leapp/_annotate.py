@@ -17,10 +17,10 @@ _F = TypeVar("_F", bound=Callable[..., Any])
 
 
 class Annotate:
-    """Marks where nodes begin and end, and what they keep from one pass to the next.
+    """Marks the start, the end and the state of nodes.
 
-    While no session is tracing, every call hands back its argument untouched; a shadow run, where
-    one is on, looks at it. Tensors stay ordinary tensors in any case.
+    While no session is tracing, every call returns its argument unchanged, and an active shadow
+    run reads it. Tensors stay ordinary tensors in any case.
     """
 
     def input_tensors(self, node_name: str, tensors: Any) -> Any:
@@ -196,17 +196,17 @@ class Annotate:
     def abandon(self, node_name: str) -> None:
         """Drop the pass that a node is in, as if its :meth:`input_tensors` had not been called.
 
-        For when something between inputs and outputs failed; a node that is not open is left as
-        it is. Otherwise the line that opened the node begins anew when it is reached again, with a
-        warning, and :func:`leapp.stop` refuses while the node is in its first pass.
+        Call it if something between inputs and outputs failed. Does nothing if the node is not
+        open. Without this call, the line that opened the node starts a new pass when it runs
+        again, with a warning, and :func:`leapp.stop` refuses while the node is in its first pass.
         """
         _state.calls.abandon(node_name)
 
 
 def _decorate(function: Any, node_name: str | None, *options: Any) -> Any:
-    """Return the function with tracing around it, by what a ``Stage`` takes.
+    """Return the function with tracing around it.
 
-    Whatever else is wrong is said when it is traced: a module of the program's must be importable.
+    Other faults are reported when it is traced, so that a module of the program can be imported.
     """
     expect(Callable, function, "annotate.method() decorates functions")
     name = node_name if node_name is not None else function.__name__

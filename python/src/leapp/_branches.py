@@ -1,7 +1,8 @@
-"""What ``torch.cond`` and other higher-order operators mean while a session is tracing.
+"""Runs ``torch.cond`` and other higher-order operators while a session is tracing.
 
-They take functions, and find their kernel by the dispatch keys that are on, where nobody knows the
-recorder's. Without it they run their functions eagerly, where the recorder sees each operator.
+They receive functions, and find their kernel by the active dispatch keys, which include the
+unknown key of the recorder. Without it they run their functions eagerly, where the recorder sees
+each operator.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ import torch
 
 from .errors import LeappExportError, LeappImportError, LeappIoError
 
-#: Parameters of ours that torch.onnx.export(dynamo=True) takes under the same name.
+#: Our parameters that torch.onnx.export(dynamo=True) takes under the same name.
 _DYNAMO_PARAMS = ("report", "verify", "optimize", "external_data")
 
 #: Packages that PyTorch's exporters import and do not bring.

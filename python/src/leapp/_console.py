@@ -1,9 +1,8 @@
-"""What LEAPP prints: log lines and a progress bar, both on standard error.
+"""The console output of LEAPP: log lines and a progress bar, both on standard error.
 
-The compiled library never prints; it hands its lines to :func:`emit`, which hands all of them on to
-Python's ``logging``, under the name ``leapp``. Who sets that logger's level, disables it, or lets a
-handler of his own write to the terminal has his way: no line is shown twice, and none that he
-declined.
+The compiled library never prints; it passes its lines to :func:`emit`, which passes all of them to
+Python's ``logging``, under the name ``leapp``. The level of that logger, and handlers that write
+to the terminal, take precedence: no line is shown twice.
 """
 
 from __future__ import annotations
@@ -29,12 +28,12 @@ _bar: ProgressBar | None = None
 _logger = logging.getLogger("leapp")
 _logger.addHandler(logging.NullHandler())  # without any, logging prints warnings by itself
 
-#: The least level that is shown; None until the compiled library was told.
+#: The least level that is shown; None until it is set in the compiled library.
 _shown: int | None = None
 
 
 def show(verbose: bool | None = None) -> None:
-    """Print all lines of the library, or from warnings on; None keeps what was said."""
+    """Print all lines of the library, or from warnings on; None keeps the setting."""
     global _shown
     if _shown is None:
         from . import _runtime

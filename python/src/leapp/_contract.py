@@ -1,4 +1,4 @@
-"""What a port promises the robot: limits, histories, and how they are written in the bundle."""
+"""The contract of a port: limits, histories, and their form in the bundle."""
 
 from __future__ import annotations
 
@@ -43,11 +43,11 @@ class Limits:
 
 @dataclass(frozen=True)
 class History:
-    """How a controller fills the :class:`TemporalAxis` of an input.
+    """The way a controller fills the :class:`TemporalAxis` of an input.
 
     Args:
-        order: Whether the first step along the axis is the oldest or the newest.
-        start: What the axis holds before there are values: ``"repeat"`` the first one, or one
+        order: Order of the steps along the axis: the oldest or the newest first.
+        start: Content of the axis before the first value: ``"repeat"`` (the first value), one
             number for all elements, or one for each.
     """
 

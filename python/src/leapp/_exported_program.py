@@ -79,11 +79,11 @@ def _tensor(buffer: Buffer) -> torch.Tensor:
 
 
 class _NotPlainError(Exception):
-    """What a program has beside tensors and operators that compute."""
+    """Content of a program other than tensors and operators that compute."""
 
 
 class _Archive:
-    """What a ``.pt2`` file holds: its records, read as data."""
+    """The records of a ``.pt2`` file, read as data."""
 
     def __init__(self, data: bytes) -> None:
         self._zip = zipfile.ZipFile(io.BytesIO(data))
@@ -133,7 +133,7 @@ class _Archive:
         if not isinstance(found, dict) or not all(
             isinstance(tensor, torch.Tensor) for tensor in found.values()
         ):
-            raise _NotPlainError("it holds an object that is no tensor")
+            raise _NotPlainError("it contains an object that is not a tensor")
         return found
 
     def _json(self, name: str) -> Any:
@@ -251,7 +251,7 @@ def _number(entry: dict[str, Any]) -> int:
 
 def _tensor_name(arg: dict[str, Any]) -> str:
     if "as_tensor" not in arg:
-        raise _NotPlainError("it takes or gives something that is no tensor")
+        raise _NotPlainError("it has an input or output that is not a tensor")
     return str(arg["as_tensor"]["name"])
 
 

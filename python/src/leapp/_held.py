@@ -1,4 +1,4 @@
-"""What objects hold, kind by kind."""
+"""Values that objects hold, by type of object."""
 
 from __future__ import annotations
 

@@ -53,8 +53,8 @@ def remember(value: Any) -> None:
 def note() -> None:
     """Note what the program holds around a node that opens for the first time.
 
-    The program waits meanwhile: objects that were seen before are looked at only if a variable of a
-    function that was not holds them.
+    The program waits for it. Objects that were seen before are read again only if a new variable
+    of a function holds them.
     """
     own: list[tuple[list[tuple[str, Any]], int]] = []
     known = len(_memory)

@@ -12,13 +12,13 @@ from .errors import expect
 
 @dataclass(frozen=True)
 class ImportedPolicy:
-    """What came of an import.
+    """The result of an import.
 
     Args:
         yaml: The bundle's YAML file.
-        format: Whose description it was: ``"mjlab"``, ``"beyondmimic"``, ``"holosoma"``,
+        format: The format of the description: ``"mjlab"``, ``"beyondmimic"``, ``"holosoma"``,
             ``"exploy"``, ``"unitree_rl_lab"`` or ``"rl_sar"``.
-        notes: What was assumed or translated on the way, one sentence each.
+        notes: Assumptions and translations, one sentence each.
     """
 
     yaml: Path

@@ -41,8 +41,8 @@ class ExportedConstant:
         shape: The shape of a tensor; None for a number.
         min: The smallest element, NaN left out.
         max: The largest element, NaN left out.
-        has_nan: Whether an element is NaN.
-        acknowledged: Whether ``constants=[..]`` of the node names it.
+        has_nan: True if an element is NaN.
+        acknowledged: True if ``constants=[..]`` of the node names it.
     """
 
     kind: str
@@ -97,7 +97,7 @@ def inventory() -> list[NodeInventory]:
 
 
 def unacknowledged(most: int = 12) -> list[str]:
-    """Return a block of text for each node with constants that nobody acknowledged."""
+    """Return a block of text for each node with unacknowledged constants."""
     blocks = []
     for node in inventory():
         open_ones = [str(each) for each in node.constants if not each.acknowledged]

@@ -156,7 +156,7 @@ class Stage:
 
 
 def _fault_of(function: Callable[..., Any]) -> str:
-    """Return why a function is no function of one tick; empty where it is."""
+    """Return why a function does not run in one tick; empty if it does."""
     if inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function):
         return (
             f"async function '{function.__qualname__}': a node runs from inputs to outputs "

@@ -91,7 +91,7 @@ def _place_of(part: Any) -> tuple[int | None, ...]:
 
 
 def _runs(part: ast.AST, op: str) -> bool:
-    """Return whether an expression runs the operator itself, not through a function of a library."""
+    """Return whether an expression runs the operator itself, not via a function of a library."""
     if not isinstance(part, ast.Call):
         return True
     name = op.rpartition("::")[2].strip("_")

@@ -1,8 +1,8 @@
-"""What is patched while a session is tracing, and put back when it ends.
+"""Patches for the time of a session.
 
 The recorder itself patches nothing. PyTorch and NumPy exchange values beneath it, though: these
-patches hand out arrays that stay traced and name the values that leave unseen (``_numpy``,
-``_tensor``). Functions of ``torch.compile`` run eagerly meanwhile, so that the
+patches return arrays that stay traced and report values that leave the graph (``_numpy``,
+``_tensor``). Functions of ``torch.compile`` run eagerly during a session, so that the
 recorder sees their operators.
 """
 

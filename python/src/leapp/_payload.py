@@ -1,4 +1,4 @@
-"""What users hand to ``annotate``: checked, flattened to named tensors, and put together again.
+"""Payloads of ``annotate``: checked, flattened to named tensors, and restored.
 
 A payload is a dict of named tensors (possibly nested), one ``TensorSemantics``, or a list of them.
 Flattening gives the entries the compiled module takes; ``Flat.restore`` gives the values back,
@@ -125,8 +125,8 @@ def _check_semantics(what: str, items: Sequence[Any]) -> None:
     """Refuse a list that holds anything but TensorSemantics, or one name twice."""
     if others := {type(x).__name__ for x in items if not isinstance(x, TensorSemantics)}:
         raise _refused(
-            f"{what}: All items must be TensorSemantics when one is, found "
-            f"{', '.join(sorted(others))} beside it. Wrap those tensors too, or pass a dict of "
+            f"{what}: All items must be TensorSemantics if one is, found "
+            f"{', '.join(sorted(others))} as well. Wrap those tensors too, or pass a dict of "
             f"named tensors."
         )
     names = [item.name for item in items]

@@ -1,8 +1,8 @@
-"""What the program holds: its variables, the objects in them, their attributes.
+"""The objects of the program: its variables, the objects in them, their attributes.
 
-A walk begins at the frames that call LEAPP and follows what they hold, breadth first and innermost
-frames first, each with a budget of its own: neither a test runner nor a simulator crowds the rest
-of the program out.
+A walk starts at the frames that call LEAPP and follows their objects, breadth first and innermost
+frames first, each with its own budget, so that a test runner or a simulator does not use up the
+budget of the program.
 """
 
 from __future__ import annotations

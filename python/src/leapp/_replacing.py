@@ -16,7 +16,7 @@ Patch = tuple[Any, dict[str, Any]]
 def replaced(owner: Any, names: str, instead: Callable[..., Any]) -> Patch:
     """Return a patch that has functions replaced by :func:`wrapped` ones.
 
-    Those are made once, for all sessions: `instead` is no function of a session.
+    They are created once for all sessions: `instead` does not depend on a session.
     """
     return owner, {name: _lasting(getattr(owner, name), instead) for name in names.split()}
 
@@ -35,5 +35,5 @@ _lasting = functools.cache(wrapped)
 
 
 def in_node() -> bool:
-    """Return whether the program's code inside a node calls what runs this in place of a function."""
+    """Return whether the program's code inside a node calls the replaced function."""
     return _trace.any_open() and _trace.is_user_code(sys._getframe(3).f_code)

@@ -66,14 +66,14 @@ def remember(node: str, stage: Any, bound: inspect.BoundArguments, flat: Flat) -
 
 
 def checked(names: Any) -> list[str]:
-    """Return the names of nodes to call again; raise if one is no traced function."""
+    """Return the names of nodes to call again; raise if one is not a traced function."""
     if isinstance(names, str) or not isinstance(names, Iterable):
         raise LeappTypeError.of(names, "leapp.compile_graph(rerun=..) takes a list of node names")
     wanted = list(names)
     if unknown := [name for name in wanted if name not in _calls]:
         raise LeappValueError.at_caller(
             "LP003",
-            f"leapp.compile_graph(rerun=..) names {unknown[0]!r}, which is no function of "
+            f"leapp.compile_graph(rerun=..) names {unknown[0]!r}, which is not a function of "
             f"annotate.method that was traced. Those are: {', '.join(_calls) or 'none'}.",
         )
     return wanted

@@ -32,7 +32,7 @@ def start(
     global_patching: bool = True,
     patching: Iterable[FunctionPatch] | None = None,
 ) -> None:
-    """Begin tracing a graph. A session that is already active is dropped, with a warning.
+    """Start tracing a graph. Drops an active session, with a warning.
 
     If this fails, or a signal such as that of Ctrl+C interrupts it, no session is active.
 
@@ -79,11 +79,11 @@ def start(
 
 
 def stop() -> None:
-    """End tracing; what was traced waits for :func:`compile_graph`.
+    """Stop tracing; :func:`compile_graph` then exports the passes.
 
-    A node that is still in its first pass is an error, and the session stays active. While an
-    exception propagates, as in a ``finally``, that pass is dropped instead, as a later one always
-    is. Signals that arrive meanwhile are handled when tracing has ended.
+    Raises if a node is still in its first pass, and the session stays active. While an exception
+    propagates, as in a ``finally``, that pass is dropped instead; unfinished later passes always
+    are. Signals that arrive during this call are handled when tracing has ended.
     """
     if not _state.loaded():
         raise LeappError.at_caller(
@@ -255,7 +255,7 @@ def _cancellation(
 
 
 class ValidationResults(dict[str, "bool | Exception"]):
-    """What validation found, by node: True, False, or the exception that running it met.
+    """Results of validation by node: True, False, or the exception that running it raised.
 
     Attributes:
         report: The content of ``validation.json``: for every node, sample and output the shapes,
@@ -268,15 +268,16 @@ class ValidationResults(dict[str, "bool | Exception"]):
 
 @dataclasses.dataclass(frozen=True)
 class Diagnostic:
-    """Something that was said of the program.
+    """A warning or remark about the program.
 
     Attributes:
         code: A code such as ``"LP214"``; docs/reference/diagnostics.md has a section for each.
         level: ``"WARNING"``, ``"ERROR"``, ..
-        where: The line to look at, ``"policy.py:42 in forward"``; may be empty.
-        node: The node it is about; may be empty.
+        where: The line of the program, ``"policy.py:42 in forward"``; may be empty.
+        node: The node; may be empty.
         text: What happened and what to do.
-        settled_by_another_pass: It is a guess that tracing another pass of the node would settle.
+        settled_by_another_pass: True if tracing another pass of the node would confirm or remove
+            it.
     """
 
     code: str
@@ -288,7 +289,7 @@ class Diagnostic:
 
 
 def diagnostics() -> list[Diagnostic]:
-    """Return what was said since the last :func:`start`, most harmful first."""
+    """Return all diagnostics since the last :func:`start`, most harmful first."""
     if not _state.loaded():
         return []
     from . import _trace
@@ -361,7 +362,7 @@ def _check(call: str, expected: tuple[str, str], **options: Any) -> None:
 
 
 def _checked_patches(patching: Any) -> list[FunctionPatch]:
-    """Return the patches as a list; raise if one is none, or two have one target."""
+    """Return the patches as a list; raise if one is not a patch, or two have one target."""
     if patching is None:
         return []
     patches = [patching] if isinstance(patching, FunctionPatch) else list(patching)

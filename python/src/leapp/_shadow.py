@@ -1,4 +1,4 @@
-"""Shadow runs: the bundle beside the program that it was exported from."""
+"""Shadow runs: a bundle next to its program."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .errors import LeappValueError, expect, expect_one_of
 
 @dataclasses.dataclass(frozen=True)
 class ShadowDifference:
-    """Where program and bundle came apart.
+    """The first difference between program and bundle.
 
     Attributes:
         port: The port of the node.
@@ -33,17 +33,17 @@ class ShadowDifference:
 
 @dataclasses.dataclass(frozen=True)
 class ShadowNode:
-    """What a shadow run saw of one node.
+    """Results of a shadow run for one node.
 
     Attributes:
         node: Its name.
         ticks: Passes that the program completed.
-        compared: How many of them were compared.
-        differing: In how many of these something differed.
-        unjudged: Passes after a difference that the node's state carried on.
-        abandoned: Passes that were begun and not completed.
-        resets: How often its state was reset.
-        not_compared: Why nothing was compared; empty otherwise.
+        compared: Number of compared passes.
+        differing: Number of passes with a difference.
+        unjudged: Passes after a difference, not compared because of the node's state.
+        abandoned: Passes that were started and not completed.
+        resets: Number of resets of its state.
+        not_compared: Reason why nothing was compared; empty otherwise.
         first: The first difference.
     """
 
@@ -60,7 +60,7 @@ class ShadowNode:
 
 @dataclasses.dataclass(frozen=True)
 class ShadowReport:
-    """What a shadow run saw. ``str()`` of it is for people.
+    """Results of a shadow run. ``str()`` returns them as text.
 
     Attributes:
         passed: Every node was compared, and none differed.
@@ -83,7 +83,7 @@ class ShadowRun:
     def __init__(
         self, bundle: str, rtol: float, atol: float, trust_code: bool, outside_files: bool
     ) -> None:
-        """Remember what to run beside; the run begins when it is entered."""
+        """Store the options; the run starts when it is entered."""
         self._arguments = (bundle, rtol, atol, trust_code, outside_files)
         self._run: Any = None
 
@@ -104,15 +104,14 @@ class ShadowRun:
         _console.emit(_console.INFO, f"Shadow run of {self._arguments[0]}:\n{self.report()}")
 
     def reset(self) -> None:
-        """Say that the program has set its state to its initial values, as a new episode does.
+        """Report that the program has reset its state, as for a new episode.
 
-        Once this was called the run takes the program's word for it, and no longer looks by itself
-        for ticks in which state was reset.
+        After the first call, the run no longer looks for resets by itself.
         """
         self._running().reset()
 
     def report(self) -> ShadowReport:
-        """Return what was seen so far."""
+        """Return the results so far."""
         data, text = self._running().report()
         found = json.loads(data)
         for node in found["nodes"]:
@@ -136,14 +135,15 @@ def shadow(
     trust: Literal["code"] | None = None,
     allow_outside_files: bool = False,
 ) -> ShadowRun:
-    """Run a bundle beside the annotated program, and compare every output.
+    """Run a bundle next to the annotated program, and compare every output.
 
         with leapp.shadow("walker/walker.yaml") as run:
             episode()
         print(run.report())
 
-    The program goes on as it is, outside of any tracing session, for as long as it likes. What it
-    hands to ``annotate`` also goes into the bundle's models, which keep their state themselves, as
+    The program goes on as it is, outside of any tracing session, for as long as it likes. Values
+    that it passes to ``annotate`` also go into the bundle's models, which keep their state
+    themselves, as
     on the robot. The first difference of each node is a warning with node, port, tick, error and
     the program's line.
 
@@ -151,8 +151,8 @@ def shadow(
         bundle: The ``.yaml`` file that ``compile_graph`` wrote.
         rtol: Relative tolerance of the comparison.
         atol: Absolute tolerance of the comparison.
-        trust: ``"code"`` lets models do whatever this program may do; see ``InferenceManager``.
-        allow_outside_files: Let model files lie outside the bundle's folder.
+        trust: ``"code"`` lets models do everything this program may do; see ``InferenceManager``.
+        allow_outside_files: Allow model files outside the bundle's directory.
     """
     expect((str, os.PathLike), bundle, "leapp.shadow() takes the path of a bundle's .yaml file")
     expect_one_of(("code", None), trust, "trust")

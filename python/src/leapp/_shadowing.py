@@ -13,7 +13,7 @@ from typing import Any
 from . import _tracing, _untraced
 from .errors import LeappError
 
-quietly = contextlib.suppress(LeappError, TypeError)  # an array of texts, say
+quietly = contextlib.suppress(LeappError, TypeError)  # for example an array of strings
 
 
 def _shown(name: str) -> Callable[..., Any]:

@@ -1,4 +1,4 @@
-"""What the program's source says: the names of returned variables, and what is only shown."""
+"""Facts from the program's source: names of returned variables, and values that are only shown."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from typing import Any
 
 from . import _trace
 
-#: Functions that show values, to which nothing else comes of it.
+#: Functions that only show values.
 _SHOWING = ("print", "debug", "info", "warning", "error", "add_scalar", "add_scalars")
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 
 
 def only_shown(code: CodeType, offset: int) -> bool:
-    """Return whether what an instruction computes is printed, logged or asserted where it is computed."""
+    """Return whether the result of an instruction is printed, logged or asserted on its line."""
     if offset < 0 or not hasattr(code, "co_positions"):  # before Python 3.11
         return False
     place = next(itertools.islice(code.co_positions(), offset // 2, None), None)
@@ -70,7 +70,7 @@ def _last_name(part: ast.AST) -> str:
 
 
 def carries(owner: Any, name: Any) -> bool:
-    """Return whether code of the class carries a value in that attribute from one call to the next."""
+    """Return whether code of the class carries a value in that attribute between calls."""
     return isinstance(owner, type) and name in _carried_by(owner)
 
 

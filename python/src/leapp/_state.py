@@ -57,7 +57,7 @@ def load() -> None:
     from .inference_manager import find_onnxruntime
 
     find_onnxruntime()  # validation runs ONNX models
-    trace.prepare()  # early: what it loads beside takes as long as the rest here
+    trace.prepare()  # early: loading it takes as long as the rest
     is_active = trace.is_active
 
 
@@ -69,7 +69,7 @@ def _check_build(torch: str) -> None:
         raise LeappImportError.coded(
             "LP971",
             "Tracing is not installed: this environment has leapp-runtime alone, which runs "
-            "bundles. Install the wheel of leapp beside it (docs/howto/install.md).",
+            "bundles. Install the wheel of leapp as well (docs/howto/install.md).",
         ) from None
     if built_for.split(".")[:2] != torch.split(".")[:2]:
         minor = ".".join(built_for.split(".")[:2])

@@ -1,7 +1,8 @@
 """Methods of ``torch.Tensor`` while a session is tracing.
 
-Traced tensors become traced arrays, indexing by numbers that may vary stays in the graph, what
-takes values out of it is named, and the session is told which tensors are asked for their size.
+Traced tensors become traced arrays, indexing by numbers that may vary stays in the graph,
+functions that take values out of it are reported, and the session records which tensors are asked
+for their size.
 Showing a value is not using it.
 """
 
@@ -34,7 +35,7 @@ def patches() -> Iterator[Patch]:
     yield replaced(torch.Tensor, "__getitem__", _getitem)
     yield replaced(torch.Tensor, "__setitem__", _setitem)
     yield torch.utils, {"swap_tensors": _swap_tensors}
-    # Its checks are no branches of the program.
+    # Its checks are not branches of the program.
     yield replaced(torch.distributions.Distribution, "__init__ _validate_sample", unobserved)
 
 

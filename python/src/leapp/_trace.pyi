@@ -96,10 +96,10 @@ def note_made(tensor: Tensor) -> None: ...
 def note_size(tensor: Tensor) -> None: ...
 def note_escape(tensor: Tensor, text: str, pickled: bool = False) -> None: ...
 def get_item(tensor: Tensor, index: Any) -> Any:
-    """``tensor[index]`` by numbers that may vary; NotImplemented where there are none."""
+    """``tensor[index]`` by numbers that may vary; NotImplemented if there are none."""
 
 def set_item(tensor: Tensor, index: Any, value: Any) -> bool:
-    """``tensor[index] = value`` likewise; False where there are none."""
+    """``tensor[index] = value`` likewise; False if there are none."""
 
 def is_user_code(code: CodeType | str) -> bool:
     """Return whether code, or a file, is the program's: installed libraries are."""

@@ -134,7 +134,7 @@ def _pairs(source: Any, target: Any) -> list[tuple[Any, Any]]:
         return [pair for key in source for pair in _pairs(source[key], target[key])]
     if all(isinstance(each, (list, tuple)) for each in both) and len(source) == len(target):
         return [pair for items in zip(*both, strict=True) for pair in _pairs(*items)]
-    if type(source) is type(target) and source == target:  # a number beside the tensors, say
+    if type(source) is type(target) and source == target:  # for example a number among the tensors
         return []
     raise LeappValueError.at_caller(
         "LP116",
@@ -146,7 +146,7 @@ def _pairs(source: Any, target: Any) -> list[tuple[Any, Any]]:
 def _entries_of(what: str, node: str, flat: Flat) -> _Entries:
     """Return the payload's entries with every array as a tensor over the same memory.
 
-    Warn, once each, of leaves that are no tensors; a shadow run does not.
+    Warn once about each leaf that is not a tensor; a shadow run does not.
     """
     for name, value in flat.constants if _trace.is_active() else ():
         _trace.diagnose(

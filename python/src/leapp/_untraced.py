@@ -48,7 +48,7 @@ output_tensors = functools.partial(declare, "output_tensors")
 
 
 def module(*_: Any) -> None:
-    """Do nothing: there is nobody to tell."""
+    """Do nothing: no session is active."""
 
 
 mirror_leapp_tags = abandon = module

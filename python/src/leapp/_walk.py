@@ -47,7 +47,7 @@ class Held(NamedTuple):
 
 
 class Found:
-    """What one walk found."""
+    """The result of a walk."""
 
     def __init__(self) -> None:
         self.tensors: list[Held] = []
@@ -105,7 +105,7 @@ class Walk:
 
     def run(self, roots: Iterable[tuple[str, Any]], most: int, *, again: bool = False) -> None:
         """Walk from named values over that many objects; `again`: also over those already met."""
-        with torch._C.DisableTorchFunction():  # tensor classes of the program have code of theirs
+        with torch._C.DisableTorchFunction():  # the program's classes may run code
             self._counts = True
             for name, value in roots:
                 if again and id(value) in self._known:

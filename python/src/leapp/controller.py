@@ -29,7 +29,7 @@ _console.show()
 
 @dataclass(frozen=True)
 class Intervention:
-    """A time that a controller stepped in."""
+    """An intervention of a controller."""
 
     #: Of the loop, since ``start()``.
     tick: int
@@ -45,17 +45,17 @@ class Controller(_runtime.Controller):
     Args:
         bundle: The ``.yaml`` file of a bundle.
         robot: The ``.yaml`` file that describes the robot.
-        frequency: How often the policy runs in a second, instead of what the bundle says.
-        interpolation: What is put out between two results: the newest target, or a line to it.
+        frequency: Rate of the policy in Hz, instead of the bundle's.
+        interpolation: Targets between two results: the newest one, or a line to it.
         worker: Run the policy in a thread of its own.
         deadline: Seconds that the policy may take; a worker has the policy's period without it.
-        blend_in: Seconds from the measured pose to what the policy says.
-        clock: Returns the time in seconds, from any origin; the steady clock without it. What it
-            raises, ``update()`` raises.
+        blend_in: Seconds from the measured pose to the policy's targets.
+        clock: Returns the time in seconds, from any origin; the steady clock without it.
+            ``update()`` raises its exceptions.
         recording: An MCAP file to record every signal and port to.
         threads: Threads that share the work inside one operator.
         provider: Where models run, as for ``InferenceManager``; values stay on the CPU.
-        trust: ``"code"`` for bundles of people whose programs you would run.
+        trust: ``"code"`` for bundles whose authors you trust.
         allow_native: Let C++ nodes run, as ``leapp build`` compiled them.
 
     Raises:
@@ -104,7 +104,7 @@ class Controller(_runtime.Controller):
 
 @dataclass(frozen=True)
 class ReplayReport:
-    """What came of a replay."""
+    """The result of a replay."""
 
     #: Of the policy, that were run.
     ticks: int

@@ -1,4 +1,4 @@
-"""Standard names for what a tensor means to a robot.
+"""Standard roles of tensors on a robot.
 
 The values are what the bundle's YAML carries in a port's ``kind``.
 """
@@ -11,7 +11,7 @@ __all__ = ["InputKindEnum", "OutputKindEnum"]
 
 
 class InputKindEnum(Enum):
-    """What an input measures, or what it commands the policy to do."""
+    """Roles of inputs: measurements, or commands to the policy."""
 
     JOINT_POSITION = "state/joint/position"
     JOINT_VELOCITY = "state/joint/velocity"
@@ -36,7 +36,7 @@ class InputKindEnum(Enum):
 
 
 class OutputKindEnum(Enum):
-    """What an output asks of an actuator or a controller."""
+    """Roles of outputs: targets and gains."""
 
     KP = "kp"
     KD = "kd"

@@ -48,7 +48,7 @@ class Node:
 
     @property
     def device(self) -> str:
-        """Where the pipeline's values are."""
+        """The device of the pipeline's values."""
         return self._manager.device
 
     @property
@@ -109,7 +109,7 @@ class Node:
 
 @dataclass(frozen=True)
 class Verification:
-    """Return whether this machine repeats the ticks that were traced. ``str()`` of it is for people."""
+    """Results of repeating the traced ticks on this machine. ``str()`` returns them as text."""
 
     #: All that was compared agrees within its tolerance.
     passed: bool
@@ -133,11 +133,11 @@ class InferenceManager(_runtime.Manager):
 
     Args:
         model_path: The ``.yaml`` file that ``compile_graph`` wrote.
-        array: What comes out: ``"torch"``, ``"numpy"``, or torch where it is installed.
+        array: Type of the outputs: ``"torch"``, ``"numpy"``, or torch if it is installed.
         threads: Threads that share the work inside one operator; 0 lets the engine decide.
-        affinity: Processors (from 0) for the threads beside the caller's, one each. This and
+        affinity: Processors (from 0) for the additional threads, one each. This and
             ``spinning`` are for ONNX models: libtorch's threads belong to the whole process.
-        spinning: Whether idle threads burn a core to answer sooner.
+        spinning: Let idle threads use a core to answer sooner.
         provider: Where models run: ``"cpu"``, ``"cuda"``, ``"cuda:1"``, or an execution
             provider of ONNX Runtime. Empty means the best that it has for ONNX models and the
             CPU for TorchScript. With all nodes on one CUDA device, tensors stay on it.
@@ -153,12 +153,12 @@ class InferenceManager(_runtime.Manager):
         deadline: How long a tick may take, in seconds. Longer ones are counted.
         on_deadline_miss: Called for each of them with (tick, seconds taken, deadline).
         measure: Keep latency histograms, see ``statistics()``.
-        allow_outside_files: Let model files lie outside the bundle's folder.
+        allow_outside_files: Allow model files outside the bundle's directory.
         trust: What models may do. Without it they compute and no more: a TorchScript or
             torch.export model that calls anything else is refused. ``"code"`` lets them do
-            whatever this program may do, for bundles of people whose programs you would run.
+            everything this program may do, for bundles whose authors you trust.
         allow_native: Let C++ nodes run, as ``leapp build`` compiled them: machine code in this
-            process, for bundles of people whose programs you would run.
+            process, for bundles whose authors you trust.
         max_tensor_bytes: How much memory a bundle may ask for: all tensors of one tick
             together. Raise it for a large pipeline that you trust.
 

@@ -25,7 +25,7 @@ Converter = Callable[["Op"], Any]
 
 
 def register_converter(name: str, function: Converter) -> None:
-    """Let ``function`` convert the operator ``name``, also in place of LEAPP's own converter.
+    """Let ``function`` convert the operator ``name``, also in place of a built-in converter.
 
     Args:
         name: ``"namespace::name"`` or ``"namespace::name.overload"``.
@@ -47,14 +47,14 @@ def converter(name: str) -> Callable[[Converter], Converter]:
 
 
 def remove_converter(name: str) -> bool:
-    """Take a registered converter away again. False when there was none."""
+    """Unregister a converter. Return False if there was none."""
     from . import _trace
 
     return _trace.remove_onnx_converter(name)
 
 
 def convertible_ops() -> list[str]:
-    """The qualified names of all operators that can be converted whole, sorted."""
+    """Return the qualified names of all operators with a converter, sorted."""
     from . import _trace
 
     return _trace.onnx_convertible_ops()

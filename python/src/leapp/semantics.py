@@ -1,4 +1,4 @@
-"""What a tensor means: names, kinds and metadata that travel into the bundle's YAML."""
+"""Semantics of tensors: names, kinds and metadata for the bundle's YAML."""
 
 from __future__ import annotations
 
@@ -47,11 +47,11 @@ class GraphConfigs:
     """Settings of the whole graph, written to ``pipeline.configs``.
 
     Args:
-        frequency: How many times a second the graph is meant to run.
-        extra: Further keys, written beside the others.
-        command_ranges: The least and the most of commands, by the element names of inputs whose
+        frequency: Intended ticks per second.
+        extra: Additional keys.
+        command_ranges: The range of commands, by the element names of inputs whose
             kind begins ``command/``: ``{"lin_vel_x": (-1.0, 1.5)}``.
-        default_pose: The joint positions that the policy takes as its rest, by joint.
+        default_pose: The rest position of each joint.
         required_capabilities: What the program on the robot must be able to do, by name.
     """
 
@@ -69,7 +69,7 @@ class GraphConfigs:
             _check_extra("GraphConfigs extra", self.extra, taken)
 
     def contract(self) -> dict[str, Any]:
-        """Return the keys of ``pipeline.configs`` beside ``frequency`` and ``extra``."""
+        """Return the keys of ``pipeline.configs`` in addition to ``frequency`` and ``extra``."""
         result: dict[str, Any] = {}
         for field_name, of in (("command_ranges", "a name"), ("default_pose", "a joint")):
             given, what = getattr(self, field_name), f"GraphConfigs {field_name}"
@@ -92,7 +92,7 @@ class GraphConfigs:
 
 @dataclass(eq=False)
 class TensorSemantics:
-    """A named tensor together with what it means.
+    """A named tensor with its semantics.
 
     Args:
         name: The port's name in the bundle.
@@ -102,14 +102,14 @@ class TensorSemantics:
             elements of one dimension; a list with one entry per dimension may hold ``None``, a
             list of names, or a :class:`TemporalAxis`.
         extra: Further keys of the port's YAML entry.
-        unit: What the values are counted in: ``"rad"``, ``"deg/s"``, ``"m"``.
-        frame: What they are expressed in: ``"base"``, ``"world"``.
+        unit: Unit of the values: ``"rad"``, ``"deg/s"``, ``"m"``.
+        frame: Frame of the values: ``"base"``, ``"world"``.
         quaternion: ``"wxyz"`` or ``"xyzw"``; the last four elements of the last dimension.
         limits: Bounds of the values, and of how fast they change.
-        max_age_ms: Of an input: how old a value may be.
-        fallback: Of an output: what is put out when the policy cannot be trusted: ``"hold"``,
-            ``"damp"``, or given numbers.
-        history: Of an input with a :class:`TemporalAxis`: how a controller fills it.
+        max_age_ms: Of an input: maximum age of a value.
+        fallback: Of an output: values to send if the policy cannot be trusted: ``"hold"``,
+            ``"damp"``, or these numbers.
+        history: Of an input with a :class:`TemporalAxis`: the way a controller fills it.
 
     After construction ``element_names`` is in its per-dimension form, with a time axis written as
     ``"__temporal_axis__"`` and its period in ``temporal_period_ms``.
@@ -163,9 +163,9 @@ class TensorSemantics:
             self.element_names = names
 
     def contract(self) -> dict[str, Any]:
-        """Return the keys by which the bundle carries what the port promises.
+        """Return the keys of the port's contract.
 
-        What the values must be is checked where the tensor is annotated, beside its shape.
+        Their values are checked against the shape when the tensor is annotated.
         """
         what = f"TensorSemantics {{}} of {self.name!r}"
         result: dict[str, Any] = {}

@@ -39,10 +39,11 @@ std::string describe_non_finite(const SideSummary& side) {
 
 /// Returns the origin of NaN and infinite values, as far as the counts show it.
 std::string describe_origin(const Comparison& comparison) {
-  if (comparison.passed()) return "  both sides have them at the same places";
+  if (comparison.passed()) return "  both sides have them at the same indices";
   const bool traced = comparison.traced.nan + comparison.traced.inf > 0;
   const bool exported = comparison.exported.nan + comparison.exported.inf > 0;
-  if (traced && exported) return "  both sides have them, at different places or of another kind";
+  if (traced && exported)
+    return "  both sides have them, at different indices or with different signs";
   if (exported) return "  only the exported model has them: the export introduced them";
   return "  only the source has them: the traced code is unstable";
 }

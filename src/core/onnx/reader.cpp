@@ -298,8 +298,8 @@ void load_external_data(Model& model, const std::filesystem::path& folder) {
     const Bytes& file = entry->second;
     const std::uint64_t length = place.length != 0 ? place.length : file.size - place.offset;
     require(place.offset <= file.size && length <= file.size - place.offset, Code::kBadModel,
-            "the weight '" + tensor.name + "' is said to end behind the end of " +
-                (folder / relative).string() + ": the file was cut short or is another one");
+            "the weight '" + tensor.name + "' ends beyond the end of " +
+                (folder / relative).string() + ": the file is truncated or is another file");
     tensor.raw = {std::shared_ptr<const std::byte>(file.data, file.data.get() + place.offset),
                   length};
     tensor.external.reset();

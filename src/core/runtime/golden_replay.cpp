@@ -179,7 +179,7 @@ Verification verify_golden(const LoadedBundle& loaded, const RuntimeOptions& opt
   require(loaded.bundle.pipeline.golden.has_value(), Code::kNoGolden,
           file +
               ": the bundle has no golden traces to verify; export it with "
-              "compile_graph(golden=3), say");
+              "compile_graph(golden=3), for example");
   require(loaded.cannot_run.empty(), Code::kNoModel, loaded.cannot_run);
   return GoldenReplay(loaded, options).run();
 }

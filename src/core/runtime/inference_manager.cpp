@@ -138,7 +138,7 @@ class InferenceManager::Impl {
     }
     for (const auto& [name, value] : state) {
       require(loaded_.initial_values.contains(name), Code::kUnknownPort,
-              "'" + name + "' is no feedback input; they are: " + join(plan().feedback_inputs));
+              "'" + name + "' is not a feedback input; these are: " + join(plan().feedback_inputs));
     }
     for (const auto& [name, value] : state) {
       session_.store(session_.now(plan().inputs.at(name)), value.data()).value();

@@ -30,7 +30,7 @@ void check_engine_options(const EngineOptions& options, const std::string& whose
   require(options.threads == 0 || options.affinity.size() == beside, Code::kRuntimeOptions,
           whose + ": affinity names " + std::to_string(options.affinity.size()) +
               " processors; with threads = " + std::to_string(options.threads) +
-              " it must name one for each thread beside the caller's: " + std::to_string(beside));
+              " it must name one for each additional thread: " + std::to_string(beside));
   for (int processor : options.affinity) {
     require(processor >= 0 && processor < processors, Code::kRuntimeOptions,
             whose + ": affinity names processor " + std::to_string(processor) +

@@ -48,7 +48,7 @@ const EnginePlugin& open_engine_plugin(const std::string& library) {
     void* symbol = dlsym(handle, "leapp_engine_plugin");
     if (symbol == nullptr) {
       throw Error(Code::kWrongEngine,
-                  path + " is no LEAPP engine: it exports no leapp_engine_plugin");
+                  path + " is not a LEAPP engine: it does not export leapp_engine_plugin");
     }
     const EnginePlugin* plugin = reinterpret_cast<const EnginePlugin* (*)()>(symbol)();
     if (plugin == nullptr || plugin->abi != kEngineAbi) {

@@ -49,8 +49,8 @@ std::size_t PortNames::input(std::string_view name) const {
     hint = is_feedback(name) ? " (it is fed back: set_input_value() overrides it)"
                              : " (it is computed inside the pipeline)";
   }
-  throw Error(Code::kUnknownPort, "'" + std::string(name) + "' is no input of the pipeline" + hint +
-                                      ", which takes: " + join(plan_.external_inputs));
+  throw Error(Code::kUnknownPort, "'" + std::string(name) + "' is not an input of the pipeline" +
+                                      hint + ", which has: " + join(plan_.external_inputs));
 }
 
 std::size_t PortNames::output(std::string_view name) const {
@@ -58,7 +58,7 @@ std::size_t PortNames::output(std::string_view name) const {
   if (found != outputs_.end()) return found->second;
   throw Error(Code::kUnknownPort,
               "'" + std::string(name) +
-                  "' is no output of the pipeline, which gives: " + join(plan_.external_outputs));
+                  "' is not an output of the pipeline, which has: " + join(plan_.external_outputs));
 }
 
 bool PortNames::is_feedback(std::string_view name) const {

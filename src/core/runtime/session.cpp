@@ -93,8 +93,9 @@ Session::Session(const Plan& plan, const std::vector<std::unique_ptr<Engine>>& e
   }
   for (const auto& [name, limit] : options.staleness) {
     const auto found = std::find(plan.external_inputs.begin(), plan.external_inputs.end(), name);
-    require(found != plan.external_inputs.end(), Code::kRuntimeOptions,
-            "a staleness limit was given for '" + name + "', which is no input of the pipeline");
+    require(
+        found != plan.external_inputs.end(), Code::kRuntimeOptions,
+        "a staleness limit was given for '" + name + "', which is not an input of the pipeline");
     ExternalInput& input = inputs_[static_cast<std::size_t>(found - plan.external_inputs.begin())];
     input.ages = true;
     input.limit = limit;

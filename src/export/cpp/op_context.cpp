@@ -144,7 +144,7 @@ bool OpContext::is_tensor(std::string_view parameter) const {
 
 Value OpContext::tensor(std::string_view parameter) {
   const auto* ref = std::get_if<ir::ValueRef>(&op_.argument(parameter));
-  demand(ref != nullptr && ref->id != ir::kNoValue, "a tensor argument that is none");
+  demand(ref != nullptr && ref->id != ir::kNoValue, "a tensor argument that is not a tensor");
   const DType dtype = graph().type(ref->id).dtype;
   need(has_type(dtype), "its operand is " + std::string(name_of(dtype)));
   return resolved(values_.get(ref->id));
@@ -190,7 +190,7 @@ std::int64_t OpContext::integer(std::string_view parameter) const {
   if (const auto* value = std::get_if<std::int64_t>(&held)) return *value;
   if (const auto* value = std::get_if<bool>(&held)) return *value ? 1 : 0;
   if (const auto* value = std::get_if<double>(&held)) return static_cast<std::int64_t>(*value);
-  fail("its argument '" + std::string(parameter) + "' is no integer");
+  fail("its argument '" + std::string(parameter) + "' is not an integer");
 }
 
 std::int64_t OpContext::integer(std::string_view parameter, std::int64_t if_none) const {

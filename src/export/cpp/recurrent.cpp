@@ -25,7 +25,7 @@ Cell make_cell(OpContext& context, const std::string& kind, const std::vector<ir
   for (const ir::ValueRef ref : refs) {
     if (ref.id == ir::kNoValue) continue;
     const ir::Blob* blob = constant_of(context, ref);
-    context.need(blob != nullptr, "its weights are no constants");
+    context.need(blob != nullptr, "its weights are not constants");
     weights.push_back(program.add_weight(*blob, context.graph().value(ref.id).name));
   }
   context.need(weights.size() == 2 || weights.size() == 4, "it projects its hidden state");

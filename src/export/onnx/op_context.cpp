@@ -126,13 +126,13 @@ void OpContext::write(ir::ValueId id, Value value) {
 
 Value OpContext::tensor(std::string_view parameter) {
   const auto* ref = std::get_if<ir::ValueRef>(&argument(parameter));
-  demand(ref != nullptr && ref->id != ir::kNoValue, "a tensor argument that is none");
+  demand(ref != nullptr && ref->id != ir::kNoValue, "a tensor argument that is not a tensor");
   return read(ref->id);
 }
 
 Value OpContext::complex_tensor(std::string_view parameter) {
   const auto* ref = std::get_if<ir::ValueRef>(&argument(parameter));
-  demand(ref != nullptr && ref->id != ir::kNoValue, "a tensor argument that is none");
+  demand(ref != nullptr && ref->id != ir::kNoValue, "a tensor argument that is not a tensor");
   const Value value = values_.get(ref->id);
   if (is_complex(values_.graph().type(ref->id).dtype)) return value;
   const Value real = is_floating_point(value.dtype()) ? value : cast(value, DType::kFloat32);

@@ -27,8 +27,8 @@ std::vector<std::size_t> all_in_one_step(const Bundle& bundle, const RuntimeOpti
                 (model.backend ? "a " + *model.backend + " model" : "without a model"));
     require(model.external_data.empty(), Code::kNotMerged,
             "node '" + model.name +
-                "' cannot be merged: its model keeps its weights in files beside it; "
-                "save it with its weights inside");
+                "' cannot be merged: its weights are in separate files; "
+                "save the model with its weights inside");
   }
   RuntimeOptions merge = options;
   merge.merge = Merge::kAuto;

@@ -67,8 +67,8 @@ const Port* fed_back_action(const Bundle& bundle) {
   const Port& action = *bundle.find_output(wires[0].source);
   for (const Wire& wire : wires) {
     if (wire.source != wires[0].source || wire.targets.size() != 1) {
-      fail_policy("it has state beside one last action ('" + wires[0].source.port + "' and '" +
-                  wire.source.port + "'), which such a controller does not keep");
+      fail_policy("it has state in addition to one last action ('" + wires[0].source.port +
+                  "' and '" + wire.source.port + "'), which such a controller does not keep");
     }
   }
   return &action;

@@ -51,7 +51,7 @@ class Replayer {
     reader_.read([this](const McapChannel& channel, std::uint64_t, std::string_view data) {
       if (report_.difference || channel.encoding != "json") return;
       const nlohmann::ordered_json message = parse_json(data);
-      if (!message.is_object()) fail("a message is no JSON object");
+      if (!message.is_object()) fail("a message is not a JSON object");
       const auto port = channel.metadata.find("port");
       const auto side = channel.metadata.find("side");
       if (channel.topic == "/controller") {
@@ -128,8 +128,8 @@ class Replayer {
     const bool single = view.dtype == DType::kFloat32;
     if (!single && view.dtype != DType::kFloat64) return;
     if (recorded.size() != static_cast<std::size_t>(element_count(view.shape))) {
-      fail(name + " has " + std::to_string(recorded.size()) + " values, the bundle puts out " +
-           to_string(view.shape));
+      fail(name + " has " + std::to_string(recorded.size()) +
+           " values, but the output of the bundle has shape " + to_string(view.shape));
     }
     for (std::size_t i = 0; i < recorded.size(); ++i) {
       const double now = single ? static_cast<double>(static_cast<const float*>(view.data)[i])

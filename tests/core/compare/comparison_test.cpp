@@ -91,7 +91,7 @@ TEST(Compare, NanAndInfAtTheSamePlacesPassWithANote) {
   EXPECT_EQ(headline(result), "close (rtol=0.001, atol=1e-05), with NaN or Inf");
   EXPECT_THAT(text_of(result), HasSubstr("source has 1 NaN (25.0 %), 2 Inf (50.0 %); exported has "
                                          "1 NaN (25.0 %), 2 Inf (50.0 %)"));
-  EXPECT_THAT(text_of(result), HasSubstr("both sides have them at the same places"));
+  EXPECT_THAT(text_of(result), HasSubstr("both sides have them at the same indices"));
 }
 
 TEST(Compare, NanOnOneSideNamesItsOrigin) {

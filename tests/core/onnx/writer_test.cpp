@@ -126,7 +126,7 @@ TEST_F(Writer, ExternalDataMayNotLeaveTheFolderNorEndEarly) {
   EXPECT_THAT(error(), HasSubstr("outside of the model's folder"));
   write_model(model_with_weights(), folder_ / "m.onnx", {.external_data = true});
   weight.external = ExternalData{"m.onnx.data", 8000, 4000};
-  EXPECT_THAT(error(), HasSubstr("the weight 'large' is said to end behind the end of"));
+  EXPECT_THAT(error(), HasSubstr("the weight 'large' ends beyond the end of"));
 }
 
 TEST_F(Writer, NamesAFolderThatIsNotThere) {

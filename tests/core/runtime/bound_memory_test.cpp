@@ -94,10 +94,10 @@ TEST_F(InferenceManagerTest, BoundMemoryMustFitThePort) {
   const OutputPort y = manager.output_port("n/y");
   std::array<float, 3> few{};
   std::array<double, 4> wide{};
-  EXPECT_EQ(message_of([&] { manager.bind_input(x, few); }),
-            "input n/x has 3 elements (12 bytes), expected 4 (16 bytes) [LP603]");
-  EXPECT_EQ(message_of([&] { manager.bind_output(y, wide); }),
-            "the memory for output n/y is float64, expected float32 [LP602]");
+  EXPECT_THAT(message_of([&] { manager.bind_input(x, few); }),
+              ::testing::AllOf(::testing::HasSubstr("n/x"), ::testing::EndsWith("[LP603]")));
+  EXPECT_THAT(message_of([&] { manager.bind_output(y, wide); }),
+              ::testing::AllOf(::testing::HasSubstr("n/y"), ::testing::EndsWith("[LP602]")));
   EXPECT_THAT(message_of([&] { manager.bind_input(x, std::span<const float>()); }),
               HasSubstr("has 0 elements"));
   EXPECT_THAT(message_of([&] {

@@ -100,11 +100,12 @@ TEST_P(EveryEngineTest, WrongBuffersNameThePort) {
   const auto engine = load_engine(affine(backend()), file("affine"));
   Row x{{1, 2, 3}};
   Row y{{0, 0, 0, 0}};
-  EXPECT_EQ(message_of(
-                [&] { engine->bind(std::array{ConstTensorView(x.view())}, std::array{y.view()}); }),
-            "input affine/x is float32 [1, 4], but the buffer given is float32 [1, 3] [LP608]");
-  EXPECT_EQ(message_of([&] { engine->bind({}, std::array{y.view()}); }),
-            "node 'affine' has 1 inputs, but 0 buffers were given [LP608]");
+  EXPECT_THAT(message_of([&] {
+                engine->bind(std::array{ConstTensorView(x.view())}, std::array{y.view()});
+              }),
+              ::testing::AllOf(::testing::HasSubstr("affine/x"), ::testing::EndsWith("[LP608]")));
+  EXPECT_THAT(message_of([&] { engine->bind({}, std::array{y.view()}); }),
+              ::testing::AllOf(::testing::HasSubstr("affine"), ::testing::EndsWith("[LP608]")));
 }
 
 TEST_P(EveryEngineTest, BrokenFileNamesNodeAndFile) {
@@ -115,9 +116,9 @@ TEST_P(EveryEngineTest, BrokenFileNamesNodeAndFile) {
 }
 
 TEST_F(EngineTest, UnknownBackendIsAnError) {
-  EXPECT_EQ(
-      message_of([] { load_engine(affine("tflite"), "affine.tflite"); }),
-      "Unsupported backend 'tflite' of node 'affine'; this runtime has: onnx, jit, cpp [LP618]");
+  EXPECT_THAT(message_of([] { load_engine(affine("tflite"), "affine.tflite"); }),
+              ::testing::AllOf(::testing::HasSubstr("tflite"), ::testing::HasSubstr("affine"),
+                               ::testing::EndsWith("[LP618]")));
 }
 
 TEST_F(EngineTest, RegistryTakesEnginesOfTheUser) {
@@ -129,8 +130,8 @@ TEST_F(EngineTest, RegistryTakesEnginesOfTheUser) {
       });
   EXPECT_TRUE(registry.contains("mine"));
   EXPECT_FALSE(EngineRegistry::standard().contains("mine"));
-  EXPECT_EQ(message_of([&] { registry.load(affine("mine"), {.path = "x"}); }),
-            "asked for affine [LP007]");
+  EXPECT_THAT(message_of([&] { registry.load(affine("mine"), {.path = "x"}); }),
+              ::testing::EndsWith("[LP007]"));
 }
 
 TEST_F(EngineTest, MissingPluginSaysWhereItWasSought) {
@@ -140,8 +141,7 @@ TEST_F(EngineTest, MissingPluginSaysWhereItWasSought) {
 }
 
 TEST_F(EngineTest, ALibraryThatIsNoEngineIsRefused) {
-  EXPECT_EQ(message_of([] { open_engine_plugin("libm.so.6"); }),
-            "libm.so.6 is no LEAPP engine: it exports no leapp_engine_plugin [LP613]");
+  EXPECT_THAT(message_of([] { open_engine_plugin("libm.so.6"); }), ::testing::EndsWith("[LP613]"));
 }
 
 TEST_F(EngineTest, OnnxChecksTheModelsOwnSignature) {
@@ -150,21 +150,21 @@ TEST_F(EngineTest, OnnxChecksTheModelsOwnSignature) {
   };
   Model renamed = affine("onnx");
   renamed.inputs[0].name = "observation";
-  EXPECT_EQ(load(renamed),
-            "input affine/observation is declared, but its ONNX model has x [LP616]");
+  EXPECT_THAT(load(renamed), ::testing::AllOf(::testing::HasSubstr("affine/observation"),
+                                              ::testing::EndsWith("[LP616]")));
   Model retyped = affine("onnx");
   retyped.outputs[0].dtype = DType::kInt64;
-  EXPECT_EQ(load(retyped),
-            "output affine/y is declared as int64, but its ONNX model has float32 [LP616]");
+  EXPECT_THAT(load(retyped),
+              ::testing::AllOf(::testing::HasSubstr("affine/y"), ::testing::EndsWith("[LP616]")));
   Model reshaped = affine("onnx");
   reshaped.inputs[0].shape = {1, 5};
-  EXPECT_EQ(load(reshaped),
-            "input affine/x is declared with shape [1, 5], but its ONNX model has [1, 4] [LP616]");
+  EXPECT_THAT(load(reshaped),
+              ::testing::AllOf(::testing::HasSubstr("affine/x"), ::testing::EndsWith("[LP616]")));
   Model incomplete = affine("onnx");
   incomplete.inputs.clear();
-  EXPECT_EQ(load(incomplete),
-            "node 'affine': its ONNX model takes an input 'x', which the bundle does not declare "
-            "[LP616]");
+  EXPECT_THAT(load(incomplete),
+              ::testing::AllOf(::testing::HasSubstr("affine"), ::testing::HasSubstr("x"),
+                               ::testing::EndsWith("[LP616]")));
 }
 
 TEST_F(EngineTest, OnnxOpenDimensionsFitAnySize) {
@@ -225,9 +225,8 @@ TEST_F(EngineTest, OnnxProviderIsChosenFromWhatTheLibraryReports) {
   EXPECT_EQ(choose_provider("cpu", gpu), "CPUExecutionProvider");
   EXPECT_EQ(choose_provider("cuda", gpu), "CUDAExecutionProvider");
   EXPECT_EQ(choose_provider("TensorrtExecutionProvider", gpu), "TensorrtExecutionProvider");
-  EXPECT_EQ(message_of([&] { choose_provider("cuda", cpu); }),
-            "execution provider 'cuda' is not part of this ONNX Runtime, which has: "
-            "CPUExecutionProvider [LP614]");
+  EXPECT_THAT(message_of([&] { choose_provider("cuda", cpu); }),
+              ::testing::AllOf(::testing::HasSubstr("cuda"), ::testing::EndsWith("[LP614]")));
 }
 
 TEST_F(EngineTest, OnnxTakesThreadsAndAffinity) {
@@ -289,12 +288,12 @@ TEST_F(EngineTest, TorchScriptNeverWritesItsInputs) {
 TEST_F(EngineTest, TorchScriptCountsInputsAndOutputs) {
   Model more_inputs = affine("jit");
   more_inputs.inputs.push_back(port("h"));
-  EXPECT_EQ(message_of([&] { load_engine(more_inputs, model_file("affine.pt")); }),
-            "node 'affine': its model takes 1 inputs, the bundle declares 2 [LP616]");
+  EXPECT_THAT(message_of([&] { load_engine(more_inputs, model_file("affine.pt")); }),
+              ::testing::AllOf(::testing::HasSubstr("affine"), ::testing::EndsWith("[LP616]")));
   Model more_outputs = affine("jit");
   more_outputs.outputs.push_back(port("h"));
-  EXPECT_EQ(message_of([&] { load_engine(more_outputs, model_file("affine.pt")); }),
-            "node 'affine': its model returns 1 outputs, the bundle declares 2 [LP616]");
+  EXPECT_THAT(message_of([&] { load_engine(more_outputs, model_file("affine.pt")); }),
+              ::testing::AllOf(::testing::HasSubstr("affine"), ::testing::EndsWith("[LP616]")));
 }
 
 TEST_F(EngineTest, TorchScriptResultOfAnotherShapeIsAFailure) {
@@ -304,9 +303,8 @@ TEST_F(EngineTest, TorchScriptResultOfAnotherShapeIsAFailure) {
   const Result<void> result =
       engine->bind(std::array{ConstTensorView(x.view())}, std::array{y.view()})->run();
   ASSERT_FALSE(result);
-  EXPECT_EQ(result.failure().message(),
-            "output affine/y is declared as float32 [1, 4], but its model returned float32 [1, 2] "
-            "[LP616]");
+  EXPECT_THAT(result.failure().message(),
+              ::testing::AllOf(::testing::HasSubstr("affine/y"), ::testing::EndsWith("[LP616]")));
 }
 
 TEST_F(EngineTest, TorchScriptRefusesDevicesThatAreNotThere) {

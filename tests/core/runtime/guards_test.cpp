@@ -37,10 +37,10 @@ TEST_F(InferenceManagerTest, FiniteGuardRollsTheStateBack) {
     EXPECT_NO_THROW(manager.run_policy({{"pre/x", row({1, 2, 3, 4})}}));
   }
   InferenceManager guarded(yaml, {.finite = {.inputs = true}});
-  EXPECT_EQ(message_of([&] {
-              guarded.run_policy({{"pre/x", row({1, 2, NAN, 4})}});
-            }),
-            "pre/x holds NaN or infinity; the state is as it was before this tick [LP606]");
+  EXPECT_THAT(message_of([&] {
+                guarded.run_policy({{"pre/x", row({1, 2, NAN, 4})}});
+              }),
+              ::testing::AllOf(::testing::HasSubstr("pre/x"), ::testing::EndsWith("[LP606]")));
   InferenceManager open(yaml);
   EXPECT_NO_THROW(open.run_policy({{"pre/x", row({1, 2, -3, 4})}}));
 }
@@ -52,11 +52,12 @@ TEST_F(InferenceManagerTest, StaleInputIsAFailure) {
   manager.set_input(obs, row({0, 0, 0, 0})).value();
   std::this_thread::sleep_for(std::chrono::milliseconds(6));
   const Result<void> result = manager.tick();
-  EXPECT_EQ(result.failure().message(), "input pre/x is stale: it is older than its limit [LP605]");
-  EXPECT_EQ(message_of([&] {
-              InferenceManager bad(test.write(), {.staleness = {{"pre/z", {}}}});
-            }),
-            "a staleness limit was given for 'pre/z', which is no input of the pipeline [LP619]");
+  EXPECT_THAT(result.failure().message(),
+              ::testing::AllOf(::testing::HasSubstr("pre/x"), ::testing::EndsWith("[LP605]")));
+  EXPECT_THAT(message_of([&] {
+                InferenceManager bad(test.write(), {.staleness = {{"pre/z", {}}}});
+              }),
+              ::testing::AllOf(::testing::HasSubstr("pre/z"), ::testing::EndsWith("[LP619]")));
 }
 
 TEST_F(InferenceManagerTest, MissedDeadlinesAreCountedAndReported) {

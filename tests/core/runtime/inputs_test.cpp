@@ -19,42 +19,45 @@ using namespace leapp::testing;
 TEST_F(InferenceManagerTest, WrongInputsNameThePort) {
   add_policy(test);
   InferenceManager manager(test.write());
-  EXPECT_EQ(message_of([&] { manager.run_policy({}); }),
-            "input pre/x is missing; the pipeline takes: pre/x [LP604]");
-  EXPECT_EQ(message_of([&] {
-              manager.run_policy({{"pre/x", row({0, 0, 0, 0})}, {"pre/z", row({0, 0, 0, 0})}});
-            }),
-            "'pre/z' is no input of the pipeline, which takes: pre/x [LP601]");
-  EXPECT_EQ(message_of([&] {
-              manager.run_policy({{"policy/h", row({0, 0, 0, 0})}});
-            }),
-            "'policy/h' is no input of the pipeline (it is fed back: set_input_value() overrides "
-            "it), which takes: pre/x [LP601]");
-  EXPECT_EQ(message_of([&] {
-              manager.run_policy({{"pre/x", Tensor({1, 3}, {1.f, 2.f, 3.f})}});
-            }),
-            "input pre/x has shape [1, 3], expected [1, 4] [LP603]");
-  EXPECT_EQ(message_of([&] {
-              manager.run_policy({{"pre/x", Tensor({1, 4}, {1.0, 2.0, 3.0, 4.0})}});
-            }),
-            "input pre/x is float64, expected float32 [LP602]");
+  EXPECT_THAT(message_of([&] { manager.run_policy({}); }),
+              ::testing::AllOf(::testing::HasSubstr("pre/x"), ::testing::EndsWith("[LP604]")));
+  EXPECT_THAT(message_of([&] {
+                manager.run_policy({{"pre/x", row({0, 0, 0, 0})}, {"pre/z", row({0, 0, 0, 0})}});
+              }),
+              ::testing::AllOf(::testing::HasSubstr("pre/z"), ::testing::HasSubstr("pre/x"),
+                               ::testing::EndsWith("[LP601]")));
+  EXPECT_THAT(message_of([&] {
+                manager.run_policy({{"policy/h", row({0, 0, 0, 0})}});
+              }),
+              ::testing::AllOf(::testing::HasSubstr("policy/h"), ::testing::HasSubstr("pre/x"),
+                               ::testing::EndsWith("[LP601]")));
+  EXPECT_THAT(message_of([&] {
+                manager.run_policy({{"pre/x", Tensor({1, 3}, {1.f, 2.f, 3.f})}});
+              }),
+              ::testing::AllOf(::testing::HasSubstr("pre/x"), ::testing::EndsWith("[LP603]")));
+  EXPECT_THAT(message_of([&] {
+                manager.run_policy({{"pre/x", Tensor({1, 4}, {1.0, 2.0, 3.0, 4.0})}});
+              }),
+              ::testing::AllOf(::testing::HasSubstr("pre/x"), ::testing::EndsWith("[LP602]")));
 }
 
 TEST_F(InferenceManagerTest, SetInputValueSaysWhatCannotBeSet) {
   add_policy(test);
   InferenceManager manager(test.write());
   const Tensor value = row({0, 0, 0, 0});
-  EXPECT_EQ(message_of([&] { manager.set_input_value("policy", "x", value.view()); }),
-            "policy/x is computed by another node in every tick; only external and feedback "
-            "inputs can be set: pre/x; policy/h_in, post/b [LP601]");
-  EXPECT_EQ(message_of([&] { manager.set_input_value("policy", "z", value.view()); }),
-            "node 'policy' has no input 'z'; it has: x, h_in [LP601]");
-  EXPECT_EQ(message_of([&] { manager.set_input_value("nobody", "z", value.view()); }),
-            "there is no node 'nobody' [LP601]");
-  EXPECT_EQ(message_of([&] {
-              manager.set_input_value("policy", "h", Tensor(DType::kFloat32, {4}).view());
-            }),
-            "input policy/h has shape [4], expected [1, 4] [LP603]");
+  EXPECT_THAT(
+      message_of([&] { manager.set_input_value("policy", "x", value.view()); }),
+      ::testing::AllOf(::testing::HasSubstr("policy/x"), ::testing::HasSubstr("pre/x"),
+                       ::testing::HasSubstr("policy/h_in"), ::testing::EndsWith("[LP601]")));
+  EXPECT_THAT(message_of([&] { manager.set_input_value("policy", "z", value.view()); }),
+              ::testing::AllOf(::testing::HasSubstr("policy"), ::testing::HasSubstr("z"),
+                               ::testing::EndsWith("[LP601]")));
+  EXPECT_THAT(message_of([&] { manager.set_input_value("nobody", "z", value.view()); }),
+              ::testing::AllOf(::testing::HasSubstr("nobody"), ::testing::EndsWith("[LP601]")));
+  EXPECT_THAT(message_of([&] {
+                manager.set_input_value("policy", "h", Tensor(DType::kFloat32, {4}).view());
+              }),
+              ::testing::AllOf(::testing::HasSubstr("policy/h"), ::testing::EndsWith("[LP603]")));
 }
 
 TEST_F(InferenceManagerTest, AnInputThatWasSetNeedNotBeGiven) {
@@ -86,12 +89,15 @@ TEST_F(InferenceManagerTest, MockInputFitsAndRepeats) {
 TEST_F(InferenceManagerTest, UnknownPortsListWhatThereIs) {
   add_policy(test);
   InferenceManager manager(test.write());
-  EXPECT_EQ(message_of([&] { manager.input_port("pre/y"); }),
-            "'pre/y' is no input of the pipeline, which takes: pre/x [LP601]");
-  EXPECT_EQ(message_of([&] { manager.output_port("pre/x"); }),
-            "'pre/x' is no output of the pipeline, which gives: post/y [LP601]");
-  EXPECT_EQ(message_of([&] { manager.value("policy", "z"); }),
-            "node 'policy' has no port 'z'; it has: x, h_in; y, h_out [LP601]");
+  EXPECT_THAT(message_of([&] { manager.input_port("pre/y"); }),
+              ::testing::AllOf(::testing::HasSubstr("pre/y"), ::testing::HasSubstr("pre/x"),
+                               ::testing::EndsWith("[LP601]")));
+  EXPECT_THAT(message_of([&] { manager.output_port("pre/x"); }),
+              ::testing::AllOf(::testing::HasSubstr("pre/x"), ::testing::HasSubstr("post/y"),
+                               ::testing::EndsWith("[LP601]")));
+  EXPECT_THAT(message_of([&] { manager.value("policy", "z"); }),
+              ::testing::AllOf(::testing::HasSubstr("policy"), ::testing::HasSubstr("z"),
+                               ::testing::EndsWith("[LP601]")));
 }
 
 TEST_F(InferenceManagerTest, EveryCallOfTheLoopSaysThatItFailed) {

@@ -99,12 +99,14 @@ TEST_F(InferenceManagerTest, WrongStateIsRefusedAsAWhole) {
   TensorMap incomplete = saved;
   incomplete.erase("post/b");
   incomplete.at("policy/h_in") = row({1, 1, 1, 1});
-  EXPECT_EQ(message_of([&] { manager.set_state(incomplete); }),
-            "the state lacks post/b; it needs: policy/h_in, post/b [LP604]");
+  EXPECT_THAT(message_of([&] { manager.set_state(incomplete); }),
+              ::testing::AllOf(::testing::HasSubstr("post/b"), ::testing::HasSubstr("policy/h_in"),
+                               ::testing::EndsWith("[LP604]")));
   TensorMap more = saved;
   more.emplace("post/c", row({1, 1, 1, 1}));
-  EXPECT_EQ(message_of([&] { manager.set_state(more); }),
-            "'post/c' is no feedback input; they are: policy/h_in, post/b [LP601]");
+  EXPECT_THAT(message_of([&] { manager.set_state(more); }),
+              ::testing::AllOf(::testing::HasSubstr("post/c"), ::testing::HasSubstr("policy/h_in"),
+                               ::testing::HasSubstr("post/b"), ::testing::EndsWith("[LP601]")));
   EXPECT_EQ(manager.state(), saved);
 }
 
@@ -118,8 +120,8 @@ TEST_F(InferenceManagerTest, PrepareLeavesNoTrace) {
     EXPECT_EQ(manager.state(), before);
   }
   const Result<void> result = manager.tick();  // its mock input must not count as input
-  EXPECT_EQ(result.failure().message(),
-            "input pre/x is missing; the pipeline takes: pre/x [LP604]");
+  EXPECT_THAT(result.failure().message(),
+              ::testing::AllOf(::testing::HasSubstr("pre/x"), ::testing::EndsWith("[LP604]")));
 }
 
 }  // namespace

@@ -67,9 +67,7 @@ TEST_F(InferenceManagerTest, TwoThreadsInOneManagerAreAnError) {
   std::thread other([&] { EXPECT_TRUE(manager.tick()); });
   while (!inside) std::this_thread::yield();
   const Result<void> result = manager.tick();
-  EXPECT_EQ(result.failure().message(),
-            "two threads use this InferenceManager at once; give each thread a manager of its own "
-            "[LP609]");
+  EXPECT_THAT(result.failure().message(), ::testing::EndsWith("[LP609]"));
   EXPECT_THAT(message_of([&] { manager.reset(); }), HasSubstr("two threads use this"));
   // Each call of the loop says so itself: none is left out to fail later.
   EXPECT_EQ(manager.set_input(x, row({9, 9, 9, 9})).failure().code(), Code::kTwoThreads);

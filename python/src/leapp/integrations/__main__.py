@@ -19,7 +19,7 @@ def names() -> list[str]:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command and return its exit status: 1 for an error of LEAPP's, 2 for wrong usage."""
+    """Run the command and return its exit status: 1 for an error of LEAPP, 2 for wrong usage."""
     given = sys.argv[1:] if argv is None else list(argv)
     outer = argparse.ArgumentParser(
         prog="leapp-export",

@@ -154,7 +154,7 @@ def from_file(place: str) -> Any:
     stem = os.path.splitext(os.path.basename(file))[0]
     spec = importlib.util.spec_from_file_location(stem, file)
     if spec is None or spec.loader is None:
-        raise LeappValueError.coded("LP003", f"{file}: is no Python file.")
+        raise LeappValueError.coded("LP003", f"{file}: is not a Python file.")
     module = importlib.util.module_from_spec(spec)
     sys.modules.setdefault(stem, module)  # where classes of the file are looked up
     spec.loader.exec_module(module)

@@ -30,14 +30,14 @@ def buffers_as_state(manager: Any, groups: Sequence[str]) -> Iterator[None]:
 
 
 def _check_constant(delay: Any, group: str, term: str) -> None:
-    """Refuse a delay that is drawn anew while the policy runs."""
+    """Refuse a delay that is drawn again while the policy runs."""
     if delay.min_lag == delay.max_lag and not delay.hold_prob and not delay.update_period:
         return
     raise LeappValueError.coded(
         "LP803",
         f"Observation term '{group}/{term}' is delayed by a random number of steps "
-        f"({delay.min_lag} to {delay.max_lag}), which is no part of a policy. Export the task with "
-        "a constant delay: delay_min_lag equal to delay_max_lag, delay_hold_prob and "
+        f"({delay.min_lag} to {delay.max_lag}), which a policy cannot contain. Export the "
+        "task with a constant delay: delay_min_lag equal to delay_max_lag, delay_hold_prob and "
         "delay_update_period 0; or with none (both 0) where the robot's own sensor is that late.",
     )
 

@@ -1,4 +1,4 @@
-"""What the quantities of an mjlab task mean: kinds, element names, units and frames."""
+"""Semantics of the quantities of an mjlab task: kinds, element names, units and frames."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _ANGULAR = ("ang_vel_x", "ang_vel_y", "ang_vel_z")
 
 @dataclasses.dataclass(frozen=True)
 class Meaning:
-    """What a port says beside its name and shape; the names are of the last dimensions."""
+    """Semantics of a port; the names are those of the last dimensions."""
 
     kind: InputKindEnum | OutputKindEnum | str | None = None
     names: Sequence[Sequence[str]] = ()
@@ -97,7 +97,7 @@ _FIELDS: Mapping[str, Meaning] = {
     "force": Meaning("state/contact/force", [_XYZ], "N"),
 }
 
-#: What the setters of an entity are told: the kind, and the units as above.
+#: Values that the setters of an entity receive: the kind, and the units as above.
 _TARGETS: Mapping[str, tuple[OutputKindEnum | str, str, str]] = {
     "set_joint_position_target": (OutputKindEnum.JOINT_POSITION, "rad", "m"),
     "set_joint_velocity_target": (OutputKindEnum.JOINT_VELOCITY, "rad/s", "m/s"),

@@ -1,4 +1,4 @@
-"""What a task reads of its environment, turned into inputs of a node where it is read."""
+"""Values that a task reads from its environment, as inputs of a node."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class Reads:
     def input(
         self, connection: str, name: str, value: Callable[[], Any], meaning: Callable[[], Any]
     ) -> Any:
-        """Return the input that stands for what is read there; no tensor is what it is itself."""
+        """Return the input for a tensor that is read, and other values unchanged."""
         import torch
 
         assert self._values is not None
@@ -149,7 +149,7 @@ class Reads:
 
 
 class _Watch:
-    """What reading an attribute of one entity, sensor or command does."""
+    """Reads of an attribute of one entity, sensor or command."""
 
     def __init__(self, reads: Reads, connection: str, name: str) -> None:
         self._reads = reads

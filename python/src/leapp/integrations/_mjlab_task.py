@@ -53,7 +53,7 @@ class Task:
                     stack.enter_context(having(term, "noise", None))
             # A pass computes observations and processes the action; step() need not do it again.
             stack.enter_context(having(observations, "compute", lambda **_: {}))
-            # Nothing may begin anew between passes, whatever an untrained policy does.
+            # Nothing may be reset between passes, whatever an untrained policy does.
             stack.enter_context(having(env.cfg, "auto_reset", False))
             yield
 
@@ -116,7 +116,7 @@ class Task:
         )
 
     def _tick(self) -> list[TensorSemantics]:
-        """Observe, decide and process the action; return what the actuators are told."""
+        """Observe, decide and process the action; return the values for the actuators."""
         from tensordict import TensorDict
 
         for motion in self._motions().values():
@@ -222,7 +222,7 @@ class Task:
         return named
 
     def _hearing(self, own: type) -> type:
-        """Return a class of entities whose setters write down what they are told in a pass."""
+        """Return a class of entities whose setters record their values in a pass."""
 
         def setter(name: str) -> Callable[..., None]:
             def heard(entity: Any, value: Any, *args: Any, **kwargs: Any) -> None:

@@ -1,4 +1,4 @@
-"""What the integrations share: a policy as a function of inputs and state, and its export."""
+"""Shared code of the integrations: a policy as a function of inputs and state, and its export."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
     Tensors = Mapping[str, torch.Tensor]
 
-#: Passes that are traced: with the first tick's state, with the state it left, and once more, which
-#: tells a first tick of its own kind from the others.
+#: Passes that are traced: with the first tick's state, with the state it left, and once more,
+#: which shows whether the first tick differs.
 PASSES = 3
 
 _NODE = "policy"
@@ -73,7 +73,8 @@ def export(
 @contextlib.contextmanager
 def traced(path: str | os.PathLike[str], verbose: bool) -> Iterator[str]:
     """Trace what the block runs; yield the path that the bundle's YAML file will have."""
-    # It is looked for where start() will put it, wherever the program goes meanwhile.
+    # It is looked for where start() will put it, even if the program changes its working
+    # directory.
     folder = os.path.abspath(os.path.expanduser(os.fspath(path)))
     with leapp.trace(folder, verbose=verbose, max_cached_io=PASSES):
         yield os.path.join(folder, f"{os.path.basename(folder)}.yaml")

@@ -1,4 +1,4 @@
-"""The files of RSL-RL: checkpoints of every release since 2, and the configuration beside them."""
+"""The files of RSL-RL: checkpoints of every release since 2, and their configuration."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _RENAMED = (
 
 
 class SavedActor(NamedTuple):
-    """What a checkpoint holds of its actor.
+    """The actor of a checkpoint.
 
     Attributes:
         path: The file.
@@ -47,7 +47,7 @@ def read(path: str | os.PathLike[str], *, trust: str | None) -> SavedActor:
             weights = _checkpoint.state_dict_of(found, f"{role}_state_dict", file, _EXPECTED)
             return SavedActor(file, weights, role)
     weights = _renamed(_checkpoint.state_dict_of(found, "model_state_dict", file, _EXPECTED))
-    normalizer = found.get("obs_norm_state_dict")  # beside the model until RSL-RL 2
+    normalizer = found.get("obs_norm_state_dict")  # next to the model until RSL-RL 2
     if _checkpoint.is_state_dict(normalizer):
         weights |= {f"obs_normalizer.{name}": value for name, value in normalizer.items()}
     if not any(name.startswith("mlp.") for name in weights):
@@ -79,7 +79,7 @@ def make_actor(
         raise LeappValueError.coded(
             "LP003",
             f"{saved.path}: the weights do not tell the activation function between them, and "
-            f"there is no params/agent.yaml beside. Give config=.. or activation=.., or "
+            f"there is no params/agent.yaml next to it. Pass config=.. or activation=.., or "
             f"--config or --activation.",
         )
     noise = any(name.startswith("distribution.") for name in saved.weights)

@@ -17,11 +17,12 @@ _EXPECTED = "a .zip file that model.save() of Stable-Baselines3 wrote"
 
 
 class SavedModel(NamedTuple):
-    """What a ``model.zip`` says about its policy.
+    """The policy of a ``model.zip``.
 
     Attributes:
         policy: The policy with its weights.
-        normalized: Whether it learned from a VecNormalize, as far as the file tells: of algorithms
+        normalized: True if it was trained with a VecNormalize, as far as the file shows: of
+            algorithms
             with a replay buffer it does not.
     """
 
@@ -72,7 +73,7 @@ def read_model(path: str | os.PathLike[str], *, trusted: bool) -> SavedModel:
     try:
         data = json.loads(entries["data"])
     except ValueError as error:
-        raise _checkpoint.not_a_checkpoint(file, _EXPECTED, "'data' that is no JSON") from error
+        raise _checkpoint.not_a_checkpoint(file, _EXPECTED, "'data' that is not JSON") from error
     policy = _make_policy(file, data, trusted)
     weights = _checkpoint.load_stream(io.BytesIO(entries["policy.pth"]), file, _EXPECTED)
     _checkpoint.load_weights(policy, weights, file, f"its own {type(policy).__name__}")
@@ -136,7 +137,7 @@ def _decoded(file: str, data: dict[str, Any], key: str, trusted: bool) -> Any:
 
 
 def _unpickle(stream: Any, file: str, expected: str, trusted: bool) -> Any:
-    """Return what a pickle holds; raise if it is none, or would run code."""
+    """Return what a pickle holds; raise if it is not a pickle, or would run code."""
     try:
         return _Unpickler(stream, file, trusted=trusted).load()
     except (pickle.UnpicklingError, EOFError, ImportError, AttributeError, IndexError) as error:

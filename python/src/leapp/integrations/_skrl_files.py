@@ -37,13 +37,13 @@ _FUNCTIONS = {
 
 
 class SavedAgent(NamedTuple):
-    """What a checkpoint holds of its policy.
+    """The policy of a checkpoint.
 
     Attributes:
         path: The file.
         role: ``"policy"`` or ``"q_network"``.
         weights: The model's.
-        preprocessor: The weights of what observations go through first; None if there is none.
+        preprocessor: The weights of the preprocessor of observations; None without one.
     """
 
     path: str

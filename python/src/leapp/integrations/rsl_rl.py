@@ -69,11 +69,11 @@ def export_checkpoint(
     Args:
         checkpoint: The file, of RSL-RL 2 or newer.
         path: The bundle's folder.
-        config: What it was trained with, as a dict or a YAML file; ``params/agent.yaml`` beside
-            the checkpoint by default, where Isaac Lab and mjlab put it.
+        config: What it was trained with, as a dict or a YAML file; ``params/agent.yaml`` next to
+            the checkpoint by default, where Isaac Lab and mjlab write it.
         activation: The activation function, for a checkpoint without a configuration: layers tell
             their sizes, but not what is between them.
-        images: Channels, height and width of each image that the actor takes in.
+        images: Channels, height and width of each image input of the actor.
         trust: ``"code"`` lets the file run code, and the configuration name classes of your own.
         options: As in :func:`export_policy`.
     """
@@ -90,7 +90,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add this integration's arguments."""
     parser.add_argument("checkpoint", metavar="MODEL.pt", help="what the runner saved")
     parser.add_argument(
-        "--config", metavar="AGENT.yaml", help="by default params/agent.yaml beside the checkpoint"
+        "--config", metavar="AGENT.yaml", help="default: params/agent.yaml next to the checkpoint"
     )
     parser.add_argument("--activation", help="the activation function, where there is no config")
     parser.add_argument(
@@ -99,7 +99,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="NAME=CxHxW",
-        help="the size of an image that the actor takes in",
+        help="the size of an image input of the actor",
     )
     _checkpoint.add_arguments(parser)
 

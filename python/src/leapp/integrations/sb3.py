@@ -124,7 +124,7 @@ def run(arguments: argparse.Namespace) -> str:
 
 
 class _Tick(_policy.Policy):
-    """What ``predict`` does around a policy, on tensors."""
+    """The operations of ``predict`` around a policy, on tensors."""
 
     def __init__(self, policy: Any, normalizer: Any, channels_last: bool) -> None:
         import torch

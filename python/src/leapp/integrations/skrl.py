@@ -76,8 +76,8 @@ def export_checkpoint(
             separately.
         path: The bundle's folder.
         config: The configuration of skrl's Runner, as a dict or a YAML file; by default
-            ``params/agent.yaml`` beside the checkpoint or its folder.
-        model: Instead of a configuration, a model of your own that takes the weights in.
+            ``params/agent.yaml`` next to the checkpoint or its directory.
+        model: Instead of a configuration, a model of your own for the weights.
         trust: ``"code"`` lets the file run code, and the configuration hold any expression.
         options: As in :func:`export_policy`.
     """
@@ -96,10 +96,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add this integration's arguments."""
     parser.add_argument("checkpoint", metavar="AGENT.pt", help="what the agent saved")
     parser.add_argument(
-        "--config", metavar="AGENT.yaml", help="the Runner's configuration; found beside by default"
+        "--config",
+        metavar="AGENT.yaml",
+        help="the Runner's configuration; default: next to the file",
     )
     parser.add_argument(
-        "--model", metavar="FILE.py:FUNCTION", help="a function of yours that returns the model"
+        "--model", metavar="FILE.py:FUNCTION", help="your function that returns the model"
     )
     _checkpoint.add_arguments(parser)
 
@@ -125,7 +127,7 @@ def _preprocessor_of(agent: Any) -> Any:
 
 
 class _Inputs(dict[str, Any]):
-    """What a model is asked with; a policy that wants the simulator's state is refused."""
+    """The inputs of a model; a policy that wants the simulator's state is refused."""
 
     def __getitem__(self, key: str) -> Any:
         if key == "states":
@@ -137,7 +139,7 @@ class _Inputs(dict[str, Any]):
 
 
 class _Tick(_policy.Policy):
-    """What an agent does around its policy, without drawing."""
+    """The operations of an agent around its policy, without random numbers."""
 
     def __init__(self, model: Any, role: str, preprocessor: Any) -> None:
         import torch

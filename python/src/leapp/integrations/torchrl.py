@@ -105,7 +105,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--model",
         required=True,
         metavar="FILE.py:FUNCTION",
-        help="a function of yours that returns the actor and its environment, or an example",
+        help="your function that returns the actor and its environment, or an example",
     )
     parser.add_argument("--key", help="which of the file's state dicts is the actor's")
     _checkpoint.add_arguments(parser)
@@ -242,8 +242,7 @@ def _sampler(observed: Any, keys: list[tuple[str, ...]]) -> Callable[[], dict[st
         missing = [_name(key) for key in keys if _name(key) not in found]
         if missing:
             raise _checkpoint.unsupported(
-                f"the actor takes in {missing}, which is not among what is observed. Give an "
-                f"example that has it."
+                f"the actor needs {missing}, which is not observed. Pass an example that has it."
             )
         return found
 

@@ -1,4 +1,4 @@
-"""What a tensor means, under the name that NVIDIA's ``leapp`` gives this module."""
+"""Semantics of tensors, under the name that NVIDIA's ``leapp`` gives this module."""
 
 from __future__ import annotations
 
@@ -27,5 +27,5 @@ def map_to_torch_dtype(name: str) -> torch.dtype:
 
     dtype = getattr(torch, str(name), None)
     if not isinstance(dtype, torch.dtype):
-        raise LeappValueError.at_caller("LP003", f"{name!r} is no element type of PyTorch's.")
+        raise LeappValueError.at_caller("LP003", f"{name!r} is not an element type of PyTorch.")
     return dtype

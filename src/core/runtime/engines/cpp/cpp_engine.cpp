@@ -108,7 +108,8 @@ void check_table_side(const std::string& node, const char* side, const std::vect
 void check_table(const Model& model, const leapp_cpp_model& table, std::size_t weight_bytes) {
   require(table.abi == LEAPP_CPP_ABI, Code::kModelMismatch,
           "node '" + model.name + "': the compiled model is of ABI " + std::to_string(table.abi) +
-              ", and this library knows " + std::to_string(LEAPP_CPP_ABI) + ": generate it anew");
+              ", but this library has ABI " + std::to_string(LEAPP_CPP_ABI) +
+              "; export the node again");
   require(model.name == table.node, Code::kModelMismatch,
           "node '" + model.name + "': the compiled model is that of node '" + table.node + "'");
   check_table_side(model.name, "input", model.inputs, table.inputs, table.input_count);

@@ -78,7 +78,7 @@ std::filesystem::path verified_library(const NativeRecord& record,
   static std::map<std::string, std::filesystem::path> opened;
   const std::lock_guard lock(mutex);
   require(record.library.find('/') == std::string::npos, Code::kStaleBuild,
-          file.string() + ": the library is not beside it: '" + record.library + "'");
+          file.string() + ": the library is not in the same directory: '" + record.library + "'");
   const std::filesystem::path library = file.parent_path() / record.library;
   SealedCopy copy(library);
   const std::string found = copy.sha256();
@@ -103,10 +103,9 @@ std::unique_ptr<Engine> load_cpp_engine(const Model& model, const ModelFile& fil
                                         const EngineOptions&) {
   require(file.allow_native, Code::kNativeNotAllowed,
           "node '" + model.name +
-              "' is C++: running it is running machine code of whoever made this bundle. If you "
-              "would run a program of theirs, load it with allow_native=True (C++ and C: "
-              "allow_native; the command: --allow-native); docs/explanation/security.md has the "
-              "whole of it");
+              "' is C++ and runs as machine code. If you trust the author of the bundle, load it "
+              "with allow_native=True (C++ and C: allow_native; command: --allow-native); see "
+              "docs/explanation/security.md");
   const NativeRecord record = read_native_record(file.native_record);
   check_native_record(record, file.native_record, model);
   const auto weights =

@@ -139,7 +139,7 @@ TEST_F(NativeLibraryTest, APipeOrALibraryElsewhereIsRefused) {
   NativeRecord record{"../w.native.so", "aa", "g++", "x86_64", {}, {}};
   record.nodes["policy"] = native_checksums(doubling_model());
   std::ofstream(folder_.path() / "w.native.json") << to_json(record);
-  EXPECT_THAT(fault(Code::kStaleBuild), HasSubstr("the library is not beside it"));
+  EXPECT_THAT(fault(Code::kStaleBuild), HasSubstr("the library is not in the same directory"));
 }
 
 }  // namespace
