@@ -50,7 +50,7 @@ class Deferred:
                 if callable(handler := signal.getsignal(number)):
                     self._handlers[number] = handler
                     signal.signal(number, self._arrived.__setitem__)
-        except BaseException:  # a signal that arrived meanwhile
+        except BaseException:  # a signal that arrived in the meantime
             self._restore()
             raise
 
