@@ -1,10 +1,10 @@
-// Looks for inputs on which an exported model computes something else than what was traced.
+// Looks for inputs on which an exported model differs from the traced operators.
 //
 // Validation compares on the traced passes, where a conversion may be right by chance. Here the
-// recorded operators run once more, in ATen, on inputs that were never seen, and the model beside
-// them. Where the two differ by more than rounding can explain, the conversion is wrong, and the
-// node fails validation. A function without state that the user named is called on the same inputs:
-// if it differs, it chose a branch or took a number by the values it was traced with.
+// recorded operators run again, in ATen, on untraced inputs, and so does the model. Where the two
+// differ by more than rounding can explain, the conversion is wrong, and the node fails validation.
+// A function without state that the user named is called on the same inputs: if it differs, a
+// traced value decided a branch or a number.
 #pragma once
 
 #include <chrono>
@@ -22,9 +22,8 @@ namespace leapp::rehearse {
 
 struct CounterExampleOptions {
   Tolerance tolerance;
-  /// How long this thread may work; a run is not begun that is expected to take longer. Other work
-  /// on the machine takes nothing of it, so that what is found does not depend on that. nullopt:
-  /// until all is tried.
+  /// Time limit of this thread; a run that is expected to exceed it is not started. Other work on
+  /// the machine does not count, so results do not depend on it. nullopt: no limit.
   std::optional<std::chrono::nanoseconds> budget = {};
   int rounds = 1;                          ///< how often each kind of inputs is tried
   std::vector<std::string> rerun = {};     ///< nodes whose function may be called, too
@@ -32,17 +31,16 @@ struct CounterExampleOptions {
   Checkpoint checkpoint = {};              ///< called before each trial
 };
 
-/// What is tried of an export that began then: as much as a fifth of the time since allows, or 50
-/// ms where that is more; when thorough, everything many times.
+/// Returns the trials for an export that started then: a fifth of the time since, or at least 50
+/// ms; when thorough, everything many times.
 CounterExampleOptions trials_for(const Tolerance& tolerance, bool thorough,
                                  std::chrono::steady_clock::time_point began);
 
-/// Tries the nodes one after the other; `engines` are those of their models, null where there is
-/// none. A node that differs gets a failed outcome, and an error in the log with port, kind of
-/// inputs, error and line (LP947). What its function differs in is returned, as warnings (LP948).
-/// Nodes whose values cannot be compared are left out: models of the user's own, and nodes that
-/// draw random numbers, run operators of the user's, have sizes that depend on values, or a first
-/// tick or delays of their own.
+/// Tries the nodes one after the other; `engines` are those of their models, or null. A node that
+/// differs gets a failed outcome, and an error in the log with port, kind of inputs, error and line
+/// (LP947). Differences of its function are returned as warnings (LP948). Nodes whose values cannot
+/// be compared are skipped: user models, and nodes that draw random numbers, run user operators,
+/// have sizes that depend on values, a special first tick, or delays.
 std::vector<Diagnostic> try_unseen_inputs(const std::vector<ExportedNode>& nodes,
                                           const std::vector<std::unique_ptr<Engine>>& engines,
                                           const CounterExampleOptions& options,

@@ -12,7 +12,7 @@
 
 namespace leapp::rehearse {
 
-/// How they are made.
+/// Types of untraced inputs.
 enum class Unseen : std::uint8_t {
   kInRange,   ///< anything between the least and the greatest value that was traced
   kScaled,    ///< three times as large
@@ -32,16 +32,16 @@ inline constexpr std::array<std::pair<Unseen, std::string_view>, 6> kUnseenKinds
     {Unseen::kExtreme, "extremes of their type"},
 }};
 
-/// A tensor like those that one input held in the passes, none of them undefined. Integers and
-/// truth values stay within what was traced, for they may be indices, and are only drawn anew or
+/// Returns a tensor like those that one input held in the passes, none of them undefined. Integers
+/// and bools stay in the traced range, because they may be indices, and are only drawn again or
 /// permuted. Draws from `random` alone.
 at::Tensor make_unseen(Unseen kind, const std::vector<at::Tensor>& traced, at::Generator& random);
 
-/// The tensor with every element a few steps of its type away; others than floating-point ones as
-/// they are.
+/// Returns the tensor with every element a few steps of its type away; others than floating-point
+/// ones as they are.
 at::Tensor nudged(const at::Tensor& tensor, at::Generator& random);
 
-/// The tensor with floating-point numbers cut to a thousand at most, either way.
+/// Returns the tensor with floating-point numbers cut to a thousand at most, either way.
 at::Tensor merely_large(const at::Tensor& tensor);
 
 }  // namespace leapp::rehearse

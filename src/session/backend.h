@@ -11,25 +11,26 @@ namespace leapp::session {
 
 enum class Backend { kNone, kTorchScript, kOnnx, kBridgedOnnx, kExportedProgram, kCpp };
 
-/// What backend_params say by the same names, and what holds where they say nothing. Those that
-/// only a front end reads are not among them.
+/// The content of backend_params under the same names, with defaults. Parameters that only a front
+/// end reads are not included.
 struct BackendParams {
   std::int64_t opset_version = OnnxExportOptions().opset_version;
-  std::optional<bool> optimize = {};           ///< nullopt: as the backend does by itself
-  bool external_data = false;                  ///< weights beside an ONNX model
+  std::optional<bool> optimize = {};  ///< nullopt: as the backend does by itself
+  bool external_data = false;         ///< write the weights of an ONNX model to a separate file
   std::optional<std::string> fallback = {};    ///< what a node becomes that cannot be C++: "onnx"
   std::string weights = "float32";             ///< how C++ keeps them: or "bf16", or "int8"
   std::optional<std::string> model_path = {};  ///< of a model that the user brings along
-  std::string backend = {};         ///< its: "onnx" or "jit"; "" goes by its ending, .onnx or .pt
+  std::string backend =
+      {};  ///< backend of the model: "onnx" or "jit"; "" means by its suffix, .onnx or .pt
   bool copy_original_model = true;  ///< into the bundle; else that refers to where its files are
 };
 
-/// Throws Error for a backend or a parameter nobody knows (kValue), naming the ones there are, and
-/// for a parameter of another type (kType).
+/// Returns the backend. Throws Error for an unknown backend or parameter (kValue), listing the
+/// valid ones, and for a parameter of another type (kType).
 Backend parse_backend(const std::optional<std::string>& export_with);
 BackendParams parse_backend_params(Backend backend, const Metadata::Map& params);
 
-/// Those of a node, whose annotation was checked.
+/// Returns the parameters of a node, whose annotation was checked.
 BackendParams params_of(const Node& node);
 
 }  // namespace leapp::session

@@ -26,7 +26,8 @@ std::vector<at::Tensor> add_states(SessionData& data, SessionNode& node,
 /// Gives a declared state its value for the next pass.
 void set_state(SessionData& data, SessionNode& node, const TensorSemantics& entry);
 
-/// `current` returns the buffers' tensors when the pass ends; if it is empty they stay the same.
+/// Adds buffers. `current` returns their tensors when the pass ends; if it is empty they stay the
+/// same.
 std::vector<at::Tensor> add_buffers(SessionData& data, SessionNode& node,
                                     const NamedTensors& buffers,
                                     const std::function<std::vector<at::Tensor>()>& current);

@@ -1,6 +1,6 @@
-// What a front end in another language needs of the session beside leapp.h, and people do not: it
-// sees the program through other means than operators, and asks and tells here what follows from
-// that. Not installed; the bindings use it.
+// The session's interface for front ends in other languages, in addition to leapp.h: they observe
+// the program by other means than operators, and query and report facts here. Not installed; the
+// bindings use it.
 //
 // All of it is thread-safe. Nothing here may be called while a lock is held that Python's threads
 // wait for: places are read from Python's frames.
@@ -20,42 +20,43 @@
 
 namespace leapp::front_end {
 
-/// Whether a pass of some node is under way. Costs a load.
+/// Returns whether a pass of some node is under way. Costs a load.
 LEAPP_EXPORT bool any_open() noexcept;
 
-/// The names of the nodes whose pass is under way.
+/// Returns the names of the nodes whose pass is under way.
 LEAPP_EXPORT std::vector<std::string> open_nodes();
 
-/// How many passes of a node were begun and not abandoned: 1 in its first one and after it. 0 if
-/// there is no such node.
+/// Returns how many passes of a node were begun and not abandoned: 1 in its first one and after it.
+/// 0 if there is no such node.
 LEAPP_EXPORT int pass_of(const std::string& node);
 
-/// A function that is one pass of the node begins and ends; stop() is refused in between.
+/// Starts or ends a function that is one pass of the node; stop() fails in between.
 LEAPP_EXPORT void enter_function(const std::string& node);
 LEAPP_EXPORT void leave_function(const std::string& node);
 
-/// Whether the session follows this tensor, known by itself or through its memory: a value of a
-/// node under way, or one that came out of a node. False when no session is active.
+/// Returns whether the session follows this tensor, known by itself or through its memory: a value
+/// of a node under way, or one that came out of a node. False when no session is active.
 LEAPP_EXPORT bool is_traced(const at::Tensor& tensor);
 
-/// Whether another pass may find another value here: the tensor is traced, or a node is open and
-/// the program had it, or what it was computed from, before. False for what is written out in the
-/// code.
+/// Returns whether another pass may find another value here: the tensor is traced, or a node is
+/// open and the program had it, or what it was computed from, before. False for what is written out
+/// in the code.
 LEAPP_EXPORT bool may_vary(const at::Tensor& tensor);
 
-/// The tensors that were there before the open pass and that the value of this one depends on.
+/// Returns the tensors that were there before the open pass and that the value of this one depends
+/// on.
 LEAPP_EXPORT std::vector<at::Tensor> outside_of(const at::Tensor& tensor);
 
-/// The program made this tensor outside of nodes, and no operator showed it.
+/// Reports a tensor that the program made outside nodes without an operator.
 LEAPP_EXPORT void note_made(const at::Tensor& tensor);
 
-/// The program reads how large a tensor is: warns, with the user's line, where the values of a
-/// traced tensor decided that, for the number becomes part of the model.
+/// Reports that the program reads the size of a tensor: warns, with the user's line, if traced
+/// values decided the size, because the number becomes part of the model.
 LEAPP_EXPORT void note_size(const at::Tensor& tensor);
 
-/// A traced value left the graph in a way no operator shows (a list of numbers, a NumPy function):
-/// `text` becomes a warning with the caller's line, once per line. Does nothing for tensors that
-/// are not traced.
+/// Reports a traced value that left the graph without an operator (a list of numbers, a NumPy
+/// function): `text` becomes a warning with the caller's line, once per line. Does nothing for
+/// tensors that are not traced.
 LEAPP_EXPORT void note_escape(const at::Tensor& tensor, Code code, const std::string& text);
 
 /// Returns `source` with its dimensions `dims` indexed by `indices`, 0-d integer tensors that may

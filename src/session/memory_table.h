@@ -31,8 +31,8 @@ class MemoryTable {
   /// Returns the pass that last left its state in the tensor's memory, or nullptr.
   const MemoryUse::Writer* find_writer(const at::Tensor& tensor) const;
 
-  /// `copied` is the tensor that it is a copy of, if any. A program that keeps thousands of such
-  /// tensors is no longer followed: the facts only serve messages.
+  /// Adds a creation. `copied` is the original of a copy, if any. After thousands of such tensors
+  /// the program is no longer followed: the facts only serve messages.
   void add_creation(const at::Tensor& tensor, const at::Tensor& copied,
                     std::int32_t recorded_passes);
   /// Returns nullptr for memory that the program did not create outside of nodes.

@@ -46,22 +46,22 @@ class Session {
   void drop() noexcept;
   /// Costs one load.
   bool active() const noexcept { return activity_.active.load(std::memory_order_acquire); }
-  /// The front end of the last start(), or nullptr. Call it without a SessionLock.
+  /// Returns the front end of the last start(), or nullptr. Call it without a SessionLock.
   FrontEnd* front_end() const noexcept { return front_end_.load(std::memory_order_acquire); }
   void detach_front_end() noexcept { front_end_ = nullptr; }
   const Activity& activity() const noexcept { return activity_; }
-  /// The observer of its operators.
+  /// Returns the observer of its operators.
   trace::Observer& recorder() noexcept;
 
   // For compile_graph(), which runs after stop() and on one thread.
   bool started_once();
-  /// The nodes stay valid, and do not change, until the next start().
+  /// Returns the nodes stay valid, and do not change, until the next start().
   std::vector<const Node*> nodes();
   StartOptions options();
   std::string graph_name();
   std::filesystem::path folder();
   void flush_log() { log_file_.flush(); }
-  /// The messages since the last start(). Must not be added to while a SessionLock is held.
+  /// Returns the messages since the last start(). Must not be added to while a SessionLock is held.
   Diagnostics& diagnostics() noexcept { return diagnostics_; }
 
  private:

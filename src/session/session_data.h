@@ -25,8 +25,8 @@ struct SessionData {
   OpenTape tape = {};
   TagTable tags = {};
   MemoryTable memory = {};
-  /// Branches outside of nodes that outputs of a node decided. They are reported if some node takes
-  /// in what that node put out: a program may well branch on its last outputs.
+  /// Branches outside of nodes that outputs of a node decided. They are reported if a node reads
+  /// that node's output: a program may branch on its last outputs.
   std::multimap<NodeId, Detour> branches = {};
   std::int32_t recorded_passes = 0;  ///< of all nodes
   bool sizes_vary = false;           ///< traced values decided some size

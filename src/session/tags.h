@@ -66,7 +66,7 @@ class TagTable {
   /// that node until leave(), whichever node output it. The caller keeps the handle alive.
   void enter(const at::Tensor& handle, TagRef inside);
   void leave(const at::Tensor& handle);
-  /// Like find(), but with what open passes took in.
+  /// Does the same as find(), including inputs of open passes.
   TagRef find_inside(const at::Tensor& tensor) const;
 
  private:

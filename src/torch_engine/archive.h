@@ -14,7 +14,7 @@
 
 namespace leapp {
 
-/// The bytes of a model for libtorch's readers. They must outlive it.
+/// Returns the bytes of a model for libtorch's readers. They must outlive it.
 std::shared_ptr<caffe2::serialize::ReadAdapterInterface> archive_over(const ModelFile& file);
 
 /// Throws Error(Code::kNotTrusted) unless all that the file's code names are operators that compute

@@ -7,9 +7,9 @@
 
 namespace leapp {
 
-/// What torch::jit::load() makes of a file, on the CPU, but with tensors over the bytes of the
-/// file: those must not be written to. The tensors hold on to `file.keeper`. For files that
-/// torchscript::write() wrote: no record of theirs is compressed, and their format is today's.
+/// Loads a file like torch::jit::load(), on the CPU, but with tensors over the bytes of the file:
+/// those must not be written to. The tensors keep `file.keeper` alive. For files of
+/// torchscript::write(): their records are not compressed, and their format is the current one.
 torch::jit::Module load_in_place(const ModelFile& file);
 
 }  // namespace leapp

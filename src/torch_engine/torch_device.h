@@ -10,18 +10,18 @@
 
 namespace leapp {
 
-/// The device that an engine option asks for: empty and "cpu" are the CPU. Throws Error(kValue)
-/// when it is not there.
+/// Returns the device that an engine option asks for: empty and "cpu" are the CPU. Throws
+/// Error(kValue) when it is not there.
 at::Device choose_device(const std::string& provider, const std::string& node);
 
-/// The memory of a device; null for the CPU. One object per device, shared by all engines.
+/// Returns the memory of a device; null for the CPU. One object per device, shared by all engines.
 std::shared_ptr<DeviceMemory> memory_of(at::Device device);
 
 /// Records CUDA work as a graph. Null when this was built without CUDA.
 std::unique_ptr<Recording> record_cuda(at::Device device,
                                        const std::function<Result<void>()>& work);
 
-/// A tensor over memory of a device.
+/// Returns a tensor over memory of a device.
 at::Tensor tensor_over(const void* data, DType dtype, const Shape& shape, at::Device device);
 
 }  // namespace leapp

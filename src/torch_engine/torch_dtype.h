@@ -49,7 +49,7 @@ inline at::ScalarType to_torch(DType dtype) noexcept {
   return at::ScalarType::Undefined;
 }
 
-/// Empty for types that LEAPP does not have (quantised ones).
+/// Returns the type; empty for types that LEAPP does not have (quantised ones).
 inline std::optional<DType> from_torch(at::ScalarType type) noexcept {
   for (int i = 0; i <= static_cast<int>(DType::kComplex128); ++i) {
     if (to_torch(static_cast<DType>(i)) == type) return static_cast<DType>(i);

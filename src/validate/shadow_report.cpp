@@ -1,5 +1,4 @@
-// What a shadow run saw, as text and as data. Here rather than beside the run, which needs
-// libtorch.
+// The results of a shadow run, as text and as data. Separate from the run, which needs libtorch.
 #include <algorithm>
 #include <nlohmann/json.hpp>
 

@@ -9,7 +9,7 @@
 
 namespace leapp {
 
-/// How many nodes ended how.
+/// Number of nodes ended how.
 struct ValidationCounts {
   std::size_t passed = 0;        ///< values agreed, or there is no model to run
   std::size_t failed = 0;        ///< values differ
@@ -19,7 +19,7 @@ struct ValidationCounts {
 
 LEAPP_EXPORT ValidationCounts count(const std::vector<NodeOutcome>& outcomes);
 
-/// The document. `yaml_sha256sum` is of the YAML that the models are of.
+/// Returns the document. `yaml_sha256sum` is of the YAML that the models are of.
 LEAPP_EXPORT std::string validation_json(const std::vector<NodeOutcome>& outcomes,
                                          const Tolerance& tolerance,
                                          const std::string& yaml_sha256sum);

@@ -10,12 +10,12 @@
 
 namespace leapp {
 
-/// A ring of samples that is written twice, half a length apart: whatever the newest sample is, the
-/// ones before it lie beside it. push() and the accessors allocate nothing.
+/// A ring of samples that is stored twice, half a length apart, so that the samples before the
+/// newest one are always contiguous. push() and the accessors allocate nothing.
 class HistoryRing {
  public:
   HistoryRing() = default;
-  /// For `steps` samples of `count` elements, `stride` pushes apart.
+  /// Creates a ring for `steps` samples of `count` elements, `stride` pushes apart.
   HistoryRing(const History& history, std::size_t steps, std::size_t count, std::size_t stride);
 
   /// Forgets all samples.

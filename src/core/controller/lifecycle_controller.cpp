@@ -13,7 +13,7 @@
 namespace leapp {
 namespace {
 
-/// What a signal's interfaces are called where it does not say so itself; empty when unknown.
+/// Returns the default interface names of a signal; empty if unknown.
 std::string default_interfaces(const std::string& kind) {
   if (kind == "kp") return "{}/kp";
   if (kind == "kd") return "{}/kd";
@@ -28,7 +28,7 @@ std::string interface_name(std::string pattern, const std::string& element) {
   return pattern.replace(at, 2, element);
 }
 
-/// Compares bits, so that a NaN that stays is no change.
+/// Compares bits, so that a NaN that stays is not a change.
 bool is_same(double a, double b) noexcept {
   return std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b);
 }
@@ -123,7 +123,7 @@ class LifecycleController::Impl {
     active_ = false;
   }
 
-  /// The buffer of a sensor that has no interfaces, or null.
+  /// Returns the buffer of a sensor that has no interfaces, or null.
   TripleBuffer* command_of(std::string_view name) const noexcept {
     for (const Received& one : received_) {
       if (one.name == name) return one.buffer.get();

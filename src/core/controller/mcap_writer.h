@@ -28,12 +28,12 @@ class McapWriter {
   McapWriter(const McapWriter&) = delete;
   McapWriter& operator=(const McapWriter&) = delete;
 
-  /// A channel of JSON messages that keep `schema`, with metadata. All channels come before the
-  /// first message.
+  /// Returns a channel of JSON messages that keep `schema`, with metadata. All channels come before
+  /// the first message.
   std::uint16_t add_channel(const std::string& topic, const std::string& schema,
                             const Names& metadata);
 
-  /// `time` is in nanoseconds since 1970.
+  /// Writes a message. `time` is in nanoseconds since 1970.
   void write(std::uint16_t channel, std::uint64_t time, std::string_view json);
 
   /// Hands what there is to the operating system.
@@ -41,9 +41,9 @@ class McapWriter {
   /// Writes the index. Nothing may follow. Returns false if anything could not be written.
   bool close();
 
-  /// How many messages are in the file.
+  /// Returns how many messages are in the file.
   std::uint64_t written() const noexcept { return written_; }
-  /// What could not be written first; no error while all went well.
+  /// Returns the first error, or no error.
   std::error_code error() const noexcept { return file_.error(); }
 
  private:

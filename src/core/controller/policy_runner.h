@@ -17,7 +17,7 @@ class PolicyRunner {
  public:
   enum class Phase : int { kIdle, kRequested, kDone, kEnd };
 
-  /// The manager must outlive it. A worker's thread begins here.
+  /// Creates a runner. The manager must outlive it. Starts a worker's thread.
   PolicyRunner(InferenceManager& manager, Execution execution, std::chrono::nanoseconds poll);
   ~PolicyRunner();
   PolicyRunner(const PolicyRunner&) = delete;

@@ -1,5 +1,5 @@
-// From rates and periods to ticks of the loop. Nothing is rounded: what is no whole number of ticks
-// is an error that says so.
+// Converts rates and periods to ticks of the loop. Nothing is rounded: a value that is not a whole
+// number of ticks is an error.
 #pragma once
 
 #include <cstddef>
@@ -11,15 +11,15 @@ namespace leapp {
 /// unless it is a whole number of them.
 std::size_t ticks_in(double seconds, double rate, const std::string& what);
 
-/// How often a history is sampled, and how many samples lie between two of its steps.
+/// Number of times a history is sampled, and how many samples lie between two of its steps.
 struct Sampling {
   std::size_t every = 1;   ///< ticks of the loop between two samples
   std::size_t stride = 1;  ///< samples between two steps
 };
 
-/// For steps `period` ticks apart and a policy that runs every `decimation` ticks. One must be a
-/// multiple of the other, so that the newest sample is taken when the policy runs; else Error
-/// (LP653) naming `what`.
+/// Returns the sampling for steps `period` ticks apart and a policy that runs every `decimation`
+/// ticks. One must be a multiple of the other, so that the newest sample is taken when the policy
+/// runs; otherwise throws Error (LP653) naming `what`.
 Sampling find_sampling(std::size_t period, std::size_t decimation, const std::string& what);
 
 }  // namespace leapp

@@ -8,8 +8,8 @@
 
 namespace leapp {
 
-/// The newest values of one writer for one reader: the writer fills a buffer of its own and swaps
-/// it for the one in the middle, the reader takes that one when it is new. Nobody waits.
+/// The newest values of one writer for one reader: the writer fills its own buffer and swaps it
+/// with the middle one, and the reader takes the middle one if it is new. Neither waits.
 class TripleBuffer {
  public:
   explicit TripleBuffer(std::size_t count) : buffers_(3, std::vector<double>(count)) {}
@@ -20,7 +20,7 @@ class TripleBuffer {
     std::copy(values.begin(), values.end(), buffers_[written_].begin());
     written_ = middle_.exchange(written_ | kNew, std::memory_order_acq_rel) & ~kNew;
   }
-  /// Empty when nothing was written since the last time.
+  /// Returns the newest values; empty if nothing was written since the last call.
   std::span<const double> read() noexcept {
     if ((middle_.load(std::memory_order_relaxed) & kNew) == 0) return {};
     read_ = middle_.exchange(read_, std::memory_order_acq_rel) & ~kNew;

@@ -6,8 +6,9 @@
 
 namespace leapp {
 
-/// What a number in `from` is multiplied with to be one in `to`; empty when they measure different
-/// things, or one of them is none of the units of docs/reference/controller.md. Equal texts give 1.
+/// Returns the factor that converts a number from `from` to `to`; empty if they measure different
+/// quantities, or one of them is not a unit of docs/reference/robot_yaml.md. Returns 1 for equal
+/// strings.
 std::optional<double> unit_factor(std::string_view from, std::string_view to) noexcept;
 
 }  // namespace leapp

@@ -47,7 +47,7 @@ def owner_of(array: np.ndarray[Any, Any]) -> Any:
 
 
 def covers(tensor: torch.Tensor, array: np.ndarray[Any, Any]) -> bool:
-    """Whether the tensor is over exactly the array's elements."""
+    """Return whether the tensor is over exactly the array's elements."""
     try:
         same_type = torch_type(array.dtype) == tensor.dtype
     except TypeError:  # a type that PyTorch does not have
@@ -59,7 +59,7 @@ def covers(tensor: torch.Tensor, array: np.ndarray[Any, Any]) -> bool:
 
 
 def laid_out_alike(tensor: torch.Tensor, array: np.ndarray[Any, Any]) -> bool:
-    """Whether a tensor of the array's shape has its elements in the same order in memory."""
+    """Return whether a tensor of the array's shape has its elements in the same order in memory."""
     return not array.size or all(
         stride * array.itemsize == step or size == 1
         for stride, step, size in zip(tensor.stride(), array.strides, array.shape, strict=True)
