@@ -1,4 +1,4 @@
-// What Python's half of tracing asks the session and tells it.
+// Requests and reports of the Python front end to the session.
 #include <torch/csrc/autograd/python_variable.h>
 #include <torch/csrc/utils/pybind.h>
 

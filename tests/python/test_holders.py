@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import collections
 import functools
+import sys
 from types import SimpleNamespace
 from typing import Any
 
@@ -146,3 +147,23 @@ def test_an_output_that_only_a_variable_holds_is_refused_at_once(bench: Workbenc
         with pytest.raises(leapp.LeappError) as error:
             annotate.output_tensors("node", {"y": raw}, export_with="jit")
         assert error.value.code == "LP111"
+
+
+def test_stop_crosses_to_the_compiled_module_a_handful_of_times(bench: Workbench) -> None:
+    holders = [type(f"Holder{i}", (), {"get": lambda self: self}) for i in range(50)]
+    held = [kind() for kind in holders]
+    calls: list[str] = []
+
+    def note(_: Any, event: str, called: Any) -> None:
+        owner = str(getattr(called, "__self__", ""))
+        if event == "c_call" and (
+            getattr(called, "__module__", "") == "leapp._trace" or "pybind11" in owner
+        ):
+            calls.append(called.__name__)
+
+    leapp.start("g", save_path=str(bench.folder))
+    sys.setprofile(note)
+    leapp.stop()
+    sys.setprofile(None)
+    assert held and calls.count("stop") == 1
+    assert len(calls) <= 20, calls

@@ -56,6 +56,13 @@ def test_numbers_are_counted_by_value() -> None:
     assert found.numbers[3.0] == ("held.b[1]", 1)
 
 
+def test_code_of_libraries_is_not_looked_into() -> None:
+    pose = torch.zeros(1)
+    assert paths("act", lambda: pose) == ["pose"]
+    assert paths("fold", functools.lru_cache(max)) == []
+    assert paths("library", torch.nn.functional.relu) == []
+
+
 def test_it_ends_where_it_is_told_to_and_in_rings() -> None:
     ring: list[Any] = [torch.zeros(1)]
     ring.append(ring)

@@ -220,7 +220,7 @@ class Walk:
             self._meet(buffer, f"{path}.{name}", module, BUFFER)
 
     def _visit_function(self, function: Any) -> None:
-        if not _trace.is_user_code(function.__code__):
+        if not _is_of_program(function.__code__.co_filename):
             return
         names = function.__code__.co_freevars
         for name, cell in zip(names, function.__closure__ or (), strict=True):
@@ -236,7 +236,7 @@ class Walk:
         functions = (types.FunctionType, staticmethod, classmethod, property)
         items = list(_dict_of_class(kind).items())
         methods = [item for _, item in items if type(item) is types.FunctionType]
-        if not any(_trace.is_user_code(method.__code__) for method in methods):
+        if not any(_is_of_program(method.__code__.co_filename) for method in methods):
             return
         for name, item in items:
             if not name.startswith("__") and not issubclass(type(item), functions):
@@ -245,6 +245,12 @@ class Walk:
             self._meet(method, path, "", OTHER)
         for part in _mro_of(kind)[1:]:
             self._meet(part, name_of_class(part), "", OTHER)
+
+
+@functools.cache
+def _is_of_program(file: str) -> bool:
+    """Whether code of that file is the program's, and not of a library."""
+    return _trace.is_user_code(file)
 
 
 def _items_of(table: Any) -> list[tuple[Any, Any]]:
