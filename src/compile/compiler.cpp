@@ -14,6 +14,7 @@
 #include "compile/between.h"
 #include "compile/bundle_files.h"
 #include "compile/draft.h"
+#include "compile/failure_signs.h"
 #include "compile/inventory.h"
 #include "compile/model_files.h"
 #include "compile/own_model.h"
@@ -51,6 +52,7 @@ class Compiler {
       : session_(session), options_(options), external_(external) {}
 
   CompileReport run() {
+    const auto tell = c10::make_scope_exit([&] { say(signs_.release({})); });  // if it ends early
     check_nodes();
     take_between();
     if (front_end_ != nullptr) names_ = front_end_->tensor_names();
@@ -151,6 +153,7 @@ class Compiler {
     std::erase_if(exported, [](const Node* node) { return !node->has_graph(); });
     state::Inference inference =
         state::infer_states(exported, recorded_, names_by(&session::TensorName::path));
+    if (options_.validate && options_.strict && !dry_run_) signs_.hold_from(inference.findings);
     say(inference.findings);
     std::vector<Draft> drafts;
     auto next = inference.nodes.begin();
@@ -267,16 +270,6 @@ class Compiler {
     });
   }
 
-  std::string first_sign(const std::vector<NodeOutcome>& outcomes) const {
-    for (const NodeOutcome& outcome : outcomes) {
-      const std::vector<Diagnostic>& signs = find_node(nodes_, outcome.node)->states.differences;
-      if (outcome.passed || signs.empty()) continue;
-      const std::string& where = signs.front().where;
-      return "First sign: " + (where.empty() ? "" : where + ": ") + signs.front().text + ". ";
-    }
-    return {};
-  }
-
   void write_golden(Bundle& bundle) {
     require(
         options_.golden >= 0, Code::kWrongValue,
@@ -316,13 +309,19 @@ class Compiler {
     try_unseen_inputs(rollout);
     log_validation_summary(rollout.outcomes);
     const std::string failures = describe_failures(rollout.outcomes);
+    const std::string sign = signs_.first(rollout.outcomes);
+    say(signs_.release(rollout.outcomes));
     const bool written = failures.empty() || !options_.strict;
     report_ = validation_json(rollout.outcomes, tolerance_, sha256_file(staged(".yaml")));
     write_bytes((written ? staged_.path() : session_.folder()) / "validation.json", report_);
     require(written, Code::kValidationFailed,
-            failures + ". " + first_sign(rollout.outcomes) + "Nothing was written; " +
+            failures + ". " + (sign.empty() ? "" : sign + " ") + "Nothing was written; " +
                 log_path.string() +
                 " has the details, and strict=False keeps the files for a closer look.");
+    if (!failures.empty()) {
+      log(LogLevel::kError, Code::kValidationFailed,
+          failures + ". " + log_path.string() + " has the details.");
+    }
     if (failures.empty() && rollout.difference) say(std::move(*rollout.difference));
     return std::move(rollout.outcomes);
   }
@@ -364,6 +363,7 @@ class Compiler {
   StagedDirectory staged_{session_.folder()};
   session::TensorNames names_;
   std::string report_;  // validation.json
+  FailureSigns signs_;
   std::vector<ExportedNode> nodes_;
 };
 

@@ -31,8 +31,10 @@ class Comparison {
   }
 
  private:
-  void note(std::string text, trace::FrameRef where, bool constant = false) {
-    differences_.push_back({std::move(text), where, constant});
+  void note(std::string text, trace::FrameRef where, bool constant = false,
+            std::string cause = {}) {
+    if (cause.empty()) cause = text;
+    differences_.push_back({std::move(text), std::move(cause), where, constant});
   }
 
   void align(const std::vector<State>& states) {
@@ -78,7 +80,7 @@ class Comparison {
                (number ? ". A number that changes has to be a tensor to become state (self.count = "
                          "torch.zeros(())), or an input"
                        : ""),
-           b.frame, true);
+           b.frame, true, schema.name() + " " + name);
     }
     // Memory that several tensors share is known by each of them.
     bool explained = false;
@@ -206,7 +208,7 @@ std::vector<Difference> compare_passes(const Subject& subject, const Carried& ca
       // A call that is our own stands for the node.
       if (each.where.code == nullptr) each.where = subject.passes[i].pass->opened_at;
       const auto is_known = [&](const Difference& known) {
-        return known.text.starts_with(each.text) && known.where == each.where;
+        return known.cause == each.cause && known.where == each.where;
       };
       if (std::ranges::any_of(found, is_known)) continue;
       each.text += " (pass " + std::to_string(i + 1) + " of node '" + subject.node.name +

@@ -13,6 +13,7 @@ namespace leapp::state {
 
 struct Difference {
   std::string text;
+  std::string cause;      ///< the same for differences that have one cause
   trace::FrameRef where;  ///< the user's line in the later pass
   bool constant = false;  ///< it ran the same on another constant, which nothing explains
 };

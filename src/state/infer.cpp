@@ -44,6 +44,19 @@ NodeStates infer_alone(const Subject& subject, Findings& findings) {
   return std::move(carried.kept);
 }
 
+// Leaves out what another finding already names at the same line.
+Findings unnamed(const Findings& differences, const Findings& named) {
+  Findings rest;
+  for (const Diagnostic& each : differences) {
+    const auto names = [&](const Diagnostic& other) {
+      return other.node == each.node && other.where == each.where &&
+             (other.code == Code::kUnknownSource || other.code == Code::kForgottenInput);
+    };
+    if (std::ranges::none_of(named, names)) rest.push_back(each);
+  }
+  return rest;
+}
+
 // By now it is known what is state: outputs that depend on none, nor on an input, are constants.
 void check_undecided(const NodeStates& states) {
   const Node& node = *states.node;
@@ -97,7 +110,7 @@ Inference infer_states(std::span<const Node* const> exported, std::span<const No
   done.nodes = find_shared(std::move(alone), written, done.findings);
   for (NodeStates& states : done.nodes) {
     std::ranges::move(more_written(states), std::back_inserter(states.states));
-    append(done.findings, states.differences);
+    append(done.findings, unnamed(states.differences, done.findings));
   }
   for (NodeStates& states : done.nodes) {
     append(done.findings, find_baked(states, all));

@@ -31,8 +31,7 @@ void NodeValidation::add_sample(std::size_t sample, const std::vector<ConstTenso
   if (traced.size() != exported.size()) {
     outcome.error = "the exported model returns " + std::to_string(exported.size()) +
                     " outputs, expected " + std::to_string(traced.size());
-    log(LogLevel::kError, Code::kValidationFailed,
-        node_ + " " + outcome.label + ": " + outcome.error);
+    log(LogLevel::kInfo, node_ + " " + outcome.label + ": " + outcome.error);
     fail(sample);
     return;
   }
@@ -71,19 +70,14 @@ void NodeValidation::report(std::size_t sample, std::size_t output,
   std::string line = node_ + "/" + name_of_output(output) + " sample " + std::to_string(sample) +
                      ": " + headline(comparison);
   if (!comparison.passed() && !log_path_.empty()) line += "; details are in " + log_path_;
-  if (comparison.passed()) {
-    log(LogLevel::kInfo, line);
-  } else {
-    log(LogLevel::kError, Code::kValidationFailed, line);
-  }
+  log(LogLevel::kInfo, line);
   for (const std::string& detail : details(comparison)) log(LogLevel::kInfo, detail);
 }
 
 void NodeValidation::add_error(std::size_t sample, const std::string& error) {
   begin(sample).error = error;
-  log(LogLevel::kError, Code::kValidationFailed,
-      node_ + " sample " + std::to_string(sample) +
-          ": the exported model could not be run: " + error);
+  log(LogLevel::kInfo, node_ + " sample " + std::to_string(sample) +
+                           ": the exported model could not be run: " + error);
   if (error_.empty()) error_ = error;
   fail(sample);
 }
@@ -113,8 +107,7 @@ NodeOutcome NodeValidation::finish(std::string not_compared) {
                                short_number(i < largest_.size() ? largest_[i] : 0));
     }
   } else if (!first_failed_ && error_.empty()) {
-    warn(
-        Code::kValidationFailed,
+    log(LogLevel::kInfo,
         "  " + node_ +
             ": sample 0 passed, but a re-entry did not. A value that changes between passes has "
             "probably been exported as a constant; declare it with annotate.input_tensors() or, if "
@@ -133,13 +126,7 @@ void log_validation_summary(const std::vector<NodeOutcome>& outcomes) {
   const auto errored = [](const NodeOutcome& o) { return !o.error.empty(); };
   const auto skipped = [](const NodeOutcome& o) { return o.passed && !o.not_compared.empty(); };
   const auto say = [&](const std::string& title, auto&& predicate) {
-    const bool any = std::any_of(outcomes.begin(), outcomes.end(), predicate);
-    const std::string line = "  " + title + ": " + count(predicate);
-    if (any) {
-      warn(Code::kValidationFailed, line);
-    } else {
-      log(LogLevel::kInfo, line);
-    }
+    log(LogLevel::kInfo, "  " + title + ": " + count(predicate));
   };
   log(LogLevel::kInfo, "Validation Summary");
   log(LogLevel::kInfo, "  Passed: " + count(passed));

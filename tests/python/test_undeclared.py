@@ -7,6 +7,7 @@ import itertools
 import math
 import pickle
 import random
+import re
 import time
 from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
@@ -19,6 +20,7 @@ from conftest import Workbench
 from node_policy import NodePolicy, tells_positions, trace
 
 import leapp
+from leapp import annotate
 
 
 class Counter(NodePolicy):
@@ -218,3 +220,31 @@ def test_a_distribution_checks_its_parameters_without_a_word(bench: Workbench) -
             return choice.probs - choice.log_prob(choice.probs.argmax())
 
     assert "[WARNING]" not in trace(bench, Policy())
+
+
+class TestOneCauseIsOneMessage:
+    """A command that was not declared, and that changes while the node is traced."""
+
+    def compile(self, bench: Workbench, **options: Any) -> Any:
+        command = torch.zeros(3)
+        with bench.trace():
+            for tick in range(4):
+                command.fill_(float(tick))
+                x = annotate.input_tensors("n", {"x": torch.ones(3)})
+                annotate.output_tensors("n", {"y": x * 2 + command}, export_with="jit")
+        return bench.compile(**options)
+
+    def test_the_error_names_it(self, bench: Workbench, capfd: pytest.CaptureFixture[str]) -> None:
+        with pytest.raises(leapp.LeappValidationError) as error:
+            self.compile(bench)
+        assert "test_undeclared.py" in str(error.value) and "command" in str(error.value)
+        printed = re.findall(r"^\[(?:WARNING|ERROR)\].*", capfd.readouterr().err, re.M)
+        assert printed == []
+        assert len([code for code in bench.codes() if code in ("LP301", "LP302")]) == 1
+
+    def test_a_failure_that_is_allowed_is_a_warning_and_an_error(
+        self, bench: Workbench, capfd: pytest.CaptureFixture[str]
+    ) -> None:
+        assert self.compile(bench, strict=False) == {"n": False}
+        printed = re.findall(r"^\[(?:WARNING|ERROR)\].*\[(LP\d+)\]$", capfd.readouterr().err, re.M)
+        assert sorted(printed) in (["LP301", "LP409"], ["LP302", "LP409"])

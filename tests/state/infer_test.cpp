@@ -45,6 +45,10 @@ TEST(InferTest, WhatIsFoundAndWhatIsSaid) {
        {"carried h <- h2", "flag ? <- constant"},
        {"LP308"}},
       {"passes that differ", {"1: y = mul(x, 2)", "2+: y = mul(x, 3)", "return y"}, {}, {"LP301"}},
+      {"a number that each pass changes",
+       {"1: y = mul(x, 2)", "2: y = mul(x, 3)", "3+: y = mul(x, 4)", "return y"},
+       {},
+       {"LP301"}},
   };
   for (const auto& line : table) {
     const NodeWriter writer = tape_of({.passes = 4, .lines = line.lines});

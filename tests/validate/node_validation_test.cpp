@@ -51,8 +51,8 @@ TEST_F(NodeValidationTest, AMismatchNamesOutputSampleAndLog) {
   EXPECT_FALSE(outcome.passed);
   EXPECT_THAT(outcome.error, IsEmpty());
   EXPECT_EQ(lines_[0],
-            "ERROR policy/action sample 0: Mismatch detected (rtol=0.001, atol=1e-05): 1 of 1 "
-            "values are not close; details are in walker/log.txt [LP409]");
+            "INFO policy/action sample 0: Mismatch detected (rtol=0.001, atol=1e-05): 1 of 1 "
+            "values are not close; details are in walker/log.txt");
   EXPECT_THAT(lines_[1], HasSubstr("INFO   source:   shape [], dtype float32"));
 }
 
@@ -61,8 +61,7 @@ TEST_F(NodeValidationTest, OnlyLaterSamplesFailingHintsAtAConstant) {
   validation.add_sample(0, {one()}, {one()});
   validation.add_sample(1, {one()}, {two()});
   EXPECT_FALSE(validation.finish().passed);
-  EXPECT_THAT(lines_.back(),
-              HasSubstr("WARNING   policy: sample 0 passed, but a re-entry did not"));
+  EXPECT_THAT(lines_.back(), HasSubstr("INFO   policy: sample 0 passed, but a re-entry did not"));
 }
 
 TEST_F(NodeValidationTest, OutputCountsAreCompared) {
@@ -80,7 +79,7 @@ TEST_F(NodeValidationTest, AModelThatCannotRunIsAnError) {
   EXPECT_FALSE(outcome.passed);
   EXPECT_EQ(outcome.error, "no such operator");
   EXPECT_EQ(lines_[0],
-            "ERROR policy sample 0: the exported model could not be run: no such operator [LP409]");
+            "INFO policy sample 0: the exported model could not be run: no such operator");
 }
 
 TEST_F(NodeValidationTest, WhatWasNotComparedIsNotCalledAPass) {
@@ -111,9 +110,8 @@ TEST_F(NodeValidationTest, TheSummaryCountsAndNames) {
   const std::vector<NodeOutcome> outcomes = {
       {"a", true, ""}, {"b", false, ""}, {"c", false, "crashed"}};
   log_validation_summary(outcomes);
-  EXPECT_THAT(lines_,
-              ElementsAre("INFO Validation Summary", "INFO   Passed: 1/3",
-                          "WARNING   Failed: 1/3 [LP409]", "WARNING   Errored: 1/3 [LP409]"));
+  EXPECT_THAT(lines_, ElementsAre("INFO Validation Summary", "INFO   Passed: 1/3",
+                                  "INFO   Failed: 1/3", "INFO   Errored: 1/3"));
   EXPECT_EQ(describe_failures(outcomes), "Model validation failed for 2 node(s): b, c (crashed)");
   EXPECT_THAT(describe_failures({{"a", true, ""}}), IsEmpty());
 }
