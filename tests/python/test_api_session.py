@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import logging
 import re
-import signal
 import subprocess
 import sys
 import threading
@@ -162,30 +160,6 @@ class TestModule:
         del model.count
         with pytest.raises(leapp.LeappError, match="'count' of Counter"):
             annotate.output_tensors("n", {"y": x * 2}, export_with="jit")
-
-
-def test_an_interrupt_waits_until_the_bundle_is_written(
-    bench: Workbench, caplog: pytest.LogCaptureFixture
-) -> None:
-    def arrive(_: logging.LogRecord) -> bool:
-        signal.raise_signal(signal.SIGUSR1)
-        return True
-
-    def interrupt(number: int, frame: Any) -> None:
-        raise KeyboardInterrupt
-
-    with bench.trace():
-        x = annotate.input_tensors("n", {"x": torch.ones(2)})
-        annotate.output_tensors("n", {"y": x * 2}, export_with="onnx")
-    caplog.set_level(logging.DEBUG, "leapp")
-    former = signal.signal(signal.SIGUSR1, interrupt)
-    try:
-        with pytest.raises(KeyboardInterrupt), caplog.filtering(arrive):
-            leapp.compile_graph()
-        assert signal.getsignal(signal.SIGUSR1) is interrupt
-    finally:
-        signal.signal(signal.SIGUSR1, former)
-    assert bench.manager().inputs == ["n/x"]
 
 
 def test_interpreter_may_end_in_the_middle_of_a_session(bench: Workbench) -> None:

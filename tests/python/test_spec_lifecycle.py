@@ -57,7 +57,13 @@ def test_compile_graph_has_the_documented_parameters_and_defaults() -> None:
         "graph_configs": None,
     }
     found = parameters(leapp.compile_graph)
-    added = {"golden": 0, "thorough": False, "strict_constants": False, "rerun": ()}
+    added = {
+        "golden": 0,
+        "thorough": False,
+        "strict_constants": False,
+        "rerun": (),
+        "cancelled": None,
+    }
     assert found == expected | added  # what we add comes last
     assert list(found)[: len(expected)] == list(expected)
 

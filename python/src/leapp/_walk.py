@@ -249,7 +249,7 @@ class Walk:
 
 @functools.cache
 def _is_of_program(file: str) -> bool:
-    """Whether code of that file is the program's, and not of a library."""
+    """Return whether code of that file is the program's, and not of a library."""
     return _trace.is_user_code(file)
 
 
