@@ -132,7 +132,7 @@ def test_public_headers_show_no_third_party_types(lint: ModuleType, tree: Path) 
 def test_functions_that_libtorch_breaks_are_found(lint: ModuleType, tree: Path) -> None:
     write(tree, "src/bundle/hash.cpp", "fs::remove(file);\nfs::remove_all(folder);\n")
     assert [str(finding) for finding in lint.check_folder_trees(tree)] == [
-        "src/bundle/hash.cpp:2: remove_all crashes beside PyTorch 2.7: see base/folder_tree.h"
+        "src/bundle/hash.cpp:2: remove_all crashes with PyTorch 2.7: see base/folder_tree.h"
     ]
 
 
@@ -280,3 +280,30 @@ def test_a_section_without_a_code_is_found(lint: ModuleType, coded: Path) -> Non
     assert [str(found) for found in lint.check_diagnostics(coded)] == [
         "docs/reference/diagnostics.md:1: there is no LP300 in include/leapp/code.h"
     ]
+
+
+def test_python_modules_with_logic_need_a_test_of_their_name(lint: ModuleType, tree: Path) -> None:
+    write(tree, "python/src/leapp/_walk.py", "def f(x):\n    return [y for y in x]\n")
+    write(tree, "python/src/leapp/_held.py", "def f(x):\n    return 1 if x else 2\n")
+    write(tree, "python/src/leapp/enums.py", "NAMES = ('a', 'b')\n")
+    write(tree, "tests/python/test_api_walk.py", "")
+    assert [str(finding) for finding in lint.check_tests_mirror(tree)] == [
+        "python/src/leapp/_held.py:1: has no test of its name, tests/python/test_held.py"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("line", "is_weak"),
+    [
+        ('assert "25" in log', True),
+        ('assert "bad" in str(caught.value)', True),
+        ('assert "n/y" in bench.log()', True),
+        ('assert "policy" in log', False),
+        ('assert "a" in names', False),
+        ('pytest.raises(Exception, match="n")', True),
+        ('pytest.raises(KeyError, match="n")', False),
+        ('pytest.raises(Exception, match="policy")', False),
+    ],
+)
+def test_checks_that_hardly_fail_are_found(lint: ModuleType, line: str, is_weak: bool) -> None:
+    assert bool(list(lint.check_tests.weak_checks(line))) == is_weak
