@@ -2,6 +2,7 @@
 #include "compile/compiler.h"
 
 #include <map>
+#include <utility>
 
 #include "../core/runtime/support.h"
 #include "../session/test_backend.h"
@@ -229,6 +230,21 @@ TEST_F(CompilerTest, ACancelledExportLeavesTheFormerBundle) {
   EXPECT_EQ(number, checkpoints);
   EXPECT_GT(number, 12);
   EXPECT_TRUE(is_written("b.pt"));
+}
+
+TEST_F(CompilerTest, CanBeCancelledBetweenTheTrialsOfAThoroughExport) {
+  begin();
+  pass();
+  stop();
+  int calls = 0;
+  const auto count = [&] {
+    ++calls;
+    return false;
+  };
+  compile({.cancelled = count});
+  const int few = std::exchange(calls, 0);
+  compile({.thorough = true, .cancelled = count});
+  EXPECT_GT(calls, few + 50);
 }
 
 TEST_F(CompilerTest, WhatTheCallbackThrowsPassesOn) {
